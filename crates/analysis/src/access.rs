@@ -1,0 +1,148 @@
+//! What the instances of a statement read and write.
+
+use crate::linear::{Encoder, Space};
+use crate::omega::{Row, System};
+use oxeye_ir::{Access, ArrayId, BinaryOp, BoundTerm, Expr, Loop, Stmt};
+
+/// Why a statement touches an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// The bound of an enclosing loop reads it.
+    Bound,
+    /// An enclosing guard reads it.
+    Guard,
+    /// The value reads it.
+    Value,
+    /// An index of the target reads it.
+    TargetIndex,
+    /// An update reads its target.
+    Update,
+    /// The statement writes its target.
+    Target,
+}
+
+impl Role {
+    /// Whether the element is written.
+    pub fn is_write(self) -> bool {
+        self == Role::Target
+    }
+}
+
+/// When an access happens: inside the first `n_loops` of the loops around its statement, at `position` in the
+/// pre-order of the loop tree. Bounds and guards are evaluated where they stand, once for all the instances below
+/// them that agree in those loops; everything else with the statement itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Anchor {
+    /// Loops around the place of evaluation.
+    pub n_loops: usize,
+    /// Textual order among all nodes of the nest.
+    pub position: usize,
+}
+
+/// One access of a statement, with its indices over the statement's domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StmtAccess {
+    /// The array.
+    pub array: ArrayId,
+    /// Why.
+    pub role: Role,
+    /// When.
+    pub anchor: Anchor,
+    /// The access as the nest has it.
+    pub source: Access,
+    /// The index of each dimension over the variables of `system`; `None` if it may be anything.
+    pub indices: Vec<Option<Row>>,
+    /// The statement's domain variables, then existential variables of the indices, and the constraints that
+    /// define these. Those of the domain are not repeated.
+    pub system: System,
+    /// Whether the element is exactly known, and surely touched by every instance.
+    pub exact: bool,
+}
+
+/// Collects the accesses of one statement.
+pub(crate) struct TreeAccesses<'a> {
+    space: &'a Space,
+    domain: &'a System,
+    found: Vec<StmtAccess>,
+}
+
+impl<'a> TreeAccesses<'a> {
+    pub(crate) fn new(space: &'a Space, domain: &'a System) -> Self {
+        Self { space, domain, found: Vec::new() }
+    }
+
+    pub(crate) fn bound_reads(&mut self, l: &Loop, anchor: Anchor) {
+        for term in l.lower.0.iter().chain(&l.upper.0) {
+            if let BoundTerm::Data(expr) = term {
+                self.reads(expr, Role::Bound, anchor, true);
+            }
+        }
+    }
+
+    pub(crate) fn guard_reads(&mut self, condition: &Expr, anchor: Anchor) {
+        self.reads(condition, Role::Guard, anchor, true);
+    }
+
+    pub(crate) fn stmt(&mut self, stmt: &Stmt, anchor: Anchor) {
+        self.reads(&stmt.value, Role::Value, anchor, true);
+        for index in &stmt.target.indices {
+            self.reads(index, Role::TargetIndex, anchor, true);
+        }
+        if stmt.update.reads_target() {
+            self.access(&stmt.target, Role::Update, anchor, true);
+        }
+        self.access(&stmt.target, Role::Target, anchor, true);
+    }
+
+    pub(crate) fn finish(self) -> Vec<StmtAccess> {
+        self.found
+    }
+
+    /// Adds the reads of `expr`; `always` says whether it is evaluated whatever the data.
+    fn reads(&mut self, expr: &Expr, role: Role, anchor: Anchor, always: bool) {
+        match expr {
+            Expr::Select { condition, then, otherwise } => {
+                self.reads(condition, role, anchor, always);
+                self.reads(then, role, anchor, false);
+                self.reads(otherwise, role, anchor, false);
+            }
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
+                self.reads(left, role, anchor, always);
+                self.reads(right, role, anchor, false);
+            }
+            _ => {
+                if let Expr::Read(access) = expr {
+                    self.access(access, role, anchor, always);
+                }
+                for child in expr.children() {
+                    self.reads(child, role, anchor, always);
+                }
+            }
+        }
+    }
+
+    fn access(&mut self, access: &Access, role: Role, anchor: Anchor, always: bool) {
+        let affine: Option<Vec<Option<Row>>> =
+            access.indices.iter().map(|index| Some(Some(self.space.row(index.as_affine()?)?))).collect();
+        let (indices, system, exact) = match affine {
+            Some(indices) => (indices, System::new(self.domain.n_vars()), true),
+            None => {
+                let mut encoder = Encoder::new(self.space, self.domain.clone());
+                let mark = encoder.system.mark();
+                let indices: Vec<Option<Row>> =
+                    access.indices.iter().map(|index| encoder.value(index)).collect();
+                let exact = encoder.exact && indices.iter().all(Option::is_some);
+                (indices, encoder.system.since(mark), exact)
+            }
+        };
+        self.found.push(StmtAccess {
+            array: access.array,
+            role,
+            anchor,
+            source: access.clone(),
+            indices,
+            system,
+            exact: exact && always,
+        });
+    }
+}

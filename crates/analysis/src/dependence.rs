@@ -1,0 +1,351 @@
+//! Memory-based dependences between the statements of a nest.
+
+use std::fmt;
+
+use crate::access::StmtAccess;
+use crate::domain::{NestModel, StmtModel};
+use crate::omega::{Feasibility, Limit, Row, System, feasible, implies_eq, sample, sample_var};
+use oxeye_ir::{ArrayId, LoopId, Nest, Program, StmtId};
+
+/// What the two accesses of a dependence do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DependenceKind {
+    /// Write, then read.
+    Flow,
+    /// Read, then write.
+    Anti,
+    /// Write, then write.
+    Output,
+}
+
+/// What orders source before destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// The common loop at this depth (0 is the outermost), all those around it being equal.
+    Carried(usize),
+    /// Textual order, all common loops being equal.
+    Independent,
+}
+
+/// An access of a statement: an index into [`StmtModel::accesses`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    /// The statement.
+    pub stmt: StmtId,
+    /// Which of its accesses.
+    pub access: usize,
+}
+
+/// One component of a direction vector: how the iterators of a common loop may differ, in execution order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Direction {
+    /// How much later the destination's iterator is (in the order of the loop), if it is always the same.
+    pub distance: Option<i64>,
+    /// The destination may be in a later iteration.
+    pub later: bool,
+    /// Both may be in the same iteration.
+    pub same: bool,
+    /// The destination may be in an earlier iteration.
+    pub earlier: bool,
+}
+
+/// Pairs of statement instances of which the first runs before the second, touch the same element, and one writes.
+#[derive(Clone, Debug)]
+pub struct Dependence {
+    /// The earlier access.
+    pub src: Endpoint,
+    /// The later access.
+    pub dst: Endpoint,
+    /// Which of them write.
+    pub kind: DependenceKind,
+    /// The array.
+    pub array: ArrayId,
+    /// What orders them.
+    pub level: Level,
+    /// The common loops that order the two accesses, outermost first.
+    pub common: Vec<LoopId>,
+    /// One component for each of `common`.
+    pub directions: Vec<Direction>,
+    /// The pairs.
+    pub pairs: Pairs,
+    /// Whether every pair of `pairs` is a dependence of the program as run. Otherwise some may not be.
+    pub exact: bool,
+}
+
+/// Pairs of instances of two statements as integer points: iterators of the source's loops, iterators of the
+/// destination's loops, symbols, existential variables.
+#[derive(Clone, Debug)]
+pub struct Pairs {
+    /// Number of loops around the source; their iterators are variables `0 ..`.
+    pub n_src: usize,
+    /// Number of loops around the destination; their iterators are variables `n_src ..`.
+    pub n_dst: usize,
+    /// Number of symbols; they are variables `n_src + n_dst ..`.
+    pub n_symbols: usize,
+    /// The constraints.
+    pub system: System,
+}
+
+impl Pairs {
+    /// The variable of the source's loop at this depth.
+    pub fn src(&self, depth: usize) -> usize {
+        depth
+    }
+
+    /// The variable of the destination's loop at this depth.
+    pub fn dst(&self, depth: usize) -> usize {
+        self.n_src + depth
+    }
+
+    /// The variable of the symbol at this position.
+    pub fn symbol(&self, idx: usize) -> usize {
+        self.n_src + self.n_dst + idx
+    }
+
+    /// All pairs of instances of `src` and `dst`, in whatever order.
+    pub fn new(src: &StmtModel, dst: &StmtModel) -> Self {
+        let (n_src, n_dst) = (src.loops.len(), dst.loops.len());
+        let n_symbols = src.domain.space.symbols.len();
+        let mut pairs = Self { n_src, n_dst, n_symbols, system: System::new(n_src + n_dst + n_symbols) };
+        for (stmt, is_dst) in [(src, false), (dst, true)] {
+            let map = pairs.map(&stmt.domain.system, is_dst);
+            pairs.system.extend_mapped(&stmt.domain.system, &map);
+        }
+        pairs
+    }
+
+    /// Keeps the pairs that touch the same element.
+    pub fn same_element(&mut self, src: &StmtAccess, dst: &StmtAccess) {
+        let rows = [(src, false), (dst, true)].map(|(access, is_dst)| {
+            let map = self.map(&access.system, is_dst);
+            self.system.extend_mapped(&access.system, &map);
+            let mapped = |row: &Row| {
+                let terms: Vec<_> = row.terms().map(|(var, coeff)| (map[var], coeff)).collect();
+                (terms, row.constant)
+            };
+            access.indices.iter().map(|row| row.as_ref().map(mapped)).collect::<Vec<_>>()
+        });
+        let [src, dst] = rows;
+        for (src, dst) in src.into_iter().zip(dst) {
+            if let (Some((mut terms, constant)), Some((other, other_constant))) = (src, dst) {
+                let (Some(constant), true) =
+                    (constant.checked_sub(other_constant), other.iter().all(|(_, c)| *c != i64::MIN))
+                else {
+                    continue;
+                };
+                terms.extend(other.into_iter().map(|(var, coeff)| (var, -coeff)));
+                self.system.add_eq(&terms, constant);
+            }
+        }
+    }
+
+    /// Keeps the pairs that agree in the common loop at `depth`.
+    pub fn same_iteration(&mut self, depth: usize) {
+        let (src, dst) = (self.src(depth), self.dst(depth));
+        self.system.add_eq(&[(src, 1), (dst, -1)], 0);
+    }
+
+    /// Keeps the pairs whose destination is in a later iteration of the common loop at `depth`, whose order of
+    /// iterators is `sign`.
+    pub fn later_iteration(&mut self, depth: usize, sign: i64) {
+        let (src, dst) = (self.src(depth), self.dst(depth));
+        self.system.add_ge(&[(dst, sign), (src, -sign)], -1);
+    }
+
+    /// Where the variables of a statement's system stand here; adds its existential ones.
+    fn map(&mut self, system: &System, is_dst: bool) -> Vec<usize> {
+        let (first, n_loops) = if is_dst { (self.n_src, self.n_dst) } else { (0, self.n_src) };
+        let n_shared = n_loops + self.n_symbols;
+        let mut map: Vec<usize> = (first..first + n_loops).collect();
+        map.extend((0..self.n_symbols).map(|idx| self.symbol(idx)));
+        let n_existential = system.n_vars().saturating_sub(n_shared);
+        let start = self.system.add_vars(n_existential);
+        map.extend(start..start + n_existential);
+        map
+    }
+}
+
+/// All memory-based dependences of `nest` in its original order.
+pub fn dependences(program: &Program, nest: &Nest) -> Vec<Dependence> {
+    NestModel::new(program, nest).dependences()
+}
+
+impl NestModel {
+    /// All memory-based dependences, by source, destination, and level.
+    pub fn dependences(&self) -> Vec<Dependence> {
+        let mut found = Vec::new();
+        for src in &self.stmts {
+            for dst in &self.stmts {
+                let mut all = None;
+                for (src_idx, a) in src.accesses.iter().enumerate() {
+                    for (dst_idx, b) in dst.accesses.iter().enumerate() {
+                        if a.array != b.array || !(a.role.is_write() || b.role.is_write()) {
+                            continue;
+                        }
+                        let pairs = all.get_or_insert_with(|| Pairs::new(src, dst));
+                        self.between((src, src_idx), (dst, dst_idx), pairs, &mut found);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Adds the dependences from one access to another; `all` is every pair of their statements' instances.
+    fn between(
+        &self,
+        (src, src_idx): (&StmtModel, usize),
+        (dst, dst_idx): (&StmtModel, usize),
+        all: &Pairs,
+        found: &mut Vec<Dependence>,
+    ) {
+        let (a, b) = (&src.accesses[src_idx], &dst.accesses[dst_idx]);
+        let kind = match (a.role.is_write(), b.role.is_write()) {
+            (true, false) => DependenceKind::Flow,
+            (false, true) => DependenceKind::Anti,
+            _ => DependenceKind::Output,
+        };
+        let n_common = src.n_common_loops(dst).min(a.anchor.n_loops).min(b.anchor.n_loops);
+        let mut pairs = all.clone();
+        pairs.same_element(a, b);
+        let n_private = self.n_private_loops(src, dst, a.array);
+        (0..n_private).for_each(|depth| pairs.same_iteration(depth));
+        if feasible(&pairs.system, Limit::default()) == Feasibility::Infeasible {
+            return;
+        }
+        let common = &src.loops[..n_common];
+        let mut test = |pairs: &Pairs, level: Level| {
+            let answer = feasible(&pairs.system, Limit::default());
+            if answer == Feasibility::Infeasible {
+                return;
+            }
+            let signs: Vec<i64> = common.iter().map(|l| l.sign()).collect();
+            found.push(Dependence {
+                src: Endpoint { stmt: src.id, access: src_idx },
+                dst: Endpoint { stmt: dst.id, access: dst_idx },
+                kind,
+                array: a.array,
+                level,
+                common: common.iter().map(|l| l.id).collect(),
+                directions: directions(pairs, &signs),
+                pairs: pairs.clone(),
+                exact: answer == Feasibility::Feasible
+                    && src.domain.exact
+                    && dst.domain.exact
+                    && a.exact
+                    && b.exact,
+            });
+        };
+        for (depth, step) in common.iter().enumerate() {
+            let mark = pairs.system.mark();
+            pairs.later_iteration(depth, step.sign());
+            test(&pairs, Level::Carried(depth));
+            pairs.system.rollback(mark);
+            pairs.same_iteration(depth);
+        }
+        if a.anchor.position < b.anchor.position {
+            test(&pairs, Level::Independent);
+        }
+    }
+
+    /// How many outer loops have their own copy of `array` in each iteration.
+    fn n_private_loops(&self, src: &StmtModel, dst: &StmtModel, array: ArrayId) -> usize {
+        let Some(&owner) = self.private.get(&array) else { return 0 };
+        let n_common = src.n_common_loops(dst);
+        src.loops[..n_common].iter().position(|l| l.id == owner).map_or(0, |depth| depth + 1)
+    }
+}
+
+/// The direction vector over the first common loops, whose orders are `signs`.
+fn directions(pairs: &Pairs, signs: &[i64]) -> Vec<Direction> {
+    let mut system = pairs.system.clone();
+    signs
+        .iter()
+        .enumerate()
+        .map(|(depth, &sign)| {
+            let (src, dst) = (pairs.src(depth), pairs.dst(depth));
+            let mut may = |terms: &[(usize, i64)], constant: i64, is_eq: bool| {
+                let mark = system.mark();
+                if is_eq {
+                    system.add_eq(terms, constant);
+                } else {
+                    system.add_ge(terms, constant);
+                }
+                let answer = feasible(&system, Limit::default());
+                system.rollback(mark);
+                answer != Feasibility::Infeasible
+            };
+            let later = may(&[(dst, sign), (src, -sign)], -1, false);
+            let same = may(&[(dst, 1), (src, -1)], 0, true);
+            let earlier = may(&[(dst, -sign), (src, sign)], -1, false);
+            let distance = match (later, same, earlier) {
+                (false, true, false) => Some(0),
+                (true, false, false) => constant_distance(&system, src, dst, sign),
+                (false, false, true) => constant_distance(&system, dst, src, sign).map(|d| -d),
+                _ => None,
+            };
+            Direction { distance, later, same, earlier }
+        })
+        .collect()
+}
+
+/// `sign * (to - from)`, if it is positive and the same at every point.
+fn constant_distance(system: &System, from: usize, to: usize, sign: i64) -> Option<i64> {
+    let mut shifted = system.clone();
+    let distance = shifted.add_var();
+    shifted.add_eq(&[(distance, 1), (to, -sign), (from, sign)], 0);
+    let least = sample_var(&shifted, distance, Limit::default())?;
+    implies_eq(&shifted, &[(distance, 1)], least.checked_neg()?).then_some(least)
+}
+
+impl Dependence {
+    /// An example: iterators of the source, iterators of the destination, and symbols.
+    pub fn example(&self) -> Option<(Vec<i64>, Vec<i64>, Vec<i64>)> {
+        let point = sample(&self.pairs.system, Limit::default())?;
+        let (n_src, n_dst) = (self.pairs.n_src, self.pairs.n_dst);
+        let symbols = n_src + n_dst..n_src + n_dst + self.pairs.n_symbols;
+        Some((point[..n_src].to_vec(), point[n_src..n_src + n_dst].to_vec(), point[symbols].to_vec()))
+    }
+}
+
+impl fmt::Display for DependenceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DependenceKind::Flow => "flow",
+            DependenceKind::Anti => "anti",
+            DependenceKind::Output => "output",
+        })
+    }
+}
+
+/// The distance if there is one, else `<` (later), `=`, `>`, `<=`, `>=`, `!=` or `*`.
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(distance) = self.distance {
+            return write!(f, "{distance}");
+        }
+        f.write_str(match (self.later, self.same, self.earlier) {
+            (true, true, true) => "*",
+            (true, true, false) => "<=",
+            (true, false, true) => "!=",
+            (true, false, false) => "<",
+            (false, true, true) => ">=",
+            (false, true, false) => "=",
+            (false, false, true) => ">",
+            (false, false, false) => "none",
+        })
+    }
+}
+
+/// `flow S0 -> S1 on A2 (1, *)`, with `may` in front if the dependence is not exact.
+impl fmt::Display for Dependence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let may = if self.exact { "" } else { "may " };
+        write!(f, "{may}{} {} -> {} on {} (", self.kind, self.src.stmt, self.dst.stmt, self.array)?;
+        for (idx, direction) in self.directions.iter().enumerate() {
+            let comma = if idx == 0 { "" } else { ", " };
+            write!(f, "{comma}{direction}")?;
+        }
+        f.write_str(")")
+    }
+}

@@ -1,0 +1,75 @@
+//! Exact dependences, footprints, operation and byte counts.
+//!
+//! [`omega`] decides linear constraints over the integers. On it stand a nest's iteration domains and accesses
+//! ([`NestModel`]) and its memory-based [`dependences`]. Beside them: [`operations`], [`stride`]s, [`executions`] and
+//! [`footprints`]. What cannot be said exactly is over-approximated and marked so: domains, accesses and dependences
+//! then have more members than the program has, never fewer.
+//!
+//! This crate changes nothing and does not judge transformations, and takes arrays to be distinct even where
+//! [`oxeye_ir::Program::may_alias`] doubts it.
+//!
+//! ```
+//! use oxeye_analysis::{Level, dependences};
+//! use oxeye_ir::*;
+//!
+//! // for (i = 1; i < n; i++) a[i] = a[i - 1];
+//! let mut program = Program::new("shift");
+//! let n = program.add_symbol("n", ScalarType::I32);
+//! let a = program.add_array(Array {
+//!     id: ArrayId(0),
+//!     name: "a".into(),
+//!     element: ScalarType::F64,
+//!     c_type: None,
+//!     shape: vec![Some(n.into())],
+//!     form: Form::Nested,
+//!     storage: Storage::Param,
+//!     align: 0,
+//! });
+//! let i = LoopId(0);
+//! let stmt = Stmt {
+//!     id: StmtId(0),
+//!     target: Access::new(a, [Affine::from(i)]),
+//!     update: Update::Assign,
+//!     value: Access::new(a, [Affine::from(i).offset(-1)]).into(),
+//!     line: None,
+//! };
+//! let root = Loop {
+//!     id: i,
+//!     name: "i".into(),
+//!     ty: ScalarType::I32,
+//!     lower: 1.into(),
+//!     upper: n.into(),
+//!     step: 1,
+//!     execution: Execution::Sequential,
+//!     body: vec![Node::Stmt(stmt)],
+//! };
+//! let roots = vec![Node::Loop(root)];
+//! let nest = Nest { id: NestId(0), function: "shift".into(), span: None, roots, live_out: Vec::new() };
+//!
+//! let found = dependences(&program, &nest);
+//! assert_eq!(found.len(), 1);
+//! assert_eq!(found[0].level, Level::Carried(0));
+//! assert_eq!(found[0].to_string(), "flow S0 -> S0 on A0 (1)");
+//! ```
+
+mod access;
+mod counts;
+mod dependence;
+mod domain;
+mod footprint;
+mod linear;
+pub mod omega;
+
+pub use access::{Anchor, Role, StmtAccess};
+pub use counts::{
+    Count, Operations, Stride, access_bytes, executions, iterations, operations, stride, trip_count,
+};
+pub use dependence::{Dependence, DependenceKind, Direction, Endpoint, Level, Pairs, dependences};
+pub use domain::{Domain, LoopStep, NestModel, StmtModel};
+pub use footprint::{Footprint, footprints};
+pub use linear::Space;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Drawing the progress of a run on standard error.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use oxeye::{Event, Phase, Progress};
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Bars and messages on standard error; bars only if it is a terminal.
+pub(crate) struct Drawing {
+    bar: ProgressBar,
+}
+
+impl Drawing {
+    /// Starts drawing.
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::new_spinner();
+        if !std::io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Self { bar }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn spinner(&self, phase: Phase) {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+            self.bar.set_style(style);
+        }
+        self.bar.set_message(phase.label());
+    }
+
+    fn counter(&self, n_candidates: usize, message: String) {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {wide_bar} {pos}/{len} {elapsed}") {
+            self.bar.set_style(style);
+        }
+        self.bar.set_length(n_candidates as u64);
+        self.bar.set_position(0);
+        self.bar.set_message(message);
+    }
+}
+
+impl Progress for Drawing {
+    fn event(&self, event: Event<'_>) {
+        match event {
+            Event::Phase(phase) => self.spinner(phase),
+            Event::Diagnostic(text) => self.bar.suspend(|| {
+                // Where standard error is closed, nobody wants to know.
+                let _ = writeln!(std::io::stderr(), "{text}");
+            }),
+            Event::Nest { function, line, n_candidates } => {
+                self.counter(n_candidates, format!("{function}, line {line}:"));
+            }
+            Event::Candidate { n_done, best_speedup, .. } => {
+                self.bar.set_position(n_done as u64);
+                if let Some(best) = best_speedup {
+                    let head = self.bar.message();
+                    let head = head.split(" best").next().unwrap_or_default().to_owned();
+                    self.bar.set_message(format!("{head} best {best:.2}x"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        crate::INTERRUPTED.load(Ordering::SeqCst)
+    }
+}

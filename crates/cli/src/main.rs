@@ -1,0 +1,72 @@
+//! The `oxeye` command.
+
+mod draw;
+mod optimize;
+mod replay;
+mod table;
+
+use clap::{Parser, Subcommand};
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Makes the loop nests of C programs fast, and shows that they still compute the same
+#[derive(Parser)]
+#[command(name = "oxeye", version, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 ran but the answer is negative, 2 could not run, 130 interrupted."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Optimize(optimize::Args),
+    Replay(replay::Args),
+}
+
+/// Set by Ctrl-C or a termination signal; runs look at it between steps and while they wait.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// How long an interrupted run may take to end by itself.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
+
+fn main() -> ExitCode {
+    // Without a handler the default action still ends the run, only less tidily.
+    let _ = ctrlc::set_handler(|| {
+        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+        oxeye::interrupt();
+        if !again {
+            // The run ends by itself as soon as it sees that its children are gone.
+            std::thread::sleep(GRACE);
+            oxeye::interrupt();
+        }
+        std::process::exit(130);
+    });
+    let outcome = match Cli::parse().command {
+        Command::Optimize(args) => optimize::run(args),
+        Command::Replay(args) => replay::run(args),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            // Where standard error is closed, nobody wants to know.
+            let _ = writeln!(std::io::stderr(), "error: {}", words(&error));
+            match error.downcast_ref() {
+                Some(oxeye::Error::Cancelled) => ExitCode::from(130),
+                _ => ExitCode::from(2),
+            }
+        }
+    }
+}
+
+/// The message with its causes, as far as it does not name them itself.
+fn words(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.is_empty() {
+        true => cause,
+        false if text.contains(&cause) => text,
+        false => format!("{text}: {cause}"),
+    })
+}

@@ -1,0 +1,49 @@
+//! `oxeye replay`: apply a saved recipe file.
+
+use crate::optimize::print_or_quit;
+use anyhow::bail;
+use oxeye::{Compiler, RecipeFile};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Apply the recipes of an earlier run to a file: the same result byte for byte, without running anything
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  oxeye replay gemm.recipe.json gemm.c
+  oxeye replay report.json gemm.c -o gemm_fast.c -- clang -O3
+
+Every step is proved legal again. Compile the result as the run that found the recipes did,
+with -fopenmp unless it used --threads 1.")]
+pub(crate) struct Args {
+    /// Recipe file of `oxeye optimize --save-recipe`, or a report of its `--json`
+    recipe: PathBuf,
+    /// The C file
+    file: PathBuf,
+    /// Where the tuned file goes; `-` is standard output [default: FILE with `.oxeye` before its extension]
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Compiler and arguments to read the file with [default: those of the recipe file]
+    #[arg(last = true, value_name = "CC ARGS")]
+    compiler: Vec<String>,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let mut recipes = RecipeFile::load(&args.recipe)?;
+    if !args.compiler.is_empty() {
+        recipes.compiler = Compiler::from_words(&args.compiler, &args.file);
+    }
+    let text = oxeye::replay(&recipes, &args.file)?;
+    let output = args.output.unwrap_or_else(|| oxeye::default_output(&args.file));
+    if output.as_os_str() == "-" {
+        print_or_quit(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if output.is_dir() {
+        bail!("{} is a directory; name a file with -o", output.display());
+    }
+    oxeye::write_atomically(&output, text.as_bytes())?;
+    print_or_quit(&format!("{} nests rewritten into {}\n", recipes.nests.len(), output.display()))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,125 @@
+//! The run-time test that pointers which may overlap do not.
+
+use crate::CodegenError;
+use crate::context::Context;
+use crate::footprint::reach;
+use crate::print::{Text, prec};
+use oxeye_ir::{Array, ArrayId, Expr, Nest, Storage};
+use std::collections::BTreeSet;
+
+/// Declarations and the condition under which no two arrays of the nest overlap.
+pub(crate) struct AliasTest {
+    pub(crate) declarations: Vec<String>,
+    pub(crate) condition: String,
+}
+
+impl Context<'_> {
+    /// The product of the extents after the first, as a factor to append.
+    fn row_factor(&self, array: &Array) -> Option<String> {
+        let mut text = String::new();
+        for extent in array.shape.iter().skip(1) {
+            text += &format!(" * {}", self.expr(extent.as_ref()?).at(prec::UNARY));
+        }
+        Some(text)
+    }
+
+    /// Bytes from the array's start to one past its last element (`end`), or to the first element reached, as an
+    /// expression of type `long`.
+    pub(crate) fn byte_offset(&mut self, nest: &Nest, array: &Array, end: bool) -> Option<String> {
+        let size = array.element.bytes();
+        let was_wide = std::mem::replace(&mut self.wide, true);
+        let text = (|| {
+            if array.shape.is_empty() {
+                return Some(if end { format!("{size}L") } else { "0".to_owned() });
+            }
+            let rows = match array.shape.first() {
+                Some(Some(_)) if !end => return Some("0".to_owned()),
+                Some(Some(extent)) => self.expr(extent),
+                _ => {
+                    let reach = reach(self.program, nest, array.id)?;
+                    let e = if end {
+                        Expr::binary(oxeye_ir::BinaryOp::Add, reach.most, Expr::from(1))
+                    } else {
+                        reach.least
+                    };
+                    self.expr(&e)
+                }
+            };
+            if rows.text == "0" {
+                return Some(rows.text);
+            }
+            let factor = self.row_factor(array)?;
+            let text: Text = Text::new(format!("{size}L * {}{factor}", rows.at(prec::UNARY)), prec::MUL);
+            Some(text.text)
+        })();
+        self.wide = was_wide;
+        text
+    }
+
+    /// The test for the pairs of arrays that the nest uses, of which at least one is written; `None` if there are none.
+    pub(crate) fn alias_test(
+        &mut self,
+        original: &Nest,
+        nest: &Nest,
+    ) -> Result<Option<AliasTest>, CodegenError> {
+        let accesses: Vec<_> = original.accesses().into_iter().chain(nest.accesses()).collect();
+        let used: BTreeSet<ArrayId> = accesses.iter().map(|(a, _)| a.array).collect();
+        let written: BTreeSet<ArrayId> = accesses.iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
+        let mut pairs: BTreeSet<(ArrayId, ArrayId)> = BTreeSet::new();
+        for (a, b) in &self.program.may_alias {
+            let (a, b) = (*a.min(b), *a.max(b));
+            if a != b
+                && used.contains(&a)
+                && used.contains(&b)
+                && (written.contains(&a) || written.contains(&b))
+            {
+                pairs.insert((a, b));
+            }
+        }
+        if pairs.is_empty() {
+            return Ok(None);
+        }
+        let mut declarations = Vec::new();
+        let mut ranges = std::collections::BTreeMap::new();
+        for (a, b) in &pairs {
+            for (id, other) in [(a, b), (b, a)] {
+                if ranges.contains_key(id) {
+                    continue;
+                }
+                let program = self.program;
+                let array = program.array(*id);
+                let begin = self.byte_offset(original, array, false);
+                let end = self.byte_offset(original, array, true);
+                let (Some(begin), Some(end)) = (begin, end) else {
+                    return Err(CodegenError::UnknownExtent {
+                        first: array.name.clone(),
+                        second: program.array(*other).name.clone(),
+                    });
+                };
+                let name = self.name(*id).to_owned();
+                let address = if array.shape.is_empty() && array.storage != Storage::Temp(None) {
+                    format!("(__UINTPTR_TYPE__)&{name}")
+                } else {
+                    format!("(__UINTPTR_TYPE__){name}")
+                };
+                let (first, last) =
+                    (self.fresh(&format!("{name}_begin")), self.fresh(&format!("{name}_end")));
+                let from = if begin == "0" { address.clone() } else { format!("{address} + {begin}") };
+                declarations.push(format!("const __UINTPTR_TYPE__ {first} = {from};"));
+                declarations.push(format!("const __UINTPTR_TYPE__ {last} = {address} + {end};"));
+                ranges.insert(*id, (first, last));
+            }
+        }
+        let tests: Vec<String> = pairs
+            .iter()
+            .map(|(a, b)| {
+                format!("({} <= {} || {} <= {})", ranges[a].1, ranges[b].0, ranges[b].1, ranges[a].0)
+            })
+            .collect();
+        let condition = match tests.as_slice() {
+            [only] => only.trim_start_matches('(').trim_end_matches(')').to_owned(),
+            _ => tests.join(" && "),
+        };
+        Ok(Some(AliasTest { declarations, condition }))
+    }
+}

@@ -1,0 +1,240 @@
+//! The user's file with pieces put in or replaced.
+
+use crate::arguments::{Argument, ArgumentOf, arguments};
+use crate::context::{Context, is_identifier};
+use crate::prelude::prelude;
+use oxeye_ir::{Array, Form, Nest, Program, Span, Storage};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// A nest where it stands in the user's file.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The number the capture runtime knows it by.
+    pub id: u32,
+    /// The program it belongs to.
+    pub program: &'a Program,
+    /// The nest; its span says where it stands.
+    pub nest: &'a Nest,
+    /// The whole definition of the function around it.
+    pub function: Span,
+}
+
+/// Replaces byte ranges and leaves everything else as it is. Ranges that overlap an earlier one, or do not fit the
+/// source, are left alone; an empty range inserts.
+pub fn splice(source: &str, replacements: &[(Span, String)]) -> String {
+    let mut ordered: Vec<&(Span, String)> = replacements.iter().collect();
+    ordered.sort_by_key(|(span, _)| (span.start, span.end));
+    let mut text = String::with_capacity(source.len());
+    let mut at = 0;
+    for (span, replacement) in ordered {
+        if span.start < at || span.end < span.start {
+            continue;
+        }
+        let (Some(before), Some(_)) = (source.get(at..span.start), source.get(span.start..span.end)) else {
+            continue;
+        };
+        text += before;
+        text += replacement;
+        at = span.end;
+    }
+    text += source.get(at..).unwrap_or("");
+    text
+}
+
+/// Where text for the top of the file goes: after a byte order mark.
+fn top(source: &str) -> usize {
+    if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
+}
+
+/// The tuned file: rendered nests in their places, and what they use at the top.
+pub fn tuned_file(source: &str, replacements: &[(Span, String)]) -> String {
+    let bodies: Vec<&str> = replacements.iter().map(|(_, t)| t.as_str()).collect();
+    let mut all = replacements.to_vec();
+    let at = top(source);
+    let definitions = prelude(&bodies);
+    if !definitions.is_empty() {
+        all.push((Span { start: at, end: at, line: 1 }, definitions + "\n"));
+    }
+    splice(source, &all)
+}
+
+/// The line number of a byte, from 1.
+fn line_of(source: &str, at: usize) -> usize {
+    source.as_bytes().iter().take(at).filter(|b| **b == b'\n').count() + 1
+}
+
+/// Whether the statement at `at` starts its line.
+fn starts_line(source: &str, at: usize) -> bool {
+    source.get(..at).is_some_and(|s| s.rsplit('\n').next().is_none_or(|l| l.trim().is_empty()))
+}
+
+/// The start of the pragmas directly above a statement that belong to it, or of the statement.
+fn with_pragmas(source: &str, start: usize) -> usize {
+    let mut at = start;
+    while starts_line(source, at) {
+        let Some(before) = source.get(..at).map(|s| s.trim_end_matches([' ', '\t'])) else { return at };
+        let Some(before) = before.strip_suffix('\n') else { return at };
+        let line_start = before.rfind('\n').map_or(0, |p| p + 1);
+        let words: Vec<&str> = before[line_start..].split_whitespace().collect();
+        let belongs = matches!(
+            words.as_slice(),
+            ["#pragma", "omp" | "unroll" | "ivdep" | "simd" | "vector" | "nounroll", ..]
+                | ["#pragma", "GCC", "ivdep" | "unroll", ..]
+                | ["#pragma", "clang", "loop", ..]
+        );
+        if !belongs {
+            return at;
+        }
+        at = line_start;
+    }
+    at
+}
+
+/// Handing over the address of something not yet written is no mistake here.
+const QUIET: &str = "#if defined(__GNUC__) && !defined(__clang__)\n\
+    #pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n";
+
+/// The capture program: the user's file in which every nest first hands its arguments to the runtime, whose text is
+/// put at the top.
+pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
+    let mut pieces: Vec<(usize, usize, String)> = Vec::new();
+    let mut sizes = Vec::new();
+    let mut sites: Vec<&Site> = sites.iter().collect();
+    sites.sort_by_key(|s| s.nest.span.map(|s| s.start));
+    for site in sites {
+        let Some(span) = site.nest.span else { continue };
+        let id = site.id;
+        let mut calls = format!("{{ oxeye_capture_begin({id});");
+        for (k, argument) in arguments(site.program, site.nest).iter().enumerate() {
+            let bytes = argument.bytes.clone().unwrap_or_else(|| "-1".to_owned());
+            let address = if argument.is_buffer {
+                format!("(const void *)({})", argument.name)
+            } else {
+                format!("&({}){{{}}}", argument.element.c_name(), argument.name)
+            };
+            let _ = write!(calls, " oxeye_capture_arg({id}, {k}, {address}, {bytes});");
+            sizes.push(bytes);
+        }
+        let start = with_pragmas(source, span.start);
+        let line = line_of(source, start);
+        if starts_line(source, start) {
+            pieces.push((start, start, format!("{calls}\n#line {line}\n")));
+        } else {
+            pieces.push((start, start, format!("\n{calls}\n#line {line}\n")));
+        }
+        let end = format!("\noxeye_capture_end({id}); }}\n#line {}\n", line_of(source, span.end));
+        pieces.push((span.end, span.end, end));
+    }
+    let at = top(source);
+    let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
+    let mut replacements = vec![(
+        Span { start: at, end: at, line: 1 },
+        format!("{runtime}\n{}{QUIET}#line 1\n", prelude(&sizes)),
+    )];
+    replacements.extend(pieces.into_iter().map(|(start, end, text)| (Span { start, end, line: 1 }, text)));
+    splice(source, &replacements)
+}
+
+/// Whether a parameter of the function is declared `restrict`.
+fn is_restrict(source: &str, function: Span, name: &str) -> bool {
+    let Some(definition) = source.get(function.start..function.end) else { return false };
+    let header = definition.split('{').next().unwrap_or("");
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = false;
+    for parameter in header.split(',') {
+        let words: Vec<&str> = parameter.split(|c| !is_word(c)).filter(|w| !w.is_empty()).collect();
+        if words.contains(&name) {
+            found |= words.iter().any(|w| matches!(*w, "restrict" | "__restrict" | "__restrict__"));
+        }
+    }
+    found
+}
+
+fn parameter(cx: &Context, array: &Array, restrict: bool) -> String {
+    let qualifier = if restrict { "__restrict " } else { "" };
+    let ty = array.element.c_name();
+    let name = &array.name;
+    if array.shape.len() < 2 || array.form == Form::Linear {
+        return format!("{ty} *{qualifier}{name}");
+    }
+    let rows: String = array
+        .shape
+        .iter()
+        .skip(1)
+        .map(|e| format!("[{}]", e.as_ref().map_or("1".to_owned(), |e| cx.expr(e).text)))
+        .collect();
+    format!("{ty} (*{qualifier}{name}){rows}")
+}
+
+/// The user's file with `void oxeye_replay(void **args)`, which runs `body` on the given arguments: pointers to
+/// buffers or to single scalars, in the order of [`arguments`]. The function stands right after the one that holds the
+/// nest.
+pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
+    let program = site.program;
+    let list = arguments(program, site.nest);
+    let cx = Context::new(program, &BTreeSet::new());
+    let mut parameters = Vec::new();
+    let mut before = String::new();
+    let mut after = String::new();
+    let mut passed = Vec::new();
+    for (k, argument) in list.iter().enumerate() {
+        let Argument { name, what, is_buffer, written, .. } = argument;
+        let ty = argument.element.c_name();
+        match what {
+            ArgumentOf::Array(id) if *is_buffer => {
+                let array = program.array(*id);
+                let restrict = array.storage != Storage::Param
+                    || is_restrict(source, site.function, name)
+                    || !program.may_alias.iter().any(|(a, b)| a == id || b == id);
+                parameters.push(parameter(&cx, array, restrict));
+                passed.push(format!("args[{k}]"));
+            }
+            ArgumentOf::Array(_) => {
+                parameters.push(format!("{ty} *oxeye_{k}"));
+                let _ = writeln!(before, "{ty} {name} = *oxeye_{k};");
+                if *written {
+                    let _ = writeln!(after, "*oxeye_{k} = {name};");
+                }
+                passed.push(format!("args[{k}]"));
+            }
+            ArgumentOf::Symbol(_) => {
+                if is_identifier(name) {
+                    parameters.push(format!("{ty} {name}"));
+                    passed.push(format!("*({ty} *)args[{k}]"));
+                }
+            }
+        }
+    }
+    // Iterators that the source declares outside the nest.
+    let taken: BTreeSet<&str> = list.iter().map(|a| a.name.as_str()).collect();
+    let mut iterators: BTreeMap<&str, &str> = BTreeMap::new();
+    for l in site.nest.loops() {
+        if is_identifier(&l.name) && !taken.contains(l.name.as_str()) {
+            iterators.insert(&l.name, if l.ty.is_float() { "int" } else { l.ty.c_name() });
+        }
+    }
+    let mut declared = String::new();
+    for (name, ty) in iterators {
+        let _ = writeln!(declared, "{ty} {name} = 0; (void){name};");
+    }
+    let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
+    let line = site.nest.span.map_or(1, |s| s.line);
+    let resume = line_of(source, site.function.end);
+    let text = format!(
+        "\nstatic __attribute__((noinline)) void oxeye_nest({parameters})\n{{\n{before}{declared}#line {line}\n{body}\n{after}}}\n\
+         void oxeye_replay(void **args);\n\
+         void oxeye_replay(void **args)\n{{\n(void)args;\noxeye_nest({});\n}}\n#line {resume}\n",
+        passed.join(", ")
+    );
+    let at = top(source);
+    let definitions = prelude(&[body]);
+    let end = site.function.end;
+    splice(
+        source,
+        &[
+            (Span { start: at, end: at, line: 1 }, format!("{definitions}#line 1\n")),
+            (Span { start: end, end, line: resume as u32 }, text),
+        ],
+    )
+}

@@ -1,0 +1,162 @@
+//! What is in scope while text is written: names, register variables, and how iterators are spelled.
+
+use crate::registers::Registers;
+use crate::types::IteratorTypes;
+use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Var};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The vector loop whose lanes are being written.
+#[derive(Clone, Debug)]
+pub(crate) struct LaneScope {
+    /// The vector loop.
+    pub(crate) of: LoopId,
+    /// Elements per vector.
+    pub(crate) lanes: u32,
+    /// Its iterator in lane 0.
+    pub(crate) base: Affine,
+    /// Scalars of which every lane has its own.
+    pub(crate) varying: BTreeSet<ArrayId>,
+}
+
+/// Names and substitutions in scope.
+pub(crate) struct Context<'a> {
+    pub(crate) program: &'a Program,
+    /// Names of arrays; temporaries may be renamed.
+    pub(crate) names: BTreeMap<ArrayId, String>,
+    /// Every word that is taken in the nest.
+    pub(crate) taken: BTreeSet<String>,
+    /// Iterators in scope with their declared types.
+    pub(crate) iterators: BTreeMap<LoopId, (String, ScalarType)>,
+    /// Arrays kept in register variables.
+    pub(crate) registers: BTreeMap<ArrayId, Registers>,
+    /// Those of them that live in memory at the moment.
+    pub(crate) spilled: BTreeSet<ArrayId>,
+    /// Elements that stand in for others: reduction variables.
+    pub(crate) aliases: Vec<(Access, String)>,
+    /// The vector loop being written, if any.
+    pub(crate) lane_scope: Option<LaneScope>,
+    /// Whether floating-point sums may be reordered.
+    pub(crate) reassociate: bool,
+    /// Whether 32-bit integers are widened before arithmetic.
+    pub(crate) wide: bool,
+}
+
+/// The words of a C expression that are identifiers.
+pub(crate) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|w| w.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_'))
+}
+
+/// Whether the text is one C identifier.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+const KEYWORDS: &[&str] = &[
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
+    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
+    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+    "volatile", "while", "asm", "typeof", "unix", "linux",
+];
+
+impl<'a> Context<'a> {
+    /// A context in which every symbol and the given arrays have names.
+    pub(crate) fn new(program: &'a Program, arrays: &BTreeSet<ArrayId>) -> Self {
+        let mut cx = Self {
+            program,
+            names: BTreeMap::new(),
+            taken: KEYWORDS.iter().map(|k| (*k).to_owned()).collect(),
+            iterators: BTreeMap::new(),
+            registers: BTreeMap::new(),
+            spilled: BTreeSet::new(),
+            aliases: Vec::new(),
+            lane_scope: None,
+            reassociate: false,
+            wide: false,
+        };
+        for symbol in program.symbols.values() {
+            cx.taken.extend(identifiers(&symbol.name).map(str::to_owned));
+        }
+        let own = |a: &oxeye_ir::Array| {
+            matches!(a.storage, oxeye_ir::Storage::Body(_) | oxeye_ir::Storage::Temp(_))
+        };
+        for array in program.arrays.values().filter(|a| !own(a)) {
+            cx.taken.extend(identifiers(&array.name).map(str::to_owned));
+            cx.names.insert(array.id, array.name.clone());
+        }
+        for array in program.arrays.values().filter(|a| own(a) && arrays.contains(&a.id)) {
+            let name = cx.fresh(&array.name);
+            cx.names.insert(array.id, name);
+        }
+        cx
+    }
+
+    /// A name like `wanted` that nothing else has, taken from now on.
+    pub(crate) fn fresh(&mut self, wanted: &str) -> String {
+        let name = self.unused(wanted);
+        self.taken.insert(name.clone());
+        name
+    }
+
+    fn unused(&self, wanted: &str) -> String {
+        let wanted = if is_identifier(wanted) { wanted } else { "x" };
+        if !self.taken.contains(wanted) {
+            return wanted.to_owned();
+        }
+        let digits_at = wanted.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (stem, start) = match wanted[digits_at..].parse::<u64>() {
+            Ok(k) if !wanted[digits_at..].starts_with('0') => (&wanted[..digits_at], k + 1),
+            _ => (wanted, 2),
+        };
+        (start..)
+            .map(|k| format!("{stem}{k}"))
+            .find(|name| !self.taken.contains(name))
+            .unwrap_or_else(|| wanted.to_owned())
+    }
+
+    /// Brings an iterator into scope under a unique name, which is returned.
+    pub(crate) fn enter_loop(&mut self, id: LoopId, wanted: &str, ty: ScalarType) -> String {
+        let name = self.fresh(wanted);
+        self.iterators.insert(id, (name.clone(), ty));
+        name
+    }
+
+    /// Takes an iterator out of scope; its name becomes free.
+    pub(crate) fn leave_loop(&mut self, id: LoopId) {
+        if let Some((name, _)) = self.iterators.remove(&id) {
+            self.taken.remove(&name);
+        }
+    }
+
+    /// An affine expression with the current chunk of the vector loop put in.
+    pub(crate) fn resolve(&self, a: &Affine) -> Affine {
+        match &self.lane_scope {
+            Some(scope) => a.substitute(&|v| (v == Var::Loop(scope.of)).then(|| scope.base.clone())),
+            None => a.clone(),
+        }
+    }
+
+    /// Constant indices of an access in lane 0.
+    pub(crate) fn constant_indices(&self, access: &Access) -> Option<Vec<i64>> {
+        access.indices.iter().map(|e| self.resolve(e.as_affine()?).as_constant()).collect()
+    }
+
+    /// The name of an array.
+    pub(crate) fn name(&self, id: ArrayId) -> &str {
+        self.names.get(&id).map_or("?", String::as_str)
+    }
+
+    /// Whether lanes of the vector loop being written have different values of this.
+    pub(crate) fn is_varying(&self, e: &Expr) -> bool {
+        let Some(scope) = &self.lane_scope else { return false };
+        e.uses(scope.of) || e.reads().iter().any(|a| scope.varying.contains(&a.array))
+    }
+}
+
+impl IteratorTypes for Context<'_> {
+    fn type_of_loop(&self, id: LoopId) -> ScalarType {
+        self.iterators.get(&id).map_or(ScalarType::I32, |(_, ty)| *ty)
+    }
+}

@@ -1,0 +1,104 @@
+//! Renders loop nests as C99 with OpenMP and puts the text into the user's file.
+//!
+//! Text in, text out: [`render_nest`] turns a nest, transformed or not, into a C block with the user's own names;
+//! [`prelude`] gives the macros and vector types that such blocks use; [`splice`] and [`tuned_file`] replace nests in
+//! the user's file and leave every other byte alone; [`instrument`] and [`replay_unit`] make the programs by which a
+//! nest's arguments are captured and candidates are run.
+//!
+//! ```
+//! use oxeye_codegen::{RenderOptions, render_nest};
+//! use oxeye_ir::*;
+//!
+//! let mut program = Program::new("scale");
+//! let n = program.add_symbol("n", ScalarType::I32);
+//! let x = program.add_array(Array {
+//!     id: ArrayId(0), name: "x".into(), element: ScalarType::F64, c_type: None, shape: vec![Some(n.into())],
+//!     form: Form::Nested, storage: Storage::Param, align: 0,
+//! });
+//! let i = LoopId(0);
+//! let body = Stmt {
+//!     id: StmtId(0), target: Access::new(x, [i]), update: Update::Mul,
+//!     value: Expr::Float { text: "2.0".into(), ty: ScalarType::F64 }, line: None,
+//! };
+//! let nest = Nest {
+//!     id: NestId(0), function: "scale".into(), span: None, live_out: vec![],
+//!     roots: vec![Node::Loop(Loop {
+//!         id: i, name: "i".into(), ty: ScalarType::I32, lower: 0.into(), upper: n.into(), step: 1,
+//!         execution: Execution::Vector { lanes: None, reductions: vec![] }, body: vec![Node::Stmt(body)],
+//!     })],
+//! };
+//! let text = render_nest(&program, &nest, &RenderOptions { threads: 2, ..RenderOptions::default() })?;
+//! assert_eq!(text, "{\n    #pragma omp simd\n    for (int i = 0; i < n; i++)\n        x[i] *= 2.0;\n}");
+//! # Ok::<(), oxeye_codegen::CodegenError>(())
+//! ```
+//!
+//! It does not judge whether a nest is legal, runs no compiler and reads no files.
+
+mod alias;
+mod arguments;
+mod capture;
+mod context;
+mod expand;
+mod footprint;
+mod loops;
+mod memory;
+mod prelude;
+mod print;
+mod reduction;
+mod registers;
+mod render;
+mod types;
+mod vector;
+
+pub use arguments::{Argument, ArgumentOf, arguments};
+pub use capture::{Site, instrument, replay_unit, splice, tuned_file};
+pub use prelude::prelude;
+pub use render::{RenderOptions, render_nest};
+
+/// Why a nest has no rendering.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CodegenError {
+    /// The nest needs the original statement as a fallback, and none was given.
+    #[error("the nest needs its original text as a fallback ({why}); give it in the options")]
+    NoOriginal {
+        /// What may fail at run time.
+        why: String,
+    },
+    /// Two pointers may overlap and no bound of what they reach can be written down.
+    #[error(
+        "`{first}` and `{second}` may overlap, and how far `{first}` reaches is not known; declare its size or use `restrict`"
+    )]
+    UnknownExtent {
+        /// The array whose range is unknown.
+        first: String,
+        /// The array it may overlap with.
+        second: String,
+    },
+    /// A reduction over an array whose size is not known.
+    #[error("the reduction into `{array}` needs an array of known size")]
+    Reduction {
+        /// The array.
+        array: String,
+    },
+    /// A reduction that the rules for floating point forbid.
+    #[error(
+        "accumulating into `{array}` by several threads reorders floating-point operations; allow it with --fp reassociate"
+    )]
+    Order {
+        /// The array.
+        array: String,
+    },
+    /// A temporary whose size depends on an iterator.
+    #[error("the temporary `{array}` has no size that is known before the nest starts")]
+    Temporary {
+        /// The array.
+        array: String,
+    },
+    /// The nest is not well formed.
+    #[error("the nest is not well formed: {what}")]
+    Malformed {
+        /// What is wrong.
+        what: String,
+    },
+}

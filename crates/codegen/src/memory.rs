@@ -1,0 +1,237 @@
+//! Where temporaries live: in variables, on the stack, or on the heap.
+
+use crate::context::Context;
+use crate::expand::{Item, Places, constant_shape};
+use crate::print::{element_type, prec};
+use crate::reduction::arrays_with_parts;
+use crate::{CodegenError, RenderOptions};
+use oxeye_ir::{Array, ArrayId, Execution, Expr, Form, Loop, LoopId, Reduction};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The largest temporary on the stack.
+const MAX_STACK_BYTES: i64 = 256 * 1024;
+/// Alignment of heap buffers, and their granularity per thread.
+const HEAP_ALIGN: i64 = 64;
+
+/// A temporary on the heap, allocated once per nest.
+#[derive(Clone, Debug)]
+pub(crate) struct HeapBuffer {
+    pub(crate) memory: String,
+    pub(crate) bytes: String,
+    /// Every thread has its own part.
+    pub(crate) per_thread: bool,
+}
+
+/// The temporaries that need memory, by where they are declared.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    pub(crate) heap: BTreeMap<ArrayId, HeapBuffer>,
+    /// Copies of arrays that threads accumulate into.
+    pub(crate) parts: BTreeMap<ArrayId, HeapBuffer>,
+}
+
+/// Calls `f` on the outermost parallel loops.
+fn for_each_parallel<'a>(items: &'a [Item], f: &mut dyn FnMut(&'a Loop, &'a [Item], &'a [Reduction])) {
+    for item in items {
+        match item {
+            Item::Stmt(_) | Item::Vector(_) => {}
+            Item::Loop { header, body } => match &header.execution {
+                Execution::Parallel { reductions, .. } => f(header, body, reductions),
+                _ => for_each_parallel(body, f),
+            },
+            Item::Scope { body, .. } => for_each_parallel(body, f),
+            Item::If { then, otherwise, .. } => {
+                for_each_parallel(then, f);
+                for_each_parallel(otherwise, f);
+            }
+        }
+    }
+}
+
+/// Loops that are within, or are themselves, a parallel loop.
+fn inside_parallel(items: &[Item], inside: bool, threads: u32, found: &mut BTreeSet<LoopId>) {
+    for item in items {
+        match item {
+            Item::Stmt(_) => {}
+            Item::Loop { header, body } => {
+                let inside =
+                    inside || (threads > 1 && matches!(header.execution, Execution::Parallel { .. }));
+                if inside {
+                    found.insert(header.id);
+                }
+                inside_parallel(body, inside, threads, found);
+            }
+            Item::Scope { of, body } => {
+                if inside {
+                    found.insert(*of);
+                }
+                inside_parallel(body, inside, threads, found);
+            }
+            Item::Vector(v) => {
+                if inside {
+                    found.insert(v.header.id);
+                }
+                inside_parallel(&v.body, inside, threads, found);
+            }
+            Item::If { then, otherwise, .. } => {
+                inside_parallel(then, inside, threads, found);
+                inside_parallel(otherwise, inside, threads, found);
+            }
+        }
+    }
+}
+
+impl Memory {
+    /// Decides where the placed arrays that are not in registers live.
+    pub(crate) fn plan(
+        cx: &mut Context,
+        items: &[Item],
+        places: &Places,
+        options: &RenderOptions,
+    ) -> Result<Self, CodegenError> {
+        let mut parallel = BTreeSet::new();
+        inside_parallel(items, false, options.threads, &mut parallel);
+        let mut memory = Self::default();
+        for (id, place) in places {
+            if cx.registers.contains_key(id) {
+                continue;
+            }
+            let array = cx.program.array(*id);
+            let bytes = constant_shape(array).and_then(|shape| {
+                let size = i64::try_from(array.element.bytes()).ok()?;
+                shape.iter().try_fold(size, |p, n| p.checked_mul((*n).max(0)))
+            });
+            if bytes.is_some_and(|b| b <= MAX_STACK_BYTES) {
+                continue;
+            }
+            let symbolic = array.shape.iter().all(|e| {
+                e.as_ref().is_some_and(|e| {
+                    let mut ok = e.reads().is_empty();
+                    e.visit(&mut |e| ok &= !matches!(e, Expr::Affine(a) if a.loops().next().is_some()));
+                    ok
+                })
+            });
+            if !symbolic {
+                return Err(CodegenError::Temporary { array: array.name.clone() });
+            }
+            let name = cx.name(*id).to_owned();
+            let buffer = HeapBuffer {
+                memory: cx.fresh(&format!("{name}_memory")),
+                bytes: cx.fresh(&format!("{name}_bytes")),
+                per_thread: place.is_some_and(|l| parallel.contains(&l)),
+            };
+            memory.heap.insert(*id, buffer);
+        }
+        if options.threads > 1 {
+            let mut arrays = BTreeSet::new();
+            for_each_parallel(items, &mut |header, body, reductions| {
+                arrays.extend(arrays_with_parts(cx, header, body, reductions));
+            });
+            for id in arrays {
+                let name = cx.name(id).to_owned();
+                let memory_name = cx.fresh(&format!("{name}_memory"));
+                let bytes = cx.fresh(&format!("{name}_bytes"));
+                memory.parts.insert(id, HeapBuffer { memory: memory_name, bytes, per_thread: true });
+            }
+        }
+        Ok(memory)
+    }
+
+    fn buffers(&self) -> impl Iterator<Item = (&ArrayId, &HeapBuffer)> {
+        self.heap.iter().chain(&self.parts)
+    }
+
+    /// Whether nothing is on the heap.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heap.is_empty() && self.parts.is_empty()
+    }
+
+    /// Declarations of sizes and buffers; nothing is allocated unless `condition` holds.
+    pub(crate) fn allocations(&self, cx: &mut Context, condition: Option<&str>) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (id, buffer) in self.buffers() {
+            let array = cx.program.array(*id);
+            let was_wide = std::mem::replace(&mut cx.wide, true);
+            let product: String =
+                array.shape.iter().flatten().map(|e| format!(" * {}", cx.expr(e).at(prec::UNARY))).collect();
+            cx.wide = was_wide;
+            let HeapBuffer { memory, bytes, per_thread } = buffer;
+            let size = array.element.bytes();
+            lines.push(format!(
+                "const long {bytes} = ({size}L{product} + {}) / {HEAP_ALIGN} * {HEAP_ALIGN};",
+                HEAP_ALIGN - 1
+            ));
+            let total = if *per_thread { format!("OXEYE_THREADS() * {bytes}") } else { bytes.clone() };
+            let allocate = format!("OXEYE_ALLOCATE({total} + {HEAP_ALIGN})");
+            lines.push(match condition {
+                Some(c) => format!("void *{memory} = {c} ? {allocate} : 0;"),
+                None => format!("void *{memory} = {allocate};"),
+            });
+        }
+        lines
+    }
+
+    /// Whether all buffers are there.
+    pub(crate) fn success(&self) -> String {
+        let names: Vec<&str> = self.buffers().map(|(_, b)| b.memory.as_str()).collect();
+        names.join(" && ")
+    }
+
+    /// Frees them all.
+    pub(crate) fn frees(&self) -> Vec<String> {
+        self.buffers().map(|(_, b)| format!("OXEYE_FREE({});", b.memory)).collect()
+    }
+
+    /// Declarations at the top of a loop's body (`None`: of the whole block).
+    pub(crate) fn declarations(&self, cx: &Context, places: &Places, at: Option<LoopId>) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (id, place) in places {
+            let array = cx.program.array(*id);
+            match self.heap.get(id) {
+                Some(buffer) => {
+                    // Shared buffers are known from the start of the block.
+                    let here = if buffer.per_thread { *place == at } else { at.is_none() };
+                    if here {
+                        lines.push(pointer(cx, array, buffer));
+                    }
+                }
+                None if *place != at => {}
+                None => match cx.registers.get(id) {
+                    Some(registers) => lines.extend(registers.declarations()),
+                    None => lines.push(stack(cx, array)),
+                },
+            }
+        }
+        lines
+    }
+}
+
+/// A temporary on the stack.
+pub(crate) fn stack(cx: &Context, array: &Array) -> String {
+    let align = if array.shape.is_empty() || array.align == 0 {
+        String::new()
+    } else {
+        format!(" __attribute__((aligned({})))", array.align)
+    };
+    format!("{}{align};", cx.declaration(array))
+}
+
+fn pointer(cx: &Context, array: &Array, buffer: &HeapBuffer) -> String {
+    let name = cx.name(array.id);
+    let ty = element_type(array);
+    let start = if buffer.per_thread {
+        format!("OXEYE_ALIGN({}, OXEYE_THREAD() * {})", buffer.memory, buffer.bytes)
+    } else {
+        format!("OXEYE_ALIGN({}, 0)", buffer.memory)
+    };
+    if array.form == Form::Linear || array.shape.len() < 2 {
+        return format!("{ty} *{name} = {start};");
+    }
+    let rows: String = array
+        .shape
+        .iter()
+        .skip(1)
+        .map(|e| format!("[{}]", e.as_ref().map_or("1".to_owned(), |e| cx.expr(e).text)))
+        .collect();
+    format!("{ty} (*{name}){rows} = {start};")
+}

@@ -1,0 +1,321 @@
+//! Expressions as C text, with the parentheses that precedence and compilers' warnings ask for.
+
+use crate::context::{Context, is_identifier};
+use crate::types::{affine_type, constant, expr_type};
+use oxeye_ir::{Access, Affine, Array, BinaryOp, Expr, Form, MathFn, ScalarType, UnaryOp, Var};
+
+/// How tightly the outermost operator of a text binds; greater binds tighter.
+pub(crate) mod prec {
+    pub(crate) const TERNARY: u8 = 3;
+    pub(crate) const ADD: u8 = 12;
+    pub(crate) const MUL: u8 = 13;
+    pub(crate) const UNARY: u8 = 14;
+    pub(crate) const PRIMARY: u8 = 16;
+}
+
+/// A text and how tightly it binds.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) prec: u8,
+}
+
+impl Text {
+    pub(crate) fn new(text: impl Into<String>, prec: u8) -> Self {
+        Self { text: text.into(), prec }
+    }
+
+    pub(crate) fn primary(text: impl Into<String>) -> Self {
+        Self::new(text, prec::PRIMARY)
+    }
+
+    /// The text as an operand that must bind at least this tightly.
+    pub(crate) fn at(self, prec: u8) -> String {
+        if self.prec >= prec { self.text } else { format!("({})", self.text) }
+    }
+}
+
+/// Spelling and precedence of an operator; `Min` and `Max` have none.
+pub(crate) fn operator(op: BinaryOp) -> Option<(&'static str, u8)> {
+    Some(match op {
+        BinaryOp::Add => ("+", prec::ADD),
+        BinaryOp::Sub => ("-", prec::ADD),
+        BinaryOp::Mul => ("*", prec::MUL),
+        BinaryOp::Div => ("/", prec::MUL),
+        BinaryOp::Rem => ("%", prec::MUL),
+        BinaryOp::Lt => ("<", 10),
+        BinaryOp::Le => ("<=", 10),
+        BinaryOp::Gt => (">", 10),
+        BinaryOp::Ge => (">=", 10),
+        BinaryOp::Eq => ("==", 9),
+        BinaryOp::Ne => ("!=", 9),
+        BinaryOp::And => ("&&", 5),
+        BinaryOp::Or => ("||", 4),
+        BinaryOp::BitAnd => ("&", 8),
+        BinaryOp::BitOr => ("|", 6),
+        BinaryOp::BitXor => ("^", 7),
+        BinaryOp::Shl => ("<<", 11),
+        BinaryOp::Shr => (">>", 11),
+        BinaryOp::Min | BinaryOp::Max => return None,
+    })
+}
+
+/// An integer literal.
+pub(crate) fn integer(value: i64) -> Text {
+    if value == i64::MIN {
+        return Text::new(format!("(-{}L - 1)", i64::MAX), prec::PRIMARY);
+    }
+    let suffix = if i32::try_from(value).is_ok() { "" } else { "L" };
+    Text::new(format!("{value}{suffix}"), if value < 0 { prec::UNARY } else { prec::PRIMARY })
+}
+
+impl Context<'_> {
+    /// A variable of an affine expression.
+    fn var(&self, v: Var) -> Text {
+        let (name, ty) = match v {
+            Var::Loop(l) => match self.iterators.get(&l) {
+                Some((name, ty)) => (name.clone(), *ty),
+                None => (l.to_string(), ScalarType::I32),
+            },
+            Var::Sym(s) => match self.program.symbols.get(&s) {
+                Some(s) => (s.name.clone(), s.ty),
+                None => (s.to_string(), ScalarType::I32),
+            },
+        };
+        let name = if is_identifier(&name) { name } else { format!("({name})") };
+        let unsigned = matches!(ty, ScalarType::U32 | ScalarType::U64);
+        if unsigned || (self.wide && ty != ScalarType::I64) {
+            Text::new(format!("(long){name}"), prec::UNARY)
+        } else {
+            Text::primary(name)
+        }
+    }
+
+    /// An affine expression, positive terms first.
+    pub(crate) fn affine(&self, a: &Affine) -> Text {
+        let a = self.resolve(a);
+        let mut terms: Vec<(Var, i64)> = a.terms().collect();
+        terms.sort_by_key(|(_, c)| *c < 0);
+        let mut k = a.constant_part();
+        let mut result: Option<Text> = None;
+        if k > 0 && terms.iter().all(|(_, c)| *c < 0) && !terms.is_empty() {
+            result = Some(integer(std::mem::take(&mut k)));
+        }
+        for (var, c) in terms {
+            let name = self.var(var);
+            let magnitude = match c.unsigned_abs() {
+                1 => name,
+                m => {
+                    let m = i64::try_from(m).unwrap_or(i64::MAX);
+                    Text::new(format!("{} * {}", integer(m).text, name.at(prec::UNARY)), prec::MUL)
+                }
+            };
+            result = Some(match (result, c < 0) {
+                (None, false) => magnitude,
+                (None, true) => Text::new(format!("-{}", magnitude.at(prec::UNARY)), prec::UNARY),
+                (Some(sum), negative) => {
+                    let sign = if negative { "-" } else { "+" };
+                    Text::new(format!("{} {sign} {}", sum.at(prec::ADD), magnitude.at(prec::MUL)), prec::ADD)
+                }
+            });
+        }
+        match result {
+            None => integer(k),
+            Some(sum) if k == 0 => sum,
+            Some(sum) if k == i64::MIN => {
+                Text::new(format!("{} + {}", sum.at(prec::ADD), integer(k).text), prec::ADD)
+            }
+            Some(sum) => {
+                let sign = if k < 0 { "-" } else { "+" };
+                Text::new(format!("{} {sign} {}", sum.at(prec::ADD), integer(k.abs()).text), prec::ADD)
+            }
+        }
+    }
+
+    /// The C type of an expression.
+    pub(crate) fn type_of(&self, e: &Expr) -> ScalarType {
+        match e {
+            Expr::Affine(a) => affine_type(self.program, self, &self.resolve(a)),
+            _ => expr_type(self.program, self, e),
+        }
+    }
+
+    /// An expression.
+    pub(crate) fn expr(&self, e: &Expr) -> Text {
+        match e {
+            Expr::Affine(a) => self.affine(a),
+            Expr::Float { text, .. } => {
+                let prec = if text.starts_with('-') { prec::UNARY } else { prec::PRIMARY };
+                Text::new(text.clone(), prec)
+            }
+            Expr::Read(access) => Text::primary(self.access(access)),
+            Expr::Unary(op, inner) => {
+                let sign = match op {
+                    UnaryOp::Neg => "-",
+                    UnaryOp::Not => "!",
+                    UnaryOp::BitNot => "~",
+                };
+                let inner = self.expr(inner);
+                let inner = if inner.text.starts_with(['-', '+']) || !matches!(op, UnaryOp::Neg) {
+                    inner.at(prec::PRIMARY)
+                } else {
+                    inner.at(prec::UNARY)
+                };
+                Text::new(format!("{sign}{inner}"), prec::UNARY)
+            }
+            Expr::Binary(op, l, r) => self.binary(*op, self.expr(l), self.expr(r), (l, r)),
+            Expr::Call { function, single, args } => {
+                let args: Vec<String> = args.iter().map(|a| self.expr(a).text).collect();
+                let suffix = if *single && *function != MathFn::Abs { "f" } else { "" };
+                Text::primary(format!("{}{suffix}({})", function.name(), args.join(", ")))
+            }
+            Expr::Select { condition, then, otherwise } => {
+                let at = prec::TERNARY + 1;
+                let text = format!(
+                    "{} ? {} : {}",
+                    self.expr(condition).at(at),
+                    self.expr(then).at(at),
+                    self.expr(otherwise).at(at)
+                );
+                Text::new(text, prec::TERNARY)
+            }
+            Expr::Cast(ty, inner) => {
+                Text::new(format!("({}){}", ty.c_name(), self.expr(inner).at(prec::UNARY)), prec::UNARY)
+            }
+        }
+    }
+
+    /// Two operands joined; `parts` are their expressions, for the parentheses compilers like to see.
+    pub(crate) fn binary(&self, op: BinaryOp, l: Text, r: Text, parts: (&Expr, &Expr)) -> Text {
+        let Some((sign, p)) = operator(op) else {
+            let sign = if op == BinaryOp::Min { "<" } else { ">" };
+            if self.wide {
+                let name = if op == BinaryOp::Min { "OXEYE_MIN" } else { "OXEYE_MAX" };
+                return Text::primary(format!("{name}({}, {})", l.text, r.text));
+            }
+            let (l, r) = (l.at(11), r.at(11));
+            return Text::new(format!("{l} {sign} {r} ? {l} : {r}"), prec::TERNARY);
+        };
+        let wrap = |text: Text, e: &Expr, least: u8| {
+            let inner = match e {
+                Expr::Binary(inner, ..) => Some(*inner),
+                _ => None,
+            };
+            let odd = |op| !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div);
+            let warned = match op {
+                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => false,
+                BinaryOp::And => inner == Some(BinaryOp::Or),
+                BinaryOp::Or => inner == Some(BinaryOp::And),
+                BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Eq | BinaryOp::Ne => {
+                    inner.is_some_and(odd)
+                }
+                _ => text.prec < prec::UNARY,
+            };
+            text.at(if warned { prec::PRIMARY } else { least })
+        };
+        let right_least = p + 1;
+        Text::new(format!("{} {sign} {}", wrap(l, parts.0, p), wrap(r, parts.1, right_least)), p)
+    }
+
+    /// One element, as it is written in C outside vectors.
+    pub(crate) fn access(&self, access: &Access) -> String {
+        if let Some((_, name)) = self.aliases.iter().find(|(a, _)| a == access) {
+            return name.clone();
+        }
+        if let Some(text) = self.register_element(access) {
+            return text;
+        }
+        let Some(array) = self.program.arrays.get(&access.array) else { return access.array.to_string() };
+        self.element(array, access)
+    }
+
+    fn element(&self, array: &Array, access: &Access) -> String {
+        let name = self.name(array.id);
+        let name =
+            if is_identifier(name) || array.shape.is_empty() { name.to_owned() } else { format!("({name})") };
+        match array.form {
+            Form::Nested => {
+                let indices: String =
+                    access.indices.iter().map(|e| format!("[{}]", self.expr(e).text)).collect();
+                format!("{name}{indices}")
+            }
+            Form::Linear if access.indices.is_empty() => name,
+            Form::Linear => format!("{name}[{}]", self.linear_index(array, &access.indices)),
+        }
+    }
+
+    /// Row-major position by Horner's rule, in `long` where `int` might overflow.
+    fn linear_index(&self, array: &Array, indices: &[Expr]) -> String {
+        if let [only] = indices {
+            return self.expr(only).text;
+        }
+        let extents: Vec<Option<Expr>> = array.shape.clone();
+        let total = extents.iter().skip(1).try_fold(1i64, |p, e| p.checked_mul(constant(e.as_ref()?)?));
+        let first = extents.first().and_then(|e| constant(e.as_ref()?));
+        let small = matches!((total, first), (Some(t), Some(f)) if t.checked_mul(f).is_some_and(|n| n < i64::from(i32::MAX)));
+        let mut position = Text::new("0", prec::PRIMARY);
+        let mut wide = small;
+        for (k, index) in indices.iter().enumerate() {
+            if k == 0 {
+                position = self.expr(index);
+                wide |= self.type_of(index) == ScalarType::I64;
+                if constant(index) == Some(0) && indices.len() > 1 {
+                    position = Text::new("0", prec::PRIMARY);
+                }
+                continue;
+            }
+            let Some(Some(extent)) = extents.get(k) else { continue };
+            let is_zero = position.text == "0";
+            wide |= self.type_of(extent) == ScalarType::I64;
+            let scaled = if is_zero {
+                None
+            } else {
+                let extent = self.expr(extent).at(prec::UNARY);
+                let left = if wide {
+                    position.at(prec::MUL)
+                } else {
+                    wide = true;
+                    format!("(long){}", position.at(prec::UNARY))
+                };
+                Some(Text::new(format!("{left} * {extent}"), prec::MUL))
+            };
+            let index = if constant(index) == Some(0) { None } else { Some(self.expr(index)) };
+            position = match (scaled, index) {
+                (None, None) => Text::new("0", prec::PRIMARY),
+                (Some(s), None) => s,
+                (None, Some(i)) => i,
+                (Some(s), Some(i)) => match i.text.strip_prefix('-') {
+                    Some(rest) if i.prec == prec::UNARY => {
+                        Text::new(format!("{} - {rest}", s.at(prec::ADD)), prec::ADD)
+                    }
+                    // A sum of integers may be written without parentheses.
+                    _ => Text::new(format!("{} + {}", s.at(prec::ADD), i.at(prec::ADD)), prec::ADD),
+                },
+            };
+        }
+        position.text
+    }
+
+    /// `ty name[..][..]` with the extents of a temporary.
+    pub(crate) fn declaration(&self, array: &Array) -> String {
+        let extents = array.shape.iter().map(|e| e.as_ref().map_or("1".to_owned(), |e| self.expr(e).text));
+        let name = self.name(array.id);
+        let ty = element_type(array);
+        match array.form {
+            Form::Linear if !array.shape.is_empty() => {
+                let total: Vec<String> = array
+                    .shape
+                    .iter()
+                    .map(|e| e.as_ref().map_or("1".to_owned(), |e| self.expr(e).at(prec::UNARY)))
+                    .collect();
+                format!("{ty} {name}[{}]", total.join(" * "))
+            }
+            _ => format!("{ty} {name}{}", extents.map(|e| format!("[{e}]")).collect::<String>()),
+        }
+    }
+}
+
+/// The element type as declared.
+pub(crate) fn element_type(array: &Array) -> &str {
+    array.c_type.as_deref().unwrap_or(array.element.c_name())
+}

@@ -1,0 +1,223 @@
+//! Loops that accumulate concurrently.
+
+use crate::CodegenError;
+use crate::context::Context;
+use crate::expand::{Item, all_accesses, collect_loops, constant_shape, order_is_free};
+use crate::memory::Memory;
+use crate::print::{element_type, prec};
+use oxeye_ir::{Access, Array, ArrayId, Expr, Form, Loop, Reduction, Update};
+use std::collections::BTreeSet;
+
+/// Larger arrays are not copied to every thread's stack.
+const MAX_STACK_BYTES: i64 = 64 * 1024;
+
+/// Text around a loop that accumulates into something.
+#[derive(Debug, Default)]
+pub(crate) struct ReductionText {
+    /// Declarations before the loop.
+    pub(crate) before: Vec<String>,
+    /// `reduction` clauses.
+    pub(crate) clause: String,
+    /// Statements after the loop.
+    pub(crate) after: Vec<String>,
+    /// Elements that are variables inside.
+    pub(crate) aliases: Vec<(Access, String)>,
+    /// Arrays of which every thread has a part on the heap.
+    pub(crate) parts: Vec<Part>,
+}
+
+/// An array of which every thread has a copy of its own during a parallel loop.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) array: ArrayId,
+    /// What the copy is called.
+    pub(crate) name: String,
+    /// Declaration and first values, in every thread.
+    pub(crate) start: Vec<String>,
+    /// Adds the copies up, after all threads are done.
+    pub(crate) combine: Vec<String>,
+}
+
+/// How a reduction's target appears in the loop.
+enum Target {
+    /// One element throughout.
+    Element(Access),
+    /// A scalar.
+    Scalar,
+    /// A small array.
+    Section,
+    /// A one-dimensional array that may be large.
+    Parts,
+    /// Nothing that can be combined.
+    Unknown,
+}
+
+/// Whether an access touches one element during the whole loop.
+fn is_fixed(access: &Access, header: &Loop, body: &[Item]) -> bool {
+    let mut loops = BTreeSet::from([header.id]);
+    collect_loops(body, &mut loops);
+    access.indices.iter().all(|e| e.reads().is_empty() && loops.iter().all(|l| !e.uses(*l)))
+}
+
+fn target(array: &Array, header: &Loop, body: &[Item]) -> Target {
+    if array.shape.is_empty() {
+        return Target::Scalar;
+    }
+    let accesses: Vec<&Access> = all_accesses(body).into_iter().filter(|a| a.array == array.id).collect();
+    if let Some(first) = accesses.first()
+        && accesses.iter().all(|a| a == first)
+        && is_fixed(first, header, body)
+    {
+        return Target::Element((*first).clone());
+    }
+    let bytes = constant_shape(array).and_then(|shape| {
+        let size = i64::try_from(array.element.bytes()).ok()?;
+        shape.iter().try_fold(size, |p, n| p.checked_mul(*n))
+    });
+    match (bytes, array.shape.as_slice()) {
+        (Some(b), _) if b <= MAX_STACK_BYTES => Target::Section,
+        (_, [Some(_)]) => Target::Parts,
+        _ => Target::Unknown,
+    }
+}
+
+/// The arrays for which a parallel loop needs heap memory in every thread.
+pub(crate) fn arrays_with_parts(
+    cx: &Context,
+    header: &Loop,
+    body: &[Item],
+    reductions: &[Reduction],
+) -> Vec<ArrayId> {
+    let needs = |id: ArrayId| {
+        let array = cx.program.arrays.get(&id)?;
+        let touched = all_accesses(body).iter().any(|a| a.array == id);
+        let in_registers = cx.registers.contains_key(&id);
+        (touched && !in_registers && matches!(target(array, header, body), Target::Parts)).then_some(id)
+    };
+    reductions.iter().filter_map(|r| needs(r.array)).collect()
+}
+
+impl Context<'_> {
+    /// The clauses and surroundings of a concurrent loop that accumulates; `memory` is given for threads. `None` if the
+    /// loop's vectors cannot be asked for; an error if its threads cannot.
+    pub(crate) fn reductions(
+        &mut self,
+        header: &Loop,
+        body: &[Item],
+        reductions: &[Reduction],
+        memory: Option<&Memory>,
+    ) -> Result<Option<ReductionText>, CodegenError> {
+        let mut text = ReductionText::default();
+        let mut seen = BTreeSet::new();
+        for r in reductions {
+            let Some(first) = all_accesses(body).into_iter().find(|a| a.array == r.array).cloned() else {
+                continue;
+            };
+            if !seen.insert(r.array) {
+                continue;
+            }
+            let array = self.program.array(r.array);
+            let refused = || CodegenError::Reduction { array: array.name.clone() };
+            let (sign, word) = match r.op {
+                Update::Add | Update::Sub => ("+", "sum"),
+                Update::Mul => ("*", "product"),
+                Update::Min => ("min", "min"),
+                Update::Max => ("max", "max"),
+                Update::Assign | Update::Div => return Err(refused()),
+            };
+            if !self.reassociate && !order_is_free(r.op, array.element) {
+                match memory {
+                    Some(_) => return Err(CodegenError::Order { array: array.name.clone() }),
+                    None => return Ok(None),
+                }
+            }
+            let active = self.registers.contains_key(&r.array) && !self.spilled.contains(&r.array);
+            let operands: Vec<String> = if let Some(names) = self.touched_scalars(body, r.array) {
+                names
+            } else if active {
+                match memory {
+                    Some(_) => return Err(refused()),
+                    None => return Ok(None),
+                }
+            } else if let Some((_, name)) = self.aliases.iter().find(|(a, _)| *a == first) {
+                vec![name.clone()]
+            } else {
+                match (target(array, header, body), memory) {
+                    (Target::Scalar, _) => vec![self.name(r.array).to_owned()],
+                    (Target::Element(access), _) => {
+                        let name = self.fresh(&format!("{}_{word}", self.name(r.array)));
+                        let element = self.access(&access);
+                        text.before.push(format!("{} {name} = {element};", element_type(array)));
+                        text.after.push(format!("{element} = {name};"));
+                        text.aliases.push((access, name.clone()));
+                        vec![name]
+                    }
+                    (Target::Section, Some(_)) => vec![self.section(array)],
+                    (Target::Parts, Some(memory)) => {
+                        text.parts.push(self.part(array, r.op, memory).ok_or_else(refused)?);
+                        vec![]
+                    }
+                    (_, Some(_)) => return Err(refused()),
+                    (_, None) => return Ok(None),
+                }
+            };
+            if !operands.is_empty() {
+                text.clause += &format!(" reduction({sign}:{})", operands.join(", "));
+            }
+        }
+        Ok(Some(text))
+    }
+
+    /// `A[:n]`, all of an array.
+    fn section(&self, array: &Array) -> String {
+        let name = self.name(array.id);
+        let extents = array.shape.iter().map(|e| e.clone().unwrap_or(Expr::from(1)));
+        if array.form == Form::Linear {
+            let product: Vec<String> = extents.map(|e| self.expr(&e).at(prec::UNARY)).collect();
+            return format!("{name}[:{}]", product.join(" * "));
+        }
+        format!("{name}{}", extents.map(|e| format!("[:{}]", self.expr(&e).text)).collect::<String>())
+    }
+
+    fn part(&mut self, array: &Array, op: Update, memory: &Memory) -> Option<Part> {
+        let buffer = memory.parts.get(&array.id)?;
+        let extent = self.expr(array.shape.first()?.as_ref()?).at(11);
+        let ty = element_type(array);
+        let original = self.name(array.id).to_owned();
+        let name = self.fresh(&format!("{original}_part"));
+        let x = self.fresh("x");
+        let thread = self.fresh("thread");
+        let first = match op {
+            Update::Mul => "1".to_owned(),
+            Update::Min | Update::Max => format!("{original}[{x}]"),
+            _ => "0".to_owned(),
+        };
+        let value = format!("(({ty} *)OXEYE_ALIGN({}, {thread} * {}))[{x}]", buffer.memory, buffer.bytes);
+        let add = match op {
+            Update::Min | Update::Max => {
+                let sign = if op == Update::Min { "<" } else { ">" };
+                format!("{original}[{x}] = {original}[{x}] {sign} {value} ? {original}[{x}] : {value};")
+            }
+            Update::Mul => format!("{original}[{x}] *= {value};"),
+            _ => format!("{original}[{x}] += {value};"),
+        };
+        let part = Part {
+            array: array.id,
+            start: vec![
+                format!("{ty} *{name} = OXEYE_ALIGN({}, OXEYE_THREAD() * {});", buffer.memory, buffer.bytes),
+                format!("for (long {x} = 0; {x} < {extent}; {x}++)"),
+                format!("    {name}[{x}] = {first};"),
+            ],
+            combine: vec![
+                "#pragma omp for schedule(static)".to_owned(),
+                format!("for (long {x} = 0; {x} < {extent}; {x}++)"),
+                format!("    for (int {thread} = 0; {thread} < OXEYE_TEAM(); {thread}++)"),
+                format!("        {add}"),
+            ],
+            name,
+        };
+        self.taken.remove(&x);
+        self.taken.remove(&thread);
+        Some(part)
+    }
+}

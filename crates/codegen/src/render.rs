@@ -1,0 +1,621 @@
+//! Nests as C blocks.
+
+use crate::CodegenError;
+use crate::context::{Context, LaneScope};
+use crate::expand::{Expander, Item, Places, VectorItem, for_each_stmt, is_invariant, places};
+use crate::memory::{Memory, stack};
+use crate::reduction::ReductionText;
+use crate::registers::{needs_memory, promote, writes};
+use crate::types::loop_type;
+use crate::vector::{Accumulator, vector_type};
+use oxeye_ir::{
+    Affine, ArrayId, Bound, Distribution, Execution, Loop, Nest, Node, Program, Stmt, Storage, Update,
+};
+use std::collections::BTreeSet;
+
+/// How a nest is rendered.
+#[derive(Clone, Debug, Default)]
+pub struct RenderOptions {
+    /// Threads the text is for; with 0 or 1 it has no OpenMP at all.
+    pub threads: u32,
+    /// Lines of the comment at the top of the block.
+    pub comment: Vec<String>,
+    /// Columns by which every line but the first is indented.
+    pub indent: usize,
+    /// Whether floating-point sums may be reordered. If not, loops marked as vector loops that would do so stay
+    /// sequential, and parallel ones are an error.
+    pub reassociate: bool,
+    /// The statement's own text in the user's file, run where the rendered nest cannot be: when pointers overlap or
+    /// memory is short. Without it the program's own nest of the same id is rendered in its place.
+    pub original: Option<String>,
+}
+
+/// Renders a nest as a C block `{ … }` that can stand wherever the original statement stands. It may use what
+/// [`crate::prelude`] defines.
+pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> Result<String, CodegenError> {
+    check(program, nest)?;
+    let places = places(program, nest);
+    let items = Expander { program, places: &places, reassociate: options.reassociate }.nodes(&nest.roots);
+    let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
+    let mut cx = Context::new(program, &used);
+    cx.reassociate = options.reassociate;
+    promote(&mut cx, &items, &places);
+    let memory = Memory::plan(&mut cx, &items, &places, options)?;
+    let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
+    let test = cx.alias_test(original_nest, nest)?;
+    let mut r = Renderer {
+        cx,
+        options,
+        places: &places,
+        memory: &memory,
+        out: Vec::new(),
+        depth: 1,
+        in_parallel: false,
+        in_simd: false,
+    };
+    r.comment();
+    let mut condition = None;
+    if let Some(test) = test {
+        r.lines(test.declarations);
+        if memory.is_empty() {
+            condition = Some(test.condition);
+        } else {
+            let name = r.cx.fresh("distinct");
+            r.line(format!("const int {name} = {};", test.condition));
+            condition = Some(name);
+        }
+    }
+    if !memory.is_empty() {
+        let lines = memory.allocations(&mut r.cx, condition.as_deref());
+        r.lines(lines);
+        condition = Some(memory.success());
+    }
+    match condition {
+        None => r.top(&items)?,
+        Some(condition) => {
+            r.line(format!("if ({condition}) {{"));
+            r.depth += 1;
+            r.top(&items)?;
+            r.depth -= 1;
+            r.line("} else {");
+            let at = r.out.len();
+            r.fallback(nest)?;
+            r.unwrap_block(at);
+            r.line("}");
+            r.lines(memory.frees());
+        }
+    }
+    Ok(r.finish())
+}
+
+/// What the renderer takes for granted.
+fn check(program: &Program, nest: &Nest) -> Result<(), CodegenError> {
+    let malformed = |what: String| Err(CodegenError::Malformed { what });
+    for (access, _) in nest.accesses() {
+        let Some(array) = program.arrays.get(&access.array) else {
+            return malformed(format!("{} is not an array of the program", access.array));
+        };
+        if array.shape.len() != access.indices.len() {
+            return malformed(format!("`{}` is accessed with the wrong number of indices", array.name));
+        }
+    }
+    for l in nest.loops() {
+        if l.step == 0 || l.lower.0.is_empty() || l.upper.0.is_empty() {
+            return malformed(format!("the loop over `{}` has no step or no bounds", l.name));
+        }
+    }
+    Ok(())
+}
+
+struct Renderer<'a> {
+    cx: Context<'a>,
+    options: &'a RenderOptions,
+    places: &'a Places,
+    memory: &'a Memory,
+    out: Vec<(usize, String)>,
+    depth: usize,
+    in_parallel: bool,
+    in_simd: bool,
+}
+
+impl Renderer<'_> {
+    fn line(&mut self, text: impl Into<String>) {
+        self.out.push((self.depth, text.into()));
+    }
+
+    fn lines(&mut self, lines: impl IntoIterator<Item = String>) {
+        for line in lines {
+            self.line(line);
+        }
+    }
+
+    fn finish(self) -> String {
+        let mut text = String::from("{\n");
+        for (depth, line) in &self.out {
+            if !line.is_empty() {
+                // Verbatim text keeps its own columns.
+                let columns = if *depth == 0 { 0 } else { self.options.indent + 4 * depth };
+                text += &" ".repeat(columns);
+            }
+            text += line;
+            text.push('\n');
+        }
+        text += &" ".repeat(self.options.indent);
+        text.push('}');
+        text
+    }
+
+    fn comment(&mut self) {
+        let lines: Vec<String> =
+            self.options.comment.iter().flat_map(|l| l.lines()).map(|l| l.replace("*/", "* /")).collect();
+        let n = lines.len();
+        for (k, line) in lines.into_iter().enumerate() {
+            let start = if k == 0 { "/* " } else { " * " };
+            let end = if k + 1 == n { " */" } else { "" };
+            self.line(format!("{start}{line}{end}").trim_end().to_owned());
+        }
+    }
+
+    fn top(&mut self, items: &[Item]) -> Result<(), CodegenError> {
+        let declarations = self.memory.declarations(&self.cx, self.places, None);
+        self.lines(declarations);
+        self.items(items)
+    }
+
+    /// The original statement, verbatim if it is known.
+    fn fallback(&mut self, nest: &Nest) -> Result<(), CodegenError> {
+        if let Some(text) = &self.options.original {
+            let depth = self.depth;
+            for (k, line) in text.lines().enumerate() {
+                self.out.push(if k == 0 { (depth + 1, line.to_owned()) } else { (0, line.to_owned()) });
+            }
+            return Ok(());
+        }
+        let original = self.cx.program.nests.get(&nest.id).filter(|o| *o != nest);
+        let Some(original) = original else {
+            return Err(CodegenError::NoOriginal {
+                why: "pointers may overlap, or memory may be short".into(),
+            });
+        };
+        let mut program = self.cx.program.clone();
+        program.may_alias.clear();
+        let options = RenderOptions { threads: 1, indent: 0, ..RenderOptions::default() };
+        let text = render_nest(&program, &sequential(original), &options)?;
+        self.depth += 1;
+        for line in text.lines() {
+            let blanks = line.len() - line.trim_start().len();
+            self.out.push((self.depth + blanks / 4, line.trim_start().to_owned()));
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Siblings; where an array kept in variables is needed in memory, a block with copies around.
+    fn items(&mut self, items: &[Item]) -> Result<(), CodegenError> {
+        let spillable: Vec<ArrayId> = self
+            .cx
+            .registers
+            .iter()
+            .filter(|(id, r)| r.spills && !self.cx.spilled.contains(id))
+            .map(|(id, _)| *id)
+            .collect();
+        let needs = |item: &Item| -> Vec<ArrayId> {
+            spillable.iter().copied().filter(|id| needs_memory(item, *id)).collect()
+        };
+        let mut rest = items;
+        while let Some(first) = rest.first() {
+            let wanted = needs(first);
+            if wanted.is_empty() {
+                self.item(first)?;
+                rest = &rest[1..];
+                continue;
+            }
+            let run = rest.iter().take_while(|i| needs(i) == wanted).count();
+            let (spilled, others) = rest.split_at(run);
+            let braces = run < items.len();
+            rest = others;
+            if braces {
+                self.line("{");
+                self.depth += 1;
+            }
+            for id in &wanted {
+                let array = self.cx.program.array(*id);
+                let declaration = stack(&self.cx, array);
+                self.line(declaration);
+                let copies = self.cx.register_copies(*id, true);
+                self.lines(copies);
+            }
+            self.cx.spilled.extend(&wanted);
+            self.plain_items(spilled)?;
+            for id in &wanted {
+                self.cx.spilled.remove(id);
+                if writes(spilled, *id) {
+                    let copies = self.cx.register_copies(*id, false);
+                    self.lines(copies);
+                }
+            }
+            if braces {
+                self.depth -= 1;
+                self.line("}");
+            }
+        }
+        Ok(())
+    }
+
+    fn plain_items(&mut self, items: &[Item]) -> Result<(), CodegenError> {
+        items.iter().try_for_each(|i| self.item(i))
+    }
+
+    fn item(&mut self, item: &Item) -> Result<(), CodegenError> {
+        match item {
+            Item::Stmt(s) => {
+                let lines = self.stmt(s);
+                self.lines(lines);
+                Ok(())
+            }
+            Item::If { condition, then, otherwise } => {
+                let condition = self.cx.expr(condition).text;
+                if then.is_empty() {
+                    return self.braced(format!("if (!({condition}))"), |r| r.items(otherwise));
+                }
+                self.braced(format!("if ({condition})"), |r| r.items(then))?;
+                if otherwise.is_empty() {
+                    return Ok(());
+                }
+                self.braced("else".to_owned(), |r| r.items(otherwise))
+            }
+            Item::Scope { of, body } => {
+                self.line("{");
+                self.depth += 1;
+                let declarations = self.memory.declarations(&self.cx, self.places, Some(*of));
+                self.lines(declarations);
+                self.items(body)?;
+                self.depth -= 1;
+                self.line("}");
+                Ok(())
+            }
+            Item::Loop { header, body } => self.a_loop(header, body),
+            Item::Vector(v) => self.vector(v),
+        }
+    }
+
+    /// `header { body }`, without the braces around a single statement.
+    fn braced(
+        &mut self,
+        header: String,
+        body: impl FnOnce(&mut Self) -> Result<(), CodegenError>,
+    ) -> Result<(), CodegenError> {
+        let follows = header == "else" && self.out.last().is_some_and(|(d, l)| *d == self.depth && l == "}");
+        let header = if follows { format!("}} {header}") } else { header };
+        if follows {
+            self.out.pop();
+        }
+        let at = self.out.len();
+        let taken = self.cx.taken.clone();
+        self.line(format!("{header} {{"));
+        self.depth += 1;
+        body(self)?;
+        self.depth -= 1;
+        self.cx.taken = taken;
+        self.unwrap_block(at + 1);
+        let single =
+            self.out.len() == at + 2 && self.out[at + 1].1.ends_with(';') && !header.contains("else");
+        if single && !header.starts_with("if") {
+            self.out[at].1 = header;
+        } else if self.out.len() == at + 1 {
+            self.out[at].1 = format!("{header} {{}}");
+        } else {
+            self.line("}");
+        }
+        Ok(())
+    }
+
+    /// Drops the braces of a block that is all there is from a line on.
+    fn unwrap_block(&mut self, from: usize) {
+        let Some(depth) = self.out.get(from).filter(|(_, l)| l == "{").map(|(d, _)| *d) else { return };
+        let is_end = |(d, l): &(usize, String)| *d == depth && l.starts_with('}');
+        if self.out[from..].iter().position(is_end) != Some(self.out.len() - from - 1) {
+            return;
+        }
+        self.out.pop();
+        self.out.remove(from);
+        for (d, _) in self.out[from..].iter_mut().filter(|(d, _)| *d > 0) {
+            *d -= 1;
+        }
+    }
+
+    fn a_loop(&mut self, header: &Loop, body: &[Item]) -> Result<(), CodegenError> {
+        let openmp = self.options.threads > 1 && !self.in_simd;
+        let mut pragma = None;
+        let mut reduction = ReductionText::default();
+        let (was_parallel, was_simd) = (self.in_parallel, self.in_simd);
+        match &header.execution {
+            Execution::Parallel { reductions, distribution } if openmp && !self.in_parallel => {
+                reduction =
+                    self.cx.reductions(header, body, reductions, Some(self.memory))?.unwrap_or_default();
+                let schedule = match distribution {
+                    Distribution::Static => "static",
+                    Distribution::Dynamic => "dynamic",
+                };
+                let within = if reduction.parts.is_empty() { "parallel for" } else { "for" };
+                pragma = Some(format!("#pragma omp {within} schedule({schedule}){}", reduction.clause));
+                self.in_parallel = true;
+            }
+            Execution::Vector { reductions, .. } => {
+                if let Some(text) = self.cx.reductions(header, body, reductions, None)? {
+                    reduction = text;
+                    if openmp {
+                        pragma = Some(format!("#pragma omp simd{}", reduction.clause));
+                        self.in_simd = true;
+                    } else if self.options.threads <= 1 {
+                        pragma = Some("OXEYE_IVDEP".to_owned());
+                    }
+                }
+            }
+            _ => {}
+        }
+        let wrapped = !reduction.before.is_empty();
+        if wrapped {
+            self.line("{");
+            self.depth += 1;
+            self.lines(std::mem::take(&mut reduction.before));
+        }
+        let mut hoisted = Vec::new();
+        let text = self.cx.header(header, &mut hoisted);
+        self.lines(hoisted);
+        let parts = std::mem::take(&mut reduction.parts);
+        if !parts.is_empty() {
+            self.line("#pragma omp parallel");
+            self.line("{");
+            self.depth += 1;
+        }
+        let mut originals = Vec::new();
+        for part in &parts {
+            self.lines(part.start.clone());
+            originals.push((part.array, self.cx.names.insert(part.array, part.name.clone())));
+        }
+        if let Some(pragma) = pragma {
+            self.line(pragma);
+        }
+        let n_aliases = self.cx.aliases.len();
+        self.cx.aliases.append(&mut reduction.aliases);
+        self.braced(text, |r| r.loop_body(header, body))?;
+        self.cx.aliases.truncate(n_aliases);
+        self.cx.leave_loop(header.id);
+        for (array, original) in originals {
+            self.cx.names.extend(original.map(|name| (array, name)));
+        }
+        for part in &parts {
+            self.lines(part.combine.clone());
+        }
+        if !parts.is_empty() {
+            self.depth -= 1;
+            self.line("}");
+        }
+        self.in_parallel = was_parallel;
+        self.in_simd = was_simd;
+        if wrapped {
+            self.lines(reduction.after);
+            self.depth -= 1;
+            self.line("}");
+        }
+        Ok(())
+    }
+
+    fn loop_body(&mut self, header: &Loop, body: &[Item]) -> Result<(), CodegenError> {
+        let declarations = self.memory.declarations(&self.cx, self.places, Some(header.id));
+        self.lines(declarations);
+        self.items(body)
+    }
+
+    /// A statement outside vectors.
+    fn stmt(&mut self, s: &Stmt) -> Vec<String> {
+        let target = self.cx.access(&s.target);
+        let sign = match s.update {
+            Update::Assign => "=",
+            Update::Add => "+=",
+            Update::Sub => "-=",
+            Update::Mul => "*=",
+            Update::Div => "/=",
+            Update::Min | Update::Max => {
+                let sign = if s.update == Update::Min { "<" } else { ">" };
+                let value = self.cx.expr(&s.value);
+                if value.text.len() <= 40 {
+                    let value = value.at(11);
+                    return vec![format!("{target} = {target} {sign} {value} ? {target} : {value};")];
+                }
+                let name = self.cx.fresh("value");
+                self.cx.taken.remove(&name);
+                let ty = self.cx.type_of(&s.value).c_name();
+                return vec![
+                    "{".to_owned(),
+                    format!("    const {ty} {name} = {};", value.text),
+                    format!("    {target} = {target} {sign} {name} ? {target} : {name};"),
+                    "}".to_owned(),
+                ];
+            }
+        };
+        vec![format!("{target} {sign} {};", self.cx.expr(&s.value).text)]
+    }
+
+    fn vector(&mut self, v: &VectorItem) -> Result<(), CodegenError> {
+        let mut accumulators: Vec<Accumulator> = Vec::new();
+        let mut targets = Vec::new();
+        for_each_stmt(&v.body, &mut |s| {
+            let is_reduction = v.reductions.iter().any(|r| r.array == s.target.array);
+            let fixed = s.target.indices.iter().all(|e| is_invariant(e, v.header.id, &v.varying));
+            if is_reduction && fixed && !accumulators.iter().any(|a| a.stands_for(s)) {
+                targets.push(s.target.clone());
+                accumulators.push(Accumulator {
+                    target: s.target.clone(),
+                    update: s.update,
+                    name: String::new(),
+                    element: self.cx.program.array(s.target.array).element,
+                });
+            }
+        });
+        for a in &mut accumulators {
+            let name = format!("{}_lanes", self.cx.name(a.target.array));
+            a.name = self.cx.fresh(&name);
+        }
+        let runtime = v.bases.is_none();
+        let wrapped = runtime || !accumulators.is_empty();
+        if wrapped {
+            self.line("{");
+            self.depth += 1;
+        }
+        let texts: Vec<String> = targets.iter().map(|t| self.cx.access(t)).collect();
+        for (a, target) in accumulators.iter().zip(&texts) {
+            self.line(a.declaration(v.lanes, target));
+        }
+        let combine = |r: &mut Self| {
+            for (a, target) in accumulators.iter().zip(&texts) {
+                r.lines(a.combination(v.lanes, target));
+            }
+        };
+        match &v.bases {
+            Some(bases) => {
+                for base in bases {
+                    self.chunk(v, base.clone(), &accumulators)?;
+                }
+                combine(self);
+                if let Some(from) = &v.tail {
+                    let header = Loop {
+                        lower: Bound::from(from.clone()),
+                        execution: Execution::Sequential,
+                        ..v.header.clone()
+                    };
+                    self.a_loop(&header, &v.body)?;
+                }
+            }
+            None => {
+                let ty = loop_type(&v.header);
+                let c_type = ty.c_name();
+                let end = self.cx.bound(&v.header.upper, false, 0);
+                let mut hoisted = Vec::new();
+                let end = self.cx.hoist(&v.header, "end", end, &mut hoisted);
+                let start = self.cx.bound(&v.header.lower, true, 0).text.text;
+                self.lines(hoisted);
+                let name = self.cx.enter_loop(v.header.id, &v.header.name, ty);
+                self.line(format!("{c_type} {name} = {start};"));
+                let lanes = v.lanes;
+                let step = lanes - 1;
+                self.braced(format!("for (; {name} + {step} < {end}; {name} += {lanes})"), |r| {
+                    r.chunk(v, Affine::var(v.header.id), &accumulators)
+                })?;
+                combine(self);
+                self.braced(format!("for (; {name} < {end}; {name}++)"), |r| {
+                    r.loop_body(&v.header, &v.body)
+                })?;
+                self.cx.leave_loop(v.header.id);
+            }
+        }
+        for a in &accumulators {
+            self.cx.taken.remove(&a.name);
+        }
+        if wrapped {
+            self.depth -= 1;
+            self.line("}");
+        }
+        Ok(())
+    }
+
+    /// One vector's worth of the body.
+    fn chunk(
+        &mut self,
+        v: &VectorItem,
+        base: Affine,
+        accumulators: &[Accumulator],
+    ) -> Result<(), CodegenError> {
+        let scope = LaneScope { of: v.header.id, lanes: v.lanes, base, varying: v.varying.clone() };
+        self.cx.lane_scope = Some(scope);
+        let own: Vec<ArrayId> = self.places_at(v.header.id);
+        let braces = !own.is_empty() && v.bases.is_some();
+        if braces {
+            self.line("{");
+            self.depth += 1;
+        }
+        let result = self.lane_items(v, Some(v.header.id), &v.body, accumulators);
+        if braces {
+            self.depth -= 1;
+            self.line("}");
+        }
+        self.cx.lane_scope = None;
+        result
+    }
+
+    fn places_at(&self, at: oxeye_ir::LoopId) -> Vec<ArrayId> {
+        self.places.iter().filter(|(_, p)| **p == Some(at)).map(|(a, _)| *a).collect()
+    }
+
+    /// Items for all lanes at once.
+    fn lane_items(
+        &mut self,
+        v: &VectorItem,
+        place: Option<oxeye_ir::LoopId>,
+        items: &[Item],
+        accumulators: &[Accumulator],
+    ) -> Result<(), CodegenError> {
+        if let Some(place) = place {
+            for id in self.places_at(place) {
+                let ty = vector_type(self.cx.program.array(id).element, v.lanes);
+                self.line(format!("{ty} {};", self.cx.name(id)));
+            }
+        }
+        for item in items {
+            match item {
+                Item::Stmt(s) => {
+                    let line = self.cx.vector_stmt(s, accumulators);
+                    self.line(line);
+                }
+                Item::Scope { of, body } => {
+                    self.line("{");
+                    self.depth += 1;
+                    self.lane_items(v, Some(*of), body, accumulators)?;
+                    self.depth -= 1;
+                    self.line("}");
+                }
+                Item::If { condition, then, otherwise } => {
+                    let condition = self.cx.expr(condition).text;
+                    self.braced(format!("if ({condition})"), |r| r.lane_items(v, None, then, accumulators))?;
+                    if !otherwise.is_empty() {
+                        self.braced("else".to_owned(), |r| r.lane_items(v, None, otherwise, accumulators))?;
+                    }
+                }
+                Item::Loop { header, body } => {
+                    let mut hoisted = Vec::new();
+                    let text = self.cx.header(header, &mut hoisted);
+                    self.lines(hoisted);
+                    self.braced(text, |r| r.lane_items(v, Some(header.id), body, accumulators))?;
+                    self.cx.leave_loop(header.id);
+                }
+                Item::Vector(_) => {
+                    return Err(CodegenError::Malformed {
+                        what: "a vector loop inside a vector loop".into(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The nest with every loop one iteration after the other.
+fn sequential(nest: &Nest) -> Nest {
+    fn go(nodes: &mut [Node]) {
+        for node in nodes {
+            if let Node::Loop(l) = node {
+                l.execution = Execution::Sequential;
+            }
+            node.bodies_mut().into_iter().for_each(|b| go(b));
+        }
+    }
+    let mut copy = nest.clone();
+    go(&mut copy.roots);
+    copy
+}
+
+/// Whether the array is declared outside the nest.
+pub(crate) fn is_outer(storage: Storage) -> bool {
+    matches!(storage, Storage::Param | Storage::Global | Storage::Local)
+}

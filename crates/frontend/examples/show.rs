@@ -1,0 +1,27 @@
+//! Prints what is read from C files: `cargo run -p oxeye-frontend --example show -- FILE... [-- CC ARGS...]`.
+
+use oxeye_frontend::{ReadOptions, read_c};
+use std::path::Path;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let split = args.iter().position(|a| a == "--").unwrap_or(args.len());
+    let (files, rest) = args.split_at(split);
+    let mut options = ReadOptions::default();
+    if let [_, compiler, args @ ..] = rest {
+        options = ReadOptions { compiler: compiler.clone(), args: args.to_vec(), ..options };
+    }
+    for file in files {
+        match read_c(Path::new(file), &options) {
+            Ok(unit) => {
+                for function in &unit.functions {
+                    print!("{}", function.program);
+                }
+                for diagnostic in &unit.diagnostics {
+                    println!("{}", diagnostic.render(&unit.path, &unit.source));
+                }
+            }
+            Err(error) => println!("error: {error}"),
+        }
+    }
+}

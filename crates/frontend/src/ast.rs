@@ -1,0 +1,321 @@
+//! C as the lowering sees it: names resolved, types known, everything else marked as unknown.
+
+use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
+
+/// A variable of the file; unique over all functions and scopes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct VarId(pub(crate) u32);
+
+/// Bytes of the preprocessed text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Range {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Range {
+    pub(crate) fn contains(self, other: Range) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// An arithmetic type and how the source spells it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scalar {
+    pub(crate) ty: ScalarType,
+    /// Set if it differs from the plain C name.
+    pub(crate) spelling: Option<String>,
+    /// `volatile` or `_Atomic`.
+    pub(crate) is_volatile: bool,
+    /// `_Bool`, stored as an unsigned byte but converted differently.
+    pub(crate) is_bool: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Type {
+    Void,
+    Scalar(Scalar),
+    Pointer {
+        to: Box<Type>,
+        is_restrict: bool,
+    },
+    /// As a parameter this is a pointer whose first extent is a promise only.
+    Array {
+        of: Box<Type>,
+        len: Option<Box<Expr>>,
+        is_restrict: bool,
+    },
+    Function,
+    /// Anything else, by its words.
+    Other(String),
+}
+
+impl Type {
+    pub(crate) fn scalar(ty: ScalarType) -> Type {
+        Type::Scalar(Scalar { ty, spelling: None, is_volatile: false, is_bool: false })
+    }
+
+    pub(crate) fn as_scalar(&self) -> Option<&Scalar> {
+        match self {
+            Type::Scalar(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// The type of what a pointer or array leads to.
+    pub(crate) fn pointee(&self) -> Option<&Type> {
+        match self {
+            Type::Pointer { to, .. } => Some(to),
+            Type::Array { of, .. } => Some(of),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_pointer(&self) -> bool {
+        self.pointee().is_some()
+    }
+
+    /// The innermost type below arrays and pointers.
+    pub(crate) fn innermost(&self) -> &Type {
+        self.pointee().map_or(self, Type::innermost)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    pub(crate) range: Range,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ExprKind {
+    Int(i64, ScalarType),
+    Float(String, ScalarType),
+    Var(VarId),
+    /// A name that is no variable: a function.
+    Name(String),
+    Unary(UnaryOp, Box<Expr>),
+    /// `+x`
+    Promote(Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
+    /// `++` and `--`
+    Step {
+        target: Box<Expr>,
+        by: i64,
+    },
+    Index(Box<Expr>, Box<Expr>),
+    Deref(Box<Expr>),
+    AddressOf(Box<Expr>),
+    Call(Box<Expr>, Vec<Expr>),
+    Member(Box<Expr>, String),
+    Cast(Type, Box<Expr>),
+    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    Comma(Box<Expr>, Box<Expr>),
+    SizeofType(Type),
+    SizeofExpr(Box<Expr>),
+    /// What it is, in words, and the variables inside.
+    Unknown(String, Vec<Expr>),
+}
+
+impl Expr {
+    pub(crate) fn children(&self) -> Vec<&Expr> {
+        use ExprKind::*;
+        match &self.kind {
+            Int(..) | Float(..) | Var(_) | Name(_) | SizeofType(_) => Vec::new(),
+            Unknown(_, inside) => inside.iter().collect(),
+            Unary(_, e)
+            | Promote(e)
+            | Deref(e)
+            | AddressOf(e)
+            | Member(e, _)
+            | Cast(_, e)
+            | SizeofExpr(e) => vec![e],
+            Step { target, .. } => vec![target],
+            Binary(_, l, r) | Assign(_, l, r) | Index(l, r) | Comma(l, r) => vec![l, r],
+            Call(f, args) => std::iter::once(&**f).chain(args).collect(),
+            Select(c, a, b) => vec![c, a, b],
+        }
+    }
+
+    /// Calls `f` on this and everything inside, parents first.
+    pub(crate) fn walk<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        f(self);
+        for child in self.children() {
+            child.walk(f);
+        }
+    }
+
+    pub(crate) fn mentions(&self, var: VarId) -> bool {
+        let mut found = false;
+        self.walk(&mut |e| found |= matches!(e.kind, ExprKind::Var(v) if v == var));
+        found
+    }
+
+    pub(crate) fn as_var(&self) -> Option<VarId> {
+        match self.kind {
+            ExprKind::Var(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// Below casts.
+    pub(crate) fn uncast(&self) -> &Expr {
+        match &self.kind {
+            ExprKind::Cast(_, e) => e.uncast(),
+            _ => self,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stmt {
+    pub(crate) kind: StmtKind,
+    pub(crate) range: Range,
+}
+
+/// A declared variable and its first value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Declared {
+    pub(crate) var: VarId,
+    pub(crate) init: Option<Expr>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum StmtKind {
+    Empty,
+    Expr(Expr),
+    Declare(Vec<Declared>),
+    Block(Vec<Stmt>),
+    If {
+        condition: Expr,
+        then: Box<Stmt>,
+        otherwise: Option<Box<Stmt>>,
+    },
+    For(Box<For>),
+    While {
+        condition: Expr,
+        body: Box<Stmt>,
+    },
+    DoWhile {
+        body: Box<Stmt>,
+        condition: Expr,
+    },
+    Break,
+    Continue,
+    Return(Option<Expr>),
+    Goto,
+    /// A label and what follows it.
+    Label(Box<Stmt>),
+    /// What it is, in words, and the expressions inside if they could be read.
+    Unknown(String, Vec<Stmt>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct For {
+    /// A declaration or an expression statement.
+    pub(crate) init: Option<Stmt>,
+    pub(crate) condition: Option<Expr>,
+    pub(crate) step: Option<Expr>,
+    pub(crate) body: Stmt,
+}
+
+impl Stmt {
+    /// Statements directly inside.
+    pub(crate) fn children(&self) -> Vec<&Stmt> {
+        match &self.kind {
+            StmtKind::Block(body) | StmtKind::Unknown(_, body) => body.iter().collect(),
+            StmtKind::If { then, otherwise, .. } => {
+                std::iter::once(&**then).chain(otherwise.as_deref()).collect()
+            }
+            StmtKind::For(f) => f.init.iter().chain(std::iter::once(&f.body)).collect(),
+            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::Label(body) => {
+                vec![body]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Expressions directly in this statement, not those of statements inside.
+    pub(crate) fn exprs(&self) -> Vec<&Expr> {
+        match &self.kind {
+            StmtKind::Expr(e) => vec![e],
+            StmtKind::Declare(declared) => declared.iter().filter_map(|d| d.init.as_ref()).collect(),
+            StmtKind::If { condition, .. }
+            | StmtKind::While { condition, .. }
+            | StmtKind::DoWhile { condition, .. } => {
+                vec![condition]
+            }
+            StmtKind::For(f) => f.condition.iter().chain(&f.step).collect(),
+            StmtKind::Return(e) => e.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Calls `f` on this and every statement inside, parents first.
+    pub(crate) fn walk<'a>(&'a self, f: &mut dyn FnMut(&'a Stmt)) {
+        f(self);
+        for child in self.children() {
+            child.walk(f);
+        }
+    }
+
+    /// Calls `f` on every expression inside, parents first.
+    pub(crate) fn walk_exprs<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        self.walk(&mut |s| {
+            for e in s.exprs() {
+                e.walk(f);
+            }
+        });
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VarKind {
+    Global { is_static: bool },
+    Param(usize),
+    Local { is_static: bool },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    pub(crate) kind: VarKind,
+    pub(crate) range: Range,
+    /// Position of the function in the file, for parameters and locals.
+    pub(crate) function: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) is_static: bool,
+    pub(crate) returns: Type,
+    pub(crate) params: Vec<VarId>,
+    pub(crate) body: Stmt,
+    pub(crate) range: Range,
+    /// Why it cannot be read, if so; the body is empty then.
+    pub(crate) problem: Option<(String, Range)>,
+}
+
+/// The whole preprocessed file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct File {
+    pub(crate) vars: Vec<Variable>,
+    pub(crate) functions: Vec<Function>,
+    /// File-scope initialisers.
+    pub(crate) global_inits: Vec<(VarId, Expr)>,
+    /// Pieces outside of functions that could not be read.
+    pub(crate) problems: Vec<(String, Range)>,
+}
+
+impl File {
+    pub(crate) fn var(&self, id: VarId) -> &Variable {
+        &self.vars[id.0 as usize]
+    }
+
+    pub(crate) fn function(&self, name: &str) -> Option<(usize, &Function)> {
+        self.functions.iter().enumerate().find(|(_, f)| f.name == name)
+    }
+}

@@ -1,0 +1,239 @@
+//! From the parse tree to the [`ast`](crate::ast): expressions.
+
+use crate::ast::*;
+use crate::convert::{Converter, MAX_DEPTH, Meaning, named_children, range};
+use crate::literal::{self, Literal};
+use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
+use tree_sitter::Node;
+
+fn binary_op(text: &str) -> Option<BinaryOp> {
+    Some(match text {
+        "+" => BinaryOp::Add,
+        "-" => BinaryOp::Sub,
+        "*" => BinaryOp::Mul,
+        "/" => BinaryOp::Div,
+        "%" => BinaryOp::Rem,
+        "<" => BinaryOp::Lt,
+        "<=" => BinaryOp::Le,
+        ">" => BinaryOp::Gt,
+        ">=" => BinaryOp::Ge,
+        "==" => BinaryOp::Eq,
+        "!=" => BinaryOp::Ne,
+        "&&" => BinaryOp::And,
+        "||" => BinaryOp::Or,
+        "&" => BinaryOp::BitAnd,
+        "|" => BinaryOp::BitOr,
+        "^" => BinaryOp::BitXor,
+        "<<" => BinaryOp::Shl,
+        ">>" => BinaryOp::Shr,
+        _ => return None,
+    })
+}
+
+fn unknown(what: String) -> ExprKind {
+    ExprKind::Unknown(what, Vec::new())
+}
+
+impl Converter<'_> {
+    /// Something that is not read, with the variables that occur in it.
+    fn unknown_with(&mut self, what: &str, node: Node<'_>) -> ExprKind {
+        let mut inside = Vec::new();
+        let mut cursor = node.walk();
+        let mut is_down = true;
+        loop {
+            let here = cursor.node();
+            if is_down
+                && here.kind() == "identifier"
+                && let Some(Meaning::Var(id)) = self.lookup(self.node_text(here))
+            {
+                inside.push(Expr { kind: ExprKind::Var(*id), range: range(here) });
+            }
+            if is_down && cursor.goto_first_child() {
+                continue;
+            }
+            is_down = cursor.goto_next_sibling();
+            if !is_down && !cursor.goto_parent() {
+                break;
+            }
+        }
+        ExprKind::Unknown(what.to_owned(), inside)
+    }
+
+    pub(crate) fn expr(&mut self, node: Node<'_>) -> Expr {
+        self.depth += 1;
+        let kind = if self.depth > MAX_DEPTH {
+            self.unknown_with("a deeply nested expression", node)
+        } else {
+            self.expr_kind(node)
+        };
+        self.depth -= 1;
+        Expr { kind, range: range(node) }
+    }
+
+    fn field(&mut self, node: Node<'_>, name: &str) -> Box<Expr> {
+        Box::new(match node.child_by_field_name(name) {
+            Some(child) => self.expr(child),
+            None => Expr { kind: unknown("an incomplete expression".into()), range: range(node) },
+        })
+    }
+
+    fn operator(&self, node: Node<'_>) -> &str {
+        node.child_by_field_name("operator").map_or("", |n| self.node_text(n))
+    }
+
+    /// The type that parentheses around a lone name mean, if it is one.
+    fn parenthesized_type(&self, node: Node<'_>) -> Option<Type> {
+        if node.kind() != "parenthesized_expression" {
+            return None;
+        }
+        let inner = named_children(node);
+        let [name] = inner.as_slice() else { return None };
+        if name.kind() != "identifier" {
+            return None;
+        }
+        let text = self.node_text(*name);
+        match self.lookup(text) {
+            Some(Meaning::Type(ty)) => Some(ty.clone()),
+            Some(_) => None,
+            None => match self.named_type(text) {
+                Type::Other(_) => None,
+                ty => Some(ty),
+            },
+        }
+    }
+
+    fn expr_kind(&mut self, node: Node<'_>) -> ExprKind {
+        let text = self.node_text(node);
+        match node.kind() {
+            "identifier" => match self.lookup(text) {
+                Some(Meaning::Var(id)) => ExprKind::Var(*id),
+                Some(Meaning::Constant(value)) => ExprKind::Int(*value, ScalarType::I32),
+                Some(Meaning::Type(_)) => unknown(format!("the type name `{text}` as a value")),
+                Some(Meaning::Other) | None => ExprKind::Name(text.to_owned()),
+            },
+            "number_literal" => {
+                // The grammar takes a sign as part of the number.
+                let (sign, digits) = match text.as_bytes().first() {
+                    Some(b'-') => (Some(UnaryOp::Neg), &text[1..]),
+                    Some(b'+') => (None, &text[1..]),
+                    _ => (None, text),
+                };
+                let kind = match literal::number(digits.trim_start()) {
+                    Some(Literal::Int(value, ty)) => ExprKind::Int(value, ty),
+                    Some(Literal::Float(text, ty)) => ExprKind::Float(text, ty),
+                    None => return unknown(format!("the number `{text}`")),
+                };
+                match sign {
+                    Some(op) => ExprKind::Unary(op, Box::new(Expr { kind, range: range(node) })),
+                    None => kind,
+                }
+            }
+            "char_literal" => match literal::character(text) {
+                Some(value) => ExprKind::Int(value, ScalarType::I32),
+                None => unknown("a character literal".into()),
+            },
+            "true" => ExprKind::Int(1, ScalarType::I32),
+            "false" => ExprKind::Int(0, ScalarType::I32),
+            "parenthesized_expression" => {
+                let inner = named_children(node);
+                match inner.as_slice() {
+                    [e] if e.kind() == "compound_statement" => {
+                        self.unknown_with("a statement expression", node)
+                    }
+                    [e] if self.parenthesized_type(node).is_none() => self.expr(*e).kind,
+                    _ => self.unknown_with("a cast that could not be read", node),
+                }
+            }
+            "binary_expression" => match binary_op(self.operator(node)) {
+                Some(op) => ExprKind::Binary(op, self.field(node, "left"), self.field(node, "right")),
+                None => unknown(format!("the operator `{}`", self.operator(node))),
+            },
+            "unary_expression" => {
+                let op = self.operator(node).to_owned();
+                let argument = self.field(node, "argument");
+                match op.as_str() {
+                    "-" => ExprKind::Unary(UnaryOp::Neg, argument),
+                    "!" => ExprKind::Unary(UnaryOp::Not, argument),
+                    "~" => ExprKind::Unary(UnaryOp::BitNot, argument),
+                    "+" => ExprKind::Promote(argument),
+                    _ => unknown(format!("the operator `{op}`")),
+                }
+            }
+            "update_expression" => {
+                let by = if self.operator(node) == "++" { 1 } else { -1 };
+                ExprKind::Step { target: self.field(node, "argument"), by }
+            }
+            "assignment_expression" => {
+                let op = self.operator(node).to_owned();
+                let (left, right) = (self.field(node, "left"), self.field(node, "right"));
+                match op.as_str() {
+                    "=" => ExprKind::Assign(None, left, right),
+                    _ => match binary_op(op.trim_end_matches('=')) {
+                        Some(op) => ExprKind::Assign(Some(op), left, right),
+                        None => unknown(format!("the operator `{op}`")),
+                    },
+                }
+            }
+            "conditional_expression" => {
+                if node.child_by_field_name("consequence").is_none() {
+                    return unknown("`?:` without a middle".into());
+                }
+                let condition = self.field(node, "condition");
+                ExprKind::Select(condition, self.field(node, "consequence"), self.field(node, "alternative"))
+            }
+            "cast_expression" => {
+                let Some(ty) = node.child_by_field_name("type") else {
+                    return unknown("a cast that could not be read".into());
+                };
+                let ty = self.type_descriptor(ty);
+                let value = node.child_by_field_name("value").map_or("", |n| self.node_text(n));
+                if let (Some(ScalarType::F64), Some(text)) =
+                    (ty.as_scalar().map(|s| s.ty), literal::exact_double(value))
+                {
+                    return ExprKind::Float(text, ScalarType::F64);
+                }
+                ExprKind::Cast(ty, self.field(node, "value"))
+            }
+            "pointer_expression" => {
+                let is_deref = self.operator(node) == "*";
+                let argument = self.field(node, "argument");
+                if is_deref { ExprKind::Deref(argument) } else { ExprKind::AddressOf(argument) }
+            }
+            "subscript_expression" => {
+                ExprKind::Index(self.field(node, "argument"), self.field(node, "index"))
+            }
+            "call_expression" => {
+                let callee = node.child_by_field_name("function");
+                let args = node.child_by_field_name("arguments");
+                let mut args: Vec<_> = args.map(named_children).unwrap_or_default();
+                if let (Some(ty), [_]) = (callee.and_then(|f| self.parenthesized_type(f)), args.as_slice()) {
+                    let value = args.remove(0);
+                    return ExprKind::Cast(ty, Box::new(self.expr(value)));
+                }
+                let callee = self.field(node, "function");
+                let args = args.into_iter().map(|a| self.expr(a)).collect();
+                ExprKind::Call(callee, args)
+            }
+            "field_expression" => {
+                let name = node.child_by_field_name("field").map_or("", |n| self.node_text(n)).to_owned();
+                ExprKind::Member(self.field(node, "argument"), name)
+            }
+            "comma_expression" => ExprKind::Comma(self.field(node, "left"), self.field(node, "right")),
+            "sizeof_expression" => {
+                if let Some(ty) = node.child_by_field_name("type") {
+                    return ExprKind::SizeofType(self.type_descriptor(ty));
+                }
+                if let Some(ty) = node.child_by_field_name("value").and_then(|v| self.parenthesized_type(v)) {
+                    return ExprKind::SizeofType(ty);
+                }
+                ExprKind::SizeofExpr(self.field(node, "value"))
+            }
+            "string_literal" | "concatenated_string" => unknown("a string".into()),
+            "initializer_list" => self.unknown_with("a list of initial values", node),
+            "compound_literal_expression" => self.unknown_with("a compound literal", node),
+            "gnu_asm_expression" => self.unknown_with("inline assembly", node),
+            "null" => ExprKind::Int(0, ScalarType::I64),
+            _ => self.unknown_with("an expression of unknown kind", node),
+        }
+    }
+}

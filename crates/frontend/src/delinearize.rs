@@ -1,0 +1,355 @@
+//! Hand-linearised subscripts such as `A[i * n + j]` as subscripts of an array with several dimensions.
+//!
+//! An array gets extents only if, for every access in the function, all subscripts but the first provably stay within
+//! theirs. Then equal elements have equal subscripts and the other way round.
+
+use crate::prove::Facts;
+use oxeye_ir::{
+    Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, NestId, Node, Program, ScalarType, SymId, Var,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// A sum of products of variables.
+type Polynomial = BTreeMap<Vec<Var>, i64>;
+
+const MAX_TERMS: usize = 48;
+const MAX_DEGREE: usize = 4;
+/// Constant strides below this are taken as part of a one-dimensional subscript (`A[2 * i]`).
+const LEAST_STRIDE: i64 = 8;
+
+fn polynomial(e: &Expr) -> Option<Polynomial> {
+    let mut result = Polynomial::new();
+    let mut add = |mono: Vec<Var>, c: i64| -> Option<()> {
+        let entry = result.entry(mono).or_insert(0);
+        *entry = entry.checked_add(c)?;
+        Some(())
+    };
+    match e {
+        Expr::Affine(a) => {
+            a.terms().try_for_each(|(v, c)| add(vec![v], c))?;
+            add(Vec::new(), a.constant_part())?;
+        }
+        Expr::Cast(ScalarType::I64, inner) => return polynomial(inner),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), l, r) => {
+            let sign = if *op == BinaryOp::Add { 1 } else { -1 };
+            polynomial(l)?.into_iter().try_for_each(|(m, c)| add(m, c))?;
+            polynomial(r)?.into_iter().try_for_each(|(m, c)| add(m, c.checked_mul(sign)?))?;
+        }
+        Expr::Binary(BinaryOp::Mul, l, r) => {
+            let (l, r) = (polynomial(l)?, polynomial(r)?);
+            for (m, c) in &l {
+                for (n, d) in &r {
+                    let mut mono: Vec<Var> = m.iter().chain(n).copied().collect();
+                    mono.sort_unstable();
+                    add(mono, c.checked_mul(*d)?)?;
+                }
+            }
+        }
+        _ => return None,
+    }
+    result.retain(|_, c| *c != 0);
+    let is_small = result.len() <= MAX_TERMS && result.keys().all(|m| m.len() <= MAX_DEGREE);
+    is_small.then_some(result)
+}
+
+/// `factor · symbols`, the distance between neighbours of a dimension.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Stride {
+    /// Sorted.
+    symbols: Vec<SymId>,
+    factor: i64,
+}
+
+/// `mono / symbols`, if that divides it.
+fn quotient(mono: &[Var], symbols: &[SymId]) -> Option<Vec<Var>> {
+    let mut rest = mono.to_vec();
+    for s in symbols {
+        let at = rest.iter().position(|v| *v == Var::Sym(*s))?;
+        rest.remove(at);
+    }
+    Some(rest)
+}
+
+impl Stride {
+    /// `self / finer` as an extent.
+    fn extent_over(&self, finer: &Stride) -> Option<Affine> {
+        let mono: Vec<Var> = self.symbols.iter().map(|s| Var::Sym(*s)).collect();
+        let rest = quotient(&mono, &finer.symbols)?;
+        if self.factor.checked_rem(finer.factor)? != 0 {
+            return None;
+        }
+        let factor = self.factor / finer.factor;
+        match rest.as_slice() {
+            [] => Some(Affine::constant(factor)),
+            [var] => Some(Affine::term(*var, factor)),
+            _ => None,
+        }
+    }
+}
+
+/// Strides from the outermost to the innermost but one, and the extents of all dimensions but the outermost.
+#[derive(Clone, Debug)]
+struct Shape {
+    strides: Vec<Stride>,
+    extents: Vec<Affine>,
+}
+
+impl Shape {
+    fn new(strides: Vec<Stride>) -> Option<Shape> {
+        let unit = Stride { symbols: Vec::new(), factor: 1 };
+        let finer = strides.iter().skip(1).chain(std::iter::once(&unit));
+        let extents = strides.iter().zip(finer).map(|(s, f)| s.extent_over(f)).collect::<Option<Vec<_>>>()?;
+        (!strides.is_empty() && strides.len() <= 4).then_some(Shape { strides, extents })
+    }
+
+    /// The subscripts of an access, if they provably stay within the extents.
+    fn subscripts(&self, p: &Polynomial, facts: &Facts) -> Option<Vec<Affine>> {
+        let n_dims = self.strides.len() + 1;
+        let mut indices = vec![Affine::default(); n_dims];
+        for (mono, c) in p {
+            self.distribute(mono, *c, &mut indices)?;
+        }
+        // A row may also be counted from its other end: `A[i * n + n - 1 - j]`.
+        let mut shifts = vec![0i64; n_dims - 1];
+        loop {
+            let shifted = self.shifted(&indices, &shifts);
+            if self.is_inside(&shifted, facts) {
+                return Some(shifted);
+            }
+            let next = shifts.iter().position(|s| *s != 1)?;
+            shifts[..next].fill(0);
+            shifts[next] = if shifts[next] == 0 { -1 } else { 1 };
+        }
+    }
+
+    fn distribute(&self, mono: &[Var], c: i64, indices: &mut [Affine]) -> Option<()> {
+        let mut c = c;
+        for (level, stride) in self.strides.iter().enumerate() {
+            let Some(rest) = quotient(mono, &stride.symbols) else { continue };
+            let term = match rest.as_slice() {
+                [] if stride.symbols.is_empty() => {
+                    // Nearest multiple: offsets of neighbours are small.
+                    let q = (c + stride.factor / 2).div_euclid(stride.factor);
+                    c -= q * stride.factor;
+                    indices[level] = std::mem::take(&mut indices[level]).offset(q);
+                    continue;
+                }
+                _ if c % stride.factor != 0 => continue,
+                [] => Affine::constant(c / stride.factor),
+                [var] => Affine::term(*var, c / stride.factor),
+                _ => continue,
+            };
+            indices[level] = std::mem::take(&mut indices[level]) + term;
+            return Some(());
+        }
+        let term = match mono {
+            [] => Affine::constant(c),
+            [var] => Affine::term(*var, c),
+            _ => return None,
+        };
+        let last = indices.last_mut()?;
+        *last = std::mem::take(last) + term;
+        Some(())
+    }
+
+    /// Moves `shifts[k]` rows between dimensions `k` and `k + 1`.
+    fn shifted(&self, indices: &[Affine], shifts: &[i64]) -> Vec<Affine> {
+        let mut result = indices.to_vec();
+        for (k, shift) in shifts.iter().enumerate() {
+            result[k] = result[k].clone().offset(*shift);
+            result[k + 1] = result[k + 1].clone().add_scaled(&self.extents[k], -shift);
+        }
+        result
+    }
+
+    fn is_inside(&self, indices: &[Affine], facts: &Facts) -> bool {
+        indices[1..].iter().zip(&self.extents).all(|(index, extent)| {
+            facts.prove_non_negative(index)
+                && facts.prove_non_negative(&(extent.clone() - index.clone()).offset(-1))
+        })
+    }
+}
+
+/// Shapes worth trying, most detailed first.
+fn candidates(polynomials: &[Polynomial]) -> Vec<Shape> {
+    let mut factors: BTreeMap<Vec<SymId>, BTreeSet<i64>> = BTreeMap::new();
+    let mut loose: BTreeSet<SymId> = BTreeSet::new();
+    for p in polynomials {
+        for (mono, c) in p {
+            let symbols: Vec<SymId> =
+                mono.iter().filter_map(|v| if let Var::Sym(s) = v { Some(*s) } else { None }).collect();
+            match mono.len() - symbols.len() {
+                1 => _ = factors.entry(symbols).or_default().insert(c.saturating_abs()),
+                // Iterators of loops around the nest are symbols too.
+                0 if symbols.len() >= 2 => loose.extend(symbols),
+                0 => {}
+                _ => return Vec::new(),
+            }
+        }
+    }
+    let numeric: Vec<i64> =
+        factors.get(&Vec::new()).into_iter().flatten().copied().filter(|c| *c > 1).rev().collect();
+    let symbolic: Vec<Vec<SymId>> = factors.keys().filter(|s| !s.is_empty()).cloned().collect();
+    for s in symbolic.iter().filter(|s| s.len() >= 2) {
+        loose.extend(s);
+    }
+    let chain = |extra: Option<SymId>, with_factors: bool, numbers: &[i64]| {
+        let mut strides: Vec<Stride> = symbolic
+            .iter()
+            .cloned()
+            .chain(extra.map(|s| vec![s]))
+            .map(|symbols| {
+                let common = factors.get(&symbols).map_or(1, |f| f.iter().fold(0, |a, b| gcd(a, *b)));
+                Stride { factor: if with_factors { common } else { 1 }, symbols }
+            })
+            .collect();
+        strides.extend(numbers.iter().map(|factor| Stride { symbols: Vec::new(), factor: *factor }));
+        strides.sort_by_key(|s| std::cmp::Reverse((s.symbols.len(), s.factor)));
+        strides.dedup();
+        Shape::new(strides)
+    };
+    let mut found = Vec::new();
+    let extras: Vec<Option<SymId>> = if symbolic.iter().any(|s| s.len() == 1) {
+        vec![None]
+    } else {
+        loose.iter().copied().map(Some).collect()
+    };
+    for extra in extras {
+        let is_empty = symbolic.is_empty() && extra.is_none();
+        if is_empty {
+            continue;
+        }
+        found.extend(chain(extra, true, &numeric));
+        found.extend(chain(extra, true, &[]));
+        found.extend(chain(extra, false, &[]));
+    }
+    if symbolic.is_empty() {
+        let large: Vec<i64> = numeric.iter().copied().filter(|c| *c >= LEAST_STRIDE).collect();
+        found.extend(chain(None, true, &large));
+        found.extend(large.last().and_then(|c| chain(None, true, &[*c])));
+        found.extend(large.first().and_then(|c| chain(None, true, &[*c])));
+    }
+    found
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Calls `f` on every access of some nodes, with what is known where it stands.
+fn for_each_access(nodes: &mut [Node], facts: &mut Facts, f: &mut dyn FnMut(&mut Access, &Facts)) {
+    fn expr(e: &mut Expr, facts: &Facts, f: &mut dyn FnMut(&mut Access, &Facts)) {
+        if let Expr::Read(access) = e {
+            f(access, facts);
+        }
+        for child in e.children_mut() {
+            expr(child, facts, f);
+        }
+    }
+    for node in nodes {
+        let mark = facts.len();
+        match node {
+            Node::Stmt(s) => {
+                f(&mut s.target, facts);
+                for index in &mut s.target.indices {
+                    expr(index, facts, f);
+                }
+                expr(&mut s.value, facts, f);
+            }
+            Node::Loop(l) => {
+                for term in l.lower.0.iter_mut().chain(&mut l.upper.0) {
+                    if let BoundTerm::Data(e) = term {
+                        expr(e, facts, f);
+                    }
+                }
+                facts.push_loop(l);
+                for_each_access(&mut l.body, facts, f);
+            }
+            Node::If { condition, then, otherwise } => {
+                expr(condition, facts, f);
+                facts.push_condition(condition, true);
+                for_each_access(then, facts, f);
+                facts.truncate(mark);
+                facts.push_condition(condition, false);
+                for_each_access(otherwise, facts, f);
+            }
+        }
+        facts.truncate(mark);
+    }
+}
+
+/// Gives flat arrays of the program their dimensions where that can be proved. Subscripts of arrays in `wide` that stay
+/// products are computed in 64 bits, as in the source.
+pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>, wide: &HashSet<ArrayId>) {
+    let flat: Vec<ArrayId> = program.arrays.values().filter(|a| a.shape.len() == 1).map(|a| a.id).collect();
+    let mut nests = std::mem::take(&mut program.nests);
+    for array in flat {
+        let mut seen: Vec<(Option<Polynomial>, Facts)> = Vec::new();
+        for (id, nest) in &mut nests {
+            let mut facts = known.get(id).cloned().unwrap_or_default();
+            for_each_access(&mut nest.roots, &mut facts, &mut |access, facts| {
+                if access.array == array {
+                    seen.push((access.indices.first().and_then(polynomial), facts.clone()));
+                }
+            });
+        }
+        let polynomials: Option<Vec<Polynomial>> = seen.iter().map(|(p, _)| p.clone()).collect();
+        let found = polynomials.filter(|p| !p.is_empty()).and_then(|polynomials| {
+            candidates(&polynomials).into_iter().find_map(|shape| {
+                let subscripts: Option<Vec<_>> =
+                    seen.iter().map(|(p, facts)| shape.subscripts(p.as_ref()?, facts)).collect();
+                Some((shape, subscripts?))
+            })
+        });
+        let mut facts = Facts::default();
+        match found {
+            Some((shape, subscripts)) => {
+                let mut subscripts = subscripts.into_iter();
+                for nest in nests.values_mut() {
+                    for_each_access(&mut nest.roots, &mut facts, &mut |access, _| {
+                        if access.array == array
+                            && let Some(indices) = subscripts.next()
+                        {
+                            access.indices = indices.into_iter().map(Expr::from).collect();
+                        }
+                    });
+                }
+                if let Some(array) = program.arrays.get_mut(&array) {
+                    let rows = array.shape.first().cloned().flatten().and_then(|total| {
+                        let total = total.as_affine()?.as_constant()?;
+                        let outermost = shape.strides.first().filter(|s| s.symbols.is_empty())?.factor;
+                        (total % outermost == 0).then(|| Expr::from(total / outermost))
+                    });
+                    array.shape = std::iter::once(rows)
+                        .chain(shape.extents.into_iter().map(|e| Some(Expr::from(e))))
+                        .collect();
+                    array.form = Form::Linear;
+                }
+            }
+            None if wide.contains(&array) => {
+                for nest in nests.values_mut() {
+                    for_each_access(&mut nest.roots, &mut facts, &mut |access, _| {
+                        if access.array == array {
+                            access.indices.iter_mut().for_each(widen);
+                        }
+                    });
+                }
+            }
+            None => {}
+        }
+    }
+    program.nests = nests;
+}
+
+/// Computes products in 64 bits.
+fn widen(e: &mut Expr) {
+    e.rewrite(&mut |e| {
+        if let Expr::Binary(BinaryOp::Mul, l, _) = e {
+            let factor = std::mem::replace(&mut **l, Expr::from(0));
+            **l = match factor {
+                Expr::Cast(ScalarType::I64, _) => factor,
+                factor => Expr::Cast(ScalarType::I64, Box::new(factor)),
+            };
+        }
+    });
+}

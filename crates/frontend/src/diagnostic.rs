@@ -1,0 +1,64 @@
+//! What the reader has to say about a file.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use oxeye_ir::Span;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// How serious a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; nothing is lost.
+    Note,
+    /// A loop nest or function stays as it is.
+    Warning,
+    /// Part of the file makes no sense as C.
+    Error,
+}
+
+/// Something about the user's file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// How serious it is.
+    pub severity: Severity,
+    /// What is the matter: lower case, no final period.
+    pub message: String,
+    /// What would help.
+    pub help: Option<String>,
+    /// Where, in the user's file.
+    pub span: Option<Span>,
+    /// What to write next to the place.
+    pub label: Option<String>,
+    /// The function it is about.
+    pub function: Option<String>,
+    /// The line of the loop nest that stays as it is because of this.
+    pub nest_line: Option<u32>,
+}
+
+impl Diagnostic {
+    /// The diagnostic with the lines it is about, as plain text.
+    pub fn render(&self, path: &Path, source: &str) -> String {
+        let level = match self.severity {
+            Severity::Note => Level::NOTE,
+            Severity::Warning => Level::WARNING,
+            Severity::Error => Level::ERROR,
+        };
+        let path = path.to_string_lossy();
+        let mut group =
+            level.primary_title(self.message.as_str()).elements([] as [annotate_snippets::Message; 0]);
+        if let Some(span) = self.span {
+            let end = span.end.min(source.len());
+            let span = span.start.min(end)..end;
+            let mut annotation = AnnotationKind::Primary.span(span);
+            if let Some(label) = &self.label {
+                annotation = annotation.label(label.as_str());
+            }
+            group = group.element(Snippet::source(source).path(path.as_ref()).annotation(annotation));
+        }
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        Renderer::plain().render(&[group]).to_string()
+    }
+}

@@ -1,0 +1,130 @@
+//! Whether the value a variable has after a statement may still be read.
+
+use crate::ast::*;
+
+/// Whether the value of `var` after the statement at `after` may be read later in `function`. Errs towards yes.
+pub(crate) fn is_live_after(file: &File, function: &Function, after: Range, var: VarId) -> bool {
+    match file.var(var).kind {
+        VarKind::Global { .. } | VarKind::Local { is_static: true } => return true,
+        VarKind::Param(_) | VarKind::Local { .. } => {}
+    }
+    let (mut is_wild, mut is_mentioned) = (false, false);
+    function.body.walk(&mut |s| {
+        is_wild |= matches!(s.kind, StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..));
+        for e in s.exprs() {
+            e.walk(&mut |e| match &e.kind {
+                ExprKind::Var(v) if *v == var => is_mentioned |= !after.contains(e.range),
+                ExprKind::AddressOf(inner) => is_wild |= inner.as_var() == Some(var),
+                _ => {}
+            });
+        }
+    });
+    if is_wild {
+        return is_mentioned || is_address_taken(function, var);
+    }
+    let mut query = Query { var, at: after, is_found: false, at_break: false, at_continue: false };
+    query.before(&function.body, false);
+    query.is_found
+}
+
+/// Whether `&var` occurs.
+pub(crate) fn is_address_taken(function: &Function, var: VarId) -> bool {
+    let mut is_taken = false;
+    function.body.walk_exprs(&mut |e| {
+        if let ExprKind::AddressOf(inner) = &e.kind {
+            is_taken |= inner.as_var() == Some(var);
+        }
+    });
+    is_taken
+}
+
+struct Query {
+    var: VarId,
+    at: Range,
+    is_found: bool,
+    at_break: bool,
+    at_continue: bool,
+}
+
+impl Query {
+    /// Whether the variable is live before `s` if it is `after` it; notes the answer asked for on the way.
+    fn before(&mut self, s: &Stmt, after: bool) -> bool {
+        if s.range == self.at && matches!(s.kind, StmtKind::For(_)) {
+            self.is_found |= after;
+        }
+        match &s.kind {
+            StmtKind::Empty | StmtKind::Goto | StmtKind::Unknown(..) => after,
+            StmtKind::Expr(e) => self.before_expr(e, after),
+            StmtKind::Declare(declared) => declared.iter().rev().fold(after, |after, d| {
+                let after = after && d.var != self.var;
+                d.init.as_ref().map_or(after, |e| self.before_expr(e, after))
+            }),
+            StmtKind::Block(body) => body.iter().rev().fold(after, |after, s| self.before(s, after)),
+            StmtKind::If { condition, then, otherwise } => {
+                let then = self.before(then, after);
+                let otherwise = otherwise.as_ref().map_or(after, |s| self.before(s, after));
+                self.before_expr(condition, then || otherwise)
+            }
+            StmtKind::For(f) => {
+                let at_condition = self.repeated(after, |q, head| {
+                    let at_step = f.step.as_ref().map_or(head, |e| q.before_expr(e, head));
+                    let at_body = q.body(&f.body, at_step, after, at_step);
+                    let at_condition = after || at_body;
+                    f.condition.as_ref().map_or(at_condition, |e| q.before_expr(e, at_condition))
+                });
+                f.init.as_ref().map_or(at_condition, |s| self.before(s, at_condition))
+            }
+            StmtKind::While { condition, body } => self.repeated(after, |q, head| {
+                let at_body = q.body(body, head, after, head);
+                q.before_expr(condition, after || at_body)
+            }),
+            StmtKind::DoWhile { body, condition } => self.repeated(after, |q, head| {
+                let at_condition = q.before_expr(condition, after || head);
+                q.body(body, at_condition, after, at_condition)
+            }),
+            StmtKind::Break => self.at_break,
+            StmtKind::Continue => self.at_continue,
+            StmtKind::Return(e) => e.as_ref().is_some_and(|e| self.before_expr(e, false)),
+            StmtKind::Label(s) => self.before(s, after),
+        }
+    }
+
+    /// The state at the head of a loop, given how one iteration maps it.
+    fn repeated(&mut self, after: bool, mut iteration: impl FnMut(&mut Self, bool) -> bool) -> bool {
+        let once = iteration(self, after);
+        if once == after { once } else { iteration(self, once) }
+    }
+
+    fn body(&mut self, body: &Stmt, after: bool, at_break: bool, at_continue: bool) -> bool {
+        let outer = (self.at_break, self.at_continue);
+        (self.at_break, self.at_continue) = (at_break, at_continue);
+        let before = self.before(body, after);
+        (self.at_break, self.at_continue) = outer;
+        before
+    }
+
+    fn before_expr(&self, e: &Expr, after: bool) -> bool {
+        self.reads(e) || (after && !self.writes(e))
+    }
+
+    /// Whether the old value is read.
+    fn reads(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Var(v) => *v == self.var,
+            ExprKind::Assign(None, target, value) if target.as_var() == Some(self.var) => self.reads(value),
+            ExprKind::Comma(l, r) => self.reads(l) || (!self.writes(l) && self.reads(r)),
+            _ => e.children().into_iter().any(|c| self.reads(c)),
+        }
+    }
+
+    /// Whether a new value is surely written.
+    fn writes(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Assign(op, target, value) => {
+                (op.is_none() && target.as_var() == Some(self.var)) || self.writes(value)
+            }
+            ExprKind::Comma(l, r) => self.writes(l) || self.writes(r),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Reads C into Oxeye programs.
+//!
+//! [`read_c`] runs the user's preprocessor with the user's flags, parses what comes out, and lowers every function that
+//! contains loops to a [`Program`]. Each nest carries the exact bytes of its `for` statement in the user's own file, so
+//! that everything else can stay as it is. What cannot be analysed becomes a [`Diagnostic`], never an error: the rest of
+//! the file still works.
+//!
+//! ```
+//! use oxeye_frontend::{ReadOptions, read_c};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("scale.c");
+//! std::fs::write(&path, "void scale(int n, double *x)\n{\n    for (int i = 0; i < n; i++)\n        x[i] *= 2.0;\n}\n")?;
+//! let unit = read_c(&path, &ReadOptions::default())?;
+//! let nest = &unit.functions[0].program.nests[0];
+//! let span = nest.span.expect("from a file");
+//! assert_eq!(&unit.source[span.start..span.end], "for (int i = 0; i < n; i++)\n        x[i] *= 2.0;");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! It changes no file, judges no transformation, and knows nothing of C++.
+
+mod ast;
+mod convert;
+mod convert_expr;
+mod delinearize;
+mod diagnostic;
+mod flow;
+mod layout;
+mod lexer;
+mod literal;
+mod lower;
+mod pointers;
+mod preprocess;
+mod prove;
+mod regions;
+mod swaps;
+mod unit;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use unit::{Function, ReadOptions, Unit, read_c};
+
+pub use oxeye_ir::{Program, Span};
+
+use std::path::PathBuf;
+
+/// Why a file cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrontendError {
+    /// The file cannot be opened.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The file is not UTF-8.
+    #[error("{} is not UTF-8 text (line {line}); convert it first", path.display())]
+    Encoding {
+        /// The file.
+        path: PathBuf,
+        /// Line of the first byte that is not.
+        line: usize,
+    },
+    /// The compiler does not start.
+    #[error("cannot run the compiler `{compiler}`; name another one behind `--`")]
+    Compiler {
+        /// The command.
+        compiler: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The preprocessor stops.
+    #[error("`{compiler} -E` fails:\n{message}")]
+    Preprocess {
+        /// The command.
+        compiler: String,
+        /// Its words.
+        message: String,
+    },
+    /// The parser gives up.
+    #[error("{} cannot be parsed", path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The function asked for is not there.
+    #[error("no function `{name}` is defined in {}; {known}", path.display())]
+    NoFunction {
+        /// The name.
+        name: String,
+        /// The file.
+        path: PathBuf,
+        /// The functions there are, in words.
+        known: String,
+    },
+}

@@ -1,0 +1,467 @@
+//! Accesses to arrays and scalars, and the arrays themselves.
+
+use super::values::{Value, wraps};
+use super::{Bound, Lowered, Lowerer, Refusal};
+use crate::ast::{self, ExprKind, Range, Scalar, StmtKind, Type, VarId, VarKind};
+use oxeye_ir::{Access, Affine, Array, ArrayId, BinaryOp, Constraint, Expr, Form, ScalarType, Storage};
+
+/// A pointer into an array: the element (or row) at `indices`, then `offset` elements further.
+#[derive(Clone, Debug)]
+pub(crate) struct Pointer {
+    base: VarId,
+    indices: Vec<Expr>,
+    offset: Option<Value>,
+    pointee: Type,
+}
+
+/// An object: an element, or a row that still is an array.
+struct Place {
+    base: VarId,
+    indices: Vec<Expr>,
+    ty: Type,
+}
+
+fn without_qualifiers(ty: &Type) -> Type {
+    match ty {
+        Type::Scalar(s) => Type::scalar(s.ty),
+        other => other.clone(),
+    }
+}
+
+impl<'a> Lowerer<'a> {
+    /// The type of an lvalue or pointer expression.
+    pub(crate) fn type_of(&self, e: &ast::Expr) -> Option<Type> {
+        match &e.kind {
+            ExprKind::Var(v) => match self.bound.get(v) {
+                Some(Bound::Pointer(p)) => {
+                    Some(Type::Pointer { to: Box::new(p.pointee.clone()), is_restrict: false })
+                }
+                _ => Some(self.cx.file.var(*v).ty.clone()),
+            },
+            ExprKind::Index(base, index) => {
+                let base = self.type_of(base).filter(Type::is_pointer).or_else(|| self.type_of(index))?;
+                base.pointee().cloned()
+            }
+            ExprKind::Deref(base) => self.type_of(base)?.pointee().cloned(),
+            ExprKind::Cast(ty, _) => Some(ty.clone()),
+            ExprKind::AddressOf(inner) => {
+                Some(Type::Pointer { to: Box::new(self.type_of(inner)?), is_restrict: false })
+            }
+            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, l, r) => {
+                let pointer = |e: &ast::Expr| self.type_of(e).filter(Type::is_pointer);
+                pointer(l).or_else(|| pointer(r))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_pointer(&self, e: &ast::Expr) -> bool {
+        self.type_of(e).is_some_and(|t| t.is_pointer())
+    }
+
+    /// The element an lvalue names.
+    pub(crate) fn access(&mut self, e: &ast::Expr) -> Lowered<(Access, Scalar)> {
+        let at = e.range;
+        if let ExprKind::Var(v) = e.kind
+            && self.bound.contains_key(&v)
+        {
+            return Err(Refusal::new(at, format!("`{}` is changed here", self.name(v))));
+        }
+        let place = self.place(e)?;
+        let name = self.name(place.base);
+        let scalar = match place.ty {
+            Type::Scalar(scalar) => scalar,
+            Type::Array { .. } => {
+                return Err(Refusal::new(at, format!("a whole row of `{name}` is used as a value")));
+            }
+            Type::Pointer { .. } => return Err(self.pointers_inside(name, at)),
+            _ => return Err(self.structures_inside(name, at)),
+        };
+        if scalar.is_volatile {
+            return Err(Refusal::new(
+                at,
+                format!("`{name}` is volatile or atomic: every access must stay as it is"),
+            ));
+        }
+        let array = self.array(place.base, at)?;
+        let n_dims = self.state.program.array(array).shape.len();
+        if n_dims != place.indices.len() {
+            return Err(Refusal::new(
+                at,
+                format!("`{name}` is used with {} of {n_dims} subscripts", place.indices.len()),
+            ));
+        }
+        Ok((Access { array, indices: place.indices }, scalar))
+    }
+
+    fn pointers_inside(&self, name: &str, at: Range) -> Box<Refusal> {
+        Refusal::new(at, format!("`{name}` is an array of pointers: its rows may be anywhere, or the same"))
+            .help(format!(
+                "make `{name}` one block: `double (*{name})[m]`, or `double *{name}` with `{name}[i * m + j]`"
+            ))
+    }
+
+    fn structures_inside(&self, name: &str, at: Range) -> Box<Refusal> {
+        Refusal::new(at, format!("`{name}` does not hold plain numbers"))
+            .help("use one array of numbers for each member")
+    }
+
+    fn place(&mut self, e: &ast::Expr) -> Lowered<Place> {
+        match &e.kind {
+            ExprKind::Var(v) => {
+                Ok(Place { base: *v, indices: Vec::new(), ty: self.cx.file.var(*v).ty.clone() })
+            }
+            ExprKind::Index(base, index) => {
+                let is_turned = !self.is_pointer(base) && self.is_pointer(index);
+                let (base, index) = if is_turned { (index, base) } else { (base, index) };
+                let pointer = self.pointer(base)?;
+                let index = self.value(index)?;
+                let pointer = self.moved(pointer, BinaryOp::Add, index, e.range)?;
+                Ok(self.pointed_at(pointer))
+            }
+            ExprKind::Deref(base) => {
+                let pointer = self.pointer(base)?;
+                Ok(self.pointed_at(pointer))
+            }
+            ExprKind::Member(base, field) => {
+                let message = format!("the member `{field}` of a structure is used");
+                let mut at = &**base;
+                while let ExprKind::Index(inner, _) | ExprKind::Deref(inner) | ExprKind::Member(inner, _) =
+                    &at.kind
+                {
+                    at = inner;
+                }
+                let refusal = Refusal::new(e.range, message);
+                Err(match at.kind {
+                    ExprKind::Var(v) if self.is_pointer(at) => refusal
+                        .help(format!("use one array of numbers for each member of `{}`", self.name(v))),
+                    _ => refusal.help("copy the member into a local variable before the loop"),
+                })
+            }
+            ExprKind::Unknown(what, _) => Err(Refusal::new(e.range, format!("{what} cannot be analysed"))),
+            ExprKind::Name(name) => {
+                Err(Refusal::new(e.range, format!("`{name}` is not known as a variable here")))
+            }
+            _ => Err(Refusal::new(e.range, "this is not an array element or variable")),
+        }
+    }
+
+    /// What `*pointer` is.
+    fn pointed_at(&mut self, pointer: Pointer) -> Place {
+        let Pointer { base, mut indices, offset, pointee } = pointer;
+        let index = match offset {
+            Some(offset) => {
+                let is_wide = has_wide_cast(&offset.e);
+                let index = self.index(offset);
+                if is_wide && index.as_affine().is_none() {
+                    if let Some(array) = self.state.arrays.get(&base) {
+                        self.state.wide.insert(*array);
+                    } else if let Ok(array) = self.array(base, Range::default()) {
+                        self.state.wide.insert(array);
+                    }
+                }
+                index
+            }
+            None => Expr::from(0),
+        };
+        indices.push(index);
+        Place { base, indices, ty: pointee }
+    }
+
+    fn moved(&mut self, mut pointer: Pointer, op: BinaryOp, by: Value, at: Range) -> Lowered<Pointer> {
+        if by.ty.is_float() {
+            return Err(Refusal::new(at, "a subscript that is not an integer"));
+        }
+        let zero = || Value { e: Expr::from(0), ty: ScalarType::I32 };
+        pointer.offset = Some(match (pointer.offset, op) {
+            (None, BinaryOp::Add) => by,
+            (offset, op) => {
+                // Pointer arithmetic happens in 64 bits, whatever the type of each step.
+                let widened = |v: Value, l: &Self| {
+                    if v.ty == ScalarType::U32 { l.typed(v.e, ScalarType::I64) } else { v }
+                };
+                let (left, right) = (widened(offset.unwrap_or_else(zero), self), widened(by, self));
+                self.binary(op, left, right, at)?
+            }
+        });
+        Ok(pointer)
+    }
+
+    /// A pointer expression.
+    pub(crate) fn pointer(&mut self, e: &ast::Expr) -> Lowered<Pointer> {
+        match &e.kind {
+            ExprKind::Var(v) => {
+                match self.bound.get(v) {
+                    Some(Bound::Pointer(pointer)) => return Ok(pointer.clone()),
+                    Some(Bound::Value(_)) => {
+                        return Err(Refusal::new(e.range, format!("`{}` is not a pointer", self.name(*v))));
+                    }
+                    None => {}
+                }
+                let ty = &self.cx.file.var(*v).ty;
+                match ty.pointee() {
+                    Some(pointee) => {
+                        Ok(Pointer { base: *v, indices: Vec::new(), offset: None, pointee: pointee.clone() })
+                    }
+                    None => {
+                        let name = self.name(*v);
+                        Err(Refusal::new(
+                            e.range,
+                            format!("`{name}` is subscripted, but its type is not known as a pointer"),
+                        ))
+                    }
+                }
+            }
+            ExprKind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), l, r) => {
+                let (l, r) = if self.is_pointer(l) || *op == BinaryOp::Sub { (l, r) } else { (r, l) };
+                let pointer = self.pointer(l)?;
+                let by = self.value(r)?;
+                self.moved(pointer, *op, by, e.range)
+            }
+            ExprKind::Index(..) | ExprKind::Deref(_) => {
+                let place = self.place(e)?;
+                match place.ty {
+                    Type::Array { of, .. } => {
+                        Ok(Pointer { base: place.base, indices: place.indices, offset: None, pointee: *of })
+                    }
+                    Type::Pointer { .. } => Err(self.pointers_inside(self.name(place.base), e.range)),
+                    _ => Err(Refusal::new(e.range, "this is not a pointer")),
+                }
+            }
+            ExprKind::AddressOf(inner) => {
+                let mut place = self.place(inner)?;
+                let Some(last) = place.indices.pop() else {
+                    return Err(Refusal::new(e.range, "the address of a variable is used"));
+                };
+                let ty = self.natural(&last);
+                let offset = Some(Value { e: last, ty });
+                Ok(Pointer { base: place.base, indices: place.indices, offset, pointee: place.ty })
+            }
+            ExprKind::Cast(ty, inner) => {
+                let pointer = self.pointer(inner)?;
+                let is_same =
+                    ty.pointee().map(without_qualifiers) == Some(without_qualifiers(&pointer.pointee));
+                if is_same {
+                    return Ok(pointer);
+                }
+                let name = self.name(pointer.base);
+                let message = format!("the elements of `{name}` are used as another type");
+                Err(Refusal::new(e.range, message).help("declare a pointer of that type before the loop"))
+            }
+            ExprKind::Member(..) => {
+                self.place(e)?;
+                Err(Refusal::new(e.range, "a member of a structure is used as a pointer"))
+            }
+            ExprKind::Unknown(what, _) => Err(Refusal::new(e.range, format!("{what} cannot be analysed"))),
+            ExprKind::Name(name) => {
+                Err(Refusal::new(e.range, format!("`{name}` is not known as a variable here")))
+            }
+            ExprKind::Step { target, .. } | ExprKind::Assign(_, target, _) => match target.as_var() {
+                Some(v) => {
+                    let name = self.name(v);
+                    Err(Refusal::new(e.range, format!("the pointer `{name}` is changed inside the loop"))
+                        .help(format!("leave `{name}` as it is and subscript it")))
+                }
+                None => Err(Refusal::new(e.range, "a pointer is changed inside the loop")),
+            },
+            ExprKind::Call(..) => Err(Refusal::new(e.range, "a pointer that a function returns is used")
+                .help("store it in a variable before the loop")),
+            _ => Err(Refusal::new(e.range, "this pointer cannot be followed")),
+        }
+    }
+
+    /// A pointer parameter of an inlined function.
+    pub(crate) fn argument_pointer(&mut self, e: &ast::Expr, param: &Type) -> Lowered<Pointer> {
+        let pointer = self.pointer(e)?;
+        let expected = param.pointee().map(without_qualifiers);
+        let is_same = match (&expected, without_qualifiers(&pointer.pointee)) {
+            // Rows: as many subscripts follow; their lengths are those of the argument.
+            (Some(Type::Array { .. }), Type::Array { .. }) => {
+                rank(expected.as_ref()) == rank(Some(&pointer.pointee))
+                    && self.same_rows(expected.as_ref(), &pointer.pointee)
+            }
+            (Some(expected), actual) => *expected == actual,
+            (None, _) => false,
+        };
+        if is_same {
+            return Ok(pointer);
+        }
+        Err(Refusal::new(e.range, "an array is passed to a function that sees it in another shape"))
+    }
+
+    /// Whether rows have the same constant lengths.
+    fn same_rows(&self, a: Option<&Type>, b: &Type) -> bool {
+        let (Some(Type::Array { of: a, len: Some(n), .. }), Type::Array { of: b, len: Some(m), .. }) = (a, b)
+        else {
+            return a.map(without_qualifiers) == Some(without_qualifiers(b));
+        };
+        let lengths = (crate::convert::constant(n), crate::convert::constant(m));
+        matches!(lengths, (Some(n), Some(m)) if n == m) && self.same_rows(Some(a), b)
+    }
+
+    /// The array (or scalar) of a variable.
+    pub(crate) fn array(&mut self, var: VarId, at: Range) -> Lowered<ArrayId> {
+        if let Some(id) = self.state.arrays.get(&var) {
+            return Ok(*id);
+        }
+        let variable = self.cx.file.var(var);
+        let name = &variable.name;
+        self.check_visible(var, at)?;
+        if self.scan.declared.contains(&var) {
+            return Err(Refusal::new(at, format!("`{name}` is used before its declaration is reached")));
+        }
+        let storage = match variable.kind {
+            VarKind::Global { .. } => Storage::Global,
+            VarKind::Param(_) => Storage::Param,
+            VarKind::Local { .. } => Storage::Local,
+        };
+        let id = self.new_array(var, storage, at)?;
+        self.state.arrays.insert(var, id);
+        Ok(id)
+    }
+
+    /// A new array for a variable, with the shape its type has.
+    pub(crate) fn new_array(&mut self, var: VarId, storage: Storage, at: Range) -> Lowered<ArrayId> {
+        let variable = self.cx.file.var(var);
+        let name = &variable.name;
+        let mut shape = Vec::new();
+        let mut ty = &variable.ty;
+        let is_param = matches!(variable.kind, VarKind::Param(_));
+        loop {
+            let is_outermost = shape.is_empty();
+            match ty {
+                Type::Pointer { to, .. } if is_outermost => {
+                    shape.push(None);
+                    ty = to;
+                }
+                Type::Pointer { .. } => return Err(self.pointers_inside(name, at)),
+                Type::Array { of, len, .. } => {
+                    let is_moved = is_param && is_outermost && self.cx.pointers.is_assigned(var);
+                    let len = len.as_deref().filter(|_| !is_moved);
+                    let extent = match len.map(|len| self.extent(len, var, at)) {
+                        Some(Ok(extent)) => Some(extent),
+                        Some(Err(refusal)) if !is_outermost => return Err(refusal),
+                        _ => None,
+                    };
+                    if extent
+                        .as_ref()
+                        .and_then(Expr::as_affine)
+                        .and_then(Affine::as_constant)
+                        .is_some_and(|n| n <= 0)
+                    {
+                        return Err(Refusal::new(at, format!("`{name}` has no elements")));
+                    }
+                    if let (Some(Expr::Affine(a)), false, true) = (&extent, is_outermost, is_param) {
+                        // Rows of variable length have at least one element (C11 6.7.6.2).
+                        if a.as_constant().is_none() {
+                            self.assume(Constraint::ge(a.clone(), 1.into()));
+                        }
+                    }
+                    if extent.is_none() && !is_outermost {
+                        return Err(Refusal::new(at, format!("a row of `{name}` has no length")));
+                    }
+                    shape.push(extent);
+                    ty = of;
+                }
+                _ => break,
+            }
+        }
+        let scalar = match ty {
+            Type::Scalar(scalar) => scalar,
+            _ => return Err(self.structures_inside(name, at)),
+        };
+        if scalar.is_volatile {
+            return Err(Refusal::new(
+                at,
+                format!("`{name}` is volatile or atomic: every access must stay as it is"),
+            ));
+        }
+        let id = self.state.program.add_array(Array {
+            id: ArrayId(0),
+            name: name.clone(),
+            element: scalar.ty,
+            c_type: scalar.spelling.clone(),
+            shape,
+            form: Form::Nested,
+            storage,
+            align: 0,
+        });
+        self.state.vars.insert(id, var);
+        Ok(id)
+    }
+
+    /// The length of a dimension of `var`.
+    fn extent(&mut self, e: &ast::Expr, var: VarId, at: Range) -> Lowered<Expr> {
+        let name = self.name(var);
+        let mut problem = None;
+        e.walk(&mut |e| match &e.kind {
+            ExprKind::Var(v) => {
+                let is_integer = self.cx.file.var(*v).ty.as_scalar().is_some_and(|s| !s.ty.is_float());
+                let inside = |set: &std::collections::HashSet<VarId>| set.contains(v);
+                let is_inner =
+                    inside(&self.scan.written) || inside(&self.scan.declared) || inside(&self.scan.iterators);
+                if !is_integer || is_inner || !self.is_settled(*v, self.cx.file.var(var).range) {
+                    problem =
+                        Some(format!("the size of `{name}` depends on `{}`, which changes", self.name(*v)));
+                }
+            }
+            ExprKind::Call(..)
+            | ExprKind::Index(..)
+            | ExprKind::Deref(_)
+            | ExprKind::Member(..)
+            | ExprKind::Unknown(..) => {
+                problem = Some(format!("the size of `{name}` is not a simple expression"));
+            }
+            _ => {}
+        });
+        if let Some(problem) = problem {
+            return Err(Refusal::new(at, problem).help("keep sizes in variables that are set once"));
+        }
+        let value = self.value(e)?;
+        Ok(self.stripped(&value.e, super::index::Mode::Limit).unwrap_or(value.e))
+    }
+
+    /// Whether the variable keeps its value from the declaration at `declared` on.
+    fn is_settled(&self, var: VarId, declared: Range) -> bool {
+        let is_param = matches!(self.cx.file.var(var).kind, VarKind::Param(_));
+        let is_array_param = self.cx.function.params.iter().any(|p| self.cx.file.var(*p).range == declared);
+        let mut is_settled = true;
+        self.cx.function.body.walk(&mut |s| {
+            for e in s.exprs() {
+                e.walk(&mut |e| {
+                    let changed = match &e.kind {
+                        ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => target.as_var(),
+                        ExprKind::AddressOf(inner) => inner.as_var(),
+                        ExprKind::Unknown(what, _) if what == "a statement expression" && e.mentions(var) => {
+                            Some(var)
+                        }
+                        _ => None,
+                    };
+                    if changed == Some(var) && (is_param || is_array_param || e.range.start > declared.start)
+                    {
+                        is_settled = false;
+                    }
+                });
+            }
+            is_settled &=
+                !matches!(&s.kind, StmtKind::Unknown(what, _) if what != "`switch`" && what != "`case`");
+        });
+        is_settled
+    }
+}
+
+fn rank(ty: Option<&Type>) -> usize {
+    match ty {
+        Some(Type::Array { of, .. }) => 1 + rank(Some(of)),
+        _ => 0,
+    }
+}
+
+/// Whether part of the expression was computed in 64 bits on purpose.
+fn has_wide_cast(e: &Expr) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| {
+        found |= matches!(e, Expr::Cast(ty, _) if *ty == ScalarType::I64 || (wraps(*ty) && ty.bytes() == 8))
+    });
+    found
+}

@@ -1,0 +1,148 @@
+//! Integer expressions without the conversions that C put in, where that changes nothing.
+
+use super::Lowerer;
+use super::values::{Value, common, is_comparison, wraps};
+use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType, UnaryOp};
+
+/// What may be taken for granted of unsigned arithmetic. Sums and products are always taken to stay below the limits of
+/// their type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Values must be the same.
+    Exact,
+    /// Values modulo 2⁶⁴ must be the same: pointer arithmetic, conversion to `long`.
+    Index,
+    /// Values modulo 2³² must be the same: conversion to `int`, whose result is taken to fit.
+    Narrow,
+    /// As `Exact`, but a 64-bit limit that wraps makes a loop that never ends, and may be anything.
+    Limit,
+}
+
+impl Lowerer<'_> {
+    pub(crate) fn exact(&self, e: &Expr) -> Option<Expr> {
+        self.stripped(e, Mode::Exact)
+    }
+
+    /// Converted to the type in which it is compared.
+    pub(crate) fn compared(&self, value: &Value, ty: ScalarType) -> Expr {
+        if wraps(ty) && value.ty != ty { Expr::Cast(ty, Box::new(value.e.clone())) } else { value.e.clone() }
+    }
+
+    /// An index.
+    pub(crate) fn index(&self, value: Value) -> Expr {
+        self.stripped(&value.e, Mode::Index).unwrap_or(value.e)
+    }
+
+    fn is_non_negative(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Affine(a) => self.facts.prove_non_negative(a),
+            Expr::Cast(ScalarType::I64, inner) => wraps(self.natural(inner)) || self.is_non_negative(inner),
+            Expr::Binary(
+                BinaryOp::Add | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::Min,
+                l,
+                r,
+            ) => self.is_non_negative(l) && self.is_non_negative(r),
+            Expr::Binary(BinaryOp::Max, l, r) => self.is_non_negative(l) || self.is_non_negative(r),
+            Expr::Binary(op, ..) => is_comparison(*op),
+            Expr::Select { then, otherwise, .. } => {
+                self.is_non_negative(then) && self.is_non_negative(otherwise)
+            }
+            _ => false,
+        }
+    }
+
+    /// A signed integer expression of the same value; `None` if that cannot be shown.
+    pub(crate) fn stripped(&self, e: &Expr, mode: Mode) -> Option<Expr> {
+        match e {
+            Expr::Affine(_) => Some(e.clone()),
+            Expr::Cast(to, inner) => self.stripped_cast(e, *to, inner, mode),
+            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), l, r) => {
+                let ty = common(self.natural(l), self.natural(r));
+                if ty.is_float() {
+                    return None;
+                }
+                // Inside a product or a 64-bit sum, wrapping of the parts is still wrapping of the whole.
+                let inner = if ty == ScalarType::U32 && mode != Mode::Narrow { Mode::Exact } else { mode };
+                let result = Expr::binary(*op, self.stripped(l, inner)?, self.stripped(r, inner)?);
+                let is_fine = match ty {
+                    ScalarType::U32 => mode == Mode::Narrow || self.is_non_negative(&result),
+                    ScalarType::U64 => mode != Mode::Exact || self.is_non_negative(&result),
+                    _ => true,
+                };
+                is_fine.then_some(result)
+            }
+            Expr::Binary(op, ..) if is_comparison(*op) => Some(e.clone()),
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, ..) => Some(e.clone()),
+            Expr::Binary(op, l, r) => {
+                let ty = common(self.natural(l), self.natural(r));
+                if ty.is_float() {
+                    return None;
+                }
+                let (l, r) = (self.exact(l)?, self.exact(r)?);
+                if wraps(ty) && !(self.is_non_negative(&l) && self.is_non_negative(&r)) {
+                    return None;
+                }
+                Some(Expr::Binary(*op, Box::new(l), Box::new(r)))
+            }
+            Expr::Select { condition, then, otherwise } => {
+                let ty = self.natural(e);
+                if ty.is_float() {
+                    return None;
+                }
+                let (then, otherwise) = (self.exact(then)?, self.exact(otherwise)?);
+                if wraps(ty) && !(self.is_non_negative(&then) && self.is_non_negative(&otherwise)) {
+                    return None;
+                }
+                let (condition, then, otherwise) = (condition.clone(), Box::new(then), Box::new(otherwise));
+                Some(Expr::Select { condition, then, otherwise })
+            }
+            Expr::Unary(UnaryOp::Neg, inner) if !wraps(self.natural(inner)) => {
+                Some(Expr::unary(UnaryOp::Neg, self.stripped(inner, mode)?))
+            }
+            Expr::Read(_) => match self.natural(e) {
+                ty if ty.is_float() => None,
+                ScalarType::U32 | ScalarType::U64 => Some(Expr::Cast(ScalarType::I64, Box::new(e.clone()))),
+                _ => Some(e.clone()),
+            },
+            Expr::Unary(..) | Expr::Call { .. } => {
+                let ty = self.natural(e);
+                (!ty.is_float() && !wraps(ty)).then(|| e.clone())
+            }
+            Expr::Float { .. } => None,
+        }
+    }
+
+    fn stripped_cast(&self, e: &Expr, to: ScalarType, inner: &Expr, mode: Mode) -> Option<Expr> {
+        let from = self.natural(inner);
+        if to.is_float() {
+            return None;
+        }
+        if from.is_float() {
+            return (!wraps(to)).then(|| e.clone());
+        }
+        match to {
+            ScalarType::I64 => self.stripped(inner, mode),
+            ScalarType::U64 => {
+                let value = self.stripped(inner, mode)?;
+                let is_fine = mode != Mode::Exact || wraps(from) || self.is_non_negative(&value);
+                is_fine.then_some(value)
+            }
+            ScalarType::U32 | ScalarType::I32 if mode == Mode::Narrow => self.stripped(inner, mode),
+            ScalarType::U32 => {
+                let value = self.exact(inner)?;
+                let is_fine = match value.as_affine().and_then(Affine::as_constant) {
+                    Some(c) => u32::try_from(c).is_ok(),
+                    // A 32-bit iterator or symbol is an affine expression under a cast to its own type.
+                    None => {
+                        let is_own = matches!(inner, Expr::Affine(a) if a.as_var().is_some());
+                        (is_own || from.bytes() <= 4) && self.is_non_negative(&value)
+                    }
+                };
+                is_fine.then_some(value)
+            }
+            ScalarType::I32 if from.bytes() <= 4 && from != ScalarType::U32 => self.stripped(inner, mode),
+            ScalarType::I32 => Some(self.stripped(inner, Mode::Narrow).unwrap_or_else(|| e.clone())),
+            _ => Some(e.clone()),
+        }
+    }
+}

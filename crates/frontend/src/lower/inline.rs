@@ -1,0 +1,216 @@
+//! Calls: functions of `<math.h>`, and the file's own small functions, put in place.
+
+use super::values::{Value, constant};
+use super::{Bound, Lowered, Lowerer, Refusal};
+use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use oxeye_ir::{BinaryOp, Expr, MathFn, ScalarType};
+
+const MAX_INLINE_DEPTH: u32 = 8;
+/// Statements of inlined functions one call may lead to.
+const INLINE_BUDGET: u32 = 256;
+
+impl Lowerer<'_> {
+    pub(crate) fn call(&mut self, callee: &ast::Expr, args: &[ast::Expr], at: Range) -> Lowered<Value> {
+        let ExprKind::Name(name) = &callee.kind else {
+            return Err(Refusal::new(at, "a call through a pointer"));
+        };
+        if self.cx.file.function(name).is_some() {
+            return self.inlined(name, args, at);
+        }
+        let plain = name.strip_prefix("__builtin_").unwrap_or(name);
+        let infinity = match plain {
+            "inff" | "huge_valf" => Some(("1.0f", "0.0f", ScalarType::F32)),
+            "inf" | "huge_val" => Some(("1.0", "0.0", ScalarType::F64)),
+            _ => None,
+        };
+        if let (Some((one, zero, ty)), true) = (infinity, plain != name) {
+            let [one, zero] = [one, zero].map(|text| Box::new(Expr::Float { text: text.to_owned(), ty }));
+            return Ok(Value { e: Expr::Binary(BinaryOp::Div, one, zero), ty });
+        }
+        match MathFn::from_c_name(plain) {
+            Some((function, single)) if function.n_args() == args.len() => {
+                self.math(function, single, args, at)
+            }
+            _ => Err(Refusal::new(at, format!("`{name}` is called, and what it does is not known"))
+                .help("move the call out of the loop, or give the function's definition in this file")),
+        }
+    }
+
+    fn math(&mut self, function: MathFn, single: bool, args: &[ast::Expr], at: Range) -> Lowered<Value> {
+        let mut values = Vec::new();
+        for arg in args {
+            let value = self.value(arg)?;
+            values.push(match function {
+                MathFn::Abs => self.typed(value.e, ScalarType::I32),
+                _ if value.ty.is_float() => value,
+                _ => self.relaxed(value),
+            });
+        }
+        let ty = match function {
+            MathFn::Abs => ScalarType::I32,
+            _ if single => ScalarType::F32,
+            _ => ScalarType::F64,
+        };
+        _ = at;
+        Ok(Value { e: Expr::Call { function, single, args: values.into_iter().map(|v| v.e).collect() }, ty })
+    }
+
+    fn inlined(&mut self, name: &str, args: &[ast::Expr], at: Range) -> Lowered<Value> {
+        let file = self.cx.file;
+        let Some((position, function)) = file.function(name) else {
+            return Err(Refusal::new(at, format!("`{name}` is called, and what it does is not known")));
+        };
+        let refuse = |why: &str| {
+            Refusal::new(at, format!("`{name}` is called, {why}"))
+                .help("only small functions that compute a value are put in place of their calls")
+        };
+        if function.problem.is_some() {
+            return Err(refuse("which could not be read"));
+        }
+        if position == self.cx.position || self.inline_depth >= MAX_INLINE_DEPTH {
+            return Err(refuse("which calls itself or too many others"));
+        }
+        let Type::Scalar(returns) = &function.returns else {
+            return Err(refuse("which does not return a number"));
+        };
+        if function.params.len() != args.len() {
+            return Err(refuse("with another number of arguments than it has"));
+        }
+        let mut frame = Vec::new();
+        for (param, arg) in function.params.iter().zip(args) {
+            let bound = match &file.var(*param).ty {
+                Type::Scalar(scalar) if !scalar.is_volatile => {
+                    let value = self.value(arg)?;
+                    Bound::Value(self.converted(value, scalar))
+                }
+                ty @ (Type::Pointer { .. } | Type::Array { .. }) => {
+                    Bound::Pointer(self.argument_pointer(arg, ty)?)
+                }
+                _ => return Err(refuse("which takes something else than numbers and arrays")),
+            };
+            frame.push((*param, bound));
+        }
+        if self.inline_depth == 0 {
+            self.inline_budget = INLINE_BUDGET;
+        }
+        let outer = std::mem::replace(&mut self.bound, frame.into_iter().collect());
+        self.inline_depth += 1;
+        let result = self.run(&[&function.body], name, at);
+        self.inline_depth -= 1;
+        self.bound = outer;
+        let value = result.map_err(|mut refusal| {
+            if !at.contains(refusal.range) {
+                refusal.range = at;
+                if !refusal.message.contains(&format!("`{name}`")) {
+                    refusal.message = format!("in `{name}`: {}", refusal.message);
+                }
+            }
+            refusal
+        })?;
+        Ok(self.converted(value, returns))
+    }
+
+    /// The value that these statements return.
+    fn run(&mut self, statements: &[&Stmt], name: &str, at: Range) -> Lowered<Value> {
+        let refuse = |why: &str| {
+            Refusal::new(at, format!("`{name}` is called, which {why}"))
+                .help("only small functions that compute a value are put in place of their calls")
+        };
+        self.inline_budget = match self.inline_budget.checked_sub(1) {
+            Some(left) => left,
+            None => return Err(refuse("is too long to be put in place of the call")),
+        };
+        let Some((first, rest)) = statements.split_first() else {
+            return Err(refuse("does not always return a value"));
+        };
+        match &first.kind {
+            StmtKind::Empty => self.run(rest, name, at),
+            StmtKind::Block(body) => {
+                let all: Vec<&Stmt> = body.iter().chain(rest.iter().copied()).collect();
+                self.run(&all, name, at)
+            }
+            StmtKind::Declare(declared) => {
+                for d in declared {
+                    if let VarKind::Local { is_static: true } = self.cx.file.var(d.var).kind {
+                        return Err(refuse("keeps a value from one call to the next"));
+                    }
+                    if let Some(init) = &d.init {
+                        self.set(d.var, init, &refuse)?;
+                    }
+                }
+                self.run(rest, name, at)
+            }
+            StmtKind::Expr(e) => {
+                match &e.kind {
+                    ExprKind::Assign(None, target, value) => match target.as_var() {
+                        Some(v) => self.set(v, value, &refuse)?,
+                        None => return Err(refuse("writes to memory")),
+                    },
+                    ExprKind::Assign(Some(op), target, value) => match target.as_var() {
+                        Some(v) => {
+                            let (old, value) = (self.value(target)?, self.value(value)?);
+                            let new = self.binary(*op, old, value, at)?;
+                            self.set_value(v, new, &refuse)?;
+                        }
+                        None => return Err(refuse("writes to memory")),
+                    },
+                    ExprKind::Step { target, by } => match target.as_var() {
+                        Some(v) => {
+                            let old = self.value(target)?;
+                            let by = Value { e: Expr::from(*by), ty: ScalarType::I32 };
+                            let new = self.binary(BinaryOp::Add, old, by, at)?;
+                            self.set_value(v, new, &refuse)?;
+                        }
+                        None => return Err(refuse("writes to memory")),
+                    },
+                    ExprKind::Cast(Type::Void, inner) if inner.as_var().is_some() => {}
+                    _ => return Err(refuse("does more than compute a value")),
+                }
+                self.run(rest, name, at)
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                let condition = self.value(condition)?;
+                let then: Vec<&Stmt> = std::iter::once(&**then).chain(rest.iter().copied()).collect();
+                let otherwise: Vec<&Stmt> =
+                    otherwise.as_deref().into_iter().chain(rest.iter().copied()).collect();
+                if let Some(value) = constant(&condition) {
+                    return self.run(if value != 0 { &then } else { &otherwise }, name, at);
+                }
+                let before = self.bound.clone();
+                let then = self.run(&then, name, at)?;
+                self.bound = before;
+                let otherwise = self.run(&otherwise, name, at)?;
+                Ok(self.select(condition.e, then, otherwise))
+            }
+            StmtKind::Return(Some(e)) => self.value(e),
+            StmtKind::Return(None) => Err(refuse("does not always return a value")),
+            StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => {
+                Err(refuse("contains a loop"))
+            }
+            _ => Err(refuse("does more than compute a value")),
+        }
+    }
+
+    fn set(&mut self, var: VarId, e: &ast::Expr, refuse: &dyn Fn(&str) -> Box<Refusal>) -> Lowered<()> {
+        if self.cx.file.var(var).ty.is_pointer() {
+            let pointer = self.pointer(e)?;
+            self.bound.insert(var, Bound::Pointer(pointer));
+            return Ok(());
+        }
+        let value = self.value(e)?;
+        self.set_value(var, value, refuse)
+    }
+
+    fn set_value(&mut self, var: VarId, value: Value, refuse: &dyn Fn(&str) -> Box<Refusal>) -> Lowered<()> {
+        let variable = self.cx.file.var(var);
+        match (&variable.ty, variable.kind) {
+            (_, VarKind::Global { .. }) => Err(refuse("writes to memory")),
+            (Type::Scalar(scalar), _) if !scalar.is_volatile => {
+                let value = self.converted(value, scalar);
+                self.bound.insert(var, Bound::Value(value));
+                Ok(())
+            }
+            _ => Err(refuse("does more than compute a value")),
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! `for` headers.
+
+use super::index::Mode;
+use super::scan::{Scan, assigned_var, commas, counter};
+use super::values::{Value, common, constant, is_unsigned};
+use super::{Lowered, Lowerer, Refusal};
+use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, VarId};
+use oxeye_ir::{
+    Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, ScalarType,
+};
+
+/// The parts of a header.
+pub(crate) struct Header<'e> {
+    pub(crate) var: VarId,
+    pub(crate) init: &'e ast::Expr,
+    /// Other things set before the loop.
+    before: Vec<&'e ast::Expr>,
+    declared_before: Vec<&'e Declared>,
+    /// The step, and the expression that says so.
+    step: &'e ast::Expr,
+    /// Other things done after each iteration.
+    after: Vec<&'e ast::Expr>,
+    condition: &'e ast::Expr,
+}
+
+fn no_counter(at: Range) -> Box<Refusal> {
+    Refusal::new(at, "the loop does not count with a single variable")
+        .help("write it as `for (i = first; i < end; i += step)`")
+}
+
+/// Takes a header apart.
+pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
+    let (Some(condition), Some(step), Some(var)) = (&f.condition, &f.step, counter(f)) else {
+        return Err(no_counter(at));
+    };
+    let Some(init_stmt) = &f.init else {
+        return Err(Refusal::new(at, "the loop's variable gets its first value before the loop")
+            .help("give it its first value in the `for`"));
+    };
+    let (mut init, mut before, mut declared_before) = (None, Vec::new(), Vec::new());
+    match &init_stmt.kind {
+        StmtKind::Declare(declared) => {
+            for d in declared {
+                if d.var == var {
+                    init = d.init.as_ref();
+                } else {
+                    declared_before.push(d);
+                }
+            }
+        }
+        StmtKind::Expr(e) => {
+            for e in commas(e) {
+                match &e.kind {
+                    ExprKind::Assign(None, target, value) if target.as_var() == Some(var) => {
+                        init = Some(value)
+                    }
+                    _ => before.push(e),
+                }
+            }
+        }
+        _ => {}
+    }
+    let Some(init) = init else { return Err(no_counter(init_stmt.range)) };
+    let (steps, after): (Vec<_>, Vec<_>) =
+        commas(step).into_iter().partition(|e| assigned_var(e) == Some(var));
+    let [step] = steps.as_slice() else { return Err(no_counter(step.range)) };
+    Ok(Header { var, init, before, declared_before, step, after, condition })
+}
+
+/// Bounds as they are collected.
+struct Limits {
+    id: LoopId,
+    is_increasing: bool,
+    is_unit: bool,
+    ty: ScalarType,
+    terms: Vec<BoundTerm>,
+    guards: Vec<Expr>,
+    /// What the loop itself writes.
+    inside: Scan,
+}
+
+impl Lowerer<'_> {
+    /// The constant by which a loop steps.
+    fn step(&mut self, e: &ast::Expr) -> Lowered<i64> {
+        let var = assigned_var(e);
+        let is_var = |e: &ast::Expr| e.as_var() == var;
+        let (sign, amount) = match &e.kind {
+            ExprKind::Step { by, .. } => return Ok(*by),
+            ExprKind::Assign(Some(BinaryOp::Add), _, by) => (1, by),
+            ExprKind::Assign(Some(BinaryOp::Sub), _, by) => (-1, by),
+            ExprKind::Assign(None, _, value) => match &value.kind {
+                ExprKind::Binary(BinaryOp::Add, l, r) if is_var(l) => (1, r),
+                ExprKind::Binary(BinaryOp::Add, l, r) if is_var(r) => (1, l),
+                ExprKind::Binary(BinaryOp::Sub, l, r) if is_var(l) => (-1, r),
+                _ => return Err(Refusal::new(e.range, "the loop's variable does not step by a constant")),
+            },
+            _ => return Err(Refusal::new(e.range, "the loop's variable does not step by a constant")),
+        };
+        let amount = self.value(amount)?;
+        match constant(&amount) {
+            Some(c) if c != 0 && c.abs() < 1 << 31 => Ok(sign * c),
+            Some(_) => Err(Refusal::new(e.range, "the loop's variable does not advance")),
+            None => Err(Refusal::new(e.range, "the loop's variable does not step by a constant")
+                .help("use a constant, or count with a step of one and multiply")),
+        }
+    }
+
+    pub(crate) fn for_loop(&mut self, s: &Stmt, f: &For, out: &mut Vec<Node>) -> Lowered<()> {
+        let header = header(f, s.range)?;
+        let var = header.var;
+        let name = self.name(var).to_owned();
+        let ty = match self.cx.file.var(var).ty.as_scalar() {
+            Some(scalar) if scalar.is_volatile => {
+                return Err(Refusal::new(s.range, format!("the loop's variable `{name}` is volatile")));
+            }
+            Some(scalar) => scalar.ty,
+            None => {
+                return Err(Refusal::new(s.range, format!("the loop's variable `{name}` is not an integer")));
+            }
+        };
+        if !matches!(ty, ScalarType::I32 | ScalarType::I64 | ScalarType::U32 | ScalarType::U64) {
+            return Err(Refusal::new(
+                s.range,
+                format!("the loop's variable `{name}` is not an `int` or a wider integer"),
+            )
+            .help("count with `int`, `long` or `size_t`"));
+        }
+        if self.scan.written.contains(&var) {
+            return Err(Refusal::new(
+                s.range,
+                format!("the loop's variable `{name}` is also assigned elsewhere in the nest"),
+            )
+            .help("use another variable for one of the two"));
+        }
+        if self.loops.iter().any(|(v, _)| *v == var) {
+            return Err(Refusal::new(s.range, format!("`{name}` already counts the loop around this one")));
+        }
+        if crate::flow::is_address_taken(self.cx.function, var) {
+            return Err(Refusal::new(
+                s.range,
+                format!("the address of the loop's variable `{name}` is taken"),
+            ));
+        }
+        for d in &header.declared_before {
+            self.declare_before(d, s.range)?;
+        }
+        for e in &header.before {
+            self.effect(e, out)?;
+        }
+        let step = self.step(header.step)?;
+        let is_increasing = step > 0;
+        let first = self.value(header.init)?;
+        if first.ty.is_float() {
+            return Err(Refusal::new(
+                header.init.range,
+                "the first value of the loop's variable is not an integer",
+            )
+            .help("convert it to an integer first"));
+        }
+        let first = self.as_first(first, ty, is_increasing, header.init.range)?;
+
+        let id = self.fresh_loop();
+        let mut limits = Limits {
+            id,
+            is_increasing,
+            is_unit: step.abs() == 1,
+            ty,
+            terms: Vec::new(),
+            guards: Vec::new(),
+            inside: Scan::of(self.cx.file, s),
+        };
+        self.loop_types.insert(id, ty);
+        let mark = self.facts.len();
+        self.loops.push((var, id));
+        let mut l = Loop {
+            id,
+            name,
+            ty,
+            lower: Bound(Vec::new()),
+            upper: Bound(Vec::new()),
+            step,
+            execution: Execution::Sequential,
+            body: Vec::new(),
+        };
+        *(if is_increasing { &mut l.lower } else { &mut l.upper }) = Bound(first);
+        self.facts.push_loop(&l);
+        if is_unsigned(ty) {
+            // So it is in C; that the nest keeps to it is checked below.
+            self.facts.push(Constraint::ge(Affine::var(id), 0.into()));
+        }
+        self.limits(header.condition, &mut limits)?;
+        if limits.terms.is_empty() {
+            return Err(Refusal::new(header.condition.range, "nothing ends the loop"));
+        }
+        *(if is_increasing { &mut l.upper } else { &mut l.lower }) = Bound(limits.terms);
+        self.facts.push_loop(&l);
+        self.check_unsigned(&l, s.range)?;
+        for guard in &limits.guards {
+            self.facts.push_condition(guard, true);
+        }
+        match &f.body.kind {
+            StmtKind::Block(body) => self.loop_body(body, &mut l.body)?,
+            _ => self.stmt(&f.body, &mut l.body)?,
+        }
+        for e in &header.after {
+            self.effect(e, &mut l.body)?;
+        }
+        self.loops.pop();
+        self.facts.truncate(mark);
+        let mut node = Node::Loop(l);
+        for condition in limits.guards.into_iter().rev() {
+            node = Node::If { condition, then: vec![node], otherwise: Vec::new() };
+        }
+        out.push(node);
+        Ok(())
+    }
+
+    /// A second variable declared in a header.
+    fn declare_before(&mut self, d: &Declared, at: Range) -> Lowered<()> {
+        let name = self.name(d.var).to_owned();
+        Err(Refusal::new(at, format!("the loop declares a second variable, `{name}`"))
+            .help("declare it before the loop or inside it"))
+    }
+
+    /// The first value as a bound: greatest of the terms, or one more than the least of them.
+    fn as_first(
+        &mut self,
+        first: Value,
+        ty: ScalarType,
+        is_increasing: bool,
+        at: Range,
+    ) -> Lowered<Vec<BoundTerm>> {
+        let mode = match (ty, first.ty) {
+            _ if is_unsigned(ty) => Mode::Limit,
+            (ScalarType::I32, _) => Mode::Narrow,
+            (_, ScalarType::U64) => Mode::Index,
+            _ => Mode::Exact,
+        };
+        let Some(e) = self.stripped(&first.e, mode) else {
+            return Err(Refusal::new(at, "the first value of the loop's variable may wrap around")
+                .help("count with a signed type"));
+        };
+        let mut terms = Vec::new();
+        self.split_first(e, is_increasing, &mut terms);
+        Ok(terms)
+    }
+
+    fn split_first(&self, e: Expr, is_increasing: bool, terms: &mut Vec<BoundTerm>) {
+        let offset = if is_increasing { 0 } else { 1 };
+        match e {
+            Expr::Affine(a) => terms.push(a.offset(offset).into()),
+            Expr::Binary(BinaryOp::Max, l, r) if is_increasing => {
+                self.split_first(*l, is_increasing, terms);
+                self.split_first(*r, is_increasing, terms);
+            }
+            Expr::Binary(BinaryOp::Min, l, r) if !is_increasing => {
+                self.split_first(*l, is_increasing, terms);
+                self.split_first(*r, is_increasing, terms);
+            }
+            e => match self.quotient(&e, offset, false) {
+                Some(term) => terms.push(term),
+                None => terms
+                    .push(BoundTerm::Data(Expr::binary(BinaryOp::Add, e, Expr::from(offset)).without_zero())),
+            },
+        }
+    }
+
+    /// `⌊expr / divisor⌋ + offset` as a rounded-up quotient, if the C quotient is rounded down here.
+    fn quotient(&self, e: &Expr, offset: i64, is_harmless: bool) -> Option<BoundTerm> {
+        let (e, divisor) = match e {
+            Expr::Binary(BinaryOp::Div, l, r) => (l.as_affine()?, r.as_affine()?.as_constant()?),
+            Expr::Binary(BinaryOp::Shr, l, r) => {
+                let shift = r.as_affine()?.as_constant().filter(|s| (0..31).contains(s))?;
+                (l.as_affine()?, 1 << shift)
+            }
+            _ => return None,
+        };
+        if divisor < 1 || !(is_harmless || self.facts.prove_non_negative(e)) {
+            return None;
+        }
+        let shift = offset.checked_mul(divisor)?.checked_sub(divisor - 1)?;
+        Some(BoundTerm::Affine { expr: e.clone().offset(shift), divisor })
+    }
+
+    /// Unsigned counters must never pass zero.
+    fn check_unsigned(&self, l: &Loop, at: Range) -> Lowered<()> {
+        if !is_unsigned(l.ty) {
+            return Ok(());
+        }
+        let least = if l.step > 0 { 0 } else { -l.step };
+        let is_fine = l.lower.0.iter().any(|term| match term {
+            BoundTerm::Affine { expr, divisor } => {
+                // Rounded-up quotients are at least what their numerators say.
+                let slack = (least - 1).saturating_mul(*divisor).saturating_add(1);
+                self.facts.prove_non_negative(&expr.clone().offset(-slack))
+            }
+            BoundTerm::Data(_) => false,
+        });
+        if is_fine {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            at,
+            format!("the unsigned loop variable `{}` may pass zero and wrap around", l.name),
+        )
+        .help("count with a signed type"))
+    }
+
+    /// Collects what the condition says about the end of the loop.
+    fn limits(&mut self, condition: &ast::Expr, limits: &mut Limits) -> Lowered<()> {
+        let at = condition.range;
+        let ExprKind::Binary(op, l, r) = &condition.kind else {
+            return Err(Refusal::new(at, "the loop's condition is not a comparison of its variable"));
+        };
+        if *op == BinaryOp::And {
+            self.limits(l, limits)?;
+            return self.limits(r, limits);
+        }
+        let (l, r) = (self.value(l)?, self.value(r)?);
+        let unsigned = [l.ty, r.ty].into_iter().any(is_unsigned);
+        let op = match op {
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => *op,
+            BinaryOp::Ne if limits.is_unit && !is_unsigned(limits.ty) && !unsigned => {
+                // Were it past the end already, it would overflow, which C leaves undefined.
+                let is_var_left = l.e.uses(limits.id);
+                if is_var_left == limits.is_increasing { BinaryOp::Lt } else { BinaryOp::Gt }
+            }
+            BinaryOp::Ne => {
+                return Err(Refusal::new(at, "`!=` may miss the end of the loop").help("use `<` or `>`"));
+            }
+            _ => {
+                return Err(Refusal::new(
+                    at,
+                    "the loop's condition does not compare its variable with an end",
+                ));
+            }
+        };
+        let uses = |v: &Value| v.e.uses(limits.id);
+        if !uses(&l) && !uses(&r) {
+            let guard = self.binary(op, l, r, at)?;
+            if let Some(name) = self.is_untouched(&guard.e, &limits.inside) {
+                return Err(changing_end(at, &name));
+            }
+            if constant(&guard).is_none_or(|c| c == 0) {
+                limits.guards.push(guard.e);
+            }
+            return Ok(());
+        }
+        // As `small (+ 1) <= great`.
+        let (small, great, gap) = match op {
+            BinaryOp::Lt => (l, r, 1),
+            BinaryOp::Le => (l, r, 0),
+            BinaryOp::Gt => (r, l, 1),
+            _ => (r, l, 0),
+        };
+        if [&small, &great].iter().any(|v| v.ty.is_float()) {
+            return Err(
+                Refusal::new(at, "the loop's end is not an integer").help("convert it to an integer first")
+            );
+        }
+        let is_upper = uses(&small);
+        let mode = if is_upper { Mode::Limit } else { Mode::Exact };
+        let ty = common(small.ty, great.ty);
+        let strip = |l: &Self, v: &Value| {
+            let e = l.compared(v, ty);
+            if !uses(v) {
+                return Ok(l.stripped(&e, mode).unwrap_or(e));
+            }
+            l.stripped(&e, Mode::Exact).ok_or_else(|| {
+                Refusal::new(at, "the comparison that ends the loop may wrap around")
+                    .help("count with a signed type")
+            })
+        };
+        let (small, great) = (strip(self, &small)?, strip(self, &great)?);
+        self.limit(small, great, gap, limits, at)
+    }
+
+    /// `small + gap <= great`, one of which uses the loop's variable.
+    fn limit(&mut self, small: Expr, great: Expr, gap: i64, limits: &mut Limits, at: Range) -> Lowered<()> {
+        let unusual = || Refusal::new(at, "the loop's condition is not linear in its variable");
+        let wrong_way =
+            || Refusal::new(at, "the loop's condition does not say where the loop ends in its direction");
+        let id = limits.id;
+        if let (Expr::Affine(a), Expr::Affine(b)) = (&small, &great) {
+            // slack >= 0, in which the variable has the coefficient c.
+            let slack = (b.clone() - a.clone()).offset(-gap);
+            let c = slack.coefficient(id);
+            let rest = slack - Affine::term(id, c);
+            let is_upper = c < 0;
+            if c == 0 {
+                return Err(unusual());
+            }
+            if is_upper != limits.is_increasing {
+                return Err(wrong_way());
+            }
+            let divisor = c.abs();
+            // Upper: i <= rest / d, so i < ⌈(rest + 1) / d⌉. Lower: i >= -rest / d.
+            let expr = if is_upper { rest.offset(1) } else { -rest };
+            limits.terms.push(BoundTerm::Affine { expr, divisor });
+            return Ok(());
+        }
+        let is_upper = small.uses(id);
+        if is_upper != limits.is_increasing {
+            return Err(wrong_way());
+        }
+        let (own, other) = if is_upper { (&small, &great) } else { (&great, &small) };
+        if other.uses(id) {
+            return Err(unusual());
+        }
+        match other {
+            Expr::Binary(BinaryOp::Min, l, r) if is_upper => {
+                self.limit(small.clone(), (**l).clone(), gap, limits, at)?;
+                return self.limit(small.clone(), (**r).clone(), gap, limits, at);
+            }
+            Expr::Binary(BinaryOp::Max, l, r) if !is_upper => {
+                self.limit((**l).clone(), great.clone(), gap, limits, at)?;
+                return self.limit((**r).clone(), great.clone(), gap, limits, at);
+            }
+            _ => {}
+        }
+        let Some(rest) = own.as_affine().filter(|a| a.coefficient(id) == 1).map(|a| a.clone() - id.into())
+        else {
+            return Err(unusual());
+        };
+        if let Some(name) = self.is_untouched(other, &limits.inside) {
+            return Err(changing_end(at, &name));
+        }
+        // Upper: i < other - rest + (1 - gap). Lower: i >= other + gap - rest.
+        let shift = -rest + Affine::constant(if is_upper { 1 - gap } else { gap });
+        if let Some(offset) = shift.as_constant() {
+            // A negative numerator is rounded the other way, to something that is no greater than zero either way.
+            let is_harmless = is_upper && offset <= 0 && self.facts.prove_non_negative(&Affine::var(id));
+            if let Some(term) = self.quotient(other, offset, is_harmless) {
+                limits.terms.push(term);
+                return Ok(());
+            }
+        }
+        let data = Expr::binary(BinaryOp::Add, other.clone(), Expr::Affine(shift)).without_zero();
+        limits.terms.push(BoundTerm::Data(data));
+        Ok(())
+    }
+}
+
+fn changing_end(at: Range, name: &str) -> Box<Refusal> {
+    Refusal::new(at, format!("the loop's end depends on `{name}`, which the loop changes"))
+}
+
+trait WithoutZero {
+    fn without_zero(self) -> Self;
+}
+
+impl WithoutZero for Expr {
+    /// `e + 0` as `e`.
+    fn without_zero(self) -> Expr {
+        match self {
+            Expr::Binary(BinaryOp::Add, e, zero) if *zero == Expr::from(0) => *e,
+            e => e,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What a nest counts with, declares and writes, before it is lowered.
+
+use crate::ast::*;
+use std::collections::HashSet;
+
+/// Variables of a nest by role.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scan {
+    /// Variables that loops count with.
+    pub(crate) iterators: HashSet<VarId>,
+    /// Variables declared inside, other than iterators.
+    pub(crate) declared: HashSet<VarId>,
+    /// Variables assigned other than in the headers of loops that count with them.
+    pub(crate) written: HashSet<VarId>,
+    /// Arrays and pointers through which elements are written.
+    pub(crate) stored: HashSet<VarId>,
+}
+
+impl Scan {
+    pub(crate) fn of(file: &File, s: &Stmt) -> Self {
+        let mut scan = Scan::default();
+        scan.stmt(s);
+        // A pointer parameter of an inlined function never stores: inlined functions only read.
+        scan.stored.retain(|v| file.var(*v).ty.is_pointer());
+        scan
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        match &s.kind {
+            StmtKind::For(f) => {
+                let counter = counter(f);
+                self.iterators.extend(counter);
+                let skip = |e: &Expr| counter.is_some() && assigned_var(e) == counter;
+                match f.init.as_ref().map(|s| &s.kind) {
+                    Some(StmtKind::Declare(declared)) => {
+                        for d in declared {
+                            if Some(d.var) != counter {
+                                self.declared.insert(d.var);
+                            }
+                            d.init.iter().for_each(|e| self.expr(e));
+                        }
+                    }
+                    Some(StmtKind::Expr(e)) => commas(e).into_iter().for_each(|e| self.header(e, skip(e))),
+                    _ => {}
+                }
+                f.condition.iter().for_each(|e| self.expr(e));
+                let steps = f.step.iter().flat_map(commas);
+                steps.for_each(|e| self.header(e, skip(e)));
+                self.stmt(&f.body);
+            }
+            _ => {
+                if let StmtKind::Declare(declared) = &s.kind {
+                    self.declared.extend(declared.iter().map(|d| d.var));
+                }
+                s.exprs().into_iter().for_each(|e| self.expr(e));
+                s.children().into_iter().for_each(|c| self.stmt(c));
+            }
+        }
+    }
+
+    /// Part of a loop header; `is_counter` if it sets the loop's own variable.
+    fn header(&mut self, e: &Expr, is_counter: bool) {
+        if is_counter {
+            if let ExprKind::Assign(_, _, value) = &e.kind {
+                self.expr(value);
+            }
+        } else {
+            self.expr(e);
+        }
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        e.walk(&mut |e| {
+            let target = match &e.kind {
+                ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => target,
+                ExprKind::Unknown(_, inside) => {
+                    self.written.extend(inside.iter().filter_map(Expr::as_var));
+                    return;
+                }
+                _ => return,
+            };
+            match target.as_var() {
+                Some(v) => _ = self.written.insert(v),
+                None => self.stored.extend(pointer_var(target)),
+            }
+        });
+    }
+}
+
+/// The array or pointer variable that an lvalue goes through.
+pub(crate) fn pointer_var(e: &Expr) -> Option<VarId> {
+    match &e.kind {
+        ExprKind::Var(v) => Some(*v),
+        ExprKind::Index(base, index) => pointer_var(base).or_else(|| pointer_var(index)),
+        ExprKind::Deref(e) | ExprKind::Cast(_, e) | ExprKind::AddressOf(e) | ExprKind::Member(e, _) => {
+            pointer_var(e)
+        }
+        ExprKind::Binary(_, l, r) => match &l.kind {
+            ExprKind::Int(..) => pointer_var(r),
+            _ => pointer_var(l),
+        },
+        _ => None,
+    }
+}
+
+/// The parts of a comma expression.
+pub(crate) fn commas(e: &Expr) -> Vec<&Expr> {
+    match &e.kind {
+        ExprKind::Comma(l, r) => [commas(l), commas(r)].concat(),
+        _ => vec![e],
+    }
+}
+
+/// The variable that an assignment or step sets.
+pub(crate) fn assigned_var(e: &Expr) -> Option<VarId> {
+    match &e.kind {
+        ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => target.as_var(),
+        _ => None,
+    }
+}
+
+/// The variable a loop counts with: stepped, and tested by the condition.
+pub(crate) fn counter(f: &For) -> Option<VarId> {
+    let condition = f.condition.as_ref()?;
+    let steps = f.step.as_ref().map(commas)?;
+    steps.into_iter().filter_map(assigned_var).find(|v| condition.mentions(*v))
+}

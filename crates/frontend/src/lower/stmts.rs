@@ -1,0 +1,400 @@
+//! Statements of a nest.
+
+use super::scan::commas;
+use super::values::{Value, constant, is_comparison, reads_memory};
+use super::{Bound, Lowered, Lowerer, Refusal};
+use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use oxeye_ir::{Access, BinaryOp, Expr, Node, ScalarType, Storage, UnaryOp, Update};
+
+impl Lowerer<'_> {
+    pub(crate) fn stmts(&mut self, body: &[Stmt], out: &mut Vec<Node>) -> Lowered<()> {
+        body.iter().try_for_each(|s| self.stmt(s, out))
+    }
+
+    /// The body of a loop: `if (c) continue; rest` is `if (!c) rest`.
+    pub(crate) fn loop_body(&mut self, body: &[Stmt], out: &mut Vec<Node>) -> Lowered<()> {
+        let Some(at) = body.iter().position(|s| skipping(s).is_some()) else { return self.stmts(body, out) };
+        let (before, after) = body.split_at(at);
+        self.stmts(before, out)?;
+        let Some((first, rest)) = after.split_first() else { return Ok(()) };
+        let Some((condition, done_before)) = skipping(first) else { return Ok(()) };
+        let condition = self.value(condition)?;
+        if let Some(value) = constant(&condition) {
+            return if value != 0 { self.stmts(done_before, out) } else { self.loop_body(rest, out) };
+        }
+        let mark = self.facts.len();
+        let (mut skipped, mut kept) = (Vec::new(), Vec::new());
+        self.facts.push_condition(&condition.e, true);
+        self.stmts(done_before, &mut skipped)?;
+        self.facts.truncate(mark);
+        self.facts.push_condition(&condition.e, false);
+        self.loop_body(rest, &mut kept)?;
+        self.facts.truncate(mark);
+        match (skipped.is_empty(), kept.is_empty()) {
+            (true, true) => {}
+            (true, false) => {
+                let condition = self.negated(condition);
+                out.push(Node::If { condition, then: kept, otherwise: Vec::new() });
+            }
+            (false, _) => out.push(Node::If { condition: condition.e, then: skipped, otherwise: kept }),
+        }
+        Ok(())
+    }
+
+    /// `!condition`, with comparisons of integers turned round.
+    fn negated(&mut self, condition: Value) -> Expr {
+        if let Expr::Binary(op, l, r) = &condition.e {
+            let op = match op {
+                BinaryOp::Lt => Some(BinaryOp::Ge),
+                BinaryOp::Le => Some(BinaryOp::Gt),
+                BinaryOp::Gt => Some(BinaryOp::Le),
+                BinaryOp::Ge => Some(BinaryOp::Lt),
+                BinaryOp::Eq => Some(BinaryOp::Ne),
+                BinaryOp::Ne => Some(BinaryOp::Eq),
+                _ => None,
+            };
+            // Comparisons with NaN are false both ways.
+            let is_ordered = !self.natural(l).is_float() && !self.natural(r).is_float();
+            if let (Some(op), true) = (op, is_ordered) {
+                return Expr::Binary(op, l.clone(), r.clone());
+            }
+        }
+        self.unary(UnaryOp::Not, condition).e
+    }
+
+    pub(crate) fn stmt(&mut self, s: &Stmt, out: &mut Vec<Node>) -> Lowered<()> {
+        let at = s.range;
+        let leaves = |what: &str| {
+            Refusal::new(
+                at,
+                format!("{what} leaves the loop early, so how often it runs is not known beforehand"),
+            )
+        };
+        match &s.kind {
+            StmtKind::Empty => Ok(()),
+            StmtKind::Expr(e) => self.effect(e, out),
+            StmtKind::Declare(declared) => declared.iter().try_for_each(|d| self.declare(d, at, out)),
+            StmtKind::Block(body) => self.stmts(body, out),
+            StmtKind::If { condition, then, otherwise } => {
+                self.branch(condition, then, otherwise.as_deref(), out)
+            }
+            StmtKind::For(f) => self.for_loop(s, f, out),
+            StmtKind::Break => Err(leaves("`break`")),
+            StmtKind::Return(_) => Err(leaves("`return`")),
+            StmtKind::Goto => Err(leaves("`goto`")),
+            StmtKind::Continue => Err(Refusal::new(at, "`continue` skips part of the loop")
+                .help("put the rest of the loop into an `if` instead")),
+            StmtKind::Label(_) => Err(Refusal::new(at, "a label: the loop may be entered by a jump")),
+            StmtKind::While { .. } | StmtKind::DoWhile { .. } => {
+                let word = if matches!(s.kind, StmtKind::While { .. }) { "while" } else { "do" };
+                let head = Range { start: at.start, end: at.start + word.len() };
+                let message = format!("a `{word}` loop: how often it runs is not known beforehand");
+                Err(Refusal::new(head, message).help("write it as a `for` loop if it counts"))
+            }
+            StmtKind::Unknown(what, _) => Err(Refusal::new(at, format!("{what} cannot be analysed"))),
+        }
+    }
+
+    fn line(&self, at: Range) -> Option<u32> {
+        let (is_own, line) = self.cx.preprocessed.origin(at.start);
+        is_own.then_some(line)
+    }
+
+    fn push(&mut self, target: Access, update: Update, value: Expr, at: Range, out: &mut Vec<Node>) {
+        let (id, line) = (self.fresh_stmt(), self.line(at));
+        out.push(Node::Stmt(oxeye_ir::Stmt { id, target, update, value, line }));
+    }
+
+    /// An expression evaluated for what it does.
+    pub(crate) fn effect(&mut self, e: &ast::Expr, out: &mut Vec<Node>) -> Lowered<()> {
+        let at = e.range;
+        match &e.kind {
+            ExprKind::Assign(op, target, value) => {
+                if let ExprKind::Assign(_, inner, _) = &value.kind {
+                    self.effect(value, out)?;
+                    return self.assign(*op, target, inner, at, out);
+                }
+                self.assign(*op, target, value, at, out)
+            }
+            ExprKind::Step { target, by } => {
+                let (access, _) = self.target(target)?;
+                let update = if *by > 0 { Update::Add } else { Update::Sub };
+                self.push(access, update, Expr::from(1), at, out);
+                Ok(())
+            }
+            ExprKind::Comma(..) => commas(e).into_iter().try_for_each(|e| self.effect(e, out)),
+            ExprKind::Cast(Type::Void, inner) => self.effect(inner, out),
+            ExprKind::Call(callee, args) => match &callee.kind {
+                ExprKind::Name(name) => match self.call(callee, args, at) {
+                    Ok(_) => Ok(()),
+                    Err(refusal) if self.cx.file.function(name).is_none() => Err(refusal),
+                    Err(_) => Err(Refusal::new(at, format!("`{name}` is called, which may write to memory"))
+                        .help("write its body in place of the call, or tune the loops inside it")),
+                },
+                _ => Err(Refusal::new(at, "a call through a pointer")),
+            },
+            ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Var(_) => Ok(()),
+            ExprKind::Unknown(what, _) => Err(Refusal::new(at, format!("{what} cannot be analysed"))),
+            // A value that nobody uses; lowering it shows that nothing happens on the way.
+            _ => self.value(e).map(|_| ()),
+        }
+    }
+
+    /// What an assignment writes.
+    fn target(&mut self, e: &ast::Expr) -> Lowered<(Access, ast::Scalar)> {
+        if let ExprKind::Var(v) = e.kind {
+            let name = self.name(v);
+            if self.scan.iterators.contains(&v) {
+                let message = format!("`{name}` counts a loop and is assigned elsewhere too");
+                return Err(Refusal::new(e.range, message).help("use another variable for one of the two"));
+            }
+            if self.cx.file.var(v).ty.is_pointer() {
+                return Err(Refusal::new(
+                    e.range,
+                    format!("the pointer `{name}` is changed inside the loop"),
+                )
+                .help(format!("leave `{name}` as it is and subscript it")));
+            }
+        }
+        let (access, scalar) = self.access(e)?;
+        if scalar.is_bool {
+            return Err(
+                Refusal::new(e.range, "a `_Bool` is written").help("use `unsigned char` for flags in arrays")
+            );
+        }
+        Ok((access, scalar))
+    }
+
+    fn assign(
+        &mut self,
+        op: Option<BinaryOp>,
+        target: &ast::Expr,
+        value: &ast::Expr,
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        let (access, scalar) = self.target(target)?;
+        let value = self.value(value)?;
+        let value = if scalar.ty.is_float() { self.relaxed(value) } else { value };
+        let update = match op {
+            None => None,
+            Some(BinaryOp::Add) => Some(Update::Add),
+            Some(BinaryOp::Sub) => Some(Update::Sub),
+            Some(BinaryOp::Mul) => Some(Update::Mul),
+            Some(BinaryOp::Div) => Some(Update::Div),
+            Some(op) => {
+                let old = Value { e: Expr::Read(access.clone()), ty: scalar.ty };
+                let value = self.binary(op, old, value, at)?;
+                self.push(access, Update::Assign, value.e, at, out);
+                return Ok(());
+            }
+        };
+        let (update, value) = match update {
+            Some(update) => (update, value.e),
+            None => as_update(&access, value.e, scalar.ty),
+        };
+        self.push(access, update, value, at, out);
+        Ok(())
+    }
+
+    fn declare(&mut self, d: &ast::Declared, at: Range, out: &mut Vec<Node>) -> Lowered<()> {
+        let variable = self.cx.file.var(d.var);
+        let name = &variable.name;
+        if let VarKind::Local { is_static: true } = variable.kind {
+            return Err(Refusal::new(at, format!("`{name}` is declared static inside the loop")));
+        }
+        if matches!(variable.ty, Type::Pointer { .. }) {
+            // A pointer that only ever means one place is just another name for it.
+            let Some(init) = d.init.as_ref().filter(|_| !self.scan.written.contains(&d.var)) else {
+                return Err(Refusal::new(at, format!("the pointer `{name}` is declared inside the loop"))
+                    .help("give it its value where it is declared, and leave it as it is"));
+            };
+            let pointer = self.argument_pointer(init, &variable.ty)?;
+            self.bound.insert(d.var, Bound::Pointer(pointer));
+            return Ok(());
+        }
+        let Some((_, owner)) = self.loops.last().copied() else {
+            return Err(Refusal::new(at, format!("`{name}` is declared outside of any loop")));
+        };
+        let init = match &d.init {
+            Some(ast::Expr { kind: ExprKind::Unknown(what, _), range }) => {
+                return Err(Refusal::new(*range, format!("`{name}` is initialised by {what}"))
+                    .help("assign its elements one by one"));
+            }
+            Some(init) => Some(self.value(init)?),
+            None => None,
+        };
+        if let (Some(value), Type::Scalar(scalar)) = (&init, &variable.ty) {
+            let is_integer = !scalar.ty.is_float() && !scalar.is_volatile;
+            if is_integer && !self.scan.written.contains(&d.var) && self.is_stable(&value.e) {
+                let value = self.converted(value.clone(), scalar);
+                self.bound.insert(d.var, Bound::Value(value));
+                return Ok(());
+            }
+            if scalar.is_bool {
+                return Err(Refusal::new(at, format!("`{name}` is a `_Bool`")).help("use `int`"));
+            }
+        }
+        let array = self.new_array(d.var, Storage::Body(owner), at)?;
+        self.state.arrays.insert(d.var, array);
+        if let Some(value) = init {
+            if !matches!(variable.ty, Type::Scalar(_)) {
+                return Err(Refusal::new(at, format!("the array `{name}` has an initial value")));
+            }
+            let value =
+                if self.state.program.array(array).element.is_float() { self.relaxed(value) } else { value };
+            self.push(Access::scalar(array), Update::Assign, value.e, at, out);
+        }
+        Ok(())
+    }
+
+    /// Whether the nest does not change what the expression reads.
+    fn is_stable(&self, e: &Expr) -> bool {
+        if !reads_memory(e) {
+            return true;
+        }
+        let element = |var: VarId| self.cx.file.var(var).ty.innermost().as_scalar().map(|s| s.ty);
+        e.reads().iter().all(|access| {
+            let ty = self.state.program.array(access.array).element;
+            let is_written = match self.state.vars.get(&access.array) {
+                Some(var) => {
+                    self.scan.written.contains(var)
+                        || self.scan.declared.contains(var)
+                        || self.scan.stored.contains(var)
+                }
+                None => true,
+            };
+            // Another pointer of the same type may lead to the same elements.
+            let may_be_hit = self.scan.stored.iter().any(|v| {
+                element(*v).is_none_or(|t| t.bytes() == ty.bytes() && t.is_float() == ty.is_float())
+            });
+            let has_chars = self.scan.stored.iter().any(|v| element(*v).is_some_and(|t| t.bytes() == 1));
+            !is_written && !may_be_hit && !has_chars
+        })
+    }
+
+    /// Whether the loop with this scan leaves alone what the expression reads.
+    pub(crate) fn is_untouched(&self, e: &Expr, inside: &super::scan::Scan) -> Option<String> {
+        e.reads().iter().find_map(|access| {
+            let var = self.state.vars.get(&access.array)?;
+            let is_touched =
+                inside.written.contains(var) || inside.declared.contains(var) || inside.stored.contains(var);
+            is_touched.then(|| self.name(*var).to_owned())
+        })
+    }
+
+    fn branch(
+        &mut self,
+        condition: &ast::Expr,
+        then: &Stmt,
+        otherwise: Option<&Stmt>,
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        let condition = self.value(condition)?;
+        if let Some(value) = constant(&condition) {
+            return match (value != 0, otherwise) {
+                (true, _) => self.stmt(then, out),
+                (false, Some(otherwise)) => self.stmt(otherwise, out),
+                (false, None) => Ok(()),
+            };
+        }
+        let mark = self.facts.len();
+        let (mut yes, mut no) = (Vec::new(), Vec::new());
+        self.facts.push_condition(&condition.e, true);
+        self.stmt(then, &mut yes)?;
+        self.facts.truncate(mark);
+        if let Some(otherwise) = otherwise {
+            self.facts.push_condition(&condition.e, false);
+            self.stmt(otherwise, &mut no)?;
+            self.facts.truncate(mark);
+        }
+        if yes.is_empty() && no.is_empty() {
+            return Ok(());
+        }
+        if let ([Node::Stmt(only)], true) = (yes.as_slice(), no.is_empty())
+            && let Some(node) = self.extremum(&condition.e, only)
+        {
+            out.push(node);
+            return Ok(());
+        }
+        out.push(Node::If { condition: condition.e, then: yes, otherwise: no });
+        Ok(())
+    }
+
+    /// `if (value > x) x = value;` as an update of `x`, where that is the same.
+    fn extremum(&self, condition: &Expr, only: &oxeye_ir::Stmt) -> Option<Node> {
+        if only.update != Update::Assign {
+            return None;
+        }
+        let element = self.state.program.array(only.target.array).element;
+        let Expr::Binary(op, l, r) = condition else { return None };
+        if !is_comparison(*op) || self.natural(&only.value) != element {
+            return None;
+        }
+        let old = Expr::Read(only.target.clone());
+        let is_old_first = **l == old && **r == only.value;
+        let is_old_second = **r == old && **l == only.value;
+        if !is_old_first && !is_old_second {
+            return None;
+        }
+        // Whether the value replaces what is greater.
+        let (is_less, is_strict) = match op {
+            BinaryOp::Lt => (!is_old_first, true),
+            BinaryOp::Le => (!is_old_first, false),
+            BinaryOp::Gt => (is_old_first, true),
+            BinaryOp::Ge => (is_old_first, false),
+            _ => return None,
+        };
+        let mut stmt = only.clone();
+        if !element.is_float() && matches!(element, ScalarType::I32 | ScalarType::I64) {
+            stmt.update = if is_less { Update::Min } else { Update::Max };
+            return Some(Node::Stmt(stmt));
+        }
+        let is_scalar = only.target.indices.is_empty();
+        let is_own =
+            matches!(self.state.program.array(only.target.array).storage, Storage::Local | Storage::Body(_));
+        if !(element.is_float() && is_strict && is_scalar && is_own) {
+            return None;
+        }
+        let op = if is_less { BinaryOp::Min } else { BinaryOp::Max };
+        stmt.value = Expr::Binary(op, Box::new(only.value.clone()), Box::new(old));
+        Some(Node::Stmt(stmt))
+    }
+}
+
+/// The condition of an `if` that ends in `continue`, and what it does before that.
+fn skipping(s: &Stmt) -> Option<(&ast::Expr, &[Stmt])> {
+    let StmtKind::If { condition, then, otherwise: None } = &s.kind else { return None };
+    match &then.kind {
+        StmtKind::Continue => Some((condition, &[])),
+        StmtKind::Block(body) => match body.split_last() {
+            Some((Stmt { kind: StmtKind::Continue, .. }, before)) => Some((condition, before)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `x = x + e` and the like as updates.
+fn as_update(access: &Access, value: Expr, element: ScalarType) -> (Update, Expr) {
+    let Expr::Binary(op, l, r) = &value else { return (Update::Assign, value) };
+    let is_old = |e: &Expr| matches!(e, Expr::Read(a) if a == access);
+    let update = match op {
+        BinaryOp::Add => Update::Add,
+        BinaryOp::Sub => Update::Sub,
+        BinaryOp::Mul => Update::Mul,
+        BinaryOp::Div => Update::Div,
+        BinaryOp::Min => Update::Min,
+        BinaryOp::Max => Update::Max,
+        _ => return (Update::Assign, value),
+    };
+    if is_old(l) {
+        return (update, (**r).clone());
+    }
+    let commutes = match update {
+        Update::Add | Update::Mul => true,
+        Update::Min | Update::Max => !element.is_float(),
+        _ => false,
+    };
+    if commutes && is_old(r) { (update, (**l).clone()) } else { (Update::Assign, value) }
+}

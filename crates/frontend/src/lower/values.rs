@@ -1,0 +1,445 @@
+//! Values: C expressions with their types.
+
+use super::{Bound, Lowered, Lowerer, Refusal};
+use crate::ast::{self, ExprKind, Range, Type, VarId};
+use oxeye_ir::{Access, Affine, BinaryOp, Expr, MathFn, ScalarType, UnaryOp, Var};
+
+/// An expression; the type it has in the IR is the type it has in C.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Value {
+    pub(crate) e: Expr,
+    pub(crate) ty: ScalarType,
+}
+
+/// C's integer promotion.
+pub(crate) fn promoted(ty: ScalarType) -> ScalarType {
+    match ty {
+        ScalarType::I8 | ScalarType::U8 | ScalarType::I16 | ScalarType::U16 => ScalarType::I32,
+        other => other,
+    }
+}
+
+/// C's usual arithmetic conversions.
+pub(crate) fn common(a: ScalarType, b: ScalarType) -> ScalarType {
+    use ScalarType::{F32, F64, I32, I64, U32, U64};
+    let (a, b) = (promoted(a), promoted(b));
+    [F64, F32, U64, I64, U32].into_iter().find(|t| a == *t || b == *t).unwrap_or(I32)
+}
+
+pub(crate) fn is_unsigned(ty: ScalarType) -> bool {
+    matches!(ty, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64)
+}
+
+/// Whether arithmetic in this type wraps: an unsigned type that is not promoted to `int`.
+pub(crate) fn wraps(ty: ScalarType) -> bool {
+    matches!(ty, ScalarType::U32 | ScalarType::U64)
+}
+
+pub(crate) fn is_comparison(op: BinaryOp) -> bool {
+    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+    matches!(op, Lt | Le | Gt | Ge | Eq | Ne)
+}
+
+const MAX_NODES: usize = 2000;
+
+impl Lowerer<'_> {
+    /// The type an expression of the IR has in C.
+    pub(crate) fn natural(&self, e: &Expr) -> ScalarType {
+        match e {
+            Expr::Affine(a) => {
+                let is_wide = |var: Var| {
+                    let ty = match var {
+                        Var::Loop(l) => self.loop_types.get(&l).copied(),
+                        Var::Sym(s) => self.state.program.symbols.get(&s).map(|s| s.ty),
+                    };
+                    matches!(ty, Some(ScalarType::I64 | ScalarType::U32 | ScalarType::U64))
+                };
+                let fits = |c: i64| i32::try_from(c).is_ok();
+                let is_long = a.terms().any(|(v, c)| is_wide(v) || !fits(c)) || !fits(a.constant_part());
+                if is_long { ScalarType::I64 } else { ScalarType::I32 }
+            }
+            Expr::Float { ty, .. } | Expr::Cast(ty, _) => *ty,
+            Expr::Read(access) => {
+                self.state.program.arrays.get(&access.array).map_or(ScalarType::F64, |a| a.element)
+            }
+            Expr::Unary(UnaryOp::Not, _) => ScalarType::I32,
+            Expr::Unary(_, e) => promoted(self.natural(e)),
+            Expr::Binary(BinaryOp::Shl | BinaryOp::Shr, l, _) => promoted(self.natural(l)),
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, ..) => ScalarType::I32,
+            Expr::Binary(op, ..) if is_comparison(*op) => ScalarType::I32,
+            Expr::Binary(_, l, r) => common(self.natural(l), self.natural(r)),
+            Expr::Call { function: MathFn::Abs, .. } => ScalarType::I32,
+            Expr::Call { single, .. } => {
+                if *single {
+                    ScalarType::F32
+                } else {
+                    ScalarType::F64
+                }
+            }
+            Expr::Select { then, otherwise, .. } => common(self.natural(then), self.natural(otherwise)),
+        }
+    }
+
+    /// The value with its type made explicit if the expression alone would have another one.
+    pub(crate) fn typed(&self, e: Expr, ty: ScalarType) -> Value {
+        let e = if self.natural(&e) == ty { e } else { Expr::Cast(ty, Box::new(e)) };
+        Value { e, ty }
+    }
+
+    /// Converted as by assignment.
+    pub(crate) fn converted(&self, value: Value, to: &ast::Scalar) -> Value {
+        if to.is_bool {
+            return Value {
+                e: Expr::Binary(BinaryOp::Ne, Box::new(value.e), Box::new(Expr::from(0))),
+                ty: ScalarType::I32,
+            };
+        }
+        if value.ty == to.ty {
+            return value;
+        }
+        let value = if to.ty.is_float() { self.relaxed(value) } else { value };
+        self.typed(value.e, to.ty)
+    }
+
+    /// Without a conversion to unsigned that changes nothing: for use where the value is converted anyway.
+    pub(crate) fn relaxed(&self, value: Value) -> Value {
+        match &value.e {
+            Expr::Cast(ty, inner) if wraps(*ty) => match &**inner {
+                Expr::Affine(a) if self.facts.prove_non_negative(a) => {
+                    let e = Expr::Affine(a.clone());
+                    Value { ty: self.natural(&e), e }
+                }
+                _ => value,
+            },
+            _ => value,
+        }
+    }
+
+    fn check_size(&self, value: Value, at: Range) -> Lowered<Value> {
+        let mut n_nodes = 0;
+        value.e.visit(&mut |_| n_nodes += 1);
+        if n_nodes > MAX_NODES {
+            return Err(Refusal::new(at, "the expression becomes too large with its functions put in"));
+        }
+        Ok(value)
+    }
+
+    /// The value of an expression without side effects.
+    pub(crate) fn value(&mut self, e: &ast::Expr) -> Lowered<Value> {
+        let at = e.range;
+        Ok(match &e.kind {
+            ExprKind::Int(value, ty) => self.typed(Expr::from(*value), *ty),
+            ExprKind::Float(text, ty) => Value { e: Expr::Float { text: text.clone(), ty: *ty }, ty: *ty },
+            ExprKind::Var(v) => self.var_value(*v, at)?,
+            ExprKind::Name(name) => {
+                return Err(Refusal::new(at, format!("`{name}` is not known as a variable here")));
+            }
+            ExprKind::Promote(inner) => {
+                let inner = self.value(inner)?;
+                let ty = promoted(inner.ty);
+                self.typed(inner.e, ty)
+            }
+            ExprKind::Unary(op, inner) => {
+                let inner = self.value(inner)?;
+                self.unary(*op, inner)
+            }
+            ExprKind::Binary(op, l, r) => {
+                let (l, r) = (self.value(l)?, self.value(r)?);
+                let value = self.binary(*op, l, r, at)?;
+                self.check_size(value, at)?
+            }
+            ExprKind::Index(..) | ExprKind::Deref(_) => {
+                let (access, scalar) = self.access(e)?;
+                Value { e: Expr::Read(access), ty: scalar.ty }
+            }
+            ExprKind::Select(condition, then, otherwise) => {
+                let condition = self.value(condition)?;
+                let (then, otherwise) = (self.value(then)?, self.value(otherwise)?);
+                let value = self.select(condition.e, then, otherwise);
+                self.check_size(value, at)?
+            }
+            ExprKind::Cast(Type::Scalar(scalar), inner) => {
+                let inner = self.value(inner)?;
+                self.converted(inner, scalar)
+            }
+            ExprKind::Cast(..) => {
+                return Err(Refusal::new(at, "a conversion to a type that is not a number"));
+            }
+            ExprKind::SizeofType(ty) => self.size_of(ty, at)?,
+            ExprKind::SizeofExpr(inner) => match self.type_of(inner) {
+                Some(ty) => self.size_of(&ty, at)?,
+                None => return Err(Refusal::new(at, "`sizeof` of something of unknown size")),
+            },
+            ExprKind::Call(callee, args) => {
+                let value = self.call(callee, args, at)?;
+                self.check_size(value, at)?
+            }
+            ExprKind::Member(base, field) => {
+                let message = match base.kind {
+                    ExprKind::Var(v) => {
+                        format!("`{}` is a structure; its member `{field}` is used", self.name(v))
+                    }
+                    _ => format!("the member `{field}` of a structure is used"),
+                };
+                return Err(
+                    Refusal::new(at, message).help("copy the member into a local variable before the loop")
+                );
+            }
+            ExprKind::Assign(..) | ExprKind::Step { .. } => {
+                return Err(Refusal::new(at, "an assignment inside an expression")
+                    .help("give the assignment a statement of its own"));
+            }
+            ExprKind::Comma(..) => return Err(Refusal::new(at, "a comma expression as a value")),
+            ExprKind::AddressOf(_) => return Err(Refusal::new(at, "an address is used as a value")),
+            ExprKind::Unknown(what, _) => return Err(Refusal::new(at, format!("{what} cannot be analysed"))),
+        })
+    }
+
+    fn var_value(&mut self, var: VarId, at: Range) -> Lowered<Value> {
+        let name = self.name(var);
+        match self.bound.get(&var) {
+            Some(Bound::Value(value)) => return Ok(value.clone()),
+            Some(Bound::Pointer(_)) => {
+                return Err(Refusal::new(at, format!("the pointer `{name}` is used as a value")));
+            }
+            None => {}
+        }
+        let scalar = match &self.cx.file.var(var).ty {
+            Type::Scalar(scalar) => scalar,
+            Type::Pointer { .. } | Type::Array { .. } => {
+                return Err(Refusal::new(at, format!("the pointer `{name}` is used as a value")));
+            }
+            Type::Other(what) => {
+                return Err(Refusal::new(at, format!("`{name}` is {what}, which cannot be analysed"))
+                    .help("copy what is needed of it into a local variable before the loop"));
+            }
+            Type::Void | Type::Function => return Err(Refusal::new(at, format!("`{name}` has no value"))),
+        };
+        if scalar.is_volatile {
+            return Err(Refusal::new(
+                at,
+                format!("`{name}` is volatile or atomic: every access must stay as it is"),
+            ));
+        }
+        if let Some((_, id)) = self.loops.iter().rev().find(|(v, _)| *v == var) {
+            return Ok(self.typed(Expr::from(*id), scalar.ty));
+        }
+        if self.scan.iterators.contains(&var) {
+            let message = format!("`{name}` is read outside of the loop that counts with it");
+            return Err(
+                Refusal::new(at, message).help("use a variable of its own for the value after the loop")
+            );
+        }
+        let is_constant = !self.scan.written.contains(&var) && !self.scan.declared.contains(&var);
+        if is_constant && !scalar.ty.is_float() {
+            let id = self.symbol(var, scalar.ty, at)?;
+            let ty = promoted(scalar.ty);
+            return Ok(self.typed(Expr::from(id), ty));
+        }
+        let array = self.array(var, at)?;
+        Ok(Value { e: Expr::Read(Access::scalar(array)), ty: scalar.ty })
+    }
+
+    pub(crate) fn unary(&mut self, op: UnaryOp, inner: Value) -> Value {
+        match op {
+            UnaryOp::Not => {
+                if let Some(value) = constant(&inner) {
+                    return Value { e: Expr::from(i64::from(value == 0)), ty: ScalarType::I32 };
+                }
+                Value { e: Expr::Unary(op, Box::new(inner.e)), ty: ScalarType::I32 }
+            }
+            UnaryOp::Neg | UnaryOp::BitNot => {
+                let ty = promoted(inner.ty);
+                self.typed(Expr::unary(op, inner.e), ty)
+            }
+        }
+    }
+
+    /// `l op r` by C's rules, kept affine where that is exact.
+    pub(crate) fn binary(&mut self, op: BinaryOp, l: Value, r: Value, at: Range) -> Lowered<Value> {
+        let ty = common(l.ty, r.ty);
+        let boxed = |op, l: Expr, r: Expr| Expr::Binary(op, Box::new(l), Box::new(r));
+        if ty.is_float() {
+            if matches!(
+                op,
+                BinaryOp::Rem
+                    | BinaryOp::BitAnd
+                    | BinaryOp::BitOr
+                    | BinaryOp::BitXor
+                    | BinaryOp::Shl
+                    | BinaryOp::Shr
+            ) {
+                return Err(Refusal::new(at, "an integer operator on floating-point values"));
+            }
+            let (l, r) = (self.relaxed(l), self.relaxed(r));
+            let is_truth = is_comparison(op) || matches!(op, BinaryOp::And | BinaryOp::Or);
+            return Ok(Value { e: boxed(op, l.e, r.e), ty: if is_truth { ScalarType::I32 } else { ty } });
+        }
+        if let (Some(a), Some(b)) = (constant(&l), constant(&r)) {
+            let result = if matches!(op, BinaryOp::Shl | BinaryOp::Shr) { promoted(l.ty) } else { ty };
+            if let Some((value, is_truth)) = fold(op, a, b, result) {
+                return Ok(self.typed(Expr::from(value), if is_truth { ScalarType::I32 } else { result }));
+            }
+        }
+        match op {
+            BinaryOp::And | BinaryOp::Or => Ok(Value { e: boxed(op, l.e, r.e), ty: ScalarType::I32 }),
+            _ if is_comparison(op) => {
+                let (le, re) = match (self.exact(&self.compared(&l, ty)), self.exact(&self.compared(&r, ty)))
+                {
+                    (Some(Expr::Affine(a)), Some(Expr::Affine(b))) => (Expr::Affine(a), Expr::Affine(b)),
+                    _ => (l.e, r.e),
+                };
+                Ok(Value { e: boxed(op, le, re), ty: ScalarType::I32 })
+            }
+            BinaryOp::Shl | BinaryOp::Shr => {
+                let ty = promoted(l.ty);
+                let factor =
+                    constant(&r).filter(|_| op == BinaryOp::Shl && !wraps(ty)).and_then(|s| match s {
+                        0..=30 => Some(1i64 << s),
+                        _ => None,
+                    });
+                Ok(match (factor, l.e.as_affine()) {
+                    (Some(factor), Some(a)) => self.typed(Expr::Affine(a.scaled(factor)), ty),
+                    _ => self.typed(boxed(op, l.e, r.e), ty),
+                })
+            }
+            BinaryOp::Div | BinaryOp::Rem => {
+                let exact = match (l.e.as_affine(), constant(&r)) {
+                    (Some(a), Some(divisor)) if divisor != 0 && !wraps(ty) => divided(a, divisor),
+                    _ => None,
+                };
+                Ok(match exact {
+                    Some(quotient) if op == BinaryOp::Div => self.typed(Expr::Affine(quotient), ty),
+                    Some(_) => self.typed(Expr::from(0), ty),
+                    None => self.typed(boxed(op, l.e, r.e), ty),
+                })
+            }
+            _ => Ok(self.typed(Expr::binary(op, l.e, r.e), ty)),
+        }
+    }
+
+    /// `condition ? then : otherwise`.
+    pub(crate) fn select(&mut self, condition: Expr, then: Value, otherwise: Value) -> Value {
+        let ty = common(then.ty, otherwise.ty);
+        if let Some(value) = condition.as_affine().and_then(Affine::as_constant) {
+            let chosen = if value != 0 { then } else { otherwise };
+            return self.typed(chosen.e, ty);
+        }
+        if let Expr::Binary(op, x, y) = &condition {
+            // With equal operands both sides are the same integer, but perhaps different zeros.
+            let is_less = match op {
+                BinaryOp::Lt => Some(true),
+                BinaryOp::Gt => Some(false),
+                BinaryOp::Le if !ty.is_float() => Some(true),
+                BinaryOp::Ge if !ty.is_float() => Some(false),
+                _ => None,
+            };
+            if let Some(is_less) = is_less {
+                let (first, second) = (Box::new(then.e.clone()), Box::new(otherwise.e.clone()));
+                if **x == then.e && **y == otherwise.e {
+                    let op = if is_less { BinaryOp::Min } else { BinaryOp::Max };
+                    return self.typed(Expr::Binary(op, first, second), ty);
+                }
+                if **x == otherwise.e && **y == then.e {
+                    let op = if is_less { BinaryOp::Max } else { BinaryOp::Min };
+                    return self.typed(Expr::Binary(op, first, second), ty);
+                }
+            }
+        }
+        let e = Expr::Select {
+            condition: Box::new(condition),
+            then: Box::new(then.e),
+            otherwise: Box::new(otherwise.e),
+        };
+        self.typed(e, ty)
+    }
+
+    fn size_of(&mut self, ty: &Type, at: Range) -> Lowered<Value> {
+        fn bytes(ty: &Type) -> Option<i64> {
+            match ty {
+                Type::Scalar(s) => Some(s.ty.bytes() as i64),
+                Type::Pointer { .. } => Some(8),
+                Type::Array { of, len: Some(len), .. } => {
+                    bytes(of)?.checked_mul(crate::convert::constant(len)?)
+                }
+                _ => None,
+            }
+        }
+        match bytes(ty) {
+            Some(n) => Ok(self.typed(Expr::from(n), ScalarType::U64)),
+            None => Err(Refusal::new(at, "`sizeof` of something of unknown size")),
+        }
+    }
+}
+
+/// The value, if it is an integer constant of whatever type.
+pub(crate) fn constant(value: &Value) -> Option<i64> {
+    match &value.e {
+        Expr::Cast(ty, inner) if !ty.is_float() => {
+            let value = inner.as_affine()?.as_constant()?;
+            fits(value, *ty).then_some(value)
+        }
+        e => e.as_affine()?.as_constant(),
+    }
+}
+
+fn fits(value: i64, ty: ScalarType) -> bool {
+    match ty {
+        ScalarType::I8 => i8::try_from(value).is_ok(),
+        ScalarType::U8 => u8::try_from(value).is_ok(),
+        ScalarType::I16 => i16::try_from(value).is_ok(),
+        ScalarType::U16 => u16::try_from(value).is_ok(),
+        ScalarType::I32 => i32::try_from(value).is_ok(),
+        ScalarType::U32 => u32::try_from(value).is_ok(),
+        ScalarType::U64 => value >= 0,
+        _ => true,
+    }
+}
+
+/// An integer operation on constants; the flag tells that the result is a truth value.
+fn fold(op: BinaryOp, a: i64, b: i64, ty: ScalarType) -> Option<(i64, bool)> {
+    use BinaryOp::*;
+    if !fits(a, ty) || !fits(b, ty) {
+        return None;
+    }
+    let shift = u32::try_from(b).ok().filter(|s| *s < 31);
+    let value = match op {
+        Add => a.checked_add(b)?,
+        Sub => a.checked_sub(b)?,
+        Mul => a.checked_mul(b)?,
+        Div => a.checked_div(b)?,
+        Rem => a.checked_rem(b)?,
+        Shl if a >= 0 => a.checked_mul(1i64 << shift?)?,
+        Shr if a >= 0 => a >> shift?,
+        BitAnd => a & b,
+        BitOr => a | b,
+        BitXor => a ^ b,
+        Min => a.min(b),
+        Max => a.max(b),
+        Lt => return Some((i64::from(a < b), true)),
+        Le => return Some((i64::from(a <= b), true)),
+        Gt => return Some((i64::from(a > b), true)),
+        Ge => return Some((i64::from(a >= b), true)),
+        Eq => return Some((i64::from(a == b), true)),
+        Ne => return Some((i64::from(a != b), true)),
+        And => return Some((i64::from(a != 0 && b != 0), true)),
+        Or => return Some((i64::from(a != 0 || b != 0), true)),
+        Shl | Shr => return None,
+    };
+    fits(value, ty).then_some((value, false))
+}
+
+/// `a / divisor`, if every coefficient can be divided.
+fn divided(a: &Affine, divisor: i64) -> Option<Affine> {
+    let quotient = |c: i64| if c.checked_rem(divisor)? == 0 { c.checked_div(divisor) } else { None };
+    let mut result = Affine::constant(quotient(a.constant_part())?);
+    for (var, c) in a.terms() {
+        result = result + Affine::term(var, quotient(c)?);
+    }
+    Some(result)
+}
+
+/// Whether reading any element of the expression's arrays would make it depend on memory.
+pub(crate) fn reads_memory(e: &Expr) -> bool {
+    !e.reads().is_empty()
+}

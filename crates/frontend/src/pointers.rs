@@ -1,0 +1,415 @@
+//! Which pointers may lead to the same memory.
+
+use crate::ast::*;
+use crate::swaps::swaps_in;
+use std::collections::{HashMap, HashSet};
+
+/// What a pointer or array expression leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Base {
+    /// A declared object, or what one allocation made: by the variable that holds it.
+    Object(VarId),
+    /// What the caller of this function passed as this parameter.
+    Param(usize, usize),
+    /// Nothing.
+    Null,
+    Unknown,
+}
+
+/// What the whole file says about pointers.
+pub(crate) struct Pointers<'a> {
+    file: &'a File,
+    /// Values assigned to each pointer variable, apart from swaps.
+    assigned: HashMap<VarId, Vec<&'a Expr>>,
+    /// Variables changed in ways not followed (`p++`, `&p`).
+    wild: HashSet<VarId>,
+    /// Pointers that change places with each other.
+    swapped: HashMap<VarId, Vec<VarId>>,
+    calls: HashMap<&'a str, Vec<&'a [Expr]>>,
+    /// Functions whose name occurs other than in a direct call.
+    escaping_functions: HashSet<&'a str>,
+    /// Arrays whose address is used other than by subscripts.
+    escaping: HashSet<VarId>,
+}
+
+const MAX_CALL_DEPTH: usize = 12;
+
+impl<'a> Pointers<'a> {
+    pub(crate) fn new(file: &'a File) -> Self {
+        let mut found = Pointers {
+            file,
+            assigned: HashMap::new(),
+            wild: HashSet::new(),
+            swapped: HashMap::new(),
+            calls: HashMap::new(),
+            escaping_functions: HashSet::new(),
+            escaping: HashSet::new(),
+        };
+        for (var, init) in &file.global_inits {
+            found.assigned.entry(*var).or_default().push(init);
+            found.expr(init, false);
+        }
+        if !file.problems.is_empty() {
+            found.distrust_globals();
+        }
+        for function in &file.functions {
+            if function.problem.is_some() {
+                found.distrust_globals();
+                continue;
+            }
+            let swaps = swaps_in(file, &function.body);
+            let is_swap = |r: Range| swaps.iter().any(|s| s.range.contains(r));
+            for swap in &swaps {
+                found.swapped.entry(swap.first).or_default().push(swap.second);
+                found.swapped.entry(swap.second).or_default().push(swap.first);
+            }
+            function.body.walk(&mut |s| {
+                if is_swap(s.range) {
+                    return;
+                }
+                if let StmtKind::Declare(declared) = &s.kind {
+                    for d in declared {
+                        if let (Some(init), true) = (&d.init, file.var(d.var).ty.is_pointer()) {
+                            found.assigned.entry(d.var).or_default().push(init);
+                        }
+                    }
+                }
+                for e in s.exprs() {
+                    found.expr(e, false);
+                }
+            });
+        }
+        found
+    }
+
+    /// Code that was not read may do anything with what it can name.
+    fn distrust_globals(&mut self) {
+        let globals =
+            self.file.vars.iter().zip(0..).filter(|(v, _)| matches!(v.kind, VarKind::Global { .. }));
+        for (_, position) in globals {
+            self.wild.insert(VarId(position));
+            self.escaping.insert(VarId(position));
+        }
+        self.escaping_functions.extend(self.file.functions.iter().map(|f| f.name.as_str()));
+    }
+
+    /// Notes what `e` does with pointers; `is_element` if it stands where only an element of it is used.
+    fn expr(&mut self, e: &'a Expr, is_element: bool) {
+        match &e.kind {
+            ExprKind::Var(v) if !is_element && self.file.var(*v).ty.is_pointer() => {
+                self.escaping.insert(*v);
+            }
+            ExprKind::Name(name) => {
+                self.escaping_functions.insert(name);
+            }
+            ExprKind::Assign(op, target, value) => {
+                if let Some(v) = target.as_var() {
+                    if op.is_none() {
+                        self.assigned.entry(v).or_default().push(value);
+                    } else {
+                        self.wild.insert(v);
+                    }
+                }
+                self.expr(target, true);
+                self.expr(value, false);
+            }
+            ExprKind::Step { target, .. } => {
+                self.wild.extend(target.as_var());
+                self.expr(target, true);
+            }
+            ExprKind::AddressOf(inner) => {
+                self.wild.extend(inner.as_var());
+                if let Some(v) = inner.as_var() {
+                    self.escaping.insert(v);
+                }
+                self.expr(inner, false);
+                let mut at = &**inner;
+                while let ExprKind::Index(base, _) = &at.kind {
+                    at = base;
+                }
+                self.escaping.extend(at.as_var());
+            }
+            ExprKind::Unknown(_, inside) => {
+                for v in inside.iter().filter_map(Expr::as_var) {
+                    self.wild.insert(v);
+                    self.escaping.insert(v);
+                }
+            }
+            ExprKind::Index(base, index) => {
+                // A row of an array is a pointer into it.
+                let is_row = self.leads_to_array(e);
+                self.expr(base, is_element || !is_row);
+                self.expr(index, false);
+            }
+            ExprKind::Deref(base) => {
+                let is_row = self.leads_to_array(e);
+                self.expr(base, is_element || !is_row);
+            }
+            ExprKind::Binary(_, l, r) => {
+                self.expr(l, is_element);
+                self.expr(r, is_element);
+            }
+            ExprKind::Unary(oxeye_ir::UnaryOp::Not, inner) | ExprKind::SizeofExpr(inner) => {
+                self.expr(inner, true);
+            }
+            ExprKind::Call(callee, args) => {
+                let is_harmless = match &callee.kind {
+                    ExprKind::Name(name) => {
+                        self.calls.entry(name).or_default().push(args);
+                        name == "free"
+                    }
+                    _ => {
+                        self.expr(callee, false);
+                        false
+                    }
+                };
+                for arg in args {
+                    self.expr(arg, is_harmless);
+                }
+            }
+            _ => {
+                for child in e.children() {
+                    self.expr(child, false);
+                }
+            }
+        }
+    }
+
+    /// Whether the variable's own address is never taken and it is never changed step by step.
+    pub(crate) fn is_tame(&self, var: VarId) -> bool {
+        !self.wild.contains(&var)
+    }
+
+    /// Whether anything but its initial value is ever assigned to the parameter.
+    pub(crate) fn is_assigned(&self, var: VarId) -> bool {
+        self.wild.contains(&var) || self.assigned.contains_key(&var) || self.swapped.contains_key(&var)
+    }
+
+    /// Whether a declared array can only be reached by its own name inside one function.
+    pub(crate) fn escapes(&self, var: VarId) -> bool {
+        self.escaping.contains(&var)
+    }
+
+    /// Whether all values ever assigned come from allocations.
+    fn is_fresh(&self, var: VarId) -> bool {
+        let is_own = match self.file.var(var).kind {
+            VarKind::Global { is_static } => is_static,
+            VarKind::Local { .. } => true,
+            VarKind::Param(_) => false,
+        };
+        let fresh = |e: &&Expr| self.is_allocation(e, 0) || is_null(e);
+        is_own
+            && !self.wild.contains(&var)
+            && self.assigned.get(&var).is_some_and(|values| values.iter().all(fresh))
+    }
+
+    fn is_allocation(&self, e: &Expr, depth: usize) -> bool {
+        let ExprKind::Call(callee, _) = &e.uncast().kind else { return false };
+        let ExprKind::Name(name) = &callee.kind else { return false };
+        if let Some((_, function)) = self.file.function(name) {
+            return depth < 3 && self.returns_allocation(function, depth + 1);
+        }
+        ["malloc", "calloc", "aligned_alloc", "memalign", "valloc", "_mm_malloc"].contains(&name.as_str())
+    }
+
+    /// Whether every call returns memory that nothing else leads to.
+    fn returns_allocation(&self, function: &Function, depth: usize) -> bool {
+        let (mut is_fresh, mut n_returns) = (true, 0);
+        function.body.walk(&mut |s| {
+            is_fresh &= !matches!(s.kind, StmtKind::Unknown(..));
+            if let StmtKind::Return(value) = &s.kind {
+                n_returns += 1;
+                is_fresh &= value.as_ref().is_some_and(|value| match value.uncast().as_var() {
+                    Some(v) => {
+                        matches!(self.file.var(v).kind, VarKind::Local { is_static: false })
+                            && !self.wild.contains(&v)
+                            && self.assigned.get(&v).is_some_and(|values| {
+                                values.iter().all(|e| self.is_allocation(e, depth) || is_null(e))
+                            })
+                            && !is_copied(function, v)
+                    }
+                    None => self.is_allocation(value, depth) || is_null(value),
+                });
+            }
+        });
+        is_fresh && n_returns > 0 && function.problem.is_none()
+    }
+
+    /// What the variable led to when it was set.
+    fn base_of_var(&self, var: VarId) -> Base {
+        let variable = self.file.var(var);
+        match (&variable.ty, variable.kind) {
+            (Type::Array { .. } | Type::Pointer { .. }, VarKind::Param(position)) => {
+                match variable.function {
+                    Some(f) if !self.wild.contains(&var) && !self.assigned.contains_key(&var) => {
+                        Base::Param(f, position)
+                    }
+                    _ => Base::Unknown,
+                }
+            }
+            (Type::Array { .. } | Type::Scalar(_) | Type::Other(_), _) => Base::Object(var),
+            (Type::Pointer { .. }, _) if self.is_fresh(var) => Base::Object(var),
+            _ => Base::Unknown,
+        }
+    }
+
+    fn base_of(&self, e: &Expr) -> Base {
+        match &e.kind {
+            ExprKind::Var(v) if !self.swapped.contains_key(v) => self.base_of_var(*v),
+            ExprKind::Cast(_, inner) => self.base_of(inner),
+            ExprKind::AddressOf(inner) => match &inner.kind {
+                ExprKind::Var(v) => Base::Object(*v),
+                ExprKind::Index(base, _) => self.base_of(base),
+                _ => Base::Unknown,
+            },
+            ExprKind::Index(base, _) | ExprKind::Deref(base) if self.leads_to_array(e) => self.base_of(base),
+            ExprKind::Binary(oxeye_ir::BinaryOp::Add | oxeye_ir::BinaryOp::Sub, l, r) => {
+                match (self.is_pointer(l), self.is_pointer(r)) {
+                    (true, false) => self.base_of(l),
+                    (false, true) => self.base_of(r),
+                    _ => Base::Unknown,
+                }
+            }
+            _ if is_null(e) => Base::Null,
+            _ => Base::Unknown,
+        }
+    }
+
+    fn type_of(&self, e: &Expr) -> Option<Type> {
+        match &e.kind {
+            ExprKind::Var(v) => Some(self.file.var(*v).ty.clone()),
+            ExprKind::Index(base, _) | ExprKind::Deref(base) => self.type_of(base)?.pointee().cloned(),
+            ExprKind::Cast(ty, _) => Some(ty.clone()),
+            ExprKind::AddressOf(inner) => {
+                Some(Type::Pointer { to: Box::new(self.type_of(inner)?), is_restrict: false })
+            }
+            ExprKind::Binary(oxeye_ir::BinaryOp::Add | oxeye_ir::BinaryOp::Sub, l, r) => {
+                self.type_of(l).filter(Type::is_pointer).or_else(|| self.type_of(r).filter(Type::is_pointer))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_pointer(&self, e: &Expr) -> bool {
+        self.type_of(e).is_some_and(|t| t.is_pointer())
+    }
+
+    fn leads_to_array(&self, e: &Expr) -> bool {
+        matches!(self.type_of(e), Some(Type::Array { .. }))
+    }
+
+    /// Whether what the two variables lead to, at any one time, never overlaps. Types are not looked at.
+    pub(crate) fn are_distinct(&self, a: VarId, b: VarId) -> bool {
+        let (group_a, group_b) = (self.group(a), self.group(b));
+        if group_a.contains(&b) && !(self.is_tame(a) && self.is_tame(b)) {
+            return false;
+        }
+        group_a.iter().all(|x| {
+            group_b
+                .iter()
+                .filter(|y| *y != x)
+                .all(|y| self.distinct(self.base_of_var(*x), self.base_of_var(*y), 0))
+        })
+    }
+
+    /// Variables that may have changed places with this one, itself included.
+    fn group(&self, var: VarId) -> Vec<VarId> {
+        let mut found = vec![var];
+        let mut next = 0;
+        while let Some(v) = found.get(next).copied() {
+            next += 1;
+            for other in self.swapped.get(&v).into_iter().flatten() {
+                if !found.contains(other) {
+                    found.push(*other);
+                }
+            }
+        }
+        found
+    }
+
+    fn distinct(&self, a: Base, b: Base, depth: usize) -> bool {
+        if depth > MAX_CALL_DEPTH {
+            return false;
+        }
+        match (a, b) {
+            (Base::Null, _) | (_, Base::Null) => true,
+            // A declared array that only subscripts use is out of reach for any pointer.
+            (Base::Object(v), Base::Unknown) | (Base::Unknown, Base::Object(v)) => self.is_out_of_reach(v),
+            (Base::Unknown, _) | (_, Base::Unknown) => false,
+            (Base::Object(v), Base::Object(w)) => v != w,
+            (Base::Param(f, position), Base::Object(v)) | (Base::Object(v), Base::Param(f, position)) => {
+                let is_younger = self.file.var(v).function == Some(f)
+                    && matches!(
+                        self.file.var(v).kind,
+                        VarKind::Local { is_static: false } | VarKind::Param(_)
+                    );
+                is_younger
+                    || self.is_out_of_reach(v)
+                    || self.is_restrict(f, position)
+                    || self.all_calls(f, |args| {
+                        let arg = args.get(position).map_or(Base::Unknown, |e| self.base_of(e));
+                        self.distinct(arg, Base::Object(v), depth + 1)
+                    })
+            }
+            (Base::Param(f, p), Base::Param(g, q)) => {
+                f == g
+                    && p != q
+                    && (self.is_restrict(f, p)
+                        || self.is_restrict(f, q)
+                        || self.all_calls(f, |args| {
+                            let base = |k: usize| args.get(k).map_or(Base::Unknown, |e| self.base_of(e));
+                            self.distinct(base(p), base(q), depth + 1)
+                        }))
+            }
+        }
+    }
+
+    /// Whether no pointer can lead into this object.
+    fn is_out_of_reach(&self, var: VarId) -> bool {
+        let is_own = !matches!(self.file.var(var).kind, VarKind::Global { is_static: false });
+        is_own && !self.escaping.contains(&var)
+    }
+
+    fn is_restrict(&self, function: usize, position: usize) -> bool {
+        let var = self.file.functions[function].params.get(position).map(|v| &self.file.var(*v).ty);
+        matches!(var, Some(Type::Pointer { is_restrict: true, .. } | Type::Array { is_restrict: true, .. }))
+    }
+
+    /// Whether every call of the function is known and fulfils `holds`.
+    fn all_calls(&self, function: usize, holds: impl Fn(&[Expr]) -> bool) -> bool {
+        let f = &self.file.functions[function];
+        let Some(calls) = self.calls.get(f.name.as_str()) else { return false };
+        f.is_static
+            && !self.escaping_functions.contains(f.name.as_str())
+            && calls.iter().all(|args| holds(args))
+    }
+}
+
+fn is_null(e: &Expr) -> bool {
+    matches!(e.uncast().kind, ExprKind::Int(0, _))
+}
+
+/// Whether the pointer's value goes anywhere but into tests, subscripts and `return`.
+fn is_copied(function: &Function, var: VarId) -> bool {
+    fn go(e: &Expr, var: VarId) -> bool {
+        match &e.kind {
+            ExprKind::Var(v) => *v == var,
+            ExprKind::Assign(None, target, value) if target.as_var() == Some(var) => go(value, var),
+            ExprKind::Index(base, index) if base.as_var() == Some(var) => go(index, var),
+            ExprKind::Deref(base) if base.as_var() == Some(var) => false,
+            ExprKind::Unary(oxeye_ir::UnaryOp::Not, e) if e.as_var() == Some(var) => false,
+            ExprKind::SizeofExpr(_) => false,
+            ExprKind::Binary(oxeye_ir::BinaryOp::Eq | oxeye_ir::BinaryOp::Ne, l, r) => {
+                [l, r].into_iter().any(|e| e.as_var() != Some(var) && go(e, var))
+            }
+            _ => e.children().into_iter().any(|c| go(c, var)),
+        }
+    }
+    let mut is_copied = false;
+    function.body.walk(&mut |s| {
+        if !matches!(s.kind, StmtKind::Return(_)) {
+            is_copied |= s.exprs().into_iter().any(|e| e.as_var() != Some(var) && go(e, var));
+        }
+    });
+    is_copied
+}

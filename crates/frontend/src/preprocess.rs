@@ -1,0 +1,453 @@
+//! The user's file after the user's preprocessor: text without system headers, with the origin of every line.
+
+use crate::FrontendError;
+use crate::layout::{Brackets, Layout, Mark, marked};
+use crate::lexer::{Token, TokenKind, tokens};
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Preprocessed text. Everything that would disturb a parser is blanked: marks, pragmas, attributes.
+#[derive(Debug, Default)]
+pub(crate) struct Preprocessed {
+    pub(crate) text: String,
+    /// First byte of each line, whether it is of the user's file, and its line there.
+    lines: Vec<(usize, bool, u32)>,
+    /// Offsets of the marks that occur exactly once: of the mark itself.
+    pub(crate) marks: Vec<(usize, Mark)>,
+    /// Offset and text (without `#pragma`) of pragmas.
+    pub(crate) pragmas: Vec<(usize, String)>,
+    /// `typedef` of simple types in system headers: name and what it stands for.
+    pub(crate) system_typedefs: Vec<(String, String)>,
+}
+
+impl Preprocessed {
+    /// Line of an offset, and whether that is a line of the user's file.
+    pub(crate) fn origin(&self, at: usize) -> (bool, u32) {
+        let after = self.lines.partition_point(|(start, ..)| *start <= at);
+        after
+            .checked_sub(1)
+            .and_then(|k| self.lines.get(k))
+            .map_or((false, 0), |(_, own, line)| (*own, *line))
+    }
+
+    fn push_line(&mut self, line: &str, is_own: bool, number: u32) {
+        self.lines.push((self.text.len(), is_own, number));
+        push_decoded(&mut self.text, line);
+        self.text.push('\n');
+    }
+}
+
+/// What remains of compile arguments when nothing is compiled or linked and no other file is read.
+fn preprocessor_args(args: &[String]) -> Vec<String> {
+    const TAKES_VALUE: &[&str] = &[
+        "-I",
+        "-D",
+        "-U",
+        "-include",
+        "-imacros",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-iprefix",
+        "-isysroot",
+        "-target",
+        "-arch",
+        "-Xclang",
+        "-Xpreprocessor",
+        "-mllvm",
+        "--param",
+        "--sysroot",
+        "-iwithprefix",
+    ];
+    const DROPPED_WITH_VALUE: &[&str] =
+        &["-o", "-L", "-l", "-MF", "-MT", "-MQ", "-Xlinker", "-T", "-u", "-z", "-x"];
+    let mut kept = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        if DROPPED_WITH_VALUE.contains(&arg.as_str()) {
+            rest.next();
+        } else if TAKES_VALUE.contains(&arg.as_str()) {
+            kept.push(arg.clone());
+            kept.extend(rest.next().cloned());
+        } else if arg.starts_with('-') && arg != "-" {
+            let is_dropped =
+                ["-c", "-S", "-E", "-P", "-pie", "-no-pie", "-static", "-shared", "-rdynamic", "-s"]
+                    .contains(&arg.as_str())
+                    || ["-o", "-l", "-L", "-M", "-Wl,", "-fuse-ld", "-Wp,-M"]
+                        .iter()
+                        .any(|p| arg.starts_with(p));
+            if !is_dropped {
+                kept.push(arg.clone());
+            }
+        }
+    }
+    kept
+}
+
+/// Runs the user's compiler as a preprocessor over the marked text of `path`.
+pub(crate) fn preprocess(
+    path: &Path,
+    source: &str,
+    layout: &Layout,
+    compiler: &str,
+    args: &[String],
+) -> Result<Preprocessed, FrontendError> {
+    let name = path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    let input = format!("#line 1 \"{name}\"\n{}\n", marked(source, layout));
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let no_compiler = |source| FrontendError::Compiler { compiler: compiler.to_owned(), source };
+    let mut child = Command::new(compiler)
+        .arg("-E")
+        .arg("-iquote")
+        .arg(folder)
+        .args(preprocessor_args(args))
+        .args(["-x", "c", "-"])
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(no_compiler)?;
+    let stdin = child.stdin.take();
+    let writer = std::thread::spawn(move || {
+        // A compiler that stops early says why on standard error.
+        stdin.map(|mut pipe| pipe.write_all(input.as_bytes()))
+    });
+    let output = child.wait_with_output().map_err(no_compiler)?;
+    _ = writer.join();
+    if !output.status.success() {
+        let message = first_errors(&strip_marks(String::from_utf8_lossy(&output.stderr).trim()));
+        let message = if message.is_empty() { format!("it ended with {}", output.status) } else { message };
+        return Err(FrontendError::Preprocess { compiler: compiler.to_owned(), message });
+    }
+    Ok(clean(&String::from_utf8_lossy(&output.stdout), &name))
+}
+
+/// From the first error on, a screenful at most.
+fn first_errors(message: &str) -> String {
+    const MOST_LINES: usize = 12;
+    const MOST_CHARACTERS: usize = 200;
+    let first = message.lines().position(|line| line.contains("error")).unwrap_or(0);
+    let lines = message.lines().skip(first).take(MOST_LINES);
+    lines.map(|l| l.chars().take(MOST_CHARACTERS).collect::<String>()).collect::<Vec<_>>().join("\n")
+}
+
+/// Compiler messages quote the marked text; the user never wrote the marks.
+fn strip_marks(message: &str) -> String {
+    let mut out = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(at) = rest.find(" oxeye_mark_") {
+        out.push_str(&rest[..at]);
+        let word = &rest[at + 1..];
+        let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len());
+        rest = word[end..].strip_prefix(' ').unwrap_or(&word[end..]);
+    }
+    out + rest
+}
+
+/// Takes out line markers and system headers.
+fn clean(output: &str, name: &str) -> Preprocessed {
+    let mut found = Preprocessed::default();
+    let (mut is_own, mut is_system, mut number) = (false, false, 1u32);
+    let mut system = String::new();
+    let mut users: HashSet<&str> = HashSet::new();
+    for line in output.lines() {
+        if let Some((line_number, file, flags)) = line_marker(line) {
+            is_own = file == name;
+            // Text of a system macro is marked as a system header's, but stands in the file that uses the macro.
+            is_system = flags.split_whitespace().any(|f| f == "3") && !users.contains(file);
+            if !is_system {
+                users.insert(file);
+            }
+            number = line_number;
+            continue;
+        }
+        if is_system {
+            system.push_str(line);
+            system.push('\n');
+        } else if let Some(pragma) = line.trim_start().strip_prefix("#pragma") {
+            found.pragmas.push((found.text.len(), pragma.trim().to_owned()));
+            found.push_line("", is_own, number);
+        } else if line.trim_start().starts_with('#') {
+            found.push_line("", is_own, number);
+        } else {
+            found.push_line(line, is_own, number);
+        }
+        number = number.saturating_add(1);
+    }
+    found.system_typedefs = simple_typedefs(&system);
+    blank(&mut found);
+    found
+}
+
+/// Appends text; letters that a preprocessor spells `\U000000f6` come back.
+fn push_decoded(out: &mut String, mut text: &str) {
+    while let Some(at) = text.find("\\U").or_else(|| text.find("\\u")) {
+        let n_digits = if text[at..].starts_with("\\U") { 8 } else { 4 };
+        let digits = text.get(at + 2..at + 2 + n_digits);
+        let letter = digits
+            .and_then(|d| u32::from_str_radix(d, 16).ok())
+            .and_then(char::from_u32)
+            .filter(|c| c.is_alphabetic());
+        match letter {
+            Some(letter) => {
+                out.push_str(&text[..at]);
+                out.push(letter);
+                text = &text[at + 2 + n_digits..];
+            }
+            None => {
+                out.push_str(&text[..at + 2]);
+                text = &text[at + 2..];
+            }
+        }
+    }
+    out.push_str(text);
+}
+
+/// `# 12 "file" 1 3` as line, file and flags.
+fn line_marker(line: &str) -> Option<(u32, &str, &str)> {
+    let rest = line.strip_prefix('#')?;
+    let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
+    let (number, rest) = rest.split_once(' ')?;
+    let rest = rest.trim_start().strip_prefix('"')?;
+    let end = rest.rfind('"')?;
+    Some((number.parse().ok()?, &rest[..end], &rest[end + 1..]))
+}
+
+/// `typedef unsigned long size_t;` and the like.
+fn simple_typedefs(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for statement in text.split(';') {
+        let Some(at) = statement.rfind("typedef ") else { continue };
+        let words: Vec<_> =
+            statement[at + 8..].split_whitespace().filter(|w| *w != "__extension__").collect();
+        let is_word = |w: &&str| w.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if let [of @ .., name] = words.as_slice()
+            && !of.is_empty()
+            && words.iter().all(is_word)
+        {
+            found.push(((*name).to_owned(), of.join(" ")));
+        }
+    }
+    found
+}
+
+/// Overwrites marks and GNU spellings that a C parser stumbles over.
+fn blank(found: &mut Preprocessed) {
+    let mut marks: Vec<(usize, Mark)> = Vec::new();
+    let mut edits: Vec<(usize, usize, &'static str)> = Vec::new();
+    let all = tokens(&found.text);
+    let mut position = 0;
+    let mut braces = 0usize;
+    while let Some(token) = all.get(position) {
+        position += 1;
+        match token.text {
+            "{" => braces += 1,
+            "}" => braces = braces.saturating_sub(1),
+            _ => {}
+        }
+        if token.kind != TokenKind::Word {
+            continue;
+        }
+        if let Some(mark) = Mark::parse(token.text) {
+            marks.push((token.start, mark));
+            edits.push((token.start, token.end(), ""));
+            continue;
+        }
+        match token.text {
+            // Of local pointers nothing is taken on trust, and `T (*restrict p)[m]` reads as a call with an error.
+            "restrict" | "__restrict" | "__restrict__" if braces > 0 => {
+                edits.push((token.start, token.end(), ""))
+            }
+            "__restrict" | "__restrict__" => edits.push((token.start, token.end(), "restrict")),
+            "__inline" | "__inline__" => edits.push((token.start, token.end(), "inline")),
+            "__const" | "__const__" => edits.push((token.start, token.end(), "const")),
+            "__volatile" | "__volatile__" => edits.push((token.start, token.end(), "volatile")),
+            "__signed__" | "__signed" => edits.push((token.start, token.end(), "signed")),
+            "__extension__" => edits.push((token.start, token.end(), "")),
+            "__attribute__" | "__attribute" | "__declspec" | "_Alignas" => {
+                let mut depth = 0;
+                let mut end = None;
+                for (k, t) in all.iter().enumerate().skip(position) {
+                    match t.text {
+                        "(" => depth += 1,
+                        ")" => depth -= 1,
+                        _ => {}
+                    }
+                    if depth <= 0 {
+                        end = Some(k);
+                        break;
+                    }
+                }
+                if let Some(k) = end {
+                    edits.push((token.start, all[k].end(), ""));
+                    position = k + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    let edits_of_parens = needless_parens(&all, &found.system_typedefs);
+    edits.extend(edits_of_parens.into_iter().map(|at| (at, at + 1, "")));
+    let mut bytes = std::mem::take(&mut found.text).into_bytes();
+    for (start, end, with) in edits {
+        let with = with.bytes().chain(std::iter::repeat(b' '));
+        for (byte, with) in bytes[start..end].iter_mut().zip(with) {
+            if *byte != b'\n' {
+                *byte = with;
+            }
+        }
+    }
+    found.text = String::from_utf8_lossy(&bytes).into_owned();
+    let mut counts: HashMap<Mark, u32> = HashMap::new();
+    for (_, mark) in &marks {
+        *counts.entry(*mark).or_default() += 1;
+    }
+    marks.retain(|(_, mark)| counts[mark] == 1);
+    found.marks = marks;
+}
+
+/// Parentheses around a name that is no type, with or without subscripts: `(a) + (b[i]) * (c)`, as macros leave them,
+/// reads as a cast to a parser that knows no declarations.
+fn needless_parens(all: &[Token<'_>], system_typedefs: &[(String, String)]) -> Vec<usize> {
+    let mut types: HashSet<&str> = system_typedefs.iter().map(|(name, _)| name.as_str()).collect();
+    let mut in_typedef = false;
+    for token in all {
+        match token.text {
+            "typedef" => in_typedef = true,
+            ";" => in_typedef = false,
+            text if in_typedef && token.kind == TokenKind::Word => _ = types.insert(text),
+            _ => {}
+        }
+    }
+    const KEYWORDS: &[&str] = &[
+        "void",
+        "char",
+        "short",
+        "int",
+        "long",
+        "float",
+        "double",
+        "signed",
+        "unsigned",
+        "_Bool",
+        "bool",
+        "size_t",
+        "ssize_t",
+        "ptrdiff_t",
+    ];
+    let is_type = |t: &Token<'_>| {
+        t.kind == TokenKind::Word
+            && (types.contains(t.text) || KEYWORDS.contains(&t.text) || ["const", "struct"].contains(&t.text))
+    };
+    // Whether the parenthesis at `close` ends a cast such as `(unsigned char)`.
+    let ends_cast = |close: usize| {
+        let Some(length) = all[..close].iter().rev().take(8).position(|t| t.is("(")) else { return false };
+        let open = close - 1 - length;
+        let inside = &all[open + 1..close];
+        let is_plain = inside.first().is_some_and(is_type) && inside.iter().all(|t| is_type(t) || t.is("*"));
+        let is_applied =
+            open.checked_sub(1).is_some_and(|k| all[k].kind == TokenKind::Word || all[k].is(")"));
+        is_plain && !is_applied
+    };
+    let starts_operand = |at: usize| match all[at].kind {
+        TokenKind::Word => ["return", "else", "case"].contains(&all[at].text),
+        TokenKind::Punct => !all[at].is("]") && (!all[at].is(")") || ends_cast(at)),
+        TokenKind::Number | TokenKind::Literal => false,
+    };
+    let brackets = Brackets::of(all);
+    let mut found = Vec::new();
+    for (position, token) in all.iter().enumerate() {
+        let is_candidate = token.kind == TokenKind::Word
+            && !types.contains(token.text)
+            && !KEYWORDS.contains(&token.text)
+            && Mark::parse(token.text).is_none();
+        if !is_candidate {
+            continue;
+        }
+        if position == 0 || !all[position - 1].is("(") {
+            continue;
+        }
+        let end = postfix_end(all, &brackets, position);
+        for layer in 1.. {
+            let Some(before) = position.checked_sub(layer + 1) else { break };
+            let (open, Some(close)) = (&all[position - layer], all.get(end + layer)) else { break };
+            if !open.is("(") || !close.is(")") || !starts_operand(before) {
+                break;
+            }
+            found.extend([open.start, close.start]);
+        }
+    }
+    found
+}
+
+/// The last token of the name at `position` with its subscripts, calls and members.
+fn postfix_end(all: &[Token<'_>], brackets: &Brackets, position: usize) -> usize {
+    let mut end = position;
+    loop {
+        let is = |k: usize, text: &str| all.get(k).is_some_and(|t| t.is(text));
+        let is_word = |k: usize| all.get(k).is_some_and(|t| t.kind == TokenKind::Word);
+        if is(end + 1, "[") || is(end + 1, "(") {
+            match brackets.closing(end + 1) {
+                Some(close) => end = close,
+                None => return end,
+            }
+        } else if is(end + 1, ".") && is_word(end + 2) {
+            end += 2;
+        } else if is(end + 1, "-") && is(end + 2, ">") && is_word(end + 3) {
+            end += 3;
+        } else {
+            return end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_of_other_steps_are_dropped() {
+        let args = [
+            "-O3", "-o", "a.out", "-c", "-lm", "-I", "inc", "other.c", "-DN=3", "-Wl,-O1", "-x", "c", "-L",
+            "l",
+        ];
+        let args: Vec<_> = args.iter().map(|a| (*a).to_owned()).collect();
+        assert_eq!(preprocessor_args(&args), ["-O3", "-I", "inc", "-DN=3"]);
+    }
+
+    #[test]
+    fn system_text_goes_and_lines_stay_known() {
+        let output = "# 1 \"a.c\"\n# 1 \"/usr/include/x.h\" 1 3 4\ntypedef unsigned long size_t;\nint f(void);\n\
+                      # 2 \"a.c\" 2\n#pragma scop\nint *__restrict__ p __attribute__((x(1)));\n# 9 \"b.h\" 1\nint q;\n";
+        let found = clean(output, "a.c");
+        assert_eq!(found.text, "\nint *restrict     p                      ;\nint q;\n");
+        assert_eq!(found.origin(3), (true, 3));
+        assert_eq!(found.origin(found.text.len() - 2), (false, 9));
+        assert_eq!(found.pragmas, [(0, "scop".to_owned())]);
+        assert_eq!(found.system_typedefs, [("size_t".to_owned(), "unsigned long".to_owned())]);
+    }
+
+    #[test]
+    fn text_of_system_macros_stays() {
+        let output = "# 1 \"a.c\"\nint most =\n# 1 \"a.c\" 3 4\n0x7fffffff\n# 1 \"a.c\"\n;\n";
+        assert_eq!(clean(output, "a.c").text, "int most =\n0x7fffffff\n;\n");
+    }
+
+    #[test]
+    fn parentheses_around_names_go_unless_they_mean_something() {
+        let output = "# 1 \"a.c\"\ntypedef double real;\nx = ((a)) + (b[i](j)) * f(c) - (real)(d) + (int)(e); if (g) h(int)(i);";
+        let text = clean(output, "a.c").text;
+        assert!(
+            text.contains("x =   a   +  b[i](j)  * f(c) - (real) d  + (int) e ; if (g) h(int)(i);"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn messages_lose_the_marks() {
+        assert_eq!(strip_marks("for  oxeye_mark_s3 x"), "for x");
+    }
+}

@@ -1,0 +1,611 @@
+//! A function as nests within control structure.
+
+use crate::Severity;
+use crate::ast::{self, ExprKind, For, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::delinearize::delinearize;
+use crate::flow::{is_address_taken, is_live_after};
+use crate::lower::{Context, Lowered, Lowerer, Refusal, Scan, State, header};
+use crate::prove::Facts;
+use crate::swaps::{swap_at, swaps_in};
+use crate::unit::{Places, contains_for};
+use oxeye_ir::{
+    Affine, ArrayId, Constraint, ControlLoop, DataflowGraph, Expr, Nest, NestId, Node, Opaque, Program,
+    Region, Storage,
+};
+use std::collections::{BTreeSet, HashMap};
+
+/// Control structure before arrays have their final ids.
+enum Piece {
+    Nest(NestId),
+    Loop { var: Option<VarId>, range: Option<(Expr, Expr)>, body: Vec<Piece> },
+    Branch { condition: Option<Expr>, then: Vec<Piece>, otherwise: Vec<Piece> },
+    Swap(VarId, VarId),
+    Opaque { reason: String, touched: Option<Touched> },
+}
+
+/// Variables that a piece of code may read or write.
+#[derive(Clone, Debug, Default)]
+struct Touched {
+    reads: BTreeSet<VarId>,
+    writes: BTreeSet<VarId>,
+}
+
+/// A loop that stays as it is: where it stands, and why.
+pub(crate) type Refused = (Range, Severity, Box<Refusal>);
+
+/// Builds the program of one function.
+pub(crate) struct Regions<'a> {
+    cx: &'a Context<'a>,
+    places: &'a Places,
+    state: State,
+    refused: Vec<Refused>,
+    /// What is known of the symbols where each nest stands.
+    known: HashMap<NestId, Facts>,
+    /// `#pragma scop` regions of the function.
+    scops: Vec<Range>,
+}
+
+impl<'a> Regions<'a> {
+    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places) -> (Program, Vec<Refused>) {
+        let mut regions = Regions {
+            cx,
+            places,
+            state: State::new(&cx.function.name),
+            refused: Vec::new(),
+            known: HashMap::new(),
+            scops: Vec::new(),
+        };
+        regions.find_scops();
+        let mut pieces = Vec::new();
+        regions.stmt(&cx.function.body, &Facts::default(), &mut pieces);
+        regions.find_aliases();
+        for facts in regions.known.values_mut() {
+            regions.state.program.assumptions.iter().for_each(|a| facts.push(a.clone()));
+        }
+        let wide = std::mem::take(&mut regions.state.wide);
+        delinearize(&mut regions.state.program, &regions.known, &wide);
+        let body = regions.sequence(pieces);
+        regions.state.program.body = body;
+        regions.state.program.rebuild_dataflow();
+        (regions.state.program, regions.refused)
+    }
+
+    fn find_scops(&mut self) {
+        let inside = |at: usize| self.cx.function.range.start <= at && at < self.cx.function.range.end;
+        let mut start = None;
+        for (at, text) in self.cx.preprocessed.pragmas.iter().filter(|(at, _)| inside(*at)) {
+            match text.split_whitespace().next() {
+                Some("scop") => start = Some(*at),
+                Some("endscop") => self.scops.extend(start.take().map(|start| Range { start, end: *at })),
+                _ => {}
+            }
+        }
+        self.scops.extend(start.map(|start| Range { start, end: self.cx.function.range.end }));
+    }
+
+    fn is_wanted(&self, range: Range) -> bool {
+        self.scops.is_empty() || self.scops.iter().any(|s| s.contains(range))
+    }
+
+    fn block(&mut self, body: &[Stmt], facts: &Facts, out: &mut Vec<Piece>) {
+        let mut facts = facts.clone();
+        let mut at = 0;
+        while at < body.len() {
+            if let Some(swap) = swap_at(self.cx.file, &body[at..]) {
+                out.push(Piece::Swap(swap.first, swap.second));
+                at += 3;
+            } else {
+                self.stmt(&body[at], &facts, out);
+                self.forget(&body[at], &mut facts);
+                at += 1;
+            }
+        }
+    }
+
+    /// Drops what is no longer known after a statement.
+    fn forget(&self, s: &Stmt, facts: &mut Facts) {
+        let scan = Scan::of(self.cx.file, s);
+        let mut has_calls = false;
+        s.walk_exprs(&mut |e| has_calls |= matches!(e.kind, ExprKind::Call(..) | ExprKind::Unknown(..)));
+        let changes = |v: &VarId| {
+            let is_shared = matches!(
+                self.cx.file.var(*v).kind,
+                VarKind::Global { .. } | VarKind::Local { is_static: true }
+            ) || is_address_taken(self.cx.function, *v);
+            scan.written.contains(v)
+                || scan.iterators.contains(v)
+                || ((has_calls || !scan.stored.is_empty()) && is_shared)
+        };
+        facts.retain(|c| !self.state.symbols.iter().any(|(v, id)| c.expr.uses(*id) && changes(v)));
+    }
+
+    fn stmt(&mut self, s: &Stmt, facts: &Facts, out: &mut Vec<Piece>) {
+        if contains_for(s)
+            && let Some(refusal) = self.parallel_before(s.range)
+        {
+            self.refused.push((s.range, Severity::Warning, refusal));
+            self.opaque(s, "code with directives of its own", out);
+            return;
+        }
+        match &s.kind {
+            StmtKind::Block(body) => self.block(body, facts, out),
+            StmtKind::For(f) => self.for_stmt(s, f, facts, out),
+            StmtKind::If { condition, then, otherwise } if contains_for(s) => {
+                let condition = self.symbolic(condition, facts);
+                let (mut yes, mut no) = (Vec::new(), Vec::new());
+                let mut inner = facts.clone();
+                if let Some(condition) = &condition {
+                    inner.push_condition(condition, true);
+                }
+                self.stmt(then, &inner, &mut yes);
+                if let Some(otherwise) = otherwise {
+                    let mut inner = facts.clone();
+                    if let Some(condition) = &condition {
+                        inner.push_condition(condition, false);
+                    }
+                    self.stmt(otherwise, &inner, &mut no);
+                }
+                out.push(Piece::Branch { condition, then: yes, otherwise: no });
+            }
+            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => {
+                if self.is_wanted(s.range) {
+                    let word = if matches!(s.kind, StmtKind::While { .. }) { "while" } else { "do" };
+                    let message = format!("a `{word}` loop: how often it runs is not known beforehand");
+                    let severity = if contains_for(s) { Severity::Note } else { Severity::Warning };
+                    let head = Range { start: s.range.start, end: s.range.start + word.len() };
+                    let refusal = Refusal::new(head, message).help("write it as a `for` loop if it counts");
+                    self.refuse(s.range, severity, refusal);
+                }
+                if !contains_for(s) {
+                    self.opaque(s, "a loop that stays as it is", out);
+                    return;
+                }
+                let mut inside = Vec::new();
+                self.stmt(body, &Facts::default(), &mut inside);
+                out.push(Piece::Loop { var: None, range: None, body: inside });
+            }
+            StmtKind::Label(body) => self.stmt(body, &Facts::default(), out),
+            StmtKind::Unknown(what, body) if contains_for(s) => {
+                let mut inside = Vec::new();
+                self.block(body, &Facts::default(), &mut inside);
+                out.push(Piece::Opaque { reason: format!("{what} around loops"), touched: None });
+                out.append(&mut inside);
+                out.push(Piece::Opaque { reason: format!("{what} around loops"), touched: None });
+            }
+            StmtKind::Empty => {}
+            _ => self.opaque(s, "not a loop", out),
+        }
+    }
+
+    /// Code that stays as it is, unless it touches no arrays at all.
+    fn opaque(&mut self, s: &Stmt, reason: &str, out: &mut Vec<Piece>) {
+        let touched = touched_by(self.cx, s);
+        if touched.as_ref().is_some_and(|t| t.reads.is_empty() && t.writes.is_empty()) {
+            return;
+        }
+        match (out.last_mut(), touched) {
+            (Some(Piece::Opaque { touched: before, .. }), touched) => match (before.as_mut(), touched) {
+                (Some(before), Some(touched)) => {
+                    before.reads.extend(touched.reads);
+                    before.writes.extend(touched.writes);
+                }
+                _ => *before = None,
+            },
+            (_, touched) => out.push(Piece::Opaque { reason: reason.to_owned(), touched }),
+        }
+    }
+
+    /// A condition of symbols only.
+    fn symbolic(&mut self, e: &ast::Expr, facts: &Facts) -> Option<Expr> {
+        let nothing = Stmt { kind: StmtKind::Empty, range: e.range };
+        let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, &nothing);
+        let value = lowerer.value(e).ok()?;
+        if !value.e.reads().is_empty() {
+            return None;
+        }
+        self.state = lowerer.state;
+        Some(value.e)
+    }
+
+    /// Notes why a loop stays as it is, unless that was said of a loop around it.
+    fn refuse(&mut self, range: Range, severity: Severity, refusal: Box<Refusal>) {
+        let is_known =
+            self.refused.iter().any(|(_, _, r)| r.range == refusal.range && r.message == refusal.message);
+        if !is_known {
+            self.refused.push((range, severity, refusal));
+        }
+    }
+
+    fn for_stmt(&mut self, s: &Stmt, f: &For, facts: &Facts, out: &mut Vec<Piece>) {
+        let is_wanted = self.is_wanted(s.range);
+        if is_wanted {
+            match self.nest(s, f, facts) {
+                Ok(id) => {
+                    out.push(Piece::Nest(id));
+                    return;
+                }
+                Err(refusal) => self.refuse(s.range, Severity::Warning, refusal),
+            }
+        } else if !self.scops.iter().any(|scop| s.range.contains(*scop)) {
+            self.opaque(s, "outside of the marked region", out);
+            return;
+        }
+        if !contains_for(&f.body) {
+            self.opaque(s, "a loop that stays as it is", out);
+            return;
+        }
+        let at = self.refused.len();
+        let (var, range, inner) = self.control(s, f, facts);
+        let mut body = Vec::new();
+        let n_nests = self.state.program.nests.len();
+        self.stmt(&f.body, &inner, &mut body);
+        // What the loop loses is little if the loops inside are nests.
+        if is_wanted
+            && self.state.program.nests.len() > n_nests
+            && self.refused.len() == at
+            && let Some((range, severity, _)) = self.refused.last_mut()
+            && *range == s.range
+        {
+            *severity = Severity::Note;
+        }
+        out.push(Piece::Loop { var, range, body });
+    }
+
+    /// The counter of a loop around nests and its range, where they are plain.
+    fn control(&mut self, s: &Stmt, f: &For, facts: &Facts) -> (Option<VarId>, Option<(Expr, Expr)>, Facts) {
+        let Ok(header) = header(f, s.range) else { return (None, None, Facts::default()) };
+        let var = header.var;
+        let scan = Scan::of(self.cx.file, s);
+        let mut unchanged = facts.clone();
+        // Whatever the loop changes is no longer what it was before it.
+        let is_stable = |constraint: &Constraint, symbols: &HashMap<VarId, oxeye_ir::SymId>| {
+            symbols.iter().all(|(v, id)| {
+                let changes =
+                    scan.written.contains(v) || scan.iterators.contains(v) || scan.declared.contains(v);
+                !(changes && constraint.expr.uses(*id))
+            })
+        };
+        unchanged.retain(|c| is_stable(c, &self.state.symbols));
+        if scan.written.contains(&var) || is_address_taken(self.cx.function, var) {
+            return (None, None, unchanged);
+        }
+        let Some(Scalar { is_volatile: false, ty, .. }) = self.cx.file.var(var).ty.as_scalar() else {
+            return (None, None, unchanged);
+        };
+        let empty = For { body: Stmt { kind: StmtKind::Empty, range: f.body.range }, ..f.clone() };
+        let alone = Stmt { kind: StmtKind::For(Box::new(empty.clone())), range: s.range };
+        let mut lowerer = Lowerer::new(self.cx, self.state.clone(), &unchanged, &alone);
+        let mut nodes = Vec::new();
+        if lowerer.for_loop(&alone, &empty, &mut nodes).is_err() {
+            return (Some(var), None, unchanged);
+        }
+        let [Node::Loop(l)] = nodes.as_slice() else { return (Some(var), None, unchanged) };
+        let (Some(lower), Some(upper)) = (l.lower.as_affine().cloned(), l.upper.as_affine().cloned()) else {
+            return (Some(var), None, unchanged);
+        };
+        let (is_global_free, state) = (!mentions_globals(self.cx, f), lowerer.state);
+        let range = (Constraint::ge(lower.clone(), 0.into()), Constraint::ge(upper.clone(), 0.into()));
+        if !is_global_free || !is_stable(&range.0, &state.symbols) || !is_stable(&range.1, &state.symbols) {
+            return (Some(var), None, unchanged);
+        }
+        self.state = state;
+        let symbol = match self.state.symbols.get(&var) {
+            Some(id) => *id,
+            None => {
+                let id = self.state.program.add_symbol(&self.cx.file.var(var).name, *ty);
+                self.state.symbols.insert(var, id);
+                id
+            }
+        };
+        let mut inner = unchanged;
+        inner.push(Constraint::ge(Affine::var(symbol), lower.clone()));
+        inner.push(Constraint::lt(Affine::var(symbol), upper.clone()));
+        (Some(var), Some((Expr::from(lower), Expr::from(upper))), inner)
+    }
+
+    /// Lowers one nest into the program.
+    fn nest(&mut self, s: &Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
+        let Some(span) = self.places.of_loop(s.range) else {
+            let head = Range { start: s.range.start, end: s.range.start + 3 };
+            return Err(Refusal::new(
+                head,
+                "this `for` is not written out in the file: a macro made it or stands across its end",
+            )
+            .help("write the loop itself without macros; macros inside it are fine"));
+        };
+        self.check_pragmas(s.range)?;
+        if let Some(swap) = swaps_in(self.cx.file, s).first() {
+            let (a, b) = (&self.cx.file.var(swap.first).name, &self.cx.file.var(swap.second).name);
+            return Err(Refusal::new(swap.range, format!("the pointers `{a}` and `{b}` change places")));
+        }
+        let scan = Scan::of(self.cx.file, s);
+        let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
+        let mut roots = Vec::new();
+        lowerer.for_loop(s, f, &mut roots)?;
+        let state = lowerer.state;
+        let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
+        iterators.sort_unstable();
+        for var in iterators {
+            if is_live_after(self.cx.file, self.cx.function, s.range, var) {
+                let name = &self.cx.file.var(var).name;
+                let head = Range { start: s.range.start, end: s.range.start + 3 };
+                return Err(Refusal::new(
+                    head,
+                    format!("the value of `{name}` after the loop may be used later"),
+                )
+                .help(format!(
+                    "declare it in the loop, `for (int {name} = ...`, or use another variable afterwards"
+                )));
+            }
+        }
+        let id = NestId(state.program.nests.keys().map(|n| n.0 + 1).max().unwrap_or(0));
+        let mut nest = Nest {
+            id,
+            function: self.cx.function.name.clone(),
+            span: Some(span),
+            roots,
+            live_out: Vec::new(),
+        };
+        if nest.stmts().is_empty() {
+            return Err(Refusal::new(s.range, "the loop does nothing"));
+        }
+        if let Err(violations) = oxeye_ir::verify_nest(&state.program, &nest) {
+            let what = violations.first().map_or_else(String::new, ToString::to_string);
+            return Err(Refusal::new(s.range, format!("the loop has no exact description ({what})")));
+        }
+        self.check_symbols(&state, &nest, &scan, s.range)?;
+        nest.live_out = self.live_out(&state, &nest, s.range);
+        self.state = state;
+        self.state.program.nests.insert(id, nest);
+        self.known.insert(id, facts.clone());
+        Ok(id)
+    }
+
+    /// A statement that the user already gave to several threads. Directives may count the loops below them, and say
+    /// what threads share.
+    fn parallel_before(&self, range: Range) -> Option<Box<Refusal>> {
+        let text = &self.cx.preprocessed.text;
+        let is_before = |at: usize| at <= range.start && text[at..range.start].trim().is_empty();
+        let (_, pragma) = self.cx.preprocessed.pragmas.iter().find(|(at, pragma)| {
+            is_before(*at) && matches!(pragma.split_whitespace().next(), Some("omp" | "acc"))
+        })?;
+        let (what, length) = if text[range.start..].starts_with("for") { ("loop", 3) } else { ("code", 1) };
+        let place = Range { start: range.start, end: range.start + length };
+        Some(
+            Refusal::new(place, format!("the {what} already has `#pragma {pragma}`"))
+                .help("take the pragma out to have the loop tuned"),
+        )
+    }
+
+    /// Loops that the user already told the compiler how to run.
+    fn check_pragmas(&self, range: Range) -> Lowered<()> {
+        let text = &self.cx.preprocessed.text;
+        for (at, pragma) in &self.cx.preprocessed.pragmas {
+            let is_inside = range.start <= *at && *at < range.end;
+            let is_before = *at <= range.start && text[*at..range.start].trim().is_empty();
+            if !(is_inside || is_before) {
+                continue;
+            }
+            let words: Vec<_> = pragma.split_whitespace().collect();
+            let place = Range { start: range.start, end: range.start + 3 };
+            match words.as_slice() {
+                ["omp" | "acc", ..] => {
+                    return Err(Refusal::new(place, format!("the loop already has `#pragma {pragma}`"))
+                        .help("take the pragma out to have the loop tuned"));
+                }
+                ["GCC", "ivdep" | "unroll" | "novector", ..]
+                | ["clang", "loop", ..]
+                | [
+                    "unroll" | "nounroll" | "ivdep" | "simd" | "vector" | "novector" | "loop"
+                    | "unroll_and_jam",
+                    ..,
+                ] if is_before => {
+                    return Err(Refusal::new(place, format!("`#pragma {pragma}` stands before the loop"))
+                        .help("take the pragma out to have the loop tuned"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses nests that may change one of their symbols through a pointer.
+    fn check_symbols(&self, state: &State, nest: &Nest, scan: &Scan, at: Range) -> Lowered<()> {
+        if self.cx.no_alias {
+            return Ok(());
+        }
+        let used = nest.vars();
+        let mut symbols: Vec<_> =
+            state.symbols.iter().filter(|(_, id)| used.contains(&(**id).into())).collect();
+        symbols.sort_unstable();
+        for (var, _) in symbols {
+            let symbol = self.cx.file.var(*var);
+            let mut stored: Vec<VarId> = scan.stored.iter().copied().collect();
+            stored.sort_unstable();
+            for array in stored {
+                let target = self.cx.file.var(array);
+                if self.may_share(&symbol.ty, target.ty.innermost())
+                    && !self.cx.pointers.are_distinct(*var, array)
+                {
+                    let message = format!("writing to `{}` may change `{}`", target.name, symbol.name);
+                    return Err(Refusal::new(at, message)
+                        .help(format!("copy `{}` into a local variable before the loop", symbol.name)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether C lets objects of these types share memory.
+    fn may_share(&self, a: &Type, b: &Type) -> bool {
+        let (Type::Scalar(a), Type::Scalar(b)) = (a, b) else { return true };
+        let is_char = |s: &Scalar| s.ty.bytes() == 1 && !s.is_bool;
+        !self.cx.has_strict_aliasing
+            || is_char(a)
+            || is_char(b)
+            || (a.ty.bytes() == b.ty.bytes() && a.ty.is_float() == b.ty.is_float())
+    }
+
+    fn live_out(&self, state: &State, nest: &Nest, range: Range) -> Vec<ArrayId> {
+        let mut written: Vec<ArrayId> =
+            nest.accesses().into_iter().filter(|(_, is_write)| *is_write).map(|(a, _)| a.array).collect();
+        written.sort_unstable();
+        written.dedup();
+        written.retain(|id| {
+            let array = state.program.array(*id);
+            let Some(var) = state.vars.get(id) else { return false };
+            let variable = self.cx.file.var(*var);
+            match (array.storage, &variable.ty) {
+                (Storage::Param, Type::Scalar(_)) => {
+                    is_live_after(self.cx.file, self.cx.function, range, *var)
+                }
+                (Storage::Local, Type::Pointer { .. }) => true,
+                (Storage::Local, Type::Array { .. }) => {
+                    self.cx.pointers.escapes(*var)
+                        || is_live_after(self.cx.file, self.cx.function, range, *var)
+                }
+                (Storage::Local, _) => is_live_after(self.cx.file, self.cx.function, range, *var),
+                _ => false,
+            }
+        });
+        written
+    }
+
+    /// Pairs of arrays that may share memory, of which some nest that uses both writes one.
+    fn find_aliases(&mut self) {
+        if self.cx.no_alias {
+            return;
+        }
+        let mut pairs = BTreeSet::new();
+        for nest in self.state.program.nests.values() {
+            let accesses = nest.accesses();
+            let written: BTreeSet<ArrayId> =
+                accesses.iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
+            let used = nest.arrays();
+            for a in &written {
+                for b in used.iter().filter(|b| *b != a) {
+                    pairs.insert((*a.min(b), *a.max(b)));
+                }
+            }
+        }
+        let may_alias = |(a, b): &(ArrayId, ArrayId)| {
+            let is_own = |id: &ArrayId| matches!(self.state.program.array(*id).storage, Storage::Body(_));
+            let (Some(x), Some(y)) = (self.state.vars.get(a), self.state.vars.get(b)) else { return false };
+            if is_own(a) || is_own(b) {
+                return false;
+            }
+            let (t, u) = (self.cx.file.var(*x).ty.innermost(), self.cx.file.var(*y).ty.innermost());
+            self.may_share(t, u) && !self.cx.pointers.are_distinct(*x, *y)
+        };
+        let found: Vec<_> = pairs.into_iter().filter(may_alias).collect();
+        self.state.program.may_alias = found;
+    }
+
+    fn sequence(&self, pieces: Vec<Piece>) -> Region {
+        let mut regions: Vec<Region> = Vec::new();
+        let mut nests: Vec<NestId> = Vec::new();
+        let flush = |nests: &mut Vec<NestId>, regions: &mut Vec<Region>| {
+            if !nests.is_empty() {
+                regions.push(Region::Dataflow(DataflowGraph::build(&self.state.program, nests)));
+                nests.clear();
+            }
+        };
+        for piece in pieces {
+            if let Piece::Nest(id) = piece {
+                nests.push(id);
+                continue;
+            }
+            let region = self.region(piece);
+            if let Some(region) = region {
+                flush(&mut nests, &mut regions);
+                regions.push(region);
+            }
+        }
+        flush(&mut nests, &mut regions);
+        if regions.len() == 1 { regions.remove(0) } else { Region::Sequence(regions) }
+    }
+
+    fn region(&self, piece: Piece) -> Option<Region> {
+        let arrays = |vars: &BTreeSet<VarId>| -> Vec<ArrayId> {
+            let mut ids: Vec<_> = vars.iter().filter_map(|v| self.state.arrays.get(v)).copied().collect();
+            ids.sort_unstable();
+            ids
+        };
+        Some(match piece {
+            Piece::Nest(_) => return None,
+            Piece::Loop { var, range, body } => Region::Loop(ControlLoop {
+                iterator: var.and_then(|v| self.state.symbols.get(&v)).copied(),
+                range,
+                body: Box::new(self.sequence(body)),
+            }),
+            Piece::Branch { condition, then, otherwise } => Region::Branch {
+                condition,
+                then: Box::new(self.sequence(then)),
+                otherwise: Box::new(self.sequence(otherwise)),
+            },
+            Piece::Swap(a, b) => match (self.state.arrays.get(&a), self.state.arrays.get(&b)) {
+                (Some(a), Some(b)) => Region::Swap(*a, *b),
+                _ => return None,
+            },
+            Piece::Opaque { reason, touched } => {
+                let (reads, writes) = match touched {
+                    Some(t) => (Some(arrays(&t.reads)), Some(arrays(&t.writes))),
+                    None => (None, None),
+                };
+                let is_nothing = |list: &Option<Vec<ArrayId>>| list.as_ref().is_some_and(Vec::is_empty);
+                if is_nothing(&reads) && is_nothing(&writes) {
+                    return None;
+                }
+                Region::Opaque(Opaque { reason, reads, writes })
+            }
+        })
+    }
+}
+
+/// Whether a loop's header depends on variables that calls inside could change.
+fn mentions_globals(cx: &Context<'_>, f: &For) -> bool {
+    let mut found = false;
+    let mut look = |e: &ast::Expr| {
+        e.walk(&mut |e| {
+            if let ExprKind::Var(v) = e.kind {
+                found |= matches!(
+                    cx.file.var(v).kind,
+                    VarKind::Global { .. } | VarKind::Local { is_static: true }
+                ) || is_address_taken(cx.function, v);
+            }
+        });
+    };
+    f.init.iter().flat_map(|s| s.exprs()).for_each(&mut look);
+    f.condition.iter().for_each(&mut look);
+    found
+}
+
+/// The arrays and scalars a statement may read or write; `None` for any.
+fn touched_by(cx: &Context<'_>, s: &Stmt) -> Option<Touched> {
+    let mut touched = Touched::default();
+    let mut is_known = true;
+    let interesting = |v: VarId| {
+        let ty = &cx.file.var(v).ty;
+        ty.is_pointer() || ty.as_scalar().is_some()
+    };
+    s.walk(&mut |s| {
+        is_known &= !matches!(s.kind, StmtKind::Unknown(..));
+        if let StmtKind::Declare(declared) = &s.kind {
+            touched.writes.extend(declared.iter().filter(|d| d.init.is_some()).map(|d| d.var));
+        }
+    });
+    s.walk_exprs(&mut |e| match &e.kind {
+        ExprKind::Var(v) if interesting(*v) => _ = touched.reads.insert(*v),
+        ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => match target.as_var() {
+            Some(v) => _ = touched.writes.insert(v),
+            None => touched.writes.extend(crate::lower::pointer_var(target)),
+        },
+        ExprKind::Call(callee, _) => {
+            let is_pure = matches!(&callee.kind, ExprKind::Name(n) if oxeye_ir::MathFn::from_c_name(n).is_some() || n == "malloc" || n == "free");
+            is_known &= is_pure;
+        }
+        ExprKind::Unknown(..) => is_known = false,
+        _ => {}
+    });
+    is_known.then_some(touched)
+}

@@ -1,0 +1,60 @@
+//! `tmp = a; a = b; b = tmp;`
+
+use crate::ast::*;
+
+/// Two pointers that change places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Swap {
+    pub(crate) first: VarId,
+    pub(crate) second: VarId,
+    /// The three statements.
+    pub(crate) range: Range,
+}
+
+/// The swap that `statements` start with.
+pub(crate) fn swap_at(file: &File, statements: &[Stmt]) -> Option<Swap> {
+    let [first, second, third, ..] = statements else { return None };
+    let (saved, a) = match &first.kind {
+        StmtKind::Declare(declared) => match declared.as_slice() {
+            [Declared { var, init: Some(init) }] => (*var, init.as_var()?),
+            _ => return None,
+        },
+        _ => copy(first)?,
+    };
+    let (target, b) = copy(second)?;
+    let (last, source) = copy(third)?;
+    let is_pointer = |v: VarId| file.var(v).ty.is_pointer();
+    let fits = target == a && last == b && source == saved && a != b && saved != a && saved != b;
+    let range = Range { start: first.range.start, end: third.range.end };
+    (fits && is_pointer(a) && is_pointer(b)).then_some(Swap { first: a, second: b, range })
+}
+
+/// `a = b;`
+fn copy(s: &Stmt) -> Option<(VarId, VarId)> {
+    match &s.kind {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => {
+            Some((target.as_var()?, value.as_var()?))
+        }
+        _ => None,
+    }
+}
+
+/// Every swap in a statement.
+pub(crate) fn swaps_in(file: &File, s: &Stmt) -> Vec<Swap> {
+    let mut found = Vec::new();
+    s.walk(&mut |s| {
+        if let StmtKind::Block(body) = &s.kind {
+            let mut at = 0;
+            while at < body.len() {
+                match swap_at(file, &body[at..]) {
+                    Some(swap) => {
+                        found.push(swap);
+                        at += 3;
+                    }
+                    None => at += 1,
+                }
+            }
+        }
+    });
+    found
+}

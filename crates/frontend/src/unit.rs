@@ -1,0 +1,260 @@
+//! Reading a file.
+
+use crate::ast::{self, Range, Stmt, StmtKind};
+use crate::convert;
+use crate::layout::{Extent, Layout, Mark};
+use crate::lexer::tokens;
+use crate::lower::{Context, Refusal};
+use crate::pointers::Pointers;
+use crate::preprocess::{Preprocessed, preprocess};
+use crate::regions::Regions;
+use crate::{Diagnostic, FrontendError, Severity};
+use oxeye_ir::{Program, Span};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// How to read a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The user's compiler, which preprocesses.
+    pub compiler: String,
+    /// The user's compile arguments. What only concerns compiling and linking is left out.
+    pub args: Vec<String>,
+    /// Read this function only.
+    pub function: Option<String>,
+    /// Take it that pointers never lead to the same memory.
+    pub no_alias: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { compiler: "cc".into(), args: Vec::new(), function: None, no_alias: false }
+    }
+}
+
+/// A file that was read.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its text, byte for byte.
+    pub source: String,
+    /// The functions that contain loop nests, in textual order.
+    pub functions: Vec<Function>,
+    /// What could not be read, and why.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether it defines `main`.
+    pub has_main: bool,
+}
+
+/// A function with loop nests.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Its nests.
+    pub program: Program,
+    /// The whole definition in the user's file.
+    pub span: Span,
+}
+
+/// Reads a C file.
+///
+/// # Errors
+/// If the file cannot be read, the preprocessor fails, or the function asked for is not there. Whatever else goes wrong
+/// is among the diagnostics.
+pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError> {
+    let bytes =
+        std::fs::read(path).map_err(|source| FrontendError::Read { path: path.to_owned(), source })?;
+    let source = String::from_utf8(bytes).map_err(|e| {
+        let good = &e.as_bytes()[..e.utf8_error().valid_up_to()];
+        let line = good.iter().filter(|b| **b == b'\n').count() + 1;
+        FrontendError::Encoding { path: path.to_owned(), line }
+    })?;
+    let layout = Layout::of(&source);
+    let preprocessed = preprocess(path, &source, &layout, &options.compiler, &options.args)?;
+    let no_parse = || FrontendError::Parse { path: path.to_owned() };
+    let file = convert::parse(&preprocessed).ok_or_else(no_parse)?;
+    let is_own = |f: &ast::Function| preprocessed.origin(f.range.start).0;
+    let mut unit = Unit {
+        path: path.to_owned(),
+        source,
+        functions: Vec::new(),
+        diagnostics: Vec::new(),
+        has_main: file.functions.iter().any(|f| f.name == "main" && is_own(f)),
+    };
+    if let Some(name) = &options.function
+        && !file.functions.iter().any(|f| f.name == *name && is_own(f))
+    {
+        let names: Vec<_> = file.functions.iter().filter(|f| is_own(f)).map(|f| f.name.as_str()).collect();
+        let known = match names.as_slice() {
+            [] => "it defines none".to_owned(),
+            names => format!("it defines {}", names.join(", ")),
+        };
+        return Err(FrontendError::NoFunction { name: name.clone(), path: path.to_owned(), known });
+    }
+    let pointers = Pointers::new(&file);
+    let places = Places::new(&preprocessed, &layout);
+    let mut reader = Reader { unit: &mut unit, preprocessed: &preprocessed };
+    for (message, range) in &file.problems {
+        if preprocessed.origin(range.start).0 {
+            reader.report(Severity::Error, message, None, *range, None, None);
+        }
+    }
+    for (position, function) in file.functions.iter().enumerate() {
+        if !is_own(function) || options.function.as_ref().is_some_and(|name| *name != function.name) {
+            continue;
+        }
+        let cx = Context {
+            file: &file,
+            function,
+            position,
+            pointers: &pointers,
+            preprocessed: &preprocessed,
+            no_alias: options.no_alias,
+            has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),
+        };
+        reader.function(&cx, &places);
+    }
+    unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
+    Ok(unit)
+}
+
+/// Where loops and functions of the parsed text stand in the user's file.
+pub(crate) struct Places {
+    loops: HashMap<Range, Extent>,
+    /// By the place of the opening brace.
+    functions: HashMap<usize, Extent>,
+}
+
+impl Places {
+    fn new(preprocessed: &Preprocessed, layout: &Layout) -> Self {
+        let text = &preprocessed.text;
+        let before = |at: usize| text[..at].trim_end().len();
+        let mut starts: HashMap<usize, usize> = HashMap::new();
+        let mut places = Places { loops: HashMap::new(), functions: HashMap::new() };
+        for (at, mark) in &preprocessed.marks {
+            match mark {
+                Mark::LoopStart(k) => {
+                    let rest = &text[*at..];
+                    starts.insert(*k, at + (rest.len() - rest.trim_start().len()));
+                }
+                Mark::LoopEnd(k) => {
+                    if let (Some(start), Some(extent)) = (starts.get(k), layout.loops.get(*k)) {
+                        places.loops.insert(Range { start: *start, end: before(*at) }, *extent);
+                    }
+                }
+                Mark::Block(k) => {
+                    if let (Some(brace), Some(block)) = (before(*at).checked_sub(1), layout.blocks.get(*k)) {
+                        places.functions.insert(brace, block.whole);
+                    }
+                }
+            }
+        }
+        places
+    }
+
+    /// The bytes of a `for` statement in the user's file; `None` if a macro made it.
+    pub(crate) fn of_loop(&self, range: Range) -> Option<Span> {
+        self.loops.get(&range).map(|e| span(*e))
+    }
+}
+
+fn span(e: Extent) -> Span {
+    Span { start: e.start, end: e.end, line: e.line }
+}
+
+struct Reader<'a> {
+    unit: &'a mut Unit,
+    preprocessed: &'a Preprocessed,
+}
+
+impl Reader<'_> {
+    fn report(
+        &mut self,
+        severity: Severity,
+        message: &str,
+        help: Option<String>,
+        range: Range,
+        function: Option<&str>,
+        nest_line: Option<u32>,
+    ) {
+        let span = locate(self.preprocessed, &self.unit.source, range);
+        let label = nest_line.map(|line| format!("the loop at line {line} stays as it is"));
+        self.unit.diagnostics.push(Diagnostic {
+            severity,
+            message: message.to_owned(),
+            help,
+            span,
+            label,
+            function: function.map(str::to_owned),
+            nest_line,
+        });
+    }
+
+    fn function(&mut self, cx: &Context<'_>, places: &Places) {
+        let function = cx.function;
+        let name = function.name.as_str();
+        if let Some((problem, range)) = &function.problem {
+            let help = Some(format!("`{name}` stays as it is"));
+            self.report(Severity::Warning, problem, help, *range, Some(name), None);
+            return;
+        }
+        let mut has_loops = false;
+        function.body.walk(&mut |s| {
+            has_loops |=
+                matches!(s.kind, StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. })
+        });
+        if !has_loops {
+            return;
+        }
+        let Some(whole) = places.functions.get(&function.body.range.start) else {
+            let message = format!("`{name}` is made by a macro, so its loops have no place in the file");
+            self.report(Severity::Warning, &message, None, function.range, Some(name), None);
+            return;
+        };
+        let (program, refused) = Regions::build(cx, places);
+        for (stmt, severity, refusal) in refused {
+            let line = self.preprocessed.origin(stmt.start).1;
+            let Refusal { message, help, range } = *refusal;
+            self.report(severity, &message, help, range, Some(name), Some(line));
+        }
+        if !program.nests.is_empty() {
+            self.unit.functions.push(Function { name: name.to_owned(), program, span: span(*whole) });
+        }
+    }
+}
+
+/// The place in the user's file that a piece of the preprocessed text comes from, as well as it can be told.
+fn locate(preprocessed: &Preprocessed, source: &str, range: Range) -> Option<Span> {
+    let (is_own, line) = preprocessed.origin(range.start);
+    if !is_own || line == 0 {
+        return None;
+    }
+    let start = source.split_inclusive('\n').take(line as usize - 1).map(str::len).sum::<usize>();
+    let own_line = source.get(start..)?.lines().next()?;
+    let text = preprocessed.text.get(range.start..range.end)?;
+    let text_line = text.lines().next().unwrap_or("").trim_end();
+    // The same words, as often before it on the line.
+    let line_start = preprocessed.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    let before = &preprocessed.text[line_start..range.start];
+    let found = |piece: &str| {
+        let n_before = before.matches(piece).count();
+        let at = own_line.match_indices(piece).nth(n_before)?.0;
+        Some((at, at + piece.len()))
+    };
+    let first_word = tokens(text).first().map(|t| t.text.to_owned());
+    let (from, to) = Some(text_line)
+        .filter(|t| !t.is_empty())
+        .and_then(found)
+        .or_else(|| first_word.as_deref().and_then(found))
+        .unwrap_or_else(|| (own_line.len() - own_line.trim_start().len(), own_line.trim_end().len()));
+    Some(Span { start: start + from, end: start + to.max(from), line })
+}
+
+/// Whether a statement contains a `for`.
+pub(crate) fn contains_for(s: &Stmt) -> bool {
+    let mut found = false;
+    s.walk(&mut |s| found |= matches!(s.kind, StmtKind::For(_)));
+    found
+}

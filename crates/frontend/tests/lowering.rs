@@ -1,0 +1,489 @@
+//! What C becomes.
+
+mod common;
+
+use common::{read_with, show, shown};
+use insta::assert_snapshot;
+use oxeye_frontend::ReadOptions;
+
+#[test]
+fn arrays_of_every_kind() {
+    assert_snapshot!(shown(
+        "typedef double real;
+typedef real grid[8][9];
+static double S[4][6];
+grid G;
+void f(int n, int m, real A[restrict n][m + 1], double B[static 3], const float (*C)[m], grid D, long k, double *P)
+{
+    double local[5], vla[n][2 * m];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++) {
+            A[i][j] = B[j] + C[i][j] * S[i][j];
+            D[i][j] = G[j][i] + *(P + k) + *(*(S + i) + j) + j[B];
+            local[j] = vla[i][j];
+        }
+}
+"
+    ));
+}
+
+#[test]
+fn linearised_subscripts() {
+    assert_snapshot!(shown(
+        "#include <stddef.h>
+void two(int n, int m, double *A, const double *B)
+{
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < m - 1; j++)
+            A[i * m + j] = B[(i - 1) * m + j] + B[i * m + (j + 1)] + *(B + i * m + m - 1 - j) + B[m * i];
+}
+void three(int n, int m, int p, float *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int k = 0; k < p; k++)
+                A[i * m * p + j * p + k] += A[(i * m + j) * p + k];
+}
+void image(int h, int w, unsigned char *restrict out, const unsigned char *restrict in)
+{
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            for (int c = 0; c < 3; c++)
+                out[(y * w + x) * 3 + c] = in[3 * (y * w + x) + 2 - c];
+}
+void triangle(size_t n, double *A)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
+            A[(size_t)i * n + j] = A[j * n + i];
+}
+void constant(double *A)
+{
+    for (int i = 1; i < 99; i++)
+        for (int j = 1; j < 199; j++)
+            A[i * 200 + j] = A[(i - 1) * 200 + j - 1] + A[i * 200 + 200 + j];
+}
+void padded(int n, int m, int lda, double *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            A[i * lda + j] = 0.0;
+}
+void padded_known(int n, double *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 60; j++)
+            A[i * 64 + j] = 0.0;
+}
+void guarded(int n, int m, int lda, double *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            if (j < lda)
+                A[i * lda + j] = 0.0;
+}
+void crossing(int n, int m, double *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= m; j++)
+            A[(long)i * m + j] = 1.0;
+}
+void plane(int t, int n, int m, double *A)
+{
+    for (int i = 0; i < n; i++)
+        A[t * n + i] = 1.0;
+}
+"
+    ));
+}
+
+#[test]
+fn loop_headers() {
+    assert_snapshot!(shown(
+        "#include <stddef.h>
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+static int least(int a, int b) { return a < b ? a : b; }
+void f(int n, int m, long w, size_t z, double *x, const int *row)
+{
+    int i;
+    for (i = n - 1; i >= 0; i -= 2)
+        x[i] = 1;
+    for (i = 3; i <= n && i < m + 4; i = i + 1)
+        x[i] = 2;
+    for (i = 0; n > i; i = 2 + i)
+        x[i] = 3;
+    for (long l = w; l != 0; --l)
+        x[l] = 4;
+    for (size_t s = 0; s < z; ++s)
+        x[s] = 5;
+    for (unsigned u = 1; u < z - 1; u++)
+        x[u - 1] = 6;
+    for (i = 0; i < MIN(n, m); i++)
+        x[i] = 7;
+    for (i = 0; i < least(n, 2 * m); i++)
+        x[i] = 8;
+    for (i = 0; i < n / 2; i++)
+        x[i] = 9;
+    for (i = 0; i <= n / 2; i++)
+        x[i] = 10;
+    for (i = 0; 2 * i + 1 < n; i++)
+        x[i] = 11;
+    for (i = n % 2; i < n; i += 2)
+        x[i] = 12;
+    for (int r = 0; r < n; r++)
+        for (int k = row[r]; k < row[r + 1]; k++)
+            x[r] += k;
+    for (i = 0; i < n; i++)
+        for (int j = i > 2 ? i : 2; j < n; j++)
+            x[j] += 1;
+    for (i = 0; m > 3 && i < n; i++)
+        x[i] = 13;
+    for (int j = n / 2; j > 0; j--)
+        x[j] = 14;
+    for (double *p = x, i = 0; i < n; i++)
+        x[(int)i] = 15;
+}
+"
+    ));
+}
+
+#[test]
+fn statements() {
+    assert_snapshot!(shown(
+        "#include <math.h>
+void f(int n, double *restrict x, float *restrict y, int *restrict k, unsigned char *restrict c)
+{
+    double s, best = x[0];
+    int count = 0, most = 0;
+    for (int i = 0; i < n; i++) {
+        s = 0.0;
+        s += x[i], s = x[i] + s;
+        s = s - 1.0;
+        x[i] = x[i] * 2 + 1.0f;
+        y[i] = y[i] / (float)n;
+        x[i] = -x[i] + fabs(x[i]) * sqrtf(y[i]) + pow(x[i], 2.) + fmin(s, 1);
+        k[i]++;
+        --count;
+        k[i] <<= 2;
+        k[i] %= n;
+        k[i] = k[i] > 3 ? k[i] : 3;
+        c[i] = c[i] / 2 + 'a';
+        if (x[i] < best)
+            best = x[i];
+        if (k[i] > most)
+            most = k[i];
+        if (i % 2 == 0 && !(i > 3 || x[i] >= 0.5)) {
+            x[i] = 1 / 3 + 7 % 4 + 1 / 2.0;
+        } else if (i == 7)
+            x[i] = n / 2 * 0.5;
+        else
+            ;
+        x[i] = y[i] = 0.25f;
+        x[i] = x[i] < 0 ? 0 : x[i];
+        (void)n;
+        x[i] = (k[i] & 3) ^ ~k[i] | (1 << 4) | sizeof(double);
+    }
+    x[0] = best + count + most;
+}
+"
+    ));
+}
+
+#[test]
+fn skipped_iterations() {
+    assert_snapshot!(shown(
+        "void f(int n, double *restrict x, const int *restrict k)
+{
+    for (int i = 0; i < n; i++) {
+        x[i] += 1.0;
+        if (i == 3)
+            continue;
+        if (x[i] > 2.0) {
+            x[i] = 2.0;
+            continue;
+        }
+        if (!(x[i] < 1.0))
+            continue;
+        x[k[i]] = 0.0;
+    }
+}
+"
+    ));
+}
+
+#[test]
+fn values_declared_inside() {
+    assert_snapshot!(shown(
+        "void f(int n, double *restrict x, const int *restrict index, int *restrict out)
+{
+    for (int i = 0; i < n; i++) {
+        const int left = i - 1, right = i + 1;
+        double sum = 0.0, unset;
+        int k = index[i];
+        int o = out[i];
+        double window[3];
+        for (int j = left; j <= right; j++)
+            sum += x[j];
+        for (int j = 0; j < 3; j++)
+            window[j] = sum;
+        unset = window[1];
+        int moving = left;
+        moving += 2;
+        x[k] = unset + moving + o;
+        out[i] = k;
+    }
+}
+"
+    ));
+}
+
+#[test]
+fn small_functions_are_put_in_place() {
+    assert_snapshot!(shown(
+        "static inline int clampi(int x, int lo, int hi) { return x < lo ? lo : (x > hi ? hi : x); }
+static double sq(double v) { double r = v; r *= v; return r; }
+static int sign(float v)
+{
+    if (v > 0)
+        return 1;
+    else if (v < 0)
+        return -1;
+    return 0;
+}
+static double at(int n, const double *A, int i, int j) { return A[i * n + clampi(j, 0, n - 1)]; }
+void f(int n, const double *restrict A, double *restrict B)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            B[i * n + j] = at(n, A, i, j + 1) + sq(B[i * n + j]) * sign(1.5) + A[clampi(i - 1, 0, n - 1) * n + j];
+}
+"
+    ));
+}
+
+#[test]
+fn unsigned_arithmetic_keeps_its_meaning() {
+    assert_snapshot!(shown(
+        "#include <stdint.h>
+void f(size_t n, uint32_t m, double *restrict x, uint32_t *restrict h)
+{
+    for (size_t i = 1; i < n; i++) {
+        x[i] = i * 0.5 + (double)i;
+        x[i - 1] = (double)(i - n);
+        h[i] = (uint32_t)i * 2654435761u >> 16;
+        if (i - 1 < n)
+            h[i] ^= h[i - 1];
+    }
+    for (uint32_t u = 0; u < m - 1; u++)
+        x[u] = u % 7;
+}
+"
+    ));
+}
+
+#[test]
+fn control_structure_around_nests() {
+    assert_snapshot!(shown(
+        "int ready(void);
+void f(int n, int steps, double *a, double *b)
+{
+    double *tmp;
+    a[0] = 1.0;
+    for (int t = 0; t < steps; t++) {
+        for (int i = 1; i < n; i++)
+            b[i] = a[i] + a[i - 1] * t;
+        tmp = a;
+        a = b;
+        b = tmp;
+    }
+    if (steps > 3) {
+        for (int i = 0; i < n; i++)
+            a[i] = 0.0;
+    } else {
+        while (ready())
+            for (int i = 0; i < n; i++)
+                b[i] += 1.0;
+    }
+    int half = n / 2;
+    for (int i = 0; i < half; i++)
+        a[i] += b[half + i];
+    b[0] += a[1];
+    for (int i = 0; i < n; i++)
+        a[i] -= 1.0;
+}
+"
+    ));
+}
+
+#[test]
+fn marked_regions() {
+    assert_snapshot!(shown(
+        "void f(int n, double x[n])
+{
+    for (int i = 0; i < n; i++)
+        x[i] = 0.0;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        x[i] += 1.0;
+#pragma endscop
+    for (int i = 0; i < n; i++)
+        x[i] += 2.0;
+}
+"
+    ));
+}
+
+#[test]
+fn polybench_style() {
+    assert_snapshot!(shown(
+        "#include <stdlib.h>
+#define NI 20
+#define NJ 30
+#define POLYBENCH_2D(var, d1, d2, d3, d4) var[d1 + 0][d2 + 0]
+#define _PB_NI (ni)
+#define _PB_NJ (nj)
+#define SCALAR_VAL(x) x
+#define DATA_TYPE double
+static void kernel(int ni, int nj, DATA_TYPE alpha, DATA_TYPE POLYBENCH_2D(C, NI, NJ, ni, nj),
+                   DATA_TYPE POLYBENCH_2D(A, NI, NJ, ni, nj))
+{
+    int i, j;
+#pragma scop
+    for (i = 0; i < _PB_NI; i++)
+        for (j = 0; j < _PB_NJ; j++) {
+            C[i][j] = SCALAR_VAL(0.0);
+            C[i][j] += (alpha) * (A[i][j]) + (ni) * (nj);
+        }
+#pragma endscop
+}
+int main(void)
+{
+    DATA_TYPE(*C)[NI][NJ];
+    C = (DATA_TYPE(*)[NI][NJ])malloc(sizeof(double) * NI * NJ);
+    DATA_TYPE(*A)[NI][NJ] = (DATA_TYPE(*)[NI][NJ])malloc(sizeof(double) * NI * NJ);
+    kernel(NI, NJ, 1.5, *C, *A);
+    for (int i = 0; i < NI; i++)
+        (*A)[i][3] = (*C)[i][2];
+    return 0;
+}
+"
+    ));
+}
+
+#[test]
+fn pointers_that_may_overlap() {
+    let text = "#include <stdlib.h>
+double shared[100];
+static double mine[100];
+void open(int n, double *a, const double *b, float *c, const double *restrict d)
+{
+    for (int i = 0; i < n; i++) {
+        a[i] = b[i] + d[i] + shared[i] + mine[i];
+        c[i] = a[i];
+    }
+}
+static void closed(int n, double *a, double *b)
+{
+    for (int i = 0; i < n; i++)
+        a[i] = b[i];
+}
+static void inner(int n, double *u, double *v)
+{
+    for (int i = 0; i < n; i++)
+        u[i] = v[i];
+}
+static void outer(int n, double *p, double *q)
+{
+    inner(n, p, q);
+    inner(n, q, p);
+}
+static void same(int n, double *a, double *b)
+{
+    for (int i = 0; i < n; i++)
+        a[i] = b[i];
+}
+static double *make(int n)
+{
+    double *p = malloc(n * sizeof *p);
+    if (!p)
+        exit(1);
+    return p;
+}
+int main(void)
+{
+    int n = 100;
+    double *x = malloc(800), *y = make(n), z[100];
+    double *w = x + 4;
+    closed(n, x, y);
+    closed(n, z, shared);
+    outer(n, x, &z[0]);
+    same(n, x, y);
+    same(n - 1, x, x + 1);
+    for (int i = 0; i < n; i++)
+        x[i] = y[i] + z[i] + w[i];
+    return 0;
+}
+";
+    let unit = common::read(text);
+    let pairs: Vec<String> = unit
+        .functions
+        .iter()
+        .map(|f| {
+            let name = |id| f.program.array(id).name.as_str();
+            let pairs: Vec<_> =
+                f.program.may_alias.iter().map(|(a, b)| format!("{}/{}", name(*a), name(*b))).collect();
+            format!("{}: {}", f.name, pairs.join(" "))
+        })
+        .collect();
+    assert_snapshot!(pairs.join("\n"), @r"
+    open: a/b a/shared
+    closed: 
+    inner: 
+    same: a/b
+    main: x/w
+    ");
+    let options = ReadOptions { no_alias: true, ..ReadOptions::default() };
+    let unit = read_with(text, &options);
+    assert!(unit.functions.iter().all(|f| f.program.may_alias.is_empty()));
+}
+
+#[test]
+fn what_is_needed_after_a_nest() {
+    assert_snapshot!(shown(
+        "double f(int n, double *x, double p)
+{
+    double a, b, c = 0.0, z[10];
+    for (int i = 0; i < n; i++) {
+        a = x[i];
+        b = a;
+        c += b;
+        z[i] = c;
+        p += 1.0;
+    }
+    for (int t = 0; t < 3; t++) {
+        x[0] = t;
+        while (x[0] > 0) {
+            for (int i = 0; i < n; i++)
+                b = b + x[i];
+            x[0] -= 1;
+        }
+    }
+    a = 3.0;
+    return a + c + p;
+}
+"
+    ));
+}
+
+#[test]
+fn only_the_function_asked_for() {
+    let options = ReadOptions { function: Some("g".into()), ..ReadOptions::default() };
+    let text = "void f(double *x) { for (int i = 0; i < 3; i++) x[i] = 0; }\n\
+                void g(double *x) { for (int i = 0; i < 3; i++) x[i] = 1; }\n";
+    let unit = read_with(text, &options);
+    assert_eq!(unit.functions.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["g"]);
+    assert!(!unit.has_main);
+    let span = unit.functions[0].span;
+    assert_eq!(&text[span.start..span.end], text.lines().nth(1).expect("a line"));
+    assert!(show(&unit).contains("program g"));
+}

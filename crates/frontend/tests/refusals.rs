@@ -1,0 +1,207 @@
+//! What stays as it is, and what the author is told.
+
+mod common;
+
+use common::{read, show, shown};
+use insta::assert_snapshot;
+use oxeye_frontend::{FrontendError, ReadOptions, Severity, read_c};
+
+/// A function around one loop, with the words about it.
+fn refused(before: &str, body: &str) -> String {
+    let source = format!("{before}\n{body}\n");
+    let unit = read(&source);
+    let n_nests: usize = unit.functions.iter().map(|f| f.program.nests.len()).sum();
+    let mut out = String::new();
+    for d in &unit.diagnostics {
+        let place = d.span.map_or("?", |s| &source[s.start..s.end]);
+        out += &format!("{} [{place}]", d.message);
+        if let Some(help) = &d.help {
+            out += &format!(" | {help}");
+        }
+        out.push('\n');
+    }
+    if n_nests > 0 {
+        out += &format!("({n_nests} nests)\n");
+    }
+    out
+}
+
+#[test]
+fn every_construct_has_its_words() {
+    let cases = [
+        ("", "void f(double *x) { for (int i = 0; i < 9; i++) { if (x[i] > 1) break; x[i] = 0; } }"),
+        (
+            "",
+            "void f(double *x) { for (int i = 0; i < 9; i++) { if (x[i] > 1) { if (i > 3) continue; x[i] = 2; } x[i] = 0; } }",
+        ),
+        ("", "void f(long *x) { for (int i = 0; i < 9; i++) x[i] = 9223372036854775807 * i; }"),
+        ("", "int f(double *x) { for (int i = 0; i < 9; i++) if (x[i] > 1) return i; return 0; }"),
+        ("", "void f(double *x) { for (int i = 0; i < 9; i++) { if (x[i] > 1) goto end; x[i] = 0; } end:; }"),
+        ("", "void f(double *x) { for (int i = 0; i < 9; i++) while (x[i] > 1) x[i] /= 2; }"),
+        ("", "void f(double *x) { for (int i = 0; i < 9; i++) do x[i] /= 2; while (x[i] > 1); }"),
+        ("", "void f(double *x) { for (int i = 0; i < 9; i++) switch (i) { case 1: x[i] = 2; } }"),
+        ("int g(int);", "void f(int *x) { for (int i = 0; i < 9; i++) x[i] = g(i); }"),
+        (
+            "static void g(double *x) { x[0] = 1; }",
+            "void f(double *x) { for (int i = 0; i < 9; i++) g(x + i); }",
+        ),
+        (
+            "static int g(int n) { int s = 0; while (n) s += n--; return s; }",
+            "void f(int *x) { for (int i = 0; i < 9; i++) x[i] = g(i); }",
+        ),
+        (
+            "static int g(int n) { return n < 2 ? n : g(n - 1); }",
+            "void f(int *x) { for (int i = 0; i < 9; i++) x[i] = g(i); }",
+        ),
+        (
+            "int calls;\nstatic int g(int n) { calls++; return n; }",
+            "void f(int *x) { for (int i = 0; i < 9; i++) x[i] = g(i); }",
+        ),
+        ("", "void f(double **x) { for (int i = 0; i < 9; i++) x[i][0] = 0; }"),
+        ("struct p { double x, y; };", "void f(struct p *a) { for (int i = 0; i < 9; i++) a[i].x = 0; }"),
+        (
+            "struct p { int n; double d[9]; };",
+            "void f(struct p *a, double *x) { for (int i = 0; i < a->n; i++) x[i] = 0; }",
+        ),
+        (
+            "struct p { double d[9]; };",
+            "void f(struct p a, double *x) { for (int i = 0; i < 9; i++) x[i] = a.d[i]; }",
+        ),
+        ("", "void f(volatile double *x) { for (int i = 0; i < 9; i++) x[i] = 0; }"),
+        ("", "void f(_Atomic int *x) { for (int i = 0; i < 9; i++) x[i] = 0; }"),
+        ("", "void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] = n--; }"),
+        ("", "void f(int n, double *x) { for (int i = 0; i < n; i++) { x[i] = 0; n = 3; } }"),
+        ("", "void f(int *n, double *x) { for (int i = 0; i < *n; i++) { x[i] = 0; n[1] = i; } }"),
+        ("", "void f(double *x) { for (int i = 0; i < 9; i++) { x[i] = 0; i++; } }"),
+        ("", "void f(double *x) { for (int i = 0; i < 9; i++) *x++ = 0; }"),
+        ("", "void f(double *x) { for (int i = 0; i < 9; i++) { x[0] = 0; x = x + 1; } }"),
+        ("", "void f(double *x) { for (double t = 0; t < 1; t += 0.1) x[0] += t; }"),
+        ("", "void f(int n, double *x) { for (int i = 1; i < n; i *= 2) x[i] = 0; }"),
+        ("", "void f(int n, int s, double *x) { for (int i = 0; i < n; i += s) x[i] = 0; }"),
+        ("", "void f(int n, double *x) { for (int i = 0; i != n; i += 2) x[i] = 0; }"),
+        ("", "void f(int n, double *x) { for (int i = 0; i * i < n; i++) x[i] = 0; }"),
+        ("", "void f(int n, double *x) { for (int i = 0;; i++) x[i] = 0; }"),
+        ("", "void f(int n, double *x) { int i = 3; for (; i < n; i++) x[i] = 0; }"),
+        ("", "void f(int n, double *x) { for (int i = 0, j = n; i < j; i++, j--) x[i] = 0; }"),
+        ("", "void f(unsigned n, double *x) { for (unsigned i = n; i >= 0; i--) x[i] = 0; }"),
+        ("", "int f(int n, double *x) { int i; for (i = 0; i < n; i++) x[i] = 0; return i; }"),
+        (
+            "",
+            "void f(int n, double *x) { int i, j; for (i = 0; i < n; i++) { for (j = 0; j < i; j++) x[j] = 0; x[j] = 1; } }",
+        ),
+        ("int i;", "void f(int n, double *x) { for (i = 0; i < n; i++) x[i] = 0; }"),
+        ("int n;", "void f(int *x) { for (int i = 0; i < n; i++) x[i] = 0; }"),
+        ("", "void f(int n, double *x) {\n#pragma omp parallel for\nfor (int i = 0; i < n; i++) x[i] = 0; }"),
+        ("", "void f(int n, double *x) {\n#pragma GCC ivdep\nfor (int i = 0; i < n; i++) x[i] = 0; }"),
+        (
+            "#define LOOP(i, n) for (int i = 0; i < n; i++)",
+            "void f(int n, double *x) { LOOP(i, n) x[i] = 0; }",
+        ),
+        (
+            "#define ZERO(i) x[i] = 0;",
+            "void f(int n, double *x) { for (int i = 0; i < n; i++) ZERO(i) x[0] = 3; }",
+        ),
+        ("", "void f(int n, double x[n]) { n = n / 2; for (int i = 0; i < n; i++) x[i] = 0; }"),
+        ("", "void f(int n, int m, double x[n][m]) { m = 3; for (int i = 0; i < n; i++) x[i][0] = 0; }"),
+        ("double z[0];", "void f(int n) { for (int i = 0; i < n; i++) z[i] = 0; }"),
+        ("", "void f(int n, long double *x) { for (int i = 0; i < n; i++) x[i] = 0; }"),
+        (
+            "",
+            "void f(int n, double *x) { for (int i = 0; i < n; i++) { static double s; s += x[i]; x[i] = s; } }",
+        ),
+        (
+            "",
+            "void f(int n, double *x) { for (int i = 0; i < n; i++) { double t[2] = {1, 2}; x[i] = t[0]; } }",
+        ),
+        ("", "void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] = ({ double t = 1; t; }); }"),
+        ("", "void f(int n, char *s, double *x) { for (int i = 0; i < n; i++) x[i] = s ? 1 : 2; }"),
+        ("", "void f(int n, float *x) { for (int i = 0; i < n; i++) ((int *)x)[i] &= 0x7fffffff; }"),
+        ("", "void f(int n, double *x) { int i; int *p = &i; for (i = 0; i < n; i++) x[i] = *p; }"),
+        ("", "void f(int n, double *x) { for (int i = 0; i < n; i++) __asm__(\"nop\"); }"),
+        ("", "void f(int n, double *x) { for (int i = 0; i < n; i++) ; }"),
+        ("", "void f(n, x) int n; double *x; { for (int i = 0; i < n; i++) x[i] = 0; }"),
+        ("", "void f(int n, double *x) { for (int i = 0; i < n; i++) { x[i] = 0; }"),
+        ("", "void f(int n, double (*g)(double), double *x) { for (int i = 0; i < n; i++) x[i] = g(x[i]); }"),
+        ("", "void f(int n, _Bool *x) { for (int i = 0; i < n; i++) x[i] = i; }"),
+    ];
+    let all: Vec<String> =
+        cases.iter().map(|(before, body)| format!("{body}\n  {}", refused(before, body))).collect();
+    assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn the_rest_of_the_file_still_works() {
+    let unit = read(
+        "void bad(int n, double *x) { for (int i = 0; i < n; i++) x[i] = = 0; }
+void good(int n, double *x) { for (int i = 0; i < n; i++) x[i] = 0; }
+void half(int n, double **y, double *x)
+{
+    for (int i = 0; i < n; i++)
+        y[i][0] = 1;
+    for (int i = 0; i < n; i++)
+        x[i] = 1;
+}
+",
+    );
+    let names: Vec<_> = unit.functions.iter().map(|f| (f.name.as_str(), f.program.nests.len())).collect();
+    assert_eq!(names, [("good", 1), ("half", 1)]);
+    assert_eq!(unit.diagnostics.len(), 2, "{}", show(&unit));
+}
+
+#[test]
+fn diagnostics_show_the_place() {
+    assert_snapshot!(shown(
+        "void puts2(int);
+void f(int n, double *x)
+{
+    for (int i = 0; i < n; i++) {
+        x[i] = 0;
+        puts2(i); /* puts2(i) */
+    }
+}
+"
+    ));
+}
+
+#[test]
+fn loops_inside_a_loop_that_stays_are_nests() {
+    let unit = read(
+        "void log_step(int);
+void f(int n, int steps, double *x)
+{
+    for (int t = 0; t < steps; t++) {
+        log_step(t);
+        for (int i = 0; i < n; i++)
+            x[i] += t;
+    }
+}
+",
+    );
+    assert_eq!(unit.functions[0].program.nests.len(), 1);
+    assert_eq!(unit.diagnostics[0].severity, Severity::Note);
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = ReadOptions::default();
+    let path = folder.path().join("t.c");
+    let message = |options: &ReadOptions| {
+        let error = read_c(&path, options).expect_err("an error");
+        error.to_string().replace(&*folder.path().to_string_lossy(), "")
+    };
+    assert_eq!(message(&options), "cannot read /t.c");
+    std::fs::write(&path, b"int a;\n// \xff\n").expect("a file");
+    assert_eq!(message(&options), "/t.c is not UTF-8 text (line 2); convert it first");
+    std::fs::write(&path, "#include \"nothing.h\"\n").expect("a file");
+    assert!(message(&options).contains("nothing.h"));
+    std::fs::write(&path, "#error for (;;) is wrong\n").expect("a file");
+    assert!(message(&options).contains("for (;;) is wrong"));
+    std::fs::write(&path, "void f(void) {}\n").expect("a file");
+    let absent = ReadOptions { compiler: "no-such-compiler".into(), ..options.clone() };
+    assert!(matches!(read_c(&path, &absent), Err(FrontendError::Compiler { .. })));
+    let wrong = ReadOptions { args: vec!["--no-such-flag".into()], ..options.clone() };
+    assert!(message(&wrong).contains("no-such-flag"));
+    let other = ReadOptions { function: Some("g".into()), ..options };
+    assert_eq!(message(&other), "no function `g` is defined in /t.c; it defines f");
+}

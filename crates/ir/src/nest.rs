@@ -1,0 +1,351 @@
+//! Loop nests: the loop tree with its statements.
+
+use crate::{Access, Affine, ArrayId, Expr, LoopId, NestId, ScalarType, StmtId, Var};
+use serde::{Deserialize, Serialize};
+
+/// `⌈expr / divisor⌉` of an affine expression, or a value read from memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum BoundTerm {
+    /// `⌈expr / divisor⌉`, divisor ≥ 1.
+    Affine {
+        /// Numerator.
+        expr: Affine,
+        /// Denominator, at least 1.
+        divisor: i64,
+    },
+    /// A bound that analysis cannot see through (`row[i + 1]`); evaluated once on entering the loop.
+    Data(Expr),
+}
+
+impl From<Affine> for BoundTerm {
+    fn from(expr: Affine) -> Self {
+        BoundTerm::Affine { expr, divisor: 1 }
+    }
+}
+
+/// The greatest (lower bound) or least (upper bound) of its terms; never empty.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Bound(pub Vec<BoundTerm>);
+
+impl<T: Into<Affine>> From<T> for Bound {
+    fn from(expr: T) -> Self {
+        Bound(vec![BoundTerm::from(expr.into())])
+    }
+}
+
+impl Bound {
+    /// The only term, if it is affine with divisor 1.
+    pub fn as_affine(&self) -> Option<&Affine> {
+        match self.0.as_slice() {
+            [BoundTerm::Affine { expr, divisor: 1 }] => Some(expr),
+            _ => None,
+        }
+    }
+}
+
+/// How the iterations of a loop are executed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Execution {
+    /// One after the other.
+    #[default]
+    Sequential,
+    /// By a team of threads (`omp parallel for`).
+    Parallel {
+        /// Scalars or arrays accumulated privately and combined at the end.
+        reductions: Vec<Reduction>,
+        /// How iterations are handed to threads.
+        distribution: Distribution,
+    },
+    /// In vector lanes.
+    Vector {
+        /// Elements per vector for explicit vector types; `None` leaves the width to the compiler (`omp simd`).
+        lanes: Option<u32>,
+        /// Accumulated per lane and combined at the end.
+        reductions: Vec<Reduction>,
+    },
+    /// Body repeated for every iteration. Needs constant bounds.
+    Unrolled,
+}
+
+/// An accumulation whose order a concurrent loop changes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Reduction {
+    /// What accumulates.
+    pub array: ArrayId,
+    /// How.
+    pub op: Update,
+}
+
+/// `schedule` clause of a parallel loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Distribution {
+    /// Equal contiguous shares.
+    #[default]
+    Static,
+    /// One iteration at a time to whoever is free.
+    Dynamic,
+}
+
+/// A counted loop: iterators `lower ≤ i < upper`. With `step > 0` it visits `lower, lower + step, …`; with `step < 0`
+/// it visits `upper − 1, upper − 1 + step, …` down to `lower`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Loop {
+    /// Identity inside the nest.
+    pub id: LoopId,
+    /// The iterator's name in the source or for the emitted code; not necessarily unique.
+    pub name: String,
+    /// The iterator's C type (`I32` or `I64`, or unsigned as in the source).
+    pub ty: ScalarType,
+    /// Greatest of the terms.
+    pub lower: Bound,
+    /// Least of the terms, exclusive.
+    pub upper: Bound,
+    /// Non-zero.
+    pub step: i64,
+    /// How iterations are executed.
+    pub execution: Execution,
+    /// Children in execution order.
+    pub body: Vec<Node>,
+}
+
+impl Loop {
+    /// The number of iterations, if it is the same constant whenever the loop is entered. The bounds themselves may
+    /// vary (`ii .. ii + 4`).
+    pub fn constant_trip_count(&self) -> Option<u64> {
+        let constant = |bound: &Bound, combine: fn(i64, i64) -> i64| {
+            let value = |term: &BoundTerm| match term {
+                BoundTerm::Affine { expr, divisor } if *divisor >= 1 => {
+                    let value = expr.as_constant()?;
+                    Some(value.div_euclid(*divisor) + i64::from(value.rem_euclid(*divisor) != 0))
+                }
+                _ => None,
+            };
+            let values: Option<Vec<i64>> = bound.0.iter().map(value).collect();
+            values?.into_iter().reduce(combine)
+        };
+        let length = match (constant(&self.lower, i64::max), constant(&self.upper, i64::min)) {
+            (Some(lower), Some(upper)) => upper.checked_sub(lower)?,
+            _ => (self.upper.as_affine()?.clone() - self.lower.as_affine()?.clone()).as_constant()?,
+        };
+        let step = self.step.unsigned_abs();
+        (step > 0).then(|| length.max(0).unsigned_abs().div_ceil(step))
+    }
+}
+
+/// How a statement combines its value with the target: `target = value`, `target += value`, …
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum Update {
+    Assign,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// `target = target < value ? target : value`
+    Min,
+    /// `target = target > value ? target : value`
+    Max,
+}
+
+impl Update {
+    /// Whether instances may be combined in any order when reassociation is allowed (always, for `Min` and `Max`
+    /// without NaN).
+    pub fn is_reduction(self) -> bool {
+        matches!(self, Update::Add | Update::Sub | Update::Mul | Update::Min | Update::Max)
+    }
+
+    /// Whether the target is read.
+    pub fn reads_target(self) -> bool {
+        self != Update::Assign
+    }
+}
+
+/// One assignment to an array element or scalar.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Stmt {
+    /// Identity inside the nest.
+    pub id: StmtId,
+    /// What is written.
+    pub target: Access,
+    /// How value and target combine.
+    pub update: Update,
+    /// The value.
+    pub value: Expr,
+    /// Line in the source, if it came from one.
+    pub line: Option<u32>,
+}
+
+/// A node of the loop tree.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Node {
+    /// A loop.
+    Loop(Loop),
+    /// A statement.
+    Stmt(Stmt),
+    /// `if (condition) then else otherwise`; the condition has no side effects.
+    If {
+        /// Executed sides depend on whether this is non-zero.
+        condition: Expr,
+        /// Children if it is.
+        then: Vec<Node>,
+        /// Children if it is not.
+        otherwise: Vec<Node>,
+    },
+}
+
+impl Node {
+    /// Lists of children, mutable.
+    pub fn bodies_mut(&mut self) -> Vec<&mut Vec<Node>> {
+        match self {
+            Node::Loop(l) => vec![&mut l.body],
+            Node::Stmt(_) => Vec::new(),
+            Node::If { then, otherwise, .. } => vec![then, otherwise],
+        }
+    }
+
+    /// Lists of children.
+    pub fn bodies(&self) -> Vec<&Vec<Node>> {
+        match self {
+            Node::Loop(l) => vec![&l.body],
+            Node::Stmt(_) => Vec::new(),
+            Node::If { then, otherwise, .. } => vec![then, otherwise],
+        }
+    }
+}
+
+/// Bytes `start..end` and first line of a piece of the user's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// Line of the first byte, from 1.
+    pub line: u32,
+}
+
+/// A loop nest: the unit that is tuned and replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nest {
+    /// Identity inside the program.
+    pub id: NestId,
+    /// The function it stands in.
+    pub function: String,
+    /// Where it stands in the user's file.
+    pub span: Option<Span>,
+    /// Trees in execution order; from a source file usually one loop.
+    pub roots: Vec<Node>,
+    /// Scalars and local arrays whose values may be read after the nest. Everything that is not local to the nest is
+    /// live anyway.
+    pub live_out: Vec<ArrayId>,
+}
+
+impl Nest {
+    /// Calls `f` on every node, parents first, in execution order, with the enclosing loops outermost first.
+    pub fn visit<'a>(&'a self, f: &mut dyn FnMut(&[&'a Loop], &'a Node)) {
+        fn go<'a>(nodes: &'a [Node], path: &mut Vec<&'a Loop>, f: &mut dyn FnMut(&[&'a Loop], &'a Node)) {
+            for node in nodes {
+                f(path, node);
+                if let Node::Loop(l) = node {
+                    path.push(l);
+                }
+                for body in node.bodies() {
+                    go(body, path, f);
+                }
+                if let Node::Loop(_) = node {
+                    path.pop();
+                }
+            }
+        }
+        go(&self.roots, &mut Vec::new(), f);
+    }
+
+    /// All loops in pre-order.
+    pub fn loops(&self) -> Vec<&Loop> {
+        let mut found = Vec::new();
+        self.visit(&mut |_, node| {
+            if let Node::Loop(l) = node {
+                found.push(l);
+            }
+        });
+        found
+    }
+
+    /// All statements in textual order.
+    pub fn stmts(&self) -> Vec<&Stmt> {
+        let mut found = Vec::new();
+        self.visit(&mut |_, node| {
+            if let Node::Stmt(s) = node {
+                found.push(s);
+            }
+        });
+        found
+    }
+
+    /// The loop with this id.
+    pub fn find_loop(&self, id: LoopId) -> Option<&Loop> {
+        self.loops().into_iter().find(|l| l.id == id)
+    }
+
+    /// Every access with whether it writes: targets, reads of values, guards, indices and data-dependent bounds.
+    pub fn accesses(&self) -> Vec<(&Access, bool)> {
+        let mut found = Vec::new();
+        self.visit(&mut |_, node| match node {
+            Node::Loop(l) => {
+                for term in l.lower.0.iter().chain(&l.upper.0) {
+                    if let BoundTerm::Data(e) = term {
+                        found.extend(e.reads().into_iter().map(|a| (a, false)));
+                    }
+                }
+            }
+            Node::If { condition, .. } => found.extend(condition.reads().into_iter().map(|a| (a, false))),
+            Node::Stmt(s) => {
+                if s.update.reads_target() {
+                    found.push((&s.target, false));
+                }
+                found.push((&s.target, true));
+                for index in &s.target.indices {
+                    found.extend(index.reads().into_iter().map(|a| (a, false)));
+                }
+                found.extend(s.value.reads().into_iter().map(|a| (a, false)));
+            }
+        });
+        found
+    }
+
+    /// The arrays accessed, each once, by ascending id.
+    pub fn arrays(&self) -> Vec<ArrayId> {
+        let mut ids: Vec<_> = self.accesses().into_iter().map(|(a, _)| a.array).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// Every variable of every affine part: bounds, guards, indices, values.
+    pub fn vars(&self) -> std::collections::BTreeSet<Var> {
+        let mut found = std::collections::BTreeSet::new();
+        let mut take = |e: &Expr| {
+            e.visit(&mut |e| {
+                if let Expr::Affine(a) = e {
+                    found.extend(a.terms().map(|(v, _)| v));
+                }
+            });
+        };
+        self.visit(&mut |_, node| match node {
+            Node::Loop(l) => {
+                for term in l.lower.0.iter().chain(&l.upper.0) {
+                    match term {
+                        BoundTerm::Affine { expr, .. } => take(&Expr::Affine(expr.clone())),
+                        BoundTerm::Data(e) => take(e),
+                    }
+                }
+            }
+            Node::If { condition, .. } => take(condition),
+            Node::Stmt(s) => {
+                s.target.indices.iter().for_each(&mut take);
+                take(&s.value);
+            }
+        });
+        found
+    }
+}

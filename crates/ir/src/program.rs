@@ -1,0 +1,204 @@
+//! Programs: symbols, arrays, control regions and the dataflow between nests.
+
+use crate::{ArrayId, Constraint, DataflowGraph, Expr, LoopId, Nest, NestId, ScalarType, SymId};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// An integer that no nest of the program changes: a size, a parameter, the iterator of a control loop.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Symbol {
+    /// Identity.
+    pub id: SymId,
+    /// The C expression that yields it where nests stand: usually an identifier (`n`).
+    pub name: String,
+    /// Its C type.
+    pub ty: ScalarType,
+}
+
+/// Where an array lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Storage {
+    /// A parameter of the function.
+    Param,
+    /// A file-scope variable.
+    Global,
+    /// A local variable of the function, declared outside the nest.
+    Local,
+    /// Declared in the source inside the body of this loop: every iteration has its own.
+    Body(LoopId),
+    /// Made by a transformation, for the whole nest (`None`) or for one iteration of this loop.
+    Temp(Option<LoopId>),
+}
+
+/// How elements are written in C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Form {
+    /// `A[i][j]`; scalars by their bare name.
+    Nested,
+    /// `A[i * n + j]`, row-major with the extents of `shape`; the first extent may be unknown.
+    Linear,
+}
+
+/// An array; a scalar is an array without dimensions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Array {
+    /// Identity.
+    pub id: ArrayId,
+    /// Name in the source, or for the emitted code.
+    pub name: String,
+    /// Element type.
+    pub element: ScalarType,
+    /// The element type as the source spells it (`real`), if it is not the plain C name.
+    pub c_type: Option<String>,
+    /// Elements per dimension, outermost first, as expressions of symbols; `None` where unknown (only the first).
+    pub shape: Vec<Option<Expr>>,
+    /// How elements are written.
+    pub form: Form,
+    /// Where it lives.
+    pub storage: Storage,
+    /// Bytes of alignment wanted for a temporary; 0 for the type's own.
+    pub align: u32,
+}
+
+/// Part of the program's control structure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Region {
+    /// One after the other.
+    Sequence(Vec<Region>),
+    /// Nests and the data that flows between them.
+    Dataflow(DataflowGraph),
+    /// A loop that is not part of a nest, such as a time loop with a pointer swap.
+    Loop(ControlLoop),
+    /// A branch around nests.
+    Branch {
+        /// Condition, if it could be read.
+        condition: Option<Expr>,
+        /// If it holds.
+        then: Box<Region>,
+        /// If it does not.
+        otherwise: Box<Region>,
+    },
+    /// Two pointers change places: from here on each name means the other's elements.
+    Swap(ArrayId, ArrayId),
+    /// Code that is kept as it is: it keeps its place, and may touch what is listed.
+    Opaque(Opaque),
+}
+
+impl Region {
+    /// Regions directly inside, in execution order.
+    pub fn children(&self) -> Vec<&Region> {
+        match self {
+            Region::Sequence(regions) => regions.iter().collect(),
+            Region::Loop(l) => vec![&l.body],
+            Region::Branch { then, otherwise, .. } => vec![then, otherwise],
+            Region::Dataflow(_) | Region::Swap(..) | Region::Opaque(_) => Vec::new(),
+        }
+    }
+
+    /// Calls `f` on this and every region inside, parents first, in execution order.
+    pub fn visit<'a>(&'a self, f: &mut dyn FnMut(&'a Region)) {
+        f(self);
+        for child in self.children() {
+            child.visit(f);
+        }
+    }
+
+    fn for_each_graph_mut(&mut self, f: &mut dyn FnMut(&mut DataflowGraph)) {
+        match self {
+            Region::Dataflow(graph) => f(graph),
+            Region::Sequence(regions) => regions.iter_mut().for_each(|r| r.for_each_graph_mut(f)),
+            Region::Loop(l) => l.body.for_each_graph_mut(f),
+            Region::Branch { then, otherwise, .. } => {
+                then.for_each_graph_mut(f);
+                otherwise.for_each_graph_mut(f);
+            }
+            Region::Swap(..) | Region::Opaque(_) => {}
+        }
+    }
+}
+
+/// A loop kept as it is, around regions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ControlLoop {
+    /// The iterator, a symbol for the nests inside; `None` for `while` loops and the like.
+    pub iterator: Option<SymId>,
+    /// First value and exclusive end, if known.
+    pub range: Option<(Expr, Expr)>,
+    /// What is repeated.
+    pub body: Box<Region>,
+}
+
+/// Code that could not be read, over-approximated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// Why, in words for the user.
+    pub reason: String,
+    /// Arrays that may be read; `None` for any.
+    pub reads: Option<Vec<ArrayId>>,
+    /// Arrays that may be written; `None` for any.
+    pub writes: Option<Vec<ArrayId>>,
+}
+
+/// A function (or marked region) as nests within control structure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Program {
+    /// Name of the function.
+    pub name: String,
+    /// Symbols by id.
+    pub symbols: IndexMap<SymId, Symbol>,
+    /// Arrays by id.
+    pub arrays: IndexMap<ArrayId, Array>,
+    /// What is known of the symbols.
+    pub assumptions: Vec<Constraint>,
+    /// Pairs of arrays that may share memory (pointer parameters without `restrict`).
+    pub may_alias: Vec<(ArrayId, ArrayId)>,
+    /// Nests by id.
+    pub nests: IndexMap<NestId, Nest>,
+    /// Control structure; every nest stands in exactly one dataflow graph.
+    pub body: Region,
+}
+
+impl Program {
+    /// An empty program.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            symbols: IndexMap::new(),
+            arrays: IndexMap::new(),
+            assumptions: Vec::new(),
+            may_alias: Vec::new(),
+            nests: IndexMap::new(),
+            body: Region::Sequence(Vec::new()),
+        }
+    }
+
+    /// Adds a symbol.
+    pub fn add_symbol(&mut self, name: impl Into<String>, ty: ScalarType) -> SymId {
+        let id = SymId(self.symbols.keys().map(|s| s.0 + 1).max().unwrap_or(0));
+        self.symbols.insert(id, Symbol { id, name: name.into(), ty });
+        id
+    }
+
+    /// Adds an array, giving it a fresh id (the `id` field of the argument is ignored).
+    pub fn add_array(&mut self, mut array: Array) -> ArrayId {
+        array.id = ArrayId(self.arrays.keys().map(|a| a.0 + 1).max().unwrap_or(0));
+        let id = array.id;
+        self.arrays.insert(id, array);
+        id
+    }
+
+    /// Builds every dataflow graph of the control structure anew from its list of nests, after nests changed.
+    pub fn rebuild_dataflow(&mut self) {
+        let mut body = std::mem::replace(&mut self.body, Region::Sequence(Vec::new()));
+        body.for_each_graph_mut(&mut |graph| *graph = DataflowGraph::build(self, graph.nests()));
+        self.body = body;
+    }
+
+    /// The array with this id.
+    ///
+    /// # Panics
+    /// If there is none; the verifier rules that out.
+    pub fn array(&self, id: ArrayId) -> &Array {
+        &self.arrays[&id]
+    }
+}

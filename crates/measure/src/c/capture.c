@@ -1,0 +1,558 @@
+/*
+ * Oxeye capture runtime. It is put in front of an instrumented copy of a C program and needs no headers, so that the
+ * program's own feature-test macros and includes keep their meaning. Every name begins with oxeye_capture_.
+ *
+ *   oxeye_capture_begin(site);
+ *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, ask the allocator
+ *   oxeye_capture_arg(site, 1, &n, sizeof n);
+ *   ... the loop nest ...
+ *   oxeye_capture_end(site);
+ *
+ * The clock of an invocation starts when the last of begin and arg returns. Linux, 64 bit, little endian.
+ */
+#define OXEYE_CAPTURE_SITES 1024
+#define OXEYE_CAPTURE_ARGS 256
+#define OXEYE_CAPTURE_SLOTS 4
+#define OXEYE_CAPTURE_HEADER 16384
+/* From so many invocations on, only one in OXEYE_CAPTURE_STRIDE is looked at, and its time counts so often. */
+#define OXEYE_CAPTURE_OFTEN (1L << 20)
+#define OXEYE_CAPTURE_STRIDE 64
+#define OXEYE_CAPTURE_UNUSED __attribute__((unused))
+
+typedef struct {
+    long sec;
+    long nsec;
+} oxeye_capture_timespec;
+
+/* The C library's functions under names of our own: no conflict with the program's declarations is possible. */
+extern int oxeye_capture_libc_clock(int, oxeye_capture_timespec *) __asm__("clock_gettime");
+extern int oxeye_capture_libc_open(const char *, int, ...) __asm__("open");
+extern int oxeye_capture_libc_close(int) __asm__("close");
+extern long oxeye_capture_libc_read(int, void *, unsigned long) __asm__("read");
+extern long oxeye_capture_libc_write(int, const void *, unsigned long) __asm__("write");
+extern long oxeye_capture_libc_pwrite(int, const void *, unsigned long, long) __asm__("pwrite");
+extern int oxeye_capture_libc_rename(const char *, const char *) __asm__("rename");
+extern int oxeye_capture_libc_unlink(const char *) __asm__("unlink");
+extern int oxeye_capture_libc_getpid(void) __asm__("getpid");
+extern char *oxeye_capture_libc_getenv(const char *) __asm__("getenv");
+extern int oxeye_capture_libc_snprintf(char *, unsigned long, const char *, ...) __asm__("snprintf");
+extern int *oxeye_capture_libc_errno(void) __asm__("__errno_location");
+
+typedef struct {
+    int used;
+    long invocation;
+    long nanoseconds;
+    long bytes;
+    unsigned long signature;
+} oxeye_capture_sample;
+
+typedef struct {
+    const char *pointer;
+    long declared;
+    long stored;
+    long offset;
+    long source; /* 0 declared, 1 from the allocator, 2 unknown, 3 not readable */
+} oxeye_capture_slot_arg;
+
+typedef struct {
+    void *owner; /* the thread inside the site, or null */
+    long invocations;
+    long nanoseconds;
+    long concurrent; /* invocations while another thread was inside: counted, neither timed nor captured */
+    long abandoned;  /* invocations left without end */
+    long skipped;    /* samples not kept for lack of room or because writing failed */
+    int known_args;       /* how many arguments the first invocation had */
+    int n_args;           /* of the present invocation: highest index + 1 */
+    int seen_args;
+    int slot; /* where the present invocation is kept, or -1 */
+    int fd;   /* open while the first invocation's arguments arrive, else -1 */
+    long current;
+    long start;
+    long end_of_data;
+    oxeye_capture_sample samples[OXEYE_CAPTURE_SLOTS]; /* first, largest, and two at powers of two, in turn */
+    int next_slot;
+    oxeye_capture_slot_arg args[OXEYE_CAPTURE_ARGS];
+} oxeye_capture_site;
+
+static oxeye_capture_site oxeye_capture_sites[OXEYE_CAPTURE_SITES];
+static __thread char oxeye_capture_thread;
+static char oxeye_capture_dir[3840];
+static int oxeye_capture_state; /* 0 not looked, 1 on, 2 off */
+static int oxeye_capture_pid;
+static long oxeye_capture_limit = 4L << 30;
+static long oxeye_capture_kept;
+static long oxeye_capture_overhead; /* nanoseconds spent writing samples */
+static int oxeye_capture_lock;
+
+static long oxeye_capture_now(void)
+{
+    oxeye_capture_timespec now = {0, 0};
+    oxeye_capture_libc_clock(1, &now);
+    return (long)now.sec * 1000000000L + now.nsec;
+}
+
+static void oxeye_capture_acquire(void)
+{
+    while (__atomic_exchange_n(&oxeye_capture_lock, 1, __ATOMIC_ACQUIRE)) {
+    }
+}
+
+static void oxeye_capture_release(void)
+{
+    __atomic_store_n(&oxeye_capture_lock, 0, __ATOMIC_RELEASE);
+}
+
+static int oxeye_capture_on(void)
+{
+    if (__atomic_load_n(&oxeye_capture_state, __ATOMIC_ACQUIRE) == 0) {
+        oxeye_capture_acquire();
+        if (oxeye_capture_state == 0) {
+            const char *dir = oxeye_capture_libc_getenv("OXEYE_CAPTURE_DIR");
+            const char *limit = oxeye_capture_libc_getenv("OXEYE_CAPTURE_LIMIT");
+            int n = 0;
+            int on = 0;
+            if (limit && *limit >= '0' && *limit <= '9') {
+                oxeye_capture_limit = 0;
+                for (; *limit >= '0' && *limit <= '9' && oxeye_capture_limit < (1L << 56); ++limit)
+                    oxeye_capture_limit = oxeye_capture_limit * 10 + (*limit - '0');
+            }
+            if (dir && *dir) {
+                while (dir[n] && n < (int)sizeof oxeye_capture_dir - 1) {
+                    oxeye_capture_dir[n] = dir[n];
+                    ++n;
+                }
+                oxeye_capture_dir[n] = 0;
+                on = dir[n] == 0;
+            }
+            __atomic_store_n(&oxeye_capture_state, on ? 1 : 2, __ATOMIC_RELEASE);
+        }
+        oxeye_capture_release();
+    }
+    return oxeye_capture_state == 1;
+}
+
+static int oxeye_capture_open(const char *path, int exclusive)
+{
+    /* O_WRONLY | O_CREAT | O_CLOEXEC, and O_EXCL or O_TRUNC */
+    return oxeye_capture_libc_open(path, 01 | 0100 | 02000000 | (exclusive ? 0200 : 01000), 0600);
+}
+
+/* 0 done, 1 the memory cannot be read, 2 the file cannot be written. */
+static int oxeye_capture_put(int fd, const char *data, long bytes, long offset)
+{
+    while (bytes > 0) {
+        long step = bytes < (1L << 30) ? bytes : (1L << 30);
+        long done = oxeye_capture_libc_pwrite(fd, data, (unsigned long)step, offset);
+        if (done > 0) {
+            data += done;
+            offset += done;
+            bytes -= done;
+        } else {
+            int error = *oxeye_capture_libc_errno();
+            if (done < 0 && error == 4)
+                continue;
+            return done < 0 && error == 14 ? 1 : 2;
+        }
+    }
+    return 0;
+}
+
+static void oxeye_capture_path(char *out, unsigned long size, int site, long invocation)
+{
+    oxeye_capture_libc_snprintf(out, size, "%s/site%d.%ld.bin", oxeye_capture_dir, site, invocation);
+}
+
+static void oxeye_capture_summary(int finished)
+{
+    char path[4096], temporary[4096], line[512];
+    int fd, k, s, n;
+    if (oxeye_capture_pid && oxeye_capture_pid != oxeye_capture_libc_getpid())
+        return;
+    oxeye_capture_libc_snprintf(path, sizeof path, "%s/summary.txt", oxeye_capture_dir);
+    oxeye_capture_libc_snprintf(temporary, sizeof temporary, "%s/summary.new", oxeye_capture_dir);
+    /* A process that entered no site must not hide what a child of it captured. */
+    fd = oxeye_capture_pid ? oxeye_capture_open(temporary, 0) : oxeye_capture_open(path, 1);
+    if (fd < 0)
+        return;
+    n = oxeye_capture_libc_snprintf(line, sizeof line, "oxeye-capture 1\nstatus %s\noverhead %ld\n",
+                                    finished ? "finished" : "running", oxeye_capture_overhead);
+    if (oxeye_capture_libc_write(fd, line, (unsigned long)n) != n)
+        finished = 0;
+    for (k = 0; k < OXEYE_CAPTURE_SITES; ++k) {
+        oxeye_capture_site *site = &oxeye_capture_sites[k];
+        if (site->invocations == 0 && site->concurrent == 0)
+            continue;
+        n = oxeye_capture_libc_snprintf(
+            line, sizeof line,
+            "site %d invocations %ld nanoseconds %ld args %d concurrent %ld abandoned %ld skipped %ld\n", k,
+            site->invocations, site->nanoseconds, site->known_args, site->concurrent, site->abandoned, site->skipped);
+        if (oxeye_capture_libc_write(fd, line, (unsigned long)n) != n)
+            break;
+        for (s = 0; s < OXEYE_CAPTURE_SLOTS; ++s) {
+            oxeye_capture_sample *sample = &site->samples[s];
+            if (!sample->used || sample->nanoseconds < 0)
+                continue;
+            n = oxeye_capture_libc_snprintf(line, sizeof line,
+                                            "sample %d invocation %ld nanoseconds %ld file site%d.%ld.bin\n", k,
+                                            sample->invocation, sample->nanoseconds, k, sample->invocation);
+            if (oxeye_capture_libc_write(fd, line, (unsigned long)n) != n)
+                break;
+        }
+    }
+    oxeye_capture_libc_close(fd);
+    if (oxeye_capture_pid)
+        oxeye_capture_libc_rename(temporary, path);
+}
+
+/* The bytes of the glibc heap block that begins at p, or -1 when p does not look like the start of one. */
+static long oxeye_capture_heap_bytes(const char *p)
+{
+    static char buffer[4096];
+    unsigned long address = (unsigned long)p, low = 0, high = 0, value = 0;
+    int fd, field = 0, found = 0, inode_zero = 1, writable = 0, path_seen = 0, heap = 0;
+    long got;
+    if (!p || address % 16)
+        return -1;
+    fd = oxeye_capture_libc_open("/proc/self/maps", 02000000);
+    if (fd < 0)
+        return -1;
+    while (!found && (got = oxeye_capture_libc_read(fd, buffer, sizeof buffer)) > 0) {
+        long i;
+        for (i = 0; i < got && !found; ++i) {
+            char c = buffer[i];
+            if (c == '\n') {
+                found = low <= address && address < high && writable && inode_zero && (!path_seen || heap);
+                if (!found)
+                    low = high = value = 0, field = 0, inode_zero = 1, writable = 0, path_seen = 0, heap = 0;
+            } else if (field == 0 && c == '-') {
+                low = value, value = 0, field = 1;
+            } else if (field == 1 && c == ' ') {
+                high = value, field = 2;
+            } else if (field < 2) {
+                value = value * 16 + (unsigned long)(c <= '9' ? c - '0' : c - 'a' + 10);
+            } else if (c == ' ') {
+                field += field < 6;
+            } else if (field == 2 && c == 'w') {
+                writable = 1;
+            } else if (field == 5 && c != '0') {
+                inode_zero = 0;
+            } else if (field == 6) {
+                if (!path_seen)
+                    heap = 0;
+                if (c == 'h' && path_seen == 1)
+                    heap = 1; /* [heap] */
+                ++path_seen;
+            }
+        }
+    }
+    oxeye_capture_libc_close(fd);
+    if (!found || address - low < 16)
+        return -1;
+    {
+        unsigned long chunk = address - 16;
+        unsigned long previous = ((const unsigned long *)chunk)[0];
+        unsigned long size = ((const unsigned long *)chunk)[1];
+        unsigned long flags = size & 7;
+        size &= ~7UL;
+        if (size % 16 || size < 32 || size > high - chunk)
+            return -1;
+        if (flags & 2)
+            return (chunk - previous) % 4096 == 0 ? (long)size - 16 : -1;
+        if (high - chunk - size < 16 || !(((const unsigned long *)(chunk + size))[1] & 1))
+            return -1;
+        return (long)size - 8;
+    }
+}
+
+static void oxeye_capture_resolve(oxeye_capture_slot_arg *arg)
+{
+    arg->stored = arg->declared;
+    arg->source = 0;
+    if (arg->declared < 0) {
+        arg->stored = oxeye_capture_heap_bytes(arg->pointer);
+        arg->source = arg->stored < 0 ? 2 : 1;
+        if (arg->stored < 0)
+            arg->stored = 0;
+    }
+    if (!arg->pointer)
+        arg->stored = 0;
+}
+
+/* Gives up the sample being written. */
+static void oxeye_capture_drop(int k)
+{
+    oxeye_capture_site *site = &oxeye_capture_sites[k];
+    char path[4096];
+    if (site->fd >= 0)
+        oxeye_capture_libc_close(site->fd);
+    site->fd = -1;
+    if (site->slot >= 0) {
+        oxeye_capture_path(path, sizeof path, k, site->current);
+        oxeye_capture_libc_unlink(path);
+        oxeye_capture_kept -= site->samples[site->slot].bytes;
+        site->samples[site->slot].used = 0;
+        site->samples[site->slot].bytes = 0;
+    }
+    site->slot = -1;
+    ++site->skipped;
+}
+
+static int oxeye_capture_create(int k, int slot)
+{
+    oxeye_capture_site *site = &oxeye_capture_sites[k];
+    oxeye_capture_sample *sample = &site->samples[slot];
+    char path[4096];
+    if (oxeye_capture_pid != oxeye_capture_libc_getpid()) {
+        oxeye_capture_state = 2; /* a forked child leaves its parent's samples alone */
+        return 0;
+    }
+    if (sample->used) {
+        oxeye_capture_path(path, sizeof path, k, sample->invocation);
+        oxeye_capture_libc_unlink(path);
+        oxeye_capture_kept -= sample->bytes;
+    }
+    site->slot = slot;
+    site->end_of_data = OXEYE_CAPTURE_HEADER;
+    sample->used = 1;
+    sample->invocation = site->current;
+    sample->nanoseconds = -1;
+    sample->bytes = 0;
+    sample->signature = 0;
+    oxeye_capture_path(path, sizeof path, k, site->current);
+    site->fd = oxeye_capture_open(path, 0);
+    if (site->fd < 0)
+        oxeye_capture_drop(k);
+    return site->fd >= 0;
+}
+
+static void oxeye_capture_dump(int k, oxeye_capture_slot_arg *arg)
+{
+    oxeye_capture_site *site = &oxeye_capture_sites[k];
+    int failed;
+    if (oxeye_capture_kept + arg->stored > oxeye_capture_limit) {
+        oxeye_capture_drop(k);
+        return;
+    }
+    arg->offset = site->end_of_data;
+    failed = oxeye_capture_put(site->fd, arg->pointer, arg->stored, arg->offset);
+    if (failed == 2) {
+        oxeye_capture_drop(k);
+        return;
+    }
+    if (failed == 1) {
+        arg->source = 3;
+        arg->stored = 0;
+    }
+    site->end_of_data += (arg->stored + 4095) / 4096 * 4096;
+    site->samples[site->slot].bytes += arg->stored;
+    oxeye_capture_kept += arg->stored;
+}
+
+static unsigned long oxeye_capture_signature(const oxeye_capture_site *site)
+{
+    unsigned long hash = 14695981039346656037UL;
+    int i;
+    long b;
+    for (i = 0; i < site->n_args; ++i) {
+        const oxeye_capture_slot_arg *arg = &site->args[i];
+        hash = (hash ^ (unsigned long)arg->declared) * 1099511628211UL;
+        if (arg->pointer && arg->declared > 0 && arg->declared <= 16)
+            for (b = 0; b < arg->declared; ++b)
+                hash = (hash ^ (unsigned char)arg->pointer[b]) * 1099511628211UL;
+    }
+    return hash;
+}
+
+static void oxeye_capture_header(int k)
+{
+    oxeye_capture_site *site = &oxeye_capture_sites[k];
+    long header[8 + 5 * OXEYE_CAPTURE_ARGS];
+    int i, n = 0;
+    header[n++] = 0x504143455945584fL; /* "OXEYECAP" */
+    header[n++] = 1;
+    header[n++] = k;
+    header[n++] = site->current;
+    header[n++] = site->n_args;
+    header[n++] = site->end_of_data;
+    header[n++] = 0;
+    header[n++] = 0;
+    for (i = 0; i < site->n_args; ++i) {
+        const oxeye_capture_slot_arg *arg = &site->args[i];
+        header[n++] = (long)arg->pointer;
+        header[n++] = arg->declared;
+        header[n++] = arg->stored;
+        header[n++] = arg->offset;
+        header[n++] = arg->source;
+    }
+    if (oxeye_capture_put(site->fd, (const char *)header, n * (long)sizeof header[0], 0)) {
+        oxeye_capture_drop(k);
+        return;
+    }
+    oxeye_capture_libc_close(site->fd);
+    site->fd = -1;
+}
+
+/* All arguments of a later invocation are known: keep it if it shows something new. */
+static void oxeye_capture_decide(int k)
+{
+    oxeye_capture_site *site = &oxeye_capture_sites[k];
+    unsigned long signature = oxeye_capture_signature(site);
+    long total = 0, largest = 0;
+    int i, slot = -1, known = 0;
+    for (i = 0; i < site->n_args; ++i) {
+        if (site->args[i].declared < 0 && !(site->current & (site->current - 1)))
+            oxeye_capture_resolve(&site->args[i]);
+        else
+            site->args[i].stored = site->args[i].declared < 0 ? 0 : site->args[i].declared;
+        total += site->args[i].stored;
+    }
+    for (i = 0; i < OXEYE_CAPTURE_SLOTS; ++i)
+        if (site->samples[i].used) {
+            if (site->samples[i].bytes > largest)
+                largest = site->samples[i].bytes;
+            known |= site->samples[i].signature == signature;
+        }
+    if (total > largest + largest / 4)
+        slot = 1;
+    else if (!known && !(site->current & (site->current - 1))) {
+        slot = 2 + site->next_slot;
+        site->next_slot = !site->next_slot;
+    }
+    if (slot < 0)
+        return;
+    if (oxeye_capture_kept - (site->samples[slot].used ? site->samples[slot].bytes : 0) + total > oxeye_capture_limit) {
+        ++site->skipped;
+        return;
+    }
+    if (!oxeye_capture_create(k, slot))
+        return;
+    for (i = 0; i < site->n_args && site->slot >= 0; ++i) {
+        oxeye_capture_resolve(&site->args[i]);
+        oxeye_capture_dump(k, &site->args[i]);
+    }
+    if (site->slot >= 0)
+        site->samples[slot].signature = signature;
+    if (site->slot >= 0)
+        oxeye_capture_header(k);
+}
+
+OXEYE_CAPTURE_UNUSED static void oxeye_capture_begin(int k)
+{
+    oxeye_capture_site *site;
+    void *nobody = 0, *me = &oxeye_capture_thread;
+    int i;
+    if (k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on())
+        return;
+    site = &oxeye_capture_sites[k];
+    if (!__atomic_compare_exchange_n(&site->owner, &nobody, me, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        if (nobody != me) {
+            __atomic_fetch_add(&site->concurrent, 1, __ATOMIC_RELAXED);
+            return;
+        }
+        /* The earlier invocation was left without end, or this one is nested in it. */
+        ++site->abandoned;
+        oxeye_capture_acquire();
+        if (site->invocations == 1)
+            site->known_args = site->n_args;
+        if (site->slot >= 0) {
+            site->skipped -= 1;
+            oxeye_capture_drop(k);
+        }
+        oxeye_capture_release();
+    }
+    if (!oxeye_capture_pid)
+        oxeye_capture_pid = oxeye_capture_libc_getpid();
+    site->current = site->invocations++;
+    if (site->current >= OXEYE_CAPTURE_OFTEN && site->current % OXEYE_CAPTURE_STRIDE) {
+        __atomic_store_n(&site->owner, (void *)0, __ATOMIC_RELEASE);
+        return;
+    }
+    site->n_args = 0;
+    site->seen_args = 0;
+    site->slot = -1;
+    site->fd = -1;
+    for (i = 0; i < OXEYE_CAPTURE_ARGS && site->current == 0; ++i)
+        site->args[i].source = 2;
+    if (site->current == 0) {
+        oxeye_capture_acquire();
+        oxeye_capture_create(k, 0);
+        oxeye_capture_release();
+    }
+    site->start = oxeye_capture_now();
+}
+
+OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void *pointer, long bytes)
+{
+    oxeye_capture_site *site;
+    oxeye_capture_slot_arg *arg;
+    long entered;
+    if (k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on())
+        return;
+    site = &oxeye_capture_sites[k];
+    if (site->owner != (void *)&oxeye_capture_thread || index < 0)
+        return;
+    if (index >= OXEYE_CAPTURE_ARGS) {
+        oxeye_capture_acquire();
+        if (site->slot >= 0)
+            oxeye_capture_drop(k);
+        oxeye_capture_release();
+        return;
+    }
+    arg = &site->args[index];
+    arg->pointer = (const char *)pointer;
+    arg->declared = bytes < 0 ? -1 : bytes;
+    if (index >= site->n_args)
+        site->n_args = index + 1;
+    ++site->seen_args;
+    if (site->current > 0 && site->seen_args < site->known_args)
+        return;
+    entered = oxeye_capture_now();
+    if (site->current == 0 && site->slot >= 0) {
+        oxeye_capture_acquire();
+        oxeye_capture_resolve(arg);
+        oxeye_capture_dump(k, arg);
+        if (site->slot >= 0)
+            site->samples[0].signature = oxeye_capture_signature(site);
+        oxeye_capture_release();
+    } else if (site->current > 0 && site->seen_args == site->known_args && site->n_args == site->known_args) {
+        oxeye_capture_acquire();
+        oxeye_capture_decide(k);
+        oxeye_capture_release();
+    }
+    site->start = oxeye_capture_now();
+    __atomic_fetch_add(&oxeye_capture_overhead, site->start - entered, __ATOMIC_RELAXED);
+}
+
+OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
+{
+    oxeye_capture_site *site;
+    long elapsed, end;
+    if (k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on())
+        return;
+    site = &oxeye_capture_sites[k];
+    if (site->owner != (void *)&oxeye_capture_thread)
+        return;
+    end = oxeye_capture_now();
+    elapsed = end - site->start;
+    site->nanoseconds += site->current < OXEYE_CAPTURE_OFTEN ? elapsed : elapsed * OXEYE_CAPTURE_STRIDE;
+    if (site->current == 0)
+        site->known_args = site->n_args;
+    if (site->slot >= 0) {
+        oxeye_capture_acquire();
+        if (site->fd >= 0)
+            oxeye_capture_header(k);
+        if (site->slot >= 0)
+            site->samples[site->slot].nanoseconds = elapsed;
+        site->slot = -1;
+        oxeye_capture_overhead += oxeye_capture_now() - end;
+        oxeye_capture_summary(0);
+        oxeye_capture_release();
+    }
+    __atomic_store_n(&site->owner, (void *)0, __ATOMIC_RELEASE);
+}
+
+__attribute__((destructor)) static void oxeye_capture_finish(void)
+{
+    if (oxeye_capture_on())
+        oxeye_capture_summary(1);
+}

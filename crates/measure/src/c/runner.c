@@ -1,0 +1,308 @@
+/*
+ * Oxeye replay process: runner LIBRARY SAMPLE OUTPUTS guard|natural, with a socket as standard input.
+ *
+ * The parent first sends the layout, one line each:
+ *   g SIZE PAGE_OFFSET ALIGNMENT               a piece of memory
+ *   a GROUP OFFSET FILE_OFFSET BYTES           an argument: where in which piece, and its bytes in the sample; group -1
+ *                                              is a null pointer
+ *   go                                         answer: ready | error load TEXT | error memory | error io TEXT
+ * and then requests:
+ *   call N        N times: restore the inputs, call, answer `t NANOSECONDS`. After the first call of the process only the
+ *                 pieces which that call has changed are restored, as equal inputs have equal effects; the others stay in
+ *                 the caches as they would in the program.
+ *   batch K N     N times: restore K copies of the inputs, call once on each, answer `t NANOSECONDS` for all K
+ *   check         answer `canary ok`, or `canary G` when something was written beside piece G
+ *   dump          write the changed arguments to OUTPUTS; answer `changed` and a 0 or 1 per argument
+ * A memory fault is announced as `fault SIGNAL GROUP OOM` before the process dies; GROUP is -1 when no guard page was
+ * hit, OOM is 1 when memory is used up.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_ARGS 256
+#define MAX_COPIES 256
+#define PAGE 4096L
+#define CANARY 0xa5
+
+struct piece {
+    long size, page_offset, alignment;
+};
+struct place {
+    char *map, *start;
+    long map_bytes;
+};
+struct argument {
+    long group, offset, file_offset, bytes;
+};
+
+static struct piece pieces[MAX_ARGS];
+static struct argument arguments[MAX_ARGS];
+static struct place places[MAX_COPIES][MAX_ARGS];
+static int n_pieces, n_args, n_copies, n_filled, guard_mode, channel;
+/* Whether a call changes the piece; everything counts as changed before the first call. */
+static char changes[MAX_ARGS];
+static int changes_known;
+static const char *inputs;
+static void (*replay)(void **);
+
+static long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void put_number(char **out, long value)
+{
+    char digits[24];
+    int n = 0;
+    if (value < 0) {
+        *(*out)++ = '-';
+        value = -value;
+    }
+    do {
+        digits[n++] = (char)('0' + value % 10);
+    } while ((value /= 10) != 0);
+    while (n > 0)
+        *(*out)++ = digits[--n];
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    char line[96] = "fault ", *out = line + 6;
+    const char *address = info->si_addr;
+    long hit = -1;
+    int copy, g;
+    void *probe;
+    (void)context;
+    for (copy = 0; copy < n_copies && hit < 0; ++copy)
+        for (g = 0; g < n_pieces; ++g)
+            if (address >= places[copy][g].map && address < places[copy][g].map + places[copy][g].map_bytes)
+                hit = g;
+    probe = mmap(0, 64L << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    put_number(&out, signal);
+    *out++ = ' ';
+    put_number(&out, hit);
+    *out++ = ' ';
+    *out++ = probe == MAP_FAILED ? '1' : '0';
+    *out++ = '\n';
+    if (write(channel, line, (size_t)(out - line)) < 0)
+        _exit(1);
+    raise(signal);
+}
+
+/* Memory for every piece: a guard page before, canary bytes around the piece, a guard page after. */
+static int allocate(struct place *place)
+{
+    int g;
+    for (g = 0; g < n_pieces; ++g) {
+        const struct piece *piece = &pieces[g];
+        long room = (piece->page_offset + piece->size + PAGE - 1) / PAGE * PAGE + PAGE;
+        char *map = mmap(0, (size_t)(room + 2 * PAGE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        char *end = map + PAGE + room, *byte;
+        if (map == MAP_FAILED || mprotect(map + PAGE, (size_t)room, PROT_READ | PROT_WRITE))
+            return 0;
+        place[g].map = map;
+        place[g].map_bytes = room + 2 * PAGE;
+        if (guard_mode)
+            place[g].start = (char *)((uintptr_t)(end - piece->size) & ~(uintptr_t)(piece->alignment - 1));
+        else
+            place[g].start = map + 2 * PAGE + piece->page_offset;
+        for (byte = map + PAGE; byte < place[g].start; ++byte)
+            *byte = (char)CANARY;
+        for (byte = place[g].start + piece->size; byte < end; ++byte)
+            *byte = (char)CANARY;
+    }
+    return 1;
+}
+
+static int canary_broken(const struct place *place)
+{
+    int g;
+    for (g = 0; g < n_pieces; ++g) {
+        const char *byte = place[g].map + PAGE, *end = place[g].map + place[g].map_bytes - PAGE;
+        for (; byte < place[g].start; ++byte)
+            if (*byte != (char)CANARY)
+                return g;
+        for (byte = place[g].start + pieces[g].size; byte < end; ++byte)
+            if (*byte != (char)CANARY)
+                return g;
+    }
+    return -1;
+}
+
+static void restore(const struct place *place, void **args, int whole)
+{
+    int i;
+    for (i = 0; i < n_args; ++i) {
+        const struct argument *a = &arguments[i];
+        args[i] = 0;
+        if (a->group < 0)
+            continue;
+        args[i] = place[a->group].start + a->offset;
+        if (whole || changes[a->group])
+            memcpy(args[i], inputs + a->file_offset, (size_t)a->bytes);
+    }
+}
+
+static void find_changes(void)
+{
+    int i;
+    for (i = 0; i < n_args; ++i) {
+        const struct argument *a = &arguments[i];
+        if (a->group >= 0 && !changes[a->group])
+            changes[a->group] =
+                memcmp(places[0][a->group].start + a->offset, inputs + a->file_offset, (size_t)a->bytes) != 0;
+    }
+    changes_known = 1;
+}
+
+static void call(long copies, long repetitions)
+{
+    static void *args[MAX_COPIES][MAX_ARGS];
+    long r, c;
+    while (n_copies < copies) {
+        if (!allocate(places[n_copies])) {
+            dprintf(channel, "error memory\n");
+            return;
+        }
+        ++n_copies;
+    }
+    for (r = 0; r < repetitions; ++r) {
+        long long start, end;
+        for (c = 0; c < copies; ++c)
+            restore(places[c], args[c], !changes_known || c >= n_filled);
+        if (changes_known && n_filled < copies)
+            n_filled = (int)copies;
+        start = now();
+        for (c = 0; c < copies; ++c)
+            replay(args[c]);
+        end = now();
+        dprintf(channel, "t %lld\n", end - start);
+        if (!changes_known)
+            find_changes();
+    }
+}
+
+static void dump(const char *path)
+{
+    char changed[MAX_ARGS + 1];
+    int i, fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        dprintf(channel, "error io %s: %s\n", path, strerror(errno));
+        return;
+    }
+    for (i = 0; i < n_args; ++i) {
+        const struct argument *a = &arguments[i];
+        const char *data = places[0][a->group < 0 ? 0 : a->group].start + a->offset;
+        long done = 0;
+        changed[i] = memcmp(data, inputs + a->file_offset, (size_t)a->bytes) ? '1' : '0';
+        while (changed[i] == '1' && done < a->bytes) {
+            long step = pwrite(fd, data + done, (size_t)(a->bytes - done), a->file_offset + done);
+            if (step < 0 && errno == EINTR)
+                continue;
+            if (step <= 0) {
+                dprintf(channel, "error io %s: %s\n", path, strerror(errno));
+                close(fd);
+                return;
+            }
+            done += step;
+        }
+    }
+    changed[n_args] = 0;
+    close(fd);
+    dprintf(channel, "changed %s\n", changed);
+}
+
+static void load(const char *library, const char *sample)
+{
+    struct sigaction action;
+    struct stat status;
+    void *handle;
+    int fd = open(sample, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status)) {
+        dprintf(channel, "error io %s: %s\n", sample, strerror(errno));
+        exit(1);
+    }
+    inputs = mmap(0, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (inputs == MAP_FAILED || !allocate(places[0])) {
+        dprintf(channel, "error memory\n");
+        exit(1);
+    }
+    close(fd);
+    n_copies = 1;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_RESETHAND;
+    sigaction(SIGSEGV, &action, 0);
+    sigaction(SIGBUS, &action, 0);
+    handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (handle)
+        *(void **)&replay = dlsym(handle, "oxeye_replay");
+    if (!handle || !replay) {
+        const char *text = dlerror();
+        dprintf(channel, "error load %s\n", text ? text : "no function oxeye_replay");
+        exit(1);
+    }
+    dprintf(channel, "ready\n");
+}
+
+int main(int argc, char **argv)
+{
+    char line[256];
+    FILE *requests;
+    int null;
+    if (argc != 5)
+        return 2;
+    /* The library must neither read our requests nor write among our answers. */
+    channel = fcntl(0, F_DUPFD_CLOEXEC, 10);
+    null = open("/dev/null", O_RDWR);
+    if (channel < 0 || null < 0 || dup2(null, 0) < 0)
+        return 2;
+    close(null);
+    requests = fdopen(fcntl(channel, F_DUPFD_CLOEXEC, 10), "r");
+    if (!requests)
+        return 2;
+    guard_mode = strcmp(argv[4], "guard") == 0;
+    while (fgets(line, sizeof line, requests)) {
+        long a, b, c, d;
+        if (sscanf(line, "g %ld %ld %ld", &a, &b, &c) == 3 && n_pieces < MAX_ARGS) {
+            pieces[n_pieces].size = a;
+            pieces[n_pieces].page_offset = b;
+            pieces[n_pieces++].alignment = c;
+        } else if (sscanf(line, "a %ld %ld %ld %ld", &a, &b, &c, &d) == 4 && n_args < MAX_ARGS) {
+            arguments[n_args].group = a;
+            arguments[n_args].offset = b;
+            arguments[n_args].file_offset = c;
+            arguments[n_args++].bytes = d;
+        } else if (strcmp(line, "go\n") == 0) {
+            load(argv[1], argv[2]);
+        } else if (sscanf(line, "call %ld", &a) == 1) {
+            call(1, a);
+        } else if (sscanf(line, "batch %ld %ld", &a, &b) == 2 && a <= MAX_COPIES) {
+            call(a, b);
+        } else if (strcmp(line, "check\n") == 0) {
+            int g = canary_broken(places[0]);
+            if (g < 0)
+                dprintf(channel, "canary ok\n");
+            else
+                dprintf(channel, "canary %d\n", g);
+        } else if (strcmp(line, "dump\n") == 0) {
+            dump(argv[3]);
+        } else {
+            dprintf(channel, "error io unknown request\n");
+        }
+    }
+    _exit(0);
+}

@@ -1,0 +1,126 @@
+//! Running an instrumented program and reading what it captured.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use crate::error::MeasureError;
+use crate::process::{Invocation, Limits, RunOutcome, run_program};
+use crate::sample::Sample;
+
+/// C text for the top of an instrumented program. It needs no headers, and every name in it begins with
+/// `oxeye_capture_`.
+///
+/// Around a nest, the program says, with the number of the nest as `site` (below 1024):
+///
+/// ```c
+/// oxeye_capture_begin(site);
+/// oxeye_capture_arg(site, 0, A, bytes);      /* per argument; -1 bytes when the size is unknown */
+/// oxeye_capture_arg(site, 1, &n, sizeof n);
+/// /* the nest */
+/// oxeye_capture_end(site);
+/// ```
+///
+/// The clock of an invocation starts when the last of `begin` and `arg` returns and stops when `end` is called. Kept
+/// are the inputs of the first invocation, of the one with most bytes (when over a quarter more than the others), and
+/// of up to two later ones with other scalars (arguments of at most 16 bytes), looked at when the invocation's number
+/// is a power of two. From 2^20 invocations on, one in 64 is looked at and timed, and stands for the others. What the pointers point to must stay as it is from the first `arg` to the last.
+///
+/// `OXEYE_CAPTURE_DIR` names the folder for the samples; unset, nothing is recorded. `OXEYE_CAPTURE_LIMIT` bounds their
+/// total bytes (default 4 GiB).
+pub const CAPTURE_RUNTIME_C: &str = include_str!("c/capture.c");
+
+/// What was captured of one nest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capture {
+    /// Which nest.
+    pub site: u32,
+    /// How often it was entered.
+    pub invocations: u64,
+    /// Wall-clock seconds in all invocations together, without the time of capturing.
+    pub seconds: f64,
+    /// Invocations while another thread was in the nest; they are neither timed nor captured.
+    pub concurrent: u64,
+    /// Invocations that were left otherwise than by their end; counted but not timed.
+    pub abandoned: u64,
+    /// Samples that could not be kept for lack of room.
+    pub skipped: u64,
+    /// The kept invocations, in order.
+    pub samples: Vec<Sample>,
+}
+
+/// An instrumented run.
+#[derive(Clone, Debug)]
+pub struct CaptureRun {
+    /// How the program ended, and its output.
+    pub outcome: RunOutcome,
+    /// Whether the program ended by itself, so that the counts and times are complete.
+    pub complete: bool,
+    /// Wall-clock seconds of the run that were spent writing samples.
+    pub overhead_seconds: f64,
+    /// The nests that were entered, by site.
+    pub captures: Vec<Capture>,
+}
+
+/// Runs an instrumented program with its samples in `dir`, which must exist.
+///
+/// A program that crashes or is stopped at its time limit still gives what it captured until then; look at
+/// [`CaptureRun::complete`] and the outcome.
+///
+/// # Errors
+/// When the program cannot be started or its samples make no sense.
+pub fn capture(invocation: &Invocation, limits: &Limits, dir: &Path) -> Result<CaptureRun, MeasureError> {
+    let invocation = invocation.clone().env("OXEYE_CAPTURE_DIR", OsString::from(dir));
+    let outcome = run_program(&invocation, limits)?;
+    let summary = dir.join("summary.txt");
+    let text = match fs::read_to_string(&summary) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(source) => return Err(MeasureError::Io { action: "read", path: summary, source }),
+    };
+    let Summary { complete, overhead_seconds, captures } = parse(&text, dir, &summary)?;
+    Ok(CaptureRun { outcome, complete, overhead_seconds, captures })
+}
+
+struct Summary {
+    complete: bool,
+    overhead_seconds: f64,
+    captures: Vec<Capture>,
+}
+
+fn parse(text: &str, dir: &Path, summary: &Path) -> Result<Summary, MeasureError> {
+    let (mut complete, mut overhead_seconds) = (false, 0.0);
+    let mut captures: Vec<Capture> = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let damaged = || MeasureError::sample(summary, format!("damaged summary line `{line}`"));
+        let number = |key: &str| {
+            let at = words.iter().position(|word| *word == key);
+            at.and_then(|at| words.get(at + 1)).and_then(|word| word.parse::<u64>().ok()).ok_or_else(damaged)
+        };
+        match words.first().copied() {
+            Some("status") => complete = words.get(1) == Some(&"finished"),
+            Some("overhead") => overhead_seconds = number("overhead")? as f64 * 1e-9,
+            Some("site") => captures.push(Capture {
+                site: number("site")? as u32,
+                invocations: number("invocations")?,
+                seconds: number("nanoseconds")? as f64 * 1e-9,
+                concurrent: number("concurrent")?,
+                abandoned: number("abandoned")?,
+                skipped: number("skipped")?,
+                samples: Vec::new(),
+            }),
+            Some("sample") => {
+                let file = words.last().ok_or_else(damaged)?;
+                let mut sample = Sample::open(&dir.join(file))?;
+                sample.nanoseconds = Some(number("nanoseconds")?);
+                captures.last_mut().ok_or_else(damaged)?.samples.push(sample);
+            }
+            _ => {}
+        }
+    }
+    for capture in &mut captures {
+        capture.samples.sort_by_key(|sample| sample.invocation);
+    }
+    Ok(Summary { complete, overhead_seconds, captures })
+}

@@ -1,0 +1,349 @@
+//! The user's compiler.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use crate::error::MeasureError;
+use crate::process::{Exit, Invocation, Limits, run_program};
+
+/// A compiler and the flags every translation unit is compiled with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiler {
+    /// The program as the user names it.
+    pub program: String,
+    /// The user's flags. Libraries among them (`-lm`, `-Wl,...`) are moved behind the sources.
+    pub args: Vec<String>,
+}
+
+/// Whose compiler it is, as far as flags are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum CompilerFamily {
+    Gcc,
+    Clang,
+    Other,
+}
+
+/// What a compilation makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputKind {
+    /// A program.
+    Executable,
+    /// A shared library (`-shared -fPIC`).
+    SharedLibrary,
+}
+
+/// One compilation.
+#[derive(Clone, Debug)]
+pub struct CompileJob {
+    /// Translation units and objects, in order; the first one names the job in messages.
+    pub sources: Vec<PathBuf>,
+    /// The file to make.
+    pub output: PathBuf,
+    /// What it is.
+    pub kind: OutputKind,
+    /// Flags after the compiler's own.
+    pub args: Vec<String>,
+    /// Flags after the sources.
+    pub link_args: Vec<String>,
+    /// Where the compiler runs, so that relative include folders work; `None` is the present folder.
+    pub cwd: Option<PathBuf>,
+    /// Wall-clock limit.
+    pub seconds: f64,
+}
+
+impl CompileJob {
+    /// Makes a program from one source.
+    pub fn executable(source: impl Into<PathBuf>, output: impl Into<PathBuf>) -> CompileJob {
+        CompileJob {
+            sources: vec![source.into()],
+            output: output.into(),
+            kind: OutputKind::Executable,
+            args: Vec::new(),
+            link_args: Vec::new(),
+            cwd: None,
+            seconds: 120.0,
+        }
+    }
+
+    /// Makes a shared library from one source.
+    pub fn shared_library(source: impl Into<PathBuf>, output: impl Into<PathBuf>) -> CompileJob {
+        CompileJob { kind: OutputKind::SharedLibrary, ..CompileJob::executable(source, output) }
+    }
+
+    /// Adds flags.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> CompileJob {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds flags after the sources.
+    pub fn link_args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> CompileJob {
+        self.link_args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    fn name(&self) -> &Path {
+        self.sources.first().unwrap_or(&self.output)
+    }
+}
+
+impl Compiler {
+    /// A compiler with its flags.
+    pub fn new(program: impl Into<String>, args: impl IntoIterator<Item = impl Into<String>>) -> Compiler {
+        Compiler { program: program.into(), args: args.into_iter().map(Into::into).collect() }
+    }
+
+    /// The first line of `--version`, such as `gcc (Debian 12.2.0-14) 12.2.0`. Asked once per program.
+    ///
+    /// # Errors
+    /// When the compiler is missing or does not know `--version`.
+    pub fn version(&self) -> Result<String, MeasureError> {
+        Ok(self.version_text()?.lines().next().unwrap_or_default().trim().to_owned())
+    }
+
+    /// Whose compiler it is, judged by `--version`.
+    ///
+    /// # Errors
+    /// When the compiler is missing or does not know `--version`.
+    pub fn family(&self) -> Result<CompilerFamily, MeasureError> {
+        let text = self.version_text()?;
+        Ok(if text.contains("clang") {
+            CompilerFamily::Clang
+        } else if text.contains("Free Software Foundation") {
+            CompilerFamily::Gcc
+        } else {
+            CompilerFamily::Other
+        })
+    }
+
+    fn version_text(&self) -> Result<String, MeasureError> {
+        static KNOWN: OnceLock<Mutex<Vec<(String, String)>>> = OnceLock::new();
+        let known = KNOWN.get_or_init(Mutex::default);
+        if let Some((_, text)) = lock(known).iter().find(|(program, _)| *program == self.program) {
+            return Ok(text.clone());
+        }
+        let invocation = Invocation::new(&self.program).args(["--version"]).env("LC_ALL", "C");
+        let outcome = run_program(&invocation, &Limits { seconds: 30.0, ..Limits::default() })
+            .map_err(|error| self.not_found(error))?;
+        if !outcome.exit.success() {
+            let text = format!("failed ({})", outcome.exit);
+            return Err(MeasureError::NotACompiler { program: self.program.clone(), text });
+        }
+        let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
+        if text.trim().is_empty() {
+            let text = "prints nothing".to_owned();
+            return Err(MeasureError::NotACompiler { program: self.program.clone(), text });
+        }
+        lock(known).push((self.program.clone(), text.clone()));
+        Ok(text)
+    }
+
+    /// The same compiler with only those of its flags that decide for which machine it compiles and what the processor's
+    /// floating-point mode is at the start of a program: without the user's sources, includes and definitions.
+    pub(crate) fn bare(&self) -> Compiler {
+        const WHOLE: [&str; 4] = ["-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-mdaz-ftz"];
+        const STARTS: [&str; 7] =
+            ["-m32", "-m64", "-mabi=", "--target=", "--sysroot", "--gcc-toolchain", "-fsanitize="];
+        let kept = |arg: &&String| {
+            WHOLE.contains(&arg.as_str()) || STARTS.iter().any(|start| arg.starts_with(start))
+        };
+        Compiler { program: self.program.clone(), args: self.args.iter().filter(kept).cloned().collect() }
+    }
+
+    /// The command line of a job, without the program.
+    pub fn command_line(&self, job: &CompileJob) -> Vec<String> {
+        let (flags, libraries) = split_libraries(&self.args);
+        let mut line = flags;
+        line.extend(job.args.iter().cloned());
+        if job.kind == OutputKind::SharedLibrary {
+            line.extend(["-shared".to_owned(), "-fPIC".to_owned()]);
+        }
+        line.extend(job.sources.iter().map(|path| path.to_string_lossy().into_owned()));
+        line.extend(["-o".to_owned(), job.output.to_string_lossy().into_owned()]);
+        line.extend(libraries);
+        line.extend(job.link_args.iter().cloned());
+        line
+    }
+
+    /// Runs one job and returns its output file.
+    ///
+    /// # Errors
+    /// A missing compiler, a refused translation unit, or the time limit.
+    pub fn compile(&self, job: &CompileJob) -> Result<PathBuf, MeasureError> {
+        let invocation = Invocation::new(&self.program)
+            .args(self.command_line(job))
+            .env("LC_ALL", "C")
+            .cwd(job.cwd.clone());
+        if let Some(cwd) = job.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
+            let source = std::io::ErrorKind::NotADirectory.into();
+            return Err(MeasureError::Io { action: "compile in", path: cwd.to_path_buf(), source });
+        }
+        let limits = Limits { seconds: job.seconds, memory_bytes: None, output_bytes: 1 << 20 };
+        let outcome = run_program(&invocation, &limits).map_err(|error| self.not_found(error))?;
+        let (program, file) = (self.program.clone(), job.name().to_path_buf());
+        match outcome.exit {
+            // Linkers mark what they make as executable; preprocessed text and assembly are not.
+            Exit::Exited(0) if is_executable(&job.output) => Ok(job.output.clone()),
+            Exit::Exited(0) => Err(MeasureError::CompileFailed {
+                program,
+                file,
+                text: "no program was made; is there `-c`, `-S`, `-E` or `-fsyntax-only` among the flags?"
+                    .into(),
+            }),
+            Exit::TimedOut => Err(MeasureError::CompileTimedOut { program, file, seconds: job.seconds }),
+            exit => {
+                let mut text = first_diagnostics(&String::from_utf8_lossy(&outcome.stderr));
+                if text.is_empty() {
+                    text = format!("the compiler ended with {exit} and said nothing");
+                }
+                Err(MeasureError::CompileFailed { program, file, text })
+            }
+        }
+    }
+
+    fn not_found(&self, error: MeasureError) -> MeasureError {
+        match error {
+            MeasureError::Spawn { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                MeasureError::CompilerNotFound { program: self.program.clone() }
+            }
+            other => other,
+        }
+    }
+}
+
+/// Runs jobs, at most `parallelism` at a time; results are in the jobs' order.
+pub fn compile_all(
+    compiler: &Compiler,
+    jobs: &[CompileJob],
+    parallelism: usize,
+) -> Vec<Result<PathBuf, MeasureError>> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<PathBuf, MeasureError>>>> =
+        jobs.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..parallelism.clamp(1, jobs.len().max(1)) {
+            scope.spawn(|| {
+                loop {
+                    let idx = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(idx) else { return };
+                    *lock(&results[idx]) = Some(compiler.compile(job));
+                }
+            });
+        }
+    });
+    results
+        .into_iter()
+        .map(|slot| slot.into_inner().unwrap_or_else(|e| e.into_inner()).expect("every job was run"))
+        .collect()
+}
+
+fn is_executable(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| m.permissions().mode() & 0o111 != 0)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Separates what must come after the sources, in order.
+fn split_libraries(args: &[String]) -> (Vec<String>, Vec<String>) {
+    let (mut flags, mut libraries) = (Vec::new(), Vec::new());
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        if arg == "-l" || arg == "-Xlinker" {
+            libraries.push(arg.clone());
+            libraries.extend(rest.next().cloned());
+        } else if arg.starts_with("-l") || arg.starts_with("-Wl,") {
+            libraries.push(arg.clone());
+        } else {
+            flags.push(arg.clone());
+        }
+    }
+    (flags, libraries)
+}
+
+/// The first errors with the lines that explain them, or the first lines when none is marked as an error.
+fn first_diagnostics(stderr: &str) -> String {
+    const KEPT_LINES: usize = 12;
+    const KEPT_CHARS: usize = 400;
+    let lines: Vec<&str> = stderr.lines().collect();
+    let first = lines.iter().position(|line| line.contains("error") || line.contains("undefined reference"));
+    let kept = lines[first.unwrap_or(0)..].iter().take(KEPT_LINES);
+    kept.map(|line| line.chars().take(KEPT_CHARS).collect::<String>()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workdir::WorkDir;
+
+    #[test]
+    fn libraries_move_behind_the_sources() {
+        let compiler = Compiler::new("cc", ["-O2", "-lm", "-l", "dl", "-Wl,--as-needed", "-g"]);
+        let line = compiler.command_line(&CompileJob::shared_library("a.c", "a.so").link_args(["-lfoo"]));
+        let expected = [
+            "-O2",
+            "-g",
+            "-shared",
+            "-fPIC",
+            "a.c",
+            "-o",
+            "a.so",
+            "-lm",
+            "-l",
+            "dl",
+            "-Wl,--as-needed",
+            "-lfoo",
+        ];
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_refused_unit_gives_the_compilers_words() {
+        let work = WorkDir::new().expect("work folder");
+        let source = work.write("bad.c", "int f(void) { return nonsense; }\n").expect("written");
+        let job = CompileJob::shared_library(source, work.join("bad.so"));
+        for program in ["gcc", "clang-19"] {
+            let error = Compiler::new(program, ["-O1"]).compile(&job).expect_err("does not compile");
+            assert!(error.to_string().contains("bad.c"), "{error}");
+            assert!(error.to_string().contains("nonsense"), "{error}");
+            assert!(error.rejection().is_some());
+        }
+    }
+
+    #[test]
+    fn a_missing_compiler_is_named() {
+        let compiler = Compiler::new("no-such-cc", [""; 0]);
+        let job = CompileJob::executable("a.c", "a");
+        assert!(
+            matches!(compiler.compile(&job), Err(MeasureError::CompilerNotFound { program }) if program == "no-such-cc")
+        );
+        assert!(compiler.family().is_err());
+    }
+
+    #[test]
+    fn families_are_told_apart() {
+        assert_eq!(Compiler::new("gcc", [""; 0]).family().expect("gcc"), CompilerFamily::Gcc);
+        assert_eq!(Compiler::new("clang-19", [""; 0]).family().expect("clang"), CompilerFamily::Clang);
+        assert!(Compiler::new("gcc", [""; 0]).version().expect("gcc").contains("gcc"));
+    }
+
+    #[test]
+    fn several_jobs_keep_their_order() {
+        let work = WorkDir::new().expect("work folder");
+        let jobs: Vec<CompileJob> = (0..5)
+            .map(|i| {
+                let text =
+                    if i == 3 { "broken".to_owned() } else { format!("int f{i}(void) {{ return {i}; }}\n") };
+                let source = work.write(format!("f{i}.c"), text).expect("written");
+                CompileJob::shared_library(source, work.join(format!("f{i}.so")))
+            })
+            .collect();
+        let results = compile_all(&Compiler::new("gcc", ["-O0"]), &jobs, 2);
+        assert_eq!(results.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, true, false, true]);
+        assert_eq!(results[4].as_ref().expect("compiled"), &jobs[4].output);
+    }
+}

@@ -1,0 +1,187 @@
+//! The crate's error type, and the reasons for which a candidate is rejected.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::compare::Mismatch;
+
+/// Anything that keeps a measurement from giving an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The compiler cannot be started because it is not there.
+    #[error("compiler `{program}` was not found; install it, or name another one (for example `-- gcc -O3`)")]
+    CompilerNotFound {
+        /// The compiler as the user named it.
+        program: String,
+    },
+    /// The named command is something else.
+    #[error("`{program} --version` {text}; is it a C compiler?")]
+    NotACompiler {
+        /// The compiler as the user named it.
+        program: String,
+        /// What it does instead of telling its version.
+        text: String,
+    },
+    /// The compiler refused a translation unit.
+    #[error("{program} could not compile {}:\n{text}", file.display())]
+    CompileFailed {
+        /// The compiler as the user named it.
+        program: String,
+        /// The translation unit.
+        file: PathBuf,
+        /// The first lines of the compiler's diagnostics.
+        text: String,
+    },
+    /// The compiler did not finish in time.
+    #[error("{program} did not finish compiling {} within {seconds} s; raise the limit or simplify the flags", file.display())]
+    CompileTimedOut {
+        /// The compiler as the user named it.
+        program: String,
+        /// The translation unit.
+        file: PathBuf,
+        /// The limit.
+        seconds: f64,
+    },
+    /// A program cannot be started.
+    #[error("cannot start `{program}`: {source}")]
+    Spawn {
+        /// The program.
+        program: String,
+        /// The reason the system gives.
+        source: io::Error,
+    },
+    /// A file cannot be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was attempted, such as `read`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The reason the system gives.
+        source: io::Error,
+    },
+    /// What a capture or a sample file says makes no sense, or is not there.
+    #[error("{}: {text}", path.display())]
+    Sample {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        text: String,
+    },
+    /// An `.npy` file cannot be used.
+    #[error("{}: {text}", path.display())]
+    Npy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it and what would help.
+        text: String,
+    },
+    /// The replay process misbehaved in a way that is not the library's fault.
+    #[error("replay process: {text}")]
+    Runner {
+        /// What happened.
+        text: String,
+    },
+    /// A replay library cannot be used; says which and why.
+    #[error("{}: {rejection}", library.display())]
+    Rejected {
+        /// The library that was running.
+        library: PathBuf,
+        /// What it did.
+        rejection: Rejection,
+    },
+}
+
+impl MeasureError {
+    pub(crate) fn io<'a>(
+        action: &'static str,
+        path: &'a Path,
+    ) -> impl FnOnce(io::Error) -> MeasureError + use<'a> {
+        move |source| MeasureError::Io { action, path: path.to_path_buf(), source }
+    }
+
+    pub(crate) fn sample(path: &Path, text: impl Into<String>) -> MeasureError {
+        MeasureError::Sample { path: path.to_path_buf(), text: text.into() }
+    }
+
+    pub(crate) fn rejected(library: &Path, rejection: Rejection) -> MeasureError {
+        MeasureError::Rejected { library: library.to_path_buf(), rejection }
+    }
+
+    /// The reason to drop the candidate when the error is a candidate's fault: a failed compilation, a crash, a hang.
+    /// `None` when measuring itself failed.
+    pub fn rejection(&self) -> Option<Rejection> {
+        match self {
+            MeasureError::Rejected { rejection, .. } => Some(rejection.clone()),
+            MeasureError::CompileFailed { text, .. } => Some(Rejection::CompileFailed { text: text.clone() }),
+            MeasureError::CompileTimedOut { .. } => Some(Rejection::CompileFailed { text: self.to_string() }),
+            _ => None,
+        }
+    }
+}
+
+/// Why a replay library is not usable.
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Rejection {
+    /// The process died of a signal.
+    #[error("crashed ({})", signal_name(*signal))]
+    Crashed {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// The process ended by itself in the middle of a call.
+    #[error("ended the process with exit code {code}")]
+    Exited {
+        /// Its exit code.
+        code: i32,
+    },
+    /// An access outside an argument's bytes: a write beside it was found, or the guard page next to it was hit.
+    #[error("accessed memory outside argument {argument}")]
+    OutOfBounds {
+        /// Position of the argument.
+        argument: usize,
+    },
+    /// A call did not return in time.
+    #[error("did not finish within {seconds} s")]
+    TimedOut {
+        /// The limit.
+        seconds: f64,
+    },
+    /// The outputs differ from the original's.
+    #[error("wrong output: {0}")]
+    WrongOutput(Mismatch),
+    /// Memory ran out under the limit in force.
+    #[error("ran out of memory")]
+    OutOfMemory,
+    /// It does not compile.
+    #[error("does not compile: {text}")]
+    CompileFailed {
+        /// The first lines of the compiler's diagnostics.
+        text: String,
+    },
+    /// The library compiles but cannot be loaded, for example for an undefined symbol.
+    #[error("cannot be loaded: {text}")]
+    LoadFailed {
+        /// What the dynamic loader says.
+        text: String,
+    },
+}
+
+/// `segmentation fault` for `SIGSEGV` and so on.
+pub(crate) fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGSEGV => "segmentation fault",
+        libc::SIGBUS => "bus error",
+        libc::SIGFPE => "arithmetic exception",
+        libc::SIGILL => "illegal instruction",
+        libc::SIGABRT => "abort",
+        libc::SIGKILL => "killed",
+        libc::SIGXCPU => "processor time used up",
+        libc::SIGTRAP => "trap",
+        _ => return format!("signal {signal}"),
+    };
+    name.to_owned()
+}

@@ -1,0 +1,61 @@
+//! Compiles C translation units, runs programs isolated, captures the arguments of loop nests from a running program,
+//! replays nests on copies of those arguments, compares outputs and compares times.
+//!
+//! The crate is handed C text, file names and lists of [`Argument`]s; it knows nothing of the IR. Everything that
+//! touches the clock, the environment or processes lives here.
+//!
+//! ```
+//! use oxeye_measure::{CompileJob, Compiler, Invocation, Limits, WorkDir, run_program};
+//!
+//! # fn main() -> Result<(), oxeye_measure::MeasureError> {
+//! let work = WorkDir::new()?;
+//! let source = work.write("hello.c", "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n")?;
+//! let compiler = Compiler::new("cc", ["-O2"]);
+//! let program = compiler.compile(&CompileJob::executable(source, work.join("hello")))?;
+//! let outcome = run_program(&Invocation::new(program), &Limits::default())?;
+//! assert_eq!(outcome.stdout, b"hello\n");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The path of a nest
+//!
+//! 1. [`CAPTURE_RUNTIME_C`] in front of an instrumented program, run by [`capture`], gives a [`Capture`] per nest whose
+//!    [`Sample`]s hold the input arguments of some invocations; without a program, [`Sample::synthetic`] makes them.
+//! 2. The original nest and each candidate become shared libraries exporting `void oxeye_replay(void **args)`.
+//! 3. A [`Replay`] runs them in processes of their own: [`Replay::outputs`] and [`verify`] compare results,
+//!    [`Replay::time_few`] screens, [`Replay::compare_times`] decides.
+//! 4. [`run_whole`] compares the finished program with the original.
+//!
+//! # What it does not do
+//!
+//! It does not generate code, choose candidates, or decide what is legal or worth emitting.
+
+mod argument;
+mod capture;
+mod compare;
+mod compiler;
+mod error;
+mod npy;
+mod process;
+mod replay;
+mod runner;
+mod sample;
+mod statistics;
+mod timing;
+mod whole;
+mod workdir;
+
+pub use argument::{Argument, ArgumentKind, ElementType};
+pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, capture};
+pub use compare::{Comparison, Mismatch, Tolerance, verify};
+pub use compiler::{CompileJob, Compiler, CompilerFamily, OutputKind, compile_all};
+pub use error::{MeasureError, Rejection};
+pub use npy::{NpyArray, read_npy_header};
+pub use process::{Exit, Invocation, Limits, RunOutcome, kill_everything, run_program};
+pub use replay::{Outputs, REPLAY_SYMBOL, Replay, ReplayOptions};
+pub use sample::{Init, Sample, SampleArg, SizeSource, SyntheticArg};
+pub use statistics::{RatioInterval, Stat, ratio_interval};
+pub use timing::{TimeComparison, TimingOptions};
+pub use whole::{TextComparison, WholeComparison, WholeOptions, compare_text, run_whole};
+pub use workdir::WorkDir;

@@ -1,0 +1,229 @@
+//! Replaying a nest from a shared library, isolated in a process of its own.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::argument::Argument;
+use crate::compare::{Comparison, Tolerance, verify};
+use crate::compiler::{CompileJob, Compiler};
+use crate::error::{MeasureError, Rejection};
+use crate::runner::{Placement, RUNNER_C, Runner, RunnerSetup};
+use crate::sample::Sample;
+use crate::workdir::WorkDir;
+
+/// The function a replay library exports, as `void oxeye_replay(void **args)`: `args[i]` points to argument `i`, be it
+/// an array or a single element.
+pub const REPLAY_SYMBOL: &str = "oxeye_replay";
+
+/// How replay processes run.
+#[derive(Clone, Debug)]
+pub struct ReplayOptions {
+    /// `OMP_NUM_THREADS`.
+    pub threads: usize,
+    /// Wall-clock limit of one call.
+    pub call_seconds: f64,
+    /// Limit of the address space; `None` is eight times the sample and 16 GiB, as run-time libraries reserve much more
+    /// than they use.
+    pub memory_bytes: Option<u64>,
+    /// Further environment variables.
+    pub env: Vec<(String, OsString)>,
+}
+
+impl Default for ReplayOptions {
+    fn default() -> ReplayOptions {
+        ReplayOptions { threads: 1, call_seconds: 60.0, memory_bytes: None, env: Vec::new() }
+    }
+}
+
+/// Runs replay libraries on samples.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    runner: PathBuf,
+    dir: PathBuf,
+    options: ReplayOptions,
+}
+
+/// Numbers the files of outputs.
+static N_OUTPUTS: AtomicUsize = AtomicUsize::new(0);
+
+/// What a library left in its arguments after one call.
+#[derive(Debug)]
+pub struct Outputs {
+    sample: Sample,
+    path: PathBuf,
+    changed: Vec<bool>,
+    /// Nanoseconds of the call. It is a first call, with everything cold: good for a limit, not for a comparison.
+    pub first_call_ns: u64,
+}
+
+impl Replay {
+    /// Builds the replay program with the user's compiler in `work`, which must outlive the value.
+    ///
+    /// # Errors
+    /// When the compiler is missing or cannot make programs.
+    pub fn new(compiler: &Compiler, work: &WorkDir, options: ReplayOptions) -> Result<Replay, MeasureError> {
+        let dir = work.subdir("replay")?;
+        let runner = dir.join("runner");
+        let source = work.write("replay/runner.c", RUNNER_C)?;
+        compiler
+            .bare()
+            .compile(&CompileJob::executable(source, &runner).args(["-O2"]).link_args(["-ldl"]))?;
+        Ok(Replay { runner, dir, options })
+    }
+
+    /// The options in force.
+    pub fn options(&self) -> &ReplayOptions {
+        &self.options
+    }
+
+    /// The same with another limit for one call, for example some times the original's time.
+    pub fn with_call_limit(&self, seconds: f64) -> Replay {
+        Replay {
+            runner: self.runner.clone(),
+            dir: self.dir.clone(),
+            options: ReplayOptions { call_seconds: seconds, ..self.options.clone() },
+        }
+    }
+
+    /// Calls a library once on a sample, with its arguments next to guard pages, and keeps what it wrote.
+    ///
+    /// # Errors
+    /// [`MeasureError::Rejected`] when the library crashes, hangs, or writes out of bounds.
+    pub fn outputs(&self, library: &Path, sample: &Sample) -> Result<Outputs, MeasureError> {
+        let number = N_OUTPUTS.fetch_add(1, Ordering::Relaxed);
+        let path = self.dir.join(format!("outputs{number}.bin"));
+        let mut runner = self.start(library, sample, &path, Placement::Guard)?;
+        let first_call_ns = runner.call(1)?.first().copied().unwrap_or(0);
+        runner.check_canaries()?;
+        // Made before the file, so that a failed dump is removed too.
+        let mut outputs = Outputs { sample: sample.clone(), path, changed: Vec::new(), first_call_ns };
+        outputs.changed = runner.dump()?;
+        Ok(outputs)
+    }
+
+    /// Calls a library once on a sample and compares what it wrote with `baseline`, the original's outputs on the same
+    /// sample.
+    ///
+    /// # Errors
+    /// [`MeasureError::Rejected`] when the library crashes, hangs, writes out of bounds, or gives a wrong output.
+    pub fn verify(
+        &self,
+        baseline: &Outputs,
+        library: &Path,
+        sample: &Sample,
+        args: &[Argument],
+        tolerance: Tolerance,
+    ) -> Result<Comparison, MeasureError> {
+        let candidate = self.outputs(library, sample)?;
+        let comparison = verify(baseline, &candidate, args, tolerance)?;
+        match comparison.mismatch {
+            Some(mismatch) => Err(MeasureError::rejected(library, Rejection::WrongOutput(mismatch))),
+            None => Ok(comparison),
+        }
+    }
+
+    /// Nanoseconds of one call after a warming one.
+    ///
+    /// # Errors
+    /// [`MeasureError::Rejected`] when the library crashes or hangs.
+    pub fn time_once(&self, library: &Path, sample: &Sample) -> Result<u64, MeasureError> {
+        Ok(self.time_few(library, sample, 1)?.first().copied().unwrap_or(0))
+    }
+
+    /// Nanoseconds of `n` calls after a warming one, each on fresh inputs. For screening; candidates are compared by
+    /// [`Replay::compare_times`].
+    ///
+    /// # Errors
+    /// [`MeasureError::Rejected`] when the library crashes or hangs.
+    pub fn time_few(&self, library: &Path, sample: &Sample, n: usize) -> Result<Vec<u64>, MeasureError> {
+        let mut runner = self.start_timing(library, sample)?;
+        runner.call(1)?;
+        runner.call(n)
+    }
+
+    pub(crate) fn start_timing(&self, library: &Path, sample: &Sample) -> Result<Runner, MeasureError> {
+        self.start(library, sample, Path::new("/dev/null"), Placement::Natural)
+    }
+
+    fn start(
+        &self,
+        library: &Path,
+        sample: &Sample,
+        outputs: &Path,
+        placement: Placement,
+    ) -> Result<Runner, MeasureError> {
+        let default_memory = sample.total_bytes().saturating_mul(8).saturating_add(16 << 30);
+        let mut env = self.options.env.clone();
+        env.push(("OMP_NUM_THREADS".to_owned(), self.options.threads.max(1).to_string().into()));
+        Runner::start(&RunnerSetup {
+            runner: &self.runner,
+            library: &absolute(library),
+            sample,
+            outputs,
+            placement,
+            env: &env,
+            call_seconds: self.options.call_seconds,
+            memory_bytes: self.options.memory_bytes.unwrap_or(default_memory),
+        })
+    }
+}
+
+/// A library name without a slash would be searched for in the system's folders.
+fn absolute(library: &Path) -> PathBuf {
+    std::path::absolute(library).unwrap_or_else(|_| library.to_path_buf())
+}
+
+impl Outputs {
+    /// Number of arguments.
+    pub fn n_args(&self) -> usize {
+        self.sample.args.len()
+    }
+
+    /// Whether the call changed an argument at all.
+    pub fn changed(&self, position: usize) -> bool {
+        self.changed.get(position).copied().unwrap_or(false)
+    }
+
+    /// How many bytes an argument has.
+    pub fn bytes(&self, position: usize) -> u64 {
+        self.sample.args.get(position).map_or(0, |arg| arg.bytes)
+    }
+
+    /// An argument after the call.
+    ///
+    /// # Errors
+    /// When there is no such argument or it cannot be read.
+    pub fn read_arg(&self, position: usize) -> Result<Vec<u8>, MeasureError> {
+        let mut bytes = vec![0; self.bytes(position) as usize];
+        self.reader(position)?.read(0, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    pub(crate) fn reader(&self, position: usize) -> Result<OutputReader<'_>, MeasureError> {
+        let path = if self.changed(position) { &self.path } else { &self.sample.path };
+        let file = File::open(path).map_err(MeasureError::io("read", path))?;
+        Ok(OutputReader { path, file, offset: self.sample.args.get(position).map_or(0, |arg| arg.offset) })
+    }
+}
+
+impl Drop for Outputs {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Reads one argument of [`Outputs`] in parts.
+pub(crate) struct OutputReader<'a> {
+    path: &'a Path,
+    file: File,
+    offset: u64,
+}
+
+impl OutputReader<'_> {
+    pub(crate) fn read(&self, from: u64, buffer: &mut [u8]) -> Result<(), MeasureError> {
+        self.file.read_exact_at(buffer, self.offset + from).map_err(MeasureError::io("read", self.path))
+    }
+}

@@ -1,0 +1,215 @@
+//! Comparing the times of two replay libraries.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::error::MeasureError;
+use crate::replay::Replay;
+use crate::runner::Runner;
+use crate::sample::Sample;
+use crate::statistics::{RatioInterval, Stat, ratio_interval};
+
+/// When to stop comparing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimingOptions {
+    /// Stop when the ratio is known to this fraction (half the width of its interval).
+    pub target_relative_precision: f64,
+    /// Stop after this many wall-clock seconds. At least two pairs are taken in any case.
+    pub max_seconds: f64,
+    /// Fewest pairs before the precision counts as reached; 6 are needed for a confidence of 95 %.
+    pub min_samples: usize,
+    /// Most pairs.
+    pub max_samples: usize,
+    /// Stop also when the whole interval of the speedup lies below this, as the candidate is of no interest then.
+    pub give_up_below: Option<f64>,
+}
+
+impl Default for TimingOptions {
+    fn default() -> TimingOptions {
+        TimingOptions {
+            target_relative_precision: 0.03,
+            max_seconds: 10.0,
+            min_samples: 7,
+            max_samples: 100,
+            give_up_below: None,
+        }
+    }
+}
+
+/// The times of a baseline and a candidate on the same inputs, taken in turns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TimeComparison {
+    /// Speedup of the candidate: baseline time by candidate time.
+    pub ratio_median: f64,
+    /// Lower end of the speedup's interval.
+    pub ratio_low: f64,
+    /// Upper end of the speedup's interval.
+    pub ratio_high: f64,
+    /// Probability that the interval holds the speedup; 0.95 or more from 6 pairs on.
+    pub confidence: f64,
+    /// Whether the target precision was reached, rather than the time used up.
+    pub converged: bool,
+    /// Nanoseconds of one call of the baseline. One sample per turn: the median of the turn's calls.
+    pub baseline_ns: Stat,
+    /// Nanoseconds of one call of the candidate, likewise.
+    pub candidate_ns: Stat,
+    /// On how many copies of the inputs a call is repeated between two looks at the clock; above 1 for very short nests.
+    pub copies: usize,
+}
+
+/// Below this a call is timed on several copies at a time, as the clock itself takes a while.
+const SHORT_NS: u64 = 20_000;
+const BATCH_NS: u64 = 200_000;
+const MAX_COPIES: u64 = 64;
+const MAX_COPIED_BYTES: u64 = 1 << 20;
+/// Calls shorter than this are repeated within a turn, and the turn's first call, which finds the other library's data
+/// in the caches, is not counted.
+const TURN_NS: u64 = 5_000_000;
+
+impl Replay {
+    /// Times `baseline` and `candidate` in turns on `sample` until their ratio is known well enough.
+    ///
+    /// Each library runs in its own process; the one whose turn it is not is stopped altogether, so that its waiting
+    /// threads take no processor time. Both processes are started anew as often as half of the time allows, since where
+    /// memory and threads happen to lie makes a difference that lasts for a process's life. Inputs are restored,
+    /// untimed, before every call.
+    ///
+    /// # Errors
+    /// [`MeasureError::Rejected`], naming the library, when one of them crashes or hangs.
+    pub fn compare_times(
+        &self,
+        baseline: &Path,
+        candidate: &Path,
+        sample: &Sample,
+        options: &TimingOptions,
+    ) -> Result<TimeComparison, MeasureError> {
+        let start = Instant::now();
+        let budget = Duration::from_secs_f64(options.max_seconds.clamp(0.0, 1e9));
+        let mut sides = [Side::start(self, baseline, sample)?, Side::start(self, candidate, sample)?];
+        let longest_ns = sides.iter().map(|side| side.call_ns).max().unwrap_or(0);
+        let copies = n_copies(longest_ns, sample.total_bytes());
+        let min_pairs = options.min_samples.max(2);
+        let mut ratios = Vec::new();
+        let mut converged = false;
+        let interval = loop {
+            if sides.iter().map(|side| side.used).sum::<Duration>()
+                >= sides.iter().map(|side| side.start_cost).sum()
+            {
+                for side in &mut sides {
+                    side.restart(self, sample)?;
+                }
+            }
+            // Taking turns at going first cancels a drift of the machine's speed.
+            let order = if ratios.len() % 2 == 0 { [0, 1] } else { [1, 0] };
+            for side in order {
+                sides[side].turn(copies)?;
+            }
+            ratios.push(sides[0].last() / sides[1].last());
+            let interval = ratio_interval(&ratios).unwrap_or(UNKNOWN);
+            converged = converged
+                || (ratios.len() >= min_pairs && interval.half_width() <= options.target_relative_precision);
+            let hopeless =
+                ratios.len() >= min_pairs && options.give_up_below.is_some_and(|least| interval.high < least);
+            let used_up = start.elapsed() >= budget || ratios.len() >= options.max_samples;
+            if converged || hopeless || (used_up && ratios.len() >= 2) {
+                break interval;
+            }
+        };
+        let [baseline, candidate] = sides;
+        Ok(TimeComparison {
+            ratio_median: interval.median,
+            ratio_low: interval.low,
+            ratio_high: interval.high,
+            confidence: interval.confidence,
+            converged,
+            baseline_ns: Stat::of(baseline.samples),
+            candidate_ns: Stat::of(candidate.samples),
+            copies,
+        })
+    }
+}
+
+/// Only for times of zero.
+const UNKNOWN: RatioInterval = RatioInterval { median: 1.0, low: 0.0, high: f64::MAX, n: 0, confidence: 0.0 };
+
+/// One of the two libraries.
+struct Side<'a> {
+    library: &'a Path,
+    runner: Runner,
+    /// How long starting and warming the process took.
+    start_cost: Duration,
+    /// How long its turns have taken since.
+    used: Duration,
+    call_ns: u64,
+    samples: Vec<f64>,
+}
+
+impl<'a> Side<'a> {
+    /// Starts the process, warms it, and stops it until its turn.
+    fn start(replay: &Replay, library: &'a Path, sample: &Sample) -> Result<Side<'a>, MeasureError> {
+        let start = Instant::now();
+        let mut runner = replay.start_timing(library, sample)?;
+        let first_ns = runner.call(1)?.first().copied().unwrap_or(0);
+        // A long first call tells enough, though it includes starting threads and touching memory.
+        let call_ns =
+            if first_ns > 100 * TURN_NS { first_ns } else { runner.call(1)?.first().copied().unwrap_or(0) };
+        runner.pause();
+        let (start_cost, used) = (start.elapsed(), Duration::ZERO);
+        Ok(Side { library, runner, start_cost, used, call_ns: call_ns.max(1), samples: Vec::new() })
+    }
+
+    fn restart(&mut self, replay: &Replay, sample: &Sample) -> Result<(), MeasureError> {
+        let fresh = Side::start(replay, self.library, sample)?;
+        (self.runner, self.start_cost, self.used) = (fresh.runner, fresh.start_cost, fresh.used);
+        // The shorter of two looks is the less disturbed one.
+        self.call_ns = self.call_ns.min(fresh.call_ns);
+        Ok(())
+    }
+
+    fn turn(&mut self, copies: usize) -> Result<(), MeasureError> {
+        let batch_ns = self.call_ns.saturating_mul(copies as u64);
+        let n = (TURN_NS / batch_ns).clamp(1, 15) as usize;
+        let warming = usize::from(batch_ns < TURN_NS);
+        let start = Instant::now();
+        self.runner.resume();
+        let times = match copies {
+            1 => self.runner.call(n + warming)?,
+            _ => self.runner.batch(copies, n + warming)?,
+        };
+        self.runner.pause();
+        self.used += start.elapsed();
+        let per_call = times[warming..].iter().map(|ns| (*ns).max(1) as f64 / copies as f64);
+        self.samples.push(Stat::of(per_call).median);
+        Ok(())
+    }
+
+    fn last(&self) -> f64 {
+        self.samples.last().copied().unwrap_or(0.0)
+    }
+}
+
+/// The same for both sides, since copies change what is in the caches.
+fn n_copies(call_ns: u64, bytes: u64) -> usize {
+    if call_ns >= SHORT_NS {
+        return 1;
+    }
+    let wanted = BATCH_NS / call_ns.max(1);
+    let fitting = MAX_COPIED_BYTES / bytes.max(1);
+    wanted.min(fitting).clamp(1, MAX_COPIES) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_short_calls_on_little_data_are_batched() {
+        assert_eq!(n_copies(SHORT_NS, 100), 1);
+        assert_eq!(n_copies(10_000, 1000), 20);
+        assert_eq!(n_copies(1, 1000), 64);
+        assert_eq!(n_copies(1000, 1 << 19), 2);
+        assert_eq!(n_copies(1000, 1 << 30), 1);
+    }
+}

@@ -1,0 +1,280 @@
+//! Capturing the arguments of nests from real programs.
+
+use std::path::PathBuf;
+
+use oxeye_measure::{
+    CAPTURE_RUNTIME_C, CaptureRun, CompileJob, Compiler, ElementType, Exit, Invocation, Limits, SizeSource,
+    WorkDir, capture,
+};
+
+fn build(work: &WorkDir, compiler: &Compiler, body: &str) -> PathBuf {
+    let source = work.write("program.c", format!("{CAPTURE_RUNTIME_C}\n{body}")).expect("written");
+    compiler.compile(&CompileJob::executable(source, work.join("program"))).expect("compiles")
+}
+
+fn run(work: &WorkDir, program: PathBuf, limits: &Limits) -> CaptureRun {
+    let dir = work.subdir("captured").expect("made");
+    capture(&Invocation::new(program), limits, &dir).expect("captured")
+}
+
+const TWO_SITES: &str = r#"
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <fcntl.h>
+#include <malloc.h>
+
+static double A[100], B[50];
+
+static void scale(int n, double *x)
+{
+    oxeye_capture_begin(0);
+    oxeye_capture_arg(0, 0, &n, sizeof n);
+    oxeye_capture_arg(0, 1, x, n * (long long)sizeof *x);
+    for (int i = 0; i < n; i++)
+        x[i] = 2 * x[i];
+    oxeye_capture_end(0);
+}
+
+int main(void)
+{
+    for (int i = 0; i < 100; i++)
+        A[i] = i;
+    for (int t = 0; t < 3; t++)
+        scale(10, A);
+    scale(100, A);
+    scale(100, A);
+    scale(50, A);
+    float *heap = malloc(1000 * sizeof *heap);
+    for (int i = 0; i < 1000; i++)
+        heap[i] = 1;
+    oxeye_capture_begin(1);
+    oxeye_capture_arg(1, 0, heap, -1);
+    oxeye_capture_arg(1, 1, A, sizeof A);
+    oxeye_capture_arg(1, 2, A + 10, 20 * sizeof *A);
+    oxeye_capture_arg(1, 3, B, sizeof B);
+    for (int i = 0; i < 50; i++)
+        B[i] = heap[i];
+    oxeye_capture_end(1);
+    printf("%g\n", A[99]);
+    exit(0);
+}
+"#;
+
+#[test]
+fn two_sites_several_invocations() {
+    let compilers = [
+        Compiler::new("gcc", ["-O2", "-std=c99", "-Wall", "-Wextra", "-pedantic-errors", "-Werror"]),
+        Compiler::new("gcc", ["-O3", "-march=native", "-fopenmp"]),
+        Compiler::new("clang-19", ["-O1", "-std=gnu11", "-Wall", "-Werror"]),
+    ];
+    for compiler in compilers {
+        let work = WorkDir::new().expect("work folder");
+        let program = build(&work, &compiler, TWO_SITES);
+        let run = run(&work, program, &Limits::default());
+        assert_eq!(run.outcome.exit, Exit::Exited(0));
+        assert_eq!(run.outcome.stdout, b"396\n");
+        assert!(run.complete);
+        assert_eq!(run.captures.len(), 2);
+
+        let scale = &run.captures[0];
+        assert_eq!((scale.site, scale.invocations, scale.skipped), (0, 6, 0));
+        assert!(scale.seconds > 0.0);
+        // The first, and the first of the largest. The invocation with 50 is not looked at: 5 is no power of two.
+        let kept: Vec<u64> = scale.samples.iter().map(|sample| sample.invocation).collect();
+        assert_eq!(kept, [0, 3]);
+        let large = &scale.samples[1];
+        assert_eq!(large.read_integer(0, ElementType::I32).expect("n"), 100);
+        let x = large.read_arg(1).expect("x");
+        assert_eq!(x.len(), 800);
+        assert_eq!(ElementType::F64.read_f64(&x[8 * 9..]), Some(72.0));
+        assert_eq!(ElementType::F64.read_f64(&x[8 * 99..]), Some(99.0));
+        assert!(large.nanoseconds.is_some());
+
+        let second = &run.captures[1];
+        assert_eq!((second.invocations, second.samples.len()), (1, 1));
+        let sample = &second.samples[0];
+        assert_eq!(sample.args[0].size_source, SizeSource::Allocator);
+        assert!((4000..4064).contains(&sample.args[0].bytes), "{:?}", sample.args[0]);
+        assert_eq!(sample.overlaps, [(1, 2)]);
+        assert!(sample.missing().is_empty());
+    }
+}
+
+#[test]
+fn scalars_that_change_and_growing_arrays() {
+    let body = r#"
+static double a[1 << 16];
+int main(void)
+{
+    for (int t = 0; t < 1000; t++) {
+        oxeye_capture_begin(7);
+        oxeye_capture_arg(7, 0, a, sizeof a);
+        { long long copy = t; oxeye_capture_arg(7, 1, &copy, sizeof copy); }
+        for (int i = 0; i < 100; i++)
+            a[i] += t;
+        oxeye_capture_end(7);
+    }
+    for (int n = 1; n <= 1000; n++) {
+        oxeye_capture_begin(8);
+        oxeye_capture_arg(8, 0, a, n * 8LL);
+        a[n] = n;
+        oxeye_capture_end(8);
+    }
+    for (long t = 0; t < 2000000; t++) {
+        oxeye_capture_begin(9);
+        oxeye_capture_arg(9, 0, &t, sizeof t);
+        oxeye_capture_arg(9, 1, a, 8);
+        a[0] += 1;
+        oxeye_capture_end(9);
+    }
+    return 0;
+}
+"#;
+    let work = WorkDir::new().expect("work folder");
+    let program = build(&work, &Compiler::new("gcc", ["-O2"]), body);
+    let run = run(&work, program, &Limits::default());
+    let [time_loop, growing, often] = &run.captures[..] else { panic!("{:?}", run.captures) };
+    let steps: Vec<i64> =
+        time_loop.samples.iter().map(|s| s.read_integer(1, ElementType::I64).expect("t")).collect();
+    assert_eq!(steps, [0, 256, 512]);
+    assert_eq!(time_loop.invocations, 1000);
+    let sizes: Vec<u64> = growing.samples.iter().map(|s| s.args[0].bytes).collect();
+    assert_eq!(sizes[0], 8);
+    assert!(sizes.len() <= 4 && *sizes.iter().max().expect("some") > 6400, "{sizes:?}");
+    assert_eq!(often.invocations, 2_000_000);
+    assert!(often.samples.iter().any(|s| s.invocation == 1 << 20));
+    assert!(run.overhead_seconds > 0.0);
+    let files = std::fs::read_dir(work.join("captured")).expect("listed").count();
+    assert_eq!(files, 1 + run.captures.iter().map(|c| c.samples.len()).sum::<usize>());
+}
+
+#[test]
+fn sizes_nobody_knows_and_memory_that_is_not_there() {
+    let body = r#"
+#include <stdlib.h>
+#include <sys/mman.h>
+int main(void)
+{
+    char local[64] = {0};
+    static char fixed[64];
+    char *heap = malloc(100), *large = malloc(1 << 22), *interior = large + 160;
+    char *pages = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(pages + 4096, 4096);
+    oxeye_capture_begin(0);
+    oxeye_capture_arg(0, 0, local, -1);
+    oxeye_capture_arg(0, 1, fixed, -1);
+    oxeye_capture_arg(0, 2, heap, -1);
+    oxeye_capture_arg(0, 3, large, -1);
+    oxeye_capture_arg(0, 4, interior, -1);
+    oxeye_capture_arg(0, 5, pages, 8192);
+    oxeye_capture_arg(0, 6, 0, -1);
+    oxeye_capture_end(0);
+    return heap == large;
+}
+"#;
+    let work = WorkDir::new().expect("work folder");
+    let program = build(&work, &Compiler::new("gcc", ["-O0"]), body);
+    let run = run(&work, program, &Limits::default());
+    let sample = &run.captures[0].samples[0];
+    let sources: Vec<SizeSource> = sample.args.iter().map(|arg| arg.size_source).collect();
+    use SizeSource::{Allocator, Unknown, Unreadable};
+    assert_eq!(sources, [Unknown, Unknown, Allocator, Allocator, Unknown, Unreadable, Unknown]);
+    assert_eq!(sample.missing(), [0, 1, 4, 5, 6]);
+    assert!(sample.args[2].bytes >= 100 && sample.args[3].bytes >= 1 << 22);
+}
+
+#[test]
+fn early_returns_threads_and_forks_do_no_harm() {
+    let body = r#"
+#include <unistd.h>
+#include <sys/wait.h>
+static double a[100];
+static int search(int stop)
+{
+    oxeye_capture_begin(0);
+    oxeye_capture_arg(0, 0, a, sizeof a);
+    for (int i = 0; i < 100; i++)
+        if (i == stop)
+            return i;
+    oxeye_capture_end(0);
+    return -1;
+}
+static void recursive(int depth)
+{
+    oxeye_capture_begin(1);
+    oxeye_capture_arg(1, 0, a, sizeof a);
+    if (depth)
+        recursive(depth - 1);
+    oxeye_capture_end(1);
+}
+int main(void)
+{
+    search(3);
+    search(1000);
+    search(1000);
+    recursive(5);
+    if (fork() == 0) {
+        recursive(2);
+        return 0;
+    }
+    wait(0);
+#pragma omp parallel for num_threads(4)
+    for (int i = 0; i < 100; i++) {
+        oxeye_capture_begin(2);
+        oxeye_capture_arg(2, 0, a, sizeof a);
+        usleep(100);
+        oxeye_capture_end(2);
+    }
+    oxeye_capture_end(3);
+    oxeye_capture_arg(4, 0, a, sizeof a);
+    oxeye_capture_begin(-1);
+    oxeye_capture_begin(100000);
+    return 0;
+}
+"#;
+    let work = WorkDir::new().expect("work folder");
+    let program = build(&work, &Compiler::new("gcc", ["-O1", "-fopenmp"]), body);
+    let run = run(&work, program, &Limits::default());
+    assert_eq!(run.outcome.exit, Exit::Exited(0));
+    assert!(run.complete);
+    let [early, recursive, threads] = &run.captures[..] else { panic!("{:?}", run.captures) };
+    assert_eq!((early.invocations, early.abandoned), (3, 1));
+    assert_eq!((recursive.invocations, recursive.abandoned), (6, 5));
+    assert_eq!(threads.invocations + threads.concurrent, 100);
+    assert_eq!(threads.samples.len(), 1);
+}
+
+#[test]
+fn a_program_that_never_ends_gives_what_it_captured() {
+    let body = r#"
+#include <stdio.h>
+int main(void)
+{
+    double x = 1;
+    oxeye_capture_begin(0);
+    oxeye_capture_arg(0, 0, &x, sizeof x);
+    oxeye_capture_end(0);
+    for (volatile int i = 0;; i ^= 1)
+        ;
+}
+"#;
+    let work = WorkDir::new().expect("work folder");
+    let program = build(&work, &Compiler::new("gcc", ["-O1"]), body);
+    let run = run(&work, program, &Limits { seconds: 1.0, ..Limits::default() });
+    assert_eq!(run.outcome.exit, Exit::TimedOut);
+    assert!(!run.complete);
+    assert_eq!(run.captures[0].samples.len(), 1);
+}
+
+#[test]
+fn a_program_that_reaches_no_site_is_complete_and_empty() {
+    let work = WorkDir::new().expect("work folder");
+    let program = build(&work, &Compiler::new("gcc", ["-O1"]), "int main(void) { return 4; }");
+    let run = run(&work, program, &Limits::default());
+    assert_eq!(run.outcome.exit, Exit::Exited(4));
+    assert!(run.complete && run.captures.is_empty());
+}

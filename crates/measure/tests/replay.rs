@@ -1,0 +1,285 @@
+//! Replaying, verifying and timing real libraries.
+
+use std::path::PathBuf;
+
+use oxeye_measure::{
+    Argument, CAPTURE_RUNTIME_C, CompileJob, Compiler, ElementType, Init, Invocation, Limits, MeasureError,
+    Rejection, Replay, ReplayOptions, Sample, SyntheticArg, TimingOptions, Tolerance, WholeOptions, WorkDir,
+    capture, run_whole,
+};
+
+struct Bench {
+    work: WorkDir,
+    replay: Replay,
+    sample: Sample,
+    args: Vec<Argument>,
+}
+
+impl Bench {
+    /// `double x[n]`, `double y[n]`, `long n` with n = 1000.
+    fn new(threads: usize) -> Bench {
+        let work = WorkDir::new().expect("work folder");
+        let options = ReplayOptions { threads, call_seconds: 30.0, ..ReplayOptions::default() };
+        let replay = Replay::new(&Compiler::new("gcc", ["-O2"]), &work, options).expect("runner builds");
+        let arg = |elements, element, init| SyntheticArg { element, elements, init };
+        let sample = Sample::synthetic(
+            &work.join("sample.bin"),
+            &[
+                arg(1000, ElementType::F64, Init::Random { seed: 1 }),
+                arg(1000, ElementType::F64, Init::Random { seed: 2 }),
+                arg(1, ElementType::I64, Init::Integer(1000)),
+            ],
+        )
+        .expect("sample");
+        let args = vec![
+            Argument::buffer("x", ElementType::F64),
+            Argument::buffer("y", ElementType::F64),
+            Argument::scalar("n", ElementType::I64),
+        ];
+        Bench { work, replay, sample, args }
+    }
+
+    fn library_with(&self, compiler: &Compiler, name: &str, body: &str) -> PathBuf {
+        let text = format!(
+            "#include <stdlib.h>\n#include <unistd.h>\nvoid oxeye_replay(void **args)\n{{\n    double *x = args[0], *y = args[1];\n    \
+             long n = *(long *)args[2];\n    (void)x, (void)y, (void)n;\n    {body}\n}}\n"
+        );
+        let source = self.work.write(format!("{name}.c"), text).expect("written");
+        let job = CompileJob::shared_library(source, self.work.join(format!("{name}.so")));
+        compiler.compile(&job).expect("compiles")
+    }
+
+    fn library(&self, name: &str, body: &str) -> PathBuf {
+        self.library_with(&Compiler::new("gcc", ["-O2", "-fopenmp"]), name, body)
+    }
+
+    fn rejection(&self, name: &str, body: &str) -> Rejection {
+        let library = self.library(name, body);
+        let error = self.replay.outputs(&library, &self.sample).expect_err("is rejected");
+        match &error {
+            MeasureError::Rejected { library: named, .. } => assert_eq!(*named, library),
+            other => panic!("{other}"),
+        }
+        error.rejection().expect("a rejection")
+    }
+}
+
+const SUM: &str = "for (long i = 0; i < n; i++) y[i] += 3 * x[i];";
+
+#[test]
+fn right_and_wrong_outputs_are_told_apart() {
+    let bench = Bench::new(2);
+    let baseline = bench.replay.outputs(&bench.library("baseline", SUM), &bench.sample).expect("runs");
+    assert_eq!((baseline.changed(0), baseline.changed(1), baseline.changed(2)), (false, true, false));
+    let verify = |name, body, tolerance| {
+        let library = bench.library(name, body);
+        bench.replay.verify(&baseline, &library, &bench.sample, &bench.args, tolerance)
+    };
+
+    let parallel = "_Pragma(\"omp parallel for\") for (long i = 0; i < n; i++) y[i] += 3 * x[i];";
+    let comparison = verify("parallel", parallel, Tolerance::Strict).expect("equal");
+    assert!(comparison.bit_exact && comparison.max_rel_error == 0.0);
+
+    let rounded = "for (long i = 0; i < n; i++) y[i] = (y[i] + 3 * x[i]) * (1 + 1e-14);";
+    let comparison = verify("rounded", rounded, Tolerance::reassociate()).expect("close");
+    assert!(!comparison.bit_exact);
+    assert!(comparison.max_rel_error > 1e-16 && comparison.max_rel_error < 1e-12, "{comparison:?}");
+    assert!(verify("rounded", rounded, Tolerance::Strict).is_err());
+
+    let wrong = "for (long i = 0; i < n - 1; i++) y[i] += 3 * x[i];";
+    let error = verify("wrong", wrong, Tolerance::reassociate()).expect_err("differs");
+    let Some(Rejection::WrongOutput(mismatch)) = error.rejection() else { panic!("{error}") };
+    assert_eq!((mismatch.argument, mismatch.index), (1, 999));
+    assert!(error.to_string().contains("y[999]"), "{error}");
+
+    let nothing = verify("nothing", "", Tolerance::reassociate()).expect_err("differs");
+    assert!(matches!(nothing.rejection(), Some(Rejection::WrongOutput(m)) if m.index == 0));
+    let scribbled = format!("{SUM} x[5] = 0;");
+    let error = verify("scribbled", &scribbled, Tolerance::reassociate()).expect_err("differs");
+    assert!(matches!(error.rejection(), Some(Rejection::WrongOutput(m)) if m.argument == 0 && m.index == 5));
+}
+
+#[test]
+fn nan_and_infinity_are_equal_to_themselves_only() {
+    let bench = Bench::new(1);
+    let odd = "y[0] = 0.0 / x[0] * (1 / 0.0); y[1] = 1 / 0.0;";
+    let baseline = bench.replay.outputs(&bench.library("a", odd), &bench.sample).expect("runs");
+    let verify = |name, body| {
+        let library = bench.library(name, body);
+        bench.replay.verify(&baseline, &library, &bench.sample, &bench.args, Tolerance::reassociate())
+    };
+    assert!(verify("b", "y[0] = -__builtin_nan(\"7\"); y[1] = 1 / 0.0;").is_ok());
+    assert!(verify("c", "y[0] = 1; y[1] = 1 / 0.0;").is_err());
+    assert!(verify("d", "y[0] = -__builtin_nan(\"7\"); y[1] = -1 / 0.0;").is_err());
+    assert!(verify("e", "y[0] = -__builtin_nan(\"7\"); y[1] = 1e308;").is_err());
+}
+
+#[test]
+fn crashes_hangs_and_exits_reject_the_candidate_only() {
+    let mut bench = Bench::new(2);
+    assert_eq!(
+        bench.rejection("null", "*(volatile int *)8 = 0;"),
+        Rejection::Crashed { signal: libc::SIGSEGV }
+    );
+    assert_eq!(bench.rejection("abort", "abort();"), Rejection::Crashed { signal: libc::SIGABRT });
+    assert_eq!(bench.rejection("trap", "__builtin_trap();"), Rejection::Crashed { signal: libc::SIGILL });
+    assert_eq!(bench.rejection("exit", "exit(7);"), Rejection::Exited { code: 7 });
+    let in_thread = "_Pragma(\"omp parallel\") { *(volatile int *)8 = 0; }";
+    assert_eq!(bench.rejection("thread", in_thread), Rejection::Crashed { signal: libc::SIGSEGV });
+    let undefined = bench.rejection("undefined", "extern void no_such_function(void); no_such_function();");
+    assert!(matches!(undefined, Rejection::LoadFailed { text } if text.contains("no_such_function")));
+    bench.replay = bench.replay.with_call_limit(1.0);
+    assert_eq!(
+        bench.rejection("hang", "for (volatile int i = 0;; i ^= 1);"),
+        Rejection::TimedOut { seconds: 1.0 }
+    );
+    assert_eq!(bench.rejection("sleep", "close(0); for (;;) pause();"), Rejection::TimedOut { seconds: 1.0 });
+}
+
+#[test]
+fn accesses_out_of_bounds_are_caught() {
+    let bench = Bench::new(1);
+    assert_eq!(bench.rejection("past", "y[n] = 1;"), Rejection::OutOfBounds { argument: 1 });
+    assert_eq!(
+        bench.rejection("read", "y[0] = ((volatile double *)x)[n];"),
+        Rejection::OutOfBounds { argument: 0 }
+    );
+    assert_eq!(bench.rejection("before", "y[-1] = 1;"), Rejection::OutOfBounds { argument: 1 });
+    assert_eq!(
+        bench.rejection("scalar", "((volatile int *)args[2])[2] = 1;"),
+        Rejection::OutOfBounds { argument: 2 }
+    );
+}
+
+#[test]
+fn memory_is_limited() {
+    let mut bench = Bench::new(1);
+    let options = ReplayOptions { memory_bytes: Some(512 << 20), ..bench.replay.options().clone() };
+    bench.replay = Replay::new(&Compiler::new("gcc", [""; 0]), &bench.work, options).expect("runner builds");
+    let greedy = "for (;;) *(volatile char *)malloc(1 << 20) = 1;";
+    assert_eq!(bench.rejection("greedy", greedy), Rejection::OutOfMemory);
+}
+
+#[test]
+fn inputs_are_fresh_for_every_call() {
+    let bench = Bench::new(1);
+    // Crashes when it sees its own output.
+    let library = bench.library("once", "if (x[0] < 0) abort(); for (long i = 0; i < n; i++) x[i] = -x[i];");
+    assert_eq!(bench.replay.time_few(&library, &bench.sample, 5).expect("runs").len(), 5);
+    let options = TimingOptions { max_seconds: 0.2, ..TimingOptions::default() };
+    let times = bench.replay.compare_times(&library, &library, &bench.sample, &options).expect("runs");
+    assert!(times.copies > 1, "{times:?}");
+}
+
+#[test]
+fn times_are_compared_with_either_openmp() {
+    let bench = Bench::new(2);
+    let loop_of = |n: u32| {
+        format!(
+            "_Pragma(\"omp parallel for\") for (long i = 0; i < n; i++) \
+             for (volatile int k = 0; k < {n}; k++) y[i] += x[i];"
+        )
+    };
+    let gcc = Compiler::new("gcc", ["-O1", "-fopenmp"]);
+    let baseline = bench.library_with(&gcc, "slow", &loop_of(1000));
+    let candidate = bench.library_with(&gcc, "fast", &loop_of(100));
+    let options = TimingOptions { max_seconds: 3.0, ..TimingOptions::default() };
+    let times = bench.replay.compare_times(&baseline, &candidate, &bench.sample, &options).expect("runs");
+    assert!(times.ratio_low <= times.ratio_median && times.ratio_median <= times.ratio_high);
+    assert!(times.baseline_ns.n >= 2 && times.baseline_ns.n == times.candidate_ns.n);
+
+    let clang = bench.library_with(&Compiler::new("clang-19", ["-O1", "-fopenmp"]), "clang", &loop_of(100));
+    bench.replay.compare_times(&baseline, &clang, &bench.sample, &options).expect("runs");
+
+    let crash = bench.library("crash", "abort();");
+    let error = bench.replay.compare_times(&baseline, &crash, &bench.sample, &options).expect_err("crashes");
+    assert!(matches!(error, MeasureError::Rejected { library, .. } if library == crash));
+}
+
+#[test]
+fn a_captured_overlap_is_kept_in_the_replay() {
+    let work = WorkDir::new().expect("work folder");
+    let program = r#"
+static double a[101];
+int main(void)
+{
+    double *x = a, *y = a + 1;
+    long n = 100;
+    a[0] = 1;
+    oxeye_capture_begin(0);
+    oxeye_capture_arg(0, 0, x, n * 8);
+    oxeye_capture_arg(0, 1, y, n * 8);
+    oxeye_capture_arg(0, 2, &n, sizeof n);
+    for (long i = 0; i < n; i++) y[i] = x[i] + 1;
+    oxeye_capture_end(0);
+    return 0;
+}
+"#;
+    let source = work.write("p.c", format!("{CAPTURE_RUNTIME_C}{program}")).expect("written");
+    let gcc = Compiler::new("gcc", ["-O1"]);
+    let program = gcc.compile(&CompileJob::executable(source, work.join("p"))).expect("compiles");
+    let dir = work.subdir("captured").expect("made");
+    let run = capture(&Invocation::new(program), &Limits::default(), &dir).expect("captured");
+    let sample = &run.captures[0].samples[0];
+    assert_eq!(sample.overlaps, [(0, 1)]);
+
+    let bench = Bench::new(1);
+    let library = bench.library("shift", "for (long i = 0; i < n; i++) y[i] = x[i] + 1;");
+    let outputs = bench.replay.outputs(&library, sample).expect("runs");
+    let y = outputs.read_arg(1).expect("y");
+    assert_eq!(ElementType::F64.read_f64(&y[8 * 99..]), Some(101.0));
+    let x = outputs.read_arg(0).expect("x");
+    assert_eq!(ElementType::F64.read_f64(&x[8 * 99..]), Some(100.0));
+}
+
+#[test]
+fn a_null_pointer_stays_one() {
+    let mut bench = Bench::new(1);
+    let arg = |elements| SyntheticArg { element: ElementType::F64, elements, init: Init::Value(1.0) };
+    let path = bench.work.join("null.bin");
+    bench.sample = Sample::synthetic(&path, &[arg(0), arg(1), arg(1)]).expect("sample");
+    let library = bench.library("null", "y[0] = x ? 2 : 3;");
+    let outputs = bench.replay.outputs(&library, &bench.sample).expect("runs");
+    assert_eq!(outputs.read_arg(1).expect("y"), 3f64.to_le_bytes());
+    assert!(outputs.read_arg(0).expect("x").is_empty());
+}
+
+#[test]
+fn a_sample_without_all_bytes_is_refused() {
+    let bench = Bench::new(1);
+    let mut sample = bench.sample.clone();
+    sample.args[1].size_source = oxeye_measure::SizeSource::Unknown;
+    let library = bench.library("sum", SUM);
+    let error = bench.replay.outputs(&library, &sample).expect_err("refused");
+    assert!(error.rejection().is_none() && error.to_string().contains("argument 1"), "{error}");
+}
+
+#[test]
+fn whole_programs_are_compared() {
+    let work = WorkDir::new().expect("work folder");
+    let gcc = Compiler::new("gcc", ["-O1"]);
+    let program = |name: &str, body: &str| {
+        let text = format!("#include <stdio.h>\n#include <stdlib.h>\nint main(void) {{ {body} }}\n");
+        let source = work.write(format!("{name}.c"), text).expect("written");
+        gcc.compile(&CompileJob::executable(source, work.join(name))).expect("compiles")
+    };
+    let options = WholeOptions { threads: Some(2), ..WholeOptions::default() };
+    let before = program("before", r#"printf("sum %.9f\n", 2.0); return 3;"#);
+    let compare = |after: &PathBuf| run_whole(&before, after, &[], 3, &options).expect("runs");
+    let same = compare(&program("same", r#"printf("sum %.9f\n", 2.0000001); return 3;"#));
+    assert!(same.equal && same.max_rel_error > 0.0, "{same:?}");
+    assert_eq!((same.before_ns.n, same.after_ns.n, same.speedup.n), (3, 3, 3));
+    let other = compare(&program("other", r#"printf("sum %.9f\n", 2.1); return 3;"#));
+    assert!(!other.equal && other.difference.expect("named").contains("2.1"));
+    let code = compare(&program("code", r#"printf("sum %.9f\n", 2.0); return 0;"#));
+    assert!(!code.equal, "{code:?}");
+    let timed = program("timed", r#"printf("time 0.2 sum 1\n"); return 0;"#);
+    let timed_before = program("timed_before", r#"printf("time 1.5 sum 1\n"); return 0;"#);
+    let earlier =
+        WholeOptions { earlier_outputs: vec![b"time 1.6 sum 1\n".to_vec()], ..WholeOptions::default() };
+    let whole = run_whole(&timed_before, &timed, &[], 1, &earlier).expect("runs");
+    assert!(whole.equal && whole.unstable_numbers == 1, "{whole:?}");
+    assert!(!run_whole(&timed_before, &timed, &[], 1, &options).expect("runs").equal);
+    let crash = compare(&program("crash", "abort();"));
+    assert!(!crash.equal && crash.difference.expect("named").contains("abort"));
+}

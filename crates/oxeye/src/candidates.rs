@@ -1,0 +1,207 @@
+//! Stage 3: for every nest worth tuning, recipes as C text.
+
+use crate::{Captured, CapturedNest, Error, Tuner};
+use oxeye_codegen::{RenderOptions, render_nest};
+use oxeye_frontend::Unit;
+use oxeye_ir::{LoopId, Nest, Program};
+use oxeye_transform::{Applied, Machine, Policy, Recipe, apply, suggest};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Nests with recipes to try.
+pub struct Candidates {
+    /// What the nests are called with.
+    pub captured: Captured,
+    /// One entry a nest of `captured`; empty for nests that are not tuned.
+    pub nests: Vec<NestCandidates>,
+}
+
+/// The recipes to try for one nest.
+#[derive(Default)]
+pub struct NestCandidates {
+    /// Best guess first.
+    pub candidates: Vec<Candidate>,
+    /// What was found impossible, in words.
+    pub refused: Vec<String>,
+}
+
+/// A recipe to try.
+pub struct Candidate {
+    /// Short name for people.
+    pub name: String,
+    /// The recipe.
+    pub recipe: Recipe,
+    /// What came of applying it.
+    pub state: CandidateState,
+}
+
+/// What came of applying a recipe.
+pub enum CandidateState {
+    /// Proved legal and rendered.
+    Ready {
+        /// The new nest as a C block.
+        text: String,
+        /// Whether the text needs OpenMP.
+        openmp: bool,
+        /// Whether floating-point sums are taken in another order.
+        reassociated: bool,
+    },
+    /// A step is not legal, does not apply, or the nest cannot be rendered.
+    Refused(String),
+    /// The same text as another candidate of the nest.
+    Duplicate(String),
+}
+
+impl Candidates {
+    /// The outermost loop of a nest that is tuned.
+    pub fn outermost_loop(&self, nest_idx: usize) -> Option<LoopId> {
+        let captured = &self.captured.nests[nest_idx];
+        let (_, _, nest) = captured.of(&self.captured.unit);
+        captured.skip.is_none().then(|| nest.loops().first().map(|l| l.id))?
+    }
+
+    /// Adds a recipe to try for a nest, before the others.
+    pub fn add(&mut self, tuner: &Tuner<'_>, nest_idx: usize, name: &str, recipe: Recipe) {
+        let (_, program, nest) = self.captured.nests[nest_idx].of(&self.captured.unit);
+        let state = state(tuner, &self.captured.unit.source, program, nest, &recipe);
+        self.nests[nest_idx].candidates.insert(0, Candidate { name: name.to_owned(), recipe, state });
+        mark_duplicates(&mut self.nests[nest_idx].candidates);
+    }
+}
+
+impl Tuner<'_> {
+    /// Stage 3: suggests recipes for every nest that is not skipped, applies them and renders what is legal.
+    ///
+    /// # Errors
+    /// If the run is interrupted.
+    pub fn candidates(&self, captured: Captured) -> Result<Candidates, Error> {
+        let mut nests = Vec::new();
+        for nest in &captured.nests {
+            self.check_cancelled()?;
+            nests.push(if nest.skip.is_none() {
+                self.suggested(&captured.unit, nest)
+            } else {
+                NestCandidates::default()
+            });
+        }
+        Ok(Candidates { captured, nests })
+    }
+
+    fn suggested(&self, unit: &Unit, captured: &CapturedNest) -> NestCandidates {
+        let (_, program, nest) = captured.of(unit);
+        let machine = Machine {
+            l1: self.host.l1_bytes,
+            l2: self.host.l2_bytes,
+            l3: self.host.l3_bytes,
+            threads: self.threads,
+            vector_bytes: self.host.vector_bytes,
+        };
+        let suggestions = match guarded(|| suggest(program, nest, &machine, self.policy())) {
+            Ok(suggestions) => suggestions,
+            Err(reason) => return NestCandidates { candidates: Vec::new(), refused: vec![reason] },
+        };
+        let mut refused = suggestions.refused;
+        let recipes = suggestions.recipes;
+        let states = in_parallel(&recipes, self.host.cores as usize, |(_, recipe)| {
+            state(self, &unit.source, program, nest, recipe)
+        });
+        let mut candidates: Vec<Candidate> = recipes
+            .into_iter()
+            .zip(states)
+            .map(|((name, recipe), state)| Candidate { name, recipe, state })
+            .collect();
+        mark_duplicates(&mut candidates);
+        for candidate in &candidates {
+            if let CandidateState::Refused(reason) = &candidate.state {
+                let sentence = format!("{}: {reason}", candidate.name);
+                if !refused.contains(&sentence) {
+                    refused.push(sentence);
+                }
+            }
+        }
+        NestCandidates { candidates, refused }
+    }
+
+    /// The policy under which recipes are applied.
+    pub(crate) fn policy(&self) -> Policy {
+        Policy { reassociate: self.options.reassociate() }
+    }
+}
+
+fn state(tuner: &Tuner<'_>, source: &str, program: &Program, nest: &Nest, recipe: &Recipe) -> CandidateState {
+    let rendered = guarded(|| {
+        let applied = apply(program, nest, recipe, tuner.policy()).map_err(|refusal| refusal.to_string())?;
+        let text = render(source, nest, &applied, tuner.threads, tuner.policy(), Vec::new())?;
+        Ok((text, applied.reassociated))
+    });
+    match rendered.and_then(|r| r) {
+        Ok((text, reassociated)) => {
+            let openmp = text.contains("#pragma omp");
+            CandidateState::Ready { text, openmp, reassociated }
+        }
+        Err(reason) => CandidateState::Refused(reason),
+    }
+}
+
+/// The C block of a transformed nest. `nest` is the original.
+pub(crate) fn render(
+    source: &str,
+    nest: &Nest,
+    applied: &Applied,
+    threads: u32,
+    policy: Policy,
+    comment: Vec<String>,
+) -> Result<String, String> {
+    let original = nest.span.and_then(|s| source.get(s.start..s.end)).map(str::to_owned);
+    let indent = nest.span.map_or(0, |s| column(source, s.start));
+    let options = RenderOptions { threads, comment, indent, reassociate: policy.reassociate, original };
+    render_nest(&applied.program, &applied.nest, &options).map_err(|e| e.to_string())
+}
+
+/// Columns of white space before a position, a tab counting as four.
+fn column(source: &str, at: usize) -> usize {
+    let line = source.get(..at).and_then(|text| text.rsplit('\n').next()).unwrap_or_default();
+    line.chars().take_while(|c| c.is_whitespace()).map(|c| if c == '\t' { 4 } else { 1 }).sum()
+}
+
+fn mark_duplicates(candidates: &mut [Candidate]) {
+    for idx in 1..candidates.len() {
+        let (before, rest) = candidates.split_at_mut(idx);
+        let CandidateState::Ready { text, .. } = &rest[0].state else { continue };
+        let same =
+            before.iter().find(|c| matches!(&c.state, CandidateState::Ready { text: t, .. } if t == text));
+        if let Some(same) = same {
+            rest[0].state = CandidateState::Duplicate(same.name.clone());
+        }
+    }
+}
+
+/// A bug in a transformation must cost no more than the candidate.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|cause| {
+        let cause =
+            cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
+        format!("internal error, please report it: {}", cause.unwrap_or("unknown"))
+    })
+}
+
+/// Maps with several threads, keeping order.
+fn in_parallel<T: Sync, R: Send>(items: &[T], n_threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..n_threads.clamp(1, items.len().max(1)))
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut done = Vec::new();
+                    loop {
+                        let idx = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        let Some(item) = items.get(idx) else { return done };
+                        done.push((idx, work(item)));
+                    }
+                })
+            })
+            .collect();
+        workers.into_iter().flat_map(|w| w.join().unwrap_or_default()).collect()
+    });
+    results.sort_by_key(|(idx, _)| *idx);
+    results.into_iter().map(|(_, result)| result).collect()
+}

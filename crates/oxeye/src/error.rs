@@ -1,0 +1,73 @@
+//! What can keep a run from being done.
+
+use std::path::PathBuf;
+
+/// Why a run could not be done. Every message names the thing and what would help.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file could not be read as C.
+    #[error(transparent)]
+    Frontend(#[from] oxeye_frontend::FrontendError),
+    /// A program, library or process could not be built or run.
+    #[error(transparent)]
+    Measure(#[from] oxeye_measure::MeasureError),
+    /// The program does not build.
+    #[error("{command} fails on {}, so there is nothing to compare with; its words:\n{message}", file.display())]
+    Build {
+        /// The command line.
+        command: String,
+        /// The user's file.
+        file: PathBuf,
+        /// What the compiler wrote.
+        message: String,
+    },
+    /// The program was built and does not run to its end.
+    #[error("{} {reason}; oxeye needs a program that runs to its end and exits with 0", file.display())]
+    ProgramRun {
+        /// The user's file.
+        file: PathBuf,
+        /// What happened.
+        reason: String,
+    },
+    /// There is no program to take sizes and data from.
+    #[error(
+        "no main in {}, and the size `{symbol}` of the nest in `{function}`, line {line}, is not given; \
+         add `--set {symbol}=...`, or give a source with a main after `--`",
+        file.display()
+    )]
+    MissingSize {
+        /// The user's file.
+        file: PathBuf,
+        /// The symbol.
+        symbol: String,
+        /// The function that needs it.
+        function: String,
+        /// First line of the nest.
+        line: u32,
+    },
+    /// An input or a size does not fit the program.
+    #[error("{0}")]
+    Input(String),
+    /// A recipe file cannot be used.
+    #[error("cannot apply {}: {reason}", path.display())]
+    Recipe {
+        /// The recipe file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A file could not be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// The run was told to stop.
+    #[error("interrupted; no file was changed")]
+    Cancelled,
+}

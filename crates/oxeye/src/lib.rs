@@ -1,0 +1,70 @@
+//! Tunes the loop nests of C programs: the pipeline as a library.
+//!
+//! [`optimize`] is the whole of it. It is the composition of one function a stage, each returning a new value:
+//! [`Tuner::read`] → [`Unit`], [`Tuner::capture`] → [`Captured`], [`Tuner::candidates`] → [`Candidates`],
+//! [`Tuner::measure`] → [`Measured`], [`Tuner::emit`] → [`Emitted`], [`Emitted::report`] → [`Report`].
+//!
+//! ```
+//! use oxeye::{Compiler, Options, Silent};
+//! use std::time::Duration;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("sum.c");
+//! std::fs::write(&file, "
+//!     #include <stdio.h>
+//!     static double a[300][300], s[300];
+//!     int main(void) {
+//!         for (int t = 0; t < 20; t++)
+//!             for (int j = 0; j < 300; j++)
+//!                 for (int i = 0; i < 300; i++)
+//!                     s[j] += a[i][j] + t;
+//!         printf(\"%g\\n\", s[7]);
+//!     }")?;
+//! let mut options = Options::new(&file);
+//! options.compiler = Compiler::from_words(&["gcc".into(), "-O2".into()], &file);
+//! options.budget = Duration::from_secs(5);
+//! let report = oxeye::optimize(&options, &Silent)?;
+//! for nest in &report.nests {
+//!     println!("line {}: {:?} times faster by {:?}", nest.line, nest.speedup, nest.recipe);
+//! }
+//! assert!(folder.path().join("sum.oxeye.c").exists());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! It prints nothing and parses no command line; a [`Progress`] hears what happens. It never overwrites the input
+//! unless told to by name, and writes files whole or not at all.
+
+mod candidates;
+mod captured;
+mod emitted;
+mod error;
+mod files;
+mod machine;
+mod measured;
+mod options;
+mod progress;
+mod recipe_file;
+mod replay;
+mod report;
+mod synthetic;
+mod tuner;
+
+pub use candidates::{Candidate, CandidateState, Candidates, NestCandidates};
+pub use captured::{Captured, CapturedNest, ProgramRun};
+pub use emitted::Emitted;
+pub use error::Error;
+pub use files::{check_writable, write_atomically};
+pub use measured::{Measured, MeasuredNest, Trial, Winner};
+pub use options::{Compiler, FpPolicy, Options, default_output};
+pub use oxeye_frontend::Unit;
+pub use oxeye_transform::{Recipe, Transformation};
+pub use progress::{Event, Phase, Progress, Silent};
+pub use recipe_file::{NestRecipe, RECIPE_SCHEMA, RecipeFile};
+pub use replay::replay;
+pub use report::{
+    BuildReport, DiagnosticReport, FpReport, HostReport, NestReport, ProgramReport, REPORT_SCHEMA, Report,
+    TrialReport, Verdict,
+};
+pub use tuner::{Tuner, interrupt, optimize};

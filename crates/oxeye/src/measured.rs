@@ -1,0 +1,614 @@
+//! Stage 4: candidates compiled, run isolated, compared with the original, and timed.
+
+use crate::candidates::{Candidate, CandidateState, NestCandidates};
+use crate::captured::complaint;
+use crate::report::Verdict;
+use crate::{Candidates, Captured, CapturedNest, Error, Event, FpPolicy, Phase, Recipe, Tuner, synthetic};
+use oxeye_codegen::replay_unit;
+use oxeye_measure::{
+    Argument, CompileJob, MeasureError, Outputs, Rejection, Replay, ReplayOptions, TimingOptions, Tolerance,
+    compile_all, verify,
+};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A candidate must be this much faster, at the pessimistic end of the interval, to be chosen.
+const LEAST_SPEEDUP: f64 = 1.02;
+/// From this time on one run of each tells enough if it tells a lot.
+const LONG_SECONDS: f64 = 1.0;
+/// A lot: the speedup seen in single runs that needs no repetition of long nests.
+const CLEAR_SPEEDUP: f64 = 1.25;
+/// Timing one finalist in turns with the original takes no longer than this.
+const MOST_TIMING_SECONDS: f64 = 3.0;
+/// No single compilation of a candidate may take longer.
+const COMPILE_SECONDS: f64 = 30.0;
+
+/// Nests with what was measured of their candidates.
+pub struct Measured {
+    /// What the nests are called with.
+    pub captured: Captured,
+    /// One entry a nest of `captured`.
+    pub nests: Vec<MeasuredNest>,
+}
+
+/// What was measured of one nest.
+#[derive(Clone, Debug, Default)]
+pub struct MeasuredNest {
+    /// Seconds of one invocation of the original on the first sample.
+    pub baseline_seconds: Option<f64>,
+    /// Every candidate, best guess first.
+    pub trials: Vec<Trial>,
+    /// The candidate to emit.
+    pub winner: Option<Winner>,
+    /// What was found impossible, in words.
+    pub refused: Vec<String>,
+    /// Why nothing won.
+    pub note: Option<String>,
+}
+
+/// One candidate.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Name of the recipe.
+    pub name: String,
+    /// The recipe.
+    pub recipe: Recipe,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Seconds of one invocation when it was screened.
+    pub screened_seconds: Option<f64>,
+    /// Median seconds of the interleaved timing.
+    pub timed_seconds: Option<f64>,
+    /// Why, where the verdict does not say it all.
+    pub why: Option<String>,
+}
+
+/// The chosen candidate of a nest.
+#[derive(Clone, Debug)]
+pub struct Winner {
+    /// Index into the trials.
+    pub trial_idx: usize,
+    /// Median seconds of the original in the interleaved timing.
+    pub baseline_seconds: f64,
+    /// Median seconds of the candidate.
+    pub seconds: f64,
+    /// Original by candidate.
+    pub speedup: f64,
+    /// Interval of the speedup, if there were enough runs for one.
+    pub interval: Option<(f64, f64)>,
+    /// Timed runs of each.
+    pub samples: usize,
+    /// Relative spread of the original's times, if there were several.
+    pub spread: Option<f64>,
+    /// Largest relative difference of an output element, over all samples.
+    pub max_rel_error: f64,
+    /// Whether floating-point sums are taken in another order.
+    pub reassociated: bool,
+    /// Whether its text needs OpenMP.
+    pub openmp: bool,
+}
+
+/// A candidate that gives the right outputs.
+struct Finalist {
+    trial_idx: usize,
+    library: PathBuf,
+    seconds: f64,
+    max_rel_error: f64,
+    reassociated: bool,
+    openmp: bool,
+}
+
+/// What a nest's candidates are run with.
+struct Bench<'a> {
+    nest: &'a CapturedNest,
+    arguments: Vec<Argument>,
+    replay: Replay,
+    baseline: PathBuf,
+    deadline: Instant,
+}
+
+impl Tuner<'_> {
+    /// Stage 4: compiles the candidates of every nest, runs each isolated on the captured arguments, compares its outputs
+    /// with those of the original nest as the user's compiler builds it, and times the best against it.
+    ///
+    /// # Errors
+    /// If the run is interrupted, or a process cannot be started.
+    pub fn measure(&self, candidates: Candidates) -> Result<Measured, Error> {
+        self.enter(Phase::Trying)?;
+        let Candidates { captured, nests: mut all } = candidates;
+        let mut measured: Vec<MeasuredNest> =
+            captured.nests.iter().map(|_| MeasuredNest::default()).collect();
+        let mut order: Vec<usize> =
+            (0..all.len()).filter(|idx| captured.nests[*idx].skip.is_none()).collect();
+        let weight = |idx: &usize| captured.nests[*idx].share.unwrap_or(1.0).max(0.01);
+        order.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        let end = self.trial_deadline(&captured);
+        for (position, idx) in order.iter().enumerate() {
+            self.check_cancelled()?;
+            // What a nest leaves unused is there for the next ones.
+            let rest: f64 = order[position..].iter().map(weight).sum();
+            let share = (1.25 * weight(idx) / rest).min(1.0);
+            let left = end.saturating_duration_since(Instant::now());
+            let deadline = Instant::now() + left.mul_f64(share);
+            let candidates = std::mem::take(&mut all[*idx]);
+            measured[*idx] = self.measure_nest(&captured, *idx, candidates, deadline)?;
+        }
+        Ok(Measured { captured, nests: measured })
+    }
+
+    /// When to stop trying: early enough for the final runs of the whole program.
+    fn trial_deadline(&self, captured: &Captured) -> Instant {
+        let program = captured.program.as_ref().map_or(0.0, |p| p.seconds);
+        let final_runs =
+            Duration::from_secs_f64((4.0 * program).clamp(0.0, 1e6)).min(self.options.budget / 2);
+        let end = self.start + self.options.budget - final_runs;
+        // However long capturing took, some time is left for trying.
+        end.max(Instant::now() + self.options.budget / 4)
+    }
+
+    fn measure_nest(
+        &self,
+        captured: &Captured,
+        idx: usize,
+        candidates: NestCandidates,
+        deadline: Instant,
+    ) -> Result<MeasuredNest, Error> {
+        let nest = &captured.nests[idx];
+        let (function, _, _) = nest.of(&captured.unit);
+        let mut result = MeasuredNest { refused: candidates.refused, ..MeasuredNest::default() };
+        result.trials = candidates.candidates.iter().map(untried).collect();
+        let n_ready = result.trials.iter().filter(|t| t.verdict == Verdict::NotTried).count();
+        self.progress.event(Event::Nest { function, line: nest.span.line, n_candidates: n_ready });
+        if n_ready == 0 {
+            result.note = Some("no schedule other than its own was found to be legal and different".into());
+            return Ok(result);
+        }
+        let baseline = match self.baseline(captured, idx)? {
+            Ok(library) => library,
+            Err(why) => {
+                result.note = Some(format!("the nest cannot be taken out of its function: {why}"));
+                return Ok(result);
+            }
+        };
+        let options =
+            ReplayOptions { threads: self.threads as usize, call_seconds: 600.0, ..ReplayOptions::default() };
+        let mut bench = Bench {
+            nest,
+            arguments: nest.arguments.iter().map(measure_argument).collect(),
+            replay: Replay::new(&self.replay_compiler(), &self.work, options)?,
+            baseline,
+            deadline,
+        };
+        let sample = &nest.samples[0];
+        let reference = match self.reject(bench.replay.outputs(&bench.baseline, sample))? {
+            Ok(outputs) => outputs,
+            Err(why) => {
+                result.note = Some(format!("the original cannot be replayed: {}", self.words(&why, nest)));
+                return Ok(result);
+            }
+        };
+        let baseline_seconds = match self.seconds(&bench, &bench.baseline, &reference, f64::INFINITY)? {
+            Ok(seconds) => seconds,
+            Err(why) => {
+                result.note = Some(format!("the original cannot be replayed: {}", self.words(&why, nest)));
+                return Ok(result);
+            }
+        };
+        result.baseline_seconds = Some(baseline_seconds);
+        // However long the original takes, a few candidates are tried before the time is up.
+        bench.deadline = bench.deadline.max(Instant::now() + Duration::from_secs_f64(1.2 * baseline_seconds));
+        let finalists = self.screen(
+            captured,
+            idx,
+            &bench,
+            &candidates.candidates,
+            &reference,
+            baseline_seconds,
+            &mut result,
+        )?;
+        drop(reference);
+        self.choose(&bench, finalists, &mut result)?;
+        if result.winner.is_none() {
+            result.note.get_or_insert_with(|| nothing_won(&result.trials));
+        }
+        Ok(result)
+    }
+
+    /// The original nest as a library; inner error if its text does not build by itself.
+    fn baseline(&self, captured: &Captured, idx: usize) -> Result<Result<PathBuf, String>, Error> {
+        let nest = &captured.nests[idx];
+        let source = &captured.unit.source;
+        let body = source.get(nest.span.start..nest.span.end).unwrap_or_default();
+        let job = self.library(captured, idx, "original", body, false)?;
+        match self.replay_compiler().compile(&job) {
+            Ok(library) => Ok(Ok(library)),
+            Err(MeasureError::CompileFailed { text, .. }) => {
+                self.check_cancelled()?;
+                Ok(Err(complaint(&text)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn library(
+        &self,
+        captured: &Captured,
+        idx: usize,
+        name: &str,
+        body: &str,
+        openmp: bool,
+    ) -> Result<CompileJob, Error> {
+        let unit =
+            replay_unit(&captured.unit.source, &captured.nests[idx].site(&captured.unit, idx as u32), body);
+        let source = self.write_variant(&format!("nest{idx}/{name}.c"), &unit)?;
+        let job = self.replay_job(&source, &format!("nest{idx}/{name}.so"), openmp);
+        Ok(CompileJob { seconds: COMPILE_SECONDS, ..job })
+    }
+
+    /// Compiles and runs candidates, a few at a time until the deadline; those with the right outputs are finalists.
+    #[allow(clippy::too_many_arguments)]
+    fn screen(
+        &self,
+        captured: &Captured,
+        idx: usize,
+        bench: &Bench<'_>,
+        candidates: &[Candidate],
+        reference: &Outputs,
+        baseline_seconds: f64,
+        result: &mut MeasuredNest,
+    ) -> Result<Vec<Finalist>, Error> {
+        let ready: Vec<usize> =
+            (0..candidates.len()).filter(|k| result.trials[*k].verdict == Verdict::NotTried).collect();
+        let mut finalists: Vec<Finalist> = Vec::new();
+        let mut best = baseline_seconds;
+        let mut n_done = 0;
+        // Long nests leave time for few of them, and then the rest need not be compiled.
+        let at_a_time = if baseline_seconds > LONG_SECONDS { 1 } else { 4 } * self.host.cores as usize;
+        for chunk in ready.chunks(at_a_time) {
+            // Half of the time is for the finalists of short nests; long ones are mostly decided here.
+            if Instant::now() >= bench.deadline {
+                break;
+            }
+            let mut jobs = Vec::new();
+            for k in chunk {
+                let CandidateState::Ready { text, openmp, .. } = &candidates[*k].state else { continue };
+                jobs.push(self.library(captured, idx, &format!("candidate{k}"), text, *openmp)?);
+            }
+            let libraries = compile_all(&self.replay_compiler(), &jobs, self.host.cores as usize);
+            for (k, library) in chunk.iter().zip(libraries) {
+                self.check_cancelled()?;
+                if Instant::now() >= bench.deadline {
+                    break;
+                }
+                let CandidateState::Ready { openmp, reassociated, .. } = candidates[*k].state else {
+                    continue;
+                };
+                let trial = &mut result.trials[*k];
+                if !openmp && baseline_seconds > LONG_SECONDS && finalists.iter().any(|f| f.openmp) {
+                    trial.why = Some("one thread, where a long nest gains from several".into());
+                    n_done += 1;
+                    continue;
+                }
+                match self.try_candidate(bench, library, reference, best)? {
+                    Ok((library, seconds, max_rel_error)) => {
+                        trial.verdict = Verdict::Slower;
+                        trial.screened_seconds = Some(seconds);
+                        best = best.min(seconds);
+                        let trial_idx = *k;
+                        finalists.push(Finalist {
+                            trial_idx,
+                            library,
+                            seconds,
+                            max_rel_error,
+                            reassociated,
+                            openmp,
+                        });
+                    }
+                    Err(why) => {
+                        trial.verdict = verdict_of(&why);
+                        trial.why = Some(self.words(&why, bench.nest));
+                    }
+                }
+                n_done += 1;
+                self.progress.event(Event::Candidate {
+                    n_done,
+                    n_candidates: ready.len(),
+                    best_speedup: finalists.first().map(|_| baseline_seconds / best),
+                });
+            }
+        }
+        Ok(finalists)
+    }
+
+    /// Runs one candidate: its library, seconds and largest relative error, or why it is rejected.
+    #[allow(clippy::type_complexity)]
+    fn try_candidate(
+        &self,
+        bench: &Bench<'_>,
+        library: Result<PathBuf, MeasureError>,
+        reference: &Outputs,
+        best: f64,
+    ) -> Result<Result<(PathBuf, f64, f64), Rejection>, Error> {
+        let library = match self.reject(library)? {
+            Ok(library) => library,
+            Err(why) => return Ok(Err(why)),
+        };
+        // A first call is cold and may start threads.
+        let limited = bench.replay.with_call_limit(1.5 * best + 0.5);
+        let outputs = match self.reject(limited.outputs(&library, &bench.nest.samples[0]))? {
+            Ok(outputs) => outputs,
+            Err(why) => return Ok(Err(why)),
+        };
+        let comparison = verify(reference, &outputs, &bench.arguments, self.tolerance())?;
+        if let Some(mismatch) = comparison.mismatch {
+            return Ok(Err(Rejection::WrongOutput(mismatch)));
+        }
+        Ok(self
+            .seconds(bench, &library, &outputs, best)?
+            .map(|seconds| (library, seconds, comparison.max_rel_error)))
+    }
+
+    /// Seconds of one call: of the first one if that was long or hopeless against the best so far, else of a few more.
+    fn seconds(
+        &self,
+        bench: &Bench<'_>,
+        library: &Path,
+        outputs: &Outputs,
+        best: f64,
+    ) -> Result<Result<f64, Rejection>, Error> {
+        let first = outputs.first_call_ns as f64 * 1e-9;
+        // A first call is cold, but not by that much.
+        if first > LONG_SECONDS || (first > 0.05 && first > 2.0 * best) {
+            return Ok(Ok(first));
+        }
+        let n = ((0.1 / first.max(1e-6)) as usize).clamp(1, 5);
+        let times = match self.reject(bench.replay.time_few(library, &bench.nest.samples[0], n))? {
+            Ok(times) => times,
+            Err(why) => return Ok(Err(why)),
+        };
+        // The least of few runs is the one with least noise from elsewhere.
+        Ok(Ok(times.into_iter().min().unwrap_or(outputs.first_call_ns) as f64 * 1e-9))
+    }
+
+    /// Times the fastest finalists against the original and takes the best that is faster beyond noise and right on
+    /// every sample.
+    fn choose(
+        &self,
+        bench: &Bench<'_>,
+        mut finalists: Vec<Finalist>,
+        result: &mut MeasuredNest,
+    ) -> Result<(), Error> {
+        // The compiler may do better where the nest stands than in a function of its own; what counts is its place.
+        let in_place = bench.nest.samples[0].nanoseconds.map(|ns| ns as f64 * 1e-9);
+        if let (Some(seconds), Some(in_place)) = (&mut result.baseline_seconds, in_place) {
+            *seconds = seconds.min(in_place);
+        }
+        let baseline = result.baseline_seconds.unwrap_or(0.0);
+        finalists.sort_by(|a, b| a.seconds.total_cmp(&b.seconds).then(a.trial_idx.cmp(&b.trial_idx)));
+        finalists.retain(|f| f.seconds < baseline);
+        finalists.truncate(self.options.top_k.max(1));
+        let mut timed: Vec<Winner> = Vec::new();
+        let n_finalists = finalists.len();
+        for (position, finalist) in finalists.iter().enumerate() {
+            self.check_cancelled()?;
+            // One that cannot beat the best any more is not worth the time.
+            let clearly_behind = timed.iter().any(|w| w.speedup > 1.15 * baseline / finalist.seconds);
+            if clearly_behind {
+                continue;
+            }
+            let left = bench.deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+            let winner = if baseline > LONG_SECONDS && baseline / finalist.seconds > CLEAR_SPEEDUP {
+                Some(finalist.as_screened(baseline))
+            } else {
+                // Precision is for nests that matter.
+                let most = MOST_TIMING_SECONDS * (4.0 * bench.nest.share.unwrap_or(1.0)).clamp(0.2, 1.0);
+                let seconds = (left / (n_finalists - position) as f64).clamp(0.2, most);
+                let to_beat = timed.iter().map(Winner::pessimistic).fold(LEAST_SPEEDUP, f64::max);
+                self.timed(bench, finalist, seconds, to_beat, result)?
+            };
+            if let Some(winner) = winner.map(|w| w.against(baseline)) {
+                result.trials[finalist.trial_idx].timed_seconds = Some(winner.seconds);
+                if winner.pessimistic() > LEAST_SPEEDUP {
+                    timed.push(winner);
+                }
+            }
+        }
+        timed.sort_by(|a, b| b.speedup.total_cmp(&a.speedup).then(a.trial_idx.cmp(&b.trial_idx)));
+        for mut winner in timed {
+            let Some(finalist) = finalists.iter().find(|f| f.trial_idx == winner.trial_idx) else { continue };
+            match self.verify_others(bench, &finalist.library)? {
+                Ok(max_rel_error) => {
+                    winner.max_rel_error = winner.max_rel_error.max(max_rel_error);
+                    result.trials[winner.trial_idx].verdict = Verdict::Chosen;
+                    result.winner = Some(winner);
+                    return Ok(());
+                }
+                Err(why) => {
+                    let trial = &mut result.trials[winner.trial_idx];
+                    trial.verdict = verdict_of(&why);
+                    trial.why = Some(self.words(&why, bench.nest));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn timed(
+        &self,
+        bench: &Bench<'_>,
+        finalist: &Finalist,
+        max_seconds: f64,
+        to_beat: f64,
+        result: &mut MeasuredNest,
+    ) -> Result<Option<Winner>, Error> {
+        let options = TimingOptions { max_seconds, give_up_below: Some(to_beat), ..TimingOptions::default() };
+        let compared =
+            bench.replay.compare_times(&bench.baseline, &finalist.library, &bench.nest.samples[0], &options);
+        let times = match self.reject(compared)? {
+            Ok(times) => times,
+            Err(why) => {
+                let trial = &mut result.trials[finalist.trial_idx];
+                trial.verdict = verdict_of(&why);
+                trial.why = Some(self.words(&why, bench.nest));
+                return Ok(None);
+            }
+        };
+        Ok(Some(Winner {
+            baseline_seconds: times.baseline_ns.median * 1e-9,
+            seconds: times.candidate_ns.median * 1e-9,
+            speedup: times.ratio_median,
+            interval: Some((times.ratio_low, times.ratio_high)),
+            samples: times.baseline_ns.n,
+            spread: Some(times.baseline_ns.spread),
+            ..finalist.as_screened(0.0)
+        }))
+    }
+
+    /// Compares outputs on the samples that were not screened on.
+    fn verify_others(&self, bench: &Bench<'_>, library: &Path) -> Result<Result<f64, Rejection>, Error> {
+        let mut max_rel_error = 0.0_f64;
+        for sample in bench.nest.samples.iter().skip(1) {
+            self.check_cancelled()?;
+            let reference = match self.reject(bench.replay.outputs(&bench.baseline, sample))? {
+                Ok(outputs) => outputs,
+                // What the original cannot do again, the candidate cannot be held to.
+                Err(_) => continue,
+            };
+            let seconds = reference.first_call_ns as f64 * 1e-9;
+            let limited = bench.replay.with_call_limit(3.0 * seconds + 1.0);
+            let verified = limited.verify(&reference, library, sample, &bench.arguments, self.tolerance());
+            match self.reject(verified)? {
+                Ok(comparison) => max_rel_error = max_rel_error.max(comparison.max_rel_error),
+                Err(why) => return Ok(Err(why)),
+            }
+        }
+        Ok(Ok(max_rel_error))
+    }
+
+    /// How far outputs may be apart. Without an explicit word for bits, compilers may contract a product and a sum into
+    /// one rounding, and do so differently around different loops.
+    pub(crate) fn tolerance(&self) -> Tolerance {
+        match self.options.fp {
+            FpPolicy::Strict => Tolerance::Strict,
+            _ if self.options.reassociate() => Tolerance::reassociate(),
+            _ => Tolerance::Relative { f64: 1e-12, f32: 1e-5 },
+        }
+    }
+
+    /// Separates what is the candidate's fault from what is not.
+    fn reject<T>(&self, outcome: Result<T, MeasureError>) -> Result<Result<T, Rejection>, Error> {
+        match outcome {
+            Ok(value) => Ok(Ok(value)),
+            Err(error) => {
+                // Killed processes are our own doing then.
+                self.check_cancelled()?;
+                match error.rejection() {
+                    Some(rejection) => Ok(Err(rejection)),
+                    None => Err(error.into()),
+                }
+            }
+        }
+    }
+
+    fn words(&self, why: &Rejection, nest: &CapturedNest) -> String {
+        match why {
+            Rejection::OutOfBounds { argument } => match nest.arguments.get(*argument) {
+                Some(argument) => format!("accessed memory outside `{}`", argument.name),
+                None => why.to_string(),
+            },
+            Rejection::CompileFailed { text } => {
+                format!("does not compile: {}", complaint(text))
+            }
+            _ => why.to_string(),
+        }
+    }
+}
+
+impl Winner {
+    /// The same against an original that takes less than it did in the comparison.
+    fn against(mut self, baseline_seconds: f64) -> Winner {
+        if baseline_seconds < self.baseline_seconds {
+            let factor = baseline_seconds / self.baseline_seconds;
+            self.baseline_seconds = baseline_seconds;
+            self.speedup *= factor;
+            self.interval = self.interval.map(|(low, high)| (low * factor, high * factor));
+        }
+        self
+    }
+
+    /// The speedup at the lower end of its interval.
+    fn pessimistic(&self) -> f64 {
+        self.interval.map_or(self.speedup, |(low, _)| low)
+    }
+}
+
+impl Finalist {
+    /// A winner by single runs.
+    fn as_screened(&self, baseline_seconds: f64) -> Winner {
+        Winner {
+            trial_idx: self.trial_idx,
+            baseline_seconds,
+            seconds: self.seconds,
+            speedup: baseline_seconds / self.seconds,
+            interval: None,
+            samples: 1,
+            spread: None,
+            max_rel_error: self.max_rel_error,
+            reassociated: self.reassociated,
+            openmp: self.openmp,
+        }
+    }
+}
+
+fn untried(candidate: &Candidate) -> Trial {
+    let (verdict, why) = match &candidate.state {
+        CandidateState::Ready { .. } => (Verdict::NotTried, None),
+        CandidateState::Refused(reason) => (Verdict::Refused, Some(reason.clone())),
+        CandidateState::Duplicate(other) => (Verdict::Duplicate, Some(format!("the same as `{other}`"))),
+    };
+    Trial {
+        name: candidate.name.clone(),
+        recipe: candidate.recipe.clone(),
+        verdict,
+        screened_seconds: None,
+        timed_seconds: None,
+        why,
+    }
+}
+
+fn measure_argument(argument: &oxeye_codegen::Argument) -> Argument {
+    let element = synthetic::element_type(argument.element);
+    match argument.is_buffer {
+        true => Argument::buffer(&argument.name, element),
+        false => Argument::scalar(&argument.name, element),
+    }
+}
+
+fn verdict_of(why: &Rejection) -> Verdict {
+    match why {
+        Rejection::TimedOut { .. } => Verdict::TooSlow,
+        Rejection::WrongOutput(_) => Verdict::WrongResult,
+        Rejection::CompileFailed { .. } | Rejection::LoadFailed { .. } => Verdict::DoesNotCompile,
+        _ => Verdict::Crashed,
+    }
+}
+
+/// Why no candidate was chosen, from what became of them.
+fn nothing_won(trials: &[Trial]) -> String {
+    let count = |verdict| trials.iter().filter(|t| t.verdict == verdict).count();
+    let counts = [
+        (Verdict::Slower, "not faster beyond noise"),
+        (Verdict::TooSlow, "much slower"),
+        (Verdict::WrongResult, "wrong"),
+        (Verdict::Crashed, "crashed"),
+        (Verdict::DoesNotCompile, "did not compile"),
+        (Verdict::NotTried, "not tried within the budget"),
+    ];
+    let parts: Vec<String> = counts
+        .into_iter()
+        .map(|(verdict, words)| (count(verdict), words))
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, words)| format!("{n} {words}"))
+        .collect();
+    format!("nothing faster found; candidates: {}", parts.join(", "))
+}

@@ -1,0 +1,192 @@
+//! What a tuning run is asked to do.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Everything a tuning run needs to know besides the machine it runs on.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The user's C file.
+    pub file: PathBuf,
+    /// Where the tuned file goes; `None` puts it beside the input (`gemm.c` becomes `gemm.oxeye.c`).
+    pub output: Option<PathBuf>,
+    /// Tune only the nests of this function.
+    pub function: Option<String>,
+    /// Values of symbols, for functions whose program is not there to be run.
+    pub sizes: IndexMap<String, i64>,
+    /// `.npy` files with the contents of arrays, for the same case.
+    pub inputs: IndexMap<String, PathBuf>,
+    /// How many of the fastest candidates of a nest are timed against the baseline.
+    pub top_k: usize,
+    /// Time for trying candidates, over all nests. The user's own run time of building and running the program comes
+    /// on top, and limits it in turn: a program that has not ended after twice the budget is stopped.
+    pub budget: Duration,
+    /// Threads the emitted code may use; 1 emits no OpenMP.
+    pub threads: u32,
+    /// Whether floating-point sums may be reordered.
+    pub fp: FpPolicy,
+    /// The user's word that pointer parameters of one function never overlap.
+    pub no_alias: bool,
+    /// The compiler and its arguments.
+    pub compiler: Compiler,
+    /// Seed of randomly drawn inputs.
+    pub seed: u64,
+    /// Where to save the recipes of the winners.
+    pub save_recipe: Option<PathBuf>,
+}
+
+impl Options {
+    /// The defaults for `file`: compiler `cc -O3 -march=native -lm`, all cores, a minute, floating point by flags.
+    pub fn new(file: impl Into<PathBuf>) -> Self {
+        Self {
+            file: file.into(),
+            output: None,
+            function: None,
+            sizes: IndexMap::new(),
+            inputs: IndexMap::new(),
+            top_k: 3,
+            budget: Duration::from_secs(60),
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+            fp: FpPolicy::FromFlags,
+            no_alias: false,
+            compiler: Compiler::default(),
+            seed: 20_250_101,
+            save_recipe: None,
+        }
+    }
+
+    /// Where the tuned file goes.
+    pub fn output_path(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| default_output(&self.file))
+    }
+
+    /// Whether floating-point reassociation is allowed under policy and flags.
+    pub fn reassociate(&self) -> bool {
+        match self.fp {
+            FpPolicy::Strict => false,
+            FpPolicy::Reassociate => true,
+            FpPolicy::FromFlags => self.compiler.allows_reassociation(),
+        }
+    }
+}
+
+/// Where a tuned file goes unless told otherwise: `dir/gemm.c` becomes `dir/gemm.oxeye.c`.
+pub fn default_output(file: &Path) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = file.extension().map_or("c".into(), |e| e.to_string_lossy());
+    file.with_file_name(format!("{stem}.oxeye.{extension}"))
+}
+
+/// Whether the order of floating-point sums and products may change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FpPolicy {
+    /// Never: results stay bit for bit.
+    Strict,
+    /// Always.
+    Reassociate,
+    /// As the compile flags say: `-ffast-math`, `-Ofast` and `-fassociative-math` allow it.
+    #[default]
+    FromFlags,
+}
+
+/// A C compiler with the arguments the user compiles with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compiler {
+    /// The command.
+    pub command: String,
+    /// Flags, further sources and libraries, without the file itself, `-o` and `-c`.
+    pub args: Vec<String>,
+    /// Whether the user named it, or it is our default.
+    pub chosen: bool,
+}
+
+impl Default for Compiler {
+    fn default() -> Self {
+        let args = ["-O3", "-march=native", "-lm"].map(str::to_owned).to_vec();
+        Self { command: "cc".into(), args, chosen: false }
+    }
+}
+
+impl Compiler {
+    /// From the words of a compile command (`gcc -O3 gemm.c -o gemm -lm`) for `file`: the file itself, `-o NAME` and
+    /// `-c` are left out. No words give the default.
+    pub fn from_words(words: &[String], file: &Path) -> Self {
+        let Some((command, rest)) = words.split_first() else { return Self::default() };
+        let same_file = |word: &str| {
+            word == file.as_os_str()
+                || matches!((Path::new(word).canonicalize(), file.canonicalize()), (Ok(a), Ok(b)) if a == b)
+        };
+        let mut args = Vec::new();
+        let mut rest = rest.iter();
+        while let Some(word) = rest.next() {
+            match word.as_str() {
+                "-o" => drop(rest.next()),
+                "-c" => {}
+                w if w.starts_with("-o") && !w.starts_with("-openmp") && w.len() > 2 => {}
+                w if !w.starts_with('-') && same_file(w) => {}
+                _ => args.push(word.clone()),
+            }
+        }
+        Self { command: command.clone(), args, chosen: true }
+    }
+
+    /// The command line, for people.
+    pub fn line(&self) -> String {
+        std::iter::once(&self.command).chain(&self.args).map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether the flags let the compiler itself reorder floating-point operations; the last word counts.
+    pub fn allows_reassociation(&self) -> bool {
+        self.args.iter().fold(false, |allowed, flag| match flag.as_str() {
+            "-ffast-math" | "-Ofast" | "-fassociative-math" | "-funsafe-math-optimizations" => true,
+            "-fno-fast-math" | "-fno-associative-math" | "-fno-unsafe-math-optimizations" => false,
+            "-ffp-model=strict" | "-ffp-model=precise" => false,
+            "-ffp-model=fast" | "-ffp-model=aggressive" => true,
+            _ => allowed,
+        })
+    }
+
+    /// Further C sources among the arguments.
+    pub fn sources(&self) -> impl Iterator<Item = &Path> {
+        self.args.iter().filter(|a| !a.starts_with('-') && a.ends_with(".c")).map(Path::new)
+    }
+
+    /// Whether objects or archives are linked in.
+    pub fn links_objects(&self) -> bool {
+        self.args.iter().any(|a| !a.starts_with('-') && (a.ends_with(".o") || a.ends_with(".a")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compiler(line: &str) -> Compiler {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        Compiler::from_words(&words, Path::new("gemm.c"))
+    }
+
+    #[test]
+    fn a_pasted_compile_command_loses_what_names_its_product() {
+        let c = compiler("gcc -O3 gemm.c -o gemm util.c -lm -c -ogemm");
+        assert_eq!(c.args, ["-O3", "util.c", "-lm"]);
+        assert_eq!(c.sources().collect::<Vec<_>>(), [Path::new("util.c")]);
+    }
+
+    #[test]
+    fn the_last_floating_point_flag_counts() {
+        assert!(!compiler("gcc -O3").allows_reassociation());
+        assert!(compiler("gcc -O3 -ffast-math").allows_reassociation());
+        assert!(!compiler("gcc -Ofast -fno-associative-math").allows_reassociation());
+        assert!(compiler("gcc -fno-fast-math -fassociative-math").allows_reassociation());
+    }
+
+    #[test]
+    fn the_default_output_stands_beside_the_input() {
+        let options = Options::new("some/dir/gemm.c");
+        assert_eq!(options.output_path(), Path::new("some/dir/gemm.oxeye.c"));
+    }
+}

@@ -1,0 +1,77 @@
+//! What a run tells while it runs, and how it is told to stop.
+
+/// Receives the events of a run. Nothing in this crate prints.
+pub trait Progress: Sync {
+    /// Something happened. Called from the thread that runs the pipeline.
+    fn event(&self, event: Event<'_>) {
+        let _ = event;
+    }
+
+    /// Whether the run should stop as soon as it can, leaving every file as it was. Asked between steps, and while
+    /// waiting for a child process.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// No one is listening.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {}
+
+/// One step of a run.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A phase begins.
+    Phase(Phase),
+    /// A message of the frontend about the user's file, rendered with its source lines.
+    Diagnostic(&'a str),
+    /// The candidates of a nest are about to be tried.
+    Nest {
+        /// Function it stands in.
+        function: &'a str,
+        /// Its first line.
+        line: u32,
+        /// How many candidates there are.
+        n_candidates: usize,
+    },
+    /// A candidate was tried.
+    Candidate {
+        /// Candidates of this nest tried so far.
+        n_done: usize,
+        /// Candidates of this nest.
+        n_candidates: usize,
+        /// Best speedup over the baseline so far.
+        best_speedup: Option<f64>,
+    },
+}
+
+/// Phases of a run, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Reading the file.
+    Reading,
+    /// Building the original program.
+    Building,
+    /// Running it once to capture what its nests are called with.
+    Capturing,
+    /// Trying candidates.
+    Trying,
+    /// Running the whole program before and after.
+    Finishing,
+}
+
+impl Phase {
+    /// A verb in the progressive, for display.
+    pub fn label(self) -> &'static str {
+        match self {
+            Phase::Reading => "reading",
+            Phase::Building => "building",
+            Phase::Capturing => "capturing",
+            Phase::Trying => "trying candidates",
+            Phase::Finishing => "final runs",
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Recipes of a file's nests, saved so that they can be applied again.
+
+use crate::{Compiler, Error, files};
+use oxeye_transform::Recipe;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Name and version of the file's form.
+pub const RECIPE_SCHEMA: &str = "oxeye.recipe/1";
+
+/// What a tuning run decided, complete enough to do it again byte for byte without measuring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecipeFile {
+    /// [`RECIPE_SCHEMA`].
+    pub schema: String,
+    /// The compiler and flags the file was read with.
+    pub compiler: Compiler,
+    /// Threads of the emitted code; 1 means no OpenMP.
+    pub threads: u32,
+    /// Whether floating-point sums may be reordered.
+    pub reassociate: bool,
+    /// The user's word that pointer parameters never overlap.
+    pub no_alias: bool,
+    /// One entry a rewritten nest, in the order of the file.
+    pub nests: Vec<NestRecipe>,
+}
+
+/// The recipe of one nest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NestRecipe {
+    /// Function the nest stands in.
+    pub function: String,
+    /// Which nest of that function, from 0.
+    pub ordinal: usize,
+    /// Its first line when the recipe was found; for people.
+    pub line: u32,
+    /// Name of the recipe.
+    pub name: String,
+    /// Its steps.
+    pub recipe: Recipe,
+}
+
+impl RecipeFile {
+    /// The file as JSON text with a final newline.
+    ///
+    /// # Panics
+    /// Never: every recipe has a JSON form.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a recipe has a JSON form");
+        text.push('\n');
+        text
+    }
+
+    /// Reads a recipe file, or the recipes inside a report.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let fail = |reason: String| Error::Recipe { path: path.to_owned(), reason };
+        files::check_readable(path)?;
+        let text = std::fs::read_to_string(path).map_err(|source| Error::Io {
+            action: "read",
+            path: path.to_owned(),
+            source,
+        })?;
+        let mut value: serde_json::Value =
+            serde_json::from_str(&text).map_err(|e| fail(format!("it is not JSON: {e}")))?;
+        if value["schema"] == crate::report::REPORT_SCHEMA {
+            value = value["recipes"].take();
+        }
+        match value["schema"].as_str() {
+            Some(RECIPE_SCHEMA) => {}
+            Some(other) => {
+                return Err(fail(format!("its schema is `{other}`, this oxeye reads {RECIPE_SCHEMA}")));
+            }
+            None => return Err(fail("it is not a recipe file of `oxeye optimize --save-recipe`".into())),
+        }
+        serde_json::from_value(value).map_err(|e| fail(e.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> Result<RecipeFile, String> {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), text).expect("written");
+        RecipeFile::load(file.path()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_recipe_file_comes_back_as_it_was() {
+        let file = RecipeFile {
+            schema: RECIPE_SCHEMA.into(),
+            compiler: Compiler::default(),
+            threads: 2,
+            reassociate: true,
+            no_alias: false,
+            nests: vec![NestRecipe {
+                function: "f".into(),
+                ordinal: 1,
+                line: 7,
+                name: "mine".into(),
+                recipe: serde_json::from_str(r#"[{"step":"vectorize","at":3}]"#).expect("a recipe"),
+            }],
+        };
+        assert_eq!(load(&file.to_json()), Ok(file));
+    }
+
+    #[test]
+    fn other_files_are_refused_by_what_they_are() {
+        assert!(load("int main;").is_err_and(|e| e.contains("not JSON")));
+        assert!(load("{}").is_err_and(|e| e.contains("--save-recipe")));
+        assert!(load(r#"{"schema": "oxeye.recipe/9"}"#).is_err_and(|e| e.contains("oxeye.recipe/9")));
+    }
+}

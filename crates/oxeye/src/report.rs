@@ -1,0 +1,386 @@
+//! What a run found, as a value that turns into JSON.
+//!
+//! Keys are only ever added. A figure that was not obtained is `null`, never a guess.
+
+use crate::recipe_file::RecipeFile;
+use crate::{Emitted, FpPolicy, Measured, Trial};
+use oxeye_frontend::{Diagnostic, Unit};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Name and version of the report's form.
+pub const REPORT_SCHEMA: &str = "oxeye.report/1";
+
+/// What `optimize` found and did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// [`REPORT_SCHEMA`].
+    pub schema: &'static str,
+    /// The user's file.
+    pub input: PathBuf,
+    /// The tuned file.
+    pub output: PathBuf,
+    /// Whether the tuned file differs from the input.
+    pub changed: bool,
+    /// The machine.
+    pub host: HostReport,
+    /// How the original and the tuned program are compiled.
+    pub build: BuildReport,
+    /// Floating-point policy and what became of it.
+    pub fp: FpReport,
+    /// Threads the emitted code uses at most.
+    pub threads: u32,
+    /// Wall-clock time of the whole run.
+    pub seconds: f64,
+    /// Candidates that were compiled and run, over all nests.
+    pub trials: usize,
+    /// The whole program before and after.
+    pub program: ProgramReport,
+    /// Every nest, in the order of the file.
+    pub nests: Vec<NestReport>,
+    /// What the reader had to leave as it is, and why.
+    pub diagnostics: Vec<DiagnosticReport>,
+    /// The recipes of the winners, as `--save-recipe` writes them.
+    pub recipes: RecipeFile,
+    /// Sentences on the run as a whole.
+    pub notes: Vec<String>,
+}
+
+/// The machine the figures were measured on.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostReport {
+    /// Processor model, if the system tells.
+    pub cpu: Option<String>,
+    /// Cores this process may run on.
+    pub cores: u32,
+    /// Bytes of first-level data cache.
+    pub l1_bytes: u64,
+    /// Bytes of second-level cache.
+    pub l2_bytes: u64,
+    /// Bytes of last-level cache.
+    pub l3_bytes: u64,
+    /// Bytes of the widest vector register that the compile flags allow.
+    pub vector_bytes: u32,
+}
+
+/// How things were compiled.
+#[derive(Clone, Debug, Serialize)]
+pub struct BuildReport {
+    /// The compiler.
+    pub compiler: String,
+    /// What it says of its version.
+    pub version: Option<String>,
+    /// The user's arguments.
+    pub args: Vec<String>,
+    /// What the tuned file needs besides (`-fopenmp`).
+    pub added: Vec<String>,
+    /// Whether compiler and flags are oxeye's default, for want of others.
+    pub assumed: bool,
+}
+
+/// Floating-point policy.
+#[derive(Clone, Debug, Serialize)]
+pub struct FpReport {
+    /// Whether sums and products may be reordered.
+    pub reassociate: bool,
+    /// Where that comes from: `flags` or `option`.
+    pub source: &'static str,
+    /// Whether a chosen recipe makes use of it.
+    pub used: bool,
+    /// Largest relative difference of an output seen in the chosen nests and the whole program.
+    pub max_rel_error: Option<f64>,
+}
+
+/// The whole program before and after. All `null` where there is no program to run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ProgramReport {
+    /// Median wall-clock time of the original.
+    pub baseline_ms: Option<f64>,
+    /// Median wall-clock time of the tuned program.
+    pub optimized_ms: Option<f64>,
+    /// `baseline_ms / optimized_ms`.
+    pub speedup: Option<f64>,
+    /// Whether exit code and output were compared and agree.
+    pub verified: bool,
+    /// Largest relative difference of a printed number.
+    pub max_rel_error: Option<f64>,
+    /// Runs of each.
+    pub samples: usize,
+    /// Half the spread of the baseline's times, relative to the median.
+    pub spread: Option<f64>,
+    /// How the tuned program first behaved unlike the original, if it did; the nests at fault were dropped.
+    pub mismatch: Option<String>,
+    /// What happened, where the figures do not say it.
+    pub note: Option<String>,
+}
+
+/// One nest.
+#[derive(Clone, Debug, Serialize)]
+pub struct NestReport {
+    /// Position in the file, from 0.
+    pub id: usize,
+    /// Function it stands in.
+    pub function: String,
+    /// First line.
+    pub line: u32,
+    /// Share of the original program's time.
+    pub share: Option<f64>,
+    /// How often the program runs it.
+    pub invocations: Option<u64>,
+    /// Median time of one invocation as the user's compiler builds it.
+    pub baseline_ms: Option<f64>,
+    /// Median time of one invocation of the chosen candidate; of the baseline if none was chosen.
+    pub optimized_ms: Option<f64>,
+    /// `baseline_ms / optimized_ms` of the interleaved timing; 1 for a nest that stays.
+    pub speedup: Option<f64>,
+    /// 95 % confidence interval of the speedup.
+    pub speedup_interval: Option<(f64, f64)>,
+    /// Timed runs of each.
+    pub samples: usize,
+    /// Half the spread of the baseline's times, relative to the median.
+    pub spread: Option<f64>,
+    /// Whether the chosen candidate's outputs were compared with the original's and agree.
+    pub verified: bool,
+    /// Largest relative difference of an output element.
+    pub max_rel_error: Option<f64>,
+    /// Name of the chosen recipe.
+    pub recipe: Option<String>,
+    /// Its steps.
+    pub steps: Vec<String>,
+    /// Whether it reorders floating-point sums.
+    pub reassociated: bool,
+    /// The nest this recipe was learnt from.
+    pub donor: Option<String>,
+    /// Distance to that nest.
+    pub distance: Option<f64>,
+    /// What bounds the nest on this machine.
+    pub bound: Option<String>,
+    /// Share of that bound reached.
+    pub roof_fraction: Option<f64>,
+    /// What could not be done, and why, in words.
+    pub refused: Vec<String>,
+    /// The candidates that were tried.
+    pub trials: Vec<TrialReport>,
+    /// Why the nest stays as it is, or what else there is to say.
+    pub note: Option<String>,
+}
+
+/// One candidate.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrialReport {
+    /// Name of the recipe.
+    pub name: String,
+    /// Its steps.
+    pub recipe: Vec<String>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Time of one invocation when it was screened.
+    pub screened_ms: Option<f64>,
+    /// Median of the interleaved timing, for the finalists.
+    pub time_ms: Option<f64>,
+    /// Why, where the verdict does not say it all.
+    pub why: Option<String>,
+}
+
+/// What became of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Chosen and emitted.
+    Chosen,
+    /// Right, and not the fastest, or not faster beyond noise.
+    Slower,
+    /// A step was refused as illegal, or does not apply.
+    Refused,
+    /// The same C text as an earlier candidate.
+    Duplicate,
+    /// The emitted C could not be compiled.
+    DoesNotCompile,
+    /// Stopped because it takes longer than what is already known.
+    TooSlow,
+    /// Crashed.
+    Crashed,
+    /// Its outputs differ from the original's.
+    WrongResult,
+    /// Faster alone, dropped because the whole program did not gain.
+    Dropped,
+    /// The budget was spent first.
+    NotTried,
+}
+
+/// A message of the reader.
+#[derive(Clone, Debug, Serialize)]
+pub struct DiagnosticReport {
+    /// Function concerned.
+    pub function: Option<String>,
+    /// Line concerned.
+    pub line: Option<u32>,
+    /// The message.
+    pub message: String,
+    /// What would help.
+    pub help: Option<String>,
+}
+
+impl Report {
+    /// The report as JSON text with a final newline.
+    ///
+    /// # Panics
+    /// Never: every part of a report has a JSON form.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a report has a JSON form");
+        text.push('\n');
+        text
+    }
+}
+
+impl Emitted<'_> {
+    /// Stage 6: everything that was found, as a value.
+    pub fn report(&self) -> Report {
+        let tuner = self.tuner;
+        let options = tuner.options;
+        let nests: Vec<NestReport> =
+            (0..self.measured.nests.len()).map(|idx| nest_report(&self.measured, idx)).collect();
+        let winners = || self.measured.nests.iter().filter_map(|n| n.winner.as_ref());
+        let program = self.program_report();
+        let errors = winners().map(|w| w.max_rel_error).chain(program.max_rel_error);
+        let openmp = winners().any(|w| w.openmp);
+        let mut notes = tuner.notes.clone();
+        notes.extend(self.notes.iter().cloned());
+        if openmp && tuner.threads != tuner.host.cores {
+            notes.push(format!(
+                "measured with OMP_NUM_THREADS={}; set it when running the result",
+                tuner.threads
+            ));
+        }
+        if self.whole.is_some() && !(options.sizes.is_empty() && options.inputs.is_empty()) {
+            notes.push("there is a main, so sizes and data are the program's own, and --set and --input were not used".into());
+        }
+        if !options.compiler.chosen {
+            notes
+                .push(format!("no compiler was named after `--`, so `{}` was used", options.compiler.line()));
+        }
+        Report {
+            schema: REPORT_SCHEMA,
+            input: options.file.clone(),
+            output: self.output(),
+            changed: self.text != self.measured.captured.unit.source,
+            host: tuner.host.clone(),
+            build: BuildReport {
+                compiler: options.compiler.command.clone(),
+                version: tuner.compiler.version().ok(),
+                args: options.compiler.args.clone(),
+                added: tuner.openmp_flag().filter(|_| openmp).into_iter().collect(),
+                assumed: !options.compiler.chosen,
+            },
+            fp: FpReport {
+                reassociate: options.reassociate(),
+                source: match options.fp {
+                    FpPolicy::FromFlags => "flags",
+                    FpPolicy::Strict | FpPolicy::Reassociate => "option",
+                },
+                used: winners().any(|w| w.reassociated),
+                max_rel_error: errors.reduce(f64::max),
+            },
+            threads: tuner.threads,
+            seconds: tuner.start.elapsed().as_secs_f64(),
+            trials: nests.iter().flat_map(|n| &n.trials).filter(|t| t.verdict.was_run()).count(),
+            program,
+            nests,
+            diagnostics: diagnostics(&self.measured.captured.unit),
+            recipes: self.recipes.clone(),
+            notes,
+        }
+    }
+
+    fn program_report(&self) -> ProgramReport {
+        let Some(whole) = &self.whole else {
+            let note = match self.measured.captured.program {
+                Some(_) => None,
+                None if self.measured.captured.nests.is_empty() => {
+                    Some("no loop nest was found that can be tuned, so it was not run".to_owned())
+                }
+                None => Some("there is no main, so no whole program was run".to_owned()),
+            };
+            return ProgramReport { note, ..ProgramReport::default() };
+        };
+        let unchanged = self.text == self.measured.captured.unit.source;
+        let before = 1e-6 * whole.before_ns.median;
+        ProgramReport {
+            baseline_ms: Some(before),
+            optimized_ms: Some(if unchanged { before } else { 1e-6 * whole.after_ns.median }),
+            speedup: Some(if unchanged { 1.0 } else { whole.speedup.median }),
+            verified: whole.equal,
+            max_rel_error: Some(whole.max_rel_error),
+            samples: whole.before_ns.n,
+            spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
+            mismatch: self.mismatch.clone(),
+            note: None,
+        }
+    }
+}
+
+fn nest_report(measured: &Measured, idx: usize) -> NestReport {
+    let captured = &measured.captured.nests[idx];
+    let found = &measured.nests[idx];
+    let winner = found.winner.as_ref();
+    let chosen = winner.map(|w| &found.trials[w.trial_idx]);
+    let ms = |seconds: f64| 1e3 * seconds;
+    let baseline = winner.map(|w| w.baseline_seconds).or(found.baseline_seconds);
+    NestReport {
+        id: idx,
+        function: measured.captured.unit.functions[captured.function_idx].name.clone(),
+        line: captured.span.line,
+        share: captured.share,
+        invocations: captured.invocations,
+        baseline_ms: baseline.map(ms),
+        optimized_ms: winner.map(|w| w.seconds).or(baseline).map(ms),
+        speedup: winner.map(|w| w.speedup).or(baseline.map(|_| 1.0)),
+        speedup_interval: winner.and_then(|w| w.interval),
+        samples: winner.map_or(0, |w| w.samples),
+        spread: winner.and_then(|w| w.spread),
+        verified: winner.is_some(),
+        max_rel_error: winner.map(|w| w.max_rel_error),
+        recipe: chosen.map(|t| t.name.clone()),
+        steps: chosen.map(steps).unwrap_or_default(),
+        reassociated: winner.is_some_and(|w| w.reassociated),
+        donor: None,
+        distance: None,
+        bound: None,
+        roof_fraction: None,
+        refused: found.refused.clone(),
+        trials: found.trials.iter().map(trial_report).collect(),
+        note: captured.skip.clone().or_else(|| found.note.clone()),
+    }
+}
+
+fn trial_report(trial: &Trial) -> TrialReport {
+    TrialReport {
+        name: trial.name.clone(),
+        recipe: steps(trial),
+        verdict: trial.verdict,
+        screened_ms: trial.screened_seconds.map(|s| 1e3 * s),
+        time_ms: trial.timed_seconds.map(|s| 1e3 * s),
+        why: trial.why.clone(),
+    }
+}
+
+fn steps(trial: &Trial) -> Vec<String> {
+    trial.recipe.steps.iter().map(ToString::to_string).collect()
+}
+
+fn diagnostics(unit: &Unit) -> Vec<DiagnosticReport> {
+    let report = |d: &Diagnostic| DiagnosticReport {
+        function: d.function.clone(),
+        line: d.span.map(|s| s.line),
+        message: d.message.clone(),
+        help: d.help.clone(),
+    };
+    unit.diagnostics.iter().map(report).collect()
+}
+
+impl Verdict {
+    /// Whether the candidate was compiled and run.
+    pub fn was_run(self) -> bool {
+        !matches!(self, Verdict::Refused | Verdict::Duplicate | Verdict::DoesNotCompile | Verdict::NotTried)
+    }
+}

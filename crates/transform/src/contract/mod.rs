@@ -1,0 +1,377 @@
+//! Contractions: `T[i, j] += f(A-part[i, k], B-part[j, k])` in cache blocks around a register tile.
+//!
+//! *Rewrite* (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008), for one statement inside
+//! loops `i`, `j`, `k` in any order:
+//!
+//! ```text
+//! for j, k, i: T[i][j] += A[i][k] * B[k][j]
+//! →
+//! for jc by NC, kc by KC:
+//!   pack the parts of the value that depend on j and k into panels of NR columns
+//!   for ic by MC:
+//!     pack the parts that depend on i and k into panels of MR rows
+//!     for each panel of columns, each panel of rows:
+//!       load the register tile; for k: tile[i][j] += packedA[k][i] * packedB[k][j]; store it
+//! ```
+//!
+//! *Legal when* the judge accepts the order with packed operands read when their block is packed and the target read
+//! and written around the register tile. *Refused when* the value is not such a function, when a bound joins `i`, `j`
+//! and `k`, or when masking a triangular operand with zeros would not be exact under the floating-point policy.
+
+mod generate;
+mod operands;
+
+use crate::Policy;
+use crate::generate::bounds_from;
+use crate::legality::TimeStep;
+use crate::schedule::{Schedule, Statement};
+use crate::space::{gist, implies, project};
+use operands::{Shape, has_type};
+use oxeye_ir::{
+    Access, Affine, BoundTerm, Constraint, Distribution, Expr, LoopId, Relation, ScalarType, Stmt, Update,
+    Var,
+};
+use serde::{Deserialize, Serialize};
+
+/// Sizes of the blocks, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Blocks {
+    /// Rows of the register tile.
+    pub mr: i64,
+    /// Columns of the register tile, a multiple of `lanes`.
+    pub nr: i64,
+    /// Elements per vector.
+    pub lanes: u32,
+    /// Rows per packed block, a multiple of `mr`.
+    pub mc: i64,
+    /// Columns per packed block, a multiple of `nr`.
+    pub nc: i64,
+    /// Depth of packed blocks.
+    pub kc: i64,
+}
+
+impl Blocks {
+    /// Rows and columns of a register tile, at most: it is written out element by element.
+    const MAX_TILE: i64 = 64;
+    /// Elements of a packed block, at most.
+    const MAX_BLOCK: i64 = 1 << 26;
+
+    fn check(&self) -> Result<(), String> {
+        let Blocks { mr, nr, lanes, mc, nc, kc } = *self;
+        let width = i64::from(lanes);
+        if !(lanes.is_power_of_two() && (2..=64).contains(&lanes)) {
+            return Err(format!("{lanes} is not a number of vector lanes: a power of two from 2 to 64 is"));
+        }
+        if !(1..=Self::MAX_TILE).contains(&mr) || !(1..=Self::MAX_TILE).contains(&nr) || nr % width != 0 {
+            return Err(format!(
+                "a register tile of {mr}x{nr} is not possible: sides are at most {}, columns a multiple of {lanes}",
+                Self::MAX_TILE
+            ));
+        }
+        let fits = |n: i64| (1..=Self::MAX_BLOCK).contains(&n);
+        if !fits(mc) || !fits(nc) || !fits(kc) || mc % mr != 0 || nc % nr != 0 {
+            return Err(format!(
+                "blocks of {mc}x{nc}x{kc} are not possible: rows must be a multiple of {mr}, columns of {nr}"
+            ));
+        }
+        if !fits(mc.saturating_mul(kc)) || !fits(nc.saturating_mul(kc)) {
+            return Err(format!("blocks of {mc}x{nc}x{kc} are too large to pack"));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// Depends on neither row, column nor depth: evaluated in the kernel.
+    Outer,
+    /// Rows (and depth): packed with the rows.
+    Rows,
+    /// Columns (and depth): packed with the columns.
+    Columns,
+    /// Both.
+    Mixed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    TargetLoad,
+    TargetStore,
+    PackRows,
+    PackColumns,
+    Inline,
+}
+
+/// A planned contraction.
+#[derive(Clone, Debug)]
+pub(crate) struct Contraction {
+    /// The statement, and others that compute the same on complementary parts of the iteration space.
+    pub(crate) statements: Vec<usize>,
+    pub(crate) row: LoopId,
+    pub(crate) column: LoopId,
+    pub(crate) depth: LoopId,
+    /// Counters of column blocks, depth blocks, row blocks, column panels and row panels.
+    counters: [LoopId; 5],
+    pub(crate) blocks: Blocks,
+    pub(crate) parallel: Option<Distribution>,
+    roles: Vec<Role>,
+    /// The statement's domain before blocking.
+    core: Vec<Constraint>,
+    /// First column, depth and row of the first block.
+    base: [Affine; 3],
+    reassociate: bool,
+}
+
+impl Contraction {
+    /// Block counters and point loops, outermost first.
+    pub(crate) fn all_loops(&self) -> impl Iterator<Item = LoopId> + '_ {
+        self.counters.iter().copied().chain([self.depth, self.row, self.column])
+    }
+
+    /// Whether iterations of this loop run concurrently: row blocks, when parallel, and the vector lanes of columns.
+    pub(crate) fn is_concurrent(&self, id: LoopId) -> bool {
+        (self.parallel.is_some() && id == self.counters[2]) || id == self.column
+    }
+
+    /// Replaces a loop around the contraction.
+    pub(crate) fn substitute_loop(&mut self, id: LoopId, with: &Affine) {
+        let f = |v: Var| (v == Var::Loop(id)).then(|| with.clone());
+        self.core.iter_mut().for_each(|c| *c = c.substitute(&f));
+        self.base.iter_mut().for_each(|b| *b = b.substitute(&f));
+    }
+
+    /// Whether sums are built from zero in the register tile and added to the target at the end.
+    pub(crate) fn accumulates_apart(&self, schedule: &Schedule) -> bool {
+        let update = schedule.statements[self.statements[0]].assignment().map(|s| s.update);
+        self.reassociate && matches!(update, Some(Update::Add | Update::Sub))
+    }
+
+    fn prefix(&self) -> Vec<TimeStep> {
+        use TimeStep::{Loop, Position};
+        let [jc, kc, ic, jr, ir] = self.counters;
+        vec![
+            Loop(jc),
+            Position(0),
+            Loop(kc),
+            Position(1),
+            Loop(ic),
+            Position(1),
+            Loop(jr),
+            Position(0),
+            Loop(ir),
+        ]
+    }
+
+    /// When an instance is computed.
+    pub(crate) fn compute_time(&self) -> Vec<TimeStep> {
+        use TimeStep::{Loop, Position};
+        let mut time = self.prefix();
+        time.extend([Position(1), Loop(self.depth), Position(0), Loop(self.row), Position(0)]);
+        time.extend([Loop(self.column), Position(0)]);
+        time
+    }
+
+    /// When an access takes place; for an accumulation against itself, the computation.
+    pub(crate) fn access_time(&self, access: usize, accumulation: bool) -> Vec<TimeStep> {
+        let mut time = self.prefix();
+        match self.roles[access] {
+            _ if accumulation => return self.compute_time(),
+            Role::Inline => return self.compute_time(),
+            Role::PackColumns => time.truncate(3),
+            Role::PackRows => time.truncate(5),
+            Role::TargetLoad | Role::TargetStore => {}
+        }
+        time.push(TimeStep::Position(if self.roles[access] == Role::TargetStore { 2 } else { 0 }));
+        time
+    }
+}
+
+/// The union of the domains of statements that compute the same, if it is a polyhedron: all share `core`, and the
+/// second lies where one more constraint of the first does not hold.
+fn joined_domain(schedule: &Schedule, stmts: &[usize]) -> Result<Vec<Constraint>, String> {
+    let [s, t] = match stmts {
+        [only] => return Ok(schedule.statements[*only].domain.clone()),
+        [s, t] => [&schedule.statements[*s], &schedule.statements[*t]],
+        _ => return Err("more than two statements share the innermost loop".into()),
+    };
+    if mapped_assignment(s) != mapped_assignment(t) || s.assignment().is_none() {
+        return Err(format!("{} and {} share the innermost loop and differ", s.id, t.id));
+    }
+    let core: Vec<Constraint> = s
+        .domain
+        .iter()
+        .filter(|c| implies(&t.domain, c))
+        .chain(t.domain.iter().filter(|c| implies(&s.domain, c)))
+        .cloned()
+        .collect();
+    let (only_s, only_t) = (gist(&s.domain, &core), gist(&t.domain, &core));
+    match (only_s.as_slice(), only_t.as_slice()) {
+        ([a], [b])
+            if a.relation == Relation::NonNegative
+                && b.relation == Relation::NonNegative
+                && a.expr.scaled(-1).offset(-1) == b.expr =>
+        {
+            Ok(gist(&core, &[]))
+        }
+        _ => Err(format!("{} and {} do not meet at one boundary", s.id, t.id)),
+    }
+}
+
+/// The assignment over the schedule's loops.
+fn mapped_assignment(statement: &Statement) -> Option<(Access, Update, Expr)> {
+    let stmt = statement.assignment()?;
+    let mut target = stmt.target.clone();
+    let mut value = stmt.value.clone();
+    let with = |v: Var| match v {
+        Var::Loop(l) => statement.map.get(&l).cloned(),
+        Var::Sym(_) => None,
+    };
+    target.indices.iter_mut().for_each(|e| e.substitute(&with));
+    value.substitute(&with);
+    Some((target, stmt.update, value))
+}
+
+/// Plans the contraction of the statements that the schedule's loops `row`, `column` and `depth`, in any order, hold.
+pub(crate) fn plan(
+    schedule: &mut Schedule,
+    stmts: Vec<usize>,
+    [row, column, depth]: [LoopId; 3],
+    blocks: Blocks,
+    parallel: Option<Distribution>,
+    policy: Policy,
+) -> Result<Contraction, String> {
+    blocks.check()?;
+    let core = joined_domain(schedule, &stmts)?;
+    let statement = schedule.statements[stmts[0]].clone();
+    let Some(stmt) = statement.assignment().cloned() else {
+        return Err("only a plain assignment can be contracted".into());
+    };
+    if !matches!(stmt.update, Update::Add | Update::Sub | Update::Min | Update::Max) {
+        return Err(format!("{} does not accumulate into its target", stmt.id));
+    }
+    let shape = Shape { statement: &statement, row, column, depth };
+    let target: Vec<Affine> = stmt
+        .target
+        .affine_indices()
+        .ok_or_else(|| format!("an index of the target of {} is not affine", stmt.id))?
+        .into_iter()
+        .map(|a| statement.mapped(a))
+        .collect();
+    let Some((last, others)) = target.split_last() else { return Err("the target is a scalar".into()) };
+    if last.coefficient(column) != 1 || others.iter().any(|a| a.uses(column)) {
+        return Err(format!("the target is not contiguous in loop {}", schedule.loop_name(column)));
+    }
+    if target.iter().any(|a| a.uses(depth)) {
+        return Err(format!("the target changes with loop {}", schedule.loop_name(depth)));
+    }
+    if !target.iter().any(|a| a.uses(row)) {
+        return Err(format!("the target does not change with loop {}", schedule.loop_name(row)));
+    }
+    let ty = schedule.program.array(stmt.target.array).element;
+    if !ty.is_float() || !has_type(schedule, &stmt.value, ty) {
+        return Err("target and operands are not all of one floating-point type".into());
+    }
+    let mut operands = Vec::new();
+    shape
+        .operands(&stmt.value, &mut operands)
+        .ok_or("the value is not a function of row and column operands")?;
+    if !operands.iter().any(|(p, _)| *p == Part::Rows) || !operands.iter().any(|(p, _)| *p == Part::Columns) {
+        return Err("the value has no operand of its own for rows or for columns".into());
+    }
+
+    for c in &core {
+        let e = &c.expr;
+        if e.uses(row) && e.uses(column) && e.uses(depth) {
+            return Err("a loop bound joins row, column and depth".into());
+        }
+        if c.relation == Relation::Zero && (e.uses(row) || e.uses(column) || e.uses(depth)) {
+            return Err("a loop bound fixes an iterator".into());
+        }
+    }
+    for (side, axis) in [(Part::Rows, row), (Part::Columns, column)] {
+        let masked = core.iter().any(|c| c.expr.uses(axis) && c.expr.uses(depth));
+        let exact = matches!(stmt.update, Update::Add | Update::Sub)
+            && policy.reassociate
+            && shape.vanishes(&stmt.value, side);
+        if masked && !exact {
+            return Err(format!(
+                "the range of loop {} depends on loop {}, and padding with zeros may change the result",
+                schedule.loop_name(depth),
+                schedule.loop_name(axis)
+            ));
+        }
+    }
+
+    let first_of = |axis: LoopId| -> Result<Affine, String> {
+        let away: Vec<LoopId> = [row, column, depth].into_iter().filter(|l| *l != axis).collect();
+        let rows = project(&core, &away);
+        let (lower, _) = bounds_from(&rows, axis);
+        let terms: Vec<Affine> = lower
+            .into_iter()
+            .filter_map(|t| match t {
+                BoundTerm::Affine { expr, divisor: 1 } => Some(expr),
+                _ => None,
+            })
+            .collect();
+        let around = project(&core, &[row, column, depth]);
+        let greatest =
+            |e: &&Affine| terms.iter().all(|o| implies(&around, &Constraint::ge((*e).clone(), o.clone())));
+        terms
+            .iter()
+            .find(greatest)
+            .cloned()
+            .ok_or_else(|| format!("loop {} has no single lower bound", schedule.loop_name(axis)))
+    };
+    let base = [first_of(column)?, first_of(depth)?, first_of(row)?];
+
+    let roles = roles(&shape, &stmt, statement.accesses.len(), &operands);
+    let mut counter = |name: &str| schedule.fresh_loop(name, ScalarType::I32);
+    let counters = [counter("jc"), counter("kc"), counter("ic"), counter("jr"), counter("ir")];
+    let [jc, kc, ic, jr, ir] = counters;
+    let Blocks { mr, nr, mc, nc, kc: kb, .. } = blocks;
+    let mut blocked = Vec::new();
+    let mut block = |point: LoopId, base: &Affine, parts: &[(LoopId, i64)], size: i64| {
+        let start = parts.iter().fold(base.clone(), |sum, (l, n)| sum.add_scaled(&Affine::var(*l), *n));
+        blocked.push(Constraint::ge(Affine::var(point), start.clone()));
+        blocked.push(Constraint::lt(Affine::var(point), start.offset(size)));
+    };
+    block(column, &base[0], &[(jc, nc), (jr, nr)], nr);
+    block(depth, &base[1], &[(kc, kb)], kb);
+    block(row, &base[2], &[(ic, mc), (ir, mr)], mr);
+    for (panel, count) in [(jr, nc / nr), (ir, mc / mr)] {
+        blocked.push(Constraint::ge(Affine::var(panel), 0.into()));
+        blocked.push(Constraint::lt(Affine::var(panel), count.into()));
+    }
+    for s in &stmts {
+        schedule.statements[*s].domain.extend(blocked.iter().cloned());
+    }
+    Ok(Contraction {
+        statements: stmts,
+        row,
+        column,
+        depth,
+        counters,
+        blocks,
+        parallel,
+        roles,
+        core,
+        base,
+        reassociate: policy.reassociate,
+    })
+}
+
+/// The role of each access, in the order of [`oxeye_ir::Nest::accesses`].
+fn roles(shape: &Shape, stmt: &Stmt, n_accesses: usize, operands: &[(Part, &Expr)]) -> Vec<Role> {
+    let mut roles = vec![Role::TargetLoad, Role::TargetStore];
+    for read in stmt.value.reads() {
+        let holder = operands.iter().find(|(_, e)| e.reads().iter().any(|r| std::ptr::eq(*r, read)));
+        roles.push(match holder {
+            Some((Part::Rows, _)) => Role::PackRows,
+            Some((Part::Columns, _)) => Role::PackColumns,
+            _ => Role::Inline,
+        });
+    }
+    debug_assert_eq!(roles.len(), n_accesses);
+    let _ = shape;
+    roles
+}

@@ -1,0 +1,102 @@
+//! What makes up the value of a contraction: parts that belong to rows, to columns, or to both.
+
+use super::Part;
+use crate::schedule::{Schedule, Statement};
+use oxeye_ir::{Affine, BinaryOp, Expr, LoopId, ScalarType, UnaryOp};
+
+/// What makes up the value, by dependence on row, column and depth.
+pub(super) struct Shape<'a> {
+    pub(super) statement: &'a Statement,
+    pub(super) row: LoopId,
+    pub(super) column: LoopId,
+    pub(super) depth: LoopId,
+}
+
+impl Shape<'_> {
+    fn of_affine(&self, a: &Affine) -> (bool, bool, bool) {
+        let a = self.statement.mapped(a);
+        (a.uses(self.row), a.uses(self.column), a.uses(self.depth))
+    }
+
+    /// Whether row, column and depth iterators occur.
+    fn uses(&self, e: &Expr) -> (bool, bool, bool) {
+        let mut all = (false, false, false);
+        e.visit(&mut |e| {
+            if let Expr::Affine(a) = e {
+                let u = self.of_affine(a);
+                all = (all.0 | u.0, all.1 | u.1, all.2 | u.2);
+            }
+        });
+        all
+    }
+
+    fn part(&self, e: &Expr) -> Part {
+        match self.uses(e) {
+            (false, false, false) => Part::Outer,
+            (_, false, _) => Part::Rows,
+            (false, true, _) => Part::Columns,
+            (true, true, _) => Part::Mixed,
+        }
+    }
+
+    /// Largest subexpressions that belong to one side, in evaluation order; `None` if one joins rows and columns
+    /// in an index.
+    pub(super) fn operands<'e>(&self, e: &'e Expr, found: &mut Vec<(Part, &'e Expr)>) -> Option<()> {
+        match self.part(e) {
+            Part::Outer => Some(()),
+            side @ (Part::Rows | Part::Columns) => {
+                found.push((side, e));
+                Some(())
+            }
+            Part::Mixed => match e {
+                Expr::Unary(UnaryOp::Neg, a) => self.operands(a, found),
+                Expr::Binary(
+                    BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max,
+                    a,
+                    b,
+                ) => {
+                    self.operands(a, found)?;
+                    self.operands(b, found)
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// Whether the value is zero whenever every operand of this side is.
+    pub(super) fn vanishes(&self, e: &Expr, side: Part) -> bool {
+        match self.part(e) {
+            part if part == side => true,
+            Part::Mixed => match e {
+                Expr::Unary(_, a) => self.vanishes(a, side),
+                Expr::Binary(BinaryOp::Mul, a, b) => self.vanishes(a, side) || self.vanishes(b, side),
+                Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => {
+                    self.vanishes(a, side) && self.vanishes(b, side)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// Whether arithmetic in the expression is done in this floating type; integers occur as its operands only.
+pub(super) fn has_type(schedule: &Schedule, e: &Expr, ty: ScalarType) -> bool {
+    match e {
+        Expr::Affine(_) => true,
+        Expr::Float { ty: own, .. } => *own == ty,
+        Expr::Read(a) => schedule.program.array(a.array).element == ty,
+        Expr::Unary(_, a) => has_type(schedule, a, ty),
+        Expr::Binary(_, a, b) => {
+            let is_affine = |e: &Expr| e.as_affine().is_some();
+            has_type(schedule, a, ty) && has_type(schedule, b, ty) && !(is_affine(a) && is_affine(b))
+        }
+        Expr::Call { single, args, .. } => {
+            *single == (ty == ScalarType::F32) && args.iter().all(|a| has_type(schedule, a, ty))
+        }
+        Expr::Select { then, otherwise, .. } => {
+            has_type(schedule, then, ty) && has_type(schedule, otherwise, ty)
+        }
+        Expr::Cast(own, _) => *own == ty,
+    }
+}

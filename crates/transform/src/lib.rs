@@ -1,0 +1,134 @@
+//! Loop transformations, recipes and the one legality judge.
+//!
+//! [`apply`] takes a nest and a [`Recipe`] and gives back a nest that computes the same, or a [`Refusal`] that says which
+//! step cannot be proved and why. Transformations only edit a schedule; legality is decided in one place, by an exact
+//! integer test over all pairs of dependent statement instances. [`suggest`] proposes recipes for a nest and a machine's
+//! cache sizes.
+//!
+//! ```
+//! use oxeye_ir::Program;
+//! use oxeye_transform::{Machine, Policy, Recipe, apply, suggest};
+//!
+//! let program: Program = "program matmul {
+//!   symbol P0 n: i32
+//!   array A0 a: f64[n][n] param
+//!   array A1 b: f64[n][n] param
+//!   array A2 c: f64[n][n] param
+//!   dataflow { N0 }
+//!   nest N0 in matmul {
+//!     for L0 i: i32 in 0 .. n {
+//!       for L1 j: i32 in 0 .. n {
+//!         for L2 k: i32 in 0 .. n { S0: c[i][j] += a[i][k] * b[k][j] }
+//!       }
+//!     }
+//!   }
+//! }".parse()?;
+//! let nest = &program.nests[0];
+//! let policy = Policy { reassociate: false };
+//!
+//! // What is worth trying here. Each proposal is a value that can be kept and applied again.
+//! let machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 32 };
+//! let suggestions = suggest(&program, nest, &machine, policy);
+//! assert!(suggestions.recipes.iter().any(|(name, _)| name == "contract"));
+//!
+//! // A recipe of one's own.
+//! let recipe: Recipe = serde_json::from_str(
+//!     r#"[{"step": "interchange", "outer": 1, "inner": 2}, {"step": "vectorize", "at": 1}]"#,
+//! )?;
+//! let applied = apply(&program, nest, &recipe, policy)?;
+//! let text = applied.nest.display(&applied.program).to_string();
+//! assert!(text.contains("for L1 j: i32 in 0 .. n vector {"), "{text}");
+//!
+//! // What cannot be proved is refused, with the reason.
+//! let sums_in_lanes: Recipe = serde_json::from_str(r#"[{"step": "vectorize", "at": 2}]"#)?;
+//! let refusal = apply(&program, nest, &sums_in_lanes, policy).unwrap_err();
+//! assert!(refusal.reason.contains("a floating-point sum may not be taken in another order"), "{refusal}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! This crate knows nothing of C, compilers, clocks or databases.
+
+mod accumulate;
+mod contract;
+mod generate;
+mod legality;
+mod privatize;
+mod recipe;
+mod schedule;
+mod space;
+pub mod steps;
+mod storage;
+mod suggest;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use contract::Blocks;
+pub use recipe::{Dimension, Recipe, StatementSchedule, TRANSFORMATIONS, Transformation, TransformationInfo};
+pub use suggest::{Machine, Suggestions, suggest};
+
+use oxeye_ir::{Nest, Program};
+use schedule::Schedule;
+use serde::{Deserialize, Serialize};
+
+/// What transformations may do to floating point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Policy {
+    /// Sums may be taken in another order.
+    pub reassociate: bool,
+}
+
+/// A nest after a recipe.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// The program with the temporaries that the nest uses.
+    pub program: Program,
+    /// The new nest.
+    pub nest: Nest,
+    /// Whether floating-point sums are taken in another order than in the source.
+    pub reassociated: bool,
+}
+
+/// A step that could not be applied, or not be proved legal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[error("{transformation}: {reason}")]
+pub struct Refusal {
+    /// Index of the step in the recipe.
+    pub step: usize,
+    /// The step, as it prints.
+    pub transformation: String,
+    /// Why, in words for a C programmer.
+    pub reason: String,
+}
+
+/// Applies a recipe to a nest.
+///
+/// # Errors
+/// If a step does not fit the nest, or the result cannot be proved to keep every dependence.
+pub fn apply(program: &Program, nest: &Nest, recipe: &Recipe, policy: Policy) -> Result<Applied, Refusal> {
+    let original = Schedule::import(program, nest);
+    let refusal = |step: usize, reason: String| Refusal {
+        step,
+        transformation: recipe.steps.get(step).map_or("emit".into(), |s| s.to_string()),
+        reason,
+    };
+    let mut schedule = original;
+    let mut stages = vec![schedule.clone()];
+    for (k, step) in recipe.steps.iter().enumerate() {
+        steps::edit(&mut schedule, step, policy).map_err(|reason| refusal(k, reason))?;
+        stages.push(schedule.clone());
+    }
+    let reassociated = legality::check(&schedule, policy).map_err(|last| {
+        // Steps may be illegal by themselves and legal together: the one to name is that after the last legal stage.
+        let mut reason = last;
+        for k in (0..recipe.steps.len()).rev() {
+            match legality::check(&stages[k], policy) {
+                Ok(_) => return refusal(k, reason),
+                Err(earlier) => reason = earlier,
+            }
+        }
+        refusal(0, reason)
+    })?;
+    let (program, nest) = generate::generate(schedule, nest)
+        .map_err(|reason| refusal(recipe.steps.len().saturating_sub(1), reason))?;
+    Ok(Applied { program, nest, reassociated })
+}

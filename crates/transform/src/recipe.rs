@@ -1,0 +1,326 @@
+//! Recipes: sequences of transformations as values.
+
+use crate::contract::Blocks;
+use oxeye_ir::{Affine, Distribution, LoopId, StmtId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One level of a statement's schedule in 2d+1 form (Feautrier 1992; Girbal et al. 2006).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dimension {
+    /// Position among the siblings at this level.
+    At(usize),
+    /// A loop over the value of this expression of the statement's iterators, backwards if asked.
+    By {
+        /// Over loops of the schedule before this step.
+        expr: Affine,
+        /// From the greatest value to the least.
+        reverse: bool,
+    },
+}
+
+/// The new schedule of one statement.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct StatementSchedule {
+    /// The statement.
+    pub stmt: StmtId,
+    /// `At`, `By`, `At`, …, `At`. Statements whose dimensions agree from the start share those loops.
+    pub dimensions: Vec<Dimension>,
+}
+
+/// A transformation with its parameters. Loops and statements are named as they are when the step is applied; new loops
+/// get the next free ids, outermost first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum Transformation {
+    /// See [`crate::steps::reorder`].
+    Reorder {
+        /// One for every statement of the nest.
+        schedules: Vec<StatementSchedule>,
+    },
+    /// See [`crate::steps::distribute`].
+    Distribute {
+        /// The loop whose children are put into loops of their own.
+        at: LoopId,
+        /// Cut only before this child; `None`: between all of them.
+        before: Option<usize>,
+    },
+    /// See [`crate::steps::interchange`].
+    Interchange {
+        /// The outer loop.
+        outer: LoopId,
+        /// A loop perfectly nested in it.
+        inner: LoopId,
+    },
+    /// See [`crate::steps::fuse`].
+    Fuse {
+        /// The first loop.
+        first: LoopId,
+        /// Its next sibling.
+        second: LoopId,
+        /// Added to the second loop's iterator.
+        shift: i64,
+    },
+    /// See [`crate::steps::skew`].
+    Skew {
+        /// The loop that is skewed.
+        inner: LoopId,
+        /// A loop around it.
+        outer: LoopId,
+        /// How many iterations per iteration of the outer loop.
+        factor: i64,
+    },
+    /// See [`crate::steps::reverse`].
+    Reverse {
+        /// The loop.
+        at: LoopId,
+    },
+    /// See [`crate::steps::tile`].
+    Tile {
+        /// Perfectly nested loops, outermost first.
+        loops: Vec<LoopId>,
+        /// Iterations per tile.
+        sizes: Vec<i64>,
+    },
+    /// See [`crate::steps::split`].
+    Split {
+        /// The loop.
+        at: LoopId,
+        /// Iterations before this value of the iterator go into a loop of their own.
+        point: Affine,
+    },
+    /// See [`crate::steps::parallelize`].
+    Parallelize {
+        /// The loop.
+        at: LoopId,
+        /// How iterations are handed to threads.
+        distribution: Distribution,
+    },
+    /// See [`crate::steps::vectorize`].
+    Vectorize {
+        /// The loop.
+        at: LoopId,
+    },
+    /// See [`crate::steps::unroll`].
+    Unroll {
+        /// The loop.
+        at: LoopId,
+        /// How often.
+        factor: i64,
+    },
+    /// See [`crate::steps::unroll_and_jam`].
+    UnrollAndJam {
+        /// The loop.
+        at: LoopId,
+        /// How often.
+        factor: i64,
+    },
+    /// A product in cache blocks: operands packed around a tile of accumulators in vector registers (Goto and van de
+    /// Geijn, "Anatomy of high-performance matrix multiplication", 2008).
+    Contract {
+        /// The statement.
+        stmt: StmtId,
+        /// Loop over rows of the target.
+        row: LoopId,
+        /// Loop over contiguous columns of the target.
+        column: LoopId,
+        /// Loop that is summed over.
+        depth: LoopId,
+        /// Block sizes.
+        blocks: Blocks,
+        /// Whether and how row blocks are handed to threads.
+        parallel: Option<Distribution>,
+    },
+}
+
+/// One row of the table of transformations.
+pub struct TransformationInfo {
+    /// Name in recipes.
+    pub name: &'static str,
+    /// One line.
+    pub description: &'static str,
+    /// Parameters.
+    pub parameters: &'static str,
+}
+
+/// Every transformation; help texts derive from it.
+pub const TRANSFORMATIONS: &[TransformationInfo] = &[
+    TransformationInfo {
+        name: "reorder",
+        description: "give every statement a new schedule: loop order, fusion, distribution, shifts and skews at once",
+        parameters: "schedules",
+    },
+    TransformationInfo {
+        name: "distribute",
+        description: "put the children of a loop into loops of their own",
+        parameters: "at, before",
+    },
+    TransformationInfo {
+        name: "interchange",
+        description: "swap two perfectly nested loops",
+        parameters: "outer, inner",
+    },
+    TransformationInfo {
+        name: "fuse",
+        description: "merge two adjacent loops, the second shifted",
+        parameters: "first, second, shift",
+    },
+    TransformationInfo {
+        name: "skew",
+        description: "add a multiple of an outer iterator to an inner one",
+        parameters: "inner, outer, factor",
+    },
+    TransformationInfo { name: "reverse", description: "run a loop backwards", parameters: "at" },
+    TransformationInfo {
+        name: "tile",
+        description: "cut perfectly nested loops into tiles, full tiles apart from partial ones",
+        parameters: "loops, sizes",
+    },
+    TransformationInfo {
+        name: "split",
+        description: "cut the range of a loop in two",
+        parameters: "at, point",
+    },
+    TransformationInfo {
+        name: "parallelize",
+        description: "run the iterations of a loop on several threads",
+        parameters: "at, distribution",
+    },
+    TransformationInfo {
+        name: "vectorize",
+        description: "run the iterations of a loop in vector lanes",
+        parameters: "at",
+    },
+    TransformationInfo { name: "unroll", description: "repeat the body of a loop", parameters: "at, factor" },
+    TransformationInfo {
+        name: "unroll_and_jam",
+        description: "unroll a loop and fuse the copies of its inner loops",
+        parameters: "at, factor",
+    },
+    TransformationInfo {
+        name: "contract",
+        description: "pack operands into cache blocks around a tile of accumulators in vector registers",
+        parameters: "stmt, row, column, depth, blocks, parallel",
+    },
+];
+
+impl Transformation {
+    /// Name in recipes and in the table.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Transformation::Reorder { .. } => "reorder",
+            Transformation::Distribute { .. } => "distribute",
+            Transformation::Interchange { .. } => "interchange",
+            Transformation::Fuse { .. } => "fuse",
+            Transformation::Skew { .. } => "skew",
+            Transformation::Reverse { .. } => "reverse",
+            Transformation::Tile { .. } => "tile",
+            Transformation::Split { .. } => "split",
+            Transformation::Parallelize { .. } => "parallelize",
+            Transformation::Vectorize { .. } => "vectorize",
+            Transformation::Unroll { .. } => "unroll",
+            Transformation::UnrollAndJam { .. } => "unroll_and_jam",
+            Transformation::Contract { .. } => "contract",
+        }
+    }
+}
+
+/// A sequence of transformations, applied in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Recipe {
+    /// The steps.
+    pub steps: Vec<Transformation>,
+}
+
+fn affine_text(a: &Affine) -> String {
+    let mut text = String::new();
+    for (var, c) in a.terms() {
+        let name = match var {
+            oxeye_ir::Var::Loop(l) => l.to_string(),
+            oxeye_ir::Var::Sym(s) => s.to_string(),
+        };
+        let sign = if c < 0 { "-" } else { "+" };
+        if !(text.is_empty() && c > 0) {
+            text.push_str(sign);
+        }
+        if c.abs() != 1 {
+            text.push_str(&format!("{}*", c.abs()));
+        }
+        text.push_str(&name);
+    }
+    let constant = a.constant_part();
+    if constant != 0 || text.is_empty() {
+        text.push_str(&if text.is_empty() { constant.to_string() } else { format!("{constant:+}") });
+    }
+    text
+}
+
+impl fmt::Display for Transformation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name())?;
+        match self {
+            Transformation::Reorder { schedules } => {
+                for s in schedules {
+                    write!(f, " {}[", s.stmt)?;
+                    for (k, d) in s.dimensions.iter().enumerate() {
+                        let gap = if k > 0 { " " } else { "" };
+                        match d {
+                            Dimension::At(p) => write!(f, "{gap}{p}")?,
+                            Dimension::By { expr, reverse } => {
+                                write!(
+                                    f,
+                                    "{gap}{}{}",
+                                    if *reverse { "reverse " } else { "" },
+                                    affine_text(expr)
+                                )?;
+                            }
+                        }
+                    }
+                    write!(f, "]")?;
+                }
+                Ok(())
+            }
+            Transformation::Distribute { at, before: Some(k) } => write!(f, " {at} before {k}"),
+            Transformation::Distribute { at, before: None }
+            | Transformation::Reverse { at }
+            | Transformation::Vectorize { at } => write!(f, " {at}"),
+            Transformation::Interchange { outer, inner } => write!(f, " {outer} {inner}"),
+            Transformation::Fuse { first, second, shift } => write!(f, " {first} {second} shift {shift}"),
+            Transformation::Skew { inner, outer, factor } => write!(f, " {inner} by {factor}*{outer}"),
+            Transformation::Tile { loops, sizes } => {
+                for (l, n) in loops.iter().zip(sizes) {
+                    write!(f, " {l}:{n}")?;
+                }
+                Ok(())
+            }
+            Transformation::Split { at, point } => write!(f, " {at} at {}", affine_text(point)),
+            Transformation::Parallelize { at, distribution } => {
+                write!(f, " {at}{}", if *distribution == Distribution::Dynamic { " dynamic" } else { "" })
+            }
+            Transformation::Unroll { at, factor } | Transformation::UnrollAndJam { at, factor } => {
+                write!(f, " {at} by {factor}")
+            }
+            Transformation::Contract { stmt, row, column, depth, blocks: b, parallel } => write!(
+                f,
+                " {stmt} rows {row} columns {column} depth {depth} register {}x{} block {}x{}x{}{}",
+                b.mr,
+                b.nr,
+                b.mc,
+                b.nc,
+                b.kc,
+                if parallel.is_some() { " parallel" } else { "" }
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, step) in self.steps.iter().enumerate() {
+            write!(f, "{}{step}", if k > 0 { "; " } else { "" })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,536 @@
+//! Schedules: which loops run around which statements, in what order, and how.
+//!
+//! A [`Schedule`] is the nest seen as statements with iteration domains plus a tree that orders them. Every
+//! transformation edits the tree and, where it makes new iterators, each statement's *map* (original iterators in terms of
+//! the new ones) and *domain* (constraints on the new ones). [`crate::legality`] compares the tree's order with the
+//! original one; [`crate::generate`] turns the tree back into an IR nest with explicit bounds.
+
+use crate::contract::Contraction;
+use indexmap::IndexMap;
+use oxeye_ir::{
+    Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Form, Loop, LoopId,
+    Nest, Node, Program, Relation, ScalarType, Stmt, StmtId, Storage, UnaryOp, Update, Var,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Name and type of an iterator.
+#[derive(Clone, Debug)]
+pub(crate) struct IteratorInfo {
+    pub(crate) name: String,
+    pub(crate) ty: ScalarType,
+}
+
+/// Position of a statement in the original program: `positions[0], loops[0], positions[1], …`.
+#[derive(Clone, Debug)]
+pub(crate) struct OriginalTime {
+    pub(crate) positions: Vec<usize>,
+    /// Original loops around the statement, outermost first, with whether they run backwards.
+    pub(crate) loops: Vec<(LoopId, bool)>,
+}
+
+/// One memory access of a statement, indices over the *original* iterators.
+#[derive(Clone, Debug)]
+pub(crate) struct MemoryAccess {
+    pub(crate) array: ArrayId,
+    /// `None` where the index is not affine: any element.
+    pub(crate) indices: Vec<Option<Affine>>,
+    pub(crate) write: bool,
+    /// The access belongs to an update such as `+=` of the statement's own target.
+    pub(crate) update: Option<Update>,
+    /// Constraints on loops inside an atomic statement that occur in the indices.
+    pub(crate) inner: Vec<Constraint>,
+}
+
+/// A statement, or a piece of the tree that stays in one piece (`atomic`), with its domain.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    pub(crate) id: StmtId,
+    /// Which imported statement this is (index sets may be split).
+    pub(crate) origin: usize,
+    /// `Node::Stmt`, or an atomic subtree; over the original iterators.
+    pub(crate) node: Node,
+    pub(crate) accesses: Vec<MemoryAccess>,
+    pub(crate) time: OriginalTime,
+    /// Original iterator → affine expression of the schedule's loops and symbols.
+    pub(crate) map: BTreeMap<LoopId, Affine>,
+    /// Constraints over the schedule's loops and symbols.
+    pub(crate) domain: Vec<Constraint>,
+}
+
+impl Statement {
+    /// The assignment, unless this is an atomic subtree.
+    pub(crate) fn assignment(&self) -> Option<&Stmt> {
+        match &self.node {
+            Node::Stmt(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// An affine expression over original iterators, in terms of the schedule's loops.
+    pub(crate) fn mapped(&self, expr: &Affine) -> Affine {
+        expr.substitute(&|v| match v {
+            Var::Loop(l) => self.map.get(&l).cloned(),
+            Var::Sym(_) => None,
+        })
+    }
+
+    /// Replaces a schedule loop by an expression of others.
+    fn substitute_loop(&mut self, id: LoopId, with: &Affine) {
+        let f = |v: Var| (v == Var::Loop(id)).then(|| with.clone());
+        for value in self.map.values_mut() {
+            *value = value.substitute(&f);
+        }
+        for c in &mut self.domain {
+            *c = c.substitute(&f);
+        }
+    }
+}
+
+/// A node of the schedule tree.
+#[derive(Clone, Debug)]
+pub(crate) enum Tree {
+    Loop(Band),
+    /// Index into [`Schedule::statements`].
+    Leaf(usize),
+    /// A contraction in cache blocks and a register tile.
+    Contraction(Box<Contraction>),
+}
+
+/// A loop of the schedule tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Band {
+    pub(crate) id: LoopId,
+    pub(crate) reverse: bool,
+    pub(crate) execution: Execution,
+    /// Point loops of a tile: emit a version with constant trip counts for tiles that are full in these loops.
+    pub(crate) separate: Vec<LoopId>,
+    pub(crate) body: Vec<Tree>,
+}
+
+/// A scalar that every iteration of some loop writes before reading: seen as an array over the loops around it.
+#[derive(Clone, Debug)]
+pub(crate) struct Private {
+    pub(crate) array: ArrayId,
+    /// Number of loops that index it, in front of its own dimensions.
+    pub(crate) n_loops: usize,
+}
+
+/// A dependence in the original program, found on import: access `a` of statement `s` comes before access `b` of `t`,
+/// their common loops being equal above `depth` and ordered at `depth` (`None`: all equal, textual order).
+#[derive(Clone, Debug)]
+pub(crate) struct OriginalPair {
+    pub(crate) source: (usize, usize),
+    pub(crate) sink: (usize, usize),
+    pub(crate) depth: Option<usize>,
+}
+
+/// The nest as statements and a tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Schedule {
+    pub(crate) program: Program,
+    pub(crate) nest: Nest,
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) roots: Vec<Tree>,
+    pub(crate) iterators: IndexMap<LoopId, IteratorInfo>,
+    pub(crate) privates: Vec<Private>,
+    pub(crate) pairs: std::rc::Rc<Vec<OriginalPair>>,
+    pub(crate) next_loop: u32,
+    /// Keep what innermost loops accumulate in registers when the nest is written.
+    pub(crate) scalar_replacement: bool,
+}
+
+/// The constraints of an affine condition, if it is a conjunction of comparisons.
+pub(crate) fn affine_condition(condition: &Expr) -> Option<Vec<Constraint>> {
+    let Expr::Binary(op, l, r) = condition else { return None };
+    if *op == BinaryOp::And {
+        let mut all = affine_condition(l)?;
+        all.extend(affine_condition(r)?);
+        return Some(all);
+    }
+    let (l, r) = (l.as_affine()?.clone(), r.as_affine()?.clone());
+    Some(vec![match op {
+        BinaryOp::Lt => Constraint::lt(l, r),
+        BinaryOp::Le => Constraint::ge(r, l),
+        BinaryOp::Gt => Constraint::lt(r, l),
+        BinaryOp::Ge => Constraint::ge(l, r),
+        BinaryOp::Eq => Constraint::eq(l, r),
+        _ => return None,
+    }])
+}
+
+/// The constraints under which a condition with one inequality fails.
+fn negated_condition(condition: &Expr) -> Option<Vec<Constraint>> {
+    if let Expr::Unary(UnaryOp::Not, inner) = condition {
+        return affine_condition(inner);
+    }
+    let [only] = affine_condition(condition)?.try_into().ok()?;
+    let Constraint { expr, relation: Relation::NonNegative } = only else { return None };
+    Some(vec![Constraint { expr: expr.scaled(-1).offset(-1), relation: Relation::NonNegative }])
+}
+
+/// `lower ≤ iterator < upper` of a loop with affine bounds.
+pub(crate) fn bound_constraints(iterator: &Affine, lower: &Bound, upper: &Bound) -> Option<Vec<Constraint>> {
+    let mut found = Vec::new();
+    for (bound, is_lower) in [(lower, true), (upper, false)] {
+        for term in &bound.0 {
+            let BoundTerm::Affine { expr, divisor } = term else { return None };
+            let scaled = iterator.scaled(*divisor);
+            found.push(if is_lower {
+                Constraint::ge(scaled, expr.clone())
+            } else {
+                Constraint::lt(scaled, expr.clone())
+            });
+        }
+    }
+    Some(found)
+}
+
+struct Importer<'a> {
+    program: &'a Program,
+    statements: Vec<Statement>,
+    iterators: IndexMap<LoopId, IteratorInfo>,
+}
+
+impl Importer<'_> {
+    /// Imports `nodes` as children of the loops in `time`; `position` counts children of the innermost loop.
+    fn nodes(
+        &mut self,
+        nodes: &[Node],
+        time: &OriginalTime,
+        position: &mut usize,
+        map: &BTreeMap<LoopId, Affine>,
+        domain: &[Constraint],
+    ) -> Vec<Tree> {
+        let mut trees = Vec::new();
+        for node in nodes {
+            match node {
+                Node::Loop(l) => match self.affine_loop(l) {
+                    Some((value, bounds)) => {
+                        self.iterators.insert(l.id, IteratorInfo { name: l.name.clone(), ty: l.ty });
+                        let mut time = time.clone();
+                        time.positions.push(*position);
+                        *position += 1;
+                        time.loops.push((l.id, l.step < 0));
+                        let mut map = map.clone();
+                        let with = |v: Var| match v {
+                            Var::Loop(o) => map.get(&o).cloned(),
+                            Var::Sym(_) => None,
+                        };
+                        let mut domain = domain.to_vec();
+                        domain.extend(bounds.iter().map(|c| c.substitute(&with)));
+                        let value = value.substitute(&with);
+                        map.insert(l.id, value);
+                        let body = self.nodes(&l.body, &time, &mut 0, &map, &domain);
+                        if !body.is_empty() {
+                            trees.push(Tree::Loop(Band {
+                                id: l.id,
+                                reverse: l.step == -1,
+                                execution: l.execution.clone(),
+                                separate: Vec::new(),
+                                body,
+                            }));
+                        }
+                    }
+                    None => trees.push(self.leaf(node, time, position, map, domain)),
+                },
+                Node::If { condition, then, otherwise } => {
+                    let positive = affine_condition(condition);
+                    let negative =
+                        if otherwise.is_empty() { Some(Vec::new()) } else { negated_condition(condition) };
+                    let (Some(positive), Some(negative)) = (positive, negative) else {
+                        trees.push(self.leaf(node, time, position, map, domain));
+                        continue;
+                    };
+                    for (side, constraints) in [(then, positive), (otherwise, negative)] {
+                        let mut domain = domain.to_vec();
+                        domain.extend(constraints.iter().map(|c| {
+                            c.substitute(&|v| match v {
+                                Var::Loop(o) => map.get(&o).cloned(),
+                                Var::Sym(_) => None,
+                            })
+                        }));
+                        trees.extend(self.nodes(side, time, position, map, &domain));
+                    }
+                }
+                Node::Stmt(_) => trees.push(self.leaf(node, time, position, map, domain)),
+            }
+        }
+        trees
+    }
+
+    /// The original iterator in terms of the schedule's (which has the same id) and the bounds as constraints.
+    fn affine_loop(&self, l: &Loop) -> Option<(Affine, Vec<Constraint>)> {
+        let own = Affine::var(l.id);
+        if l.step.abs() == 1 {
+            return Some((own.clone(), bound_constraints(&own, &l.lower, &l.upper)?));
+        }
+        // The schedule's iterator counts from zero: i = lower + s·k, or upper − 1 − |s|·k.
+        let (lower, upper) = (l.lower.as_affine()?, l.upper.as_affine()?);
+        let start = if l.step > 0 { lower.clone() } else { upper.clone().offset(-1) };
+        let value = start.add_scaled(&own, l.step);
+        let mut bounds = vec![Constraint::ge(own, 0.into())];
+        bounds.push(Constraint::ge(value.clone(), lower.clone()));
+        bounds.push(Constraint::lt(value.clone(), upper.clone()));
+        Some((value, bounds))
+    }
+
+    fn leaf(
+        &mut self,
+        node: &Node,
+        time: &OriginalTime,
+        position: &mut usize,
+        map: &BTreeMap<LoopId, Affine>,
+        domain: &[Constraint],
+    ) -> Tree {
+        let mut time = time.clone();
+        time.positions.push(*position);
+        *position += 1;
+        let index = self.statements.len();
+        let id = match node {
+            Node::Stmt(s) => s.id,
+            _ => first_stmt(node).unwrap_or(StmtId(u32::MAX)),
+        };
+        self.statements.push(Statement {
+            id,
+            origin: index,
+            node: node.clone(),
+            accesses: memory_accesses(self.program, node),
+            time,
+            map: map.clone(),
+            domain: domain.to_vec(),
+        });
+        Tree::Leaf(index)
+    }
+}
+
+fn first_stmt(node: &Node) -> Option<StmtId> {
+    match node {
+        Node::Stmt(s) => Some(s.id),
+        _ => node.bodies().into_iter().flatten().find_map(first_stmt),
+    }
+}
+
+fn without_bodies(node: &Node) -> Node {
+    match node {
+        Node::Stmt(s) => Node::Stmt(s.clone()),
+        Node::If { condition, .. } => {
+            Node::If { condition: condition.clone(), then: Vec::new(), otherwise: Vec::new() }
+        }
+        Node::Loop(l) => Node::Loop(Loop { body: Vec::new(), ..l.clone() }),
+    }
+}
+
+/// Every access under a node; arrays that live inside it are left out.
+fn memory_accesses(program: &Program, node: &Node) -> Vec<MemoryAccess> {
+    let nest = Nest {
+        id: oxeye_ir::NestId(0),
+        function: String::new(),
+        span: None,
+        roots: vec![node.clone()],
+        live_out: Vec::new(),
+    };
+    let inner_loops: BTreeSet<LoopId> = nest.loops().iter().map(|l| l.id).collect();
+    // What the loops of the subtree around each access say of their iterators.
+    let mut inner: Vec<Vec<Constraint>> = Vec::new();
+    nest.visit(&mut |path, node| {
+        let alone = Nest { roots: vec![without_bodies(node)], ..nest.clone() };
+        let around = path
+            .iter()
+            .filter(|l| l.step.abs() == 1)
+            .filter_map(|l| bound_constraints(&Affine::var(l.id), &l.lower, &l.upper));
+        let constraints: Vec<Constraint> = around.flatten().collect();
+        inner.extend(alone.accesses().iter().map(|_| constraints.clone()));
+    });
+    let update = match node {
+        Node::Stmt(s) if s.update.reads_target() => Some(s.update),
+        _ => None,
+    };
+    let n_target = if update.is_some() { 2 } else { 1 };
+    nest.accesses()
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (a, _))| match program.arrays.get(&a.array).map(|a| a.storage) {
+            Some(Storage::Body(l) | Storage::Temp(Some(l))) => !inner_loops.contains(&l),
+            _ => true,
+        })
+        .map(|(k, (a, write))| MemoryAccess {
+            array: a.array,
+            indices: a.indices.iter().map(|e| e.as_affine().cloned()).collect(),
+            write,
+            update: update.filter(|_| k < n_target),
+            inner: inner.get(k).cloned().unwrap_or_default(),
+        })
+        .collect()
+}
+
+impl Schedule {
+    /// The nest in its original order.
+    pub(crate) fn import(program: &Program, nest: &Nest) -> Self {
+        let (program, nest, privates) = crate::privatize::privatize(program, nest);
+        let mut importer = Importer { program: &program, statements: Vec::new(), iterators: IndexMap::new() };
+        let time = OriginalTime { positions: Vec::new(), loops: Vec::new() };
+        let roots = importer.nodes(&nest.roots, &time, &mut 0, &BTreeMap::new(), &[]);
+        let Importer { statements, iterators, .. } = importer;
+        let next_loop = nest.loops().iter().map(|l| l.id.0 + 1).max().unwrap_or(0);
+        let mut schedule = Self {
+            program,
+            nest,
+            statements,
+            roots,
+            iterators,
+            privates,
+            pairs: Default::default(),
+            next_loop,
+            scalar_replacement: true,
+        };
+        schedule.pairs = std::rc::Rc::new(crate::legality::original_pairs(&schedule));
+        schedule
+    }
+
+    /// Replaces a loop by an expression of others in what statement `s` knows of its iterators.
+    pub(crate) fn substitute_loop(&mut self, s: usize, id: LoopId, with: &Affine) {
+        fn in_contractions(trees: &mut [Tree], s: usize, id: LoopId, with: &Affine) {
+            for tree in trees {
+                match tree {
+                    Tree::Contraction(c) if c.statements.first() == Some(&s) => c.substitute_loop(id, with),
+                    Tree::Loop(b) => in_contractions(&mut b.body, s, id, with),
+                    _ => {}
+                }
+            }
+        }
+        self.statements[s].substitute_loop(id, with);
+        in_contractions(&mut self.roots, s, id, with);
+    }
+
+    /// A statement id that is not in use.
+    pub(crate) fn fresh_stmt(&self) -> StmtId {
+        let in_nest = self.nest.stmts().into_iter().map(|s| s.id.0);
+        StmtId(in_nest.chain(self.statements.iter().map(|s| s.id.0)).max().map_or(0, |m| m + 1))
+    }
+
+    /// A fresh iterator.
+    pub(crate) fn fresh_loop(&mut self, name: impl Into<String>, ty: ScalarType) -> LoopId {
+        let id = LoopId(self.next_loop);
+        self.next_loop += 1;
+        self.iterators.insert(id, IteratorInfo { name: name.into(), ty });
+        id
+    }
+
+    /// The loops around each leaf, outermost first, by statement index.
+    pub(crate) fn paths(&self) -> Vec<Vec<LoopId>> {
+        fn go(trees: &[Tree], path: &mut Vec<LoopId>, out: &mut Vec<Vec<LoopId>>) {
+            for tree in trees {
+                match tree {
+                    Tree::Loop(band) => {
+                        path.push(band.id);
+                        go(&band.body, path, out);
+                        path.pop();
+                    }
+                    Tree::Leaf(s) => out[*s] = path.clone(),
+                    Tree::Contraction(c) => {
+                        for s in &c.statements {
+                            out[*s] = path.iter().copied().chain(c.all_loops()).collect();
+                        }
+                    }
+                }
+            }
+        }
+        let mut out = vec![Vec::new(); self.statements.len()];
+        go(&self.roots, &mut Vec::new(), &mut out);
+        out
+    }
+
+    /// The loop with this id.
+    pub(crate) fn band(&self, id: LoopId) -> Option<&Band> {
+        fn go(trees: &[Tree], id: LoopId) -> Option<&Band> {
+            trees.iter().find_map(|t| match t {
+                Tree::Loop(b) if b.id == id => Some(b),
+                Tree::Loop(b) => go(&b.body, id),
+                _ => None,
+            })
+        }
+        go(&self.roots, id)
+    }
+
+    /// The loop with this id, mutable.
+    pub(crate) fn band_mut(&mut self, id: LoopId) -> Option<&mut Band> {
+        fn go(trees: &mut [Tree], id: LoopId) -> Option<&mut Band> {
+            for tree in trees {
+                let Tree::Loop(band) = tree else { continue };
+                if band.id == id {
+                    return Some(band);
+                }
+                if let Some(found) = go(&mut band.body, id) {
+                    return Some(found);
+                }
+            }
+            None
+        }
+        go(&mut self.roots, id)
+    }
+
+    /// The list of siblings that holds the loop, and its place in it.
+    pub(crate) fn siblings_mut(&mut self, id: LoopId) -> Option<(&mut Vec<Tree>, usize)> {
+        fn go(trees: &mut Vec<Tree>, id: LoopId) -> Option<(&mut Vec<Tree>, usize)> {
+            if let Some(k) = trees.iter().position(|t| matches!(t, Tree::Loop(b) if b.id == id)) {
+                return Some((trees, k));
+            }
+            trees.iter_mut().find_map(|t| match t {
+                Tree::Loop(b) => go(&mut b.body, id),
+                _ => None,
+            })
+        }
+        go(&mut self.roots, id)
+    }
+
+    /// How a person would call the loop: `i (L0)`.
+    pub(crate) fn loop_name(&self, id: LoopId) -> String {
+        match self.iterators.get(&id) {
+            Some(info) => format!("{} ({id})", info.name),
+            None => id.to_string(),
+        }
+    }
+}
+
+/// Statement indices under a tree, in order.
+pub(crate) fn leaves(tree: &Tree) -> Vec<usize> {
+    match tree {
+        Tree::Leaf(s) => vec![*s],
+        Tree::Contraction(c) => c.statements.clone(),
+        Tree::Loop(b) => b.body.iter().flat_map(leaves).collect(),
+    }
+}
+
+/// Statement indices under several trees, in order.
+pub(crate) fn all_leaves(trees: &[Tree]) -> Vec<usize> {
+    trees.iter().flat_map(leaves).collect()
+}
+
+/// Adds a temporary array under a name that nothing else has.
+pub(crate) fn fresh_array(
+    program: &mut Program,
+    name: &str,
+    element: ScalarType,
+    shape: Vec<Expr>,
+    storage: Storage,
+) -> ArrayId {
+    let taken = |n: &str| {
+        program.arrays.values().any(|a| a.name == n) || program.symbols.values().any(|s| s.name == n)
+    };
+    let mut unique = name.to_owned();
+    let mut k = 2;
+    while taken(&unique) {
+        unique = format!("{name}{k}");
+        k += 1;
+    }
+    program.add_array(Array {
+        id: ArrayId(0),
+        name: unique,
+        element,
+        c_type: None,
+        shape: shape.into_iter().map(Some).collect(),
+        form: Form::Nested,
+        storage,
+        align: 64,
+    })
+}

@@ -1,0 +1,31 @@
+//! Distribute (fission): the children of a loop in loops of their own.
+//!
+//! *Rewrite*: `for i { A; B }` → `for i { A } for i { B }`.
+//!
+//! *Legal when* the judge finds no dependence from a later iteration's `A` back to an earlier `B`. *Refused when* the
+//! loop does not exist.
+
+use crate::schedule::{Band, Schedule, Tree, all_leaves};
+use oxeye_ir::{Affine, LoopId};
+
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, before: Option<usize>) -> Result<(), String> {
+    let band = super::band(schedule, at)?.clone();
+    let info = schedule.iterators[&at].clone();
+    let groups: Vec<Vec<Tree>> = match before {
+        None => band.body.iter().map(|child| vec![child.clone()]).collect(),
+        Some(k) if k > 0 && k < band.body.len() => vec![band.body[..k].to_vec(), band.body[k..].to_vec()],
+        Some(k) => return Err(format!("loop {} has no child {k} to cut before", schedule.loop_name(at))),
+    };
+    let mut parts = Vec::new();
+    for (k, body) in groups.into_iter().enumerate() {
+        let id = if k == 0 { at } else { schedule.fresh_loop(info.name.clone(), info.ty) };
+        for s in all_leaves(&body) {
+            schedule.substitute_loop(s, at, &Affine::var(id));
+        }
+        let separate = band.separate.iter().map(|l| if *l == at { id } else { *l }).collect();
+        parts.push(Tree::Loop(Band { id, body, separate, ..band.clone() }));
+    }
+    let (siblings, k) = schedule.siblings_mut(at).ok_or_else(|| super::no_loop(at))?;
+    siblings.splice(k..=k, parts);
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Interchange: two loops of a perfect nest change places.
+//!
+//! *Rewrite*: `for i for j S` → `for j for i S`; bounds are recomputed, so triangular loops work.
+//!
+//! *Legal when* the judge finds no dependence with direction (<, >). *Refused when* the nest between the two loops is not
+//! perfect.
+
+use crate::schedule::{Schedule, Tree};
+use oxeye_ir::LoopId;
+
+pub(crate) fn edit(schedule: &mut Schedule, outer: LoopId, inner: LoopId) -> Result<(), String> {
+    super::band(schedule, outer)?;
+    let chain = super::perfect_chain(schedule, outer);
+    let Some(distance) = chain.iter().position(|l| *l == inner).filter(|d| *d > 0) else {
+        return Err(format!(
+            "loop {} is not perfectly nested in loop {}",
+            schedule.loop_name(inner),
+            schedule.loop_name(outer)
+        ));
+    };
+    let mut order: Vec<LoopId> = chain[..=distance].to_vec();
+    order.swap(0, distance);
+    permute_chain(schedule, outer, &order)
+}
+
+/// Rewrites the perfect chain that starts at `top` so that its loops come in `order`.
+pub(crate) fn permute_chain(schedule: &mut Schedule, top: LoopId, order: &[LoopId]) -> Result<(), String> {
+    let mut bands = Vec::new();
+    for id in order {
+        bands.push(super::band(schedule, *id)?.clone());
+    }
+    let chain = super::perfect_chain(schedule, top);
+    let last = chain[order.len() - 1];
+    let mut body = super::band(schedule, last)?.body.clone();
+    for mut band in bands.into_iter().rev() {
+        band.body = body;
+        body = vec![Tree::Loop(band)];
+    }
+    let (siblings, k) = schedule.siblings_mut(top).ok_or_else(|| super::no_loop(top))?;
+    siblings.splice(k..=k, body);
+    Ok(())
+}

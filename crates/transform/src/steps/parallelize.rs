@@ -1,0 +1,93 @@
+//! Parallelize: iterations on several threads.
+//!
+//! *Rewrite*: `for i S` → `#pragma omp parallel for` over `i`. Accumulations into scalars and one-dimensional arrays that
+//! nothing else touches in the loop become reductions.
+//!
+//! *Legal when* the judge finds no dependence between different iterations, reductions apart, and those only when
+//! floating point may reassociate.
+
+use crate::Policy;
+use crate::legality;
+use crate::schedule::{Schedule, Tree, all_leaves};
+use oxeye_ir::{ArrayId, Distribution, Execution, Expr, LoopId, Reduction, Update};
+use std::collections::BTreeMap;
+
+pub(crate) fn edit(
+    schedule: &mut Schedule,
+    at: LoopId,
+    distribution: Distribution,
+    policy: Policy,
+) -> Result<(), String> {
+    let reductions = needed_reductions(schedule, at, policy, of_known_size, |reductions| {
+        Execution::Parallel { reductions, distribution }
+    })?;
+    let band = schedule.band_mut(at).ok_or_else(|| super::no_loop(at))?;
+    band.execution = Execution::Parallel { reductions, distribution };
+    Ok(())
+}
+
+/// Scalars and one-dimensional arrays of which every thread can have a copy.
+fn of_known_size(shape: &[Option<Expr>]) -> bool {
+    shape.len() <= 1 && shape.iter().all(Option::is_some)
+}
+
+/// The accumulations that must be listed for the loop to run concurrently; empty if it can do without, or if listing
+/// them does not help.
+pub(crate) fn needed_reductions(
+    schedule: &Schedule,
+    at: LoopId,
+    policy: Policy,
+    can_list: fn(&[Option<Expr>]) -> bool,
+    execution: impl Fn(Vec<Reduction>) -> Execution,
+) -> Result<Vec<Reduction>, String> {
+    super::band(schedule, at)?;
+    let legal = |reductions: Vec<Reduction>| {
+        let mut trial = schedule.clone();
+        if let Some(band) = trial.band_mut(at) {
+            band.execution = execution(reductions);
+        }
+        legality::check(&trial, policy).is_ok()
+    };
+    if legal(Vec::new()) {
+        return Ok(Vec::new());
+    }
+    let candidates = accumulators(schedule, at, can_list);
+    if candidates.is_empty() || !legal(candidates.clone()) {
+        return Ok(Vec::new());
+    }
+    let mut needed = candidates;
+    for r in needed.clone() {
+        let fewer: Vec<Reduction> = needed.iter().filter(|k| **k != r).cloned().collect();
+        if legal(fewer.clone()) {
+            needed = fewer;
+        }
+    }
+    Ok(needed)
+}
+
+/// Arrays of shapes that can be listed and that the loop only accumulates into, always the same way.
+fn accumulators(schedule: &Schedule, at: LoopId, can_list: fn(&[Option<Expr>]) -> bool) -> Vec<Reduction> {
+    let Some(band) = schedule.band(at) else { return Vec::new() };
+    if band.body.iter().any(|t| matches!(t, Tree::Contraction(_))) {
+        return Vec::new();
+    }
+    let mut found: BTreeMap<ArrayId, Option<Update>> = BTreeMap::new();
+    for s in all_leaves(&band.body) {
+        for access in &schedule.statements[s].accesses {
+            let op = access.update.map(|u| if u == Update::Sub { Update::Add } else { u });
+            let entry = found.entry(access.array).or_insert(op);
+            if *entry != op || op.is_some_and(|o| !o.is_reduction()) {
+                *entry = None;
+            }
+        }
+    }
+    found
+        .into_iter()
+        .filter_map(|(array, op)| Some(Reduction { array, op: op? }))
+        .filter(|r| {
+            let private = schedule.privates.iter().find(|p| p.array == r.array);
+            let shape = &schedule.program.array(r.array).shape[private.map_or(0, |p| p.n_loops)..];
+            can_list(shape)
+        })
+        .collect()
+}

@@ -1,0 +1,14 @@
+//! Reverse: a loop runs from its last iteration to its first.
+//!
+//! *Rewrite*: `for i = 0 … n−1` → `for i = n−1 … 0`.
+//!
+//! *Legal when* the judge finds no dependence carried by the loop.
+
+use crate::schedule::Schedule;
+use oxeye_ir::LoopId;
+
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId) -> Result<(), String> {
+    let band = schedule.band_mut(at).ok_or_else(|| super::no_loop(at))?;
+    band.reverse = !band.reverse;
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Split (index-set splitting): the range of a loop in two.
+//!
+//! *Rewrite*: `for i S` → `for i < p S; for i ≥ p S`. The copies of statements in the second loop get the next free ids.
+//!
+//! *Legal when*: always for a forward loop, since order stays. *Refused when* the point uses inner iterators.
+
+use crate::schedule::{Schedule, Tree};
+use oxeye_ir::{Affine, Constraint, LoopId, Node};
+use std::collections::BTreeMap;
+
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, point: &Affine) -> Result<(), String> {
+    let band = super::band(schedule, at)?.clone();
+    if band.reverse {
+        return Err(format!("loop {} runs backwards", schedule.loop_name(at)));
+    }
+    let paths = schedule.paths();
+    let mut second = band.clone();
+    second.id = {
+        let info = schedule.iterators[&at].clone();
+        schedule.fresh_loop(info.name, info.ty)
+    };
+    let mut renamed = BTreeMap::from([(at, second.id)]);
+    for tree in &mut second.body {
+        copy(schedule, tree, at, second.id, point, &paths, &mut renamed)?;
+    }
+    let mut copied = Tree::Loop(second);
+    rename_separate(&mut copied, &renamed);
+    for s in crate::schedule::all_leaves(&band.body) {
+        schedule.statements[s].domain.push(Constraint::lt(Affine::var(at), point.clone()));
+    }
+    let (siblings, k) = schedule.siblings_mut(at).ok_or_else(|| super::no_loop(at))?;
+    siblings.insert(k + 1, copied);
+    Ok(())
+}
+
+/// Lets copied tiles name their own point loops.
+fn rename_separate(tree: &mut Tree, renamed: &BTreeMap<LoopId, LoopId>) {
+    if let Tree::Loop(band) = tree {
+        for l in &mut band.separate {
+            *l = renamed.get(l).copied().unwrap_or(*l);
+        }
+        band.body.iter_mut().for_each(|t| rename_separate(t, renamed));
+    }
+}
+
+/// Gives a copied tree loops and statements of its own, restricted to iterations from `point` on.
+fn copy(
+    schedule: &mut Schedule,
+    tree: &mut Tree,
+    from: LoopId,
+    to: LoopId,
+    point: &Affine,
+    paths: &[Vec<LoopId>],
+    renamed: &mut BTreeMap<LoopId, LoopId>,
+) -> Result<(), String> {
+    match tree {
+        Tree::Leaf(s) => {
+            let outside = paths[*s].iter().take_while(|l| **l != from).count();
+            if point.loops().any(|l| !paths[*s][..outside].contains(&l)) {
+                return Err("the splitting point may only use outer iterators".into());
+            }
+            let mut statement = schedule.statements[*s].clone();
+            statement.domain.push(Constraint::ge(Affine::var(from), point.clone()));
+            statement.id = schedule.fresh_stmt();
+            if let Node::Stmt(stmt) = &mut statement.node {
+                stmt.id = statement.id;
+            }
+            schedule.statements.push(statement);
+            *s = schedule.statements.len() - 1;
+            schedule.substitute_loop(*s, from, &Affine::var(to));
+            Ok(())
+        }
+        Tree::Loop(band) => {
+            let info = schedule.iterators[&band.id].clone();
+            let fresh = schedule.fresh_loop(info.name, info.ty);
+            for child in &mut band.body {
+                copy(schedule, child, from, to, point, paths, renamed)?;
+            }
+            for s in crate::schedule::all_leaves(&band.body) {
+                schedule.substitute_loop(s, band.id, &Affine::var(fresh));
+            }
+            renamed.insert(band.id, fresh);
+            band.id = fresh;
+            Ok(())
+        }
+        Tree::Contraction(_) => Err("a contracted statement cannot be split".into()),
+    }
+}

@@ -1,0 +1,32 @@
+//! Unroll and jam: a loop unrolled, the copies of its inner loops fused.
+//!
+//! *Rewrite*: `for i for k S(i, k)` → `for it for k { S(4it, k); … S(4it+3, k) }`, with plain loops for the partial
+//! tile. Elements that the copies share stay in registers.
+//!
+//! *Legal when* the judge finds the loop interchangeable with those inside. *Refused when* the nest is not perfect.
+
+use super::unroll::MAX_FACTOR;
+use super::{interchange, tile};
+use crate::schedule::Schedule;
+use oxeye_ir::{Execution, LoopId};
+
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, factor: i64) -> Result<(), String> {
+    super::band(schedule, at)?;
+    let inner = super::perfect_chain(schedule, at)[1..].to_vec();
+    let Some(first) = inner.first().copied() else {
+        return Err(format!("loop {} holds no loop to jam", schedule.loop_name(at)));
+    };
+    if factor > MAX_FACTOR {
+        return Err(format!("a body is repeated at most {MAX_FACTOR} times"));
+    }
+    tile::edit(schedule, &[at], &[factor])?;
+    let mut order = inner;
+    order.push(at);
+    interchange::permute_chain(schedule, at, &order)?;
+    let band = schedule.band_mut(at).ok_or_else(|| super::no_loop(at))?;
+    band.execution = Execution::Unrolled;
+    band.separate = Vec::new();
+    let band = schedule.band_mut(first).ok_or_else(|| super::no_loop(first))?;
+    band.separate = vec![at];
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! Vectorize: iterations in vector lanes.
+//!
+//! *Rewrite*: `for i S` → `#pragma omp simd` over `i`; accumulations into scalars, and into elements that the loop does
+//! not move away from, become reductions.
+//!
+//! *Legal when* the judge finds no dependence between different iterations. *Refused when* the loop holds loops, or is
+//! already concurrent.
+
+use super::parallelize::needed_reductions;
+use crate::Policy;
+use crate::schedule::{Schedule, Tree};
+use oxeye_ir::{Execution, LoopId};
+
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, policy: Policy) -> Result<(), String> {
+    let band = super::band(schedule, at)?;
+    if band.body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
+        return Err(format!("loop {} is not innermost", schedule.loop_name(at)));
+    }
+    if band.execution != Execution::Sequential {
+        return Err(format!("loop {} already runs concurrently", schedule.loop_name(at)));
+    }
+    let reductions = needed_reductions(
+        schedule,
+        at,
+        policy,
+        |_| true,
+        |reductions| Execution::Vector { lanes: None, reductions },
+    )?;
+    let band = schedule.band_mut(at).ok_or_else(|| super::no_loop(at))?;
+    band.execution = Execution::Vector { lanes: None, reductions };
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! How much of a private scalar's expansion a schedule needs.
+//!
+//! For the judge a private scalar is an array over the loops that make it private (see [`crate::privatize`]). In the
+//! emitted nest it becomes a scalar declared in the innermost loop that holds all uses of an element, or, where uses
+//! of many elements lie apart (after distribution), an array over the iterators that tell them apart.
+
+use crate::legality::contraction_of;
+use crate::schedule::{MemoryAccess, Schedule, Statement};
+use crate::space::{Space, implies, project};
+use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
+use oxeye_ir::{Affine, ArrayId, BinaryOp, Constraint, Expr, LoopId, Relation, Storage, Var};
+use std::collections::BTreeMap;
+
+/// Which dimensions of the expansion stay, and what is subtracted from their indices.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    pub(crate) kept: Vec<(usize, Affine)>,
+}
+
+type Use<'a> = (&'a Statement, &'a MemoryAccess);
+
+/// Decides the storage of every private scalar, updating its declaration.
+pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout>, String> {
+    let mut layouts = BTreeMap::new();
+    for private in schedule.privates.clone() {
+        let (layout, storage, shape) = plan(schedule, private.array)?;
+        let own_dims = layout.kept.len();
+        let array = &mut schedule.program.arrays[&private.array];
+        debug_assert_eq!(own_dims, shape.len());
+        array.storage = storage;
+        array.shape = shape;
+        layouts.insert(private.array, layout);
+    }
+    Ok(layouts)
+}
+
+fn plan(schedule: &Schedule, array: ArrayId) -> Result<(Layout, Storage, Vec<Option<Expr>>), String> {
+    let mut uses: Vec<Use> = Vec::new();
+    let mut common: Option<Vec<LoopId>> = None;
+    for (index, (statement, path)) in schedule.statements.iter().zip(schedule.paths()).enumerate() {
+        let accesses = statement.accesses.iter().filter(|a| a.array == array);
+        let before = uses.len();
+        uses.extend(accesses.map(|a| (statement, a)));
+        if uses.len() == before {
+            continue;
+        }
+        let inner = contraction_of(&schedule.roots, index).map_or(0, |c| c.all_loops().count());
+        let path = &path[..path.len() - inner];
+        common = Some(match common {
+            None => path.to_vec(),
+            Some(c) => c.iter().zip(path).take_while(|(a, b)| a == b).map(|(a, _)| *a).collect(),
+        });
+    }
+    let common = common.unwrap_or_default();
+    let n_dims = schedule.program.array(array).shape.len();
+    let name = &schedule.program.array(array).name;
+    for depth in (0..=common.len()).rev() {
+        let scope = &common[..depth];
+        if !stays_inside(schedule, &uses, scope) {
+            continue;
+        }
+        let mut layout = Layout::default();
+        let mut shape = Vec::new();
+        let mut known = true;
+        for dim in 0..n_dims {
+            if is_fixed(schedule, &uses, scope, dim) {
+                continue;
+            }
+            match extent(schedule, &uses, scope, dim) {
+                Some((lower, size)) => {
+                    layout.kept.push((dim, lower));
+                    shape.push(Some(size));
+                }
+                None => known = false,
+            }
+        }
+        if known {
+            return Ok((layout, Storage::Temp(scope.last().copied()), shape));
+        }
+    }
+    Err(format!(
+        "scalar {name} would need a copy for every iteration, and the number of iterations is not known"
+    ))
+}
+
+/// Systems of every pair of uses, both in their domains, with the loops of `scope` equal up to `n_equal`.
+fn pairs<'a>(
+    schedule: &'a Schedule,
+    uses: &'a [Use<'a>],
+    scope: &'a [LoopId],
+    n_equal: usize,
+) -> impl Iterator<Item = (Space, System, Use<'a>, Use<'a>)> + 'a {
+    uses.iter().flat_map(move |s| uses.iter().map(move |t| (s, t))).map(move |(s, t)| {
+        let mut space = Space::default();
+        let mut system = System::new(0);
+        for c in &schedule.program.assumptions {
+            space.add(&mut system, 0, c);
+        }
+        for (instance, (statement, access)) in [(0, s), (1, t)] {
+            for c in &statement.domain {
+                space.add(&mut system, instance, c);
+            }
+            for c in &access.inner {
+                let c = Constraint { expr: statement.mapped(&c.expr), relation: c.relation };
+                space.add(&mut system, instance, &c);
+            }
+        }
+        for l in &scope[..n_equal] {
+            let (x, y) = (space.column(0, Var::Loop(*l)), space.column(1, Var::Loop(*l)));
+            space.fit(&mut system);
+            system.add_eq(&[(x, 1), (y, -1)], 0);
+        }
+        (space, system, *s, *t)
+    })
+}
+
+fn difference(
+    space: &mut Space,
+    system: &mut System,
+    s: Use,
+    t: Use,
+    dim: usize,
+) -> Option<(Vec<(usize, i64)>, i64)> {
+    let x = s.0.mapped(s.1.indices.get(dim)?.as_ref()?);
+    let y = t.0.mapped(t.1.indices.get(dim)?.as_ref()?);
+    let mut terms = space.terms(0, &x);
+    for (column, c) in space.terms(1, &y) {
+        match terms.iter_mut().find(|(k, _)| *k == column) {
+            Some((_, existing)) => *existing -= c,
+            None => terms.push((column, -c)),
+        }
+    }
+    space.fit(system);
+    Some((terms, x.constant_part() - y.constant_part()))
+}
+
+fn infeasible(system: &System) -> bool {
+    feasible(system, Limit::default()) == Feasibility::Infeasible
+}
+
+/// Whether no element is used in two different iterations of the loops in `scope`.
+fn stays_inside(schedule: &Schedule, uses: &[Use], scope: &[LoopId]) -> bool {
+    (0..scope.len()).all(|level| {
+        pairs(schedule, uses, scope, level).all(|(mut space, mut system, s, t)| {
+            for dim in 0..s.1.indices.len() {
+                if let Some((terms, constant)) = difference(&mut space, &mut system, s, t, dim) {
+                    system.add_eq(&terms, constant);
+                }
+            }
+            let (x, y) = (space.column(0, Var::Loop(scope[level])), space.column(1, Var::Loop(scope[level])));
+            space.fit(&mut system);
+            // Uses come in both orders, so one direction is enough.
+            system.add_ge(&[(y, 1), (x, -1)], -1);
+            infeasible(&system)
+        })
+    })
+}
+
+/// Whether the index is the same for all uses in one iteration of the loops in `scope`.
+fn is_fixed(schedule: &Schedule, uses: &[Use], scope: &[LoopId], dim: usize) -> bool {
+    pairs(schedule, uses, scope, scope.len()).all(|(mut space, mut system, s, t)| {
+        let Some((terms, constant)) = difference(&mut space, &mut system, s, t, dim) else { return false };
+        system.add_ge(&terms, constant - 1);
+        infeasible(&system)
+    })
+}
+
+/// Least index and number of elements of a dimension within one iteration of the loops in `scope`.
+fn extent(schedule: &Schedule, uses: &[Use], scope: &[LoopId], dim: usize) -> Option<(Affine, Expr)> {
+    let value = LoopId(schedule.next_loop);
+    let mut projections: Vec<Vec<Constraint>> = Vec::new();
+    for (statement, access) in uses {
+        let index = statement.mapped(access.indices.get(dim)?.as_ref()?);
+        let mut constraints = statement.domain.clone();
+        constraints.extend(schedule.program.assumptions.iter().cloned());
+        constraints.push(Constraint::eq(Affine::var(value), index));
+        let mut away: Vec<LoopId> = constraints
+            .iter()
+            .flat_map(|c| c.expr.loops())
+            .filter(|l| *l != value && !scope.contains(l))
+            .collect();
+        away.sort_unstable();
+        away.dedup();
+        projections.push(project(&constraints, &away));
+    }
+    let mut lowers = Vec::new();
+    let mut uppers = Vec::new();
+    for row in projections.iter().flatten() {
+        let c = row.expr.coefficient(value);
+        if c.abs() != 1 {
+            continue;
+        }
+        let rest = row.expr.clone().add_scaled(&Affine::var(value), -c);
+        let bound = rest.scaled(-c);
+        let signs: &[i64] = if row.relation == Relation::Zero { &[1, -1] } else { &[c] };
+        for sign in signs {
+            let list = if *sign > 0 { &mut lowers } else { &mut uppers };
+            let constraint = if *sign > 0 {
+                Constraint::ge(Affine::var(value), bound.clone())
+            } else {
+                Constraint::ge(bound.clone(), Affine::var(value))
+            };
+            if !list.contains(&bound) && projections.iter().all(|p| implies(p, &constraint)) {
+                list.push(bound.clone());
+            }
+        }
+    }
+    let sized = |lower: &Affine, upper: &Affine| (upper.clone() - lower.clone()).offset(1);
+    let mut best: Option<(i64, Affine)> = None;
+    for lower in &lowers {
+        for upper in &uppers {
+            if let Some(n) = sized(lower, upper).as_constant()
+                && best.as_ref().is_none_or(|(m, _)| n < *m)
+            {
+                best = Some((n, lower.clone()));
+            }
+        }
+    }
+    if let Some((n, lower)) = best {
+        return Some((lower, Expr::from(n.max(1))));
+    }
+    let plain = |a: &&Affine| a.loops().next().is_none();
+    let (lower, upper) = (lowers.iter().find(plain)?, uppers.iter().find(plain)?);
+    let size = sized(lower, upper);
+    // Where the loops do not run at all the difference may be anything, and an array has no negative size.
+    let positive = Constraint::ge(size.clone(), 1.into());
+    let size = Expr::Affine(size);
+    Some((
+        lower.clone(),
+        if implies(&schedule.program.assumptions, &positive) {
+            size
+        } else {
+            Expr::binary(BinaryOp::Max, size, 1.into())
+        },
+    ))
+}

@@ -1,0 +1,87 @@
+//! Blocked factorizations: nests such as LU and Cholesky whose updates run inside a loop over elimination steps.
+//!
+//! Right-looking blocks (Golub and Van Loan, "Matrix Computations", 3.2.11): elimination steps in blocks, the columns and
+//! rows of a block first, then one contraction that updates all that lies behind the block in both directions.
+
+use super::order::{self, Preference};
+use super::{Builder, Machine, parent_of, top_loops};
+use crate::Policy;
+use crate::recipe::Transformation;
+use crate::schedule::{Schedule, Tree, all_leaves};
+use oxeye_ir::{Affine, LoopId};
+
+/// Elimination steps per block.
+const BLOCK: i64 = 64;
+
+/// How many loop orders to look through for one with the elimination loop outermost.
+const ORDERS: usize = 8;
+
+/// Recipes in the making, if the nest has updates under a common elimination loop.
+pub(super) fn blocked(
+    schedule: &Schedule,
+    policy: Policy,
+    machine: &Machine,
+    updates: &[(usize, [LoopId; 3])],
+) -> Vec<(String, Builder)> {
+    if updates.is_empty() || schedule.statements.len() < 2 {
+        return Vec::new();
+    }
+    for nth in 0..ORDERS {
+        let preference = Preference { nth, parallel_from: Some(1), fuse: true, ..Preference::default() };
+        let Some(schedules) = order::order(schedule, policy, &preference) else { break };
+        let mut builder = Builder::new(schedule, policy, machine);
+        if builder.step(Transformation::Reorder { schedules }).is_err() {
+            continue;
+        }
+        let roots = top_loops(&builder.schedule.roots);
+        let [elimination] = roots.as_slice() else { continue };
+        let depth_outermost =
+            updates.iter().all(|(s, [_, _, d])| builder.loop_of(*s, *d) == Some(*elimination));
+        if builder.schedule.roots.len() != 1 || !depth_outermost {
+            continue;
+        }
+        if block(&mut builder, *elimination, updates).is_some() {
+            return vec![(format!("blocked factorization {BLOCK}"), builder)];
+        }
+    }
+    Vec::new()
+}
+
+fn block(builder: &mut Builder, elimination: LoopId, updates: &[(usize, [LoopId; 3])]) -> Option<()> {
+    builder.step(Transformation::Tile { loops: vec![elimination], sizes: vec![BLOCK] }).ok()?;
+    let tile = parent_of(&builder.schedule.roots, elimination)?;
+    let end = Affine::term(tile, BLOCK).offset(BLOCK);
+    let mut done: Vec<LoopId> = Vec::new();
+    for (s, [row, column, _]) in updates {
+        let (row, column) = (builder.loop_of(*s, *row)?, builder.loop_of(*s, *column)?);
+        let path = &builder.schedule.paths()[*s];
+        let outer = *path.iter().find(|l| **l == row || **l == column)?;
+        let inner = if outer == row { column } else { row };
+        if done.contains(&outer) {
+            continue;
+        }
+        done.push(outer);
+        let only_child = |b: &Builder, l: LoopId| b.schedule.band(l).is_some_and(|b| b.body.len() == 1);
+        if !only_child(builder, outer) || parent_of(&builder.schedule.roots, inner) != Some(outer) {
+            return None;
+        }
+        builder.step(Transformation::Split { at: outer, point: end.clone() }).ok()?;
+        let behind = super::next_sibling(&builder.schedule.roots, outer)?;
+        let [inner] = top_loops(&builder.schedule.band(behind)?.body).try_into().ok()?;
+        builder.step(Transformation::Split { at: inner, point: end.clone() }).ok()?;
+        builder.step(Transformation::Distribute { at: behind, before: Some(1) }).ok()?;
+        let trailing = super::next_sibling(&builder.schedule.roots, behind)?;
+        let holder = parent_of(&builder.schedule.roots, trailing)?;
+        let position = builder
+            .schedule
+            .band(holder)?
+            .body
+            .iter()
+            .position(|t| matches!(t, Tree::Loop(b) if b.id == trailing))?;
+        builder.step(Transformation::Distribute { at: holder, before: Some(position) }).ok()?;
+        let leaf = *all_leaves(&builder.schedule.band(trailing)?.body).first()?;
+        let original = updates.iter().find(|(u, _)| builder.schedule.statements[leaf].origin == *u)?.1;
+        builder.contract(leaf, original).ok()?;
+    }
+    Some(())
+}

@@ -1,0 +1,77 @@
+//! Loops cut where an inner iterator meets an outer one.
+//!
+//! In `for k for i for j: d[i][j] = min(d[i][j], d[i][k] + d[k][j])` only the iterations `i = k` and `j = k` stand in the
+//! way of concurrency. Index-set splitting (Griebl, Feautrier and Lengauer, 2000) sets them apart.
+
+use super::{Builder, Machine, top_loops};
+use crate::Policy;
+use crate::recipe::Transformation;
+use crate::schedule::{Schedule, all_leaves};
+use oxeye_ir::{Affine, LoopId, Var};
+use std::collections::BTreeSet;
+
+/// More pieces than this are not worth their code.
+const MOST_PIECES: usize = 16;
+
+/// A recipe in the making with every crossing cut out, if there are any.
+pub(super) fn at_crossings(schedule: &Schedule, policy: Policy, machine: &Machine) -> Option<Builder> {
+    let mut builder = Builder::new(schedule, policy, machine);
+    for top in top_loops(&schedule.roots) {
+        cut(&mut builder, top, &mut Vec::new())?;
+    }
+    (!builder.steps.is_empty()).then_some(builder)
+}
+
+fn cut(builder: &mut Builder, id: LoopId, outer: &mut Vec<LoopId>) -> Option<()> {
+    let points = crossings(&builder.schedule, id, outer);
+    let mut pieces = vec![id];
+    for point in points {
+        // The last piece is cut after the meeting point, then before it.
+        let last = *pieces.last()?;
+        builder.step(Transformation::Split { at: last, point: Affine::var(point).offset(1) }).ok()?;
+        let after = super::next_sibling(&builder.schedule.roots, last)?;
+        builder.step(Transformation::Split { at: last, point: Affine::var(point) }).ok()?;
+        let at = super::next_sibling(&builder.schedule.roots, last)?;
+        pieces.extend([at, after]);
+    }
+    if builder.schedule.statements.len() > MOST_PIECES {
+        return None;
+    }
+    for piece in pieces {
+        let inner = top_loops(&builder.schedule.band(piece)?.body);
+        outer.push(piece);
+        for l in inner {
+            cut(builder, l, outer)?;
+        }
+        outer.pop();
+    }
+    Some(())
+}
+
+/// Outer iterators that index some array where `id` indexes it elsewhere.
+fn crossings(schedule: &Schedule, id: LoopId, outer: &[LoopId]) -> Vec<LoopId> {
+    let Some(band) = schedule.band(id) else { return Vec::new() };
+    let mut found = BTreeSet::new();
+    for s in all_leaves(&band.body) {
+        let statement = &schedule.statements[s];
+        for a in &statement.accesses {
+            for b in statement.accesses.iter().filter(|b| b.array == a.array && (a.write || b.write)) {
+                for (x, y) in a.indices.iter().zip(&b.indices) {
+                    let (Some(x), Some(y)) = (x, y) else { continue };
+                    let difference = statement.mapped(x) - statement.mapped(y);
+                    let others: Vec<Var> =
+                        difference.terms().map(|(v, _)| v).filter(|v| *v != id.into()).collect();
+                    if difference.coefficient(id).abs() == 1
+                        && difference.constant_part() == 0
+                        && let [Var::Loop(other)] = others.as_slice()
+                        && difference.coefficient(*other) == -difference.coefficient(id)
+                        && outer.contains(other)
+                    {
+                        found.insert(*other);
+                    }
+                }
+            }
+        }
+    }
+    found.into_iter().collect()
+}

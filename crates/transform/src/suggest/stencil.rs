@@ -1,0 +1,145 @@
+//! Time tiles for stencils: `for t { sweeps }` as tiles of several time steps over a band of rows.
+//!
+//! Sweeps are shifted against each other and skewed by time until the loops over time and rows are permutable (Wonnacott,
+//! "Using time skewing to eliminate idle time due to memory bandwidth and network limitations", 2000); tiles along a
+//! wavefront run in parallel.
+
+use super::{Builder, Machine, parent_of};
+use crate::Policy;
+use crate::legality::pair_system;
+use crate::recipe::{Dimension, StatementSchedule, Transformation};
+use crate::schedule::Schedule;
+use oxeye_analysis::omega::{Feasibility, Limit, feasible};
+use oxeye_ir::{Affine, Distribution, LoopId};
+
+/// The farthest a dependence may reach, in rows.
+const REACH: i64 = 8;
+
+/// Recipes in the making, if the nest is a time loop around sweeps.
+pub(super) fn time_tiles(schedule: &Schedule, policy: Policy, machine: &Machine) -> Vec<(String, Builder)> {
+    let paths = schedule.paths();
+    let Some(time) = paths.first().and_then(|p| p.first().copied()) else { return Vec::new() };
+    let sweeps = schedule.statements.len();
+    let nested = paths.iter().all(|p| p.len() >= 2 && p[0] == time);
+    let deepest = paths.iter().map(Vec::len).max().unwrap_or(0);
+    let carried = schedule.pairs.iter().any(|p| p.depth == Some(0));
+    if !nested || !carried || sweeps > 12 || schedule.band(time).is_none_or(|b| b.reverse) {
+        return Vec::new();
+    }
+    // Statements with fewer loops than the sweeps sit in one row.
+    let row: Vec<Option<LoopId>> = paths.iter().map(|p| (p.len() == deepest).then(|| p[1])).collect();
+    let Some((skew, shifts)) = skew_and_shifts(schedule, time, &row) else { return Vec::new() };
+    let mut found = Vec::new();
+    let sizes: &[(i64, i64)] = if deepest == 2 {
+        &[(16, 256), (32, 1024)]
+    } else if deepest == 3 {
+        &[(8, 32), (16, 32), (4, 16), (16, 64)]
+    } else {
+        &[(4, 4), (4, 8), (8, 8)]
+    };
+    for (steps, rows) in sizes {
+        let mut builder = Builder::new(schedule, policy, machine);
+        if tile(&mut builder, schedule, time, &row, (skew, &shifts), (*steps, *rows)).is_some() {
+            found.push((format!("time tiles {steps}x{rows}"), builder));
+        }
+    }
+    found
+}
+
+/// Rows per time step to skew by, and a shift for every statement, such that no dependence points to an earlier row.
+fn skew_and_shifts(schedule: &Schedule, time: LoopId, row: &[Option<LoopId>]) -> Option<(i64, Vec<i64>)> {
+    let n = row.len();
+    'skew: for skew in 0..=REACH / 2 {
+        let value = |s: usize| {
+            let own = row[s].map_or(Affine::default(), Affine::var);
+            own.add_scaled(&Affine::var(time), skew)
+        };
+        let mut shifts = vec![0i64; n];
+        let mut edges = Vec::new();
+        for pair in schedule.pairs.iter() {
+            let (s, t) = (pair.source.0, pair.sink.0);
+            let (mut space, mut system) = pair_system(schedule, pair);
+            let (x, y) = (value(s), value(t));
+            let mut terms = space.terms(1, &y);
+            for (column, c) in space.terms(0, &x) {
+                match terms.iter_mut().find(|(k, _)| *k == column) {
+                    Some((_, existing)) => *existing -= c,
+                    None => terms.push((column, -c)),
+                }
+            }
+            space.fit(&mut system);
+            let negative: Vec<(usize, i64)> = terms.iter().map(|(k, c)| (*k, -c)).collect();
+            // The least of φ(sink) − φ(source), by probing.
+            let least = (-REACH..=REACH).find(|bound| {
+                let mark = system.mark();
+                system.add_ge(&negative, *bound);
+                let reached = feasible(&system, Limit::default()) != Feasibility::Infeasible;
+                system.rollback(mark);
+                reached
+            });
+            match least {
+                Some(d) if d == -REACH => continue 'skew,
+                Some(d) => edges.push((s, t, -d)),
+                None => {}
+            }
+        }
+        // shifts[t] ≥ shifts[s] + weight, by longest paths.
+        for round in 0..=n {
+            let mut changed = false;
+            for (s, t, weight) in &edges {
+                if shifts[*t] < shifts[*s] + weight {
+                    shifts[*t] = shifts[*s] + weight;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return Some((skew, shifts));
+            }
+            if round == n {
+                continue 'skew;
+            }
+        }
+    }
+    None
+}
+
+fn tile(
+    builder: &mut Builder,
+    schedule: &Schedule,
+    time: LoopId,
+    row: &[Option<LoopId>],
+    (skew, shifts): (i64, &[i64]),
+    (steps, rows): (i64, i64),
+) -> Option<()> {
+    let paths = schedule.paths();
+    let flat = paths.iter().all(|p| p.len() == 2);
+    let mut schedules = Vec::new();
+    for (s, statement) in schedule.statements.iter().enumerate() {
+        let by = |expr: Affine| Dimension::By { expr, reverse: false };
+        let own = row[s].map_or(Affine::default(), Affine::var);
+        let value = own.add_scaled(&Affine::var(time), skew).offset(shifts[s]);
+        let mut dimensions =
+            vec![Dimension::At(0), by(Affine::var(time)), Dimension::At(0), by(value), Dimension::At(s)];
+        for l in paths[s].iter().skip(1).filter(|l| Some(**l) != row[s]) {
+            dimensions.push(Dimension::By {
+                expr: Affine::var(*l),
+                reverse: schedule.band(*l).is_some_and(|b| b.reverse),
+            });
+            dimensions.push(Dimension::At(0));
+        }
+        schedules.push(StatementSchedule { stmt: statement.id, dimensions });
+    }
+    builder.step(Transformation::Reorder { schedules }).ok()?;
+    let path = builder.schedule.paths()[0].clone();
+    let (t, r) = (path[0], path[1]);
+    builder.step(Transformation::Tile { loops: vec![t, r], sizes: vec![steps, rows] }).ok()?;
+    let row_tile = parent_of(&builder.schedule.roots, t)?;
+    let time_tile = parent_of(&builder.schedule.roots, row_tile)?;
+    if flat && schedule.statements.len() > 1 {
+        builder.step(Transformation::Distribute { at: r, before: None }).ok()?;
+    }
+    builder.step_unjudged(Transformation::Skew { inner: row_tile, outer: time_tile, factor: 1 }).ok()?;
+    builder.step_unjudged(Transformation::Interchange { outer: time_tile, inner: row_tile }).ok()?;
+    builder.step(Transformation::Parallelize { at: time_tile, distribution: Distribution::Dynamic }).ok()?;
+    Some(())
+}

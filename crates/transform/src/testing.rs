@@ -1,0 +1,352 @@
+//! Random recipes for property tests; behind the feature `testing`.
+//!
+//! Each is a function of its source of choices. Recipes name loops and statements that exist at their step, so that most
+//! are refused for their legality rather than for their form.
+
+use crate::contract::Blocks;
+use crate::recipe::{Dimension, Recipe, StatementSchedule, Transformation};
+use crate::schedule::{Schedule, Tree};
+use crate::{Applied, Policy, Refusal, generate, legality, steps};
+use oxeye_ir::testing::{Random, Sample};
+use oxeye_ir::{Affine, Distribution, LoopId, Nest, Program, StmtId};
+
+/// A random recipe of at most `max_steps` steps.
+pub fn random_recipe(
+    program: &Program,
+    nest: &Nest,
+    policy: Policy,
+    max_steps: usize,
+    random: &mut Random,
+) -> Recipe {
+    let mut schedule = Schedule::import(program, nest);
+    let mut recipe = Recipe::default();
+    let mut n_legal = 0;
+    for _ in 0..max_steps * 3 {
+        if recipe.steps.len() == max_steps {
+            break;
+        }
+        let Some(step) = random_step(&schedule, random) else { continue };
+        let mut trial = schedule.clone();
+        // Mostly steps that fit; now and then one that does not, to see it refused.
+        if steps::edit(&mut trial, &step, policy).is_err() {
+            if random.chance(3) {
+                recipe.steps.push(step);
+                break;
+            }
+            continue;
+        }
+        // An illegal step may become legal by those after it.
+        if legality::check(&trial, policy).is_err() && !random.chance(15) {
+            continue;
+        }
+        if legality::check(&trial, policy).is_ok() {
+            n_legal = recipe.steps.len() + 1;
+        }
+        schedule = trial;
+        recipe.steps.push(step);
+    }
+    // Mostly without the steps that nothing made legal.
+    if random.chance(80) {
+        recipe.steps.truncate(n_legal);
+    }
+    recipe
+}
+
+/// A random first step, and nothing else.
+pub fn random_single(program: &Program, nest: &Nest, random: &mut Random) -> Option<Transformation> {
+    random_step(&Schedule::import(program, nest), random)
+}
+
+/// Applies a recipe without asking whether it is legal: what the judge is compared with.
+///
+/// # Errors
+/// If a step does not fit the nest, or the result cannot be written as loops.
+pub fn apply_unjudged(
+    program: &Program,
+    nest: &Nest,
+    recipe: &Recipe,
+    policy: Policy,
+) -> Result<Applied, Refusal> {
+    let refusal = |step: usize, reason: String| Refusal {
+        step,
+        transformation: recipe.steps.get(step).map_or(String::new(), |s| s.to_string()),
+        reason,
+    };
+    let mut schedule = Schedule::import(program, nest);
+    schedule.scalar_replacement = false;
+    for (k, step) in recipe.steps.iter().enumerate() {
+        steps::edit(&mut schedule, step, policy).map_err(|reason| refusal(k, reason))?;
+    }
+    let (program, nest) = generate::generate(schedule, nest)
+        .map_err(|reason| refusal(recipe.steps.len().saturating_sub(1), reason))?;
+    Ok(Applied { program, nest, reassociated: false })
+}
+
+/// Small blocks, so that small sizes have full and partial ones.
+pub fn random_blocks(random: &mut Random) -> Blocks {
+    let lanes = random.pick(&[2u32, 4]);
+    let mr = random.between(1, 3);
+    let nr = i64::from(lanes) * random.between(1, 2);
+    Blocks {
+        mr,
+        nr,
+        lanes,
+        mc: mr * random.between(1, 3),
+        nc: nr * random.between(1, 3),
+        kc: random.between(1, 5),
+    }
+}
+
+struct Place {
+    id: LoopId,
+    /// Loops around it, outermost first.
+    outer: Vec<LoopId>,
+    n_children: usize,
+    /// Its next sibling, if that is a loop.
+    next: Option<LoopId>,
+    is_innermost: bool,
+}
+
+fn places(trees: &[Tree], outer: &mut Vec<LoopId>, found: &mut Vec<Place>) {
+    for (k, tree) in trees.iter().enumerate() {
+        let Tree::Loop(band) = tree else { continue };
+        let next = match trees.get(k + 1) {
+            Some(Tree::Loop(next)) => Some(next.id),
+            _ => None,
+        };
+        found.push(Place {
+            id: band.id,
+            outer: outer.clone(),
+            n_children: band.body.len(),
+            next,
+            is_innermost: band.body.iter().all(|t| matches!(t, Tree::Leaf(_))),
+        });
+        outer.push(band.id);
+        places(&band.body, outer, found);
+        outer.pop();
+    }
+}
+
+fn random_step(schedule: &Schedule, random: &mut Random) -> Option<Transformation> {
+    let mut all = Vec::new();
+    places(&schedule.roots, &mut Vec::new(), &mut all);
+    if all.is_empty() {
+        return None;
+    }
+    let place = &all[random.below(all.len())];
+    let at = place.id;
+    let distribution = random.pick(&[Distribution::Static, Distribution::Dynamic]);
+    Some(match random.below(16) {
+        0 => {
+            let cut = random.chance(50).then(|| 1 + random.below(place.n_children.saturating_sub(1)));
+            Transformation::Distribute { at, before: cut }
+        }
+        1 | 2 => {
+            let chain = steps::perfect_chain(schedule, at);
+            let inner = if random.chance(95) { *chain.get(1..)?.first()? } else { all[0].id };
+            let inner = if chain.len() > 2 && random.chance(30) {
+                chain[1 + random.below(chain.len() - 1)]
+            } else {
+                inner
+            };
+            Transformation::Interchange { outer: at, inner }
+        }
+        3 | 4 => {
+            let shift = if random.chance(60) { 0 } else { random.between(-2, 2) };
+            Transformation::Fuse { first: at, second: place.next?, shift }
+        }
+        5 => {
+            let outer = place.outer.get(random.below(place.outer.len()))?;
+            Transformation::Skew { inner: at, outer: *outer, factor: random.pick(&[1, 1, -1, 2]) }
+        }
+        6 => Transformation::Reverse { at },
+        7 | 8 => {
+            let chain = steps::perfect_chain(schedule, at);
+            let n = 1 + random.below(chain.len().min(3));
+            let loops = chain[..n].to_vec();
+            let sizes = loops.iter().map(|_| random.between(2, 4)).collect();
+            Transformation::Tile { loops, sizes }
+        }
+        9 => {
+            let symbols: Vec<_> = schedule.program.symbols.keys().copied().collect();
+            let point = match random.below(3) {
+                0 => Affine::constant(random.between(0, 4)),
+                1 if !symbols.is_empty() => Affine::var(random.pick(&symbols)).offset(random.between(-2, 0)),
+                _ => Affine::var(*place.outer.get(random.below(place.outer.len()))?)
+                    .offset(random.between(-1, 1)),
+            };
+            Transformation::Split { at, point }
+        }
+        10 | 11 => Transformation::Parallelize { at, distribution },
+        12 => {
+            let inner: Vec<LoopId> = all.iter().filter(|p| p.is_innermost).map(|p| p.id).collect();
+            Transformation::Vectorize { at: random.pick(&inner) }
+        }
+        13 if random.chance(50) => Transformation::Unroll { at, factor: random.between(2, 4) },
+        13 => Transformation::UnrollAndJam { at, factor: random.between(2, 3) },
+        14 => random_contraction(schedule, random)?,
+        _ => random_reorder(schedule, random),
+    })
+}
+
+fn random_contraction(schedule: &Schedule, random: &mut Random) -> Option<Transformation> {
+    let paths = schedule.paths();
+    let deep: Vec<usize> = (0..paths.len()).filter(|s| paths[*s].len() >= 3).collect();
+    let s = *deep.get(random.below(deep.len()))?;
+    let mut loops = paths[s][paths[s].len() - 3..].to_vec();
+    for k in (1..3).rev() {
+        loops.swap(k, random.below(k + 1));
+    }
+    // Mostly the loops that fit, if there are such.
+    let target = schedule.statements[s].assignment()?.target.affine_indices()?;
+    let target: Vec<Affine> = target.into_iter().map(|a| schedule.statements[s].mapped(a)).collect();
+    if let Some(last) = target.last()
+        && random.chance(90)
+    {
+        loops.sort_by_key(|l| match (last.uses(*l), target.iter().any(|t| t.uses(*l))) {
+            (true, _) => 1,
+            (false, true) => 0,
+            (false, false) => 2,
+        });
+    }
+    Some(Transformation::Contract {
+        stmt: schedule.statements[s].id,
+        row: loops[0],
+        column: loops[1],
+        depth: loops[2],
+        blocks: random_blocks(random),
+        parallel: random.chance(50).then(|| random.pick(&[Distribution::Static, Distribution::Dynamic])),
+    })
+}
+
+/// A schedule for every statement: all apart, or sharing a random number of outer loops.
+fn random_reorder(schedule: &Schedule, random: &mut Random) -> Transformation {
+    let paths = schedule.paths();
+    let shallowest = paths.iter().map(Vec::len).min().unwrap_or(0);
+    let n_shared = random.below(shallowest + 1);
+    let directions: Vec<bool> = (0..n_shared).map(|_| random.chance(10)).collect();
+    let mut schedules = Vec::new();
+    for (s, statement) in schedule.statements.iter().enumerate() {
+        let mut order = paths[s].clone();
+        if random.chance(60) {
+            for k in (1..order.len()).rev() {
+                order.swap(k, random.below(k + 1));
+            }
+        }
+        let mut dimensions = Vec::new();
+        for (k, l) in order.iter().enumerate() {
+            dimensions.push(Dimension::At(if k < n_shared || (k == 0 && n_shared > 0) { 0 } else { s }));
+            let sign = if random.chance(8) { -1 } else { 1 };
+            let mut expr = Affine::term(*l, sign);
+            if random.chance(15) {
+                expr = expr.offset(random.between(-1, 2));
+            }
+            if k > 0 && random.chance(15) {
+                expr = expr.add_scaled(&Affine::var(order[random.below(k)]), random.pick(&[1, -1, 2]));
+            }
+            let reverse = directions.get(k).copied().unwrap_or_else(|| random.chance(5));
+            dimensions.push(Dimension::By { expr, reverse });
+        }
+        dimensions.push(Dimension::At(s));
+        schedules.push(StatementSchedule { stmt: statement.id, dimensions });
+    }
+    Transformation::Reorder { schedules }
+}
+
+/// A random product-like nest and the recipe that contracts it in small blocks: rectangular and triangular domains,
+/// operands transposed or shared with the target, sums, differences, minima and maxima.
+pub fn random_product(random: &mut Random) -> (Sample, Recipe) {
+    let single = random.chance(25);
+    let ty = if single { "f32" } else { "f64" };
+    let sizes: Vec<i64> = (0..3).map(|_| random.between(1, 9)).collect();
+    // Square arrays, large enough for all indices.
+    let extent = 11;
+    let in_place = random.chance(35);
+    let (a, b) = match (in_place, random.below(4)) {
+        (false, _) => ("A", "B"),
+        (true, 0) => ("C", "B"),
+        (true, 1) => ("A", "C"),
+        (true, _) => ("C", "C"),
+    };
+    let left = random.pick(&["[i][k]", "[k][i]"]);
+    let right = random.pick(&["[k][j]", "[j][k]"]);
+    let update = random.pick(&["+=", "+=", "+=", "-=", "min=", "max="]);
+    let value = match random.below(8) {
+        0..3 => format!("{a}{left} * {b}{right}"),
+        3 => format!("alpha * {a}{left} * {b}{right}"),
+        4 => format!("alpha * ({a}{left} * {b}{right} + B{left} * A{right})"),
+        5 => format!("{a}{left} + {b}{right}"),
+        6 => format!("({a}{left} - x[k]) * {b}{right}"),
+        _ => format!("-{a}{left} * ({b}{right} * y[j])"),
+    };
+    let mut order = ['i', 'j', 'k'];
+    for k in (1..3).rev() {
+        order.swap(k, random.below(k + 1));
+    }
+    let names = ["n", "m", "l"];
+    let mut loops = String::new();
+    for (position, iterator) in order.iter().enumerate() {
+        let axis = ['i', 'j', 'k'].iter().position(|c| c == iterator).unwrap_or(0);
+        let size = names[axis];
+        let mut lower = if random.chance(70) { "0".to_owned() } else { random.between(1, 2).to_string() };
+        let mut upper = match random.below(6) {
+            0 => random.between(1, 9).to_string(),
+            1 => format!("min({size}, {})", random.between(1, 9)),
+            _ => size.to_owned(),
+        };
+        if position > 0 && random.chance(35) {
+            let other = order[random.below(position)];
+            match random.below(5) {
+                0 => upper = format!("{other} + 1"),
+                1 => upper = other.to_string(),
+                2 => upper = format!("min({size}, {other} + 2)"),
+                3 => lower = format!("{other} + 1"),
+                _ => lower = other.to_string(),
+            }
+        }
+        loops += &format!("for L{axis} {iterator}: i32 in {lower} .. {upper} {{ ");
+    }
+    let statement = format!("C[i][j] {update} {value}");
+    let body = if random.chance(15) {
+        format!("if j <= i + 1 {{ S0: {statement} }} else {{ S1: {statement} }}")
+    } else {
+        format!("S0: {statement}")
+    };
+    let outer = random.chance(20);
+    let (open, close) = if outer { ("for L9 t: i32 in 0 .. 2 { ", " }") } else { ("", "") };
+    let text = format!(
+        "program product {{
+           symbol P0 n: i32
+           symbol P1 m: i32
+           symbol P2 l: i32
+           array A0 A: {ty}[{extent}][{extent}] param
+           array A1 B: {ty}[{extent}][{extent}] param
+           array A2 C: {ty}[{extent}][{extent}] param
+           array A3 x: {ty}[{extent}] param
+           array A4 y: {ty}[{extent}] param
+           array A5 alpha: {ty} param
+           dataflow {{ N0 }}
+           nest N0 in product {{ {open}{loops}{body} }} }} }}{close} }}
+         }}"
+    );
+    let program = Program::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let symbols = program.symbols.keys().copied().zip(sizes).collect();
+    let mut steps = Vec::new();
+    if outer && random.chance(40) {
+        steps.push(Transformation::Parallelize { at: LoopId(9), distribution: Distribution::Static });
+    }
+    steps.push(Transformation::Contract {
+        stmt: StmtId(0),
+        row: LoopId(0),
+        column: LoopId(1),
+        depth: LoopId(2),
+        blocks: random_blocks(random),
+        parallel: random.chance(50).then_some(Distribution::Dynamic),
+    });
+    (Sample { program, symbols }, Recipe { steps })
+}
+
+/// The ids of the statements as recipes name them.
+pub fn statement_ids(program: &Program, nest: &Nest) -> Vec<StmtId> {
+    Schedule::import(program, nest).statements.iter().map(|s| s.id).collect()
+}

@@ -1,0 +1,49 @@
+//! Repository tasks, run as `cargo xtask TASK`.
+//!
+//! Each task is a module with an `Args` struct and a `run` function; adding one means adding both and a variant of
+//! [`Task`].
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod bench;
+mod repository;
+mod soak;
+
+/// Repository tasks.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Time Oxeye against gcc, clang and Polly on the programs in benchmarks/kernels.
+    Bench(bench::Args),
+    /// Compile and run random nests with random recipes and compare with the interpreter.
+    Soak(soak::Args),
+}
+
+/// What a task found, as an exit code: 0 when all is well, 1 when the task ran and its answer is negative.
+enum Verdict {
+    Good,
+    Bad,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().task {
+        Task::Bench(args) => bench::run(&args),
+        Task::Soak(args) => soak::run(&args),
+    };
+    match outcome {
+        Ok(Verdict::Good) => ExitCode::SUCCESS,
+        Ok(Verdict::Bad) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

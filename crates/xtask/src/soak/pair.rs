@@ -1,0 +1,193 @@
+//! A random nest, a recipe that applies to it, and what must come out.
+
+use oxeye_codegen::{CodegenError, RenderOptions, render_nest};
+use oxeye_ir::interpret::{InterpretError, Memory, Options, Value, run_nest};
+use oxeye_ir::testing::{Random, Sample, Shape, random_program};
+use oxeye_ir::{ArrayId, Program, ScalarType};
+use oxeye_transform::testing::{random_product, random_recipe};
+use oxeye_transform::{Machine, Policy, Recipe, apply, suggest};
+
+/// A nest with a recipe, its rendering, and memory before and after.
+pub(super) struct Pair {
+    pub(super) seed: u64,
+    pub(super) kind: &'static str,
+    /// The program with the original nest.
+    pub(super) program: Program,
+    recipe: Recipe,
+    /// The program with the transformed nest.
+    transformed: Program,
+    /// The transformed nest as C.
+    pub(super) body: String,
+    pub(super) before: Memory,
+    pub(super) after: Memory,
+    /// Whether zeros must have the same sign.
+    pub(super) exact: bool,
+}
+
+/// What a seed gave.
+pub(super) enum Made {
+    Pair(Box<Pair>),
+    /// Nothing to run.
+    LeftOut(String),
+    /// A fault of ours before anything was compiled.
+    Fault(String),
+}
+
+impl Pair {
+    /// The same with the original nest in place of the transformed one.
+    pub(super) fn untouched(mut self) -> Pair {
+        let options = RenderOptions { threads: 1, indent: 4, ..RenderOptions::default() };
+        if let Some(Ok(body)) =
+            self.program.nests.values().next().map(|n| render_nest(&self.program, n, &options))
+        {
+            self.body = body;
+        }
+        self
+    }
+
+    /// Scalars that are read after the nest.
+    pub(super) fn live_out(&self) -> &[ArrayId] {
+        self.program.nests.values().next().map_or(&[], |n| &n.live_out)
+    }
+
+    /// Everything needed to look into it.
+    pub(super) fn report(&self, what: &str) -> String {
+        let json = serde_json::to_string(&self.recipe).unwrap_or_default();
+        format!(
+            "seed {} ({}): {what}\nsymbols {:?}\n{}\n{}\n{json}\n{}\n{}",
+            self.seed, self.kind, self.before.symbols, self.program, self.recipe, self.transformed, self.body
+        )
+    }
+}
+
+/// The pair of a seed.
+pub(super) fn make(seed: u64) -> Made {
+    match std::panic::catch_unwind(|| try_make(seed)) {
+        Ok(made) => made,
+        Err(_) => Made::Fault(format!("seed {seed}: panicked before anything was compiled")),
+    }
+}
+
+fn try_make(seed: u64) -> Made {
+    let mut random = Random::new(seed ^ 0x5eed);
+    let integers = Shape { element: ScalarType::I64, ..Shape::default() };
+    let shapes = [
+        integers.clone(),
+        Shape::default(),
+        Shape { element: ScalarType::F32, has_data_dependence: true, ..Shape::default() },
+        Shape { has_data_dependence: true, ..integers.clone() },
+        Shape { max_depth: 4, max_stmts: 3, ..integers.clone() },
+        Shape { has_guards: false, has_combined_bounds: false, has_steps: false, ..integers },
+    ];
+    let (kind, sample, recipe, policy) = match random.below(10) {
+        0..3 => {
+            let (sample, recipe) = random_product(&mut random);
+            ("contraction", sample, recipe, Policy { reassociate: random.chance(70) })
+        }
+        3..5 => {
+            let shape = random.pick(&shapes);
+            let sample = sampled(seed, &shape);
+            let policy = Policy { reassociate: false };
+            let vector_bytes = random.pick(&[16, 32, 64]);
+            let machine = Machine { l1: 1 << 10, l2: 4 << 10, l3: 16 << 10, threads: 2, vector_bytes };
+            let found = suggest(&sample.program, sample.nest(), &machine, policy).recipes;
+            if found.is_empty() {
+                return Made::LeftOut("no suggestion".into());
+            }
+            let (_, recipe) = random.pick(&found);
+            ("suggested recipe", sample, recipe, policy)
+        }
+        _ => {
+            let shape = random.pick(&shapes);
+            let sample = sampled(seed, &shape);
+            let policy = Policy { reassociate: false };
+            let recipe = random_recipe(&sample.program, sample.nest(), policy, 5, &mut random);
+            ("random recipe", sample, recipe, policy)
+        }
+    };
+    if recipe.steps.is_empty() {
+        return Made::LeftOut("empty recipe".into());
+    }
+    finish(seed, kind, &sample, recipe, policy, &mut random)
+}
+
+/// A random program; for most seeds nobody reads its scalars after the nest, so that they may become private.
+fn sampled(seed: u64, shape: &Shape) -> Sample {
+    let mut sample = random_program(seed, shape);
+    if seed % 5 < 3
+        && let Some(nest) = sample.program.nests.values_mut().next()
+    {
+        nest.live_out.clear();
+    }
+    sample
+}
+
+fn finish(
+    seed: u64,
+    kind: &'static str,
+    sample: &Sample,
+    recipe: Recipe,
+    policy: Policy,
+    random: &mut Random,
+) -> Made {
+    let Ok(applied) = apply(&sample.program, sample.nest(), &recipe, policy) else {
+        return Made::LeftOut(format!("refused {kind}"));
+    };
+    let Ok(mut before) = sample.memory(seed) else { return Made::LeftOut("no memory".into()) };
+    if kind == "contraction" {
+        whole_numbers(&mut before, random);
+    }
+    let mut after = before.clone();
+    let options = Options { max_steps: 2_000_000, ..Options::default() };
+    match run_nest(&sample.program, sample.nest(), &mut after, options) {
+        Ok(()) => {}
+        Err(InterpretError::Uninitialized { .. } | InterpretError::StepLimit(_)) => {
+            return Made::LeftOut("original without a result".into());
+        }
+        Err(error) => {
+            return Made::Fault(format!("seed {seed}: the original fails: {error}\n{}", sample.program));
+        }
+    }
+    let mut program = applied.program;
+    // The original stays there as N0, for codegen's fallback.
+    let body = render_nest(
+        &program,
+        &applied.nest,
+        &RenderOptions {
+            threads: random.pick(&[1, 2, 2, 2]),
+            comment: Vec::new(),
+            indent: 4,
+            reassociate: policy.reassociate,
+            original: None,
+        },
+    );
+    program.nests.insert(applied.nest.id, applied.nest);
+    let pair = |body: String| Pair {
+        seed,
+        kind,
+        program: sample.program.clone(),
+        recipe,
+        transformed: program,
+        body,
+        before,
+        after,
+        exact: !policy.reassociate,
+    };
+    match body {
+        Ok(body) => Made::Pair(Box::new(pair(body))),
+        Err(CodegenError::Malformed { what }) => Made::Fault(pair(String::new()).report(&what)),
+        Err(error) => Made::LeftOut(format!("not rendered: {error}")),
+    }
+}
+
+/// Small whole numbers: sums of their products are exact in any order.
+fn whole_numbers(memory: &mut Memory, random: &mut Random) {
+    for value in memory.buffers.values_mut().flat_map(|b| b.values.iter_mut().flatten()) {
+        let n = random.between(-4, 4);
+        *value = match value {
+            Value::F32(_) => Value::F32(n as f32),
+            Value::F64(_) => Value::F64(n as f64),
+            Value::Int(_) => *value,
+        };
+    }
+}

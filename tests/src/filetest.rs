@@ -1,0 +1,197 @@
+//! Filetests: a command, textual IR, and what must come out.
+//!
+//! ```text
+//! // run: apply strict
+//! // What the file shows.
+//! // {"step":"interchange","outer":0,"inner":1}
+//! program p { … }
+//! // ----
+//! the temporaries and the nest after the steps, or `refused: …`
+//! ```
+//!
+//! Commands are `apply strict`, `apply reassociate` (every line `// {…}` is a step of the recipe), `suggest strict`,
+//! `suggest reassociate`, `verify` and `roundtrip`. `OXEYE_BLESS=1` rewrites the expectations with what came out; read
+//! the difference before keeping it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, run_nest};
+use oxeye_ir::{ArrayId, Nest, Program, Storage};
+use oxeye_transform::{Applied, Machine, Policy, Recipe, apply, suggest};
+
+const SEPARATOR: &str = "// ----";
+
+/// Runs every `.oxir` file in a folder; what differs from the expectation, in words.
+///
+/// # Panics
+/// If the folder cannot be read, or an expectation not be rewritten.
+pub fn run_folder(folder: &Path) -> Vec<String> {
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "oxir"))
+        .collect();
+    files.sort();
+    let bless = std::env::var_os("OXEYE_BLESS").is_some();
+    let mut failures = Vec::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let (input, expected) = text.split_once(SEPARATOR).unwrap_or((&text, ""));
+        let name = path.display();
+        match run(input) {
+            Ok(actual) if actual.trim() == expected.trim() => {}
+            Ok(actual) if bless => {
+                let blessed = format!("{}\n{SEPARATOR}\n{}\n", input.trim_end(), actual.trim_end());
+                std::fs::write(&path, blessed).unwrap_or_else(|e| panic!("{name}: {e}"));
+            }
+            Ok(actual) => {
+                failures.push(format!("{name}: expected\n{}\nbut got\n{}", expected.trim(), actual.trim()));
+            }
+            Err(error) => failures.push(format!("{name}: {error}")),
+        }
+    }
+    failures
+}
+
+/// What a file's command prints.
+///
+/// # Errors
+/// If the file is malformed, or the result of an accepted recipe is not what the original computes.
+pub fn run(input: &str) -> Result<String, String> {
+    let is_comment = |line: &&str| line.starts_with("//");
+    let header: Vec<&str> = input.lines().take_while(is_comment).collect();
+    let body: String = input.lines().skip(header.len()).map(|line| format!("{line}\n")).collect();
+    let command = header
+        .iter()
+        .find_map(|line| line.strip_prefix("// run: "))
+        .ok_or("the first line must be `// run: COMMAND`")?;
+    let steps: Vec<&str> =
+        header.iter().filter_map(|line| line.strip_prefix("// ")).filter(|l| l.starts_with('{')).collect();
+    if command == "roundtrip" {
+        let program: Program = body.parse().map_err(|e| format!("{e}"))?;
+        let text = program.to_string();
+        let again: Program = text.parse().map_err(|e| format!("printed text does not parse: {e}\n{text}"))?;
+        if again != program {
+            return Err(format!("printed text is another program:\n{again}"));
+        }
+        return Ok(text);
+    }
+    if command == "verify" {
+        let program: Program = match body.parse() {
+            Ok(program) => program,
+            Err(error) => return Ok(format!("{error}")),
+        };
+        return Ok(match oxeye_ir::verify(&program) {
+            Ok(()) => "well formed".into(),
+            Err(violations) => violations.iter().map(|v| format!("{v}\n")).collect(),
+        });
+    }
+    let program: Program = body.parse().map_err(|e| format!("{e}"))?;
+    oxeye_ir::verify(&program).map_err(|v| format!("not well formed: {v:?}"))?;
+    let nest = program.nests.values().next().ok_or("there is no nest")?;
+    let policy = match command.split_whitespace().nth(1) {
+        Some("strict") => Policy { reassociate: false },
+        Some("reassociate") => Policy { reassociate: true },
+        _ => return Err(format!("`{command}` is no command")),
+    };
+    match command.split_whitespace().next() {
+        Some("apply") => {
+            let recipe: Recipe = serde_json::from_str(&format!("[{}]", steps.join(",")))
+                .map_err(|e| format!("the recipe: {e}"))?;
+            match apply(&program, nest, &recipe, policy) {
+                Ok(applied) => {
+                    check(&program, nest, &applied)?;
+                    Ok(shown(&applied))
+                }
+                Err(refusal) => Ok(format!("refused: {refusal}")),
+            }
+        }
+        Some("suggest") => {
+            let machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 64 };
+            let found = suggest(&program, nest, &machine, policy);
+            let mut text = String::new();
+            for (name, recipe) in &found.recipes {
+                let applied =
+                    apply(&program, nest, recipe, policy).map_err(|r| format!("`{name}` is refused: {r}"))?;
+                check(&program, nest, &applied)?;
+                let _ = writeln!(text, "{name}: {recipe}");
+            }
+            for reason in &found.refused {
+                let _ = writeln!(text, "no: {reason}");
+            }
+            Ok(text)
+        }
+        _ => Err(format!("`{command}` is no command")),
+    }
+}
+
+/// Whether nobody reads the array after the nest.
+fn is_dead(program: &Program, nest: &Nest, id: ArrayId) -> bool {
+    program.array(id).storage == Storage::Local && !nest.live_out.contains(&id)
+}
+
+/// Temporaries and nest.
+fn shown(applied: &Applied) -> String {
+    let mut program = applied.program.clone();
+    program.nests.clear();
+    program.nests.insert(applied.nest.id, applied.nest.clone());
+    let text = program.to_string();
+    let mut lines: Vec<&str> =
+        text.lines().filter(|l| l.starts_with("  array ") && l.contains(" temp")).collect();
+    let end = text.trim_end().trim_end_matches('}').trim_end();
+    lines.extend(end.lines().skip_while(|l| !l.starts_with("  nest ")));
+    if applied.reassociated {
+        lines.insert(0, "  reassociated");
+    }
+    lines.into_iter().map(|l| format!("{}\n", l.strip_prefix("  ").unwrap_or(l))).collect()
+}
+
+/// Whether the transformed nest is well formed, comes back from text, and computes what the original computes for a few
+/// sizes, concurrent loops visited in several orders.
+fn check(program: &Program, nest: &Nest, applied: &Applied) -> Result<(), String> {
+    let mut transformed = applied.program.clone();
+    transformed.nests.insert(applied.nest.id, applied.nest.clone());
+    transformed.rebuild_dataflow();
+    oxeye_ir::verify(&transformed)
+        .map_err(|v| format!("the result is not well formed: {v:?}\n{transformed}"))?;
+    let again: Program =
+        transformed.to_string().parse().map_err(|e| format!("the result does not parse: {e}"))?;
+    if again != transformed {
+        return Err(format!("the result comes back from text as\n{again}"));
+    }
+    let is_integer = program.arrays.values().all(|a| !a.element.is_float());
+    let tolerance = if applied.reassociated && !is_integer { 1e-9 } else { 0.0 };
+    for size in [1, 2, 5, 9, 16] {
+        let sizes =
+            program.symbols.keys().enumerate().map(|(k, s)| (*s, size + (size > 4) as i64 * k as i64));
+        let Ok(memory) = Memory::random(program, sizes, 40, 7) else { continue };
+        let run = |program: &Program, nest: &Nest, order| {
+            let mut memory = memory.clone();
+            let options = Options { max_steps: 5_000_000, parallel: order, vector: order };
+            run_nest(program, nest, &mut memory, options).map(|()| memory)
+        };
+        let expected = match run(program, nest, Order::Forward) {
+            Ok(mut memory) => {
+                memory.buffers.retain(|id, _| !is_dead(program, nest, *id));
+                memory
+            }
+            // Too small a size for the program's accesses.
+            Err(InterpretError::OutOfBounds { .. } | InterpretError::Undefined(_)) => continue,
+            Err(error) => return Err(format!("the original fails at size {size}: {error}")),
+        };
+        for order in [Order::Forward, Order::Reversed, Order::Shuffled(3)] {
+            let actual = run(&applied.program, &applied.nest, order)
+                .map_err(|e| format!("the result fails at size {size}: {e}\n{transformed}"))?;
+            if let Some(difference) = expected.difference(&actual, program, tolerance) {
+                return Err(format!("wrong at size {size}, {order:?}: {difference}\n{transformed}"));
+            }
+        }
+    }
+    let temporaries = transformed.arrays.values().filter(|a| matches!(a.storage, Storage::Temp(_)));
+    match temporaries.into_iter().find(|a| !applied.nest.arrays().contains(&a.id)) {
+        Some(unused) => Err(format!("temporary {} is not used", unused.name)),
+        None => Ok(()),
+    }
+}

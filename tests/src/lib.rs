@@ -1,0 +1,149 @@
+//! Shared helpers of the filetests and end-to-end tests.
+
+pub mod filetest;
+pub mod hostile;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The built `oxeye` command, in the profile of the running test; `OXEYE_BIN` names another one.
+///
+/// # Panics
+/// If it does not build.
+pub fn oxeye_binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        if let Some(path) = std::env::var_os("OXEYE_BIN") {
+            return path.into();
+        }
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet", "--package", "oxeye-cli", "--message-format=json"]);
+        if !cfg!(debug_assertions) {
+            build.arg("--release");
+        }
+        let output = build.current_dir(repository()).output().expect("cargo starts");
+        assert!(output.status.success(), "the oxeye command does not build: {}", text(&output.stderr));
+        text(&output.stdout)
+            .lines()
+            .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+            .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
+            .next_back()
+            .expect("cargo names the executable")
+    })
+}
+
+/// The root folder of the repository.
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
+}
+
+/// Bytes as text, whatever they are.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder with C files in which `oxeye` runs.
+pub struct Playground {
+    directory: tempfile::TempDir,
+}
+
+impl Playground {
+    /// An empty folder.
+    ///
+    /// # Panics
+    /// If it cannot be made.
+    pub fn new() -> Self {
+        Self { directory: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    /// A folder with one file.
+    pub fn with(name: &str, contents: &str) -> Self {
+        let playground = Self::new();
+        playground.write(name, contents);
+        playground
+    }
+
+    /// The path of a file in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Writes a file.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, contents: &str) {
+        std::fs::write(self.path(name), contents).expect("written");
+    }
+
+    /// Reads a file.
+    ///
+    /// # Panics
+    /// If it cannot be read.
+    pub fn read(&self, name: &str) -> String {
+        text(&std::fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}")))
+    }
+
+    /// Names of all files, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let mut names: Vec<_> = std::fs::read_dir(self.directory.path())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The `oxeye` command in this folder; words are separated by blanks.
+    pub fn oxeye(&self, line: &str) -> Command {
+        let mut command = Command::new(oxeye_binary());
+        command.args(line.split_whitespace()).current_dir(self.directory.path());
+        command
+    }
+
+    /// Runs `oxeye` and returns exit code, standard output and standard error.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn run(&self, line: &str) -> Ran {
+        Ran::from(self.oxeye(line).output().expect("oxeye starts"))
+    }
+
+    /// Runs any command in this folder.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn shell(&self, script: &str) -> Ran {
+        let mut command = Command::new("sh");
+        Ran::from(
+            command.args(["-c", script]).current_dir(self.directory.path()).output().expect("sh starts"),
+        )
+    }
+}
+
+impl Default for Playground {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ran {
+    /// Exit code, if it was not killed.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    }
+}

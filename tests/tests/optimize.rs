@@ -1,0 +1,250 @@
+//! `oxeye optimize` and `oxeye replay` on small whole programs: the happy paths.
+
+use oxeye_tests::{Playground, Ran};
+use serde_json::Value;
+use std::sync::{Mutex, MutexGuard};
+
+/// Two slow nests, one that must stay as it is, and one that is never worth the trouble.
+const PROGRAM: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+
+#define N 260
+
+static double A[N][N], B[N][N], C[N][N], x[N], y[N];
+
+int next(int state);
+
+/* A comment with UTF-8: Größe. */
+static void init(void)
+{
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            A[i][j] = (i * 3 + j) % 17 / 17.0;
+            B[i][j] = (i + j * 5) % 13 / 13.0;
+            C[i][j] = 0.5;
+        }
+}
+
+static void multiply(void)
+{
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            for (int k = 0; k < N; k++)
+                C[i][j] += A[i][k] * B[k][j];
+}
+
+static void column_sums(void)
+{
+    for (int t = 0; t < 40; t++)
+        for (int j = 0; j < N; j++)
+            for (int i = 0; i < N; i++)
+                y[j] = y[j] * 0.5 + C[i][j];
+}
+
+static void recurrence(void)
+{
+    for (int t = 0; t < 4000; t++)
+        for (int i = 1; i < N; i++)
+            x[i] = x[i - 1] * 0.5 + x[i] * x[i];
+}
+
+int main(void)
+{
+    init();
+    multiply();
+    column_sums();
+    recurrence();
+    double sum = 0.0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            sum += C[i][j];
+    printf("%.9e %.9e %.9e\n", sum, y[7], x[9]);
+    return 0;
+}
+"#;
+
+/// Tests that measure run one at a time, so that they do not disturb each other.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}\n{}\n{}", ran.stdout, ran.stderr))
+}
+
+fn nest_of<'a>(report: &'a Value, function: &str) -> &'a Value {
+    let nests = report["nests"].as_array().expect("nests");
+    nests.iter().find(|n| n["function"] == function).unwrap_or_else(|| panic!("no nest in {function}"))
+}
+
+/// Compiles both files and compares what they print.
+fn same_output(playground: &Playground, before: &str, after: &str, flags: &str) {
+    let script = format!(
+        "gcc {flags} {before} -o before.exe -lm && gcc {flags} -fopenmp {after} -o after.exe -lm && \
+         ./before.exe > before.txt && ./after.exe > after.txt && cat before.txt after.txt"
+    );
+    let ran = playground.shell(&script);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    assert_eq!(lines.len() % 2, 0, "{lines:?}");
+    let (first, second) = lines.split_at(lines.len() / 2);
+    assert_eq!(first, second);
+}
+
+#[test]
+fn a_program_is_tuned_and_still_prints_the_same() {
+    let _alone = alone();
+    let playground = Playground::with("prog.c", PROGRAM);
+    let ran = playground.run("optimize prog.c --budget 15s --threads 1 --json - -- gcc -O2");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = json(&ran);
+    assert_eq!(report["schema"], "oxeye.report/1");
+    for key in ["input", "host", "threads", "seconds", "trials", "program", "nests"] {
+        assert!(!report[key].is_null(), "{key}");
+    }
+    for key in ["baseline_ms", "optimized_ms", "speedup", "verified", "max_rel_error"] {
+        assert!(report["program"].get(key).is_some(), "program.{key}");
+    }
+    let keys = [
+        "id",
+        "function",
+        "line",
+        "baseline_ms",
+        "optimized_ms",
+        "speedup",
+        "verified",
+        "recipe",
+        "donor",
+        "distance",
+        "bound",
+        "roof_fraction",
+        "refused",
+    ];
+    for nest in report["nests"].as_array().expect("nests") {
+        for key in keys {
+            assert!(nest.get(key).is_some(), "nests.{key}");
+        }
+    }
+    let multiply = nest_of(&report, "multiply");
+    assert!(multiply["recipe"].is_string(), "{multiply:#}");
+    assert_eq!(multiply["verified"], true);
+    assert!(multiply["speedup"].as_f64() > Some(1.02));
+    assert_eq!(multiply["line"], 23);
+    // A first-order recurrence has no faster order; the report must say something about it.
+    let recurrence = nest_of(&report, "recurrence");
+    if recurrence["recipe"].is_null() {
+        assert!(recurrence["note"].is_string() || recurrence["refused"][0].is_string(), "{recurrence:#}");
+    }
+    assert_eq!(report["program"]["verified"], true);
+    assert_eq!(playground.read("prog.c"), PROGRAM);
+    assert!(playground.read("prog.oxeye.c").contains("/* A comment with UTF-8: Größe. */"));
+    assert_eq!(playground.files(), ["prog.c", "prog.oxeye.c"]);
+    same_output(&playground, "prog.c", "prog.oxeye.c", "-O2");
+}
+
+#[test]
+fn replay_gives_the_same_bytes() {
+    let _alone = alone();
+    let playground = Playground::with("prog.c", PROGRAM);
+    let line = "optimize prog.c -o out.c --budget 10s --threads 1 --save-recipe r.json --json report.json -- gcc -O2";
+    let ran = playground.run(line);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("multiply"), "{}", ran.stdout);
+    assert!(!playground.read("out.c").contains("omp"), "one thread means no OpenMP");
+    for recipe in ["r.json", "report.json"] {
+        let ran = playground.run(&format!("replay {recipe} prog.c -o again.c"));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert_eq!(playground.read("again.c"), playground.read("out.c"));
+    }
+    let ran = playground.run("replay prog.c prog.c");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("JSON"), "{}", ran.stderr);
+}
+
+const KERNEL: &str =
+    "void smooth(int n, int m, double (*restrict out)[m], double (*restrict in)[m], double w)
+{
+    for (int j = 1; j < m - 1; j++)
+        for (int i = 1; i < n - 1; i++)
+            out[i][j] = w * (in[i - 1][j] + in[i + 1][j] + in[i][j - 1] + in[i][j + 1]);
+}
+";
+
+#[test]
+fn a_kernel_without_a_program_takes_its_sizes_from_the_command_line() {
+    let _alone = alone();
+    let playground = Playground::with("kernel.c", KERNEL);
+    let ran = playground.run("optimize kernel.c --set n=900 --budget 10s -- gcc -O2");
+    assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+    assert!(ran.stderr.contains("--set m="), "{}", ran.stderr);
+    assert_eq!(playground.files(), ["kernel.c"]);
+
+    let ran = playground
+        .run("optimize kernel.c --set n=900 --set m=1100 --budget 10s --threads 1 --json - -- gcc -O2");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = json(&ran);
+    let smooth = nest_of(&report, "smooth");
+    assert!(smooth["recipe"].is_string(), "{smooth:#}");
+    assert_eq!(smooth["verified"], true);
+    assert!(report["program"]["speedup"].is_null());
+    playground.write(
+        "main.c",
+        "#include <stdio.h>
+void smooth(int n, int m, double (*out)[m], double (*in)[m], double w);
+static double a[300][200], b[300][200];
+int main(void) {
+    for (int i = 0; i < 300; i++) for (int j = 0; j < 200; j++) b[i][j] = i * j % 7;
+    smooth(300, 200, a, b, 0.25);
+    double s = 0; for (int i = 0; i < 300; i++) for (int j = 0; j < 200; j++) s += a[i][j] * (i + 2 * j);
+    printf(\"%.17g\\n\", s); return 0; }\n",
+    );
+    same_output(&playground, "kernel.c main.c", "kernel.oxeye.c main.c", "-O2");
+}
+
+#[test]
+fn the_main_may_stand_in_another_source() {
+    let _alone = alone();
+    let playground = Playground::with("kernel.c", KERNEL);
+    playground.write(
+        "main.c",
+        "#include <stdio.h>
+void smooth(int n, int m, double (*out)[m], double (*in)[m], double w);
+static double a[1500][1400], b[1500][1400];
+int main(void) {
+    for (int i = 0; i < 1500; i++) for (int j = 0; j < 1400; j++) b[i][j] = (i + j) % 7;
+    for (int t = 0; t < 5; t++) smooth(1500, 1400, a, b, 0.25);
+    printf(\"%.17g\\n\", a[3][7] + a[1000][1000]); return 0; }\n",
+    );
+    let ran = playground.run("optimize kernel.c --budget 10s --json - -- gcc -O2 main.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = json(&ran);
+    assert_eq!(report["program"]["verified"], true);
+    assert!(nest_of(&report, "smooth")["invocations"] == 5);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_leaves_every_file_as_it_was() {
+    let _alone = alone();
+    let playground = Playground::with("prog.c", PROGRAM);
+    playground.write("prog.oxeye.c", "/* an earlier result */\n");
+    for delay_ms in [300, 1500, 4000] {
+        let mut child = playground
+            .oxeye("optimize prog.c --budget 60s -- gcc -O2")
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .expect("oxeye starts");
+        std::thread::sleep(std::time::Duration::from_millis(delay_ms));
+        let done = child.try_wait().expect("waits").is_some();
+        playground.shell(&format!("kill -INT {}", child.id()));
+        let status = child.wait().expect("waits");
+        if !done {
+            assert_eq!(status.code(), Some(130), "after {delay_ms} ms");
+            assert_eq!(playground.read("prog.oxeye.c"), "/* an earlier result */\n");
+        }
+        assert_eq!(playground.read("prog.c"), PROGRAM);
+        assert_eq!(playground.files(), ["prog.c", "prog.oxeye.c"]);
+    }
+}
