@@ -1,6 +1,7 @@
 use std::time::Instant;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use super::*;
 use crate::testing::{Random, isl_emptiness};
@@ -44,6 +45,13 @@ fn verdict(system: &System) -> Feasibility {
     feasible(system, Limit::default())
 }
 
+/// Whether the test of `system` with `sum(terms) + constant >= 0` ends within its limit.
+fn proved(system: &System, terms: &[(usize, i64)], constant: i64) -> bool {
+    let mut system = system.clone();
+    system.add_ge(terms, constant);
+    verdict(&system) != Feasibility::Unknown
+}
+
 fn constraints(n_vars: usize, count: usize) -> impl Strategy<Value = Vec<Constraint>> {
     let one = (prop::collection::vec(-5_i64..=5, n_vars), -12_i64..=12, prop::bool::weighted(0.2));
     prop::collection::vec(one, 0..=count)
@@ -59,7 +67,12 @@ fn boxed_system() -> impl Strategy<Value = (usize, i64, i64, Vec<Constraint>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 4000,
+        rng_seed: RngSeed::Fixed(19),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn feasible_agrees_with_enumeration((n, low, high, rows) in boxed_system()) {
@@ -67,7 +80,8 @@ proptest! {
         (0..n).for_each(|var| bound(&mut system, var, low, high));
         let expected = points(n, low, high).any(|point| system.contains(&point));
         let expected = if expected { Feasibility::Feasible } else { Feasibility::Infeasible };
-        prop_assert_eq!(verdict(&system), expected, "{}", system);
+        let found = verdict(&system);
+        prop_assert!(found == expected || found == Feasibility::Unknown, "{}: {:?}", system, found);
     }
 
     #[test]
@@ -76,7 +90,7 @@ proptest! {
         (0..n).for_each(|var| bound(&mut system, var, low, high));
         match sample(&system, Limit::default()) {
             Some(point) => prop_assert!(system.contains(&point), "{} at {:?}", system, point),
-            None => prop_assert_eq!(verdict(&system), Feasibility::Infeasible),
+            None => prop_assert_ne!(verdict(&system), Feasibility::Feasible),
         }
     }
 
@@ -91,8 +105,13 @@ proptest! {
         let terms: Vec<_> = coeffs.iter().copied().enumerate().take(n).collect();
         let row = Row { coeffs: coeffs[..n].to_vec(), constant };
         let inside: Vec<_> = points(n, low, high).filter(|point| system.contains(point)).collect();
-        prop_assert_eq!(implies_ge(&system, &terms, constant), inside.iter().all(|p| row.value_at(p) >= 0));
-        prop_assert_eq!(implies_eq(&system, &terms, constant), inside.iter().all(|p| row.value_at(p) == 0));
+        let negative: Vec<_> = terms.iter().map(|&(var, coeff)| (var, -coeff)).collect();
+        let above = proved(&system, &negative, -constant - 1);
+        let below = proved(&system, &terms, constant - 1);
+        let holds = inside.iter().all(|p| row.value_at(p) >= 0);
+        prop_assert_eq!(implies_ge(&system, &terms, constant), holds && above);
+        let holds = inside.iter().all(|p| row.value_at(p) == 0);
+        prop_assert_eq!(implies_eq(&system, &terms, constant), holds && above && below);
     }
 
     #[test]
@@ -335,4 +354,22 @@ fn time_per_test() {
         slowest = slowest.max((start.elapsed().as_micros(), idx));
     }
     eprintln!("200000 random: slowest {} us, {n_unknown} unknown", slowest.0);
+}
+
+#[test]
+fn hard_work_is_given_up_not_guessed() {
+    let rows = [
+        (vec![-5, -2, 2, 5], 5, false),
+        (vec![5, -3, -1, -1], 0, false),
+        (vec![5, 1, -4, -2], -8, false),
+        (vec![-1, 1, -2, -3], 6, false),
+        (vec![-5, -1, 0, 3], 6, false),
+        (vec![3, 1, 4, 1], 0, false),
+        (vec![1, -2, 3, 1], -3, false),
+    ];
+    let mut system = build(4, &rows);
+    (0..4).for_each(|var| bound(&mut system, var, -1, 2));
+    assert_ne!(feasible(&system, Limit { steps: 1_000 }), Feasibility::Feasible);
+    assert_eq!(feasible(&system, Limit { steps: 2_000_000 }), Feasibility::Infeasible);
+    assert!(points(4, -1, 2).all(|point| !system.contains(&point)));
 }
