@@ -1,0 +1,3 @@
+//! What this machine can do.
+mod figure;
+pub use figure::{Figure, Provenance};

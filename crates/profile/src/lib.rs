@@ -1,0 +1,1 @@
+//! Roofline features of loop nests, tables and plots of them.
