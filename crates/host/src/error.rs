@@ -1,0 +1,43 @@
+//! What can go wrong.
+
+use std::path::PathBuf;
+
+/// Why there is no host profile.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// A file or folder of the profile cache could not be used.
+    #[error("cannot {action} {path}: {source}", path = .path.display())]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A cached profile that is not one.
+    #[error("the host profile {path} cannot be used: {why}; `oxeye host --refresh` makes a new one", path = .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Not even the arrays for the smallest measurement could be had.
+    #[error("cannot get {bytes} bytes of memory to measure with: {source}")]
+    NoMemory {
+        /// How much was asked for.
+        bytes: usize,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The threads to measure with could not be started.
+    #[error("cannot start {threads} threads to measure with: {source}")]
+    NoThreads {
+        /// How many were asked for.
+        threads: usize,
+        /// The cause.
+        source: std::io::Error,
+    },
+}

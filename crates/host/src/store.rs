@@ -1,0 +1,155 @@
+//! Profiles kept from one run to the next.
+
+use crate::error::HostError;
+use crate::profile::{HostKey, HostProfile, SCHEMA};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A folder of host profiles, one file for each [`HostKey`]. Any number of processes may use it at once: files are
+/// written beside and renamed, and writers take turns.
+#[derive(Clone, Debug)]
+pub struct ProfileStore {
+    folder: PathBuf,
+}
+
+impl ProfileStore {
+    /// Profiles in this folder, which need not exist yet.
+    pub fn at(folder: impl Into<PathBuf>) -> ProfileStore {
+        ProfileStore { folder: folder.into() }
+    }
+
+    /// Where the profile of a machine is or would be.
+    pub fn path(&self, key: &HostKey) -> PathBuf {
+        self.folder.join(file_name(key))
+    }
+
+    /// The profile of a machine, `None` when there is no file.
+    ///
+    /// # Errors
+    /// [`HostError::Damaged`] for a file that is no profile of this schema and machine, [`HostError::Io`] for one that
+    /// cannot be read.
+    pub fn load(&self, key: &HostKey) -> Result<Option<HostProfile>, HostError> {
+        let path = self.path(key);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(HostError::Io { action: "read", path, source }),
+        };
+        match parse(&bytes, key) {
+            Ok(profile) => Ok(Some(profile)),
+            Err(why) => Err(HostError::Damaged { path, why }),
+        }
+    }
+
+    /// Keeps a profile and tells which one is in the file afterwards: a brief one never replaces a thorough one. A
+    /// damaged file is set aside first, see [`ProfileStore::set_aside`].
+    ///
+    /// # Errors
+    /// When the folder cannot be made or written.
+    pub fn save(&self, profile: &HostProfile) -> Result<Kept, HostError> {
+        let io = |action, path: &Path| {
+            let path = path.to_path_buf();
+            move |source| HostError::Io { action, path, source }
+        };
+        std::fs::create_dir_all(&self.folder).map_err(io("create", &self.folder))?;
+        // Held until the end, so that nobody comes between looking and renaming.
+        let lock_path = self.folder.join(".lock");
+        let lock = File::create(&lock_path).map_err(io("create", &lock_path))?;
+        lock.lock().map_err(io("lock", &lock_path))?;
+        let set_aside = match self.load(&profile.key) {
+            Ok(Some(old)) if old.thorough && !profile.thorough => return Ok(Kept::Old(Box::new(old))),
+            Err(HostError::Damaged { path, why }) => Some((self.set_aside(&path)?, why)),
+            _ => None,
+        };
+        let path = self.path(&profile.key);
+        let mut text = serde_json::to_string_pretty(profile)
+            .map_err(|e| io("write", &path)(std::io::Error::other(e)))?;
+        text.push('\n');
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder).map_err(io("write in", &self.folder))?;
+        file.write_all(text.as_bytes()).map_err(io("write", &path))?;
+        file.persist(&path).map_err(|e| io("write", &path)(e.error))?;
+        Ok(Kept::New { path, set_aside })
+    }
+
+    /// Renames a file that is no profile so that nobody takes it for one, and tells its new name.
+    fn set_aside(&self, path: &Path) -> Result<PathBuf, HostError> {
+        let aside = |n: u32| {
+            let mut name = path.file_name().map_or_else(OsString::new, ToOwned::to_owned);
+            name.push(if n == 0 { ".damaged".to_owned() } else { format!(".damaged-{n}") });
+            path.with_file_name(name)
+        };
+        // Few are ever there; should they be many, the last one is overwritten.
+        let free = (0..100).map(aside).find(|name| !name.exists()).unwrap_or_else(|| aside(100));
+        let failed = |source| HostError::Io { action: "set aside", path: path.to_path_buf(), source };
+        std::fs::rename(path, &free).map_err(failed)?;
+        Ok(free)
+    }
+}
+
+/// What [`ProfileStore::save`] did.
+#[derive(Debug)]
+pub enum Kept {
+    /// The profile is in the file now.
+    New {
+        /// The file.
+        path: PathBuf,
+        /// Where a damaged file went that was there before, and what was wrong with it.
+        set_aside: Option<(PathBuf, String)>,
+    },
+    /// There was a thorough one, which stays.
+    Old(Box<HostProfile>),
+}
+
+/// The folder of this user's profiles: `$OXEYE_CACHE/hosts`, else `$XDG_CACHE_HOME/oxeye/hosts`, else
+/// `~/.cache/oxeye/hosts`; where no such variable is set, `oxeye/hosts` in the folder for temporary files.
+pub fn cache_folder() -> PathBuf {
+    let named = folder_from(|name| std::env::var_os(name));
+    named.unwrap_or_else(|| std::env::temp_dir().join("oxeye").join("hosts"))
+}
+
+fn folder_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let folder = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    // The XDG specification says to ignore paths that are not absolute.
+    let cache = || folder("XDG_CACHE_HOME").filter(|p| p.is_absolute());
+    let oxeye = folder("OXEYE_CACHE")
+        .or_else(|| Some(cache()?.join("oxeye")))
+        .or_else(|| Some(folder("HOME")?.join(".cache").join("oxeye")));
+    Some(oxeye?.join("hosts"))
+}
+
+/// Letters and digits of the key, and a checksum of all of it for what they leave out.
+fn file_name(key: &HostKey) -> String {
+    let whole = format!("{}\n{}\n{}\n{}", key.cpu_model, key.microcode, key.cores, key.threads);
+    let shown = format!("{}-{}-{}c{}t", key.cpu_model, key.microcode, key.cores, key.threads);
+    let plain: String = shown.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
+    let short: String = words.join("-").chars().take(100).collect();
+    format!("{short}-{:08x}.json", fnv1a(whole.as_bytes()))
+}
+
+/// The 32-bit FNV-1a checksum (Fowler, Noll, Vo).
+fn fnv1a(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+}
+
+fn parse(bytes: &[u8], key: &HostKey) -> Result<HostProfile, String> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        schema: String,
+    }
+    let head: Head = serde_json::from_slice(bytes).map_err(|e| format!("it is not a host profile: {e}"))?;
+    if head.schema != SCHEMA {
+        return Err(format!("its schema is `{}`, not `{SCHEMA}`", head.schema));
+    }
+    let profile: HostProfile =
+        serde_json::from_slice(bytes).map_err(|e| format!("it does not follow `{SCHEMA}`: {e}"))?;
+    if profile.key != *key {
+        return Err("it is the profile of another machine".into());
+    }
+    if !profile.is_sound() {
+        return Err("it has figures that are not positive numbers".into());
+    }
+    Ok(profile)
+}
