@@ -1,0 +1,245 @@
+//! The encoder's architecture: the specification that training and inference share.
+//!
+//! A relational graph network with an edge-conditioned mean over neighbours, after Schlichtkrull et al., "Modeling
+//! relational data with graph convolutional networks" (2018). `H`, `R`, `Z`, `P`, `G` and `M` are the fields of
+//! [`Architecture`]. All numbers are `f32`; a *linear* layer named `x` has tensors `x.weight` `[out, in]` and `x.bias`
+//! `[out]` and maps a vector `v` to `weight · v + bias`, as PyTorch's `Linear`.
+//!
+//! **Input.** For a node `i` of kind `k` with features `x_i` of width [`N_NODE`]:
+//!
+//! ```text
+//! h_i = linear(in.<k>)(x_i)                                        k: loop stmt access array            -> H
+//! ```
+//!
+//! **Rounds** `r = 0 .. R`. A *relation* is an edge kind with a direction: along `fwd`, the start of an edge is a
+//! neighbour of its end; along `rev`, the end is a neighbour of the start. `N_q(i)` are the pairs of a neighbour `j` and
+//! the features `e` of the edge, one for each edge. The sum leaves out relations in which `i` has no neighbour.
+//!
+//! ```text
+//! m_i = sum over relations q of
+//!         mean over (j, e) in N_q(i) of relu(linear(round.<r>.<edge kind>.<fwd|rev>)([h_j ; e]))        -> H
+//! u_i = h_i + linear(round.<r>.update.2)(relu(linear(round.<r>.update.1)([h_i ; m_i])))                 -> H
+//! h_i = (u_i - mean(u_i)) / sqrt(var(u_i) + 1e-5) * round.<r>.norm.weight + round.<r>.norm.bias         -> H
+//! ```
+//!
+//! All nodes are updated at once; `var` is the population variance. `h_i` after the last round is the node's embedding.
+//!
+//! **Readout.** For each kind, in the order loop, stmt, access, array: the mean of `h` over the nodes of the kind, then
+//! the maximum by component; zeros for a kind without nodes. With the host's features `t` of width [`N_HOST`]:
+//!
+//! ```text
+//! g = linear(host)(t)                                                                                   -> G
+//! z = linear(readout.2)(relu(linear(readout.1)([mean_loop ; max_loop ; … ; max_array ; g])))            -> Z
+//! ```
+//!
+//! The static embedding is `z / |z|`.
+//!
+//! **Profile**, only if the graph has one, of features `p` of width [`N_PROFILE`]:
+//!
+//! ```text
+//! gate = sigmoid(linear(profile.gate)([z ; p]))                                                         -> Z
+//! z_p  = z + gate * linear(profile.2)(relu(linear(profile.1)(p)))                                       -> Z
+//! ```
+//!
+//! The profiled embedding is `z_p / |z_p|`. Without a profile `z_p` is `z`.
+//!
+//! **Heads**, from `z_p` as it is, not normalised:
+//!
+//! ```text
+//! linear(head.speedup)          -> P    log2 of each panel template's speedup over the nest as it is
+//! linear(head.applicable)       -> P    logit of the template being applicable
+//! linear(head.seconds)          -> 1    log10 of seconds of the nest as it is
+//! linear(head.gflops)           -> 1    log10 of GFLOP/s of the nest as it is
+//! ```
+//!
+//! # The file
+//!
+//! Safetensors with exactly the tensors of [`Architecture::tensors`], all `F32`, and as metadata the entries of
+//! [`ModelInfo`] and [`Architecture`] under their names in [`ModelInfo::metadata`].
+
+use crate::error::EmbedError;
+use crate::graph::{EdgeKind, NodeKind};
+use crate::schema::{FEATURE_SCHEMA, N_EDGE, N_HOST, N_NODE, N_PROFILE};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// The sizes of an encoder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Architecture {
+    /// `H`: width of node embeddings.
+    pub hidden: usize,
+    /// `R`: rounds of messages.
+    pub rounds: usize,
+    /// `Z`: width of the nest's embedding.
+    pub embedding: usize,
+    /// `P`: templates of the panel.
+    pub panel: usize,
+    /// `G`: width of the host's part of the readout.
+    pub host: usize,
+    /// `M`: width of the hidden layers of readout and profile.
+    pub readout: usize,
+}
+
+/// What a file of weights says about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// Which training run these weights are from.
+    pub model_id: String,
+    /// Version of the panel that the heads speak about.
+    pub panel_version: String,
+    /// The sizes.
+    pub architecture: Architecture,
+}
+
+/// The two ways along an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// From start to end: the end hears of the start.
+    Forward,
+    /// The start hears of the end.
+    Reverse,
+}
+
+impl Way {
+    /// Both, in the order of the sum.
+    pub const ALL: [Way; 2] = [Way::Forward, Way::Reverse];
+
+    /// As in the names of tensors.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Forward => "fwd",
+            Way::Reverse => "rev",
+        }
+    }
+}
+
+/// Largest value of any size but the rounds, and of the rounds: beyond them a file is taken to be damaged.
+const MAX_WIDTH: usize = 4096;
+const MAX_ROUNDS: usize = 16;
+
+impl Architecture {
+    /// The usual sizes, for a panel of so many templates.
+    pub fn with_panel(panel: usize) -> Self {
+        Self { hidden: 64, rounds: 3, embedding: 64, panel, host: 32, readout: 128 }
+    }
+
+    /// Every tensor with its shape, in the order of the specification.
+    pub fn tensors(&self) -> Vec<(String, Vec<usize>)> {
+        let &Self { hidden, rounds, embedding, panel, host, readout } = self;
+        let mut tensors = Tensors::default();
+        for kind in NodeKind::ALL {
+            tensors.linear(input_name(kind), hidden, N_NODE);
+        }
+        for round in 0..rounds {
+            for kind in EdgeKind::ALL {
+                for way in Way::ALL {
+                    tensors.linear(relation_name(round, kind, way), hidden, hidden + N_EDGE);
+                }
+            }
+            tensors.linear(update_name(round, 1), hidden, 2 * hidden);
+            tensors.linear(update_name(round, 2), hidden, hidden);
+            tensors.pair(norm_name(round), vec![hidden], hidden);
+        }
+        tensors.linear("host".into(), host, N_HOST);
+        tensors.linear("readout.1".into(), readout, 2 * NodeKind::ALL.len() * hidden + host);
+        tensors.linear("readout.2".into(), embedding, readout);
+        tensors.linear("profile.1".into(), readout, N_PROFILE);
+        tensors.linear("profile.2".into(), embedding, readout);
+        tensors.linear("profile.gate".into(), embedding, embedding + N_PROFILE);
+        tensors.linear("head.speedup".into(), panel, embedding);
+        tensors.linear("head.applicable".into(), panel, embedding);
+        tensors.linear("head.seconds".into(), 1, embedding);
+        tensors.linear("head.gflops".into(), 1, embedding);
+        tensors.0
+    }
+}
+
+/// Names and shapes in order.
+#[derive(Default)]
+struct Tensors(Vec<(String, Vec<usize>)>);
+
+impl Tensors {
+    fn linear(&mut self, name: String, n_out: usize, n_in: usize) {
+        self.pair(name, vec![n_out, n_in], n_out);
+    }
+
+    fn pair(&mut self, name: String, weight: Vec<usize>, bias: usize) {
+        self.0.push((format!("{name}.weight"), weight));
+        self.0.push((format!("{name}.bias"), vec![bias]));
+    }
+}
+
+impl ModelInfo {
+    /// The metadata of a file with these weights.
+    pub fn metadata(&self) -> HashMap<String, String> {
+        let a = &self.architecture;
+        let mut entries = HashMap::from([
+            ("schema".to_owned(), FEATURE_SCHEMA.to_owned()),
+            ("model_id".to_owned(), self.model_id.clone()),
+            ("panel_version".to_owned(), self.panel_version.clone()),
+        ]);
+        for (key, size) in [
+            ("hidden", a.hidden),
+            ("rounds", a.rounds),
+            ("embedding", a.embedding),
+            ("panel", a.panel),
+            ("host", a.host),
+            ("readout", a.readout),
+        ] {
+            entries.insert(key.to_owned(), size.to_string());
+        }
+        entries
+    }
+
+    /// Reads the metadata of a file.
+    ///
+    /// # Errors
+    /// [`EmbedError::OtherSchema`] if the weights belong to other features, [`EmbedError::Metadata`] if an entry is
+    /// missing or out of range.
+    pub fn from_metadata(entries: &HashMap<String, String>) -> Result<Self, EmbedError> {
+        let text = |key: &'static str| {
+            entries.get(key).ok_or_else(|| EmbedError::Metadata { key, reason: "it is missing".into() })
+        };
+        let schema = text("schema")?;
+        if schema != FEATURE_SCHEMA {
+            return Err(EmbedError::OtherSchema { found: schema.clone() });
+        }
+        let size = |key: &'static str, max: usize| {
+            let text = text(key)?;
+            let value = text.parse().ok().filter(|value| (1..=max).contains(value));
+            value.ok_or_else(|| EmbedError::Metadata { key, reason: format!("`{text}` is not in 1..={max}") })
+        };
+        Ok(Self {
+            model_id: text("model_id")?.clone(),
+            panel_version: text("panel_version")?.clone(),
+            architecture: Architecture {
+                hidden: size("hidden", MAX_WIDTH)?,
+                rounds: size("rounds", MAX_ROUNDS)?,
+                embedding: size("embedding", MAX_WIDTH)?,
+                panel: size("panel", MAX_WIDTH)?,
+                host: size("host", MAX_WIDTH)?,
+                readout: size("readout", MAX_WIDTH)?,
+            },
+        })
+    }
+}
+
+/// The input layer of a kind of node.
+pub(crate) fn input_name(kind: NodeKind) -> String {
+    format!("in.{}", kind.name())
+}
+
+/// The message layer of a relation.
+pub(crate) fn relation_name(round: usize, kind: EdgeKind, way: Way) -> String {
+    format!("round.{round}.{}.{}", kind.name(), way.name())
+}
+
+/// The first or second layer of a round's update.
+pub(crate) fn update_name(round: usize, layer: usize) -> String {
+    format!("round.{round}.update.{layer}")
+}
+
+/// A round's normalization.
+pub(crate) fn norm_name(round: usize) -> String {
+    format!("round.{round}.norm")
+}
