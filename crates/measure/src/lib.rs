@@ -24,7 +24,8 @@
 //!    [`Sample`]s hold the input arguments of some invocations; without a program, [`Sample::synthetic`] makes them.
 //! 2. The original nest and each candidate become shared libraries exporting `void oxeye_replay(void **args)`.
 //! 3. A [`Replay`] runs them in processes of their own: [`Replay::outputs`] and [`verify`] compare results,
-//!    [`Replay::time_few`] screens, [`Replay::compare_times`] decides.
+//!    [`Replay::time_few`] screens, [`Replay::compare_times`] decides; [`Replay::profile_times`] and [`Replay::counted`]
+//!    describe how a nest performs.
 //! 4. [`run_whole`] compares the finished program with the original.
 //!
 //! # What it does not do
@@ -35,10 +36,13 @@ mod argument;
 mod capture;
 mod compare;
 mod compiler;
+mod counted;
 pub mod counters;
+mod descriptors;
 mod error;
 mod npy;
 mod process;
+mod profile_times;
 mod replay;
 mod runner;
 mod sample;
@@ -51,10 +55,12 @@ pub use argument::{Argument, ArgumentKind, ElementType};
 pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, capture};
 pub use compare::{Comparison, Mismatch, Tolerance, verify};
 pub use compiler::{CompileJob, Compiler, CompilerFamily, OutputKind, compile_all};
+pub use counted::{CountedCalls, CountingOptions};
 pub use counters::{Counter, CounterReading, CounterSurvey, MissingCounter};
 pub use error::{MeasureError, Rejection};
 pub use npy::{NpyArray, read_npy_header};
 pub use process::{Exit, Invocation, Limits, RunOutcome, kill_everything, run_program};
+pub use profile_times::{ProfileTimes, ProfileTimingOptions};
 pub use replay::{Outputs, REPLAY_SYMBOL, Replay, ReplayOptions};
 pub use sample::{Init, Sample, SampleArg, SizeSource, SyntheticArg};
 pub use statistics::{RatioInterval, Stat, ratio_interval};

@@ -213,6 +213,10 @@ impl Group {
         Ok(Group { pid, reaped: false, stdout: child.stdout.take(), stderr: child.stderr.take() })
     }
 
+    pub(crate) fn pid(&self) -> pid_t {
+        self.pid
+    }
+
     pub(crate) fn signal(&self, signal: c_int) {
         if !self.reaped {
             kill_group(self.pid, signal);

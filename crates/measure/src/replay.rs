@@ -88,6 +88,15 @@ impl Replay {
         }
     }
 
+    /// The same with another number of threads, to see how a nest scales.
+    pub fn with_threads(&self, threads: usize) -> Replay {
+        Replay {
+            runner: self.runner.clone(),
+            dir: self.dir.clone(),
+            options: ReplayOptions { threads, ..self.options.clone() },
+        }
+    }
+
     /// Calls a library once on a sample, with its arguments next to guard pages, and keeps what it wrote.
     ///
     /// # Errors

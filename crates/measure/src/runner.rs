@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
+use std::ops::Range;
+use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::descriptors::send_descriptors;
 use crate::error::{MeasureError, Rejection};
 use crate::process::{Drain, Exit, Group, Invocation, Limits};
 use crate::sample::Sample;
@@ -141,6 +143,59 @@ impl Runner {
     pub(crate) fn batch(&mut self, copies: usize, n: usize) -> Result<Vec<u64>, MeasureError> {
         self.send(&format!("batch {copies} {n}\n"))?;
         self.times(n, self.call_seconds * copies as f64)
+    }
+
+    /// Like [`Runner::call`] with the inputs out of the caches: flushed where the processor can, and by a sweep over
+    /// `bytes` of other memory.
+    pub(crate) fn call_cold(&mut self, n: usize, bytes: u64) -> Result<Vec<u64>, MeasureError> {
+        /// Time for a sweep, on top of the call's own.
+        const SWEEP_SECONDS: f64 = 20.0;
+        self.send(&format!("cold {n} {bytes}\n"))?;
+        self.times(n, self.call_seconds + SWEEP_SECONDS)
+    }
+
+    /// Restores the inputs once and then calls again and again on what the calls before have left: `n` batches of
+    /// `repetitions`; nanoseconds of each batch. A batch may take `seconds`.
+    pub(crate) fn call_warm(
+        &mut self,
+        n: usize,
+        repetitions: usize,
+        seconds: f64,
+    ) -> Result<Vec<u64>, MeasureError> {
+        self.send(&format!("warm {n} {repetitions}\n"))?;
+        self.times(n, seconds)
+    }
+
+    /// The process and the threads it has at the moment, itself first.
+    pub(crate) fn threads(&self) -> Vec<i32> {
+        let Some(pid) = self.group.as_ref().map(Group::pid) else { return Vec::new() };
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+        let others = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse::<i32>().ok());
+        let mut threads = vec![pid];
+        threads.extend(others.filter(|thread| *thread != pid));
+        threads
+    }
+
+    /// Hands over the descriptors of perf events for [`Runner::call_counted`].
+    pub(crate) fn give_events(&mut self, descriptors: &[RawFd]) -> Result<(), MeasureError> {
+        self.send(&format!("events {}\n", descriptors.len()))?;
+        let line = self.answer(LOAD_SECONDS)?;
+        if line != "send" {
+            return Err(self.unexpected(&line));
+        }
+        if send_descriptors(&self.stream, descriptors).is_err() {
+            return Err(self.ended());
+        }
+        match self.answer(LOAD_SECONDS)?.as_str() {
+            "received" => Ok(()),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Restores the inputs and calls once while some of the events handed over are enabled; nanoseconds of the call.
+    pub(crate) fn call_counted(&mut self, events: Range<usize>) -> Result<u64, MeasureError> {
+        self.send(&format!("counted {} {}\n", events.start, events.end))?;
+        Ok(self.times(1, self.call_seconds)?.first().copied().unwrap_or(0))
     }
 
     fn times(&mut self, n: usize, seconds: f64) -> Result<Vec<u64>, MeasureError> {

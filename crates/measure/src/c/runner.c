@@ -11,6 +11,12 @@
  *                 pieces which that call has changed are restored, as equal inputs have equal effects; the others stay in
  *                 the caches as they would in the program.
  *   batch K N     N times: restore K copies of the inputs, call once on each, answer `t NANOSECONDS` for all K
+ *   cold N BYTES  N times: restore the inputs, throw them out of the caches, sweep over BYTES of other memory, call, answer
+ *                 `t NANOSECONDS`
+ *   warm N R      restore the inputs once, then N times: call R times in succession on what the calls before have left,
+ *                 answer `t NANOSECONDS` for all R
+ *   events N      answer `send`, receive N file descriptors of perf events, answer `received`
+ *   counted I J   restore the inputs, call while the events I up to and without J are enabled, answer `t NANOSECONDS`
  *   check         answer `canary ok`, or `canary G` when something was written beside piece G
  *   dump          write the changed arguments to OUTPUTS; answer `changed` and a 0 or 1 per argument
  * A memory fault is announced as `fault SIGNAL GROUP OOM` before the process dies; GROUP is -1 when no guard page was
@@ -25,12 +31,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define MAX_ARGS 256
+#define MAX_EVENTS 512
+#define MAX_DESCRIPTORS 64
+#define LINE 64L
 #define MAX_COPIES 256
 #define PAGE 4096L
 #define CANARY 0xa5
@@ -49,7 +63,8 @@ struct argument {
 static struct piece pieces[MAX_ARGS];
 static struct argument arguments[MAX_ARGS];
 static struct place places[MAX_COPIES][MAX_ARGS];
-static int n_pieces, n_args, n_copies, n_filled, guard_mode, channel;
+static int events[MAX_EVENTS];
+static int n_pieces, n_args, n_events, n_copies, n_filled, guard_mode, channel;
 /* Whether a call changes the piece; everything counts as changed before the first call. */
 static char changes[MAX_ARGS];
 static int changes_known;
@@ -195,6 +210,122 @@ static void call(long copies, long repetitions)
     }
 }
 
+/* Throws the arguments out of the caches of all cores where the processor can, and everything else as far as a sweep over
+ * other memory does. */
+static int flush_caches(long bytes)
+{
+    static volatile char *other;
+    static long room;
+    long i;
+#ifdef __SSE2__
+    int g;
+#endif
+    if (bytes > room) {
+        void *map = mmap(0, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (map == MAP_FAILED)
+            return 0;
+        if (room > 0)
+            munmap((void *)other, (size_t)room);
+        other = map;
+        room = bytes;
+    }
+    for (i = 0; i < bytes; i += LINE)
+        other[i] = (char)(other[i] + 1);
+#ifdef __SSE2__
+    for (g = 0; g < n_pieces; ++g) {
+        const char *byte = (const char *)((uintptr_t)places[0][g].start & ~(uintptr_t)(LINE - 1));
+        for (; byte < places[0][g].start + pieces[g].size; byte += LINE)
+            _mm_clflush(byte);
+    }
+    _mm_mfence();
+#endif
+    return 1;
+}
+
+static void call_cold(long repetitions, long bytes)
+{
+    static void *args[MAX_ARGS];
+    long r;
+    for (r = 0; r < repetitions; ++r) {
+        long long start, end;
+        restore(places[0], args, !changes_known);
+        if (!flush_caches(bytes)) {
+            dprintf(channel, "error io no memory to sweep the caches with\n");
+            return;
+        }
+        start = now();
+        replay(args);
+        end = now();
+        dprintf(channel, "t %lld\n", end - start);
+    }
+}
+
+static void call_warm(long batches, long repetitions)
+{
+    static void *args[MAX_ARGS];
+    long b, r;
+    restore(places[0], args, !changes_known);
+    for (b = 0; b < batches; ++b) {
+        long long start = now(), end;
+        for (r = 0; r < repetitions; ++r)
+            replay(args);
+        end = now();
+        dprintf(channel, "t %lld\n", end - start);
+    }
+}
+
+static void receive_events(long n)
+{
+    dprintf(channel, "send\n");
+    while (n_events < n) {
+        union {
+            char bytes[CMSG_SPACE(MAX_DESCRIPTORS * sizeof(int))];
+            struct cmsghdr align;
+        } control;
+        char byte;
+        struct iovec part = {&byte, 1};
+        struct msghdr message;
+        struct cmsghdr *header;
+        long got;
+        memset(&message, 0, sizeof message);
+        message.msg_iov = &part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        got = recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
+        if (got < 0 && errno == EINTR)
+            continue;
+        header = got > 0 ? CMSG_FIRSTHDR(&message) : 0;
+        if (!header || header->cmsg_type != SCM_RIGHTS || (message.msg_flags & MSG_CTRUNC)) {
+            dprintf(channel, "error io the events did not arrive\n");
+            return;
+        }
+        got = (long)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        if (got > MAX_EVENTS - n_events)
+            got = MAX_EVENTS - n_events;
+        memcpy(events + n_events, CMSG_DATA(header), (size_t)got * sizeof(int));
+        n_events += (int)got;
+    }
+    dprintf(channel, "received\n");
+}
+
+/* `_IO('$', 0)` and `_IO('$', 1)` are PERF_EVENT_IOC_ENABLE and DISABLE; 1 says: the whole group. */
+static void call_counted(long from, long to)
+{
+    static void *args[MAX_ARGS];
+    long long start, end;
+    long e;
+    restore(places[0], args, !changes_known);
+    for (e = from; e < to; ++e)
+        ioctl(events[e], _IO('$', 0), 1);
+    start = now();
+    replay(args);
+    end = now();
+    for (e = from; e < to; ++e)
+        ioctl(events[e], _IO('$', 1), 1);
+    dprintf(channel, "t %lld\n", end - start);
+}
+
 static void dump(const char *path)
 {
     char changed[MAX_ARGS + 1];
@@ -292,6 +423,14 @@ int main(int argc, char **argv)
             call(1, a);
         } else if (sscanf(line, "batch %ld %ld", &a, &b) == 2 && a <= MAX_COPIES) {
             call(a, b);
+        } else if (sscanf(line, "cold %ld %ld", &a, &b) == 2) {
+            call_cold(a, b);
+        } else if (sscanf(line, "warm %ld %ld", &a, &b) == 2) {
+            call_warm(a, b);
+        } else if (sscanf(line, "events %ld", &a) == 1 && a <= MAX_EVENTS) {
+            receive_events(a);
+        } else if (sscanf(line, "counted %ld %ld", &a, &b) == 2 && 0 <= a && b <= n_events) {
+            call_counted(a, b);
         } else if (strcmp(line, "check\n") == 0) {
             int g = canary_broken(places[0]);
             if (g < 0)
