@@ -1,0 +1,184 @@
+//! The roofline profile of one nest.
+
+use crate::input::{CounterValue, NestInput};
+use crate::model;
+use oxeye_host::{Figure, FloatType, HostProfile, Operation};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How one nest performs on one machine. No figure in it contradicts the machine's measured ceilings; where clock,
+/// counts and ceilings do not go together the figure is `None` and [`NestProfile::why_missing`] says why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NestProfile {
+    /// Number of the nest in its file.
+    pub id: usize,
+    /// Where it is: `function:line`.
+    pub name: String,
+    /// Threads that the timed code uses.
+    pub threads: u32,
+    /// Time of one invocation that finds its data outside the caches, in nanoseconds.
+    pub cold_ns: Option<Figure>,
+    /// Time of one invocation that finds the data as the invocation before left them, in nanoseconds.
+    pub warm_ns: Option<Figure>,
+    /// Which of the two the rates, intensities and roofs below are of: the warm one where there is one.
+    pub basis: Option<Run>,
+    /// Share of the program's time, from 0 to 1.
+    pub share: Option<Figure>,
+    /// Floating-point operations of one invocation.
+    pub flops: Option<Figure>,
+    /// 10⁹ floating-point operations per second.
+    pub gflops: Option<Figure>,
+    /// Distinct bytes that one invocation touches.
+    pub footprint_bytes: Option<Figure>,
+    /// Bytes that any cache must move for one cold invocation.
+    pub compulsory_bytes: Option<Figure>,
+    /// Operations per byte of compulsory traffic: no cache can give a nest as it is a higher intensity.
+    pub compulsory_intensity: Option<Figure>,
+    /// Figures by memory level, nearest first.
+    pub levels: Vec<LevelProfile>,
+    /// The least time each roof allows, the binding one first.
+    pub roofs: Vec<Roof>,
+    /// The binding roof.
+    pub bound: Bound,
+    /// Performance at the binding roof, 10⁹ operations per second.
+    pub attainable_gflops: Option<Figure>,
+    /// Share of the binding roof that is reached, from 0 to 1.
+    pub roof_fraction: Option<Figure>,
+    /// Times by number of threads.
+    pub scaling: Vec<ScalingPoint>,
+    /// Readings of counters.
+    pub counters: Vec<CounterValue>,
+    /// The figures that are missing, each with the reason: `DRAM traffic: …`.
+    pub why_missing: Vec<String>,
+    /// What else to know about the figures that are there.
+    pub notes: Vec<String>,
+}
+
+/// The state of the caches when an invocation begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Run {
+    /// Its data are in main memory.
+    Cold,
+    /// Its data are where the invocation before left them.
+    Warm,
+}
+
+/// One memory level as a nest uses it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LevelProfile {
+    /// `L1`, `L2`, .., `DRAM`.
+    pub level: String,
+    /// Bytes that it serves to one invocation.
+    pub bytes: Option<Figure>,
+    /// The same per time, 10⁹ bytes per second.
+    pub gb_per_s: Option<Figure>,
+    /// The most this level was seen to serve to so many threads.
+    pub ceiling_gb_per_s: Option<Figure>,
+    /// Floating-point operations per byte that it serves.
+    pub intensity: Option<Figure>,
+}
+
+/// A lower bound on the time of one invocation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Roof {
+    /// What it is the bound of.
+    pub bound: Bound,
+    /// The least time it allows, in nanoseconds.
+    pub least_ns: Figure,
+    /// That time over the measured one, from 0 to 1.
+    pub fraction: Figure,
+}
+
+/// What keeps a nest from being faster.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Bound {
+    /// The bandwidth of a memory level.
+    Bandwidth {
+        /// `L1`, `L2`, .., `DRAM`.
+        level: String,
+    },
+    /// The peak rate of arithmetic.
+    Peak {
+        /// The type of most operations.
+        ty: FloatType,
+    },
+    /// The rate of an expensive operation.
+    Rate {
+        /// The operation.
+        operation: Operation,
+        /// Its type.
+        ty: FloatType,
+    },
+    /// It runs shorter than it takes to start and join threads.
+    Overhead,
+    /// Too little is known.
+    Unknown,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Bandwidth { level } => write!(f, "{level} bandwidth"),
+            Bound::Peak { ty } => write!(f, "{} peak", ty.name()),
+            Bound::Rate { operation, ty } => write!(f, "{} {} rate", ty.name(), operation.name()),
+            Bound::Overhead => f.write_str("overhead"),
+            Bound::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Run::Cold => "cold",
+            Run::Warm => "warm",
+        })
+    }
+}
+
+/// A time with a number of threads, against one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScalingPoint {
+    /// Threads.
+    pub threads: u32,
+    /// Time of one invocation in nanoseconds.
+    pub runtime_ns: Figure,
+    /// Time of one thread over it; `None` where one thread was not timed.
+    pub speedup: Option<Figure>,
+}
+
+impl NestProfile {
+    /// Time of one invocation that the rates are of.
+    pub fn runtime_ns(&self) -> Option<Figure> {
+        match self.basis? {
+            Run::Cold => self.cold_ns,
+            Run::Warm => self.warm_ns,
+        }
+    }
+
+    /// The profile of a level.
+    pub fn level(&self, name: &str) -> Option<&LevelProfile> {
+        self.levels.iter().find(|l| l.level == name)
+    }
+
+    /// Where the nest stands on a roofline plot: the level its intensity is of, and that intensity. The binding level if
+    /// memory binds, else the farthest level with an intensity, else the compulsory traffic.
+    pub fn plotted_intensity(&self) -> Option<(&str, Figure)> {
+        let intensity_of = |l: &LevelProfile| l.intensity.filter(|i| i.value > 0.0);
+        if let Bound::Bandwidth { level } = &self.bound
+            && let Some(found) = self.level(level)
+            && let Some(intensity) = intensity_of(found)
+        {
+            return Some((&found.level, intensity));
+        }
+        let farthest = self.levels.iter().rev().find_map(|l| Some((l.level.as_str(), intensity_of(l)?)));
+        farthest.or_else(|| Some(("compulsory", self.compulsory_intensity.filter(|i| i.value > 0.0)?)))
+    }
+}
+
+/// The roofline profile of a nest; see the crate's front page for the formulas.
+pub fn profile_nest(input: &NestInput, host: &HostProfile) -> NestProfile {
+    model::Model::new(input, host).profile()
+}
