@@ -322,8 +322,8 @@ impl<'a> Counter<'a> {
     }
 }
 
-/// The value of an integer expression of symbols.
-pub(crate) fn evaluate_symbols(expr: &Expr, value_of: &dyn Fn(SymId) -> Option<i64>) -> Option<i64> {
+/// The value of an integer expression of symbols; `None` if a symbol has no value, it reads memory, or it overflows.
+pub fn evaluate_symbols(expr: &Expr, value_of: &dyn Fn(SymId) -> Option<i64>) -> Option<i64> {
     evaluate(expr, &|var| match var {
         Var::Sym(id) => value_of(id),
         Var::Loop(_) => None,
@@ -363,7 +363,7 @@ pub(crate) fn evaluate(expr: &Expr, value_of: &dyn Fn(Var) -> Option<i64>) -> Op
     }
 }
 
-fn binary(op: BinaryOp, left: i64, right: i64) -> Option<i64> {
+pub(crate) fn binary(op: BinaryOp, left: i64, right: i64) -> Option<i64> {
     let shift = u32::try_from(right).ok().filter(|&s| s < 64);
     match op {
         BinaryOp::Add => left.checked_add(right),

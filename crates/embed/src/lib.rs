@@ -1,6 +1,7 @@
 //! Loop nests as feature graphs, and the encoder that turns them into performance embeddings.
 
 mod architecture;
+mod build;
 mod error;
 mod graph;
 mod hand_made;
@@ -8,6 +9,7 @@ pub mod schema;
 mod vectors;
 
 pub use architecture::{Architecture, ModelInfo, Way};
+pub use build::graph;
 pub use error::EmbedError;
 pub use graph::{Edge, EdgeKind, Features, NestGraph, Node, NodeKind};
 pub use hand_made::HandMadeFeature;
