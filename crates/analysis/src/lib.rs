@@ -59,6 +59,7 @@ mod domain;
 mod footprint;
 mod linear;
 pub mod omega;
+pub mod traffic;
 
 pub use access::{Anchor, Role, StmtAccess};
 pub use counts::{

@@ -1,0 +1,437 @@
+//! Runs a plan: its loops in full, or windows of them where that costs too much.
+
+use std::ops::Range;
+
+use super::form::extreme;
+use super::plan::{Op, Plan, PlanLoop, PlanTouch};
+use super::sample::{LineSample, N_RESIDUES, noise};
+use super::stream::{Sink, Stream, Touch, run_streams};
+
+/// Where a plan's accesses go.
+pub(super) struct Walk<'a, S> {
+    plan: &'a Plan,
+    sample: &'a LineSample,
+    /// Binary logarithm of the bytes per line.
+    shift: u32,
+    sink: S,
+    iterators: Vec<i64>,
+    /// First address of each array; swaps exchange them.
+    bases: Vec<i64>,
+    /// Accesses per nest.
+    accesses: Vec<f64>,
+    nest: usize,
+    weight: f64,
+    /// The part of a window that is running, as [`Sink::set_cell`] has it.
+    part: usize,
+    has_windows: bool,
+    random: u64,
+    streams: Vec<Stream>,
+    touches: Vec<Touch>,
+}
+
+/// What is left when everything has run.
+pub(super) struct Walked<S> {
+    pub(super) sink: S,
+    /// Accesses per nest.
+    pub(super) accesses: Vec<f64>,
+    pub(super) has_windows: bool,
+}
+
+impl<'a, S: Sink> Walk<'a, S> {
+    pub(super) fn new(plan: &'a Plan, sample: &'a LineSample, line_bytes: u64, seed: u64, sink: S) -> Self {
+        Self {
+            plan,
+            sample,
+            shift: line_bytes.trailing_zeros(),
+            sink,
+            iterators: vec![0; plan.n_slots],
+            bases: plan.bases.clone(),
+            accesses: vec![0.0; plan.nests.len()],
+            nest: 0,
+            weight: 1.0,
+            part: 0,
+            has_windows: false,
+            random: seed,
+            streams: Vec::new(),
+            touches: Vec::new(),
+        }
+    }
+
+    /// Runs the plan at about this cost, without counting anything.
+    pub(super) fn warm(&mut self, budget: f64) {
+        self.set_weight(0.0);
+        self.ops(&self.plan.body, budget);
+        self.set_weight(1.0);
+        self.bases.clone_from(&self.plan.bases);
+    }
+
+    /// Runs the plan at about this cost.
+    pub(super) fn run(mut self, budget: f64) -> Walked<S> {
+        self.ops(&self.plan.body, budget);
+        Walked { sink: self.sink, accesses: self.accesses, has_windows: self.has_windows }
+    }
+
+    fn set_weight(&mut self, weight: f64) {
+        self.weight = weight;
+        self.sink.set_weight(weight);
+    }
+
+    fn set_part(&mut self, part: usize) {
+        self.part = part;
+        self.sink.set_cell(self.nest, part);
+    }
+
+    fn cost(&mut self, ops: &[Op]) -> Cost {
+        let mut estimate =
+            Estimate { sample: self.sample, shift: self.shift, iterators: &mut self.iterators };
+        estimate.ops(ops)
+    }
+
+    fn ops(&mut self, ops: &'a [Op], budget: f64) {
+        let total = if budget.is_finite() && ops.len() > 1 { self.cost(ops).steps } else { 0.0 };
+        for op in ops {
+            let budget = if total <= budget && total > 0.0 {
+                f64::INFINITY
+            } else if total > 0.0 {
+                budget * self.cost(std::slice::from_ref(op)).steps / total
+            } else {
+                budget
+            };
+            self.op(op, budget);
+        }
+    }
+
+    fn op(&mut self, op: &'a Op, budget: f64) {
+        match op {
+            Op::Loop(l) => self.for_loop(l, budget),
+            Op::Touch(touch) => self.touch(touch),
+            Op::Guard(guard) => {
+                let value = guard.condition.value(&self.iterators);
+                if value != Some(0) {
+                    self.ops(&guard.then, budget);
+                }
+                if value.is_none_or(|value| value == 0) {
+                    self.ops(&guard.otherwise, budget);
+                }
+            }
+            Op::Nest(nest, body) => {
+                self.nest = *nest;
+                self.sink.set_cell(self.nest, self.part);
+                self.ops(body, budget);
+            }
+            Op::Swap(a, b) => self.bases.swap(*a, *b),
+        }
+    }
+
+    fn for_loop(&mut self, l: &'a PlanLoop, budget: f64) {
+        let Some((first, n)) = range(l, &self.iterators) else { return };
+        if budget.is_finite() {
+            let mut estimate =
+                Estimate { sample: self.sample, shift: self.shift, iterators: &mut self.iterators };
+            let cost = estimate.for_loop(l).steps;
+            if cost > budget {
+                return self.windows(l, first, n, budget, cost);
+            }
+        }
+        self.iterations(l, first, 0..n, f64::INFINITY);
+    }
+
+    fn iterations(&mut self, l: &'a PlanLoop, first: i64, which: Range<u64>, budget: f64) {
+        if which.is_empty() {
+            return;
+        }
+        if l.is_innermost {
+            return self.innermost(l, first.wrapping_add((which.start as i64).wrapping_mul(l.step)), which);
+        }
+        for k in which {
+            self.iterators[l.slot] = first.wrapping_add((k as i64).wrapping_mul(l.step));
+            self.ops(&l.body, budget);
+        }
+    }
+
+    /// Runs the first iterations, which may meet empty caches, and then as many in the middle of each of equal shares
+    /// of the rest, where what goes before them warms the caches.
+    fn windows(&mut self, l: &'a PlanLoop, first: i64, n: u64, budget: f64, cost: f64) {
+        let affordable = (budget * n as f64 / cost) as u64;
+        let (n_shares, length, inner) = if affordable >= 10 {
+            let n_shares = (affordable / 4).clamp(2, MAX_SHARES);
+            // Whole lines of neighbouring columns, where iterations are that many.
+            let length = affordable / (2 * n_shares + 1);
+            (n_shares, if length > LINE { length - length % LINE } else { length.max(1) }, f64::INFINITY)
+        } else {
+            (2, 1, budget / 5.0)
+        };
+        if n <= length * (2 * n_shares + 1) {
+            return self.iterations(l, first, 0..n, budget / n as f64);
+        }
+        self.has_windows = true;
+        let (weight, is_outermost) = (self.weight, self.part == 0);
+        self.iterations(l, first, 0..length, inner);
+        let mut done = length;
+        for share in 0..n_shares {
+            let at = |share: u64| {
+                length + ((n - length) as u128 * u128::from(share) / u128::from(n_shares)) as u64
+            };
+            let (begin, end) = (at(share), at(share + 1));
+            let start = begin + (end - begin - length) / 2;
+            let warm = start.saturating_sub(length).max(done);
+            self.skip(&l.body, warm - done);
+            self.set_weight(0.0);
+            self.iterations(l, first, warm..start, inner);
+            self.set_weight(weight * (end - begin) as f64 / length as f64);
+            let half = start + length / 2;
+            if is_outermost {
+                self.set_part(if length > 1 || share % 2 == 0 { 1 } else { 2 });
+            }
+            self.iterations(l, first, start..half, inner);
+            if is_outermost && length > 1 {
+                self.set_part(2);
+            }
+            self.iterations(l, first, half..start + length, inner);
+            if is_outermost {
+                self.set_part(0);
+            }
+            self.set_weight(weight);
+            done = start + length;
+        }
+        self.skip(&l.body, n - done);
+    }
+
+    /// What `n` iterations that do not run do to the arrays' places.
+    fn skip(&mut self, body: &[Op], n: u64) {
+        if body.iter().any(|op| matches!(op, Op::Swap(..))) {
+            for _ in 0..n {
+                for op in body {
+                    if let Op::Swap(a, b) = op {
+                        self.bases.swap(*a, *b);
+                    }
+                }
+            }
+        }
+    }
+
+    fn innermost(&mut self, l: &'a PlanLoop, first: i64, which: Range<u64>) {
+        let n = which.end - which.start;
+        self.iterators[l.slot] = first;
+        self.hoisted(&l.body, false);
+        let mut streams = std::mem::take(&mut self.streams);
+        streams.clear();
+        if self.collect(&l.body, l, &mut streams) {
+            self.count(streams.len() as f64 * n as f64);
+            let mut touches = std::mem::take(&mut self.touches);
+            run_streams(&mut streams, n, self.shift, self.sample, &mut touches, &mut self.sink);
+            self.touches = touches;
+        } else {
+            for k in 0..n {
+                self.iterators[l.slot] = first.wrapping_add((k as i64).wrapping_mul(l.step));
+                self.unhoisted(&l.body);
+            }
+        }
+        self.streams = streams;
+        self.iterators[l.slot] = first;
+        self.hoisted(&l.body, true);
+    }
+
+    /// The accesses that move with the loop, as streams from its first iteration; whether they all are such.
+    fn collect(&self, ops: &[Op], l: &PlanLoop, streams: &mut Vec<Stream>) -> bool {
+        ops.iter().all(|op| match op {
+            Op::Touch(touch) if touch.is_hoisted => true,
+            Op::Touch(touch) if touch.others.is_empty() => {
+                let address = self.bases[touch.array].wrapping_add(touch.linear.value(&self.iterators));
+                let stride = touch.linear.coefficient(l.slot).wrapping_mul(l.step);
+                streams.push(Stream::new(address, stride, touch.array, touch.is_write));
+                true
+            }
+            Op::Guard(guard) if !guard.condition.uses(l.slot) => {
+                let value = guard.condition.value(&self.iterators);
+                (value == Some(0) || self.collect(&guard.then, l, streams))
+                    && (value.is_some_and(|value| value != 0) || self.collect(&guard.otherwise, l, streams))
+            }
+            _ => false,
+        })
+    }
+
+    /// Touches what is in registers while the loop runs: all of it before, what was written after.
+    fn hoisted(&mut self, ops: &'a [Op], writes_only: bool) {
+        for op in ops {
+            match op {
+                Op::Touch(touch) if touch.is_hoisted && (touch.is_write || !writes_only) => self.touch(touch),
+                Op::Guard(guard) => {
+                    let value = guard.condition.value(&self.iterators);
+                    if value != Some(0) {
+                        self.hoisted(&guard.then, writes_only);
+                    }
+                    if value.is_none_or(|value| value == 0) {
+                        self.hoisted(&guard.otherwise, writes_only);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn unhoisted(&mut self, ops: &'a [Op]) {
+        for op in ops {
+            match op {
+                Op::Touch(touch) if !touch.is_hoisted => self.touch(touch),
+                Op::Guard(guard) => {
+                    let value = guard.condition.value(&self.iterators);
+                    if value != Some(0) {
+                        self.unhoisted(&guard.then);
+                    }
+                    if value.is_none_or(|value| value == 0) {
+                        self.unhoisted(&guard.otherwise);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn touch(&mut self, touch: &PlanTouch) {
+        let mut address = self.bases[touch.array].wrapping_add(touch.linear.value(&self.iterators));
+        for index in &touch.others {
+            let value = index
+                .formula
+                .value(&self.iterators)
+                .unwrap_or_else(|| (noise(&mut self.random) % index.extent.unsigned_abs().max(1)) as i64);
+            address = address.wrapping_add(value.wrapping_mul(index.stride_bytes));
+        }
+        self.count(1.0);
+        let line = (address as u64) >> self.shift;
+        if self.sample.has(line) {
+            self.sink.repeat(&[Touch { line, array: touch.array, is_write: touch.is_write }], 1);
+        }
+    }
+
+    fn count(&mut self, n: f64) {
+        if let Some(sum) = self.accesses.get_mut(self.nest) {
+            *sum += n * self.weight;
+        }
+    }
+}
+
+/// Shares of a loop's range that have a window each, at most.
+const MAX_SHARES: u64 = 8;
+/// Elements that a line may have.
+const LINE: u64 = 16;
+
+/// The first iterator and the number of iterations; `None` if there are none.
+fn range(l: &PlanLoop, iterators: &[i64]) -> Option<(i64, u64)> {
+    let lower = extreme(&l.lower, iterators, i64::max)?;
+    let upper = extreme(&l.upper, iterators, i64::min)?;
+    let size = upper.checked_sub(lower).filter(|size| *size > 0)?;
+    let first = if l.step > 0 { lower } else { upper - 1 };
+    Some((first, size.unsigned_abs().div_ceil(l.step.unsigned_abs())))
+}
+
+/// What running something costs, in touches of lines, and its accesses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cost {
+    pub(super) accesses: f64,
+    pub(super) steps: f64,
+}
+
+impl Cost {
+    fn add(&mut self, other: Cost, factor: f64) {
+        self.accesses += other.accesses * factor;
+        self.steps += other.steps * factor;
+    }
+}
+
+/// The cost of a plan.
+pub(super) fn cost(plan: &Plan, sample: &LineSample, line_bytes: u64) -> Cost {
+    let mut iterators = vec![0; plan.n_slots];
+    Estimate { sample, shift: line_bytes.trailing_zeros(), iterators: &mut iterators }.ops(&plan.body)
+}
+
+/// Estimates costs by Simpson's rule over iterators that shape what is inside.
+struct Estimate<'a> {
+    sample: &'a LineSample,
+    shift: u32,
+    iterators: &'a mut Vec<i64>,
+}
+
+impl Estimate<'_> {
+    fn ops(&mut self, ops: &[Op]) -> Cost {
+        let mut sum = Cost::default();
+        for op in ops {
+            match op {
+                Op::Loop(l) => sum.add(self.for_loop(l), 1.0),
+                Op::Touch(_) => sum.add(Cost { accesses: 1.0, steps: 1.0 }, 1.0),
+                Op::Guard(guard) => {
+                    let value = guard.condition.value(self.iterators);
+                    if value != Some(0) {
+                        sum.add(self.ops(&guard.then), 1.0);
+                    }
+                    if value.is_none_or(|value| value == 0) {
+                        sum.add(self.ops(&guard.otherwise), 1.0);
+                    }
+                }
+                Op::Nest(_, body) => sum.add(self.ops(body), 1.0),
+                Op::Swap(..) => {}
+            }
+        }
+        sum
+    }
+
+    fn for_loop(&mut self, l: &PlanLoop) -> Cost {
+        let Some((first, n)) = range(l, self.iterators) else { return Cost::default() };
+        let mut sum = Cost { accesses: 0.0, steps: 1.0 };
+        if l.is_innermost && !l.shapes_inside {
+            self.iterators[l.slot] = first;
+            self.streams(&l.body, l, n as f64, &mut sum);
+            return sum;
+        }
+        let points: &[(f64, f64)] = match (l.shapes_inside, n) {
+            (false, _) | (_, 1) => &[(0.0, 1.0)],
+            _ => &[(0.0, 1.0 / 6.0), (0.5, 4.0 / 6.0), (1.0, 1.0 / 6.0)],
+        };
+        for (place, share) in points {
+            let k = (place * (n - 1) as f64) as i64;
+            self.iterators[l.slot] = first.wrapping_add(k.wrapping_mul(l.step));
+            let inside = self.ops(&l.body);
+            sum.add(inside, share * n as f64);
+        }
+        sum
+    }
+
+    fn streams(&mut self, ops: &[Op], l: &PlanLoop, n: f64, sum: &mut Cost) {
+        for op in ops {
+            match op {
+                Op::Touch(touch) if touch.is_hoisted => {
+                    let times = if touch.is_write { 2.0 } else { 1.0 };
+                    sum.add(Cost { accesses: times, steps: times }, 1.0);
+                }
+                Op::Touch(touch) => {
+                    let stride = touch.linear.coefficient(l.slot).wrapping_mul(l.step).unsigned_abs() as f64;
+                    let lines = (stride / f64::from(1u32 << self.shift)).min(1.0);
+                    let is_stepped = touch.others.is_empty() && lines >= 1.0 && !self.sample.is_all();
+                    let per_iteration = match (touch.others.is_empty(), is_stepped) {
+                        (true, false) => lines * self.sample.fraction() * TOUCHES_PER_LINE,
+                        (true, true) => self.sample.fraction() + STEP_OVER,
+                        (false, _) => 1.0,
+                    };
+                    sum.add(Cost { accesses: n, steps: 1.0 + n * per_iteration }, 1.0);
+                }
+                Op::Guard(guard) => {
+                    let value = guard.condition.value(self.iterators);
+                    if value != Some(0) {
+                        self.streams(&guard.then, l, n, sum);
+                    }
+                    if value.is_none_or(|value| value == 0) {
+                        self.streams(&guard.otherwise, l, n, sum);
+                    }
+                }
+                Op::Loop(_) | Op::Nest(..) | Op::Swap(..) => {}
+            }
+        }
+    }
+}
+
+/// Streams that reach new lines in different iterations make the others be touched again.
+const TOUCHES_PER_LINE: f64 = 2.0;
+/// Stepping over a line that is not followed costs this much of touching one.
+const STEP_OVER: f64 = 0.1;
+
+const _: () = assert!(N_RESIDUES.is_power_of_two());
