@@ -1,20 +1,73 @@
-//! What this machine can do.
+//! What this machine can do, measured once and kept: topology, bandwidths of caches and main memory, peak rates of
+//! arithmetic, the cost of a parallel region, and how far its clocks can be trusted.
+//!
+//! ```no_run
+//! use oxeye_host::{Effort, FloatType};
+//!
+//! # fn main() -> Result<(), oxeye_host::HostError> {
+//! let host = oxeye_host::load_or_measure(Effort::Brief, None, &mut |_| {})?;
+//! if let (Some(memory), Some(peak)) = (host.bandwidth("DRAM", 1), host.peak_gflops(FloatType::F64, 1, 512)) {
+//!     println!("one core is bound by memory below {:.1} FLOP/B", peak.value / memory.value);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The file
+//!
+//! Profiles are JSON files in [`cache_folder`], one for each processor model, microcode revision and count of usable
+//! cores; any other key means another machine and is measured anew. [`HostProfile`] documents every field with its unit;
+//! its names are the names in the file. `schema` is [`SCHEMA`] and changes whenever a reader of the old form would
+//! misunderstand the new one; fields may be added without. A file of another schema, or a damaged one, is set aside
+//! under a name that ends in `.damaged` and the machine measured again. A [brief](Effort::Brief) profile has the same
+//! form, with `thorough` false; `notes` says of every figure that is missing why it is.
+//!
+//! # How it is measured
+//!
+//! One thread a core, pinned; every thread touches its own memory first; rounds begin together behind a barrier and last
+//! until the slowest thread is done. All configurations of a kind take turns, so that a disturbance falls on all of
+//! them, until the best three rounds agree within 1 % or the kind's time is over. A bandwidth's or rate's `value` is that
+//! of the best round, as McCalpin's STREAM reports it: it is a ceiling, and disturbances only hide it. Median and spread
+//! stand beside it. Cache capacities are where the curve of read bandwidth over array size falls; a level that does not
+//! show in the curve is noted, not made up.
+//!
+//! # What it does not do
+//!
+//! It knows nothing of programs and nests, and reads no hardware counters.
 
 mod affinity;
+mod arrays;
+mod bandwidth;
+mod clock;
+mod compute;
 mod error;
 mod figure;
+mod fork_join;
+mod kernels;
+mod knees;
+mod levels;
+mod measure;
+mod noise;
+mod pool;
+mod probe;
 mod profile;
+mod sampling;
 mod store;
+mod timed;
 mod topology;
 
 pub use error::HostError;
 pub use figure::{Figure, Provenance};
+pub use measure::{Effort, Step, measure};
+pub use probe::Probe;
 pub use profile::{
     Bandwidth, CurvePoint, DaisyKeys, FloatType, HostKey, HostProfile, MemoryLevel, Noise, Operation,
     OperationRate, PeakRate, SCHEMA, StreamKernel,
 };
 pub use store::{Kept, ProfileStore, cache_folder};
 pub use topology::{CacheInfo, ContainerLimits, Sources, Topology};
+
+use oxeye_measure::Compiler;
 
 /// The cached profile of this very machine, `None` if there is none yet.
 ///
@@ -23,4 +76,41 @@ pub use topology::{CacheInfo, ContainerLimits, Sources, Topology};
 pub fn load() -> Result<Option<HostProfile>, HostError> {
     let (topology, _) = Topology::read(&Sources::this_machine());
     ProfileStore::at(cache_folder()).load(&HostKey::of(&topology))
+}
+
+/// The cached profile of this very machine, or a new one, which is then kept. A thorough profile is wanted where
+/// `effort` says so: a brief one is then measured again.
+///
+/// # Errors
+/// As [`measure`]. A cache that cannot be read or written is a note in the profile, not an error.
+pub fn load_or_measure(
+    effort: Effort,
+    compiler: Option<&Compiler>,
+    progress: &mut dyn FnMut(Step),
+) -> Result<HostProfile, HostError> {
+    match load() {
+        Ok(Some(profile)) if profile.thorough || effort == Effort::Brief => Ok(profile),
+        _ => measure_and_keep(effort, compiler, progress),
+    }
+}
+
+/// Measures this machine and keeps the profile, unless it is brief and a thorough one is there already. Notes say
+/// whether a damaged file was set aside, or why the profile could not be kept.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_and_keep(
+    effort: Effort,
+    compiler: Option<&Compiler>,
+    progress: &mut dyn FnMut(Step),
+) -> Result<HostProfile, HostError> {
+    let mut profile = measure(effort, compiler, progress)?;
+    match ProfileStore::at(cache_folder()).save(&profile) {
+        Ok(Kept::New { set_aside: Some((path, why)), .. }) => {
+            profile.notes.push(format!("an earlier profile was set aside as {}: {why}", path.display()));
+        }
+        Ok(_) => {}
+        Err(error) => profile.notes.push(format!("this profile could not be kept: {error}")),
+    }
+    Ok(profile)
 }

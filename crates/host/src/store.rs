@@ -153,3 +153,6 @@ fn parse(bytes: &[u8], key: &HostKey) -> Result<HostProfile, String> {
     }
     Ok(profile)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Peak rates of arithmetic, rates of expensive operations, and the clock rate.
+
+use crate::figure::Figure;
+use crate::kernels::{self, ArithmeticFn, WIDTHS};
+use crate::pool::Pool;
+use crate::profile::{FloatType, Operation, OperationRate, PeakRate};
+use crate::sampling::{Patience, laps};
+use crate::timed::Timed;
+
+const TYPES: [FloatType; 2] = [FloatType::F32, FloatType::F64];
+
+/// About how long one sample of a rate takes, seconds: longer than processors need to change their clock rate for wide
+/// vectors.
+const SAMPLE_S: f64 = 5e-3;
+
+/// Arithmetic on so many threads, whose rates are in 10⁹ operations per second.
+fn timed<'a>(pool: &'a Pool, threads: u32, kernel: ArithmeticFn) -> Timed<'a> {
+    // Longer than the cost of starting, short enough to be repeated.
+    const ROUNDS: u64 = 64;
+    let work = move |_: usize, repeats: usize| {
+        // SAFETY: the kernel was offered for this processor.
+        unsafe { (kernel.run)(ROUNDS * repeats as u64) }
+    };
+    Timed::new(pool, threads as usize, SAMPLE_S, kernel.per_round * ROUNDS as f64 * 1e-9, work)
+}
+
+/// Peak multiply-add rates for the thread counts and vector widths asked for, as far as the processor has them.
+pub(crate) fn peaks(pool: &Pool, threads: &[u32], widths: &[u32], patience: Patience) -> Vec<PeakRate> {
+    let mut configurations = Vec::new();
+    for ty in TYPES {
+        for &vector_bits in widths {
+            let Some(kernel) = kernels::multiply_add(ty, vector_bits) else { continue };
+            configurations.extend(threads.iter().map(|&n| (ty, vector_bits, n, timed(pool, n, kernel))));
+        }
+    }
+    let series = sample(configurations.iter().map(|c| &c.3), patience);
+    let rate = |((ty, vector_bits, threads, _), samples): (&(FloatType, u32, u32, Timed<'_>), &Vec<f64>)| {
+        Some(PeakRate {
+            ty: *ty,
+            vector_bits: *vector_bits,
+            threads: *threads,
+            gflops: Figure::best_of(samples)?,
+            median_gflops: Figure::median_of(samples)?.value,
+        })
+    };
+    configurations.iter().zip(&series).filter_map(rate).collect()
+}
+
+/// Vector widths for which the processor has multiply-add, scalars first.
+pub(crate) fn widths() -> Vec<u32> {
+    WIDTHS.into_iter().filter(|bits| kernels::multiply_add(FloatType::F64, *bits).is_some()).collect()
+}
+
+/// Rates of division, square root and exponential, one core.
+pub(crate) fn operations(pool: &Pool, patience: Patience) -> Vec<OperationRate> {
+    let mut configurations = Vec::new();
+    for operation in [Operation::Div, Operation::Sqrt, Operation::Exp] {
+        for ty in TYPES {
+            for vector_bits in WIDTHS {
+                if let Some(kernel) = kernels::operation(operation, ty, vector_bits) {
+                    configurations.push((operation, ty, vector_bits, timed(pool, 1, kernel)));
+                }
+            }
+        }
+    }
+    let series = sample(configurations.iter().map(|c| &c.3), patience);
+    let rate =
+        |((operation, ty, vector_bits, _), samples): (&(Operation, FloatType, u32, Timed<'_>), &Vec<f64>)| {
+            let gop_per_s = Figure::best_of(samples)?;
+            Some(OperationRate { operation: *operation, ty: *ty, vector_bits: *vector_bits, gop_per_s })
+        };
+    configurations.iter().zip(&series).filter_map(rate).collect()
+}
+
+/// Clock rate in GHz while so many cores are busy, of the slowest of them: the best of several samples.
+pub(crate) fn clock_ghz(pool: &Pool, threads: u32, patience: Patience) -> Option<Figure> {
+    let chain = timed(pool, threads, kernels::addition_chain()?);
+    let all = Figure::best_of(&sample([&chain].into_iter(), patience)[0])?;
+    Some(all.scaled(1.0 / f64::from(threads), all.provenance))
+}
+
+fn sample<'a, 'b: 'a>(
+    timed: impl Iterator<Item = &'a Timed<'b>> + Clone,
+    patience: Patience,
+) -> Vec<Vec<f64>> {
+    laps(patience, timed.clone().count(), |series| {
+        for (timed, samples) in timed.clone().zip(series) {
+            samples.extend(timed.rates(1));
+        }
+    })
+}

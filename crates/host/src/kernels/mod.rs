@@ -1,0 +1,134 @@
+//! The loops that are timed. They are chosen at run time by what the processor can do; nothing here reads a clock.
+
+#[cfg(not(target_arch = "x86_64"))]
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+#[cfg(target_arch = "x86_64")]
+mod x86_arithmetic;
+
+#[cfg(target_arch = "x86_64")]
+mod libmvec;
+
+use crate::arrays::Triple;
+use crate::profile::{FloatType, Operation, StreamKernel};
+
+/// Goes over arrays a number of times. Unsafe because the pointers must be as [`Triple`] says and because the processor
+/// must have what the function was compiled for.
+pub(crate) type StreamFn = unsafe fn(Triple, usize);
+
+/// Arithmetic on registers, a number of rounds. Unsafe because the processor must have what it was compiled for.
+#[derive(Clone, Copy)]
+pub(crate) struct ArithmeticFn {
+    /// Does so many rounds.
+    pub(crate) run: unsafe fn(u64),
+    /// Operations of a round, over all vector elements.
+    pub(crate) per_round: f64,
+}
+
+/// STREAM's scalar, √2 − 1: with it repeated rounds of all kernels neither grow nor vanish.
+pub(crate) const SCALAR: f64 = std::f64::consts::SQRT_2 - 1.0;
+
+/// Widths of vectors to measure, scalars first; whether this processor has them is for the functions below to tell.
+pub(crate) const WIDTHS: [u32; 4] = [0, 128, 256, 512];
+
+/// A kernel with the widest vectors there are, with ordinary or non-temporal stores. `None` where there are no such
+/// stores or the kernel stores nothing.
+pub(crate) fn stream(kernel: StreamKernel, non_temporal: bool) -> Option<StreamFn> {
+    if kernel == StreamKernel::Load && non_temporal {
+        return None;
+    }
+    #[cfg(target_arch = "x86_64")]
+    return Some(x86::stream(kernel, non_temporal));
+    #[cfg(not(target_arch = "x86_64"))]
+    return (!non_temporal).then(|| portable::stream(kernel));
+}
+
+/// Independent multiply-adds, fused where the processor can.
+pub(crate) fn multiply_add(ty: FloatType, vector_bits: u32) -> Option<ArithmeticFn> {
+    #[cfg(target_arch = "x86_64")]
+    return x86_arithmetic::multiply_add(ty, vector_bits);
+    #[cfg(not(target_arch = "x86_64"))]
+    return (vector_bits == 0).then(|| portable::multiply_add(ty));
+}
+
+/// Independent expensive operations.
+pub(crate) fn operation(operation: Operation, ty: FloatType, vector_bits: u32) -> Option<ArithmeticFn> {
+    if operation == Operation::Exp && vector_bits == 0 {
+        return Some(scalar_exp(ty));
+    }
+    #[cfg(target_arch = "x86_64")]
+    return match operation {
+        Operation::Exp => libmvec::exp(ty, vector_bits),
+        _ => x86_arithmetic::operation(operation, ty, vector_bits),
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    return (vector_bits == 0).then(|| portable::operation(operation, ty));
+}
+
+/// A chain of integer additions of registers, each of which needs the one before: one cycle each on every processor this
+/// knows. `None` elsewhere.
+pub(crate) fn addition_chain() -> Option<ArithmeticFn> {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    return Some(ArithmeticFn { run: chain, per_round: 16.0 });
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    return None;
+}
+
+/// Adds registers, not constants: some processors add small constants while renaming, in no time at all.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn chain(rounds: u64) {
+    let mut x: u64 = 1;
+    let y: u64 = std::hint::black_box(3);
+    macro_rules! sixteen {
+        ($line:literal) => {
+            // SAFETY: adds registers, nothing else.
+            unsafe {
+                std::arch::asm!(
+                    $line, $line, $line, $line, $line, $line, $line, $line,
+                    $line, $line, $line, $line, $line, $line, $line, $line,
+                    x = inout(reg) x, y = in(reg) y, options(nomem, nostack)
+                )
+            }
+        };
+    }
+    for _ in 0..rounds {
+        #[cfg(target_arch = "x86_64")]
+        sixteen!("add {x}, {y}");
+        #[cfg(target_arch = "aarch64")]
+        sixteen!("add {x}, {x}, {y}");
+    }
+    std::hint::black_box(x);
+}
+
+/// Arguments of exponentials, between −2 and 2.
+fn exp_arguments<T: Copy + From<f32>>() -> [T; 64] {
+    std::array::from_fn(|i| T::from((i as f32 - 31.5) / 16.0))
+}
+
+fn scalar_exp(ty: FloatType) -> ArithmeticFn {
+    macro_rules! exps {
+        ($name:ident, $t:ty) => {
+            fn $name(rounds: u64) {
+                let arguments = exp_arguments::<$t>();
+                for _ in 0..rounds {
+                    let mut sum: $t = 0.0;
+                    for x in std::hint::black_box(&arguments) {
+                        sum += x.exp();
+                    }
+                    std::hint::black_box(sum);
+                }
+            }
+        };
+    }
+    exps!(exp_f32, f32);
+    exps!(exp_f64, f64);
+    let run = match ty {
+        FloatType::F32 => exp_f32,
+        FloatType::F64 => exp_f64,
+    };
+    ArithmeticFn { run, per_round: 64.0 }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! Single measurements, for those who check them against something else.
+
+use crate::bandwidth::{self, StreamPlan};
+use crate::compute;
+use crate::error::HostError;
+use crate::figure::Figure;
+use crate::pool::Pool;
+use crate::profile::{Bandwidth, PeakRate, StreamKernel};
+use crate::sampling::Patience;
+use crate::topology::Topology;
+use std::time::Duration;
+
+/// Threads pinned to the cores this process may use, ready to measure.
+pub struct Probe {
+    pool: Pool,
+}
+
+impl Probe {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// When threads cannot be started.
+    pub fn new(topology: &Topology) -> Result<Probe, HostError> {
+        Ok(Probe { pool: Pool::start(&topology.core_cpus)? })
+    }
+
+    /// How many threads there are, one for each core.
+    pub fn cores(&self) -> u32 {
+        self.pool.len() as u32
+    }
+
+    /// STREAM's four kernels from main memory with ordinary stores, on three arrays of so many bytes each that are
+    /// made for this call, so many rounds of each.
+    ///
+    /// # Errors
+    /// When there is no memory for the arrays.
+    pub fn stream(
+        &self,
+        threads: u32,
+        array_bytes: usize,
+        rounds: usize,
+    ) -> Result<Vec<Bandwidth>, HostError> {
+        use StreamKernel::{Add, Copy, Scale, Triad};
+        let threads = (threads as usize).clamp(1, self.pool.len());
+        let plan = StreamPlan {
+            kernels: &[(Copy, false), (Scale, false), (Add, false), (Triad, false)],
+            threads,
+            bytes_per_thread: 3 * array_bytes / threads,
+            sample_s: 0.0,
+            patience: Patience { share: Duration::ZERO, at_least: rounds, at_most: rounds },
+        };
+        bandwidth::from_memory(&self.pool, &plan)
+    }
+
+    /// Peak multiply-add rates of so many threads for every type and width this processor has, and beside them the
+    /// clock rate in GHz of as many busy cores, so many rounds of each.
+    pub fn peaks_and_clock(&self, threads: u32, rounds: usize) -> (Vec<PeakRate>, Option<Figure>) {
+        let patience = Patience { share: Duration::ZERO, at_least: rounds, at_most: rounds };
+        let threads = threads.clamp(1, self.cores());
+        let peaks = compute::peaks(&self.pool, &[threads], &compute::widths(), patience);
+        (peaks, compute::clock_ghz(&self.pool, threads, patience))
+    }
+}
