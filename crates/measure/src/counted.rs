@@ -1,6 +1,7 @@
 //! Running a nest under counters.
 
 use std::ops::Range;
+use std::os::fd::RawFd;
 use std::path::Path;
 
 use serde::Serialize;
@@ -10,7 +11,7 @@ use crate::counters::{
 };
 use crate::error::MeasureError;
 use crate::replay::Replay;
-use crate::runner::Runner;
+use crate::runner::{MAX_EVENTS, Runner};
 use crate::sample::Sample;
 use crate::statistics::Stat;
 
@@ -61,7 +62,9 @@ impl Replay {
     ///
     /// Counters are enabled right before a call and disabled right after it, with the inputs restored before, on all
     /// threads of the library. The library has been called once already when counting begins: its threads run, its
-    /// memory is mapped. Only [machine-wide](Counter::is_machine_wide) counters see other processes.
+    /// memory is mapped. Threads of the library that wait for work meanwhile are counted as well, and enabling the
+    /// counters on several threads takes some microseconds, which matters in calls as short as that. Only
+    /// [machine-wide](Counter::is_machine_wide) counters see other processes.
     ///
     /// # Errors
     /// [`MeasureError::Rejected`] when the library crashes or hangs. A refused counter is no error.
@@ -139,12 +142,14 @@ struct Round {
 }
 
 impl Round {
-    fn new(kernel: &dyn Kernel, leaders: &[EventId], descriptors: &mut Vec<std::os::fd::RawFd>) -> Round {
+    fn new(kernel: &dyn Kernel, leaders: &[EventId], descriptors: &mut Vec<RawFd>) -> Round {
         let start = descriptors.len();
         let mut ours = Vec::new();
         for leader in leaders {
             match kernel.descriptor(*leader) {
-                Some(descriptor) => descriptors.push(descriptor),
+                Some(descriptor) if descriptors.len() < MAX_EVENTS => descriptors.push(descriptor),
+                // Never enabled, so found missing.
+                Some(_) => {}
                 None => ours.push(*leader),
             }
         }

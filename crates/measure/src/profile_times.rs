@@ -64,7 +64,8 @@ impl Replay {
     /// that it is larger than the last cache. **Warm**: the inputs are restored once, and the library is called up to 64
     /// times in succession on the memory as the calls before have left it, so that each thread finds its part where it
     /// left it; the first call is not counted. A nest that crashes or hangs on its own results is timed with restored
-    /// inputs instead. The library's threads run already in either case.
+    /// inputs instead. The library's threads exist already in either case, but go to sleep during a sweep, so that a cold
+    /// parallel call of microseconds is mostly their waking.
     ///
     /// # Errors
     /// [`MeasureError::Rejected`] when the library crashes or hangs on its inputs.

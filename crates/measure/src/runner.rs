@@ -51,6 +51,9 @@ pub(crate) struct Runner {
     paused: bool,
 }
 
+/// How many events the replay process has room for.
+pub(crate) const MAX_EVENTS: usize = 512;
+
 /// Time to load a library and a sample. Loading runs the library's constructors, so it must be bounded too.
 const LOAD_SECONDS: f64 = 60.0;
 
@@ -176,7 +179,7 @@ impl Runner {
         threads
     }
 
-    /// Hands over the descriptors of perf events for [`Runner::call_counted`].
+    /// Hands over the descriptors of at most [`MAX_EVENTS`] perf events for [`Runner::call_counted`].
     pub(crate) fn give_events(&mut self, descriptors: &[RawFd]) -> Result<(), MeasureError> {
         self.send(&format!("events {}\n", descriptors.len()))?;
         let line = self.answer(LOAD_SECONDS)?;

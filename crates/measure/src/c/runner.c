@@ -309,7 +309,7 @@ static void receive_events(long n)
     dprintf(channel, "received\n");
 }
 
-/* `_IO('$', 0)` and `_IO('$', 1)` are PERF_EVENT_IOC_ENABLE and DISABLE; 1 says: the whole group. */
+/* `_IO('$', 0)` and `_IO('$', 1)` are PERF_EVENT_IOC_ENABLE and DISABLE. The events lead groups. */
 static void call_counted(long from, long to)
 {
     static void *args[MAX_ARGS];
@@ -317,12 +317,12 @@ static void call_counted(long from, long to)
     long e;
     restore(places[0], args, !changes_known);
     for (e = from; e < to; ++e)
-        ioctl(events[e], _IO('$', 0), 1);
+        ioctl(events[e], _IO('$', 0), 0);
     start = now();
     replay(args);
     end = now();
     for (e = from; e < to; ++e)
-        ioctl(events[e], _IO('$', 1), 1);
+        ioctl(events[e], _IO('$', 1), 0);
     dprintf(channel, "t %lld\n", end - start);
 }
 

@@ -11,7 +11,8 @@ pub trait Kernel {
     /// What can be known without opening anything.
     fn machine(&self) -> CountingMachine;
 
-    /// Opens an event, disabled and with a count of zero. Events of one `leader` count at the same time or not at all.
+    /// Opens an event with a count of zero, which counts while its `leader` is enabled, or while it is enabled itself if it
+    /// has none. Events of one leader count at the same time or not at all.
     ///
     /// # Errors
     /// What the system call says, as an operating-system error.

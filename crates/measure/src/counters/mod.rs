@@ -156,10 +156,7 @@ mod tests {
                 Some(words) => assert!(survey.remedy.as_deref().is_some_and(|text| text.contains(words))),
                 None => assert_eq!(survey.remedy, None),
             }
-            assert_eq!(
-                why(&survey, Counter::AllFlops),
-                "no floating-point event is known for this processor"
-            );
+            assert!(why(&survey, Counter::AllFlops).contains("per type and width instead"));
         }
     }
 
@@ -199,7 +196,18 @@ mod tests {
         assert_eq!(survey.granted, Counter::ALL[..4]);
         assert_eq!(why(&survey, Counter::Cycles), "this processor or virtual machine has no such counter");
         assert!(why(&survey, Counter::DramReadBytes).contains("memory-controller"));
+        assert_eq!(why(&survey, Counter::AllFlops), "no floating-point event is known for this processor");
         assert_eq!(survey.remedy, None);
+    }
+
+    #[test]
+    fn a_processor_that_counts_all_flops_together() {
+        let processor = ProcessorModel { vendor: "AuthenticAMD".to_owned(), family: 0x19, model: 1 };
+        let machine = CountingMachine { processor, ..CountingMachine::default() };
+        let survey = survey_of(&mut ScriptedKernel::new(machine, |_, _| Ok(ScriptedCount::of(5))));
+        is_complete(&survey);
+        assert!(survey.granted.contains(&Counter::AllFlops));
+        assert!(why(&survey, Counter::F32Vector256Flops).contains("together instead"));
     }
 
     #[test]

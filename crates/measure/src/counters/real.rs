@@ -5,6 +5,7 @@ use std::os::fd::RawFd;
 
 use super::kernel::{Count, Event, EventId, Kernel, Target};
 use super::machine::CountingMachine;
+use open::OpenEvent;
 
 /// Performs the system calls. Elsewhere than on Linux it refuses everything.
 #[derive(Debug, Default)]
@@ -96,17 +97,19 @@ mod open {
             };
             let counter = match leader {
                 None => builder.build(),
-                Some(leader) => builder.build_with_group(&mut leader.0),
+                // Members wait for their leader. If they were enabled after it, one by one, they would begin only when the
+                // thread is next scheduled.
+                Some(leader) => builder.enabled(true).build_with_group(&mut leader.0),
             };
             counter.map(OpenEvent)
         }
 
         pub(super) fn enable(&mut self) -> io::Result<()> {
-            self.0.enable_group()
+            self.0.enable()
         }
 
         pub(super) fn disable(&mut self) -> io::Result<()> {
-            self.0.disable_group()
+            self.0.disable()
         }
 
         pub(super) fn read(&mut self) -> io::Result<Count> {
@@ -160,5 +163,3 @@ mod open {
         }
     }
 }
-
-use open::OpenEvent;

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::counter::Counter;
+use super::events::sources;
 use super::machine::CountingMachine;
 
 /// Why a counter has no value.
@@ -12,6 +13,10 @@ pub(crate) enum Refusal {
     NoSuchCounter,
     #[error("no floating-point event is known for this processor")]
     UnknownFlops,
+    #[error("this processor counts floating-point operations per type and width instead")]
+    FlopsApart,
+    #[error("this processor counts floating-point operations of all types and widths together instead")]
+    FlopsTogether,
     #[error("this machine shows no memory-controller counters")]
     NoControllers,
     #[error("kernel.perf_event_paranoid is {level}; `{}` would grant it", sysctl(*needed))]
@@ -70,8 +75,14 @@ impl Refusal {
     }
 
     /// Why a counter without any event cannot be opened.
-    pub(super) fn without_event(counter: Counter) -> Refusal {
-        if counter.is_flops() { Refusal::UnknownFlops } else { Refusal::NoControllers }
+    pub(super) fn without_event(counter: Counter, machine: &CountingMachine) -> Refusal {
+        let has = |other| !sources(other, machine).is_empty();
+        match counter {
+            Counter::DramReadBytes | Counter::DramWriteBytes => Refusal::NoControllers,
+            Counter::AllFlops if has(Counter::F64ScalarFlops) => Refusal::FlopsApart,
+            _ if has(Counter::AllFlops) => Refusal::FlopsTogether,
+            _ => Refusal::UnknownFlops,
+        }
     }
 }
 

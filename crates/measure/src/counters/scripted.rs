@@ -30,11 +30,13 @@ pub type ScriptedAnswer = Result<ScriptedCount, i32>;
 /// A kernel that answers from a script.
 pub struct ScriptedKernel {
     machine: CountingMachine,
-    script: Box<dyn FnMut(&Event, Target) -> ScriptedAnswer>,
+    script: Script,
     group_limit: usize,
     events: BTreeMap<EventId, Scripted>,
     opened: usize,
 }
+
+type Script = Box<dyn FnMut(&Event, Target) -> ScriptedAnswer>;
 
 struct Scripted {
     leader: EventId,

@@ -66,7 +66,7 @@ impl Session {
         for &counter in counters {
             let events = sources(counter, &machine);
             if events.is_empty() {
-                session.refused.push((counter, Refusal::without_event(counter)));
+                session.refused.push((counter, Refusal::without_event(counter, &machine)));
             } else if let Err(error) = session.add(kernel, counter, &events, threads) {
                 session.refused.push((counter, Refusal::of(&error, counter, &machine, forbidden)));
             }
