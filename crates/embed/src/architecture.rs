@@ -54,14 +54,16 @@
 //!
 //! # The file
 //!
-//! Safetensors with exactly the tensors of [`Architecture::tensors`], all `F32`, and as metadata the entries of
-//! [`ModelInfo`] and [`Architecture`] under their names in [`ModelInfo::metadata`].
+//! Safetensors with exactly the tensors of [`Architecture::tensors`], all `F32`, and one entry of metadata that counts,
+//! [`METADATA_KEY`]: [`ModelInfo`] as JSON. [`crate::Weights`] reads and writes it.
 
 use crate::error::EmbedError;
 use crate::graph::{EdgeKind, NodeKind};
 use crate::schema::{FEATURE_SCHEMA, N_EDGE, N_HOST, N_NODE, N_PROFILE};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+
+/// The entry of a file's metadata that describes the weights.
+pub const METADATA_KEY: &str = "oxeye";
 
 /// The sizes of an encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -83,6 +85,8 @@ pub struct Architecture {
 /// What a file of weights says about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
+    /// [`FEATURE_SCHEMA`].
+    pub schema: String,
     /// Which training run these weights are from.
     pub model_id: String,
     /// Version of the panel that the heads speak about.
@@ -121,6 +125,20 @@ impl Architecture {
     /// The usual sizes, for a panel of so many templates.
     pub fn with_panel(panel: usize) -> Self {
         Self { hidden: 64, rounds: 3, embedding: 64, panel, host: 32, readout: 128 }
+    }
+
+    /// Whether the sizes are such as to work with.
+    ///
+    /// # Errors
+    /// [`EmbedError::Metadata`] if one is zero or absurdly large.
+    pub fn check(&self) -> Result<(), EmbedError> {
+        let widths = [self.hidden, self.embedding, self.panel, self.host, self.readout];
+        let is_sound = |size: usize, max: usize| (1..=max).contains(&size);
+        if widths.into_iter().all(|width| is_sound(width, MAX_WIDTH)) && is_sound(self.rounds, MAX_ROUNDS) {
+            return Ok(());
+        }
+        let reason = format!("sizes must be in 1..={MAX_WIDTH}, rounds in 1..={MAX_ROUNDS}: {self:?}");
+        Err(EmbedError::Metadata { reason })
     }
 
     /// Every tensor with its shape, in the order of the specification.
@@ -170,57 +188,38 @@ impl Tensors {
 }
 
 impl ModelInfo {
-    /// The metadata of a file with these weights.
-    pub fn metadata(&self) -> HashMap<String, String> {
-        let a = &self.architecture;
-        let mut entries = HashMap::from([
-            ("schema".to_owned(), FEATURE_SCHEMA.to_owned()),
-            ("model_id".to_owned(), self.model_id.clone()),
-            ("panel_version".to_owned(), self.panel_version.clone()),
-        ]);
-        for (key, size) in [
-            ("hidden", a.hidden),
-            ("rounds", a.rounds),
-            ("embedding", a.embedding),
-            ("panel", a.panel),
-            ("host", a.host),
-            ("readout", a.readout),
-        ] {
-            entries.insert(key.to_owned(), size.to_string());
-        }
-        entries
+    /// Of weights for the features of this build.
+    pub fn new(
+        model_id: impl Into<String>,
+        panel_version: impl Into<String>,
+        architecture: Architecture,
+    ) -> Self {
+        let schema = FEATURE_SCHEMA.to_owned();
+        Self { schema, model_id: model_id.into(), panel_version: panel_version.into(), architecture }
     }
 
-    /// Reads the metadata of a file.
+    /// The text of the file's metadata.
+    pub fn to_json(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    /// Reads the text of a file's metadata.
     ///
     /// # Errors
     /// [`EmbedError::OtherSchema`] if the weights belong to other features, [`EmbedError::Metadata`] if an entry is
     /// missing or out of range.
-    pub fn from_metadata(entries: &HashMap<String, String>) -> Result<Self, EmbedError> {
-        let text = |key: &'static str| {
-            entries.get(key).ok_or_else(|| EmbedError::Metadata { key, reason: "it is missing".into() })
-        };
-        let schema = text("schema")?;
-        if schema != FEATURE_SCHEMA {
-            return Err(EmbedError::OtherSchema { found: schema.clone() });
+    pub fn from_json(text: &str) -> Result<Self, EmbedError> {
+        let invalid = |reason: String| EmbedError::Metadata { reason };
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        if let Some(schema) = value.get("schema").and_then(serde_json::Value::as_str)
+            && schema != FEATURE_SCHEMA
+        {
+            return Err(EmbedError::OtherSchema { found: schema.to_owned() });
         }
-        let size = |key: &'static str, max: usize| {
-            let text = text(key)?;
-            let value = text.parse().ok().filter(|value| (1..=max).contains(value));
-            value.ok_or_else(|| EmbedError::Metadata { key, reason: format!("`{text}` is not in 1..={max}") })
-        };
-        Ok(Self {
-            model_id: text("model_id")?.clone(),
-            panel_version: text("panel_version")?.clone(),
-            architecture: Architecture {
-                hidden: size("hidden", MAX_WIDTH)?,
-                rounds: size("rounds", MAX_ROUNDS)?,
-                embedding: size("embedding", MAX_WIDTH)?,
-                panel: size("panel", MAX_WIDTH)?,
-                host: size("host", MAX_WIDTH)?,
-                readout: size("readout", MAX_WIDTH)?,
-            },
-        })
+        let info: Self = serde_json::from_value(value).map_err(|error| invalid(error.to_string()))?;
+        info.architecture.check()?;
+        Ok(info)
     }
 }
 

@@ -42,10 +42,8 @@ pub enum EmbedError {
     #[error("not a sound safetensors file: {0}")]
     Damaged(String),
     /// The file says nothing, or nonsense, about itself.
-    #[error("the model's metadata has no valid `{key}`: {reason}")]
+    #[error("the metadata `{}` of the model is not valid: {reason}", crate::METADATA_KEY)]
     Metadata {
-        /// Which entry.
-        key: &'static str,
         /// What is wrong with it.
         reason: String,
     },

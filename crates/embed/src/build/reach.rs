@@ -123,10 +123,9 @@ impl IndexBox {
             let declared = facts.extent(access.source.array, dim);
             let mut extent = Some(1.0);
             for outer in moving().filter(|outer| index.uses(outer.l.id)) {
-                let step = match index.as_affine() {
-                    Some(affine) => Some(affine.coefficient(outer.l.id) as f64 * outer.l.step as f64),
-                    None => None,
-                };
+                let step = index
+                    .as_affine()
+                    .map(|affine| affine.coefficient(outer.l.id) as f64 * outer.l.step as f64);
                 let grown =
                     step.zip(trip_of(outer.trip)).map(|(step, trip)| step.abs() * (trip - 1.0).max(0.0));
                 extent = extent.zip(grown).map(|(extent, grown)| extent + grown);
