@@ -1,0 +1,227 @@
+//! What every store of recipes can do, and the rules they share.
+
+use crate::{Context, DatabaseError, Embedding, Entry, EntryId, FpPolicy, NewEntry, Timestamp, VerdictKind};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A place where trials of recipes are remembered.
+///
+/// Distances are Euclidean. Embeddings of unit length are thereby ordered as by their cosine, the square of the
+/// distance being 2 − 2 cos.
+pub trait RecipeStore: Send + Sync {
+    /// How many entries there are.
+    ///
+    /// # Errors
+    /// If the store cannot be read; so for all that reads.
+    fn n_entries(&self) -> Result<u64, DatabaseError>;
+
+    /// The entry of this number.
+    fn get(&self, id: EntryId) -> Result<Option<Entry>, DatabaseError>;
+
+    /// All entries of a normal form, whatever their verdict and wherever they were measured. Those of this host come
+    /// first, then those with more of threads, compiler, flags and policy in common; then the faster, then the older.
+    fn exact(&self, hash: &str, context: &Context) -> Result<Vec<Entry>, DatabaseError>;
+
+    /// The `k` entries nearest to an embedding among those of the same space that the filter lets through, with their
+    /// distances: nearest first, of equally near ones the lower number first.
+    fn nearest(&self, to: &Embedding, k: usize, filter: &Filter) -> Result<Vec<(Entry, f32)>, DatabaseError>;
+
+    /// All entries by number, read in portions: entries that are added meanwhile may be among them or not.
+    fn entries(&self, order: Order) -> Entries<'_>;
+
+    /// Adds entries, all or none. One of the same identity as an old entry updates it: the one with more samples is
+    /// kept, of equally many the newer, of equally new the old one. An embedding is not lost to a trial without one.
+    /// The answers are in the order of the batch.
+    ///
+    /// # Errors
+    /// If an entry contradicts itself ([`NewEntry::validate`]) or its hash stands for another normal form, or if the
+    /// store cannot be written.
+    fn put(&mut self, batch: &[Addition]) -> Result<Vec<AddOutcome>, DatabaseError>;
+
+    /// Gives an entry another embedding, such as a newer model's.
+    ///
+    /// # Errors
+    /// If there is no such entry, the embedding is unsound, or the store cannot be written.
+    fn set_embedding(&mut self, id: EntryId, embedding: Embedding) -> Result<(), DatabaseError>;
+
+    /// Adds one trial; see [`RecipeStore::put`].
+    ///
+    /// # Errors
+    /// As [`RecipeStore::put`].
+    fn add(&mut self, content: NewEntry) -> Result<AddOutcome, DatabaseError> {
+        let outcomes = self.put(&[Addition { content, count: Count::Trial }])?;
+        Ok(outcomes[0])
+    }
+}
+
+/// The entries of a store, one after another.
+pub type Entries<'s> = Box<dyn Iterator<Item = Result<Entry, DatabaseError>> + 's>;
+
+/// An entry to be added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Addition {
+    /// The entry.
+    pub content: NewEntry,
+    /// What becomes of the count of trials.
+    pub count: Count,
+}
+
+/// What adding does to the count of trials of an identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// This is one more.
+    Trial,
+    /// It comes from another store that has counted so many; the larger count stays, so that merging twice is merging
+    /// once.
+    Copy(u64),
+}
+
+/// What became of an addition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddOutcome {
+    /// The entry that now has this identity.
+    pub id: EntryId,
+    /// What changed.
+    pub change: Change,
+}
+
+/// What an addition changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// There was none of this identity.
+    Inserted,
+    /// It took the place of a weaker or older one.
+    Replaced,
+    /// The old one stays, counted once more.
+    Kept,
+}
+
+/// By number, upwards or downwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Oldest first.
+    OldestFirst,
+    /// Newest first.
+    NewestFirst,
+}
+
+/// Which entries may be neighbours; by default all of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Only entries of this verdict.
+    pub verdict: Option<VerdictKind>,
+    /// Only entries measured under this policy.
+    pub policy: Option<FpPolicy>,
+    /// Only entries measured with so many threads.
+    pub threads: Option<u32>,
+    /// Only entries of this host.
+    pub host_key: Option<String>,
+    /// No entries of these nests.
+    pub exclude_hashes: BTreeSet<String>,
+    /// Only entries at most so far away.
+    pub max_distance: Option<f32>,
+    /// At most one entry for each normal form: its nearest, of equally near ones the one with the greatest speedup.
+    pub one_per_nest: bool,
+}
+
+impl Filter {
+    /// Whether an entry may be a neighbour at this distance.
+    pub(crate) fn admits(&self, content: &NewEntry, distance: f32) -> bool {
+        self.verdict.is_none_or(|verdict| verdict == content.verdict.kind())
+            && self.policy.is_none_or(|policy| policy == content.context.policy)
+            && self.threads.is_none_or(|threads| threads == content.context.threads)
+            && self.host_key.as_ref().is_none_or(|key| *key == content.context.host_key)
+            && !self.exclude_hashes.contains(&content.nest.hash)
+            && self.max_distance.is_none_or(|most| distance <= most)
+    }
+}
+
+/// The Euclidean distance of two vectors of one length.
+pub(crate) fn distance(a: &[f32], b: &[f32]) -> f32 {
+    const LANES: usize = 16;
+    let mut sums = [0.0f32; LANES];
+    let (a_blocks, a_rest) = a.as_chunks::<LANES>();
+    let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..LANES {
+            let difference = a[lane] - b[lane];
+            sums[lane] += difference * difference;
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| (a - b) * (a - b)).sum();
+    (sums.iter().sum::<f32>() + rest).sqrt()
+}
+
+/// The first `k` of some candidates in the order that [`RecipeStore::nearest`] promises.
+pub(crate) fn rank(mut hits: Vec<(Entry, f32)>, k: usize, one_per_nest: bool) -> Vec<(Entry, f32)> {
+    if one_per_nest {
+        let mut best: BTreeMap<String, (Entry, f32)> = BTreeMap::new();
+        for hit in hits {
+            let hash = hit.0.content.nest.hash.clone();
+            let better = |old: &(Entry, f32)| {
+                let by_speedup = by_speedup(hit.0.content.speedup(), old.0.content.speedup());
+                hit.1.total_cmp(&old.1).then(by_speedup).then(hit.0.id.cmp(&old.0.id)).is_lt()
+            };
+            if best.get(&hash).is_none_or(better) {
+                best.insert(hash, hit);
+            }
+        }
+        hits = best.into_values().collect();
+    }
+    hits.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.id.cmp(&b.0.id)));
+    hits.truncate(k);
+    hits
+}
+
+/// The greater speedup first, an unknown one last.
+pub(crate) fn by_speedup(a: Option<f64>, b: Option<f64>) -> Ordering {
+    let value = |speedup: Option<f64>| speedup.unwrap_or(f64::NEG_INFINITY);
+    value(b).total_cmp(&value(a))
+}
+
+/// Puts entries of one normal form into the order that [`RecipeStore::exact`] promises.
+pub(crate) fn sort_exact(entries: &mut [Entry], context: &Context) {
+    let likeness = |entry: &Entry| {
+        let theirs = &entry.content.context;
+        let n_alike = [
+            theirs.threads == context.threads,
+            theirs.compiler == context.compiler,
+            theirs.flags == context.flags,
+            theirs.policy == context.policy,
+        ];
+        (theirs.host_key == context.host_key, n_alike.into_iter().filter(|alike| *alike).count())
+    };
+    entries.sort_by(|a, b| {
+        Reverse(likeness(a))
+            .cmp(&Reverse(likeness(b)))
+            .then_with(|| by_speedup(a.content.speedup(), b.content.speedup()))
+            .then_with(|| a.id.cmp(&b.id))
+    });
+}
+
+/// SQLite's integers have a sign.
+const MOST_COUNTED: u64 = i64::MAX as u64;
+
+/// How much a trial weighs against another of the same identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Weight {
+    pub(crate) n_samples: u32,
+    pub(crate) created_at: Timestamp,
+}
+
+impl Weight {
+    pub(crate) fn of(content: &NewEntry) -> Self {
+        Self { n_samples: content.n_samples, created_at: content.created_at }
+    }
+}
+
+impl Count {
+    /// The count of trials after adding to an identity that was counted so often.
+    pub(crate) fn after(self, n_before: u64) -> u64 {
+        match self {
+            Count::Trial => n_before.saturating_add(1),
+            Count::Copy(n) => n_before.max(n).max(1),
+        }
+        .min(MOST_COUNTED)
+    }
+}

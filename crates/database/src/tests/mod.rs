@@ -1,0 +1,6 @@
+//! Tests of stores as wholes.
+
+mod concurrency;
+mod damage;
+mod exchange;
+mod properties;
