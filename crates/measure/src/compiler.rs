@@ -143,7 +143,7 @@ impl Compiler {
 
     /// The same compiler with only those of its flags that decide for which machine it compiles and what the processor's
     /// floating-point mode is at the start of a program: without the user's sources, includes and definitions.
-    pub(crate) fn bare(&self) -> Compiler {
+    pub fn bare(&self) -> Compiler {
         const WHOLE: [&str; 4] = ["-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-mdaz-ftz"];
         const STARTS: [&str; 7] =
             ["-m32", "-m64", "-mabi=", "--target=", "--sysroot", "--gcc-toolchain", "-fsanitize="];

@@ -38,16 +38,21 @@
 
 mod candidates;
 mod captured;
+mod counted;
 mod emitted;
 mod error;
 mod files;
 mod machine;
 mod measured;
 mod options;
+mod profile_cache;
+mod profiled;
 mod progress;
 mod recipe_file;
 mod replay;
 mod report;
+mod roof;
+mod sizes;
 mod synthetic;
 mod tuner;
 
@@ -59,7 +64,9 @@ pub use files::{check_writable, write_atomically};
 pub use measured::{Measured, MeasuredNest, Trial, Winner};
 pub use options::{Compiler, FpPolicy, Options, default_output};
 pub use oxeye_frontend::Unit;
+pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, Transformation};
+pub use profiled::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest, profile};
 pub use progress::{Event, Phase, Progress, Silent};
 pub use recipe_file::{NestRecipe, RECIPE_SCHEMA, RecipeFile};
 pub use replay::replay;
@@ -67,4 +74,5 @@ pub use report::{
     BuildReport, DiagnosticReport, FpReport, HostReport, NestReport, ProgramReport, REPORT_SCHEMA, Report,
     TrialReport, Verdict,
 };
+pub use sizes::Sizes;
 pub use tuner::{Tuner, interrupt, optimize};

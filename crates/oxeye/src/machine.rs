@@ -1,29 +1,37 @@
 //! What schedules need to know of the machine: caches, cores, vector width.
 
 use crate::report::HostReport;
+use oxeye_host::{FloatType, HostProfile};
 use oxeye_measure::{Compiler, Invocation, Limits, run_program};
-use std::path::Path;
 
-/// The machine as the system and the compiler describe it. Assumed sizes stand in for what they do not tell.
-pub(crate) fn detect(compiler: &Compiler) -> HostReport {
-    let cache = |level, assumed| {
-        cache_bytes(Path::new("/sys/devices/system/cpu/cpu0/cache"), level).unwrap_or(assumed)
-    };
+/// The machine as its profile and the compiler describe it. Assumed sizes stand in for what is not known.
+pub(crate) fn detect(compiler: &Compiler, profile: Option<&HostProfile>) -> HostReport {
+    let cache = |level, assumed| profile.and_then(|p| cache_bytes(p, level)).unwrap_or(assumed);
     let l2_bytes = cache(2, 512 << 10);
+    let all_cores = |p: &HostProfile| p.all_cores();
     HostReport {
-        cpu: cpu_model(),
+        cpu: profile.map(|p| p.key.cpu_model.clone()),
         cores: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
         l1_bytes: cache(1, 32 << 10),
         l2_bytes,
         l3_bytes: cache(3, 8 << 20).max(l2_bytes),
         vector_bytes: vector_bytes(compiler),
+        dram_gb_per_s: profile.and_then(|p| Some(p.bandwidth("DRAM", all_cores(p))?.value)),
+        peak_f64_gflops: profile
+            .and_then(|p| Some(p.peak_gflops(FloatType::F64, all_cores(p), u32::MAX)?.value)),
+        thorough: profile.is_some_and(|p| p.thorough),
     }
 }
 
-fn cpu_model() -> Option<String> {
-    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    let line = text.lines().find(|l| l.starts_with("model name"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
+/// Bytes of a cache that a program can count on. What a short measurement found is not better than what the system
+/// says; a long one is, where a cache is shared with strangers.
+fn cache_bytes(profile: &HostProfile, level: u32) -> Option<u64> {
+    let told = profile.topology.cache(level).map(|c| c.bytes);
+    let found = profile.cache_bytes(level).filter(|_| profile.thorough);
+    match (told, found) {
+        (Some(told), Some(found)) => Some(told.min(found)),
+        (told, found) => told.or(found).or_else(|| profile.cache_bytes(level)),
+    }
 }
 
 /// Bytes of main memory; an assumed 8 GiB if the system does not tell.
@@ -32,23 +40,6 @@ pub(crate) fn memory_bytes() -> u64 {
     let line = text.lines().find_map(|l| l.strip_prefix("MemTotal:"));
     let kilobytes = line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
     kilobytes.map_or(8 << 30, |k| k << 10)
-}
-
-/// Bytes of the data or unified cache of a level, from Linux's description of a core.
-fn cache_bytes(folder: &Path, level: u32) -> Option<u64> {
-    (0..8).find_map(|index| {
-        let read = |name| std::fs::read_to_string(folder.join(format!("index{index}/{name}"))).ok();
-        let matches = read("level")?.trim() == level.to_string() && read("type")?.trim() != "Instruction";
-        let size = read("size")?;
-        let size = size.trim();
-        let (digits, unit) = size.split_at(size.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
-        let scale = match unit {
-            "K" => 1 << 10,
-            "M" => 1 << 20,
-            _ => 1,
-        };
-        matches.then_some(digits.parse::<u64>().ok()? * scale)
-    })
 }
 
 /// Bytes of the widest vector register under the user's flags, by the macros the compiler defines; 16 if unknown.

@@ -3,12 +3,14 @@
 use crate::candidates::{Candidate, CandidateState, NestCandidates};
 use crate::captured::complaint;
 use crate::report::Verdict;
+use crate::roof::{ENOUGH_PERCENT, Roofs};
 use crate::{Candidates, Captured, CapturedNest, Error, Event, FpPolicy, Phase, Recipe, Tuner, synthetic};
 use oxeye_codegen::replay_unit;
 use oxeye_measure::{
     Argument, CompileJob, MeasureError, Outputs, Rejection, Replay, ReplayOptions, TimingOptions, Tolerance,
     compile_all, verify,
 };
+use oxeye_profile::NestProfile;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -44,6 +46,10 @@ pub struct MeasuredNest {
     pub refused: Vec<String>,
     /// Why nothing won.
     pub note: Option<String>,
+    /// The nest as the user's compiler builds it, against the roofline; `None` without a host profile.
+    pub before: Option<NestProfile>,
+    /// The same of the winner.
+    pub after: Option<NestProfile>,
 }
 
 /// One candidate.
@@ -105,6 +111,7 @@ struct Bench<'a> {
     replay: Replay,
     baseline: PathBuf,
     deadline: Instant,
+    roofs: Option<Roofs<'a>>,
 }
 
 impl Tuner<'_> {
@@ -178,6 +185,7 @@ impl Tuner<'_> {
             replay: Replay::new(&self.replay_compiler(), &self.work, options)?,
             baseline,
             deadline,
+            roofs: Roofs::of(self, captured, idx),
         };
         let sample = &nest.samples[0];
         let reference = match self.reject(bench.replay.outputs(&bench.baseline, sample))? {
@@ -208,6 +216,12 @@ impl Tuner<'_> {
         )?;
         drop(reference);
         self.choose(&bench, finalists, &mut result)?;
+        if let Some(roofs) = &bench.roofs {
+            result.before = result.baseline_seconds.map(|seconds| roofs.before(seconds));
+            let winner = result.winner.as_ref();
+            result.after = winner
+                .map(|w| roofs.after(&result.trials[w.trial_idx].recipe, w.seconds, w.threads(self.threads)));
+        }
         if result.winner.is_none() {
             result.note.get_or_insert_with(|| nothing_won(&result.trials));
         }
@@ -215,7 +229,7 @@ impl Tuner<'_> {
     }
 
     /// The original nest as a library; inner error if its text does not build by itself.
-    fn baseline(&self, captured: &Captured, idx: usize) -> Result<Result<PathBuf, String>, Error> {
+    pub(crate) fn baseline(&self, captured: &Captured, idx: usize) -> Result<Result<PathBuf, String>, Error> {
         let nest = &captured.nests[idx];
         let source = &captured.unit.source;
         let body = source.get(nest.span.start..nest.span.end).unwrap_or_default();
@@ -267,6 +281,12 @@ impl Tuner<'_> {
         for chunk in ready.chunks(at_a_time) {
             // Half of the time is for the finalists of short nests; long ones are mostly decided here.
             if Instant::now() >= bench.deadline {
+                break;
+            }
+            let roof = finalists.first().and_then(|_| bench.roofs.as_ref()?.near(best, self.threads));
+            if let Some(bound) = roof {
+                let why = format!("the best before it is within {ENOUGH_PERCENT} % of its roof ({bound})");
+                ready[n_done..].iter().for_each(|k| result.trials[*k].why = Some(why.clone()));
                 break;
             }
             let mut jobs = Vec::new();
@@ -496,7 +516,7 @@ impl Tuner<'_> {
     }
 
     /// Separates what is the candidate's fault from what is not.
-    fn reject<T>(&self, outcome: Result<T, MeasureError>) -> Result<Result<T, Rejection>, Error> {
+    pub(crate) fn reject<T>(&self, outcome: Result<T, MeasureError>) -> Result<Result<T, Rejection>, Error> {
         match outcome {
             Ok(value) => Ok(Ok(value)),
             Err(error) => {
@@ -525,6 +545,11 @@ impl Tuner<'_> {
 }
 
 impl Winner {
+    /// Threads at work, where `most` are allowed.
+    fn threads(&self, most: u32) -> u32 {
+        if self.openmp { most } else { 1 }
+    }
+
     /// The same against an original that takes less than it did in the comparison.
     fn against(mut self, baseline_seconds: f64) -> Winner {
         if baseline_seconds < self.baseline_seconds {
@@ -576,7 +601,7 @@ fn untried(candidate: &Candidate) -> Trial {
     }
 }
 
-fn measure_argument(argument: &oxeye_codegen::Argument) -> Argument {
+pub(crate) fn measure_argument(argument: &oxeye_codegen::Argument) -> Argument {
     let element = synthetic::element_type(argument.element);
     match argument.is_buffer {
         true => Argument::buffer(&argument.name, element),

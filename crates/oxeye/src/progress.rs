@@ -28,6 +28,17 @@ pub enum Event<'a> {
     Phase(Phase),
     /// A message of the frontend about the user's file, rendered with its source lines.
     Diagnostic(&'a str),
+    /// A nest is about to be profiled.
+    Profiled {
+        /// Function it stands in.
+        function: &'a str,
+        /// Its first line.
+        line: u32,
+        /// Nests profiled so far.
+        n_done: usize,
+        /// Nests of the file.
+        n_nests: usize,
+    },
     /// The candidates of a nest are about to be tried.
     Nest {
         /// Function it stands in.
@@ -51,12 +62,16 @@ pub enum Event<'a> {
 /// Phases of a run, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// Finding out what the machine can do, if that is not known yet.
+    Machine,
     /// Reading the file.
     Reading,
     /// Building the original program.
     Building,
     /// Running it once to capture what its nests are called with.
     Capturing,
+    /// Timing and counting nests as they are.
+    Profiling,
     /// Trying candidates.
     Trying,
     /// Running the whole program before and after.
@@ -67,9 +82,11 @@ impl Phase {
     /// A verb in the progressive, for display.
     pub fn label(self) -> &'static str {
         match self {
+            Phase::Machine => "measuring the machine",
             Phase::Reading => "reading",
             Phase::Building => "building",
             Phase::Capturing => "capturing",
+            Phase::Profiling => "profiling",
             Phase::Trying => "trying candidates",
             Phase::Finishing => "final runs",
         }

@@ -5,6 +5,7 @@
 use crate::recipe_file::RecipeFile;
 use crate::{Emitted, FpPolicy, Measured, Trial};
 use oxeye_frontend::{Diagnostic, Unit};
+use oxeye_profile::{Bound, NestProfile};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -61,6 +62,12 @@ pub struct HostReport {
     pub l3_bytes: u64,
     /// Bytes of the widest vector register that the compile flags allow.
     pub vector_bytes: u32,
+    /// Most bytes that all cores together move to and from main memory, 10⁹ per second.
+    pub dram_gb_per_s: Option<f64>,
+    /// Most floating-point operations that all cores together do on f64, 10⁹ per second.
+    pub peak_f64_gflops: Option<f64>,
+    /// Whether the machine was measured with care (`oxeye host`) and not only briefly.
+    pub thorough: bool,
 }
 
 /// How things were compiled.
@@ -153,10 +160,14 @@ pub struct NestReport {
     pub donor: Option<String>,
     /// Distance to that nest.
     pub distance: Option<f64>,
-    /// What bounds the nest on this machine.
+    /// What bounds the nest, as it runs in the end, on this machine: the nearest roof.
     pub bound: Option<String>,
-    /// Share of that bound reached.
+    /// Share of that roof reached, from 0 to 1.
     pub roof_fraction: Option<f64>,
+    /// The nest against the machine's roofline, as the user's compiler builds it.
+    pub profile_before: Option<NestProfile>,
+    /// The same as it was rewritten.
+    pub profile_after: Option<NestProfile>,
     /// What could not be done, and why, in words.
     pub refused: Vec<String>,
     /// The candidates that were tried.
@@ -324,6 +335,8 @@ fn nest_report(measured: &Measured, idx: usize) -> NestReport {
     let found = &measured.nests[idx];
     let winner = found.winner.as_ref();
     let chosen = winner.map(|w| &found.trials[w.trial_idx]);
+    let profile = winner.and(found.after.as_ref()).or(found.before.as_ref());
+    let bound = |p: &NestProfile| (p.bound != Bound::Unknown).then(|| p.bound.to_string());
     let ms = |seconds: f64| 1e3 * seconds;
     let baseline = winner.map(|w| w.baseline_seconds).or(found.baseline_seconds);
     NestReport {
@@ -345,8 +358,10 @@ fn nest_report(measured: &Measured, idx: usize) -> NestReport {
         reassociated: winner.is_some_and(|w| w.reassociated),
         donor: None,
         distance: None,
-        bound: None,
-        roof_fraction: None,
+        bound: profile.and_then(bound),
+        roof_fraction: profile.and_then(|p| Some(p.roof_fraction?.value)),
+        profile_before: found.before.clone(),
+        profile_after: found.after.clone().filter(|_| winner.is_some()),
         refused: found.refused.clone(),
         trials: found.trials.iter().map(trial_report).collect(),
         note: captured.skip.clone().or_else(|| found.note.clone()),

@@ -4,6 +4,7 @@ use crate::captured::complaint;
 use crate::report::HostReport;
 use crate::{Error, Event, Options, Phase, Progress, Report, files, machine};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
+use oxeye_host::{Effort, HostProfile};
 use oxeye_measure::{CompileJob, Compiler, WorkDir, kill_everything};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -30,6 +31,8 @@ pub struct Tuner<'a> {
     pub(crate) progress: &'a dyn Progress,
     pub(crate) compiler: Compiler,
     pub(crate) host: HostReport,
+    /// What this machine can do; `None` where it could not be measured.
+    pub(crate) host_profile: Option<HostProfile>,
     pub(crate) work: WorkDir,
     /// Threads of the emitted code, as far as the compiler can.
     pub(crate) threads: u32,
@@ -46,13 +49,22 @@ impl<'a> Tuner<'a> {
     /// # Errors
     /// If the file is not there, the compiler is missing, or the output cannot be written.
     pub fn new(options: &'a Options, progress: &'a dyn Progress) -> Result<Self, Error> {
-        let start = Instant::now();
         files::check_readable(&options.file)?;
         let output = options.output_path();
         files::check_writable(&output, &[])?;
         if let Some(path) = &options.save_recipe {
             files::check_writable(path, &[&options.file, &output])?;
         }
+        Self::for_reading(options, progress)
+    }
+
+    /// The same for a run that writes nothing.
+    ///
+    /// # Errors
+    /// If the file is not there, or the compiler is missing.
+    pub fn for_reading(options: &'a Options, progress: &'a dyn Progress) -> Result<Self, Error> {
+        let start = Instant::now();
+        files::check_readable(&options.file)?;
         let compiler = Compiler::new(&options.compiler.command, &options.compiler.args);
         compiler.version()?;
         let folder = match options.file.parent() {
@@ -62,7 +74,8 @@ impl<'a> Tuner<'a> {
         let mut tuner = Self {
             options,
             progress,
-            host: machine::detect(&compiler),
+            host: machine::detect(&compiler, None),
+            host_profile: None,
             compiler,
             work: WorkDir::new()?,
             threads: options.threads.max(1),
@@ -71,7 +84,21 @@ impl<'a> Tuner<'a> {
             source_folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
         };
         tuner.find_openmp()?;
+        tuner.know_machine()?;
         Ok(tuner)
+    }
+
+    /// Takes the kept profile of this machine, or measures one briefly.
+    fn know_machine(&mut self) -> Result<(), Error> {
+        self.enter(Phase::Machine)?;
+        match oxeye_host::load_or_measure(Effort::Brief, Some(&self.compiler.bare()), &mut |_| {}) {
+            Ok(profile) => {
+                self.host = machine::detect(&self.compiler, Some(&profile));
+                self.host_profile = Some(profile);
+            }
+            Err(error) => self.notes.push(format!("the machine could not be measured: {error}")),
+        }
+        self.check_cancelled()
     }
 
     fn pipeline(&self) -> Result<Report, Error> {

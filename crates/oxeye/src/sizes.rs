@@ -1,0 +1,29 @@
+//! What the symbols of a nest are worth where it is replayed.
+
+use crate::{CapturedNest, synthetic};
+use oxeye_codegen::ArgumentOf;
+use oxeye_ir::SymId;
+use oxeye_measure::Sample;
+use std::collections::BTreeMap;
+
+/// Values of symbols in one sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sizes(BTreeMap<SymId, i64>);
+
+impl Sizes {
+    /// The integer scalars among the arguments of a nest, as the sample holds them. Symbols that are not among them, or
+    /// whose bytes cannot be read, have no value.
+    pub(crate) fn of(nest: &CapturedNest, sample: &Sample) -> Self {
+        let known = nest.arguments.iter().enumerate().filter_map(|(position, argument)| {
+            let ArgumentOf::Symbol(sym) = argument.what else { return None };
+            let element = synthetic::element_type(argument.element);
+            Some((sym, sample.read_integer(position, element).ok()?))
+        });
+        Self(known.collect())
+    }
+
+    /// The value of a symbol.
+    pub fn get(&self, sym: SymId) -> Option<i64> {
+        self.0.get(&sym).copied()
+    }
+}
