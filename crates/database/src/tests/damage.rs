@@ -59,8 +59,10 @@ fn an_empty_file_is_an_empty_store() {
     assert_eq!(SqliteStore::open_read_only(&path).expect("opens").n_entries().expect("reads"), 2);
 }
 
+type Spoil = fn(&mut Vec<u8>);
+
 /// Ways to spoil a file of several pages.
-fn damages() -> Vec<(&'static str, fn(&mut Vec<u8>))> {
+fn damages() -> Vec<(&'static str, Spoil)> {
     vec![
         ("text", |bytes| *bytes = b"int main(void) { return 0; }\n".repeat(300)),
         ("zeros", |bytes| bytes.fill(0)),

@@ -1,8 +1,8 @@
 //! The file behaves as a list in memory does.
 
 use crate::{
-    Addition, Count, DatabaseError, Embedding, Entry, EntryId, Filter, FpPolicy, MemoryStore, NewEntry,
-    OnDamage, Order, RecipeStore, Speedup, SqliteStore, Timestamp, Verdict, VerdictKind, testing,
+    Addition, Context, Count, DatabaseError, Embedding, Entry, EntryId, Filter, FpPolicy, MemoryStore,
+    NewEntry, OnDamage, Order, RecipeStore, Speedup, SqliteStore, Timestamp, Verdict, VerdictKind, testing,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -11,7 +11,7 @@ use proptest::test_runner::RngSeed;
 enum Step {
     Put(Vec<Addition>),
     SetEmbedding(u64, Embedding),
-    Exact(u32, NewEntry),
+    Exact(u32, Context),
     Nearest(Embedding, usize, Filter),
     Reopen,
 }
@@ -108,7 +108,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => batch().prop_map(Step::Put),
         1 => (0..30u64, embedding()).prop_map(|(id, embedding)| Step::SetEmbedding(id, embedding)),
-        1 => (0..5u32, new_entry()).prop_map(|(nest, like)| Step::Exact(nest, like)),
+        1 => (0..5u32, new_entry()).prop_map(|(nest, like)| Step::Exact(nest, like.context)),
         4 => (embedding(), 0..8usize, prop_oneof![Just(Filter::default()), filter()])
             .prop_map(|(to, k, filter)| Step::Nearest(to, k, filter)),
         1 => Just(Step::Reopen),
@@ -150,10 +150,10 @@ proptest! {
                     let expected = words(list.set_embedding(id, embedding.clone()));
                     prop_assert_eq!(words(file.set_embedding(id, embedding)), expected);
                 }
-                Step::Exact(nest, like) => {
+                Step::Exact(nest, context) => {
                     let hash = testing::nest(nest).hash;
-                    let expected = list.exact(&hash, &like.context).expect("reads");
-                    prop_assert_eq!(reader.exact(&hash, &like.context).expect("reads"), expected);
+                    let expected = list.exact(&hash, &context).expect("reads");
+                    prop_assert_eq!(reader.exact(&hash, &context).expect("reads"), expected);
                 }
                 Step::Nearest(to, k, filter) => {
                     let expected = list.nearest(&to, k, &filter).expect("reads");
