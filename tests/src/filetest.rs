@@ -18,7 +18,7 @@ use std::path::Path;
 
 use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, run_nest};
 use oxeye_ir::{ArrayId, Nest, Program, Storage};
-use oxeye_transform::{Applied, Machine, Policy, Recipe, apply, suggest};
+use oxeye_transform::{Applied, Machine, Policy, Recipe, Suggestion, apply, suggest};
 
 const SEPARATOR: &str = "// ----";
 
@@ -112,7 +112,7 @@ pub fn run(input: &str) -> Result<String, String> {
             let machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 64 };
             let found = suggest(&program, nest, &machine, policy);
             let mut text = String::new();
-            for (name, recipe) in &found.recipes {
+            for Suggestion { name, recipe, .. } in &found.recipes {
                 let applied =
                     apply(&program, nest, recipe, policy).map_err(|r| format!("`{name}` is refused: {r}"))?;
                 check(&program, nest, &applied)?;

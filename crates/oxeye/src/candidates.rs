@@ -4,7 +4,7 @@ use crate::{Captured, CapturedNest, Error, Tuner};
 use oxeye_codegen::{RenderOptions, render_nest};
 use oxeye_frontend::Unit;
 use oxeye_ir::{LoopId, Nest, Program};
-use oxeye_transform::{Applied, Machine, Policy, Recipe, apply, suggest};
+use oxeye_transform::{Applied, Machine, Policy, Recipe, Suggestion, apply, suggest};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Nests with recipes to try.
@@ -101,13 +101,13 @@ impl Tuner<'_> {
         };
         let mut refused = suggestions.refused;
         let recipes = suggestions.recipes;
-        let states = in_parallel(&recipes, self.host.cores as usize, |(_, recipe)| {
-            state(self, &unit.source, program, nest, recipe)
+        let states = in_parallel(&recipes, self.host.cores as usize, |suggestion| {
+            state(self, &unit.source, program, nest, &suggestion.recipe)
         });
         let mut candidates: Vec<Candidate> = recipes
             .into_iter()
             .zip(states)
-            .map(|((name, recipe), state)| Candidate { name, recipe, state })
+            .map(|(Suggestion { name, recipe, .. }, state)| Candidate { name, recipe, state })
             .collect();
         mark_duplicates(&mut candidates);
         for candidate in &candidates {

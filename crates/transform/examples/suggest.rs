@@ -3,7 +3,7 @@
 //! `cargo run -p oxeye-transform --example suggest -- gemm.oxir [NAME-PART]`
 
 use oxeye_ir::Program;
-use oxeye_transform::{Machine, Policy, apply, suggest};
+use oxeye_transform::{Machine, Policy, Suggestion, apply, suggest};
 
 fn main() {
     let mut args = std::env::args().skip(1);
@@ -23,8 +23,8 @@ fn main() {
         let started = std::time::Instant::now();
         let found = suggest(&program, nest, &machine, policy);
         println!("{}: {} recipes in {:?}", nest.id, found.recipes.len(), started.elapsed());
-        for (name, recipe) in &found.recipes {
-            println!("- {name}: {recipe}");
+        for Suggestion { name, template, recipe } in &found.recipes {
+            println!("- {name}: {recipe}\n  {template}");
             if wanted.as_ref().is_some_and(|w| name.contains(w.as_str())) {
                 match apply(&program, nest, recipe, policy) {
                     Ok(applied) => {

@@ -3,7 +3,7 @@
 //! [`apply`] takes a nest and a [`Recipe`] and gives back a nest that computes the same, or a [`Refusal`] that says which
 //! step cannot be proved and why. Transformations only edit a schedule; legality is decided in one place, by an exact
 //! integer test over all pairs of dependent statement instances. [`suggest`] proposes recipes for a nest and a machine's
-//! cache sizes.
+//! cache sizes, made from [templates](template) that fit any nest and machine.
 //!
 //! ```
 //! use oxeye_ir::Program;
@@ -29,7 +29,7 @@
 //! // What is worth trying here. Each proposal is a value that can be kept and applied again.
 //! let machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 32 };
 //! let suggestions = suggest(&program, nest, &machine, policy);
-//! assert!(suggestions.recipes.iter().any(|(name, _)| name == "contract"));
+//! assert!(suggestions.recipes.iter().any(|s| s.name == "contract"));
 //!
 //! // A recipe of one's own.
 //! let recipe: Recipe = serde_json::from_str(
@@ -59,12 +59,15 @@ mod space;
 pub mod steps;
 mod storage;
 mod suggest;
+pub mod template;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 pub use contract::Blocks;
-pub use recipe::{Dimension, Recipe, StatementSchedule, TRANSFORMATIONS, Transformation, TransformationInfo};
-pub use suggest::{Machine, Suggestions, suggest};
+pub use recipe::{
+    Dimension, Recipe, RecipeError, StatementSchedule, TRANSFORMATIONS, Transformation, TransformationInfo,
+};
+pub use suggest::{Machine, Suggestion, Suggestions, suggest};
 
 use oxeye_ir::{Nest, Program};
 use schedule::Schedule;

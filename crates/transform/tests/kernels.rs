@@ -5,7 +5,7 @@ mod common;
 use common::{Outcome, check_with};
 use oxeye_ir::Program;
 use oxeye_ir::testing::Sample;
-use oxeye_transform::{Machine, Policy, suggest};
+use oxeye_transform::{Machine, Policy, Suggestion, suggest};
 use std::path::Path;
 
 fn kernels() -> Vec<(String, Program)> {
@@ -36,7 +36,7 @@ fn check_suggestions(reassociate: bool) {
         oxeye_ir::verify(&program).unwrap_or_else(|e| panic!("{name}: {e:?}"));
         let found = suggest(&program, &program.nests[0], &machine, policy);
         assert!(!found.recipes.is_empty(), "{name}: nothing is proposed");
-        for (recipe_name, recipe) in &found.recipes {
+        for Suggestion { name: recipe_name, recipe, .. } in &found.recipes {
             for (n, m) in sizes(&name) {
                 let symbols = program.symbols.keys().copied().zip([*n, *m]).collect();
                 let sample = Sample { program: program.clone(), symbols };

@@ -9,7 +9,7 @@ use common::{Outcome, cases, check, forget_scalars};
 use oxeye_ir::ScalarType;
 use oxeye_ir::testing::{Random, Shape, random_program};
 use oxeye_transform::testing::random_recipe;
-use oxeye_transform::{Machine, Policy, Recipe, suggest};
+use oxeye_transform::{Machine, Policy, Recipe, Suggestion, suggest};
 
 const STRICT: Policy = Policy { reassociate: false };
 const REASSOCIATE: Policy = Policy { reassociate: true };
@@ -64,7 +64,9 @@ fn suggestions() {
         if seed % 5 < 3 {
             forget_scalars(&mut sample);
         }
-        for (name, recipe) in suggest(&sample.program, sample.nest(), &machine, *policy).recipes {
+        for Suggestion { name, recipe, .. } in
+            suggest(&sample.program, sample.nest(), &machine, *policy).recipes
+        {
             if let Outcome::Refused(reason) = check(&sample, &recipe, *policy, seed) {
                 // Legal, but not expressible as loops.
                 println!("seed {seed}: suggestion `{name}` was refused: {reason}");

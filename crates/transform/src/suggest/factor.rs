@@ -3,33 +3,32 @@
 //! Right-looking blocks (Golub and Van Loan, "Matrix Computations", 3.2.11): elimination steps in blocks, the columns and
 //! rows of a block first, then one contraction that updates all that lies behind the block in both directions.
 
+use super::builder::{Builder, Unfit};
 use super::order::{self, Preference};
-use super::{Builder, Machine, parent_of, top_loops};
-use crate::Policy;
+use super::tree::{next_sibling, parent_of, top_loops};
 use crate::recipe::Transformation;
-use crate::schedule::{Schedule, Tree, all_leaves};
+use crate::schedule::{Tree, all_leaves};
+use crate::template::{BlockShape, Shares};
 use oxeye_ir::{Affine, LoopId};
-
-/// Elimination steps per block.
-const BLOCK: i64 = 64;
 
 /// How many loop orders to look through for one with the elimination loop outermost.
 const ORDERS: usize = 8;
 
-/// Recipes in the making, if the nest has updates under a common elimination loop.
-pub(super) fn blocked(
-    schedule: &Schedule,
-    policy: Policy,
-    machine: &Machine,
+/// The recipe in the making, if the nest has updates under a common elimination loop.
+pub(crate) fn blocked(
+    start: &Builder,
     updates: &[(usize, [LoopId; 3])],
-) -> Vec<(String, Builder)> {
-    if updates.is_empty() || schedule.statements.len() < 2 {
-        return Vec::new();
+    steps: u16,
+    shape: &BlockShape,
+    shares: Option<Shares>,
+) -> Result<Builder, Unfit> {
+    if updates.is_empty() || start.schedule.statements.len() < 2 {
+        return Err(Unfit::Inapplicable("no sum of products is updated along with other statements".into()));
     }
     for nth in 0..ORDERS {
         let preference = Preference { nth, parallel_from: Some(1), fuse: true, ..Preference::default() };
-        let Some(schedules) = order::order(schedule, policy, &preference) else { break };
-        let mut builder = Builder::new(schedule, policy, machine);
+        let Some(schedules) = order::order(&start.schedule, start.policy(), &preference) else { break };
+        let mut builder = start.clone();
         if builder.step(Transformation::Reorder { schedules }).is_err() {
             continue;
         }
@@ -40,17 +39,23 @@ pub(super) fn blocked(
         if builder.schedule.roots.len() != 1 || !depth_outermost {
             continue;
         }
-        if block(&mut builder, *elimination, updates).is_some() {
-            return vec![(format!("blocked factorization {BLOCK}"), builder)];
+        if block(&mut builder, *elimination, updates, steps.into(), (shape, shares)).is_some() {
+            return Ok(builder);
         }
     }
-    Vec::new()
+    Err(Unfit::Inapplicable("no loop order has all updates directly inside one elimination loop".into()))
 }
 
-fn block(builder: &mut Builder, elimination: LoopId, updates: &[(usize, [LoopId; 3])]) -> Option<()> {
-    builder.step(Transformation::Tile { loops: vec![elimination], sizes: vec![BLOCK] }).ok()?;
+fn block(
+    builder: &mut Builder,
+    elimination: LoopId,
+    updates: &[(usize, [LoopId; 3])],
+    steps: i64,
+    (shape, shares): (&BlockShape, Option<Shares>),
+) -> Option<()> {
+    builder.step(Transformation::Tile { loops: vec![elimination], sizes: vec![steps] }).ok()?;
     let tile = parent_of(&builder.schedule.roots, elimination)?;
-    let end = Affine::term(tile, BLOCK).offset(BLOCK);
+    let end = Affine::term(tile, steps).offset(steps);
     let mut done: Vec<LoopId> = Vec::new();
     for (s, [row, column, _]) in updates {
         let (row, column) = (builder.loop_of(*s, *row)?, builder.loop_of(*s, *column)?);
@@ -66,11 +71,11 @@ fn block(builder: &mut Builder, elimination: LoopId, updates: &[(usize, [LoopId;
             return None;
         }
         builder.step(Transformation::Split { at: outer, point: end.clone() }).ok()?;
-        let behind = super::next_sibling(&builder.schedule.roots, outer)?;
+        let behind = next_sibling(&builder.schedule.roots, outer)?;
         let [inner] = top_loops(&builder.schedule.band(behind)?.body).try_into().ok()?;
         builder.step(Transformation::Split { at: inner, point: end.clone() }).ok()?;
         builder.step(Transformation::Distribute { at: behind, before: Some(1) }).ok()?;
-        let trailing = super::next_sibling(&builder.schedule.roots, behind)?;
+        let trailing = next_sibling(&builder.schedule.roots, behind)?;
         let holder = parent_of(&builder.schedule.roots, trailing)?;
         let position = builder
             .schedule
@@ -81,7 +86,7 @@ fn block(builder: &mut Builder, elimination: LoopId, updates: &[(usize, [LoopId;
         builder.step(Transformation::Distribute { at: holder, before: Some(position) }).ok()?;
         let leaf = *all_leaves(&builder.schedule.band(trailing)?.body).first()?;
         let original = updates.iter().find(|(u, _)| builder.schedule.statements[leaf].origin == *u)?.1;
-        builder.contract(leaf, original).ok()?;
+        builder.contract(leaf, original, shape, shares).ok()?;
     }
     Some(())
 }

@@ -3,8 +3,8 @@
 //! In `for k for i for j: d[i][j] = min(d[i][j], d[i][k] + d[k][j])` only the iterations `i = k` and `j = k` stand in the
 //! way of concurrency. Index-set splitting (Griebl, Feautrier and Lengauer, 2000) sets them apart.
 
-use super::{Builder, Machine, top_loops};
-use crate::Policy;
+use super::builder::{Builder, Unfit};
+use super::tree::{next_sibling, top_loops};
 use crate::recipe::Transformation;
 use crate::schedule::{Schedule, all_leaves};
 use oxeye_ir::{Affine, LoopId, Var};
@@ -13,13 +13,17 @@ use std::collections::BTreeSet;
 /// More pieces than this are not worth their code.
 const MOST_PIECES: usize = 16;
 
-/// A recipe in the making with every crossing cut out, if there are any.
-pub(super) fn at_crossings(schedule: &Schedule, policy: Policy, machine: &Machine) -> Option<Builder> {
-    let mut builder = Builder::new(schedule, policy, machine);
-    for top in top_loops(&schedule.roots) {
-        cut(&mut builder, top, &mut Vec::new())?;
+/// The recipe in the making with every crossing cut out, if there are any.
+pub(crate) fn at_crossings(mut builder: Builder) -> Result<Builder, Unfit> {
+    for top in top_loops(&builder.schedule.roots) {
+        cut(&mut builder, top, &mut Vec::new()).ok_or_else(|| {
+            Unfit::Inapplicable("the loops cannot be cut where their iterators meet".into())
+        })?;
     }
-    (!builder.steps.is_empty()).then_some(builder)
+    if builder.steps.is_empty() {
+        return Err(Unfit::Inapplicable("no inner iterator meets an outer one".into()));
+    }
+    Ok(builder)
 }
 
 fn cut(builder: &mut Builder, id: LoopId, outer: &mut Vec<LoopId>) -> Option<()> {
@@ -29,9 +33,9 @@ fn cut(builder: &mut Builder, id: LoopId, outer: &mut Vec<LoopId>) -> Option<()>
         // The last piece is cut after the meeting point, then before it.
         let last = *pieces.last()?;
         builder.step(Transformation::Split { at: last, point: Affine::var(point).offset(1) }).ok()?;
-        let after = super::next_sibling(&builder.schedule.roots, last)?;
+        let after = next_sibling(&builder.schedule.roots, last)?;
         builder.step(Transformation::Split { at: last, point: Affine::var(point) }).ok()?;
-        let at = super::next_sibling(&builder.schedule.roots, last)?;
+        let at = next_sibling(&builder.schedule.roots, last)?;
         pieces.extend([at, after]);
     }
     if builder.schedule.statements.len() > MOST_PIECES {

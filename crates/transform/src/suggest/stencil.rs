@@ -4,46 +4,50 @@
 //! "Using time skewing to eliminate idle time due to memory bandwidth and network limitations", 2000); tiles along a
 //! wavefront run in parallel.
 
-use super::{Builder, Machine, parent_of};
-use crate::Policy;
+use super::builder::{Builder, Unfit, uneven_distribution};
+use super::tree::parent_of;
 use crate::legality::pair_system;
 use crate::recipe::{Dimension, StatementSchedule, Transformation};
 use crate::schedule::Schedule;
+use crate::template::Shares;
 use oxeye_analysis::omega::{Feasibility, Limit, feasible};
-use oxeye_ir::{Affine, Distribution, LoopId};
+use oxeye_ir::{Affine, LoopId};
 
 /// The farthest a dependence may reach, in rows.
 const REACH: i64 = 8;
 
-/// Recipes in the making, if the nest is a time loop around sweeps.
-pub(super) fn time_tiles(schedule: &Schedule, policy: Policy, machine: &Machine) -> Vec<(String, Builder)> {
+/// Statements in a time step, at most: more take too long to judge.
+const MOST_SWEEPS: usize = 12;
+
+/// The recipe in the making, if the nest is a time loop around sweeps. `shares`: tiles along a wavefront run on several
+/// threads.
+pub(crate) fn time_tiles(
+    mut builder: Builder,
+    sizes: (u16, u16),
+    shares: Option<Shares>,
+) -> Result<Builder, Unfit> {
+    let unfit = |reason: &str| Unfit::Inapplicable(reason.to_owned());
+    let schedule = builder.schedule.clone();
     let paths = schedule.paths();
-    let Some(time) = paths.first().and_then(|p| p.first().copied()) else { return Vec::new() };
-    let sweeps = schedule.statements.len();
+    let Some(time) = paths.first().and_then(|p| p.first().copied()) else {
+        return Err(unfit("there is no time loop"));
+    };
     let nested = paths.iter().all(|p| p.len() >= 2 && p[0] == time);
-    let deepest = paths.iter().map(Vec::len).max().unwrap_or(0);
     let carried = schedule.pairs.iter().any(|p| p.depth == Some(0));
-    if !nested || !carried || sweeps > 12 || schedule.band(time).is_none_or(|b| b.reverse) {
-        return Vec::new();
+    if !nested || !carried || schedule.band(time).is_none_or(|b| b.reverse) {
+        return Err(unfit("the nest is no time loop around sweeps that depend on those before"));
+    }
+    if schedule.statements.len() > MOST_SWEEPS {
+        return Err(unfit("a time step has too many statements"));
     }
     // Statements with fewer loops than the sweeps sit in one row.
+    let deepest = paths.iter().map(Vec::len).max().unwrap_or(0);
     let row: Vec<Option<LoopId>> = paths.iter().map(|p| (p.len() == deepest).then(|| p[1])).collect();
-    let Some((skew, shifts)) = skew_and_shifts(schedule, time, &row) else { return Vec::new() };
-    let mut found = Vec::new();
-    let sizes: &[(i64, i64)] = if deepest == 2 {
-        &[(16, 256), (32, 1024)]
-    } else if deepest == 3 {
-        &[(8, 32), (16, 32), (4, 16), (16, 64)]
-    } else {
-        &[(4, 4), (4, 8), (8, 8)]
-    };
-    for (steps, rows) in sizes {
-        let mut builder = Builder::new(schedule, policy, machine);
-        if tile(&mut builder, schedule, time, &row, (skew, &shifts), (*steps, *rows)).is_some() {
-            found.push((format!("time tiles {steps}x{rows}"), builder));
-        }
-    }
-    found
+    let (skew, shifts) = skew_and_shifts(&schedule, time, &row)
+        .ok_or_else(|| unfit("a sweep depends on rows too far away to skew by"))?;
+    tile(&mut builder, &schedule, time, &row, (skew, &shifts), (sizes, shares))
+        .ok_or_else(|| unfit("the loops over time and rows cannot be made permutable by skewing"))?;
+    Ok(builder)
 }
 
 /// Rows per time step to skew by, and a shift for every statement, such that no dependence points to an earlier row.
@@ -109,7 +113,7 @@ fn tile(
     time: LoopId,
     row: &[Option<LoopId>],
     (skew, shifts): (i64, &[i64]),
-    (steps, rows): (i64, i64),
+    ((steps, rows), shares): ((u16, u16), Option<Shares>),
 ) -> Option<()> {
     let paths = schedule.paths();
     let flat = paths.iter().all(|p| p.len() == 2);
@@ -132,14 +136,17 @@ fn tile(
     builder.step(Transformation::Reorder { schedules }).ok()?;
     let path = builder.schedule.paths()[0].clone();
     let (t, r) = (path[0], path[1]);
-    builder.step(Transformation::Tile { loops: vec![t, r], sizes: vec![steps, rows] }).ok()?;
+    builder.step(Transformation::Tile { loops: vec![t, r], sizes: vec![steps.into(), rows.into()] }).ok()?;
     let row_tile = parent_of(&builder.schedule.roots, t)?;
     let time_tile = parent_of(&builder.schedule.roots, row_tile)?;
     if flat && schedule.statements.len() > 1 {
         builder.step(Transformation::Distribute { at: r, before: None }).ok()?;
     }
-    builder.step_unjudged(Transformation::Skew { inner: row_tile, outer: time_tile, factor: 1 }).ok()?;
-    builder.step_unjudged(Transformation::Interchange { outer: time_tile, inner: row_tile }).ok()?;
-    builder.step(Transformation::Parallelize { at: time_tile, distribution: Distribution::Dynamic }).ok()?;
+    if let Some(shares) = shares {
+        let distribution = uneven_distribution(shares);
+        builder.step_unjudged(Transformation::Skew { inner: row_tile, outer: time_tile, factor: 1 }).ok()?;
+        builder.step_unjudged(Transformation::Interchange { outer: time_tile, inner: row_tile }).ok()?;
+        builder.step(Transformation::Parallelize { at: time_tile, distribution }).ok()?;
+    }
     Some(())
 }

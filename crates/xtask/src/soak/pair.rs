@@ -94,7 +94,7 @@ fn try_make(seed: u64) -> Made {
             if found.is_empty() {
                 return Made::LeftOut("no suggestion".into());
             }
-            let (_, recipe) = random.pick(&found);
+            let recipe = random.pick(&found).recipe;
             ("suggested recipe", sample, recipe, policy)
         }
         _ => {

@@ -1,9 +1,12 @@
 //! Recipes: sequences of transformations as values.
 
+mod text;
+
+pub use text::RecipeError;
+
 use crate::contract::Blocks;
 use oxeye_ir::{Affine, Distribution, LoopId, StmtId};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// One level of a statement's schedule in 2d+1 form (Feautrier 1992; Girbal et al. 2006).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -226,101 +229,10 @@ impl Transformation {
     }
 }
 
-/// A sequence of transformations, applied in order.
+/// A sequence of transformations, applied in order. Prints as its steps, `; ` between them, and parses back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Recipe {
     /// The steps.
     pub steps: Vec<Transformation>,
-}
-
-fn affine_text(a: &Affine) -> String {
-    let mut text = String::new();
-    for (var, c) in a.terms() {
-        let name = match var {
-            oxeye_ir::Var::Loop(l) => l.to_string(),
-            oxeye_ir::Var::Sym(s) => s.to_string(),
-        };
-        let sign = if c < 0 { "-" } else { "+" };
-        if !(text.is_empty() && c > 0) {
-            text.push_str(sign);
-        }
-        if c.abs() != 1 {
-            text.push_str(&format!("{}*", c.abs()));
-        }
-        text.push_str(&name);
-    }
-    let constant = a.constant_part();
-    if constant != 0 || text.is_empty() {
-        text.push_str(&if text.is_empty() { constant.to_string() } else { format!("{constant:+}") });
-    }
-    text
-}
-
-impl fmt::Display for Transformation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.name())?;
-        match self {
-            Transformation::Reorder { schedules } => {
-                for s in schedules {
-                    write!(f, " {}[", s.stmt)?;
-                    for (k, d) in s.dimensions.iter().enumerate() {
-                        let gap = if k > 0 { " " } else { "" };
-                        match d {
-                            Dimension::At(p) => write!(f, "{gap}{p}")?,
-                            Dimension::By { expr, reverse } => {
-                                write!(
-                                    f,
-                                    "{gap}{}{}",
-                                    if *reverse { "reverse " } else { "" },
-                                    affine_text(expr)
-                                )?;
-                            }
-                        }
-                    }
-                    write!(f, "]")?;
-                }
-                Ok(())
-            }
-            Transformation::Distribute { at, before: Some(k) } => write!(f, " {at} before {k}"),
-            Transformation::Distribute { at, before: None }
-            | Transformation::Reverse { at }
-            | Transformation::Vectorize { at } => write!(f, " {at}"),
-            Transformation::Interchange { outer, inner } => write!(f, " {outer} {inner}"),
-            Transformation::Fuse { first, second, shift } => write!(f, " {first} {second} shift {shift}"),
-            Transformation::Skew { inner, outer, factor } => write!(f, " {inner} by {factor}*{outer}"),
-            Transformation::Tile { loops, sizes } => {
-                for (l, n) in loops.iter().zip(sizes) {
-                    write!(f, " {l}:{n}")?;
-                }
-                Ok(())
-            }
-            Transformation::Split { at, point } => write!(f, " {at} at {}", affine_text(point)),
-            Transformation::Parallelize { at, distribution } => {
-                write!(f, " {at}{}", if *distribution == Distribution::Dynamic { " dynamic" } else { "" })
-            }
-            Transformation::Unroll { at, factor } | Transformation::UnrollAndJam { at, factor } => {
-                write!(f, " {at} by {factor}")
-            }
-            Transformation::Contract { stmt, row, column, depth, blocks: b, parallel } => write!(
-                f,
-                " {stmt} rows {row} columns {column} depth {depth} register {}x{} block {}x{}x{}{}",
-                b.mr,
-                b.nr,
-                b.mc,
-                b.nc,
-                b.kc,
-                if parallel.is_some() { " parallel" } else { "" }
-            ),
-        }
-    }
-}
-
-impl fmt::Display for Recipe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (k, step) in self.steps.iter().enumerate() {
-            write!(f, "{}{step}", if k > 0 { "; " } else { "" })?;
-        }
-        Ok(())
-    }
 }

@@ -1,0 +1,255 @@
+//! Recipes in the making: steps that have been judged, and the strategies for threads and vector lanes.
+
+use super::tree::{contains_contraction, innermost_loops, parent_of, top_loops};
+use super::{Machine, contraction, order};
+use crate::recipe::Transformation;
+use crate::schedule::{Schedule, Tree, all_leaves};
+use crate::steps::{self, perfect_chain};
+use crate::template::{BlockShape, Shares};
+use crate::{Policy, generate, legality};
+use oxeye_ir::{Distribution, Execution, LoopId};
+
+/// Iterations of a loop without loops inside that a thread takes at a time.
+const CHUNK: i64 = 512;
+
+/// A recipe in the making: every step has been judged.
+#[derive(Clone)]
+pub(crate) struct Builder {
+    pub(crate) schedule: Schedule,
+    pub(crate) steps: Vec<Transformation>,
+    policy: Policy,
+    machine: Machine,
+}
+
+/// Why a template gives no recipe for a nest.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum Unfit {
+    /// The nest has nothing of what the template is about.
+    #[error("{0}")]
+    Inapplicable(String),
+    /// The steps it would take are not possible, or not proved legal.
+    #[error("{}", .0.join("; "))]
+    Refused(Vec<String>),
+    /// The result cannot be written as loops.
+    #[error("{0}")]
+    Unwritable(String),
+}
+
+impl Builder {
+    pub(crate) fn new(schedule: &Schedule, policy: Policy, machine: &Machine) -> Self {
+        Self { schedule: schedule.clone(), steps: Vec::new(), policy, machine: *machine }
+    }
+
+    pub(crate) fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// Applies a step if it is legal; otherwise nothing changes.
+    pub(crate) fn step(&mut self, step: Transformation) -> Result<(), String> {
+        let mut trial = self.schedule.clone();
+        steps::edit(&mut trial, &step, self.policy)?;
+        legality::check(&trial, self.policy)?;
+        self.schedule = trial;
+        self.steps.push(step);
+        Ok(())
+    }
+
+    /// Applies a step whose legality the steps after it decide.
+    pub(crate) fn step_unjudged(&mut self, step: Transformation) -> Result<(), String> {
+        steps::edit(&mut self.schedule, &step, self.policy)?;
+        self.steps.push(step);
+        Ok(())
+    }
+
+    /// Whether the schedule can be written as loops.
+    fn can_be_written(&self) -> bool {
+        generate::generate(self.schedule.clone(), &self.schedule.nest).is_ok()
+    }
+
+    /// The schedule's loop that stands for an original iterator of a statement.
+    pub(crate) fn loop_of(&self, s: usize, original: LoopId) -> Option<LoopId> {
+        self.schedule.statements[s].map.get(&original)?.loops().next()
+    }
+
+    /// Contracts a statement over its original row, column and depth loops.
+    pub(crate) fn contract(
+        &mut self,
+        s: usize,
+        original: [LoopId; 3],
+        shape: &BlockShape,
+        shares: Option<Shares>,
+    ) -> Result<(), String> {
+        let [row, column, depth] = original.map(|l| self.loop_of(s, l));
+        let (Some(row), Some(column), Some(depth)) = (row, column, depth) else {
+            return Err("an iterator of the statement is no loop of its own".into());
+        };
+        let stmt = self.schedule.statements[s].id;
+        let element = self.schedule.statements[s]
+            .assignment()
+            .map_or(8, |a| self.schedule.program.array(a.target.array).element.bytes());
+        let blocks = contraction::blocks(shape, &self.machine, element);
+        let parallel = shares.map(uneven_distribution);
+        self.step(Transformation::Contract { stmt, row, column, depth, blocks, parallel })
+    }
+
+    /// Runs outermost independent loops on several threads; false if there are none.
+    pub(crate) fn share_outer_loops(&mut self, shares: Shares) -> bool {
+        let mut any = contains_contraction(&self.schedule.roots);
+        for id in top_loops(&self.schedule.roots) {
+            any |= self.parallelize(id, 0, shares);
+        }
+        any
+    }
+
+    /// Runs strips of innermost independent loops on several threads; false if there are none.
+    pub(crate) fn share_strips(&mut self, width: u16) -> bool {
+        self.strip_parallel(top_loops(&self.schedule.roots), 0, width.into())
+    }
+
+    /// Makes the loop, or else the loops inside, parallel. Starting a team inside `n_outer` sequential loops must pay
+    /// every time, so a loop on its own is not shared there, nor anything below two of them that holds no loop.
+    fn parallelize(&mut self, id: LoopId, n_outer: usize, shares: Shares) -> bool {
+        let Some(band) = self.schedule.band(id) else { return false };
+        if band.execution != Execution::Sequential {
+            return true;
+        }
+        let inner = top_loops(&band.body);
+        let distribution = match shares {
+            Shares::Fitting if self.uneven(id) => Distribution::Dynamic,
+            Shares::Fitting | Shares::Static => Distribution::Static,
+            Shares::Dynamic => Distribution::Dynamic,
+        };
+        if inner.is_empty() {
+            let deeper = |s: &Schedule| s.paths().iter().any(|p| p.len() > n_outer + 1);
+            if n_outer > 1 || (n_outer == 1 && deeper(&self.schedule)) {
+                return false;
+            }
+            // A strip per chunk of work keeps the vector loop whole; all strips are alike.
+            let distribution =
+                if shares == Shares::Dynamic { Distribution::Dynamic } else { Distribution::Static };
+            let mut trial = self.clone();
+            if trial.step_unjudged(Transformation::Tile { loops: vec![id], sizes: vec![CHUNK] }).is_ok()
+                && let Some(tile) = parent_of(&trial.schedule.roots, id)
+                && trial.step(Transformation::Parallelize { at: tile, distribution }).is_ok()
+            {
+                *self = trial;
+                return true;
+            }
+        }
+        if n_outer <= 2 && self.step(Transformation::Parallelize { at: id, distribution }).is_ok() {
+            return true;
+        }
+        let mut any = false;
+        for l in inner {
+            any |= self.parallelize(l, n_outer + 1, shares);
+        }
+        any
+    }
+
+    /// Whether the work in an iteration of the loop depends on which it is.
+    fn uneven(&self, id: LoopId) -> bool {
+        let Some(band) = self.schedule.band(id) else { return false };
+        all_leaves(&band.body).into_iter().any(|s| {
+            self.schedule.statements[s]
+                .domain
+                .iter()
+                .any(|c| c.expr.uses(id) && c.expr.loops().any(|l| l != id && self.is_inside(l, id)))
+        })
+    }
+
+    fn is_inside(&self, inner: LoopId, outer: LoopId) -> bool {
+        self.schedule.band(outer).is_some_and(|b| {
+            fn go(trees: &[Tree], id: LoopId) -> bool {
+                trees.iter().any(|t| matches!(t, Tree::Loop(b) if b.id == id || go(&b.body, id)))
+            }
+            go(&b.body, inner)
+        })
+    }
+
+    /// For perfect nests with an independent innermost loop under loops that are not: cuts that loop into strips, one
+    /// share of the strips per thread, and runs the outer loops inside each. Below one sequential loop at most.
+    fn strip_parallel(&mut self, loops: Vec<LoopId>, n_outer: usize, width: i64) -> bool {
+        let mut any = false;
+        for top in loops {
+            let chain = perfect_chain(&self.schedule, top);
+            let Some((last, outer)) = chain.split_last() else { continue };
+            let inner = self.schedule.band(*last).map(|b| top_loops(&b.body)).unwrap_or_default();
+            if !inner.is_empty() && n_outer == 0 && outer.is_empty() {
+                any |= self.strip_parallel(inner, 1, width);
+                continue;
+            }
+            if outer.is_empty() || !inner.is_empty() {
+                continue;
+            }
+            let mut trial = self.clone();
+            let mut order = vec![*last];
+            order.extend(outer);
+            if trial.rotate(top, &order).is_err() {
+                continue;
+            }
+            let tile = Transformation::Tile { loops: vec![*last], sizes: vec![width] };
+            if trial.step_unjudged(tile).is_err() {
+                continue;
+            }
+            let Some(strip) = parent_of(&trial.schedule.roots, *last) else { continue };
+            let mut back: Vec<LoopId> = outer.to_vec();
+            back.push(*last);
+            if trial.rotate(*last, &back).is_err() {
+                continue;
+            }
+            let parallel = Transformation::Parallelize { at: strip, distribution: Distribution::Static };
+            if trial.step(parallel).is_ok() {
+                *self = trial;
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Brings a perfect chain into the given order by interchanges of neighbours' ends.
+    fn rotate(&mut self, top: LoopId, order: &[LoopId]) -> Result<(), String> {
+        let mut current = perfect_chain(&self.schedule, top);
+        current.truncate(order.len());
+        for (k, wanted) in order.iter().enumerate() {
+            let Some(from) = current.iter().position(|l| l == wanted) else {
+                return Err("not a chain".into());
+            };
+            for j in (k..from).rev() {
+                self.step_unjudged(Transformation::Interchange { outer: current[j], inner: current[j + 1] })?;
+                current.swap(j, j + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks innermost loops for vector lanes where contiguous access makes that worthwhile.
+    /// (`scattered`: everywhere).
+    pub(crate) fn vectorize(&mut self, scattered: bool) {
+        for id in innermost_loops(&self.schedule.roots) {
+            let Some(band) = self.schedule.band(id) else { continue };
+            if band.execution != Execution::Sequential {
+                continue;
+            }
+            let stmts = all_leaves(&band.body);
+            let contiguous = stmts.iter().all(|s| {
+                let n = self.schedule.statements[*s].accesses.len() as f64;
+                order::innermost_cost(&self.schedule, *s, id) <= 0.3 * n
+            });
+            if contiguous || scattered {
+                let before = self.clone();
+                let done = self.step(Transformation::Vectorize { at: id }).is_ok();
+                if done && !self.can_be_written() && before.can_be_written() {
+                    *self = before;
+                }
+            }
+        }
+    }
+}
+
+/// How concurrent work whose parts differ is shared.
+pub(crate) fn uneven_distribution(shares: Shares) -> Distribution {
+    match shares {
+        Shares::Static => Distribution::Static,
+        Shares::Fitting | Shares::Dynamic => Distribution::Dynamic,
+    }
+}

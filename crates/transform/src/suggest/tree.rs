@@ -1,0 +1,51 @@
+//! Positions in the schedule tree.
+
+use crate::schedule::Tree;
+use oxeye_ir::LoopId;
+
+/// Whether some contraction is among the trees.
+pub(crate) fn contains_contraction(trees: &[Tree]) -> bool {
+    trees.iter().any(|t| match t {
+        Tree::Contraction(_) => true,
+        Tree::Loop(b) => contains_contraction(&b.body),
+        Tree::Leaf(_) => false,
+    })
+}
+
+/// The loops that no other loop of the trees holds.
+pub(crate) fn top_loops(trees: &[Tree]) -> Vec<LoopId> {
+    trees.iter().filter_map(|t| if let Tree::Loop(b) = t { Some(b.id) } else { None }).collect()
+}
+
+/// The loops that hold statements only.
+pub(crate) fn innermost_loops(trees: &[Tree]) -> Vec<LoopId> {
+    trees
+        .iter()
+        .flat_map(|t| match t {
+            Tree::Loop(b) if b.body.iter().all(|c| matches!(c, Tree::Leaf(_))) => vec![b.id],
+            Tree::Loop(b) => innermost_loops(&b.body),
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+/// The loop whose only child is `id`.
+pub(crate) fn parent_of(trees: &[Tree], id: LoopId) -> Option<LoopId> {
+    trees.iter().find_map(|t| match t {
+        Tree::Loop(b) if b.body.iter().any(|c| matches!(c, Tree::Loop(k) if k.id == id)) => Some(b.id),
+        Tree::Loop(b) => parent_of(&b.body, id),
+        _ => None,
+    })
+}
+
+/// The loop that directly follows `id` among its siblings.
+pub(crate) fn next_sibling(trees: &[Tree], id: LoopId) -> Option<LoopId> {
+    trees.iter().enumerate().find_map(|(k, t)| match t {
+        Tree::Loop(b) if b.id == id => match trees.get(k + 1) {
+            Some(Tree::Loop(next)) => Some(next.id),
+            _ => None,
+        },
+        Tree::Loop(b) => next_sibling(&b.body, id),
+        _ => None,
+    })
+}

@@ -1,0 +1,243 @@
+//! Templates made into recipes for one nest on one machine.
+
+use super::{BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads};
+use crate::recipe::Transformation;
+use crate::schedule::Schedule;
+use crate::suggest::builder::{Builder, Unfit};
+use crate::suggest::order::{self, Preference};
+use crate::suggest::{contraction, factor, split, stencil, tile};
+use crate::{Machine, Policy, Recipe, generate};
+use oxeye_ir::{LoopId, Nest, Program};
+use std::collections::BTreeMap;
+
+/// All templates that are worth trying for a nest, best guess first.
+pub fn templates(program: &Program, nest: &Nest, machine: &Machine, policy: Policy) -> Vec<Template> {
+    Instantiator::new(program, nest, machine, policy).templates()
+}
+
+/// Instantiates templates for one nest on one machine; what several have in common is done once.
+pub struct Instantiator<'a> {
+    nest: &'a Nest,
+    schedule: Schedule,
+    policy: Policy,
+    machine: Machine,
+    /// Statements that could be contractions: row, column and depth loops of each.
+    products: Vec<(usize, [LoopId; 3])>,
+    /// By strategy and by how its own concurrent loops are shared.
+    made: BTreeMap<(Strategy, Option<Shares>), Result<Made, Unfit>>,
+}
+
+/// A recipe without threads and vector lanes.
+#[derive(Clone)]
+struct Made {
+    builder: Builder,
+    /// Why parts of the nest stay as they are.
+    refused: Vec<String>,
+}
+
+impl<'a> Instantiator<'a> {
+    /// For a nest of `program`.
+    pub fn new(program: &Program, nest: &'a Nest, machine: &Machine, policy: Policy) -> Self {
+        let schedule = Schedule::import(program, nest);
+        let products = contraction::products(&schedule);
+        Self { nest, schedule, policy, machine: *machine, products, made: BTreeMap::new() }
+    }
+
+    /// The recipe, every step of which has been found legal.
+    ///
+    /// # Errors
+    /// Why there is none, in words for a C programmer.
+    pub fn instantiate(&mut self, template: &Template) -> Result<Recipe, String> {
+        self.attempt(template).map_err(|unfit| unfit.to_string())
+    }
+
+    /// Whether bounds of any loop can be analysed: otherwise no template applies.
+    pub(crate) fn has_loops(&self) -> bool {
+        self.schedule.statements.iter().any(|s| !s.time.loops.is_empty())
+    }
+
+    pub(crate) fn attempt(&mut self, template: &Template) -> Result<Recipe, Unfit> {
+        if !self.has_loops() {
+            return Err(Unfit::Inapplicable("no loop of the nest has bounds that can be analysed".into()));
+        }
+        if template.threads != Threads::One && self.machine.threads < 2 {
+            return Err(Unfit::Inapplicable("there is one thread only".into()));
+        }
+        let mut builder = self.made(template)?.builder.clone();
+        match template.threads {
+            Threads::One => {}
+            Threads::Outer(shares) => {
+                if !builder.share_outer_loops(shares) {
+                    return Err(Unfit::Inapplicable(
+                        "no loop with enough work has independent iterations".into(),
+                    ));
+                }
+            }
+            Threads::Strips { width } => {
+                if !builder.share_strips(width) {
+                    return Err(Unfit::Inapplicable(
+                        "no perfect nest has an innermost loop with independent iterations".into(),
+                    ));
+                }
+            }
+        }
+        match template.lanes {
+            Lanes::Off => {}
+            Lanes::Contiguous => builder.vectorize(false),
+            Lanes::Scattered => builder.vectorize(true),
+        }
+        let recipe = Recipe { steps: builder.steps };
+        generate::generate(builder.schedule, self.nest).map(|_| recipe).map_err(Unfit::Unwritable)
+    }
+
+    /// Why parts of the nest do not take part in the template's strategy.
+    pub(crate) fn refused_parts(&mut self, template: &Template) -> Vec<String> {
+        self.made(template).map(|made| made.refused.clone()).unwrap_or_default()
+    }
+
+    fn made(&mut self, template: &Template) -> Result<&Made, Unfit> {
+        let own = match template.strategy {
+            Strategy::Loops(_) | Strategy::Crossings => None,
+            Strategy::Contract(_) | Strategy::Factor { .. } | Strategy::TimeTiles { .. } => {
+                match template.threads {
+                    Threads::One => None,
+                    Threads::Outer(shares) => Some(shares),
+                    Threads::Strips { .. } => Some(Shares::Fitting),
+                }
+            }
+        };
+        let key = (template.strategy, own);
+        if !self.made.contains_key(&key) {
+            let made = self.make(&template.strategy, own);
+            self.made.insert(key, made);
+        }
+        self.made[&key].as_ref().map_err(Unfit::clone)
+    }
+
+    fn make(&self, strategy: &Strategy, shares: Option<Shares>) -> Result<Made, Unfit> {
+        let builder = Builder::new(&self.schedule, self.policy, &self.machine);
+        let whole = |builder| Made { builder, refused: Vec::new() };
+        match strategy {
+            Strategy::Loops(loops) => self.loops(builder, loops).map(whole),
+            Strategy::Contract(blocks) => self.contract(builder, blocks, shares),
+            Strategy::Factor { steps, blocks } => {
+                factor::blocked(&builder, &self.products, *steps, blocks, shares).map(whole)
+            }
+            Strategy::TimeTiles { steps, rows } => {
+                stencil::time_tiles(builder, (*steps, *rows), shares).map(whole)
+            }
+            Strategy::Crossings => split::at_crossings(builder).map(whole),
+        }
+    }
+
+    fn loops(&self, mut builder: Builder, loops: &Loops) -> Result<Builder, Unfit> {
+        if let Order::Ranked { rank, independent, fuse } = loops.order {
+            let preference = Preference {
+                nth: rank.into(),
+                parallel_from: match independent {
+                    Independent::Anywhere | Independent::Innermost => None,
+                    Independent::Outer => Some(0),
+                    Independent::Inner => Some(1),
+                },
+                parallel_last: independent == Independent::Innermost,
+                fuse,
+                ..Preference::default()
+            };
+            self.reorder(&mut builder, &preference)?;
+        }
+        if let Some(share) = loops.tile {
+            tile::tile(&mut builder, share.bytes(&self.machine)).map_err(Unfit::Inapplicable)?;
+        }
+        if let Some(jam) = loops.jam {
+            tile::jam(&mut builder, jam).map_err(Unfit::Inapplicable)?;
+        }
+        Ok(builder)
+    }
+
+    fn reorder(&self, builder: &mut Builder, preference: &Preference) -> Result<(), Unfit> {
+        let schedules = order::order(&self.schedule, self.policy, preference)
+            .ok_or_else(|| Unfit::Inapplicable("there is no such legal loop order".into()))?;
+        builder.step(Transformation::Reorder { schedules }).map_err(|reason| Unfit::Refused(vec![reason]))
+    }
+
+    /// Every product in blocks; the rest of the nest in loops of its own.
+    fn contract(
+        &self,
+        mut builder: Builder,
+        blocks: &BlockShape,
+        shares: Option<Shares>,
+    ) -> Result<Made, Unfit> {
+        if self.products.is_empty() {
+            return Err(Unfit::Inapplicable("no statement sums up products over three loops".into()));
+        }
+        let innermost = self.products.iter().map(|(s, [r, c, d])| (*s, vec![*r, *d, *c])).collect();
+        let preference = Preference { innermost, parallel_from: Some(0), ..Preference::default() };
+        self.reorder(&mut builder, &preference)?;
+        let mut refused = Vec::new();
+        for (s, loops) in &self.products {
+            refused.extend(builder.contract(*s, *loops, blocks, shares).err());
+        }
+        if refused.len() < self.products.len() {
+            Ok(Made { builder, refused })
+        } else {
+            Err(Unfit::Refused(refused))
+        }
+    }
+
+    /// All templates that are worth trying for the nest, best guess first.
+    pub fn templates(&self) -> Vec<Template> {
+        if !self.has_loops() {
+            return Vec::new();
+        }
+        let team = self.machine.threads > 1;
+        let mut found = Vec::new();
+        for strategy in self.strategies() {
+            let mut variants = vec![Threads::One];
+            if team {
+                variants = vec![Threads::Outer(Shares::Fitting), Threads::Strips { width: STRIP }];
+                // A wavefront is there to be shared.
+                if !matches!(strategy, Strategy::TimeTiles { .. }) {
+                    variants.push(Threads::One);
+                }
+            }
+            let lanes = strategy.usual_lanes();
+            found.extend(variants.into_iter().map(|threads| Template { strategy, threads, lanes }));
+        }
+        // Contractions and time tiles gain most where they apply; one thread is for nests too short to share.
+        found.sort_by_key(|template| match (template.threads, template.strategy) {
+            (Threads::One, _) if team => 2,
+            (_, Strategy::Loops(_) | Strategy::Crossings) => 1,
+            _ => 0,
+        });
+        found
+    }
+
+    fn strategies(&self) -> Vec<Strategy> {
+        let loops = |order| Strategy::Loops(Loops { order, tile: None, jam: None });
+        let ranked = |rank, independent, fuse| loops(Order::Ranked { rank, independent, fuse });
+        let mut found = vec![loops(Order::Source)];
+        if !self.products.is_empty() {
+            found.push(Strategy::Contract(BlockShape::USUAL));
+        }
+        for independent in [Independent::Outer, Independent::Anywhere] {
+            found.extend([true, false].map(|fuse| ranked(0, independent, fuse)));
+        }
+        let deepest = self.schedule.paths().iter().map(Vec::len).max().unwrap_or(0);
+        if deepest >= 2 {
+            found.push(ranked(0, Independent::Innermost, true));
+            found.extend((1..4).map(|rank| ranked(rank, Independent::Inner, true)));
+        }
+        let tiles: &[(u16, u16)] = match deepest {
+            0 | 1 => &[],
+            2 => &[(16, 256), (32, 1024)],
+            3 => &[(8, 32), (16, 32), (4, 16), (16, 64)],
+            _ => &[(4, 4), (4, 8), (8, 8)],
+        };
+        found.extend(tiles.iter().map(|(steps, rows)| Strategy::TimeTiles { steps: *steps, rows: *rows }));
+        found.push(Strategy::Crossings);
+        if !self.products.is_empty() && self.schedule.statements.len() > 1 {
+            found.push(Strategy::Factor { steps: 64, blocks: BlockShape::USUAL });
+        }
+        found
+    }
+}
