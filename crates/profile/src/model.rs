@@ -12,6 +12,10 @@ use oxeye_host::{Figure, FloatType, HostProfile, MemoryLevel, Provenance};
 /// A nest below this share of its nearest roof is limited by something the roofline does not know.
 const FAR_FROM_ROOF: f64 = 0.1;
 
+/// Accesses in the text are a fair count of what the nearest level serves if they are no more than so many times the
+/// bytes touched: registers can then save little. Beyond, they are only an upper bound.
+const FAIR_ACCESSES: f64 = 1.5;
+
 /// One nest on one machine while its profile is made.
 pub(crate) struct Model<'a> {
     input: &'a NestInput,
@@ -242,7 +246,7 @@ impl<'a> Model<'a> {
         let mut profiles = Vec::new();
         for (position, level) in host.levels().iter().enumerate() {
             let beyond = home.as_ref().filter(|home| position > home.position);
-            let mut profile = self.level(level, time, beyond);
+            let mut profile = self.level(position, level, time, beyond);
             if let (Some(flops), Some(bytes)) = (flops, profile.bytes.filter(|b| b.value > 0.0)) {
                 profile.intensity = self.intensity(&level.name, flops, bytes, compulsory_intensity);
             } else {
@@ -261,7 +265,13 @@ impl<'a> Model<'a> {
         profiles
     }
 
-    fn level(&mut self, level: &MemoryLevel, time: Option<Figure>, beyond: Option<&Home>) -> LevelProfile {
+    fn level(
+        &mut self,
+        position: usize,
+        level: &MemoryLevel,
+        time: Option<Figure>,
+        beyond: Option<&Home>,
+    ) -> LevelProfile {
         let name = &level.name;
         let ceiling = positive(self.host.bandwidth(name, self.threads));
         let mut profile = LevelProfile {
@@ -301,13 +311,17 @@ impl<'a> Model<'a> {
             (Some(rate), Some(least)) if !exceeds(least, time) => {
                 profile.bytes = Some(bytes);
                 profile.gb_per_s = Some(rate);
-                if least.value > 0.0 {
+                if position == 0 && !self.is_fair(bytes) {
+                    self.notes.push(format!(
+                        "{name} traffic is every access of the text, an upper bound: registers may hold some, so it is no roof"
+                    ));
+                } else if least.value > 0.0 {
                     self.roof(Bound::Bandwidth { level: name.clone() }, least, time);
                 }
             }
             _ => {
-                let nearer = match level.level {
-                    0 | 1 => "much of it was kept in registers",
+                let nearer = match position {
+                    0 => "much of it was kept in registers",
                     _ => "much of it came from a nearer cache",
                 };
                 let why = format!(
@@ -322,6 +336,13 @@ impl<'a> Model<'a> {
             }
         }
         profile
+    }
+
+    /// Whether what the nearest level serves is known well enough to be a roof.
+    fn is_fair(&self, bytes: Figure) -> bool {
+        let touched = count(self.input.footprint_bytes);
+        bytes.provenance == Provenance::Measured
+            || touched.is_some_and(|touched| bytes.value <= FAIR_ACCESSES * touched.value)
     }
 
     fn intensity(

@@ -9,7 +9,7 @@ use oxeye_profile::{
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use support::{counted, host, measured, modelled};
+use support::{counted, host, measured};
 
 /// A stream of `n` f64 triads that starts cold, in so many nanoseconds.
 fn triad(n: f64, ns: f64) -> NestInput {
@@ -104,6 +104,23 @@ fn dense_arithmetic_is_bound_by_the_peak_and_registers_hide_accesses() {
     let why = profile.why_missing.iter().find(|line| line.starts_with("L1 traffic:")).expect("a reason");
     assert!(why.contains("registers"), "{why}");
     assert!(says(&profile, "counters") && says(&profile, "share of the program"));
+}
+
+#[test]
+fn the_nearest_level_is_a_roof_only_where_registers_can_save_little() {
+    let nest = |accesses: f64| NestInput {
+        warm_ns: Some(measured(1e5, 0.01)),
+        levels: vec![LevelBytes { level: "L1".into(), bytes: counted(accesses) }],
+        footprint_bytes: Some(counted(3.2e7)),
+        ..NestInput::new(0, "copy:1")
+    };
+    let stream = profile_nest(&nest(3.2e7), &host());
+    assert_eq!(stream.bound, Bound::Bandwidth { level: "L1".into() });
+    let mut reuse = nest(3.6e7);
+    reuse.footprint_bytes = Some(counted(1e6));
+    let reuse = profile_nest(&reuse, &host());
+    assert_eq!((reuse.bound.clone(), reuse.roofs.len()), (Bound::Unknown, 0));
+    assert!(reuse.notes.iter().any(|note| note.contains("registers")), "{:?}", reuse.notes);
 }
 
 #[test]
@@ -322,5 +339,4 @@ fn levels_are_served_by_what_lies_beyond_a_cache() {
     // A third-level cache that the sweep could not tell from memory.
     machine.memory_levels.remove(2);
     assert_eq!(served(&machine), expected(&["L1", "L2", "DRAM"]));
-    assert_eq!(modelled(1.0).provenance, Provenance::Modelled);
 }

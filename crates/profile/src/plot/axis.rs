@@ -27,7 +27,8 @@ impl LogAxis {
 
     /// Where a value is. Beyond the ends it is taken as at the end.
     pub(crate) fn px(&self, value: f64) -> f64 {
-        let share = (value.max(f64::MIN_POSITIVE).log10() - self.low.log10()) / (self.high.log10() - self.low.log10());
+        let share = (value.max(f64::MIN_POSITIVE).log10() - self.low.log10())
+            / (self.high.log10() - self.low.log10());
         self.from_px + share.clamp(0.0, 1.0) * (self.to_px - self.from_px)
     }
 

@@ -57,7 +57,10 @@ impl LabelBox {
         self.axes().iter().chain(other.axes().iter()).all(|axis| {
             let range = |corners: &[(f64, f64); 4]| {
                 let along = corners.map(|(x, y)| x * axis.0 + y * axis.1);
-                (along.iter().copied().fold(f64::MAX, f64::min), along.iter().copied().fold(f64::MIN, f64::max))
+                (
+                    along.iter().copied().fold(f64::MAX, f64::min),
+                    along.iter().copied().fold(f64::MIN, f64::max),
+                )
             };
             let ((a, b), (c, d)) = (range(&mine), range(&theirs));
             a < d - 1e-9 && c < b - 1e-9
@@ -76,13 +79,13 @@ impl Placement {
         self.taken.push((place, weight));
     }
 
-    /// The candidate that costs least, the earliest of equals, with its cost; `None` if every one leaves the
-    /// border. It is not taken yet.
-    pub(crate) fn best(&self, candidates: impl Iterator<Item = LabelBox>) -> Option<(LabelBox, f64)> {
+    /// The candidate that costs least, the earliest of equals, with its cost: its own and that of what it covers.
+    /// `None` if every one leaves the border. It is not taken yet.
+    pub(crate) fn best(&self, candidates: impl Iterator<Item = (LabelBox, f64)>) -> Option<(LabelBox, f64)> {
         let mut best: Option<(LabelBox, f64)> = None;
-        for candidate in candidates.filter(|c| self.holds(c)) {
-            let cost: f64 =
-                self.taken.iter().filter(|(place, _)| place.overlaps(&candidate)).map(|(_, weight)| weight).sum();
+        for (candidate, own) in candidates.filter(|(c, _)| self.holds(c)) {
+            let covered = self.taken.iter().filter(|(place, _)| place.overlaps(&candidate));
+            let cost = own + covered.map(|(_, weight)| weight).sum::<f64>();
             if cost == 0.0 {
                 return Some((candidate, 0.0));
             }
@@ -118,8 +121,9 @@ mod tests {
     fn the_first_free_candidate_wins() {
         let mut placement = Placement::inside((0.0, 0.0), (100.0, 100.0));
         placement.take(LabelBox::upright((0.0, 0.0), (50.0, 100.0)), 3.0);
-        let at = |x: f64| LabelBox::upright((x, 10.0), (20.0, 10.0));
-        let (free, cost) = placement.best([at(-5.0), at(10.0), at(60.0), at(70.0)].into_iter()).expect("one fits");
+        let at = |x: f64| (LabelBox::upright((x, 10.0), (20.0, 10.0)), 0.0);
+        let (free, cost) =
+            placement.best([at(-5.0), at(10.0), at(60.0), at(70.0)].into_iter()).expect("one fits");
         assert_eq!((free.center.0, cost), (70.0, 0.0));
         let (covering, cost) = placement.best([at(10.0), at(95.0)].into_iter()).expect("one fits");
         assert_eq!((covering.center.0, cost), (20.0, 3.0));

@@ -15,11 +15,6 @@ pub(crate) fn counted(value: f64) -> Figure {
     Figure { value, spread: 0.0, samples: 0, provenance: Provenance::Counted }
 }
 
-/// A modelled figure.
-pub(crate) fn modelled(value: f64) -> Figure {
-    Figure { value, spread: 0.0, samples: 0, provenance: Provenance::Modelled }
-}
-
 /// The machine.
 pub(crate) fn host() -> HostProfile {
     let levels = [

@@ -1,0 +1,43 @@
+//! Plots as SVG: real text, tooltips, colours for light and dark, titles for those who listen.
+
+mod axis;
+mod bars;
+mod labels;
+mod roofline;
+mod svg;
+mod sweep;
+pub(crate) mod theme;
+
+pub use bars::{Bar, bars};
+pub use roofline::{RooflinePoint, roofline};
+pub use svg::Plot;
+pub(crate) use svg::escape;
+pub use sweep::memory_sweep;
+
+/// For what width a plot is drawn; text has the same size in either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PlotSize {
+    /// For a page: 960 pixels.
+    Wide,
+    /// For a phone: 380 pixels, with fewer labels.
+    Narrow,
+}
+
+impl PlotSize {
+    fn width(self) -> f64 {
+        match self {
+            PlotSize::Wide => 960.0,
+            PlotSize::Narrow => 380.0,
+        }
+    }
+}
+
+/// Class suffix of a memory level's colour.
+fn level_class(level: &str) -> &'static str {
+    match level {
+        "L1" => "l1",
+        "L2" => "l2",
+        "L3" => "l3",
+        _ => "dram",
+    }
+}

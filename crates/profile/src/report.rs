@@ -1,0 +1,108 @@
+//! What a report is made of.
+
+use crate::nest::NestProfile;
+use crate::table::Table;
+use oxeye_host::{Figure, HostProfile};
+use serde::{Deserialize, Serialize};
+
+/// Everything that stands in a report. Times are in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReportData {
+    /// What the report is about, such as the name of the file.
+    pub title: String,
+    /// How it was built and run, in a line: compiler, flags.
+    pub build: Option<String>,
+    /// When it was made.
+    pub made_at: Option<String>,
+    /// The whole program.
+    pub program: ProgramTimes,
+    /// The machine.
+    pub host: HostProfile,
+    /// Threads that the optimized code uses at most.
+    pub threads: u32,
+    /// The nests, in the order of the file.
+    pub nests: Vec<NestEntry>,
+    /// Sentences on the run as a whole.
+    pub notes: Vec<String>,
+}
+
+/// The whole program before and after.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProgramTimes {
+    /// Time of the original.
+    pub before_ns: Option<Figure>,
+    /// Time of the optimized program; `None` where nothing was changed, or only a profile was asked for.
+    pub after_ns: Option<Figure>,
+    /// Whether exit code and output were compared and agree.
+    pub verified: bool,
+    /// Largest relative difference of a printed number.
+    pub max_rel_error: Option<f64>,
+    /// What happened, where the figures do not say it.
+    pub note: Option<String>,
+}
+
+/// One nest and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NestEntry {
+    /// As the user wrote it.
+    pub before: NestProfile,
+    /// As it was made faster; `None` for a nest that stays.
+    pub after: Option<NestProfile>,
+    /// Name of the recipe.
+    pub recipe: Option<String>,
+    /// Its steps.
+    pub steps: Vec<String>,
+    /// Time before over time after, where it was measured.
+    pub speedup: Option<Figure>,
+    /// Whether outputs were compared and agree.
+    pub verified: bool,
+    /// What could not be done, and why, in words.
+    pub refused: Vec<String>,
+    /// Emitted code or differences.
+    pub listings: Vec<Listing>,
+    /// Why the nest stays as it is, or what else there is to say.
+    pub note: Option<String>,
+}
+
+/// A text with a heading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Listing {
+    /// What it is: `emitted code`, `changes`.
+    pub heading: String,
+    /// The text.
+    pub text: String,
+}
+
+impl NestEntry {
+    /// A nest of which only the profile is known.
+    pub fn new(before: NestProfile) -> NestEntry {
+        NestEntry {
+            before,
+            after: None,
+            recipe: None,
+            steps: Vec::new(),
+            speedup: None,
+            verified: false,
+            refused: Vec::new(),
+            listings: Vec::new(),
+            note: None,
+        }
+    }
+
+    /// The state that counts: after, if the nest was changed.
+    pub fn latest(&self) -> &NestProfile {
+        self.after.as_ref().unwrap_or(&self.before)
+    }
+}
+
+impl ReportData {
+    /// Whether a nest was changed or the program was run with changes: a report without them is a profile.
+    pub fn has_after(&self) -> bool {
+        self.program.after_ns.is_some() || self.nests.iter().any(|n| n.after.is_some())
+    }
+
+    /// The nests as they are in the end, as a table.
+    pub fn table(&self) -> Table {
+        Table::of(&self.nests.iter().map(|n| n.latest().clone()).collect::<Vec<_>>())
+    }
+}
