@@ -1,5 +1,6 @@
 //! The `oxeye` command.
 
+mod db;
 mod draw;
 mod optimize;
 mod replay;
@@ -25,6 +26,7 @@ struct Cli {
 enum Command {
     Optimize(optimize::Args),
     Replay(replay::Args),
+    Db(db::Args),
 }
 
 /// Set by Ctrl-C or a termination signal; runs look at it between steps and while they wait.
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         std::process::exit(130);
     });
     let outcome = match Cli::parse().command {
+        Command::Db(args) => db::run(args),
         Command::Optimize(args) => optimize::run(args),
         Command::Replay(args) => replay::run(args),
     };

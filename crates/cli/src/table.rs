@@ -46,14 +46,8 @@ pub(crate) fn render(report: &Report) -> String {
 }
 
 fn nests(report: &Report) -> Table {
-    let mut table = Table::new();
-    let rule = LineStyle::none().fill('─').junction('─');
-    table.load_style(TableStyle::new().top_border(rule).header_separator(rule).bottom_border(rule));
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(width());
-    table.set_header([
-        "line", "function", "share", "before", "after", "speedup", "recipe", "verified", "note",
-    ]);
+    let mut table =
+        ruled(["line", "function", "share", "before", "after", "speedup", "recipe", "verified", "note"]);
     for nest in &report.nests {
         table.add_row([
             nest.line.to_string(),
@@ -72,6 +66,17 @@ fn nests(report: &Report) -> Table {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
+    table
+}
+
+/// An empty table as wide as the terminal.
+pub(crate) fn ruled<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('─').junction('─');
+    table.load_style(TableStyle::new().top_border(rule).header_separator(rule).bottom_border(rule));
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(width());
+    table.set_header(header);
     table
 }
 
@@ -94,7 +99,7 @@ fn width() -> u16 {
 }
 
 /// A time with three digits and its unit.
-fn time(ms: f64) -> String {
+pub(crate) fn time(ms: f64) -> String {
     let (value, unit) = match ms {
         ms if ms >= 1000.0 => (ms / 1e3, "s"),
         ms if ms >= 1.0 => (ms, "ms"),

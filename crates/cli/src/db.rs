@@ -1,0 +1,404 @@
+//! `oxeye db`: look into the recipe database, and carry entries from one to another.
+
+use crate::{optimize::print_or_quit, table};
+use anyhow::Context as _;
+use clap::Subcommand;
+use comfy_table::CellAlignment;
+use oxeye_database::{
+    Addition, Count, Entry, EntryId, OnBadLine, OnDamage, Order, RecipeStore, SqliteStore, Tally, Verdict,
+    default_path, exchange_line, export, export_file, import, merge, parse_line,
+};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  What has been learnt lately, and one entry in full
+    oxeye db list --limit 20
+    oxeye db show 12
+
+  Share recipes as text; figures come back bit for bit
+    oxeye db export recipes.jsonl
+    oxeye db import recipes.jsonl
+
+  Take over what another machine has learnt
+    oxeye db merge other.sqlite
+
+  Move one entry
+    oxeye db show 12 --json > entry.json
+    oxeye db --database other.sqlite add entry.json
+
+Nothing leaves this machine but what you export. A damaged database is renamed and a new one
+begun; a damaged file named with --database is left as it is.
+
+Exit codes:
+  0  done
+  1  there is no such entry, or nothing was imported because of bad lines
+  2  could not run";
+
+/// Look into the recipe database: what was tried on which nest, and what came of it
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Args {
+    /// The database [default: $OXEYE_DATABASE, else oxeye/recipes.sqlite in $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, global = true, value_name = "FILE")]
+    database: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List entries, newest first
+    List {
+        /// At most so many
+        #[arg(long, default_value_t = 50, value_name = "N")]
+        limit: usize,
+        /// As JSON, without normal forms and vectors
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one entry in full
+    Show {
+        /// Its number in the list
+        id: EntryId,
+        /// As JSON, in the form of a line of an export
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add one trial from a JSON file, in the form of a line of an export
+    Add {
+        /// The file; `-` is standard input
+        file: PathBuf,
+    },
+    /// Add the entries of an export: all of them, or none if a line is bad
+    Import {
+        /// JSON Lines of `oxeye db export`; `-` is standard input
+        file: PathBuf,
+        /// Import the good lines where others are bad
+        #[arg(long)]
+        skip_bad: bool,
+        /// Print what happened as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write all entries as JSON Lines (schema oxeye.recipes/1)
+    Export {
+        /// The file, written whole or not at all; `-` is standard output
+        file: PathBuf,
+    },
+    /// Add the entries of another database; of the same trial the one with more samples stays, then the newer
+    Merge {
+        /// The other database, which is only read
+        file: PathBuf,
+        /// Print what happened as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print where the database lies
+    Path,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let (path, on_damage) = match args.database {
+        Some(path) => (path, OnDamage::Refuse),
+        None => (default_path()?, OnDamage::SetAside),
+    };
+    if matches!(args.command, Command::Path) {
+        print_or_quit(&format!("{}\n", path.display()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut store = SqliteStore::open(&path, on_damage)?;
+    let outcome = run_on(&mut store, args.command);
+    for renamed in store.take_set_aside() {
+        note(&renamed.to_string());
+    }
+    outcome
+}
+
+fn run_on(store: &mut SqliteStore, command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::List { limit, json } => list(store, limit, json),
+        Command::Show { id, json } => show(store, id, json),
+        Command::Add { file } => add(store, &file),
+        Command::Import { file, skip_bad, json } => {
+            let on_bad = if skip_bad { OnBadLine::Skip } else { OnBadLine::Stop };
+            let tally = import(store, &source_name(&file), &mut BufReader::new(input(&file)?), on_bad)?;
+            let refused = on_bad == OnBadLine::Stop && !tally.bad_lines.is_empty();
+            report(&tally, refused, json)?;
+            Ok(if refused { ExitCode::from(1) } else { ExitCode::SUCCESS })
+        }
+        Command::Export { file } => export_to(store, &file),
+        Command::Merge { file, json } => {
+            let other = SqliteStore::open_read_only(&file)?;
+            report(&merge(store, &source_name(&file), &other)?, false, json)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Path => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn list(store: &SqliteStore, limit: usize, as_json: bool) -> anyhow::Result<ExitCode> {
+    let n_entries = store.n_entries()?;
+    let entries: Vec<Entry> = store.entries(Order::NewestFirst).take(limit).collect::<Result<_, _>>()?;
+    if as_json {
+        let entries = entries.iter().map(brief).collect::<anyhow::Result<Vec<Value>>>()?;
+        let value = json!({
+            "schema": "oxeye.recipe-list/1",
+            "database": store.path(),
+            "n_entries": n_entries,
+            "entries": entries,
+        });
+        print_or_quit(&format!("{value:#}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    if !entries.is_empty() {
+        let _ = writeln!(text, "{}", rows(&entries));
+    }
+    let _ = match (n_entries, entries.len() as u64) {
+        (0, _) => writeln!(text, "no entries in {}", store.path().display()),
+        (n, shown) if shown < n => writeln!(text, "{shown} of {n} entries in {}", store.path().display()),
+        (n, _) => writeln!(text, "{n} entries in {}", store.path().display()),
+    };
+    print_or_quit(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An entry as JSON without what is long.
+fn brief(entry: &Entry) -> anyhow::Result<Value> {
+    let mut content = serde_json::to_value(&entry.content)?;
+    if let Some(nest) = content["nest"].as_object_mut() {
+        nest.remove("text");
+    }
+    if let Some(embedding) = &entry.content.embedding {
+        content["embedding"] = json!({
+            "space": embedding.space,
+            "dimension": embedding.nest.len(),
+            "n_nodes": embedding.nodes.len(),
+        });
+    }
+    Ok(json!({ "id": entry.id.to_string(), "n_added": entry.n_added, "entry": content }))
+}
+
+fn rows(entries: &[Entry]) -> comfy_table::Table {
+    let mut table = table::ruled([
+        "id", "nest", "verdict", "speedup", "before", "after", "recipe", "threads", "host", "compiler",
+        "measured",
+    ]);
+    for entry in entries {
+        let content = &entry.content;
+        let seconds = |s: f64| table::time(1e3 * s);
+        table.add_row([
+            entry.id.to_string(),
+            content.nest.hash.chars().take(8).collect(),
+            content.verdict.kind().to_string(),
+            content.speedup().map(|s| format!("{s:.2}x")).unwrap_or_default(),
+            content.measured.map(|m| seconds(m.baseline_seconds)).unwrap_or_default(),
+            content.measured.map(|m| seconds(m.best_seconds)).unwrap_or_default(),
+            shortened(&steps(&content.recipe.steps.value()), 40),
+            content.context.threads.to_string(),
+            shortened(&content.context.host_key, 24),
+            shortened(&format!("{} {}", content.context.compiler, content.compiler_version), 20),
+            content.created_at.to_string().chars().take(10).collect(),
+        ]);
+    }
+    for column in [0, 3, 4, 5, 7] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// The names of a recipe's steps, for people.
+fn steps(recipe: &Value) -> String {
+    let names = recipe.as_array().into_iter().flatten().filter_map(|step| step["step"].as_str());
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() { recipe.to_string() } else { names.join(", ") }
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
+fn show(store: &SqliteStore, id: EntryId, as_json: bool) -> anyhow::Result<ExitCode> {
+    let Some(entry) = store.get(id)? else {
+        note(&format!("there is no entry {id} in {}", store.path().display()));
+        return Ok(ExitCode::from(1));
+    };
+    if as_json {
+        let value: Value = serde_json::from_str(&exchange_line(&entry)?)?;
+        print_or_quit(&format!("{value:#}\n"))?;
+    } else {
+        print_or_quit(&described(&entry))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn described(entry: &Entry) -> String {
+    let content = &entry.content;
+    let context = &content.context;
+    let mut out = String::new();
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(out, "{name:<10}{value}");
+    };
+    let times = if entry.n_added == 1 { "once".to_owned() } else { format!("{} times", entry.n_added) };
+    line("entry", format!("{}, added {times}", entry.id));
+    line("nest", content.nest.hash.clone());
+    line(
+        "verdict",
+        match &content.verdict {
+            Verdict::Failed(why) => format!("failed: {why}"),
+            verdict => verdict.kind().to_string(),
+        },
+    );
+    if let Some(measured) = content.measured {
+        let s = measured.speedup;
+        let (before, after) = (1e3 * measured.baseline_seconds, 1e3 * measured.best_seconds);
+        line("times", format!("{} before, {} after", table::time(before), table::time(after)));
+        line(
+            "speedup",
+            format!("{:.3}x, {:.0} % sure {:.3} to {:.3}", s.median, 100.0 * s.confidence, s.low, s.high),
+        );
+    }
+    line("samples", content.n_samples.to_string());
+    line("host", format!("{}, {} threads", context.host_key, context.threads));
+    line(
+        "compiler",
+        format!("{} {} {}", context.compiler, content.compiler_version, context.flags.join(" ")),
+    );
+    line("policy", context.policy.name().to_owned());
+    let sizes: Vec<String> = content.sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
+    line("sizes", sizes.join(" "));
+    let from =
+        content.provenance.imported_from.as_ref().map(|file| format!(", from {file}")).unwrap_or_default();
+    line("measured", format!("{} by {}{from}", content.created_at, content.provenance.origin.name()));
+    line("oxeye", content.oxeye_version.clone());
+    if let Some(embedding) = &content.embedding {
+        let space = &embedding.space;
+        line(
+            "embedding",
+            format!(
+                "model {} ({}), features {}, {} numbers, {} nodes",
+                space.model,
+                space.model_hash,
+                space.feature_schema,
+                embedding.nest.len(),
+                embedding.nodes.len()
+            ),
+        );
+    }
+    line("recipe", content.recipe.format.clone());
+    match content.recipe.steps.value() {
+        Value::Array(steps) => steps.iter().for_each(|step| line("", step.to_string())),
+        other => line("", other.to_string()),
+    }
+    let _ = write!(out, "\n{}\n", content.nest.text.trim_end());
+    out
+}
+
+fn add(store: &mut SqliteStore, file: &Path) -> anyhow::Result<ExitCode> {
+    let mut text = Vec::new();
+    let name = || file.display().to_string();
+    input(file)?.read_to_end(&mut text).with_context(|| format!("cannot read {}", name()))?;
+    let addition = parse_line(&text).map_err(|reason| anyhow::anyhow!("{}: {reason}", name()))?;
+    let outcomes = store.put(&[Addition { count: Count::Trial, ..addition }])?;
+    for outcome in outcomes {
+        let what = match outcome.change {
+            oxeye_database::Change::Inserted => "added",
+            oxeye_database::Change::Replaced => "replaced by this one",
+            oxeye_database::Change::Kept => "kept: it has more samples or is as new",
+        };
+        print_or_quit(&format!("entry {} {what}\n", outcome.id))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn export_to(store: &SqliteStore, file: &Path) -> anyhow::Result<ExitCode> {
+    if file == Path::new("-") {
+        let written = export(store, file, &mut BufWriter::new(std::io::stdout().lock()));
+        return match written {
+            // A closed pipe is the reader's business, not an error.
+            Err(oxeye_database::DatabaseError::Io { source, .. })
+                if source.kind() == std::io::ErrorKind::BrokenPipe =>
+            {
+                Ok(ExitCode::SUCCESS)
+            }
+            written => Ok(written.map(|_| ExitCode::SUCCESS)?),
+        };
+    }
+    oxeye::check_writable(file, &[store.path()])?;
+    let n_written = export_file(store, file)?;
+    print_or_quit(&format!("{n_written} entries written to {}\n", file.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn input(file: &Path) -> anyhow::Result<Box<dyn Read>> {
+    if file == Path::new("-") {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    let opened = std::fs::File::open(file);
+    Ok(Box::new(opened.with_context(|| format!("cannot read {}", file.display()))?))
+}
+
+/// What entries remember of where they came from: a name, no path, which is nobody else's business.
+fn source_name(file: &Path) -> String {
+    match file.file_name() {
+        Some(name) if file != Path::new("-") => name.to_string_lossy().into_owned(),
+        _ => "standard input".to_owned(),
+    }
+}
+
+/// How many bad lines are named one by one.
+const MOST_NAMED: usize = 20;
+
+fn report(tally: &Tally, refused: bool, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        return print_or_quit(&format!("{:#}\n", serde_json::to_value(tally)?));
+    }
+    for bad in tally.bad_lines.iter().take(MOST_NAMED) {
+        note(&bad.to_string());
+    }
+    let n_more = tally.bad_lines.len().saturating_sub(MOST_NAMED);
+    if n_more > 0 {
+        note(&format!("and {n_more} more bad lines"));
+    }
+    if refused {
+        note("nothing was imported; --skip-bad imports the other lines");
+        return Ok(());
+    }
+    let Tally { inserted, replaced, kept, .. } = tally;
+    print_or_quit(&format!("{inserted} entries added, {replaced} replaced, {kept} kept as they were\n"))
+}
+
+/// A word on standard error; where that is closed, nobody wants to know.
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recipes_are_named_by_their_steps() {
+        assert_eq!(steps(&json!([{"step": "tile"}, {"step": "vectorize", "at": 1}])), "tile, vectorize");
+        assert_eq!(steps(&json!([])), "[]");
+        assert_eq!(shortened("äöüß", 4), "äöüß");
+        assert_eq!(shortened("äöüßa", 4), "äöü…");
+    }
+
+    #[test]
+    fn sources_are_named_without_their_folders() {
+        assert_eq!(source_name(Path::new("/home/me/secret/recipes.jsonl")), "recipes.jsonl");
+        assert_eq!(source_name(Path::new("-")), "standard input");
+    }
+}
