@@ -10,7 +10,7 @@ use ndarray::{Array1, Array2, Axis, s};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// An encoder with its weights, ready to embed. [`crate::Architecture`]'s module says what it computes.
+/// An encoder with its weights, ready to embed. [`crate::architecture`] says what it computes.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     info: ModelInfo,

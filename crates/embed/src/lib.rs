@@ -1,6 +1,42 @@
 //! Loop nests as feature graphs, and the encoder that turns them into performance embeddings.
+//!
+//! [`graph`] makes a nest, sizes and a machine into a [`NestGraph`]: loops, statements, accesses and arrays as nodes with
+//! features, nesting, strides and dependences as edges. `FEATURES.md` and [`schema`] list every feature. An [`Encoder`]
+//! turns the graph into an [`Embedding`]: a vector for the nest, one for each node, and guesses at what a panel of recipe
+//! templates would do. The module [`architecture`] is the specification that training follows.
+//! [`hand_made`] is the baseline without learning.
+//!
+//! ```
+//! use oxeye_embed::{Encoder, HostVector, graph};
+//! use oxeye_ir::Program;
+//!
+//! let program = Program::parse(
+//!     "program scale {
+//!        symbol P0 n: i32
+//!        array A0 x: f64[n] param
+//!        dataflow { N0 }
+//!        nest N0 in scale {
+//!          for L0 i: i32 in 0 .. n {
+//!            S0: x[i] = 2.0 * x[i]
+//!          }
+//!        }
+//!      }",
+//! )?;
+//! let host = HostVector { l1_bytes: Some(32768.0), ..HostVector::default() };
+//! let graph = graph(&program, &program.nests[0], &|_| Some(1000), &host)?;
+//! assert_eq!(graph.nodes.len(), 1 + 1 + 2 + 1);
+//!
+//! let embedding = Encoder::random(0)?.embed(&graph)?;
+//! assert_eq!(embedding.nest.len(), 64);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The graph does not depend on names, ids, or the order of statements that could as well stand otherwise. Everything in
+//! it is finite, for any sizes and for none; what is not known has a flag that says so. This crate does not normalise
+//! nests, does not train, knows no recipes, and needs no libtorch: weights are plain safetensors, the arithmetic is
+//! `ndarray`'s.
 
-mod architecture;
+pub mod architecture;
 mod build;
 mod encoder;
 mod error;
@@ -8,6 +44,8 @@ mod graph;
 mod hand_made;
 mod layers;
 pub mod schema;
+#[cfg(test)]
+mod tests;
 mod vectors;
 mod weights;
 
