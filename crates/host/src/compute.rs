@@ -24,8 +24,14 @@ fn timed<'a>(pool: &'a Pool, threads: u32, kernel: ArithmeticFn) -> Timed<'a> {
     Timed::new(pool, threads as usize, SAMPLE_S, kernel.per_round * ROUNDS as f64 * 1e-9, work)
 }
 
-/// Peak multiply-add rates for the thread counts and vector widths asked for, as far as the processor has them.
-pub(crate) fn peaks(pool: &Pool, threads: &[u32], widths: &[u32], patience: Patience) -> Vec<PeakRate> {
+/// Peak multiply-add rates for the thread counts and vector widths asked for, as far as the processor has them; and,
+/// sampled in turn with them, the clock rate of one core in GHz.
+pub(crate) fn peaks(
+    pool: &Pool,
+    threads: &[u32],
+    widths: &[u32],
+    patience: Patience,
+) -> (Vec<PeakRate>, Option<Figure>) {
     let mut configurations = Vec::new();
     for ty in TYPES {
         for &vector_bits in widths {
@@ -33,7 +39,8 @@ pub(crate) fn peaks(pool: &Pool, threads: &[u32], widths: &[u32], patience: Pati
             configurations.extend(threads.iter().map(|&n| (ty, vector_bits, n, timed(pool, n, kernel))));
         }
     }
-    let series = sample(configurations.iter().map(|c| &c.3), patience);
+    let chain = kernels::addition_chain().map(|kernel| timed(pool, 1, kernel));
+    let series = sample(configurations.iter().map(|c| &c.3).chain(&chain), patience);
     let rate = |((ty, vector_bits, threads, _), samples): (&(FloatType, u32, u32, Timed<'_>), &Vec<f64>)| {
         Some(PeakRate {
             ty: *ty,
@@ -43,7 +50,24 @@ pub(crate) fn peaks(pool: &Pool, threads: &[u32], widths: &[u32], patience: Pati
             median_gflops: Figure::median_of(samples)?.value,
         })
     };
-    configurations.iter().zip(&series).filter_map(rate).collect()
+    let clock_ghz = series.get(configurations.len()).and_then(|samples| Figure::best_of(samples));
+    (configurations.iter().zip(&series).filter_map(rate).collect(), clock_ghz)
+}
+
+/// A peak rate in GFLOP/s, and the clock rate in GHz that the slowest of so many cores has with such vectors in
+/// flight, both best of so many rounds taken in turn.
+pub(crate) fn peak_with_clock(
+    pool: &Pool,
+    ty: FloatType,
+    vector_bits: u32,
+    threads: u32,
+    patience: Patience,
+) -> Option<(Figure, Figure)> {
+    let peak = timed(pool, threads, kernels::multiply_add(ty, vector_bits)?);
+    let chain = timed(pool, threads, kernels::addition_chain_beside(vector_bits)?);
+    let series = sample([&peak, &chain].into_iter(), patience);
+    let clock_ghz = Figure::best_of(&series[1])?;
+    Some((Figure::best_of(&series[0])?, clock_ghz.scaled(1.0 / f64::from(threads), clock_ghz.provenance)))
 }
 
 /// Vector widths for which the processor has multiply-add, scalars first.
@@ -70,13 +94,6 @@ pub(crate) fn operations(pool: &Pool, patience: Patience) -> Vec<OperationRate> 
             Some(OperationRate { operation: *operation, ty: *ty, vector_bits: *vector_bits, gop_per_s })
         };
     configurations.iter().zip(&series).filter_map(rate).collect()
-}
-
-/// Clock rate in GHz while so many cores are busy, of the slowest of them: the best of several samples.
-pub(crate) fn clock_ghz(pool: &Pool, threads: u32, patience: Patience) -> Option<Figure> {
-    let chain = timed(pool, threads, kernels::addition_chain()?);
-    let all = Figure::best_of(&sample([&chain].into_iter(), patience)[0])?;
-    Some(all.scaled(1.0 / f64::from(threads), all.provenance))
 }
 
 fn sample<'a, 'b: 'a>(

@@ -128,7 +128,6 @@ fn measure_with(
         run.notes.push("threads: the system did not let them be kept on their cores".into());
     }
     let stolen_before = noise::ProcessorTimes::now();
-    let clock_ghz = run.clock_ghz();
     progress("reading arrays of growing size", 0.02);
     let (curve, swept) = run.sweep();
     progress("bandwidths of the caches", 0.20);
@@ -136,7 +135,7 @@ fn measure_with(
     progress("bandwidths of main memory", 0.35);
     memory_levels.extend(run.memory(&swept));
     progress("peak rates", 0.78);
-    let compute = run.peaks();
+    let (compute, clock_ghz) = run.peaks();
     progress("rates of expensive operations", 0.90);
     let rates = if plan.operations_s > 0.0 {
         compute::operations(&pool, Patience::seconds(plan.operations_s))
@@ -191,14 +190,6 @@ impl Run<'_> {
         self.topology.available_memory_bytes.unwrap_or(UNKNOWN) / 4
     }
 
-    fn clock_ghz(&mut self) -> Option<Figure> {
-        let clock = compute::clock_ghz(self.pool, 1, Patience::seconds(self.plan.noise_s / 4.0));
-        if clock.is_none() {
-            self.notes.push("clock rate: there is no chain of known cycles for this processor".into());
-        }
-        clock
-    }
-
     fn sweep(&mut self) -> (Vec<crate::CurvePoint>, SweptLevels) {
         let largest = self.plan.sweep_largest.min(self.memory_limit());
         let plan = SweepPlan {
@@ -228,8 +219,7 @@ impl Run<'_> {
             let mut bandwidths = Vec::new();
             for threads in self.thread_counts() {
                 let sharers = self.sharers(cache.level, threads);
-                // Well inside, and well beyond the cache before.
-                let bytes = (capacity / 2).max(cache.plateau.from_bytes) / u64::from(sharers);
+                let bytes = typical_size(&cache.plateau) / u64::from(sharers);
                 if bytes < 2 * smaller {
                     self.notes.push(format!("{name} with {threads} threads: each one's part of it is hardly larger than the cache before, so that the two cannot be told apart"));
                     continue;
@@ -310,7 +300,7 @@ impl Run<'_> {
         })
     }
 
-    fn peaks(&mut self) -> Vec<PeakRate> {
+    fn peaks(&mut self) -> (Vec<PeakRate>, Option<Figure>) {
         let mut widths = compute::widths();
         if !self.plan.all_widths && widths.len() > 2 {
             widths.drain(1..widths.len() - 1);
@@ -322,7 +312,12 @@ impl Run<'_> {
                 "peak rates: there are no vector kernels for this processor; those of scalars are of portable code, which the compiler may have vectorized".into(),
             );
         }
-        compute::peaks(self.pool, &self.thread_counts(), &widths, Patience::seconds(self.plan.peaks_s))
+        let patience = Patience::seconds(self.plan.peaks_s);
+        let (peaks, clock_ghz) = compute::peaks(self.pool, &self.thread_counts(), &widths, patience);
+        if clock_ghz.is_none() {
+            self.notes.push("clock rate: there is no chain of known cycles for this processor".into());
+        }
+        (peaks, clock_ghz)
     }
 
     fn fork_join_us(&mut self, compiler: Option<&Compiler>) -> Option<Figure> {
@@ -338,6 +333,19 @@ impl Run<'_> {
             }
         }
     }
+}
+
+/// A size well inside a cache and beyond the one before. The nearest cache is half filled, so that starting a kernel
+/// weighs little; the others are used a little, since a cache shared by many cores gets slower the more of it is used, and
+/// the figure is to be a ceiling.
+fn typical_size(plateau: &knees::Plateau) -> u64 {
+    let (from, to) = (plateau.from_bytes as f64, plateau.to_bytes as f64);
+    let typical = if plateau.from_bytes <= bandwidth::SMALLEST as u64 {
+        to / 2.0
+    } else {
+        (2.0 * from).min((from * to).sqrt())
+    };
+    typical as u64
 }
 
 fn daisy_keys(topology: &Topology, levels: &[MemoryLevel], compute: &[PeakRate]) -> DaisyKeys {

@@ -5,7 +5,7 @@ use crate::compute;
 use crate::error::HostError;
 use crate::figure::Figure;
 use crate::pool::Pool;
-use crate::profile::{Bandwidth, PeakRate, StreamKernel};
+use crate::profile::{Bandwidth, FloatType, StreamKernel};
 use crate::sampling::Patience;
 use crate::topology::Topology;
 use std::time::Duration;
@@ -52,12 +52,16 @@ impl Probe {
         bandwidth::from_memory(&self.pool, &plan)
     }
 
-    /// Peak multiply-add rates of so many threads for every type and width this processor has, and beside them the
-    /// clock rate in GHz of as many busy cores, so many rounds of each.
-    pub fn peaks_and_clock(&self, threads: u32, rounds: usize) -> (Vec<PeakRate>, Option<Figure>) {
+    /// Peak multiply-add rate of so many threads in GFLOP/s and, sampled in turn with it, the clock rate in GHz of as many
+    /// cores with such vectors in flight: the best of so many rounds. `None` for what this processor has not.
+    pub fn peak_and_clock(
+        &self,
+        ty: FloatType,
+        vector_bits: u32,
+        threads: u32,
+        rounds: usize,
+    ) -> Option<(Figure, Figure)> {
         let patience = Patience { share: Duration::ZERO, at_least: rounds, at_most: rounds };
-        let threads = threads.clamp(1, self.cores());
-        let peaks = compute::peaks(&self.pool, &[threads], &compute::widths(), patience);
-        (peaks, compute::clock_ghz(&self.pool, threads, patience))
+        compute::peak_with_clock(&self.pool, ty, vector_bits, threads.clamp(1, self.cores()), patience)
     }
 }

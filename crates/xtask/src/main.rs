@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod host_check;
 mod repository;
 mod soak;
 
@@ -23,6 +24,8 @@ struct Cli {
 enum Task {
     /// Time Oxeye against gcc, clang and Polly on the programs in benchmarks/kernels.
     Bench(bench::Args),
+    /// Check the host measurements against STREAM in C and against clock rate and ports.
+    HostCheck(host_check::Args),
     /// Compile and run random nests with random recipes and compare with the interpreter.
     Soak(soak::Args),
 }
@@ -36,6 +39,7 @@ enum Verdict {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Bench(args) => bench::run(&args),
+        Task::HostCheck(args) => host_check::run(&args),
         Task::Soak(args) => soak::run(&args),
     };
     match outcome {

@@ -75,6 +75,14 @@ pub(crate) fn addition_chain() -> Option<ArithmeticFn> {
     return None;
 }
 
+/// [`addition_chain`] while multiply-adds of so many bits are in flight, for processors whose clock rate depends on them.
+pub(crate) fn addition_chain_beside(vector_bits: u32) -> Option<ArithmeticFn> {
+    #[cfg(target_arch = "x86_64")]
+    return x86_arithmetic::addition_chain_beside(vector_bits);
+    #[cfg(not(target_arch = "x86_64"))]
+    return addition_chain().filter(|_| vector_bits == 0);
+}
+
 /// Adds registers, not constants: some processors add small constants while renaming, in no time at all.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn chain(rounds: u64) {

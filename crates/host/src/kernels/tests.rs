@@ -72,7 +72,8 @@ fn every_arithmetic_kernel_that_is_offered_runs() {
         }
     }
     assert!(n_run >= 8, "scalars are offered everywhere");
-    if let Some(kernel) = addition_chain() {
+    let beside = WIDTHS.map(addition_chain_beside);
+    for kernel in beside.into_iter().chain([addition_chain()]).flatten() {
         unsafe { (kernel.run)(100) };
     }
 }

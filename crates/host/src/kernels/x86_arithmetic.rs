@@ -46,6 +46,53 @@ fused!(fused_f32x8, "fma", ymm_reg, "vfmadd213ps", _mm256_set1_ps(0.5), _mm256_s
 fused!(fused_f64x8, "avx512f", zmm_reg, "vfmadd213pd", _mm512_set1_pd(0.5), _mm512_set1_pd(1.0));
 fused!(fused_f32x16, "avx512f", zmm_reg, "vfmadd213ps", _mm512_set1_ps(0.5), _mm512_set1_ps(1.0));
 
+/// Sixteen integer additions, each of which needs the one before, with twelve multiply-adds in flight beside them: the
+/// additions decide how long a round takes, at the clock rate the processor has for such vectors.
+macro_rules! chain_beside {
+    ($name:ident, $feature:literal, $reg:ident, $line:literal, $half:expr, $one:expr) => {
+        #[target_feature(enable = $feature)]
+        unsafe fn $name(rounds: u64) {
+            let (x, y) = ($half, $one);
+            let [mut r0, mut r1, mut r2, mut r3, mut r4, mut r5] = [y; 6];
+            let (mut sum, step): (u64, u64) = (1, std::hint::black_box(3));
+            for _ in 0..rounds {
+                // SAFETY: arithmetic on the named registers, which the processor has.
+                unsafe {
+                    std::arch::asm!(
+                        concat!($line, " {0}, {6}, {7}"), "add {8}, {9}", concat!($line, " {1}, {6}, {7}"), "add {8}, {9}",
+                        concat!($line, " {2}, {6}, {7}"), "add {8}, {9}", concat!($line, " {3}, {6}, {7}"), "add {8}, {9}",
+                        concat!($line, " {4}, {6}, {7}"), "add {8}, {9}", concat!($line, " {5}, {6}, {7}"), "add {8}, {9}",
+                        "add {8}, {9}", "add {8}, {9}",
+                        concat!($line, " {0}, {6}, {7}"), "add {8}, {9}", concat!($line, " {1}, {6}, {7}"), "add {8}, {9}",
+                        concat!($line, " {2}, {6}, {7}"), "add {8}, {9}", concat!($line, " {3}, {6}, {7}"), "add {8}, {9}",
+                        concat!($line, " {4}, {6}, {7}"), "add {8}, {9}", concat!($line, " {5}, {6}, {7}"), "add {8}, {9}",
+                        "add {8}, {9}", "add {8}, {9}",
+                        inout($reg) r0, inout($reg) r1, inout($reg) r2, inout($reg) r3, inout($reg) r4, inout($reg) r5,
+                        in($reg) x, in($reg) y, inout(reg) sum, in(reg) step, options(nomem, nostack)
+                    );
+                }
+            }
+            std::hint::black_box(([r0, r1, r2, r3, r4, r5], sum));
+        }
+    };
+}
+
+chain_beside!(chain_beside_128, "fma", xmm_reg, "vfmadd213pd", _mm_set1_pd(0.5), _mm_set1_pd(1.0));
+chain_beside!(chain_beside_256, "fma", ymm_reg, "vfmadd213pd", _mm256_set1_pd(0.5), _mm256_set1_pd(1.0));
+chain_beside!(chain_beside_512, "avx512f", zmm_reg, "vfmadd213pd", _mm512_set1_pd(0.5), _mm512_set1_pd(1.0));
+
+/// The chain of additions with multiply-adds of one width beside it, if this processor has them; scalars count as the
+/// vectors whose registers they use.
+pub(super) fn addition_chain_beside(bits: u32) -> Option<ArithmeticFn> {
+    let run: unsafe fn(u64) = match bits {
+        0 | 128 if is_x86_feature_detected!("fma") => chain_beside_128,
+        256 if is_x86_feature_detected!("fma") => chain_beside_256,
+        512 if is_x86_feature_detected!("avx512f") => chain_beside_512,
+        _ => return None,
+    };
+    Some(ArithmeticFn { run, per_round: 16.0 })
+}
+
 /// For processors without fused multiply-add: six multiplications by 1 and six additions side by side.
 macro_rules! separate {
     ($name:ident, $mul:literal, $add:literal, $one:expr) => {
