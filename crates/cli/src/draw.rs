@@ -55,6 +55,10 @@ impl Progress for Drawing {
             Event::Nest { function, line, n_candidates } => {
                 self.counter(n_candidates, format!("{function}, line {line}:"));
             }
+            Event::Profiled { function, line, n_done, n_nests } => {
+                self.counter(n_nests, format!("{function}, line {line}:"));
+                self.bar.set_position(n_done as u64);
+            }
             Event::Candidate { n_done, best_speedup, .. } => {
                 self.bar.set_position(n_done as u64);
                 if let Some(best) = best_speedup {

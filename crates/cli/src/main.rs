@@ -2,7 +2,10 @@
 
 mod db;
 mod draw;
+mod host;
 mod optimize;
+mod profile;
+mod program;
 mod replay;
 mod table;
 
@@ -25,6 +28,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Optimize(optimize::Args),
+    Host(host::Args),
+    Profile(profile::Args),
     Replay(replay::Args),
     Db(db::Args),
 }
@@ -49,7 +54,9 @@ fn main() -> ExitCode {
     });
     let outcome = match Cli::parse().command {
         Command::Db(args) => db::run(args),
+        Command::Host(args) => host::run(args),
         Command::Optimize(args) => optimize::run(args),
+        Command::Profile(args) => profile::run(args),
         Command::Replay(args) => replay::run(args),
     };
     match outcome {

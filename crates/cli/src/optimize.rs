@@ -1,9 +1,10 @@
 //! `oxeye optimize`: tune the loop nests of a C file.
 
+use crate::program::ProgramArgs;
 use crate::{draw::Drawing, table};
 use anyhow::bail;
 use clap::ValueEnum;
-use oxeye::{Compiler, FpPolicy, Options, Report};
+use oxeye::{FpPolicy, Options, Report};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,45 +35,29 @@ Exit codes:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The C file
-    file: PathBuf,
+    #[command(flatten)]
+    program: ProgramArgs,
     /// Where the tuned file goes [default: FILE with `.oxeye` before its extension]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Tune only the nests of this function
-    #[arg(short, long)]
-    function: Option<String>,
-    /// A size, for a function that no program calls; may be repeated
-    #[arg(long = "set", value_name = "N=1024", value_parser = size)]
-    sizes: Vec<(String, i64)>,
-    /// Contents of an array, for a function that no program calls; may be repeated
-    #[arg(long = "input", value_name = "A=FILE.npy", value_parser = input)]
-    inputs: Vec<(String, PathBuf)>,
     /// How many of the fastest candidates of a nest are timed against the original
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     top_k: u32,
     /// Time for trying candidates, such as 90s or 5m
     #[arg(long, default_value = "60s", value_parser = duration)]
     budget: Duration,
-    /// Threads the tuned code may use; 1 emits no OpenMP [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    threads: Option<u32>,
     /// Whether floating-point sums may be reordered [default: as the compile flags say]
     #[arg(long, value_enum)]
     fp: Option<Fp>,
-    /// Take it on yourself that pointer parameters of a function never overlap
-    #[arg(long)]
-    no_alias: bool,
     /// Write the recipes of the chosen candidates to a file for `oxeye replay`
     #[arg(long, value_name = "RECIPE")]
     save_recipe: Option<PathBuf>,
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "REPORT")]
     json: Option<PathBuf>,
-    /// Compiler and arguments as you would type them, further sources and libraries included
-    /// [default: cc -O3 -march=native -lm]
-    #[arg(last = true, value_name = "CC ARGS")]
-    compiler: Vec<String>,
+    /// Write the report as a page with roofline plots: one file that needs nothing else
+    #[arg(long, value_name = "REPORT")]
+    html: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -85,17 +70,25 @@ enum Fp {
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let json = args.json.clone();
+    let (json, html) = (args.json.clone(), args.html.clone());
     let options = args.options();
-    if let Some(path) = json.as_deref().filter(|path| *path != Path::new("-")) {
-        let output = options.output_path();
-        let others = [&options.file, &output].into_iter().chain(&options.save_recipe);
-        oxeye::check_writable(path, &others.map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let output = options.output_path();
+    let mut taken: Vec<&Path> = vec![&options.file, &output];
+    taken.extend(options.save_recipe.as_deref());
+    for path in json.iter().chain(&html).filter(|path| *path != Path::new("-")) {
+        oxeye::check_writable(path, &taken)?;
+        taken.push(path);
     }
     let drawing = Drawing::new();
     let outcome = oxeye::optimize(&options, &drawing);
     drawing.finish();
     let report = outcome?;
+    if let Some(path) = html {
+        match report.to_html() {
+            Some(page) => oxeye::write_atomically(&path, page.as_bytes())?,
+            None => bail!("{}: no page was written, as the machine could not be measured", path.display()),
+        }
+    }
     if json.as_deref() == Some(Path::new("-")) {
         print_or_quit(&report.to_json())?;
         let _ = std::io::stderr().write_all(table::render(&report).as_bytes());
@@ -126,44 +119,18 @@ pub(crate) fn print_or_quit(text: &str) -> anyhow::Result<()> {
 
 impl Args {
     fn options(self) -> Options {
-        let mut options = Options::new(self.file);
-        options.compiler = Compiler::from_words(&self.compiler, &options.file);
+        let mut options = self.program.options();
         options.output = self.output;
-        options.function = self.function;
-        options.sizes = self.sizes.into_iter().collect();
-        options.inputs = self.inputs.into_iter().collect();
         options.top_k = self.top_k as usize;
         options.budget = self.budget;
-        options.threads = self.threads.unwrap_or(options.threads);
         options.fp = match self.fp {
             None => FpPolicy::FromFlags,
             Some(Fp::Strict) => FpPolicy::Strict,
             Some(Fp::Reassociate) => FpPolicy::Reassociate,
         };
-        options.no_alias = self.no_alias;
         options.save_recipe = self.save_recipe;
         options
     }
-}
-
-fn assignment(text: &str) -> Result<(&str, &str), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
-            Ok((name.trim(), value.trim()))
-        }
-        _ => Err("it should read NAME=VALUE".into()),
-    }
-}
-
-fn size(text: &str) -> Result<(String, i64), String> {
-    let (name, value) = assignment(text)?;
-    let value = value.parse().map_err(|_| format!("`{value}` is not a whole number"))?;
-    Ok((name.to_owned(), value))
-}
-
-fn input(text: &str) -> Result<(String, PathBuf), String> {
-    let (name, value) = assignment(text)?;
-    Ok((name.to_owned(), value.into()))
 }
 
 /// `90`, `90s`, `1.5m`, `500ms`, `1h`.
@@ -195,11 +162,5 @@ mod tests {
         for wrong in ["", "s", "-1s", "0s", "1e300s", "5 parsecs", "nan", "inf"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn assignments_need_both_sides() {
-        assert_eq!(size("n=10"), Ok(("n".into(), 10)));
-        assert!(size("n").is_err() && size("n=x").is_err() && size("=3").is_err());
     }
 }

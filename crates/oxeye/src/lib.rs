@@ -42,6 +42,7 @@ mod counted;
 mod emitted;
 mod error;
 mod files;
+mod html;
 mod machine;
 mod measured;
 mod options;

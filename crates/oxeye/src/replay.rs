@@ -39,6 +39,14 @@ pub(crate) fn tuned_text(unit: &Unit, recipes: &RecipeFile, nests: &[&NestRecipe
     Ok(if replacements.is_empty() { unit.source.clone() } else { tuned_file(&unit.source, &replacements) })
 }
 
+/// The C block that a recipe makes of its nest.
+pub(crate) fn emitted_code(unit: &Unit, recipes: &RecipeFile, wanted: &NestRecipe) -> Result<String, String> {
+    let policy = Policy { reassociate: recipes.reassociate };
+    let (program, nest, _) = find(unit, wanted)?;
+    let applied = apply(program, nest, &wanted.recipe, policy).map_err(|r| r.to_string())?;
+    render(&unit.source, nest, &applied, recipes.threads, policy, comment(wanted))
+}
+
 fn find<'u>(unit: &'u Unit, wanted: &NestRecipe) -> Result<(&'u Program, &'u Nest, Span), String> {
     let function = unit
         .functions

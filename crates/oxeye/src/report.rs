@@ -3,8 +3,10 @@
 //! Keys are only ever added. A figure that was not obtained is `null`, never a guess.
 
 use crate::recipe_file::RecipeFile;
+use crate::replay::emitted_code;
 use crate::{Emitted, FpPolicy, Measured, Trial};
 use oxeye_frontend::{Diagnostic, Unit};
+use oxeye_host::HostProfile;
 use oxeye_profile::{Bound, NestProfile};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -25,6 +27,9 @@ pub struct Report {
     pub changed: bool,
     /// The machine.
     pub host: HostReport,
+    /// Everything that is known of the machine; not part of the JSON form, as it has a file of its own.
+    #[serde(skip)]
+    pub host_profile: Option<HostProfile>,
     /// How the original and the tuned program are compiled.
     pub build: BuildReport,
     /// Floating-point policy and what became of it.
@@ -154,6 +159,8 @@ pub struct NestReport {
     pub recipe: Option<String>,
     /// Its steps.
     pub steps: Vec<String>,
+    /// The C block that replaces the nest.
+    pub code: Option<String>,
     /// Whether it reorders floating-point sums.
     pub reassociated: bool,
     /// The nest this recipe was learnt from.
@@ -249,8 +256,9 @@ impl Emitted<'_> {
     pub fn report(&self) -> Report {
         let tuner = self.tuner;
         let options = tuner.options;
-        let nests: Vec<NestReport> =
-            (0..self.measured.nests.len()).map(|idx| nest_report(&self.measured, idx)).collect();
+        let nests: Vec<NestReport> = (0..self.measured.nests.len())
+            .map(|idx| NestReport { code: self.code(idx), ..nest_report(&self.measured, idx) })
+            .collect();
         let winners = || self.measured.nests.iter().filter_map(|n| n.winner.as_ref());
         let program = self.program_report();
         let errors = winners().map(|w| w.max_rel_error).chain(program.max_rel_error);
@@ -276,6 +284,7 @@ impl Emitted<'_> {
             output: self.output(),
             changed: self.text != self.measured.captured.unit.source,
             host: tuner.host.clone(),
+            host_profile: tuner.host_profile.clone(),
             build: BuildReport {
                 compiler: options.compiler.command.clone(),
                 version: tuner.compiler.version().ok(),
@@ -301,6 +310,15 @@ impl Emitted<'_> {
             recipes: self.recipes.clone(),
             notes,
         }
+    }
+
+    /// The C block that replaces a nest.
+    fn code(&self, idx: usize) -> Option<String> {
+        let nest = &self.measured.captured.nests[idx];
+        let function = &self.measured.captured.unit.functions[nest.function_idx].name;
+        let wanted =
+            self.recipes.nests.iter().find(|r| r.function == *function && r.ordinal == nest.ordinal)?;
+        emitted_code(&self.measured.captured.unit, &self.recipes, wanted).ok()
     }
 
     fn program_report(&self) -> ProgramReport {
@@ -355,6 +373,7 @@ fn nest_report(measured: &Measured, idx: usize) -> NestReport {
         max_rel_error: winner.map(|w| w.max_rel_error),
         recipe: chosen.map(|t| t.name.clone()),
         steps: chosen.map(steps).unwrap_or_default(),
+        code: None,
         reassociated: winner.is_some_and(|w| w.reassociated),
         donor: None,
         distance: None,

@@ -1,0 +1,361 @@
+//! `oxeye host`: what this machine can do.
+
+use crate::optimize::print_or_quit;
+use anyhow::Context;
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use oxeye_host::{
+    Bandwidth, Effort, Figure, FloatType, HostProfile, MemoryLevel, Operation, Step, StreamKernel, Topology,
+};
+use oxeye_measure::{Compiler, CounterSurvey, counters};
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  What this machine can do; measured the first time, which takes about a minute, and kept
+    oxeye host
+
+  Measure again, after the machine or its firmware changed
+    oxeye host --refresh
+
+  For other programs
+    oxeye host --json - | jq .stream_triad
+
+  Roughly, within three seconds; it never replaces a thorough measurement
+    oxeye host --brief --refresh
+
+The profile is kept in $XDG_CACHE_HOME/oxeye/hosts, or in $OXEYE_CACHE/hosts where that is set.
+
+Exit codes:
+  0    done
+  2    could not measure
+  130  interrupted";
+
+/// Measure what this machine can do: bandwidths of caches and memory, peak rates, counters
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Measure again even if this machine's profile is known
+    #[arg(long)]
+    refresh: bool,
+    /// Be content with a rough measurement of three seconds
+    #[arg(long)]
+    brief: bool,
+    /// Write the profile as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Compiler whose OpenMP is timed
+    #[arg(long, value_name = "CC", default_value = "cc")]
+    cc: String,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
+        oxeye::check_writable(path, &[])?;
+    }
+    let effort = if args.brief { Effort::Brief } else { Effort::Thorough };
+    let compiler = Compiler::new(&args.cc, [""; 0]);
+    let bar = bar();
+    let mut progress = |step: Step| {
+        bar.set_message(step.label);
+        bar.set_position((step.fraction * 1000.0) as u64);
+    };
+    let profile = match args.refresh {
+        true => oxeye_host::measure_and_keep(effort, Some(&compiler), &mut progress),
+        false => oxeye_host::load_or_measure(effort, Some(&compiler), &mut progress),
+    };
+    bar.finish_and_clear();
+    let (profile, survey) = (profile?, counters::survey());
+    match args.json.as_deref() {
+        Some(path) if path == Path::new("-") => print_or_quit(&json(&profile, &survey)?)?,
+        Some(path) => {
+            oxeye::write_atomically(path, json(&profile, &survey)?.as_bytes())?;
+            print_or_quit(&render(&profile, &survey))?;
+        }
+        None => print_or_quit(&render(&profile, &survey))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// On standard error, if that is a terminal.
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::new(1000);
+    if !std::io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg:32} {wide_bar} {percent:>3} % {elapsed}")
+    {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+/// The profile's own form, and the counters beside it.
+fn json(profile: &HostProfile, survey: &CounterSurvey) -> anyhow::Result<String> {
+    let mut value = serde_json::to_value(profile).context("the profile has no JSON form")?;
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert(
+            "counters".into(),
+            serde_json::to_value(survey).context("the counters have no JSON form")?,
+        );
+    }
+    Ok(format!("{value:#}\n"))
+}
+
+/// The profile for people.
+fn render(profile: &HostProfile, survey: &CounterSurvey) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = topology(&mut out, profile);
+    if !profile.memory_levels.is_empty() {
+        let _ = writeln!(out, "\nbandwidth in GB/s, bytes as the program reads and writes them, best round");
+        let _ = writeln!(out, "{}", bandwidths(&profile.memory_levels));
+    }
+    let _ = writeln!(out, "\npeak multiply-add in GFLOP/s, best round");
+    let _ = writeln!(out, "{}", peaks(profile));
+    if !profile.rates.is_empty() {
+        let _ = writeln!(out, "\nexpensive operations in 10^9 results per second, one core");
+        let _ = writeln!(out, "{}", rates(profile));
+    }
+    let _ = writeln!(out);
+    if let Some(cost) = profile.fork_join_us {
+        let cores = profile.all_cores();
+        let _ =
+            writeln!(out, "an empty OpenMP parallel region of {cores} threads takes {:.2} us", cost.value);
+    }
+    let _ = writeln!(out, "{}", profile.noise.sentence);
+    let _ = counter_lines(&mut out, survey);
+    for note in &profile.notes {
+        let _ = writeln!(out, "note: {note}");
+    }
+    let care = if profile.thorough { "thoroughly" } else { "briefly" };
+    let _ = writeln!(out, "measured {care} at {} in {:.1} s", profile.measured_at, profile.seconds);
+    out
+}
+
+fn topology(out: &mut String, profile: &HostProfile) -> std::fmt::Result {
+    let t: &Topology = &profile.topology;
+    writeln!(out, "{}, microcode {}", t.cpu_model, t.microcode.as_deref().unwrap_or("unknown"))?;
+    let allowed = t.allowed_cpus.len();
+    writeln!(
+        out,
+        "{} x {} x {} (sockets, cores, threads of a core), {} memory nodes; this process may use {} cores, {allowed} threads",
+        t.sockets,
+        t.cores_per_socket,
+        t.threads_per_core,
+        t.numa_nodes,
+        t.cores()
+    )?;
+    if let Some(clock) = profile.clock_ghz {
+        writeln!(out, "clock rate of a busy core: {:.2} GHz", clock.value)?;
+    }
+    if !t.vector_extensions.is_empty() {
+        writeln!(out, "vector extensions: {}", t.vector_extensions.join(" "))?;
+    }
+    for cache in &t.caches {
+        let line = cache.line_bytes.map(|b| format!(", lines of {b} B")).unwrap_or_default();
+        let ways = cache.ways.map(|w| format!(", {w} ways")).unwrap_or_default();
+        let shared = match cache.shared_by {
+            0 | 1 => String::new(),
+            n => format!(", shared by {n} threads"),
+        };
+        writeln!(out, "L{}: {} reported{line}{ways}{shared}", cache.level, size(cache.bytes))?;
+    }
+    let memory = t.memory_bytes.map_or("unknown".into(), size);
+    let huge = t.transparent_huge_pages.as_deref().map(|p| format!(", huge pages {p}")).unwrap_or_default();
+    writeln!(out, "memory: {memory}, pages of {}{huge}", size(t.page_bytes))?;
+    if let Some(cpus) = t.container.cpus {
+        writeln!(out, "container: {cpus:.2} processors' worth of time")?;
+    }
+    if let Some(bytes) = t.container.memory_bytes {
+        writeln!(out, "container: {} of memory", size(bytes))?;
+    }
+    Ok(())
+}
+
+fn bandwidths(levels: &[MemoryLevel]) -> Table {
+    let kernels = StreamKernel::ALL;
+    let mut table = new_table();
+    table.set_header(
+        ["level", "up to", "threads", "stores"].into_iter().chain(kernels.map(StreamKernel::name)),
+    );
+    for level in levels {
+        let mut rows: Vec<(bool, u32)> =
+            level.bandwidths.iter().map(|b| (b.non_temporal, b.threads)).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        for (non_temporal, threads) in rows {
+            let rate = |kernel: StreamKernel| {
+                let fits =
+                    |b: &&Bandwidth| (b.kernel, b.non_temporal, b.threads) == (kernel, non_temporal, threads);
+                level.bandwidths.iter().find(fits).map(|b| number(b.gb_per_s)).unwrap_or_default()
+            };
+            let stores = if non_temporal { "non-temporal" } else { "ordinary" };
+            let capacity = level.capacity_bytes.map(size).unwrap_or_default();
+            let head = [level.name.clone(), capacity, threads.to_string(), stores.into()];
+            table.add_row(head.into_iter().chain(kernels.map(rate)));
+        }
+    }
+    right_align(&mut table, &[1, 2, 4, 5, 6, 7, 8, 9]);
+    table
+}
+
+/// Widths that any rate was measured with, and their heads.
+fn widths(all: impl Iterator<Item = u32>) -> Vec<(u32, String)> {
+    let mut widths: Vec<u32> = all.collect();
+    widths.sort_unstable();
+    widths.dedup();
+    let head = |bits| if bits == 0 { "scalar".to_owned() } else { format!("{bits} bits") };
+    widths.into_iter().map(|bits| (bits, head(bits))).collect()
+}
+
+fn peaks(profile: &HostProfile) -> Table {
+    let widths = widths(profile.compute.iter().map(|p| p.vector_bits));
+    let mut table = new_table();
+    table.set_header(["type".into(), "threads".into()].into_iter().chain(widths.iter().map(|w| w.1.clone())));
+    let mut rows: Vec<(FloatType, u32)> = profile.compute.iter().map(|p| (p.ty, p.threads)).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    for (ty, threads) in rows {
+        let rate = |(bits, _): &(u32, String)| {
+            let found =
+                profile.compute.iter().find(|p| (p.ty, p.threads, p.vector_bits) == (ty, threads, *bits));
+            found.map(|p| number(p.gflops)).unwrap_or_default()
+        };
+        table.add_row([ty.name().into(), threads.to_string()].into_iter().chain(widths.iter().map(rate)));
+    }
+    right_align(&mut table, &[1, 2, 3, 4, 5]);
+    table
+}
+
+fn rates(profile: &HostProfile) -> Table {
+    let widths = widths(profile.rates.iter().map(|r| r.vector_bits));
+    let mut table = new_table();
+    table.set_header(
+        ["operation".into(), "type".into()].into_iter().chain(widths.iter().map(|w| w.1.clone())),
+    );
+    let mut rows: Vec<(Operation, FloatType)> = profile.rates.iter().map(|r| (r.operation, r.ty)).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    for (operation, ty) in rows {
+        let rate = |(bits, _): &(u32, String)| {
+            let fits =
+                |r: &&oxeye_host::OperationRate| (r.operation, r.ty, r.vector_bits) == (operation, ty, *bits);
+            profile.rates.iter().find(fits).map(|r| number(r.gop_per_s)).unwrap_or_default()
+        };
+        table.add_row([operation.name().into(), ty.name().into()].into_iter().chain(widths.iter().map(rate)));
+    }
+    right_align(&mut table, &[2, 3, 4, 5]);
+    table
+}
+
+fn counter_lines(out: &mut String, survey: &CounterSurvey) -> std::fmt::Result {
+    let names: Vec<String> = survey.granted.iter().map(ToString::to_string).collect();
+    match names.as_slice() {
+        [] => writeln!(out, "counters granted: none")?,
+        names => writeln!(out, "counters granted: {}", names.join(", "))?,
+    }
+    // One line for each reason rather than for each counter.
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for missing in &survey.refused {
+        let name = missing.counter.to_string();
+        match reasons.iter_mut().find(|(why, _)| *why == missing.why) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((&missing.why, vec![name])),
+        }
+    }
+    for (why, names) in reasons {
+        writeln!(out, "counters refused ({why}): {}", names.join(", "))?;
+    }
+    match &survey.remedy {
+        Some(remedy) => writeln!(out, "to have more of them: {remedy}"),
+        None => Ok(()),
+    }
+}
+
+fn new_table() -> Table {
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('─').junction('─');
+    table.load_style(TableStyle::new().top_border(rule).header_separator(rule).bottom_border(rule));
+    table
+}
+
+fn right_align(table: &mut Table, columns: &[usize]) {
+    for column in columns {
+        if let Some(column) = table.column_mut(*column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// Three digits, and a mark where rounds differed so much that the best one says little.
+fn number(figure: Figure) -> String {
+    const UNSURE: f64 = 0.10;
+    let decimals = match figure.value {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    let mark = if figure.spread > UNSURE { "~" } else { "" };
+    format!("{mark}{:.decimals$}", figure.value)
+}
+
+/// Bytes with a binary unit.
+fn size(bytes: u64) -> String {
+    let (value, unit) = match bytes {
+        b if b >= 1 << 30 => (b as f64 / f64::from(1 << 30), "GiB"),
+        b if b >= 1 << 20 => (b as f64 / f64::from(1 << 20), "MiB"),
+        b => (b as f64 / 1024.0, "KiB"),
+    };
+    if value.fract() < 0.05 || value >= 100.0 {
+        format!("{value:.0} {unit}")
+    } else {
+        format!("{value:.1} {unit}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxeye_host::Provenance;
+
+    #[test]
+    fn numbers_have_three_digits_and_doubts() {
+        let figure = |value, spread| Figure { value, spread, samples: 9, provenance: Provenance::Measured };
+        let shown =
+            [(454.2, 0.01), (45.42, 0.01), (4.542, 0.2)].map(|(value, spread)| number(figure(value, spread)));
+        assert_eq!(shown, ["454", "45.4", "~4.54"]);
+    }
+
+    #[test]
+    fn sizes_have_binary_units() {
+        assert_eq!(
+            [48 << 10, 2 << 20, 480 << 20, 1536 << 20].map(size),
+            ["48 KiB", "2 MiB", "480 MiB", "1.5 GiB"]
+        );
+    }
+
+    #[test]
+    fn counters_are_told_by_reason() {
+        let missing = |counter, why: &str| counters::MissingCounter { counter, why: why.into() };
+        use oxeye_measure::Counter::{Branches, Cycles, TaskClock};
+        let survey = CounterSurvey {
+            granted: vec![TaskClock],
+            refused: vec![missing(Cycles, "not permitted"), missing(Branches, "not permitted")],
+            remedy: Some("sysctl x".into()),
+        };
+        let mut out = String::new();
+        counter_lines(&mut out, &survey).expect("strings can be written to");
+        assert_eq!(out.lines().count(), 3, "{out}");
+        assert!(
+            out.contains("(not permitted)") && out.ends_with("to have more of them: sysctl x\n"),
+            "{out}"
+        );
+    }
+}

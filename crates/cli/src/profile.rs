@@ -1,0 +1,115 @@
+//! `oxeye profile`: the nests of a C file against the roofline of this machine.
+
+use crate::draw::Drawing;
+use crate::optimize::print_or_quit;
+use crate::program::ProgramArgs;
+use oxeye::{NestProfile, ProfileOptions, ProfileReport};
+use oxeye_profile::{SUMMARY, Table};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  Every nest of a program, with the data it really uses
+    oxeye profile gemm.c -- gcc -O3 -march=native -lm
+
+  The same as a page with a roofline plot, and as a table for pandas or polars
+    oxeye profile gemm.c --html gemm.html --parquet gemm.parquet -- gcc -O3 -lm
+
+  A function without a program: sizes are given, data are drawn at random
+    oxeye profile kernel.c -f jacobi --set n=2000 --set steps=10 -- gcc -O2
+
+Times are of one invocation, alone in a process. A column `–` has no figure: below the table it says why.
+A profile is kept and shown again until program, inputs, compiler, flags or machine change.";
+
+/// Show what bounds each loop nest on this machine, and how much of that bound it reaches
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// Measure again even if a profile of the same program is kept
+    #[arg(long)]
+    refresh: bool,
+    /// Write every figure with its provenance as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write the table as comma-separated values; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write the table as a Parquet file
+    #[arg(long, value_name = "FILE")]
+    parquet: Option<PathBuf>,
+    /// Write a page with roofline plots: one file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let options = args.program.options();
+    let mut taken: Vec<&Path> = vec![&options.file];
+    let files = [&args.json, &args.csv, &args.parquet, &args.html];
+    for path in files.into_iter().flatten().filter(|path| *path != Path::new("-")) {
+        oxeye::check_writable(path, &taken)?;
+        taken.push(path);
+    }
+    let profiling = ProfileOptions { use_cache: !args.refresh, ..ProfileOptions::default() };
+    let drawing = Drawing::new();
+    let outcome = oxeye::profile(&options, &profiling, &drawing);
+    drawing.finish();
+    let (report, host) = outcome?;
+    let table = Table::of(&report.nests);
+    let mut to_stdout = false;
+    let mut write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| match path {
+        Some(path) if path == Path::new("-") => {
+            to_stdout = true;
+            print_or_quit(&text())
+        }
+        Some(path) => Ok(oxeye::write_atomically(path, text().as_bytes())?),
+        None => Ok(()),
+    };
+    write(&args.json, &|| report.to_json())?;
+    write(&args.csv, &|| table.to_csv())?;
+    write(&args.html, &|| report.to_html(&host))?;
+    if let Some(path) = &args.parquet {
+        table.write_parquet(path)?;
+    }
+    if !to_stdout {
+        print_or_quit(&shown(&report, &table))?;
+    }
+    Ok(if report.nests.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// The report for people.
+fn shown(report: &ProfileReport, table: &Table) -> String {
+    let mut out = String::new();
+    if report.nests.is_empty() {
+        out.push_str("no loop nest has a profile\n");
+    } else {
+        out.push_str(&table.select(&SUMMARY).to_text());
+    }
+    let remarks = |n: &NestProfile| n.why_missing.iter().chain(&n.notes).cloned().collect::<Vec<_>>();
+    let all: Vec<Vec<String>> = report.nests.iter().map(remarks).collect();
+    // What goes for every nest is said once.
+    let shared = |line: &String| all.len() > 1 && all.iter().all(|lines| lines.contains(line));
+    for line in all.first().into_iter().flatten().filter(|line| shared(line)) {
+        let _ = writeln!(out, "all nests: {line}");
+    }
+    for (nest, lines) in report.nests.iter().zip(&all) {
+        for line in lines.iter().filter(|line| !shared(line)) {
+            let _ = writeln!(out, "{}: {line}", nest.name);
+        }
+    }
+    for nest in &report.skipped {
+        let _ = writeln!(out, "{}: {}", nest.name, nest.why);
+    }
+    for note in &report.notes {
+        let _ = writeln!(out, "{note}");
+    }
+    if report.from_cache {
+        out.push_str("kept from an earlier run; --refresh measures again\n");
+    }
+    out
+}

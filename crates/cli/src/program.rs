@@ -1,0 +1,75 @@
+//! Which program a subcommand is about, and how it is compiled and run.
+
+use oxeye::{Compiler, Options};
+use std::path::PathBuf;
+
+/// A C file with what it takes to compile and run it.
+#[derive(clap::Args)]
+pub(crate) struct ProgramArgs {
+    /// The C file
+    file: PathBuf,
+    /// Only the nests of this function
+    #[arg(short, long)]
+    function: Option<String>,
+    /// A size, for a function that no program calls; may be repeated
+    #[arg(long = "set", value_name = "N=1024", value_parser = size)]
+    sizes: Vec<(String, i64)>,
+    /// Contents of an array, for a function that no program calls; may be repeated
+    #[arg(long = "input", value_name = "A=FILE.npy", value_parser = input)]
+    inputs: Vec<(String, PathBuf)>,
+    /// Threads that may be used; 1 emits no OpenMP [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    threads: Option<u32>,
+    /// Take it on yourself that pointer parameters of a function never overlap
+    #[arg(long)]
+    no_alias: bool,
+    /// Compiler and arguments as you would type them, further sources and libraries included
+    /// [default: cc -O3 -march=native -lm]
+    #[arg(last = true, value_name = "CC ARGS")]
+    compiler: Vec<String>,
+}
+
+impl ProgramArgs {
+    /// Options with what these arguments say, the rest by default.
+    pub(crate) fn options(self) -> Options {
+        let mut options = Options::new(self.file);
+        options.compiler = Compiler::from_words(&self.compiler, &options.file);
+        options.function = self.function;
+        options.sizes = self.sizes.into_iter().collect();
+        options.inputs = self.inputs.into_iter().collect();
+        options.threads = self.threads.unwrap_or(options.threads);
+        options.no_alias = self.no_alias;
+        options
+    }
+}
+
+fn assignment(text: &str) -> Result<(&str, &str), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim(), value.trim()))
+        }
+        _ => Err("it should read NAME=VALUE".into()),
+    }
+}
+
+fn size(text: &str) -> Result<(String, i64), String> {
+    let (name, value) = assignment(text)?;
+    let value = value.parse().map_err(|_| format!("`{value}` is not a whole number"))?;
+    Ok((name.to_owned(), value))
+}
+
+fn input(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, value) = assignment(text)?;
+    Ok((name.to_owned(), value.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assignments_need_both_sides() {
+        assert_eq!(size("n=10"), Ok(("n".into(), 10)));
+        assert!(size("n").is_err() && size("n=x").is_err() && size("=3").is_err());
+    }
+}
