@@ -3,10 +3,10 @@
 use indexmap::IndexMap;
 
 use crate::access::StmtAccess;
-use crate::counts::{Count, evaluate_symbols, executions};
+use crate::counts::{Count, evaluate, evaluate_symbols, executions};
 use crate::domain::{NestModel, StmtModel};
 use crate::omega::{Feasibility, Limit, Row, System, feasible, project};
-use oxeye_ir::{ArrayId, Nest, Program, SymId};
+use oxeye_ir::{ArrayId, Bound, BoundTerm, Loop, LoopId, Nest, Node, Program, SymId, Var};
 
 /// The elements of one array that a nest touches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Footprint {
     pub written: Count,
     /// Distinct elements read or written.
     pub touched: Count,
+    /// Distinct elements read or written at least; `touched` where that is exact.
+    pub at_least: f64,
 }
 
 impl Footprint {
@@ -43,22 +45,131 @@ pub fn footprints(
     value_of: &dyn Fn(SymId) -> Option<i64>,
 ) -> Option<Vec<Footprint>> {
     let model = NestModel::new(program, nest);
-    let mut images: IndexMap<ArrayId, Vec<(bool, Image)>> = IndexMap::new();
-    for stmt in &model.stmts {
-        for access in &stmt.accesses {
-            let image = Image::new(program, nest, stmt, access, value_of)?;
-            images.entry(access.array).or_default().push((access.role.is_write(), image));
-        }
+    Counted { program, nest, value_of }.footprints(&model, &[])
+}
+
+/// The working set of one iteration of a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LevelFootprint {
+    /// The loop.
+    pub loop_id: LoopId,
+    /// How many loops are around it.
+    pub depth: usize,
+    /// The footprint on each array of one iteration, in the middle of the loop's range and with the iterators around it
+    /// in the middle of theirs.
+    pub arrays: Vec<Footprint>,
+}
+
+impl LevelFootprint {
+    /// Bytes of the elements touched.
+    pub fn bytes(&self) -> f64 {
+        self.arrays.iter().map(Footprint::bytes).sum()
     }
-    images.sort_unstable_keys();
-    let footprint = |(array, images): (ArrayId, Vec<(bool, Image)>)| Footprint {
-        array,
-        element_bytes: program.array(array).element.bytes(),
-        read: union(images.iter().filter(|(is_write, _)| !is_write).map(|(_, image)| image)),
-        written: union(images.iter().filter(|(is_write, _)| *is_write).map(|(_, image)| image)),
-        touched: union(images.iter().map(|(_, image)| image)),
-    };
-    Some(images.into_iter().map(footprint).collect())
+}
+
+/// The working sets of all loops of `nest` that run, in textual order, under values of the symbols. `None` as for
+/// [`footprints`], and if a loop has bounds that only the data know.
+pub fn level_footprints(
+    program: &Program,
+    nest: &Nest,
+    value_of: &dyn Fn(SymId) -> Option<i64>,
+) -> Option<Vec<LevelFootprint>> {
+    let model = NestModel::new(program, nest);
+    let counted = Counted { program, nest, value_of };
+    let mut found = Vec::new();
+    counted.levels(&nest.roots, &model, &mut Vec::new(), &mut found)?;
+    Some(found)
+}
+
+/// What footprints are counted of.
+#[derive(Clone, Copy)]
+struct Counted<'a> {
+    program: &'a Program,
+    nest: &'a Nest,
+    value_of: &'a dyn Fn(SymId) -> Option<i64>,
+}
+
+impl Counted<'_> {
+    /// With these iterators fixed, outermost first; of statements inside all of their loops.
+    fn footprints(&self, model: &NestModel, fixed: &[(LoopId, i64)]) -> Option<Vec<Footprint>> {
+        let mut images: IndexMap<ArrayId, Vec<(bool, Image)>> = IndexMap::new();
+        let is_inside = |stmt: &&StmtModel| {
+            stmt.loops.len() >= fixed.len() && stmt.loops.iter().zip(fixed).all(|(l, (id, _))| l.id == *id)
+        };
+        for stmt in model.stmts.iter().filter(is_inside) {
+            // Bounds and guards around belong to the iteration if they are evaluated in it.
+            for access in stmt.accesses.iter().filter(|access| access.anchor.n_loops >= fixed.len()) {
+                let image = Image::new(*self, stmt, access, fixed)?;
+                images.entry(access.array).or_default().push((access.role.is_write(), image));
+            }
+        }
+        images.sort_unstable_keys();
+        let footprint = |(array, images): (ArrayId, Vec<(bool, Image)>)| {
+            let touched = union(images.iter().map(|(_, image)| image));
+            let certain = images.iter().map(|(_, image)| image.count).filter(|count| count.exact);
+            let most = certain.map(|count| count.value).fold(0.0, f64::max);
+            Footprint {
+                array,
+                element_bytes: self.program.array(array).element.bytes(),
+                read: union(images.iter().filter(|(is_write, _)| !is_write).map(|(_, image)| image)),
+                written: union(images.iter().filter(|(is_write, _)| *is_write).map(|(_, image)| image)),
+                touched,
+                at_least: if touched.exact { touched.value } else { most },
+            }
+        };
+        Some(images.into_iter().map(footprint).collect())
+    }
+
+    fn levels(
+        &self,
+        nodes: &[Node],
+        model: &NestModel,
+        fixed: &mut Vec<(LoopId, i64)>,
+        found: &mut Vec<LevelFootprint>,
+    ) -> Option<()> {
+        for node in nodes {
+            match node {
+                Node::Stmt(_) => {}
+                Node::If { then, otherwise, .. } => {
+                    self.levels(then, model, fixed, found)?;
+                    self.levels(otherwise, model, fixed, found)?;
+                }
+                Node::Loop(l) => {
+                    let Some(middle) = self.middle(l, fixed)? else { continue };
+                    fixed.push((l.id, middle));
+                    let arrays = self.footprints(model, fixed)?;
+                    found.push(LevelFootprint { loop_id: l.id, depth: fixed.len() - 1, arrays });
+                    self.levels(&l.body, model, fixed, found)?;
+                    fixed.pop();
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The iterator in the middle of the loop's range; `Some(None)` if it does not run there.
+    fn middle(&self, l: &Loop, fixed: &[(LoopId, i64)]) -> Option<Option<i64>> {
+        let value_of = |var: Var| match var {
+            Var::Loop(id) => fixed.iter().find(|(other, _)| *other == id).map(|(_, value)| *value),
+            Var::Sym(id) => (self.value_of)(id),
+        };
+        let term = |term: &BoundTerm| match term {
+            BoundTerm::Affine { expr, divisor } => {
+                let value = expr.evaluate(&value_of)?;
+                value.checked_neg()?.checked_div_euclid(*divisor)?.checked_neg()
+            }
+            BoundTerm::Data(expr) => evaluate(expr, &value_of),
+        };
+        let bound = |bound: &Bound| bound.0.iter().map(term).collect::<Option<Vec<i64>>>();
+        let lower = bound(&l.lower)?.into_iter().max()?;
+        let upper = bound(&l.upper)?.into_iter().min()?;
+        if lower >= upper {
+            return Some(None);
+        }
+        let n = upper.checked_sub(lower)?.unsigned_abs().div_ceil(l.step.unsigned_abs().max(1));
+        let first = if l.step > 0 { lower } else { upper - 1 };
+        Some(Some(first.checked_add(i64::try_from(n / 2).ok()?.checked_mul(l.step)?)?))
+    }
 }
 
 /// The elements one access touches; none by default.
@@ -73,12 +184,12 @@ struct Image {
 
 impl Image {
     fn new(
-        program: &Program,
-        nest: &Nest,
+        counted: Counted<'_>,
         stmt: &StmtModel,
         access: &StmtAccess,
-        value_of: &dyn Fn(SymId) -> Option<i64>,
+        fixed: &[(LoopId, i64)],
     ) -> Option<Self> {
+        let Counted { program, nest, value_of } = counted;
         let n_loops = stmt.loops.len();
         let mut all = stmt.domain.system.clone();
         for (idx, &symbol) in stmt.domain.space.symbols.iter().enumerate() {
@@ -86,6 +197,9 @@ impl Image {
             if let Some(value) = value_of(symbol) {
                 all.add_eq(&[(n_loops + idx, 1)], value.checked_neg()?);
             }
+        }
+        for (idx, (_, value)) in fixed.iter().enumerate() {
+            all.add_eq(&[(idx, 1)], value.checked_neg()?);
         }
         all.extend(&access.system);
         let n_others = all.n_vars();

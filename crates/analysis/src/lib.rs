@@ -1,8 +1,8 @@
 //! Exact dependences, footprints, operation and byte counts.
 //!
 //! [`omega`] decides linear constraints over the integers. On it stand a nest's iteration domains and accesses
-//! ([`NestModel`]) and its memory-based [`dependences`]. Beside them: [`operations`], [`stride`]s, [`executions`] and
-//! [`footprints`]. What cannot be said exactly is over-approximated and marked so: domains, accesses and dependences
+//! ([`NestModel`]) and its memory-based [`dependences`]. Beside them: [`operations`], [`stride`]s, [`executions`],
+//! [`footprints`], and in [`traffic`] the bytes that move between caches. What cannot be said exactly is over-approximated and marked so: domains, accesses and dependences
 //! then have more members than the program has, never fewer.
 //!
 //! This crate changes nothing and does not judge transformations, and takes arrays to be distinct even where
@@ -68,7 +68,7 @@ pub use counts::{
 };
 pub use dependence::{Dependence, DependenceKind, Direction, Endpoint, Level, Pairs, dependences};
 pub use domain::{Domain, LoopStep, NestModel, StmtModel};
-pub use footprint::{Footprint, footprints};
+pub use footprint::{Footprint, LevelFootprint, footprints, level_footprints};
 pub use linear::Space;
 
 #[cfg(test)]

@@ -3,7 +3,9 @@ use proptest::test_runner::RngSeed;
 
 use crate::omega::{Feasibility, Limit, feasible};
 use crate::testing::{Event, Interpreter, Menu, sample};
+
 use crate::*;
+use oxeye_ir::Program;
 
 /// The dependence on which two events of a run stand, if the events depend on each other.
 fn kind_of(src: &Event, dst: &Event) -> Option<DependenceKind> {
@@ -331,4 +333,28 @@ fn dependences_of_a_triangle_stay_on_the_element() {
     let (program, nest) = triangle();
     // Every element is touched by one instance only.
     assert!(dependences(&program, &nest).is_empty());
+}
+
+#[test]
+fn working_sets_of_a_matrix_product() {
+    let text = "program p {
+      symbol P0 n: i32
+      array A0 C: f64[n][n] param
+      array A1 A: f64[n][n] param
+      array A2 B: f64[n][n] param
+      dataflow { N0 }
+      nest N0 in p {
+        for L0 i: i32 in 0 .. n { for L1 j: i32 in 0 .. n { for L2 k: i32 in 0 .. n {
+          S0: C[i][j] += A[i][k] * B[k][j]
+        } } }
+      }
+    }";
+    let program = Program::parse(text).expect("it is well formed");
+    let found = level_footprints(&program, &program.nests[0], &|_| Some(10)).expect("it can be counted");
+    let touched: Vec<Vec<f64>> =
+        found.iter().map(|level| level.arrays.iter().map(|array| array.touched.value).collect()).collect();
+    assert_eq!(touched, [[10.0, 10.0, 100.0], [1.0, 10.0, 10.0], [1.0, 1.0, 1.0]]);
+    assert!(found.iter().flat_map(|level| &level.arrays).all(|array| array.touched.exact));
+    assert_eq!(found.iter().map(|level| level.depth).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(found[0].bytes(), 960.0);
 }

@@ -23,9 +23,11 @@
 //! # Sampling
 //! A run of more accesses than [`TrafficOptions::max_accesses`] is sampled in two ways. First by *sets* (Kessler, Hill and
 //! Wood, 1991): only lines of some residues modulo 64 are followed, each of which has sets of its own at every level, so
-//! that what happens to them is exact. Iterations in which no access reaches such a line are stepped over, not run. Then,
-//! where that is not enough, by *windows*: a loop runs only in some places of its range, each time after iterations that
-//! warm the caches and are not counted. [`Traffic::relative_error`] compares residues and the halves of windows.
+//! that what happens to them is exact. Iterations in which no access reaches such a line are stepped over, not run. A
+//! number of sets that is no multiple of 64 is rounded down to one, if that changes the cache by no more than a
+//! sixteenth; otherwise sets are not sampled. Then, where that is not enough, by *windows*: a loop runs only in some
+//! places of its range, each time after iterations that warm the caches and are not counted.
+//! [`Traffic::relative_error`] compares residues, and windows with their neighbours.
 
 mod cache;
 mod form;
@@ -35,10 +37,12 @@ mod reuse;
 mod run;
 mod sample;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub use reuse::{ReuseDistances, ReuseHistogram, reuse_distances};
-pub use run::{Call, CallTraffic, NestTraffic, call_traffic, traffic};
+pub use run::{Call, CallTraffic, NestTraffic, call_accesses, call_traffic, traffic};
 
 use serde::{Deserialize, Serialize};
 
@@ -86,8 +90,8 @@ pub struct Traffic {
     pub levels: Vec<LevelTraffic>,
     /// Accesses to memory, hits included.
     pub accesses: f64,
-    /// Bytes of the distinct lines that must be brought in at least: those of the footprints that are exactly known,
-    /// as if densely packed. Not above any level's `fill_bytes` for caches that were empty.
+    /// Bytes of the distinct lines that must be brought in at least: what is surely touched, as if densely packed. Not
+    /// above any level's `fill_bytes` for caches that were empty.
     pub compulsory_bytes: f64,
     /// Whether every access was known and run; otherwise something was sampled, drawn or over-approximated.
     pub exact: bool,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cache::Hierarchy;
 use super::plan::Plan;
-use super::sample::{LineSample, Tally};
+use super::sample::{LineSample, N_RESIDUES, Tally};
 use super::walk::{Cost, Walk, Walked, cost};
 use super::{CacheGeometry, LevelTraffic, NoTraffic, Traffic, TrafficOptions};
 use crate::footprint::{Footprint, footprints};
@@ -93,13 +93,23 @@ pub fn call_traffic(
     simulate(&plan, most.values().sum(), caches, options)
 }
 
-/// Bytes of the lines that an array needs at least; zero if its footprint is not exactly known.
+/// About how many accesses to memory `calls`, `times` times over, make.
+///
+/// # Errors
+/// As [`call_traffic`].
+pub fn call_accesses(calls: &[Call<'_>], times: u64) -> Result<f64, NoTraffic> {
+    let plan = Plan::of_calls(calls, times)?;
+    Ok(cost(&plan, &LineSample::all(), 1).accesses)
+}
+
+/// Bytes of the lines that an array needs at least.
 fn compulsory_bytes(program: &Program, footprint: &Footprint, caches: &[CacheGeometry]) -> f64 {
-    if !footprint.touched.exact || program.array(footprint.array).shape.is_empty() {
+    if program.array(footprint.array).shape.is_empty() {
         return 0.0;
     }
     let line_bytes = caches.first().map_or(1, |cache| cache.line_bytes.max(1)) as f64;
-    (footprint.bytes() / line_bytes).ceil() * line_bytes
+    let bytes = footprint.at_least * footprint.element_bytes as f64;
+    (bytes / line_bytes).ceil() * line_bytes
 }
 
 /// Residues followed at least before loops run in windows.
@@ -108,6 +118,7 @@ const MIN_RESIDUES: usize = 4;
 /// How a plan is run.
 struct Choice {
     sample: LineSample,
+    caches: Vec<CacheGeometry>,
     /// Cost that is allowed.
     budget: f64,
 }
@@ -117,20 +128,20 @@ impl Choice {
         let budget = options.max_accesses as f64;
         let all = LineSample::all();
         if cost(plan, &all, line_bytes).accesses <= budget {
-            return Self { sample: all, budget: f64::INFINITY };
+            return Self { sample: all, caches: caches.to_vec(), budget: f64::INFINITY };
         }
-        if !LineSample::fits(caches) {
-            return Self { sample: all, budget };
-        }
-        let mut n = super::sample::N_RESIDUES / 2;
+        let Some(caches) = LineSample::fitting(caches) else {
+            return Self { sample: all, caches: caches.to_vec(), budget };
+        };
+        let mut n = N_RESIDUES / 2;
         loop {
             let sample = LineSample::random(n, options.seed);
             let Cost { steps, .. } = cost(plan, &sample, line_bytes);
             if steps <= budget {
-                return Self { sample, budget: f64::INFINITY };
+                return Self { sample, caches, budget: f64::INFINITY };
             }
             if n <= MIN_RESIDUES {
-                return Self { sample, budget };
+                return Self { sample, caches, budget };
             }
             n /= 2;
         }
@@ -149,14 +160,14 @@ fn simulate(
     }
     let choice = Choice::new(plan, caches, line_bytes, options);
     let tally = Tally::new(plan.nests.len(), caches.len(), choice.sample.clone());
-    let hierarchy = Hierarchy::new(caches, tally)?;
+    let hierarchy = Hierarchy::new(&choice.caches, tally)?;
     let mut walk = Walk::new(plan, &choice.sample, line_bytes, options.seed, hierarchy);
     let mut budget = choice.budget;
     if !options.cold {
         budget /= 2.0;
         walk.warm(budget);
     }
-    let Walked { sink, accesses, has_windows } = walk.run(budget);
+    let Walked { sink, accesses, has_windows, has_partial_windows } = walk.run(budget);
     let tally = sink.finish();
 
     let is_sampled = has_windows || !choice.sample.is_all();
@@ -166,6 +177,9 @@ fn simulate(
     }
     if has_windows {
         notes.push("loops ran in windows".to_owned());
+    }
+    if has_partial_windows {
+        notes.push("windows had loops in windows inside, between which reuse is not seen".to_owned());
     }
     let bytes = |lines: f64| lines * line_bytes as f64;
     let levels_of = |nest: usize| -> Vec<LevelTraffic> {
@@ -212,7 +226,7 @@ fn simulate(
         accesses: accesses.iter().sum(),
         compulsory_bytes,
         exact: !is_sampled && plan.notes.is_empty(),
-        relative_error: tally.relative_error(0..nests.len(), caches.len() - 1, has_windows),
+        relative_error: tally.relative_error(nests.len(), caches.len() - 1),
         notes,
     };
     Ok(CallTraffic { total, nests })

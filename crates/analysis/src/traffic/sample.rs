@@ -37,9 +37,17 @@ impl LineSample {
         Self { chosen, up, down, n_chosen: n }
     }
 
-    /// Whether lines of one residue share no set with others at any level.
-    pub(super) fn fits(caches: &[CacheGeometry]) -> bool {
-        caches.iter().all(|cache| cache.n_sets().is_multiple_of(N_RESIDUES as u64))
+    /// The caches with sets that lines of one residue share with no others; `None` where that would change a cache
+    /// by more than a sixteenth.
+    pub(super) fn fitting(caches: &[CacheGeometry]) -> Option<Vec<CacheGeometry>> {
+        let fit = |cache: &CacheGeometry| {
+            let n_sets = cache.n_sets();
+            let rest = n_sets % N_RESIDUES as u64;
+            let bytes =
+                cache.bytes - rest.checked_mul(u64::from(cache.ways))?.checked_mul(cache.line_bytes)?;
+            (16 * rest <= n_sets && rest < n_sets).then(|| CacheGeometry { bytes, ..cache.clone() })
+        };
+        caches.iter().map(fit).collect()
     }
 
     pub(super) fn is_all(&self) -> bool {
@@ -89,8 +97,10 @@ pub(super) struct Tally {
     write_backs: Vec<f64>,
 }
 
-/// What is in no window, and the two halves of what is.
-const N_PARTS: usize = 3;
+/// Windows of a loop, at most.
+pub(super) const MAX_WINDOWS: usize = 8;
+/// What is in no window, and each window.
+const N_PARTS: usize = 1 + MAX_WINDOWS;
 
 impl Tally {
     pub(super) fn new(n_nests: usize, n_levels: usize, sample: LineSample) -> Self {
@@ -133,43 +143,51 @@ impl Tally {
         sum / self.sample.fraction()
     }
 
-    /// About two standard errors of the lines that the nests brought into a level, relative to them: from the spread
-    /// between residues, and from the difference between the halves of windows.
-    pub(super) fn relative_error(
-        &self,
-        nests: std::ops::Range<usize>,
-        level: usize,
-        has_windows: bool,
-    ) -> f64 {
-        let mut per_residue = [0.0; N_RESIDUES];
-        let mut per_part = [0.0; N_PARTS];
-        for nest in nests {
-            for (part, cell) in self.cells(nest, level).into_iter().enumerate() {
-                for (sum, count) in per_residue.iter_mut().zip(&self.fills[cell]) {
-                    *sum += count;
-                    per_part[part] += count;
-                }
-            }
-        }
-        let total: f64 = per_part.iter().sum();
+    /// About two standard errors of the lines that the nests brought into a level, relative to them.
+    pub(super) fn relative_error(&self, n_nests: usize, level: usize) -> f64 {
+        let total: f64 =
+            (0..n_nests).flat_map(|nest| self.cells(nest, level)).flat_map(|cell| &self.fills[cell]).sum();
         if total == 0.0 {
             return 0.0;
         }
-        let n = self.sample.n_chosen as f64;
-        let mut variance = 0.0;
-        if !self.sample.is_all() {
-            let mean = total / n;
-            let squares: f64 = (0..N_RESIDUES)
-                .filter(|&residue| self.sample.chosen[residue])
-                .map(|residue| (per_residue[residue] - mean).powi(2))
-                .sum();
-            // A single residue says nothing of the spread; it stands for its own size.
-            let of_one = if n > 1.0 { squares / (n - 1.0) } else { mean * mean };
-            variance += of_one / n * (1.0 - self.sample.fraction()) / (mean * mean);
+        let variance = self.variance_of_residues(n_nests, level) + self.variance_of_windows(n_nests, level);
+        2.0 * variance.sqrt() / total
+    }
+
+    /// Of the sum over the residues followed, from how much they differ.
+    fn variance_of_residues(&self, n_nests: usize, level: usize) -> f64 {
+        if self.sample.is_all() {
+            return 0.0;
         }
-        if has_windows {
-            variance += ((per_part[1] - per_part[2]) / total).powi(2);
-        }
-        2.0 * variance.sqrt()
+        let of_residue = |residue: usize| -> f64 {
+            let cells = (0..n_nests).flat_map(|nest| self.cells(nest, level));
+            cells.map(|cell| self.fills[cell][residue]).sum()
+        };
+        let followed = (0..N_RESIDUES).filter(|&residue| self.sample.chosen[residue]);
+        let counts: Vec<f64> = followed.map(of_residue).collect();
+        let n = counts.len() as f64;
+        let mean = counts.iter().sum::<f64>() / n;
+        let squares: f64 = counts.iter().map(|count| (count - mean).powi(2)).sum();
+        n * squares / (n - 1.0).max(1.0) * (1.0 - self.sample.fraction())
+    }
+
+    /// Of the sum over the windows of each nest, from how much a window differs from what its neighbours on both sides
+    /// let expect; only two windows are taken to be alike.
+    fn variance_of_windows(&self, n_nests: usize, level: usize) -> f64 {
+        let of_nest = |nest: usize| {
+            let counts = self.cells(nest, level).map(|cell| self.fills[cell].iter().sum::<f64>());
+            let windows = &counts[1..];
+            let n = windows.iter().rposition(|count| *count != 0.0).map_or(0, |last| last + 1);
+            match n {
+                0 => 0.0,
+                1 | 2 => (windows[0] - windows[1]).powi(2),
+                _ => {
+                    let unexpected = |w: &[f64]| (w[0] - 2.0 * w[1] + w[2]).powi(2) / 6.0;
+                    let squares: f64 = windows[..n].windows(3).map(unexpected).sum();
+                    squares * n as f64 / (n - 2) as f64
+                }
+            }
+        };
+        (0..n_nests).map(of_nest).sum()
     }
 }

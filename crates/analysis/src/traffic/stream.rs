@@ -17,7 +17,7 @@ pub(super) trait Sink {
     fn repeat(&mut self, touches: &[Touch], times: u64);
     /// What follows counts for so much; nothing at all if zero.
     fn set_weight(&mut self, weight: f64);
-    /// What follows belongs to this nest, and to this part of a window: 0 for what is in none, else 1 or 2.
+    /// What follows belongs to this nest, and to this window: 0 for what is in none, else from 1.
     fn set_cell(&mut self, nest: usize, part: usize);
 }
 

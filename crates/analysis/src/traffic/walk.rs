@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::form::extreme;
 use super::plan::{Op, Plan, PlanLoop, PlanTouch};
-use super::sample::{LineSample, N_RESIDUES, noise};
+use super::sample::{LineSample, MAX_WINDOWS, noise};
 use super::stream::{Sink, Stream, Touch, run_streams};
 
 /// Where a plan's accesses go.
@@ -21,9 +21,10 @@ pub(super) struct Walk<'a, S> {
     accesses: Vec<f64>,
     nest: usize,
     weight: f64,
-    /// The part of a window that is running, as [`Sink::set_cell`] has it.
+    /// The window that is running, as [`Sink::set_cell`] has it.
     part: usize,
     has_windows: bool,
+    has_partial_windows: bool,
     random: u64,
     streams: Vec<Stream>,
     touches: Vec<Touch>,
@@ -35,6 +36,8 @@ pub(super) struct Walked<S> {
     /// Accesses per nest.
     pub(super) accesses: Vec<f64>,
     pub(super) has_windows: bool,
+    /// Whether iterations of windows ran in windows themselves.
+    pub(super) has_partial_windows: bool,
 }
 
 impl<'a, S: Sink> Walk<'a, S> {
@@ -51,6 +54,7 @@ impl<'a, S: Sink> Walk<'a, S> {
             weight: 1.0,
             part: 0,
             has_windows: false,
+            has_partial_windows: false,
             random: seed,
             streams: Vec::new(),
             touches: Vec::new(),
@@ -68,7 +72,8 @@ impl<'a, S: Sink> Walk<'a, S> {
     /// Runs the plan at about this cost.
     pub(super) fn run(mut self, budget: f64) -> Walked<S> {
         self.ops(&self.plan.body, budget);
-        Walked { sink: self.sink, accesses: self.accesses, has_windows: self.has_windows }
+        let Self { sink, accesses, has_windows, has_partial_windows, .. } = self;
+        Walked { sink, accesses, has_windows, has_partial_windows }
     }
 
     fn set_weight(&mut self, weight: f64) {
@@ -153,41 +158,36 @@ impl<'a, S: Sink> Walk<'a, S> {
     /// of the rest, where what goes before them warms the caches.
     fn windows(&mut self, l: &'a PlanLoop, first: i64, n: u64, budget: f64, cost: f64) {
         let affordable = (budget * n as f64 / cost) as u64;
-        let (n_shares, length, inner) = if affordable >= 10 {
-            let n_shares = (affordable / 4).clamp(2, MAX_SHARES);
-            // Whole lines of neighbouring columns, where iterations are that many.
-            let length = affordable / (2 * n_shares + 1);
-            (n_shares, if length > LINE { length - length % LINE } else { length.max(1) }, f64::INFINITY)
-        } else {
-            (2, 1, budget / 5.0)
+        let n_shares = (affordable / 4).clamp(2, MAX_WINDOWS as u64);
+        let length = match affordable / (2 * n_shares + 1) {
+            0 => 1,
+            length if length > LINE => length - length % LINE,
+            length => length,
         };
+        let inner = if affordable < MIN_ITERATIONS { budget / 5.0 } else { f64::INFINITY };
         if n <= length * (2 * n_shares + 1) {
             return self.iterations(l, first, 0..n, budget / n as f64);
         }
         self.has_windows = true;
+        self.has_partial_windows |= inner.is_finite();
         let (weight, is_outermost) = (self.weight, self.part == 0);
         self.iterations(l, first, 0..length, inner);
         let mut done = length;
         for share in 0..n_shares {
             let at = |share: u64| {
-                length + ((n - length) as u128 * u128::from(share) / u128::from(n_shares)) as u64
+                length + (u128::from(n - length) * u128::from(share) / u128::from(n_shares)) as u64
             };
             let (begin, end) = (at(share), at(share + 1));
-            let start = begin + (end - begin - length) / 2;
+            let start = self.window_start(begin..end, length, share, n_shares);
             let warm = start.saturating_sub(length).max(done);
             self.skip(&l.body, warm - done);
             self.set_weight(0.0);
             self.iterations(l, first, warm..start, inner);
             self.set_weight(weight * (end - begin) as f64 / length as f64);
-            let half = start + length / 2;
             if is_outermost {
-                self.set_part(if length > 1 || share % 2 == 0 { 1 } else { 2 });
+                self.set_part(1 + share as usize);
             }
-            self.iterations(l, first, start..half, inner);
-            if is_outermost && length > 1 {
-                self.set_part(2);
-            }
-            self.iterations(l, first, half..start + length, inner);
+            self.iterations(l, first, start..start + length, inner);
             if is_outermost {
                 self.set_part(0);
             }
@@ -195,6 +195,18 @@ impl<'a, S: Sink> Walk<'a, S> {
             done = start + length;
         }
         self.skip(&l.body, n - done);
+    }
+
+    /// Where the window of a share begins: in its middle, moved by less than a line so that the windows of all shares
+    /// together meet all elements of lines alike.
+    fn window_start(&mut self, range: Range<u64>, length: u64, share: u64, n_shares: u64) -> u64 {
+        let middle = range.start + (range.end - range.start - length) / 2;
+        if length >= LINE || range.end - range.start < 4 * LINE {
+            return middle;
+        }
+        let spacing = LINE / n_shares;
+        let phase = share * spacing + noise(&mut self.random) % spacing;
+        middle - middle % LINE + phase
     }
 
     /// What `n` iterations that do not run do to the arrays' places.
@@ -311,8 +323,9 @@ impl<'a, S: Sink> Walk<'a, S> {
     }
 }
 
-/// Shares of a loop's range that have a window each, at most.
-const MAX_SHARES: u64 = 8;
+/// With fewer iterations than this within the budget, they do not run in full either. It is less than the windows need:
+/// what a whole iteration leaves in the caches is worth more than the budget.
+const MIN_ITERATIONS: u64 = 3;
 /// Elements that a line may have.
 const LINE: u64 = 16;
 
@@ -433,5 +446,3 @@ impl Estimate<'_> {
 const TOUCHES_PER_LINE: f64 = 2.0;
 /// Stepping over a line that is not followed costs this much of touching one.
 const STEP_OVER: f64 = 0.1;
-
-const _: () = assert!(N_RESIDUES.is_power_of_two());
