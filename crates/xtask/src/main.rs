@@ -11,6 +11,7 @@ mod bench;
 mod host_check;
 mod repository;
 mod soak;
+mod traffic;
 
 /// Repository tasks.
 #[derive(Parser)]
@@ -28,6 +29,8 @@ enum Task {
     HostCheck(host_check::Args),
     /// Compile and run random nests with random recipes and compare with the interpreter.
     Soak(soak::Args),
+    /// Compare the modelled memory traffic of the programs in benchmarks/kernels with callgrind's.
+    Traffic(traffic::Args),
 }
 
 /// What a task found, as an exit code: 0 when all is well, 1 when the task ran and its answer is negative.
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Task::Bench(args) => bench::run(&args),
         Task::HostCheck(args) => host_check::run(&args),
         Task::Soak(args) => soak::run(&args),
+        Task::Traffic(args) => traffic::run(&args),
     };
     match outcome {
         Ok(Verdict::Good) => ExitCode::SUCCESS,

@@ -20,9 +20,9 @@ use stats::{Contender, Entry, KernelResult, Sample};
 use table::Conditions;
 
 mod build;
-mod corpus;
+pub(crate) mod corpus;
 mod machine;
-mod run;
+pub(crate) mod run;
 mod stats;
 mod table;
 
