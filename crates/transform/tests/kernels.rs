@@ -2,21 +2,9 @@
 
 mod common;
 
-use common::{Outcome, check_with};
-use oxeye_ir::Program;
+use common::{Outcome, check_with, kernels};
 use oxeye_ir::testing::Sample;
 use oxeye_transform::{Machine, Policy, Suggestion, suggest};
-use std::path::Path;
-
-fn kernels() -> Vec<(String, Program)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|e| e.path()).collect();
-    files.sort();
-    let read = |path: &Path| {
-        std::fs::read_to_string(path).unwrap().parse().unwrap_or_else(|e| panic!("{path:?}: {e}"))
-    };
-    files.iter().map(|p| (p.file_stem().unwrap().to_string_lossy().into_owned(), read(p))).collect()
-}
 
 /// Sizes below and above those of tiles and elimination blocks; four-dimensional work only at small ones.
 fn sizes(name: &str) -> &'static [(i64, i64)] {

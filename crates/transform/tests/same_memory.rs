@@ -8,7 +8,7 @@ mod common;
 use common::{Outcome, cases, check, forget_scalars};
 use oxeye_ir::ScalarType;
 use oxeye_ir::testing::{Random, Shape, random_program};
-use oxeye_transform::testing::random_recipe;
+use oxeye_transform::testing::{random_product, random_recipe};
 use oxeye_transform::{Machine, Policy, Recipe, Suggestion, suggest};
 
 const STRICT: Policy = Policy { reassociate: false };
@@ -78,11 +78,18 @@ fn suggestions() {
 }
 
 #[test]
-fn recipes_round_trip_through_json() {
-    for seed in cases(100) {
-        let sample = random_program(seed, &Shape::default());
-        let recipe = random_recipe(&sample.program, sample.nest(), STRICT, 6, &mut Random::new(seed));
-        let text = serde_json::to_string(&recipe).unwrap();
-        assert_eq!(serde_json::from_str::<Recipe>(&text).unwrap(), recipe, "{text}");
+fn recipes_round_trip() {
+    for seed in cases(200) {
+        let mut random = Random::new(seed);
+        let recipe = if seed % 4 == 0 {
+            random_product(&mut random).1
+        } else {
+            let sample = random_program(seed, &Shape::default());
+            random_recipe(&sample.program, sample.nest(), STRICT, 6, &mut random)
+        };
+        let json = serde_json::to_string(&recipe).unwrap();
+        assert_eq!(serde_json::from_str::<Recipe>(&json).unwrap(), recipe, "{json}");
+        let text = recipe.to_string();
+        assert_eq!(text.parse(), Ok(recipe), "{text}");
     }
 }

@@ -19,7 +19,10 @@
 //! and `k`, or when masking a triangular operand with zeros would not be exact under the floating-point policy.
 
 mod generate;
+mod kernel;
+mod layout;
 mod operands;
+mod packing;
 
 use crate::Policy;
 use crate::generate::bounds_from;

@@ -7,6 +7,18 @@ use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, Value, run_nes
 use oxeye_ir::testing::{Random, Sample};
 use oxeye_ir::{ArrayId, Nest, Program, Storage};
 use oxeye_transform::{Applied, Policy, Recipe, Refusal, apply};
+use std::path::Path;
+
+/// Textbook kernels by name, one nest each.
+pub fn kernels() -> Vec<(String, Program)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|e| e.path()).collect();
+    files.sort();
+    let read = |path: &Path| {
+        std::fs::read_to_string(path).unwrap().parse().unwrap_or_else(|e| panic!("{path:?}: {e}"))
+    };
+    files.iter().map(|p| (p.file_stem().unwrap().to_string_lossy().into_owned(), read(p))).collect()
+}
 
 pub enum Outcome {
     Same,

@@ -1,0 +1,144 @@
+//! Templates fit nests they were not made for: what they instantiate to is legal and computes the same.
+
+mod common;
+
+use common::{Outcome, cases, check_with, forget_scalars, kernels, whole_numbers};
+use oxeye_ir::ScalarType;
+use oxeye_ir::testing::{Random, Sample, Shape, random_program};
+use oxeye_transform::template::{Instantiator, Template, panel};
+use oxeye_transform::testing::random_product;
+use oxeye_transform::{Machine, Policy, Recipe, suggest};
+
+/// Caches so small that small sizes have full tiles and partial ones.
+const TINY: Machine = Machine { l1: 1 << 10, l2: 4 << 10, l3: 16 << 10, threads: 2, vector_bytes: 32 };
+const REAL: Machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 64 };
+
+/// A random nest under a policy for which every legal order gives the same, exactly.
+fn sample(seed: u64, random: &mut Random) -> (Sample, Policy) {
+    let integers = Shape { element: ScalarType::I64, ..Shape::default() };
+    let plain = Shape { has_guards: false, has_combined_bounds: false, has_steps: false, ..integers.clone() };
+    let (mut sample, reassociate) = match seed % 5 {
+        0 | 1 => (random_product(random).0, random.chance(60)),
+        2 => (random_program(seed, &Shape::default()), false),
+        3 => (random_program(seed, &Shape { max_depth: 4, max_stmts: 3, ..integers }), true),
+        _ => (random_program(seed, &plain), true),
+    };
+    if random.chance(60) {
+        forget_scalars(&mut sample);
+    }
+    (sample, Policy { reassociate })
+}
+
+#[test]
+fn random_templates_on_random_nests() {
+    let (mut n_fitting, mut n_unfit) = (0, 0);
+    for seed in cases(60) {
+        let mut random = Random::new(seed);
+        let (sample, policy) = sample(seed, &mut random);
+        let mut memory = sample.memory(seed).unwrap();
+        if policy.reassociate {
+            whole_numbers(&mut memory, seed);
+        }
+        let mut instantiator = Instantiator::new(&sample.program, sample.nest(), &TINY, policy);
+        for _ in 0..8 {
+            let mut template = random.pick(panel());
+            for _ in 0..random.below(4) {
+                template = template.mutate(&mut |n| random.below(n));
+            }
+            let recipe = match instantiator.instantiate(&template) {
+                Ok(recipe) => recipe,
+                Err(reason) => {
+                    assert!(!reason.is_empty());
+                    n_unfit += 1;
+                    continue;
+                }
+            };
+            let tolerance = if policy.reassociate { 1e-12 } else { 0.0 };
+            let what = format!("seed {seed}, `{template}`");
+            match check_with(&sample, &recipe, policy, &memory, tolerance, &what) {
+                Outcome::Same => n_fitting += 1,
+                Outcome::Refused(refusal) => panic!("{what}: {recipe} is refused: {refusal}"),
+            }
+        }
+    }
+    println!("{n_fitting} fitting, {n_unfit} unfit");
+    assert!(n_fitting > n_unfit / 2, "{n_fitting} fitting, {n_unfit} unfit");
+}
+
+#[test]
+fn every_template_of_the_panel_fits_some_kernel() {
+    let policy = Policy { reassociate: true };
+    let mut fits = vec![Vec::new(); panel().len()];
+    for (name, program) in kernels() {
+        let mut instantiator = Instantiator::new(&program, &program.nests[0], &REAL, policy);
+        let mut distinct: Vec<Recipe> = Vec::new();
+        for (template, fits) in panel().iter().zip(&mut fits) {
+            if let Ok(recipe) = instantiator.instantiate(template) {
+                fits.push(name.clone());
+                if !distinct.contains(&recipe) {
+                    distinct.push(recipe);
+                }
+            }
+        }
+        assert!(distinct.len() >= 4, "{name}: only {} different recipes", distinct.len());
+    }
+    for (template, fits) in panel().iter().zip(&fits) {
+        println!("{template}: {}", fits.join(" "));
+        assert!(!fits.is_empty(), "`{template}` fits no kernel");
+    }
+}
+
+/// A template kept from one run gives the same recipe in the next, and nothing but the nest and the machine matter.
+#[test]
+fn suggestions_are_instances_of_their_templates() {
+    let policy = Policy { reassociate: true };
+    for (name, program) in kernels() {
+        if !["gemm", "lu", "jacobi_2d", "floyd_warshall"].contains(&name.as_str()) {
+            continue;
+        }
+        let nest = &program.nests[0];
+        for suggestion in suggest(&program, nest, &REAL, policy).recipes {
+            let kept: Template = suggestion.template.to_string().parse().unwrap();
+            assert_eq!(kept.instantiate(&program, nest, &REAL, policy), Ok(suggestion.recipe), "{kept}");
+            assert_eq!(kept.title(), suggestion.name);
+        }
+    }
+}
+
+#[test]
+fn sizes_follow_the_machine() {
+    let (_, program) = kernels().into_iter().find(|(name, _)| name == "gemm").unwrap();
+    let nest = &program.nests[0];
+    let recipe = |text: &str, machine: &Machine| {
+        let template: Template = text.parse().unwrap();
+        template.instantiate(&program, nest, machine, Policy { reassociate: true }).map(|r| r.to_string())
+    };
+    // Three square tiles: 3 * 8 * 128 * 128 bytes are less than half of 1 MiB, 3 * 8 * 192 * 192 are more.
+    let tiled = "order:0 memory distributed tile:l2/2 one-thread scalar";
+    assert!(recipe(tiled, &REAL).unwrap().ends_with("L6:128 L7:128 L8:128"), "{:?}", recipe(tiled, &REAL));
+    assert!(recipe(tiled, &TINY).unwrap().ends_with("L6:8 L7:8 L8:8"), "{:?}", recipe(tiled, &TINY));
+    let contracted = "contract one-thread scalar";
+    assert!(recipe(contracted, &REAL).unwrap().contains("register 6x32 lanes 8 block 96x2048x256"));
+    assert!(recipe(contracted, &TINY).unwrap().contains("register 4x12 lanes 4"));
+    assert!(!recipe(contracted, &REAL).unwrap().contains("parallel"));
+}
+
+#[test]
+fn what_does_not_fit_is_said() {
+    let (_, gemm) = kernels().into_iter().find(|(name, _)| name == "gemm").unwrap();
+    let (_, sweep) = kernels().into_iter().find(|(name, _)| name == "jacobi_2d").unwrap();
+    let reason = |program: &oxeye_ir::Program, text: &str, threads: u32| {
+        let template: Template = text.parse().unwrap();
+        let machine = Machine { threads, ..REAL };
+        template.instantiate(program, &program.nests[0], &machine, Policy { reassociate: false }).unwrap_err()
+    };
+    assert_eq!(reason(&gemm, "source threads", 1), "there is one thread only");
+    assert_eq!(reason(&gemm, "crossings", 2), "no inner iterator meets an outer one");
+    assert_eq!(
+        reason(&gemm, "time-tiles:4x8", 2),
+        "the nest is no time loop around sweeps that depend on those before"
+    );
+    assert_eq!(reason(&sweep, "contract", 2), "no statement sums up products over three loops");
+    assert_eq!(reason(&gemm, "order:9 memory fused one-thread", 2), "there is no such legal loop order");
+    assert!(reason(&gemm, "contract registers:99x1", 2).contains("a register tile of 99x8 is not possible"));
+}
