@@ -34,6 +34,11 @@ pub fn oxeye_binary() -> &'static Path {
     })
 }
 
+/// Where the tests of one build keep what was measured of the machine.
+fn cache_folder() -> PathBuf {
+    oxeye_binary().parent().unwrap_or(Path::new(".")).join("test-cache")
+}
+
 /// The root folder of the repository.
 pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
@@ -102,6 +107,9 @@ impl Playground {
     pub fn oxeye(&self, line: &str) -> Command {
         let mut command = Command::new(oxeye_binary());
         command.args(line.split_whitespace()).current_dir(self.directory.path());
+        command
+            .env("OXEYE_CACHE", cache_folder())
+            .env("OXEYE_DATABASE", self.directory.path().join("recipes.sqlite"));
         command
     }
 

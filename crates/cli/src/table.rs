@@ -46,8 +46,18 @@ pub(crate) fn render(report: &Report) -> String {
 }
 
 fn nests(report: &Report) -> Table {
-    let mut table =
-        ruled(["line", "function", "share", "before", "after", "speedup", "recipe", "verified", "note"]);
+    let mut table = ruled([
+        "line",
+        "function",
+        "share",
+        "before",
+        "after",
+        "speedup",
+        "recipe",
+        "verified",
+        "of its roof",
+        "note",
+    ]);
     for nest in &report.nests {
         table.add_row([
             nest.line.to_string(),
@@ -58,6 +68,7 @@ fn nests(report: &Report) -> Table {
             nest.speedup.filter(|_| nest.recipe.is_some()).map(|s| format!("{s:.2}x")).unwrap_or_default(),
             nest.recipe.clone().unwrap_or_else(|| "-".into()),
             if nest.verified { "yes".into() } else { "-".into() },
+            roof(nest),
             note(nest),
         ]);
     }
@@ -78,6 +89,15 @@ pub(crate) fn ruled<const N: usize>(header: [&str; N]) -> Table {
     table.set_width(width());
     table.set_header(header);
     table
+}
+
+/// How much of its roof a nest reaches in the end, and which roof that is.
+fn roof(nest: &NestReport) -> String {
+    match (&nest.bound, nest.roof_fraction) {
+        (Some(bound), Some(fraction)) => format!("{:.0} % of {bound}", 100.0 * fraction),
+        (Some(bound), None) => bound.clone(),
+        (None, _) => "-".into(),
+    }
 }
 
 /// Why a nest stays as it is; for a rewritten one only what it was that could not be done besides.
