@@ -52,6 +52,7 @@ mod accumulate;
 mod contract;
 mod generate;
 mod legality;
+mod normalize;
 mod privatize;
 mod recipe;
 mod schedule;
@@ -64,6 +65,7 @@ pub mod template;
 pub mod testing;
 
 pub use contract::Blocks;
+pub use normalize::{LogEntry, NormalForm, NormalNest, normalize, normalize_nest};
 pub use recipe::{
     Dimension, Recipe, RecipeError, StatementSchedule, TRANSFORMATIONS, Transformation, TransformationInfo,
 };

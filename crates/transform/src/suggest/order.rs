@@ -31,18 +31,18 @@ pub(crate) struct Preference {
 
 /// A dependence, restricted to instances that no loop so far has put in order.
 #[derive(Clone)]
-struct Pair {
-    s: usize,
-    t: usize,
+pub(crate) struct Pair {
+    pub(crate) s: usize,
+    pub(crate) t: usize,
     /// Order does not matter, concurrency does.
-    accumulation: bool,
+    pub(crate) accumulation: bool,
     space: Space,
     system: System,
 }
 
 impl Pair {
     /// Whether some instance has `φ_t(y) − φ_s(x)` in the given relation to zero.
-    fn possible(&self, schedule: &Schedule, a: &Level, b: &Level, sign: i64) -> bool {
+    pub(crate) fn possible(&self, schedule: &Schedule, a: &Level, b: &Level, sign: i64) -> bool {
         let (mut space, mut system) = (self.space.clone(), self.system.clone());
         let (x, y) = (a.value(schedule, self.s), b.value(schedule, self.t));
         let mut terms = space.terms(1, &y);
@@ -65,7 +65,7 @@ impl Pair {
         feasible(&system, Limit::default()) != Feasibility::Infeasible
     }
 
-    fn restricted(&self, schedule: &Schedule, a: &Level, b: &Level) -> Option<Pair> {
+    pub(crate) fn restricted(&self, schedule: &Schedule, a: &Level, b: &Level) -> Option<Pair> {
         let mut pair = self.clone();
         let (x, y) = (a.value(schedule, self.s), b.value(schedule, self.t));
         let mut terms = pair.space.terms(1, &y);
@@ -83,9 +83,9 @@ impl Pair {
 
 /// The iterator a statement brings to a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Level {
-    iterator: LoopId,
-    reverse: bool,
+pub(crate) struct Level {
+    pub(crate) iterator: LoopId,
+    pub(crate) reverse: bool,
 }
 
 impl Level {
@@ -124,23 +124,28 @@ pub(crate) fn innermost_cost(schedule: &Schedule, s: usize, iterator: LoopId) ->
         .sum()
 }
 
+/// The dependences of an imported schedule, none of them put in order yet.
+pub(crate) fn pairs(schedule: &Schedule, policy: Policy) -> Vec<Pair> {
+    let pair = |pair| {
+        let (space, system) = pair_system(schedule, pair);
+        Pair {
+            s: pair.source.0,
+            t: pair.sink.0,
+            accumulation: accumulates(schedule, pair, policy),
+            space,
+            system,
+        }
+    };
+    schedule.pairs.iter().map(pair).collect()
+}
+
 /// A legal order for the whole nest, if one was found.
 pub(crate) fn order(
     schedule: &Schedule,
     policy: Policy,
     preference: &Preference,
 ) -> Option<Vec<StatementSchedule>> {
-    let mut pairs = Vec::new();
-    for pair in schedule.pairs.iter() {
-        let (space, system) = pair_system(schedule, pair);
-        pairs.push(Pair {
-            s: pair.source.0,
-            t: pair.sink.0,
-            accumulation: accumulates(schedule, pair, policy),
-            space,
-            system,
-        });
-    }
+    let pairs = pairs(schedule, policy);
     let paths = schedule.paths();
     let all: Vec<usize> = (0..schedule.statements.len()).collect();
     let deepest = paths.iter().map(Vec::len).max().unwrap_or(0);
@@ -381,7 +386,7 @@ impl Arranger<'_> {
 }
 
 /// Index vectors over the options, cheapest (smallest sum) combinations included; at most a few hundred.
-fn combinations(options: &[Vec<Level>]) -> Vec<Vec<usize>> {
+pub(crate) fn combinations(options: &[Vec<Level>]) -> Vec<Vec<usize>> {
     let total = options.iter().fold(1usize, |n, o| n.saturating_mul(o.len()));
     if total <= 512 {
         return options.iter().fold(vec![Vec::new()], |all, o| {

@@ -1,0 +1,254 @@
+//! A priori loop nest normalization.
+//!
+//! Two spellings of one computation reach the same normal form, so that what is known of one serves the other
+//! ("A Priori Loop Nest Normalization: Automatic Loop Scheduling in Complex Applications", CGO 2025). [`normalize`] takes a
+//! whole function, whose nests may be fissioned and fused in any way; [`normalize_nest`] one nest.
+//!
+//! In normal form
+//!
+//! 1. loops start at zero, count upwards by one where that is legal, and have the bounds that projection gives;
+//! 2. scalars that only hand on a value or an accumulation are dissolved ([`scalars`]), scratch arrays expanded
+//!    ([`expand`]), rotating buffers named ([`rotate`]);
+//! 3. statements are distributed as far as dependences allow, and 4. have the legal loop order of least strides, ties
+//!    broken by structure ([`arrange`]);
+//! 5. dead stores are gone, updates of the same element in place are one statement, peeled iterations are back ([`merge`]);
+//! 6. expressions ([`expressions`]) and independent statements stand in structural order.
+//!
+//! Every change of order is asked of the judge (`legality`), every change of storage of the exact integer test. The steps
+//! repeat until the text no longer changes.
+
+mod arrange;
+mod expand;
+mod expressions;
+mod factors;
+mod form;
+mod gather;
+mod merge;
+mod rotate;
+mod scalars;
+mod shapes;
+mod tidy;
+
+use crate::schedule::Schedule;
+use crate::{Policy, generate};
+use oxeye_ir::{DataflowGraph, Execution, Nest, Node, Program, Region, Storage};
+
+/// A function in normal form.
+#[derive(Clone, Debug)]
+pub struct NormalForm {
+    /// The function; nests that followed each other are one nest with several roots.
+    pub program: Program,
+    /// Its text without names: equal texts are the same computation in the same order.
+    pub text: String,
+    /// A hash of `text`, the same on every machine.
+    pub hash: u64,
+    /// What was done and what was not.
+    pub log: Vec<LogEntry>,
+    /// Whether floating-point sums are taken in another order than in the source.
+    pub reassociated: bool,
+}
+
+/// A nest in normal form.
+#[derive(Clone, Debug)]
+pub struct NormalNest {
+    /// The program with the arrays that the nest uses.
+    pub program: Program,
+    /// The nest, under its old id.
+    pub nest: Nest,
+    /// Its text without names.
+    pub text: String,
+    /// A hash of `text`, the same on every machine.
+    pub hash: u64,
+    /// What was done and what was not.
+    pub log: Vec<LogEntry>,
+    /// Whether floating-point sums are taken in another order than in the source.
+    pub reassociated: bool,
+}
+
+/// One step of normalization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogEntry {
+    /// What was done.
+    Done(String),
+    /// What could not be done, and why.
+    Refused(String),
+}
+
+impl std::fmt::Display for LogEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LogEntry::Done(what) => f.write_str(what),
+            LogEntry::Refused(why) => write!(f, "not done: {why}"),
+        }
+    }
+}
+
+/// Rounds after which the form is taken as it is. Two are the rule: one that changes things, one that finds nothing more.
+const MAX_ROUNDS: usize = 8;
+
+/// The normal form of a whole function.
+pub fn normalize(program: &Program, policy: Policy) -> NormalForm {
+    let (mut program, done) = gather::gather(program);
+    let mut log: Vec<LogEntry> = done.into_iter().map(LogEntry::Done).collect();
+    let mut reassociated = false;
+    for id in program.nests.keys().copied().collect::<Vec<_>>() {
+        let Some(nest) = program.nests.get(&id).cloned() else { continue };
+        let mut work = Work { program: program.clone(), nest, policy, log: Vec::new(), reassociated: false };
+        work.run();
+        log.append(&mut work.log);
+        reassociated |= work.reassociated;
+        program.arrays = work.program.arrays;
+        program.nests.insert(id, work.nest);
+    }
+    drop_unused(&mut program);
+    program.rebuild_dataflow();
+    let (text, hash) = form::text(&program);
+    NormalForm { program, text, hash, log, reassociated }
+}
+
+/// The normal form of one nest of a program.
+pub fn normalize_nest(program: &Program, nest: &Nest, policy: Policy) -> NormalNest {
+    let mut work =
+        Work { program: program.clone(), nest: nest.clone(), policy, log: Vec::new(), reassociated: false };
+    work.run();
+    let (text, hash) = work.text();
+    let Work { mut program, nest, log, reassociated, .. } = work;
+    let used = nest.arrays();
+    let known: Vec<_> = program.nests.values().flat_map(Nest::arrays).collect();
+    program
+        .arrays
+        .retain(|id, a| used.contains(id) || known.contains(id) || !matches!(a.storage, Storage::Temp(_)));
+    NormalNest { program, nest, text, hash, log, reassociated }
+}
+
+fn drop_unused(program: &mut Program) {
+    let used: Vec<_> = program.nests.values().flat_map(Nest::arrays).collect();
+    program
+        .arrays
+        .retain(|id, a| used.contains(id) || !matches!(a.storage, Storage::Temp(_) | Storage::Body(_)));
+}
+
+struct Work {
+    program: Program,
+    nest: Nest,
+    policy: Policy,
+    log: Vec<LogEntry>,
+    reassociated: bool,
+}
+
+impl Work {
+    fn run(&mut self) {
+        let known: Vec<_> = self.program.arrays.keys().copied().collect();
+        self.form();
+        // New scalars are temporaries, whatever they were called on the way.
+        for array in self.program.arrays.values_mut() {
+            if let Storage::Body(l) = array.storage
+                && !known.contains(&array.id)
+            {
+                array.storage = Storage::Temp(Some(l));
+            }
+        }
+    }
+
+    fn form(&mut self) {
+        sequential(&mut self.nest.roots);
+        let rotated = rotate::unroll(&self.program, &mut self.nest.roots);
+        self.done(rotated);
+        self.nest.roots = tidy::loops(&self.program, std::mem::take(&mut self.nest.roots));
+        self.separate_scalars();
+        let mut before = self.text();
+        for _ in 0..MAX_ROUNDS {
+            self.round();
+            let after = self.text();
+            if after == before {
+                return;
+            }
+            before = after;
+        }
+        self.refused("no fixed point was reached".into());
+    }
+
+    fn round(&mut self) {
+        self.tidy();
+        let dissolved = scalars::dissolve(&self.program, &mut self.nest);
+        self.done(dissolved);
+        let expanded = expand::expand(&mut self.program, &mut self.nest);
+        self.done(expanded);
+        self.tidy();
+        if self.policy.reassociate {
+            let moved = factors::move_to_uses(&self.program, &mut self.nest);
+            self.reassociated |= !moved.is_empty();
+            self.done(moved);
+            self.tidy();
+        }
+        match arrange::arrange(&self.program, &self.nest, self.policy) {
+            Ok((program, nest, reassociated)) => {
+                self.take(program, nest);
+                self.reassociated |= reassociated;
+            }
+            Err(reason) => self.refused(format!("distribution and loop order: {reason}")),
+        }
+        self.tidy();
+        let merged = merge::merge(&self.program, &mut self.nest, self.policy);
+        self.done(merged);
+        self.tidy();
+    }
+
+    fn tidy(&mut self) {
+        self.nest.roots = tidy::loops(&self.program, std::mem::take(&mut self.nest.roots));
+        self.reassociated |= tidy::statements(&self.program, &mut self.nest, self.policy);
+    }
+
+    /// Scalars that are private to different loops become different scalars.
+    fn separate_scalars(&mut self) {
+        let mut schedule = Schedule::import(&self.program, &self.nest);
+        schedule.scalar_replacement = false;
+        match generate::generate(schedule, &self.nest) {
+            Ok((program, nest)) => self.take(program, nest),
+            Err(reason) => self.refused(format!("private scalars: {reason}")),
+        }
+    }
+
+    /// Takes a generated nest. Its scalars belong to the bodies of their loops, so that they are private from now on.
+    fn take(&mut self, program: Program, nest: Nest) {
+        self.program.arrays = program.arrays;
+        self.nest = nest;
+        let loops: Vec<_> = self.nest.loops().iter().map(|l| l.id).collect();
+        for array in self.program.arrays.values_mut() {
+            if let Storage::Temp(Some(l)) = array.storage
+                && loops.contains(&l)
+            {
+                array.storage = Storage::Body(l);
+            }
+        }
+    }
+
+    fn done(&mut self, what: Vec<String>) {
+        self.log.extend(what.into_iter().map(LogEntry::Done));
+    }
+
+    fn refused(&mut self, why: String) {
+        let entry = LogEntry::Refused(why);
+        if !self.log.contains(&entry) {
+            self.log.push(entry);
+        }
+    }
+
+    fn text(&self) -> (String, u64) {
+        let mut alone = self.program.clone();
+        alone.nests.clear();
+        alone.nests.insert(self.nest.id, self.nest.clone());
+        alone.body = Region::Dataflow(DataflowGraph::build(&alone, &[self.nest.id]));
+        form::text(&alone)
+    }
+}
+
+/// A normal form says nothing of threads and lanes.
+fn sequential(nodes: &mut [Node]) {
+    for node in nodes {
+        if let Node::Loop(l) = node {
+            l.execution = Execution::Sequential;
+        }
+        node.bodies_mut().into_iter().for_each(|b| sequential(b));
+    }
+}
