@@ -72,10 +72,10 @@ fn assert_same(a: &NestGraph, b: &NestGraph, program: &Program) {
     };
     let edges = |graph: &NestGraph| {
         let end = |at: usize| graph.nodes[at].features.map(f32::to_bits);
-        let mut edges: Vec<(EdgeKind, Vec<u32>, Vec<u32>, Vec<u32>)> = Vec::new();
+        let mut edges: Vec<(EdgeKind, [Vec<u32>; 3])> = Vec::new();
         for edge in &graph.edges {
             let features = edge.features.map(f32::to_bits).to_vec();
-            edges.push((edge.kind, end(edge.from).to_vec(), end(edge.to).to_vec(), features));
+            edges.push((edge.kind, [end(edge.from).to_vec(), end(edge.to).to_vec(), features]));
         }
         edges.sort();
         edges
