@@ -100,7 +100,7 @@ pub fn format_number(x: f64) -> String {
     }
     let size = x.abs();
     let digits = match size {
-        s if s == 0.0 => return "0".into(),
+        0.0 => return "0".into(),
         s if !(0.001..999_999.5).contains(&s) => return format!("{x:.2e}"),
         s if s < 0.01 => 5,
         s if s < 0.1 => 4,

@@ -7,6 +7,7 @@ use polars_parquet::write::{
     get_dtype_encoding,
 };
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// A table could not become a frame or a file.
@@ -55,7 +56,9 @@ impl Table {
         let io = |source| TableError::Io { path: path.into(), source };
         let bytes = self.to_parquet()?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
+        // Readable by whom the user's mask allows, not only by the user as temporary files are.
+        let permissions = std::fs::Permissions::from_mode(0o666);
+        let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder).map_err(io)?;
         file.write_all(&bytes).map_err(io)?;
         file.as_file().sync_all().map_err(io)?;
         file.persist(path).map_err(|e| io(e.error))?;
@@ -73,7 +76,7 @@ impl Table {
             data_page_size: None,
         };
         let encodings = schema.iter_values().map(|field| get_dtype_encoding(&field.dtype)).collect();
-        let groups = frame.iter_chunks(level, false).filter(|batch| batch.len() > 0).map(Ok);
+        let groups = frame.iter_chunks(level, false).filter(|batch| !batch.is_empty()).map(Ok);
         let groups = RowGroupIterator::try_new(groups, &schema, options, encodings)?;
         let mut writer = FileWriter::try_new(Vec::new(), schema, options)?;
         for group in groups {
