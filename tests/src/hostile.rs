@@ -17,7 +17,7 @@
 use crate::{Playground, Ran, text};
 use oxeye::{Compiler, NestRecipe, RECIPE_SCHEMA, RecipeFile};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
-use oxeye_transform::{Machine, Policy, apply, suggest};
+use oxeye_transform::{Machine, Policy, Suggestion, apply, suggest};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -203,7 +203,7 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
         for (ordinal, nest) in function.program.nests.values().enumerate() {
             let Some(span) = nest.span else { continue };
             let mut recipes = Vec::new();
-            for (name, recipe) in suggest(&function.program, nest, &MACHINE, policy).recipes {
+            for Suggestion { name, recipe, .. } in suggest(&function.program, nest, &MACHINE, policy).recipes {
                 if apply(&function.program, nest, &recipe, policy).is_ok() {
                     let function = function.name.clone();
                     recipes.push(NestRecipe { function, ordinal, line: span.line, name, recipe });
