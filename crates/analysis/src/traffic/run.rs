@@ -59,8 +59,8 @@ pub fn traffic(
 ) -> Result<Traffic, NoTraffic> {
     let plan = Plan::of_nest(program, nest, value_of)?;
     let found = footprints(program, nest, value_of).unwrap_or_default();
-    let compulsory = found.iter().map(|footprint| compulsory_bytes(program, footprint, caches)).sum();
-    Ok(simulate(&plan, compulsory, caches, options)?.total)
+    let compulsory = found.iter().map(|footprint| compulsory_bytes(program, footprint, caches));
+    Ok(simulate(&plan, compulsory.fold(0.0, |sum, bytes| sum + bytes), caches, options)?.total)
 }
 
 /// What `calls` one after the other, and all of that `times` times over, move between `caches` (nearest first): all
@@ -90,7 +90,7 @@ pub fn call_traffic(
             *entry = entry.max(bytes);
         }
     }
-    simulate(&plan, most.values().sum(), caches, options)
+    simulate(&plan, most.values().fold(0.0, |sum, bytes| sum + bytes), caches, options)
 }
 
 /// About how many accesses to memory `calls`, `times` times over, make.

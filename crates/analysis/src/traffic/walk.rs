@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::form::extreme;
 use super::plan::{Op, Plan, PlanLoop, PlanTouch};
 use super::sample::{LineSample, MAX_WINDOWS, noise};
-use super::stream::{Sink, Stream, Touch, run_streams};
+use super::stream::{Sink, Stream, Strides, Touch, run_streams};
 
 /// Where a plan's accesses go.
 pub(super) struct Walk<'a, S> {
@@ -27,6 +27,7 @@ pub(super) struct Walk<'a, S> {
     has_partial_windows: bool,
     random: u64,
     streams: Vec<Stream>,
+    strides: Strides<'a>,
     touches: Vec<Touch>,
 }
 
@@ -57,6 +58,7 @@ impl<'a, S: Sink> Walk<'a, S> {
             has_partial_windows: false,
             random: seed,
             streams: Vec::new(),
+            strides: Strides::new(sample, line_bytes.trailing_zeros()),
             touches: Vec::new(),
         }
     }
@@ -231,7 +233,7 @@ impl<'a, S: Sink> Walk<'a, S> {
         if self.collect(&l.body, l, &mut streams) {
             self.count(streams.len() as f64 * n as f64);
             let mut touches = std::mem::take(&mut self.touches);
-            run_streams(&mut streams, n, self.shift, self.sample, &mut touches, &mut self.sink);
+            run_streams(&mut streams, n, &mut self.strides, &mut touches, &mut self.sink);
             self.touches = touches;
         } else {
             for k in 0..n {
@@ -248,8 +250,8 @@ impl<'a, S: Sink> Walk<'a, S> {
     fn collect(&self, ops: &[Op], l: &PlanLoop, streams: &mut Vec<Stream>) -> bool {
         ops.iter().all(|op| match op {
             Op::Touch(touch) if touch.is_hoisted => true,
-            Op::Touch(touch) if touch.others.is_empty() => {
-                let address = self.bases[touch.array].wrapping_add(touch.linear.value(&self.iterators));
+            Op::Touch(touch) => {
+                let Some(address) = self.fixed_address(touch, l.slot) else { return false };
                 let stride = touch.linear.coefficient(l.slot).wrapping_mul(l.step);
                 streams.push(Stream::new(address, stride, touch.array, touch.is_write));
                 true
@@ -260,6 +262,15 @@ impl<'a, S: Sink> Walk<'a, S> {
                     && (value.is_some_and(|value| value != 0) || self.collect(&guard.otherwise, l, streams))
             }
             _ => false,
+        })
+    }
+
+    /// The address of an access now, if `slot` moves it by a constant stride.
+    fn fixed_address(&self, touch: &PlanTouch, slot: usize) -> Option<i64> {
+        let linear = self.bases[touch.array].wrapping_add(touch.linear.value(&self.iterators));
+        touch.others.iter().try_fold(linear, |address, index| {
+            let value = if index.formula.uses(slot) { None } else { index.formula.value(&self.iterators) };
+            Some(address.wrapping_add(value?.wrapping_mul(index.stride_bytes)))
         })
     }
 
@@ -419,10 +430,11 @@ impl Estimate<'_> {
                 Op::Touch(touch) => {
                     let stride = touch.linear.coefficient(l.slot).wrapping_mul(l.step).unsigned_abs() as f64;
                     let lines = (stride / f64::from(1u32 << self.shift)).min(1.0);
-                    let is_stepped = touch.others.is_empty() && lines >= 1.0 && !self.sample.is_all();
-                    let per_iteration = match (touch.others.is_empty(), is_stepped) {
-                        (true, false) => lines * self.sample.fraction() * TOUCHES_PER_LINE,
-                        (true, true) => self.sample.fraction() + STEP_OVER,
+                    let is_stream =
+                        touch.others.iter().all(|i| i.formula.is_known() && !i.formula.uses(l.slot));
+                    let per_iteration = match (is_stream, lines < 1.0) {
+                        (true, true) => lines * self.sample.fraction() * TOUCHES_PER_LINE,
+                        (true, false) => self.sample.fraction(),
                         (false, _) => 1.0,
                     };
                     sum.add(Cost { accesses: n, steps: 1.0 + n * per_iteration }, 1.0);
@@ -444,5 +456,3 @@ impl Estimate<'_> {
 
 /// Streams that reach new lines in different iterations make the others be touched again.
 const TOUCHES_PER_LINE: f64 = 2.0;
-/// Stepping over a line that is not followed costs this much of touching one.
-const STEP_OVER: f64 = 0.1;

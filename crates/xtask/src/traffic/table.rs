@@ -147,17 +147,13 @@ pub(crate) fn markdown(rows: &[Row], caches: &[CacheGeometry; 2], args: &Args) -
         geometry(&caches[1]),
         args.flags,
     );
-    let mut worst: Vec<(&Row, [f64; 2])> = rows
-        .iter()
-        .filter_map(|row| Some((row, row.result.as_ref().ok()?.last)))
-        .filter(|(row, _)| !row.is_close(tolerance))
-        .collect();
-    worst.sort_by(|a, b| distance(b.1).total_cmp(&distance(a.1)));
-    if !worst.is_empty() {
-        let names: Vec<String> =
-            worst.iter().map(|(row, pair)| format!("{} ({:.2})", row.name, ratio(*pair))).collect();
-        let _ = writeln!(text, "Beyond {tolerance} %, the farthest first: {}.\n", names.join(", "));
-    }
+    let mut pairs: Vec<(&str, [f64; 2])> =
+        rows.iter().filter_map(|row| Some((row.name.as_str(), row.result.as_ref().ok()?.last))).collect();
+    pairs.sort_by(|a, b| distance(b.1).total_cmp(&distance(a.1)));
+    let n_named = (rows.len() - n_close).max(5);
+    let worst: Vec<String> =
+        pairs.iter().take(n_named).map(|(name, pair)| format!("{name} ({:.2})", ratio(*pair))).collect();
+    let _ = writeln!(text, "The farthest apart: {}.\n", worst.join(", "));
     text.push_str(
         "| program | sizes | D1 model | D1 callgrind | ratio | LL model | LL callgrind | ratio | sampled | notes |\n\
          |---|---|---:|---:|---:|---:|---:|---:|---:|---|\n",
