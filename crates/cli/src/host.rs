@@ -145,7 +145,7 @@ fn topology(out: &mut String, profile: &HostProfile) -> std::fmt::Result {
     let allowed = t.allowed_cpus.len();
     writeln!(
         out,
-        "{} x {} x {} (sockets, cores, threads of a core), {} memory nodes; this process may use {} cores, {allowed} threads",
+        "{} x {} x {} (sockets, cores, threads of a core), memory nodes: {}; this process may use {} cores, {allowed} threads",
         t.sockets,
         t.cores_per_socket,
         t.threads_per_core,

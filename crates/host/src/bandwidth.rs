@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const WORD: usize = size_of::<f64>();
 /// The smallest array of the sweep.
-pub(crate) const SMALLEST: usize = 4 << 10;
+const SMALLEST: usize = 4 << 10;
 
 /// How a sweep goes over sizes.
 #[derive(Clone, Copy, Debug)]

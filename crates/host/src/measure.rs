@@ -213,20 +213,17 @@ impl Run<'_> {
 
     fn caches(&mut self, swept: &SweptLevels) -> Vec<MemoryLevel> {
         let mut levels = Vec::new();
-        let mut smaller = 0;
+        let mut before = 0;
         for cache in &swept.caches {
             let (name, capacity) = (format!("L{}", cache.level), cache.plateau.to_bytes);
             let mut bandwidths = Vec::new();
             for threads in self.thread_counts() {
-                let sharers = self.sharers(cache.level, threads);
-                let bytes = typical_size(&cache.plateau) / u64::from(sharers);
-                if bytes < 2 * smaller {
-                    self.notes.push(format!("{name} with {threads} threads: each one's part of it is hardly larger than the cache before, so that the two cannot be told apart"));
-                    continue;
+                match part_of_cache(capacity, before, self.sharers(cache.level, threads)) {
+                    Some(bytes) => bandwidths.extend(self.within_cache(&name, threads, bytes)),
+                    None => self.notes.push(format!("{name} with {threads} threads: each one's part of it is hardly larger than the cache before, so that the two cannot be told apart")),
                 }
-                bandwidths.extend(self.within_cache(&name, threads, bytes));
             }
-            smaller = capacity;
+            before = capacity.max(self.topology.cache(cache.level).map_or(0, |c| c.bytes));
             levels.push(MemoryLevel { name, level: cache.level, capacity_bytes: Some(capacity), bandwidths });
         }
         levels
@@ -335,17 +332,16 @@ impl Run<'_> {
     }
 }
 
-/// A size well inside a cache and beyond the one before. The nearest cache is half filled, so that starting a kernel
-/// weighs little; the others are used a little, since a cache shared by many cores gets slower the more of it is used, and
-/// the figure is to be a ceiling.
-fn typical_size(plateau: &knees::Plateau) -> u64 {
-    let (from, to) = (plateau.from_bytes as f64, plateau.to_bytes as f64);
-    let typical = if plateau.from_bytes <= bandwidth::SMALLEST as u64 {
-        to / 2.0
-    } else {
-        (2.0 * from).min((from * to).sqrt())
-    };
-    typical as u64
+/// How many bytes each of so many threads uses to measure a cache that they share, where the cache before it holds
+/// `before` bytes. The nearest cache is half filled, so that starting a kernel weighs little. The others are used to the
+/// extent of four of the caches before, since a cache shared by many cores gets slower the more of it is used, and the
+/// figure is to be a ceiling. `None` where so much does not fit.
+fn part_of_cache(capacity: u64, before: u64, sharers: u32) -> Option<u64> {
+    if before == 0 {
+        return Some(capacity / 2 / u64::from(sharers));
+    }
+    let part = (4 * before).min(capacity / 4 * 3 / u64::from(sharers));
+    (2 * part >= 3 * before).then_some(part)
 }
 
 fn daisy_keys(topology: &Topology, levels: &[MemoryLevel], compute: &[PeakRate]) -> DaisyKeys {

@@ -67,3 +67,14 @@ fn little_memory_is_respected() {
     assert!(profile.curve.iter().all(|point| point.bytes <= MIB / 4));
     assert!(profile.notes.iter().any(|n| n.contains("arrays of 0 MiB each instead")), "{:?}", profile.notes);
 }
+
+#[test]
+fn parts_of_caches_are_beyond_the_cache_before_and_fit() {
+    const KIB: u64 = 1 << 10;
+    assert_eq!(part_of_cache(48 * KIB, 0, 1), Some(24 * KIB));
+    assert_eq!(part_of_cache(2 * MIB, 48 * KIB, 1), Some(192 * KIB));
+    assert_eq!(part_of_cache(128 * MIB, 2 * MIB, 2), Some(8 * MIB));
+    assert_eq!(part_of_cache(32 * MIB, MIB, 16), Some(3 * MIB / 2));
+    assert_eq!(part_of_cache(16 * MIB, MIB, 16), None);
+    assert_eq!(part_of_cache(MIB, 2 * MIB, 1), None, "it holds less than was promised");
+}
