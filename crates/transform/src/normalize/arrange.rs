@@ -47,6 +47,9 @@ const LARGE: i64 = 1 << 12;
 /// What an access costs that jumps about in a way that is not known.
 const UNKNOWN_STRIDE: i64 = 1 << 40;
 
+/// Access, dimension and coefficient of an index that uses a loop.
+type Place = (usize, usize, i64);
+
 struct Planner<'a> {
     schedule: &'a Schedule,
     /// Structural key of each statement.
@@ -54,7 +57,7 @@ struct Planner<'a> {
     /// Per statement and loop: the sum over the accesses of the stride of one iteration, in elements.
     costs: Vec<BTreeMap<LoopId, i64>>,
     /// Per statement and loop: where it indexes what, for ties.
-    places: Vec<BTreeMap<LoopId, Vec<(usize, usize, i64)>>>,
+    places: Vec<BTreeMap<LoopId, Vec<Place>>>,
 }
 
 type Arrangement = Vec<(usize, Vec<Dimension>)>;
@@ -290,7 +293,7 @@ fn permutations(loops: &[LoopId]) -> Vec<Vec<LoopId>> {
 }
 
 /// Access, dimension and coefficient of every index that uses the loop; accesses in structural order.
-fn places(schedule: &Schedule, shapes: &Shapes, s: usize, l: LoopId) -> Vec<(usize, usize, i64)> {
+fn places(schedule: &Schedule, shapes: &Shapes, s: usize, l: LoopId) -> Vec<Place> {
     let statement = &schedule.statements[s];
     let Some(stmt) = statement.assignment() else { return Vec::new() };
     let nest = &schedule.nest;

@@ -42,17 +42,26 @@ pub(super) fn is_scratch(program: &Program, nest: &Nest, id: ArrayId) -> bool {
 
 fn drop_dead(program: &Program, nest: &mut Nest) -> Option<String> {
     let read: Vec<ArrayId> = nest.accesses().into_iter().filter(|(_, w)| !w).map(|(a, _)| a.array).collect();
-    let dead = |node: &Node| {
-        let (_, stmt) = single(node)?;
+    let is_dead = |stmt: &&Stmt| {
         let id = stmt.target.array;
-        let own = stmt.value.reads().iter().filter(|a| a.array == id).count()
-            + usize::from(stmt.update != Update::Assign);
-        let others = read.iter().filter(|a| **a == id).count();
-        (is_scratch(program, nest, id) && own == others).then_some((stmt.id, id))
+        let in_value = stmt.value.reads().iter().filter(|a| a.array == id).count();
+        let own = in_value + usize::from(stmt.update != Update::Assign);
+        is_scratch(program, nest, id) && own == read.iter().filter(|a| **a == id).count()
     };
-    let (stmt, id) = nest.roots.iter().find_map(dead)?;
-    nest.roots.retain(|n| single(n).is_none_or(|(_, s)| s.id != stmt));
+    let (stmt, id) = nest.stmts().into_iter().find(is_dead).map(|s| (s.id, s.target.array))?;
+    remove(&mut nest.roots, stmt);
     Some(format!("{stmt}: dropped, {} is never read", program.array(id).name))
+}
+
+/// Removes a statement and what is empty without it.
+fn remove(nodes: &mut Vec<Node>, stmt: StmtId) {
+    nodes.retain_mut(|node| {
+        node.bodies_mut().into_iter().for_each(|b| remove(b, stmt));
+        match node {
+            Node::Stmt(s) => s.id != stmt,
+            _ => node.bodies().iter().any(|b| !b.is_empty()),
+        }
+    });
 }
 
 /// The loops and the statement of a root that holds only one.

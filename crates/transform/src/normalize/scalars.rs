@@ -37,13 +37,16 @@ pub(super) fn dissolve(program: &Program, nest: &mut Nest) -> Vec<String> {
     done
 }
 
+/// Rewrites a list of nodes inside these loops; what it did, in words.
+type Rewrite<'a> = dyn FnMut(&mut Vec<Node>, &[Loop]) -> Option<String> + 'a;
+
 /// Calls `f` with the innermost list of nodes that holds all uses of the scalar, and the loops around it (without their
 /// bodies).
 fn in_scope(
     nodes: &mut Vec<Node>,
     scalar: ArrayId,
     path: &mut Vec<Loop>,
-    f: &mut dyn FnMut(&mut Vec<Node>, &[Loop]) -> Option<String>,
+    f: &mut Rewrite<'_>,
 ) -> Option<String> {
     let uses = |nodes: &[Node]| accesses(nodes).iter().filter(|(a, _)| a.array == scalar).count();
     let all = uses(nodes);
