@@ -28,8 +28,10 @@ pub(crate) fn count(
     work.write(&mut input);
     match footprints(program, nest, &value_of) {
         Some(found) => {
-            let exact = found.iter().all(|f| f.touched.exact);
-            let bytes = counted(found.iter().map(|f| f.bytes()).sum(), exact);
+            // Scalars live in registers.
+            let arrays = || found.iter().filter(|f| !program.array(f.array).shape.is_empty());
+            let exact = arrays().all(|f| f.touched.exact);
+            let bytes = counted(arrays().map(|f| f.bytes()).sum(), exact);
             input.footprint_bytes = Some(bytes);
             // Whether an element that is read and written is read first is not asked here: it moves once at least.
             input.compulsory_bytes = Some(bytes);
