@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Commands are `apply strict`, `apply reassociate` (every line `// {…}` is a step of the recipe), `suggest strict`,
-//! `suggest reassociate`, `verify` and `roundtrip`. `OXEYE_BLESS=1` rewrites the expectations with what came out; read
+//! `suggest reassociate`, `normalize strict`, `normalize reassociate` (the normal form without names), `verify` and
+//! `roundtrip`. `OXEYE_BLESS=1` rewrites the expectations with what came out; read
 //! the difference before keeping it.
 
 use std::fmt::Write as _;
@@ -18,7 +19,9 @@ use std::path::Path;
 
 use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, run_nest};
 use oxeye_ir::{ArrayId, Nest, Program, Storage};
-use oxeye_transform::{Applied, Machine, Policy, Recipe, Suggestion, apply, suggest};
+use oxeye_transform::{
+    Applied, Machine, Policy, Recipe, Suggestion, apply, normalize, normalize_nest, suggest,
+};
 
 const SEPARATOR: &str = "// ----";
 
@@ -120,6 +123,21 @@ pub fn run(input: &str) -> Result<String, String> {
             }
             for reason in &found.refused {
                 let _ = writeln!(text, "no: {reason}");
+            }
+            Ok(text)
+        }
+        Some("normalize") => {
+            let normal = normalize_nest(&program, nest, policy);
+            let (after, own) = (normal.program, normal.nest);
+            check(&program, nest, &Applied { program: after, nest: own, reassociated: normal.reassociated })?;
+            let form = normalize(&program, policy);
+            let again = normalize(&form.program, policy);
+            if again.text != form.text {
+                return Err(format!("the normal form has another:\n{}", again.text));
+            }
+            let mut text = form.text;
+            for entry in &form.log {
+                let _ = writeln!(text, "// {entry}");
             }
             Ok(text)
         }

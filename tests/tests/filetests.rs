@@ -26,3 +26,8 @@ fn transform() {
 fn legality() {
     run("legality");
 }
+
+#[test]
+fn normalize() {
+    run("normalize");
+}

@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod host_check;
+mod normal_forms;
 mod repository;
 mod soak;
 mod traffic;
@@ -27,6 +28,8 @@ enum Task {
     Bench(bench::Args),
     /// Check the host measurements against STREAM in C and against clock rate and ports.
     HostCheck(host_check::Args),
+    /// Compare the normal forms of the two spellings of each kernel in benchmarks/kernels.
+    NormalForms(normal_forms::Args),
     /// Compile and run random nests with random recipes and compare with the interpreter.
     Soak(soak::Args),
     /// Compare the modelled memory traffic of the programs in benchmarks/kernels with callgrind's.
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Bench(args) => bench::run(&args),
         Task::HostCheck(args) => host_check::run(&args),
+        Task::NormalForms(args) => normal_forms::run(&args),
         Task::Soak(args) => soak::run(&args),
         Task::Traffic(args) => traffic::run(&args),
     };
