@@ -212,6 +212,18 @@ impl From<Formula> for Expr {
     }
 }
 
+impl From<Expr> for Formula {
+    fn from(expr: Expr) -> Self {
+        Formula(expr)
+    }
+}
+
+impl Formulas for Vec<Formula> {
+    fn into_exprs(self) -> Vec<Expr> {
+        self.into_iter().map(Expr::from).collect()
+    }
+}
+
 macro_rules! operators {
     ($($trait:ident $method:ident $op:ident),*) => { $(
         operators!(@left $trait $method $op: Name, Element, Tensor, Formula, &Formula);

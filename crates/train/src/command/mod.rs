@@ -1,0 +1,33 @@
+//! The command line, one file a subcommand.
+
+mod generate;
+mod measure;
+mod merge;
+
+use anyhow::Result;
+use clap::Parser;
+
+/// Makes the data that performance embeddings are trained on, and trains them.
+#[derive(Parser, Debug)]
+#[command(name = "oxeye-train", version)]
+pub(crate) enum Command {
+    /// Draws random nests.
+    Generate(generate::Args),
+    /// Measures how nests respond to the panel of templates; can be stopped and resumed at any time.
+    Measure(measure::Args),
+    /// Puts shards and journals into one dataset.
+    Merge(merge::MergeArgs),
+    /// Says what is in datasets and journals: families, templates, responses, noise.
+    Stats(merge::StatsArgs),
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Command::Generate(args) => generate::run(&args),
+            Command::Measure(args) => measure::run(&args),
+            Command::Merge(args) => merge::merge(&args),
+            Command::Stats(args) => merge::stats(&args),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Records for tests.
+
+use crate::generate::generate;
+use crate::record::{Record, Response, Retest, Status};
+use oxeye_embed::HostVector;
+use oxeye_transform::template::{PANEL_VERSION, panel};
+
+/// A record with made-up times.
+pub(crate) fn record(k: usize) -> Record {
+    let nest = generate(9, k + 1).swap_remove(k);
+    let response = |(t, template): (usize, &oxeye_transform::template::Template)| {
+        let timed = (t + k).is_multiple_of(3) || t == 0;
+        let seconds = timed.then(|| 1e-3 * (1 + (t * 7 + k) % 5) as f64);
+        Response {
+            template: template.to_string(),
+            status: if timed { Status::Timed } else { Status::Inapplicable },
+            seconds,
+            median_seconds: seconds,
+            same_as: None,
+            detail: "none".into(),
+        }
+    };
+    Record {
+        subject: nest.program.clone(),
+        normal_hash: format!("{k:016x}"),
+        host: HostVector { l1_bytes: Some(32768.0), ..HostVector::default() },
+        cpu: "test".into(),
+        threads: 2,
+        compiler: "none".into(),
+        flags: "-O3".into(),
+        panel_version: PANEL_VERSION,
+        footprint_bytes: 1e6,
+        flops: 1e6,
+        source_seconds: Some(2e-3),
+        panel: panel().iter().enumerate().map(response).collect(),
+        retest: Some(Retest { template: 3, subject_seconds: 1e-3, seconds: 2e-3 }),
+        failure: None,
+        same_form_as: None,
+        cost: [0.5, 1.0, 2.0],
+        nest,
+    }
+}
