@@ -9,6 +9,9 @@ use oxeye_ir::{MathFn, Nest, Program, ScalarType, Stmt};
 use oxeye_profile::{CacheTraffic, ExpensiveOperations, Flops, NestInput, levels_served};
 use std::collections::BTreeMap;
 
+/// Modelled traffic that may be off by a larger part is not shown.
+const MOST_ERROR: f64 = 0.25;
+
 /// The static part of a nest's profile, for values of its symbols on a machine.
 pub(crate) fn count(
     mut input: NestInput,
@@ -52,6 +55,10 @@ pub(crate) fn count_traffic(
 ) {
     let caches = geometry(host);
     match traffic(program, nest, &|sym| sizes.get(sym), &caches, TrafficOptions::default()) {
+        Ok(modelled) if modelled.relative_error > MOST_ERROR => input.why_missing.push(format!(
+            "traffic by memory level: so many accesses were sampled, with an error of {:.0} %",
+            100.0 * modelled.relative_error
+        )),
         Ok(modelled) => {
             let caches: Vec<CacheTraffic> = modelled
                 .levels

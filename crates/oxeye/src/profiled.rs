@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 /// Name and version of the report's form.
 pub const PROFILE_SCHEMA: &str = "oxeye.profile/1";
 
+/// Nests that take longer are timed once, cold and warm each.
+const LONG_NS: u64 = 1_500_000_000;
+
 /// The profiles of the nests of a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProfileReport {
@@ -217,9 +220,12 @@ impl Tuner<'_> {
             Replay::new(&self.replay_compiler(), &self.work, options)
         };
         let last_cache = (1..=4).filter_map(|level| host.cache_bytes(level)).max().unwrap_or(32 << 20);
+        // What takes long is told well enough by one sample, and long nests leave no time for more.
+        let is_long = sample.nanoseconds.is_some_and(|ns| ns > LONG_NS);
         let timing = ProfileTimingOptions {
             flush_bytes: 2 * last_cache,
             max_seconds: profiling.seconds,
+            min_samples: if is_long { 1 } else { ProfileTimingOptions::default().min_samples },
             ..ProfileTimingOptions::default()
         };
         let own = replay(input.threads)?;

@@ -11,6 +11,7 @@ mod bench;
 mod host_check;
 mod normal_forms;
 mod repository;
+mod rooflines;
 mod soak;
 mod traffic;
 
@@ -30,6 +31,8 @@ enum Task {
     HostCheck(host_check::Args),
     /// Compare the normal forms of the two spellings of each kernel in benchmarks/kernels.
     NormalForms(normal_forms::Args),
+    /// Profile every nest of the programs in benchmarks/kernels and look for impossible figures.
+    Rooflines(rooflines::Args),
     /// Compile and run random nests with random recipes and compare with the interpreter.
     Soak(soak::Args),
     /// Compare the modelled memory traffic of the programs in benchmarks/kernels with callgrind's.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Task::Bench(args) => bench::run(&args),
         Task::HostCheck(args) => host_check::run(&args),
         Task::NormalForms(args) => normal_forms::run(&args),
+        Task::Rooflines(args) => rooflines::run(&args),
         Task::Soak(args) => soak::run(&args),
         Task::Traffic(args) => traffic::run(&args),
     };
