@@ -14,8 +14,14 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// One thread for each processor it was given, pinned there as long as the pool lives.
 pub(crate) struct Pool {
-    workers: Vec<(Option<mpsc::Sender<Job>>, Option<JoinHandle<()>>)>,
+    workers: Vec<Worker>,
     pinned: bool,
+}
+
+/// One thread, which ends when there is nobody left to send it jobs.
+struct Worker {
+    jobs: Option<mpsc::Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Pool {
@@ -36,7 +42,7 @@ impl Pool {
             });
             let thread = thread.map_err(|source| HostError::NoThreads { threads: cpus.len(), source })?;
             pool.pinned &= told.recv().unwrap_or(false);
-            pool.workers.push((Some(send), Some(thread)));
+            pool.workers.push(Worker { jobs: Some(send), thread: Some(thread) });
         }
         Ok(pool)
     }
@@ -57,7 +63,7 @@ impl Pool {
         let threads = threads.clamp(1, self.len());
         let barrier = Arc::new(Barrier::new(threads));
         let (send, times) = mpsc::channel();
-        for (idx, (jobs, _)) in self.workers.iter().take(threads).enumerate() {
+        for (idx, worker) in self.workers.iter().take(threads).enumerate() {
             let (work, barrier, send) = (Arc::clone(work), Arc::clone(&barrier), send.clone());
             let job = move || {
                 let mut spans = Vec::with_capacity(rounds);
@@ -69,7 +75,7 @@ impl Pool {
                 }
                 let _ = send.send(spans);
             };
-            if let Some(jobs) = jobs {
+            if let Some(jobs) = &worker.jobs {
                 let _ = jobs.send(Box::new(job));
             }
         }
@@ -86,9 +92,9 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        for (jobs, thread) in &mut self.workers {
-            *jobs = None;
-            if let Some(thread) = thread.take() {
+        for worker in &mut self.workers {
+            worker.jobs = None;
+            if let Some(thread) = worker.thread.take() {
                 let _ = thread.join();
             }
         }
