@@ -25,9 +25,10 @@ fn check(kernel: StreamKernel, run: StreamFn, what: &str) {
             StreamKernel::Add => [a[i], b[i], a[i] + b[i]],
             StreamKernel::Triad => [b[i] + SCALAR * c[i], b[i], c[i]],
         };
-        for i in 0..t.n {
-            for (array, want) in expected(i).into_iter().enumerate() {
-                let got = after[array][i];
+        for (i, want) in (0..t.n).map(|i| (i, expected(i))) {
+            for (array, (want, got)) in
+                want.into_iter().zip(after.each_ref().map(|array| array[i])).enumerate()
+            {
                 assert!((got - want).abs() < 1e-9, "{what} {kernel:?}: [{array}][{i}] is {got}, not {want}");
             }
         }
