@@ -4,6 +4,7 @@ use crate::{Captured, CapturedNest, Error, Tuner};
 use oxeye_codegen::{RenderOptions, render_nest};
 use oxeye_frontend::Unit;
 use oxeye_ir::{LoopId, Nest, Program};
+use oxeye_transform::template::Template;
 use oxeye_transform::{Applied, Machine, Policy, Recipe, Suggestion, apply, suggest};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -28,6 +29,8 @@ pub struct NestCandidates {
 pub struct Candidate {
     /// Short name for people.
     pub name: String,
+    /// What the recipe was made from, if from a template.
+    pub template: Option<Template>,
     /// The recipe.
     pub recipe: Recipe,
     /// What came of applying it.
@@ -62,8 +65,9 @@ impl Candidates {
     /// Adds a recipe to try for a nest, before the others.
     pub fn add(&mut self, tuner: &Tuner<'_>, nest_idx: usize, name: &str, recipe: Recipe) {
         let (_, program, nest) = self.captured.nests[nest_idx].of(&self.captured.unit);
-        let state = state(tuner, &self.captured.unit.source, program, nest, &recipe);
-        self.nests[nest_idx].candidates.insert(0, Candidate { name: name.to_owned(), recipe, state });
+        let state = prove(tuner.rendering(&self.captured.unit.source), program, nest, &recipe);
+        let candidate = Candidate { name: name.to_owned(), template: None, recipe, state };
+        self.nests[nest_idx].candidates.insert(0, candidate);
         mark_duplicates(&mut self.nests[nest_idx].candidates);
     }
 }
@@ -88,26 +92,24 @@ impl Tuner<'_> {
 
     fn suggested(&self, unit: &Unit, captured: &CapturedNest) -> NestCandidates {
         let (_, program, nest) = captured.of(unit);
-        let machine = Machine {
-            l1: self.host.l1_bytes,
-            l2: self.host.l2_bytes,
-            l3: self.host.l3_bytes,
-            threads: self.threads,
-            vector_bytes: self.host.vector_bytes,
-        };
-        let suggestions = match guarded(|| suggest(program, nest, &machine, self.policy())) {
+        let suggestions = match guarded(|| suggest(program, nest, &self.machine(), self.policy())) {
             Ok(suggestions) => suggestions,
             Err(reason) => return NestCandidates { candidates: Vec::new(), refused: vec![reason] },
         };
         let mut refused = suggestions.refused;
         let recipes = suggestions.recipes;
         let states = in_parallel(&recipes, self.host.cores as usize, |suggestion| {
-            state(self, &unit.source, program, nest, &suggestion.recipe)
+            prove(self.rendering(&unit.source), program, nest, &suggestion.recipe)
         });
         let mut candidates: Vec<Candidate> = recipes
             .into_iter()
             .zip(states)
-            .map(|(Suggestion { name, recipe, .. }, state)| Candidate { name, recipe, state })
+            .map(|(Suggestion { name, template, recipe }, state)| Candidate {
+                name,
+                template: Some(template),
+                recipe,
+                state,
+            })
             .collect();
         mark_duplicates(&mut candidates);
         for candidate in &candidates {
@@ -121,16 +123,43 @@ impl Tuner<'_> {
         NestCandidates { candidates, refused }
     }
 
+    /// What recipes need to know of the machine.
+    pub(crate) fn machine(&self) -> Machine {
+        Machine {
+            l1: self.host.l1_bytes,
+            l2: self.host.l2_bytes,
+            l3: self.host.l3_bytes,
+            threads: self.threads,
+            vector_bytes: self.host.vector_bytes,
+        }
+    }
+
+    fn rendering<'s>(&self, source: &'s str) -> Rendering<'s> {
+        Rendering { source, threads: self.threads, policy: self.policy() }
+    }
+
     /// The policy under which recipes are applied.
     pub(crate) fn policy(&self) -> Policy {
         Policy { reassociate: self.options.reassociate() }
     }
 }
 
-fn state(tuner: &Tuner<'_>, source: &str, program: &Program, nest: &Nest, recipe: &Recipe) -> CandidateState {
+/// How recipes become text.
+#[derive(Clone, Copy)]
+pub(crate) struct Rendering<'s> {
+    /// The user's file.
+    pub(crate) source: &'s str,
+    /// Threads of the emitted code.
+    pub(crate) threads: u32,
+    /// Under which recipes are applied.
+    pub(crate) policy: Policy,
+}
+
+/// Applies a recipe, every step of which must be proved legal, and renders the result.
+pub(crate) fn prove(how: Rendering<'_>, program: &Program, nest: &Nest, recipe: &Recipe) -> CandidateState {
     let rendered = guarded(|| {
-        let applied = apply(program, nest, recipe, tuner.policy()).map_err(|refusal| refusal.to_string())?;
-        let text = render(source, nest, &applied, tuner.threads, tuner.policy(), Vec::new())?;
+        let applied = apply(program, nest, recipe, how.policy).map_err(|refusal| refusal.to_string())?;
+        let text = render(how.source, nest, &applied, how.threads, how.policy, Vec::new())?;
         Ok((text, applied.reassociated))
     });
     match rendered.and_then(|r| r) {
@@ -176,7 +205,7 @@ fn mark_duplicates(candidates: &mut [Candidate]) {
 }
 
 /// A bug in a transformation must cost no more than the candidate.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|cause| {
         let cause =
             cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
@@ -185,7 +214,11 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 /// Maps with several threads, keeping order.
-fn in_parallel<T: Sync, R: Send>(items: &[T], n_threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    n_threads: usize,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..n_threads.clamp(1, items.len().max(1)))

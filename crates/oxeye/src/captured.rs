@@ -72,6 +72,15 @@ impl CapturedNest {
 }
 
 impl Captured {
+    /// The nests that are tuned, those with most of the program's time first, with their share of it.
+    pub(crate) fn by_weight(&self) -> Vec<(usize, f64)> {
+        let tuned = self.nests.iter().enumerate().filter(|(_, nest)| nest.skip.is_none());
+        let mut order: Vec<(usize, f64)> =
+            tuned.map(|(idx, nest)| (idx, nest.share.unwrap_or(1.0).max(0.01))).collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1));
+        order
+    }
+
     /// Leaves out of the tuning the nests that are not chosen.
     pub fn choose(&mut self, mut chosen: impl FnMut(&CapturedNest, &Nest) -> bool) {
         let unit = &self.unit;

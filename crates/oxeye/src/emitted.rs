@@ -346,6 +346,11 @@ fn n_runs(seconds: f64) -> usize {
     ((4.0 / seconds.max(1e-3)) as usize).clamp(1, MOST_RUNS)
 }
 
+/// Seconds that building a program and running it before and after take, for one that runs so long.
+pub(crate) fn final_seconds(program_seconds: f64) -> f64 {
+    1.0 + 2.2 * n_runs(program_seconds) as f64 * program_seconds.clamp(0.0, 1e6)
+}
+
 /// Slower for certain, or slower than noise explains in the middle of its runs.
 fn is_slower(whole: &WholeComparison) -> bool {
     whole.speedup.high < 1.0 || whole.speedup.median < 0.98

@@ -57,6 +57,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The log of a search cannot be gone on with.
+    #[error("cannot use {} as the log of this search: {reason}", path.display())]
+    Log {
+        /// The log.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

@@ -33,6 +33,9 @@
 //! # }
 //! ```
 //!
+//! [`search()`] goes the same way with a search in place of the candidates and their measurement. Both can tell what they
+//! have learnt as entries of a recipe database ([`optimize_and_learn`]).
+//!
 //! It prints nothing and parses no command line; a [`Progress`] hears what happens. It never overwrites the input
 //! unless told to by name, and writes files whole or not at all.
 
@@ -43,6 +46,7 @@ mod emitted;
 mod error;
 mod files;
 mod html;
+mod learnt;
 mod machine;
 mod measured;
 mod options;
@@ -53,6 +57,7 @@ mod recipe_file;
 mod replay;
 mod report;
 mod roof;
+mod search;
 mod sizes;
 mod synthetic;
 mod tuner;
@@ -62,6 +67,7 @@ pub use captured::{Captured, CapturedNest, ProgramRun};
 pub use emitted::Emitted;
 pub use error::Error;
 pub use files::{check_writable, write_atomically};
+pub use learnt::{LEARNT_RECIPE_FORMAT, LearntRecipe};
 pub use measured::{Measured, MeasuredNest, Trial, Winner};
 pub use options::{Compiler, FpPolicy, Options, default_output};
 pub use oxeye_frontend::Unit;
@@ -75,5 +81,6 @@ pub use report::{
     BuildReport, DiagnosticReport, FpReport, HostReport, NestReport, ProgramReport, REPORT_SCHEMA, Report,
     TrialReport, Verdict,
 };
+pub use search::{NestSearchReport, SEARCH_SCHEMA, SearchOptions, SearchReport, search, trial_recipes};
 pub use sizes::Sizes;
-pub use tuner::{Tuner, interrupt, optimize};
+pub use tuner::{Tuner, interrupt, optimize, optimize_and_learn};

@@ -11,19 +11,20 @@ use oxeye_measure::{
     compile_all, verify,
 };
 use oxeye_profile::NestProfile;
+use oxeye_transform::template::Template;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A candidate must be this much faster, at the pessimistic end of the interval, to be chosen.
 const LEAST_SPEEDUP: f64 = 1.02;
 /// From this time on one run of each tells enough if it tells a lot.
-const LONG_SECONDS: f64 = 1.0;
+pub(crate) const LONG_SECONDS: f64 = 1.0;
 /// A lot: the speedup seen in single runs that needs no repetition of long nests.
 const CLEAR_SPEEDUP: f64 = 1.25;
 /// Timing one finalist in turns with the original takes no longer than this.
-const MOST_TIMING_SECONDS: f64 = 3.0;
+pub(crate) const MOST_TIMING_SECONDS: f64 = 3.0;
 /// No single compilation of a candidate may take longer.
-const COMPILE_SECONDS: f64 = 30.0;
+pub(crate) const COMPILE_SECONDS: f64 = 30.0;
 
 /// Nests with what was measured of their candidates.
 pub struct Measured {
@@ -57,14 +58,20 @@ pub struct MeasuredNest {
 pub struct Trial {
     /// Name of the recipe.
     pub name: String,
+    /// What the recipe was made from, if from a template.
+    pub template: Option<Template>,
     /// The recipe.
     pub recipe: Recipe,
     /// What became of it.
     pub verdict: Verdict,
     /// Seconds of one invocation when it was screened.
     pub screened_seconds: Option<f64>,
+    /// Timed runs of that screening.
+    pub screened_samples: usize,
     /// Median seconds of the interleaved timing.
     pub timed_seconds: Option<f64>,
+    /// All of that timing.
+    pub timed: Option<Winner>,
     /// Why, where the verdict does not say it all.
     pub why: Option<String>,
 }
@@ -95,23 +102,52 @@ pub struct Winner {
 }
 
 /// A candidate that gives the right outputs.
-struct Finalist {
-    trial_idx: usize,
-    library: PathBuf,
-    seconds: f64,
-    max_rel_error: f64,
-    reassociated: bool,
-    openmp: bool,
+pub(crate) struct Finalist {
+    pub(crate) trial_idx: usize,
+    pub(crate) library: PathBuf,
+    pub(crate) seconds: f64,
+    pub(crate) max_rel_error: f64,
+    pub(crate) reassociated: bool,
+    pub(crate) openmp: bool,
 }
 
 /// What a nest's candidates are run with.
-struct Bench<'a> {
+pub(crate) struct Bench<'a> {
     nest: &'a CapturedNest,
     arguments: Vec<Argument>,
     replay: Replay,
     baseline: PathBuf,
-    deadline: Instant,
-    roofs: Option<Roofs<'a>>,
+    /// What the original left in its arguments.
+    pub(crate) reference: Outputs,
+    /// Seconds of one invocation of the original on the first sample.
+    pub(crate) baseline_seconds: f64,
+    /// Timed runs behind that.
+    pub(crate) baseline_samples: usize,
+    /// When to stop.
+    pub(crate) deadline: Instant,
+    /// The roofs of the nest, if they are known.
+    pub(crate) roofs: Option<Roofs<'a>>,
+}
+
+/// A candidate that was run and gave the right outputs.
+pub(crate) struct Screened {
+    pub(crate) library: PathBuf,
+    /// Seconds of one invocation.
+    pub(crate) seconds: f64,
+    /// Timed runs behind that.
+    pub(crate) samples: usize,
+    pub(crate) max_rel_error: f64,
+}
+
+/// How long running a candidate may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience {
+    /// Seconds of the best so far.
+    pub(crate) best: f64,
+    /// Limit of one call, seconds.
+    pub(crate) call_seconds: f64,
+    /// Seconds for all calls.
+    pub(crate) left: f64,
 }
 
 impl Tuner<'_> {
@@ -125,16 +161,13 @@ impl Tuner<'_> {
         let Candidates { captured, nests: mut all } = candidates;
         let mut measured: Vec<MeasuredNest> =
             captured.nests.iter().map(|_| MeasuredNest::default()).collect();
-        let mut order: Vec<usize> =
-            (0..all.len()).filter(|idx| captured.nests[*idx].skip.is_none()).collect();
-        let weight = |idx: &usize| captured.nests[*idx].share.unwrap_or(1.0).max(0.01);
-        order.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        let order = captured.by_weight();
         let end = self.trial_deadline(&captured);
-        for (position, idx) in order.iter().enumerate() {
+        for (position, (idx, weight)) in order.iter().enumerate() {
             self.check_cancelled()?;
             // What a nest leaves unused is there for the next ones.
-            let rest: f64 = order[position..].iter().map(weight).sum();
-            let share = (1.25 * weight(idx) / rest).min(1.0);
+            let rest: f64 = order[position..].iter().map(|(_, weight)| weight).sum();
+            let share = (1.25 * weight / rest).min(1.0);
             let left = end.saturating_duration_since(Instant::now());
             let deadline = Instant::now() + left.mul_f64(share);
             let candidates = std::mem::take(&mut all[*idx]);
@@ -170,52 +203,70 @@ impl Tuner<'_> {
             result.note = Some("no schedule other than its own was found to be legal and different".into());
             return Ok(result);
         }
-        let baseline = match self.baseline(captured, idx)? {
-            Ok(library) => library,
+        let bench = match self.bench(captured, idx, deadline)? {
+            Ok(bench) => bench,
             Err(why) => {
-                result.note = Some(format!("the nest cannot be taken out of its function: {why}"));
+                result.note = Some(why);
                 return Ok(result);
             }
         };
+        result.baseline_seconds = Some(bench.baseline_seconds);
+        let finalists = self.screen(captured, idx, &bench, &candidates.candidates, &mut result)?;
+        self.conclude(&bench, finalists, &mut result)?;
+        Ok(result)
+    }
+
+    /// Builds and runs the original; inner error if it cannot be replayed.
+    pub(crate) fn bench<'a>(
+        &'a self,
+        captured: &'a Captured,
+        idx: usize,
+        deadline: Instant,
+    ) -> Result<Result<Bench<'a>, String>, Error> {
+        let nest = &captured.nests[idx];
+        let baseline = match self.baseline(captured, idx)? {
+            Ok(library) => library,
+            Err(why) => return Ok(Err(format!("the nest cannot be taken out of its function: {why}"))),
+        };
+        let not_replayed =
+            |why: &Rejection| format!("the original cannot be replayed: {}", self.words(why, nest));
         let options =
             ReplayOptions { threads: self.threads as usize, call_seconds: 600.0, ..ReplayOptions::default() };
+        let replay = Replay::new(&self.replay_compiler(), &self.work, options)?;
+        let reference = match self.reject(replay.outputs(&baseline, &nest.samples[0]))? {
+            Ok(outputs) => outputs,
+            Err(why) => return Ok(Err(not_replayed(&why))),
+        };
         let mut bench = Bench {
             nest,
             arguments: nest.arguments.iter().map(measure_argument).collect(),
-            replay: Replay::new(&self.replay_compiler(), &self.work, options)?,
+            replay,
             baseline,
+            reference,
+            baseline_seconds: 0.0,
+            baseline_samples: 0,
             deadline,
             roofs: Roofs::of(self, captured, idx),
         };
-        let sample = &nest.samples[0];
-        let reference = match self.reject(bench.replay.outputs(&bench.baseline, sample))? {
-            Ok(outputs) => outputs,
-            Err(why) => {
-                result.note = Some(format!("the original cannot be replayed: {}", self.words(&why, nest)));
-                return Ok(result);
-            }
-        };
-        let baseline_seconds = match self.seconds(&bench, &bench.baseline, &reference, f64::INFINITY)? {
-            Ok(seconds) => seconds,
-            Err(why) => {
-                result.note = Some(format!("the original cannot be replayed: {}", self.words(&why, nest)));
-                return Ok(result);
-            }
-        };
-        result.baseline_seconds = Some(baseline_seconds);
+        let patience = Patience { best: f64::INFINITY, call_seconds: f64::INFINITY, left: f64::INFINITY };
+        match self.seconds(&bench, &bench.baseline, &bench.reference, patience)? {
+            Ok((seconds, samples)) => (bench.baseline_seconds, bench.baseline_samples) = (seconds, samples),
+            Err(why) => return Ok(Err(not_replayed(&why))),
+        }
         // However long the original takes, a few candidates are tried before the time is up.
-        bench.deadline = bench.deadline.max(Instant::now() + Duration::from_secs_f64(1.2 * baseline_seconds));
-        let finalists = self.screen(
-            captured,
-            idx,
-            &bench,
-            &candidates.candidates,
-            &reference,
-            baseline_seconds,
-            &mut result,
-        )?;
-        drop(reference);
-        self.choose(&bench, finalists, &mut result)?;
+        let least = Duration::from_secs_f64(1.2 * bench.baseline_seconds);
+        bench.deadline = bench.deadline.max(Instant::now() + least);
+        Ok(Ok(bench))
+    }
+
+    /// Takes the best finalist, and compares before and after with the roofs.
+    pub(crate) fn conclude(
+        &self,
+        bench: &Bench<'_>,
+        finalists: Vec<Finalist>,
+        result: &mut MeasuredNest,
+    ) -> Result<(), Error> {
+        self.choose(bench, finalists, result)?;
         if let Some(roofs) = &bench.roofs {
             result.before = result.baseline_seconds.map(|seconds| roofs.before(seconds));
             let winner = result.winner.as_ref();
@@ -225,7 +276,7 @@ impl Tuner<'_> {
         if result.winner.is_none() {
             result.note.get_or_insert_with(|| nothing_won(&result.trials));
         }
-        Ok(result)
+        Ok(())
     }
 
     /// The original nest as a library; inner error if its text does not build by itself.
@@ -244,7 +295,8 @@ impl Tuner<'_> {
         }
     }
 
-    fn library(
+    /// How to build a candidate.
+    pub(crate) fn library(
         &self,
         captured: &Captured,
         idx: usize,
@@ -260,17 +312,15 @@ impl Tuner<'_> {
     }
 
     /// Compiles and runs candidates, a few at a time until the deadline; those with the right outputs are finalists.
-    #[allow(clippy::too_many_arguments)]
     fn screen(
         &self,
         captured: &Captured,
         idx: usize,
         bench: &Bench<'_>,
         candidates: &[Candidate],
-        reference: &Outputs,
-        baseline_seconds: f64,
         result: &mut MeasuredNest,
     ) -> Result<Vec<Finalist>, Error> {
+        let baseline_seconds = bench.baseline_seconds;
         let ready: Vec<usize> =
             (0..candidates.len()).filter(|k| result.trials[*k].verdict == Verdict::NotTried).collect();
         let mut finalists: Vec<Finalist> = Vec::new();
@@ -309,10 +359,11 @@ impl Tuner<'_> {
                     n_done += 1;
                     continue;
                 }
-                match self.try_candidate(bench, library, reference, best)? {
-                    Ok((library, seconds, max_rel_error)) => {
+                match self.try_candidate(bench, library, Patience::for_best(best))? {
+                    Ok(Screened { library, seconds, samples, max_rel_error }) => {
                         trial.verdict = Verdict::Slower;
                         trial.screened_seconds = Some(seconds);
+                        trial.screened_samples = samples;
                         best = best.min(seconds);
                         let trial_idx = *k;
                         finalists.push(Finalist {
@@ -340,46 +391,47 @@ impl Tuner<'_> {
         Ok(finalists)
     }
 
-    /// Runs one candidate: its library, seconds and largest relative error, or why it is rejected.
-    #[allow(clippy::type_complexity)]
-    fn try_candidate(
+    /// Runs one candidate, or says why it is rejected.
+    pub(crate) fn try_candidate(
         &self,
         bench: &Bench<'_>,
         library: Result<PathBuf, MeasureError>,
-        reference: &Outputs,
-        best: f64,
-    ) -> Result<Result<(PathBuf, f64, f64), Rejection>, Error> {
+        patience: Patience,
+    ) -> Result<Result<Screened, Rejection>, Error> {
         let library = match self.reject(library)? {
             Ok(library) => library,
             Err(why) => return Ok(Err(why)),
         };
-        // A first call is cold and may start threads.
-        let limited = bench.replay.with_call_limit(1.5 * best + 0.5);
+        let limited = bench.replay.with_call_limit(patience.call_seconds);
         let outputs = match self.reject(limited.outputs(&library, &bench.nest.samples[0]))? {
             Ok(outputs) => outputs,
             Err(why) => return Ok(Err(why)),
         };
-        let comparison = verify(reference, &outputs, &bench.arguments, self.tolerance())?;
+        let comparison = verify(&bench.reference, &outputs, &bench.arguments, self.tolerance())?;
         if let Some(mismatch) = comparison.mismatch {
             return Ok(Err(Rejection::WrongOutput(mismatch)));
         }
-        Ok(self
-            .seconds(bench, &library, &outputs, best)?
-            .map(|seconds| (library, seconds, comparison.max_rel_error)))
+        let max_rel_error = comparison.max_rel_error;
+        let timed = self.seconds(bench, &library, &outputs, patience)?;
+        Ok(timed.map(|(seconds, samples)| Screened { library, seconds, samples, max_rel_error }))
     }
 
-    /// Seconds of one call: of the first one if that was long or hopeless against the best so far, else of a few more.
+    /// Seconds of one call, and of how many: of the first one if that was long, hopeless against the best so far, or all
+    /// there is time for; else of a few more.
     fn seconds(
         &self,
         bench: &Bench<'_>,
         library: &Path,
         outputs: &Outputs,
-        best: f64,
-    ) -> Result<Result<f64, Rejection>, Error> {
+        patience: Patience,
+    ) -> Result<Result<(f64, usize), Rejection>, Error> {
         let first = outputs.first_call_ns as f64 * 1e-9;
         // A first call is cold, but not by that much.
-        if first > LONG_SECONDS || (first > 0.05 && first > 2.0 * best) {
-            return Ok(Ok(first));
+        if first > LONG_SECONDS
+            || (first > 0.05 && first > 2.0 * patience.best)
+            || 3.0 * first > patience.left
+        {
+            return Ok(Ok((first, 1)));
         }
         let n = ((0.1 / first.max(1e-6)) as usize).clamp(1, 5);
         let times = match self.reject(bench.replay.time_few(library, &bench.nest.samples[0], n))? {
@@ -387,7 +439,8 @@ impl Tuner<'_> {
             Err(why) => return Ok(Err(why)),
         };
         // The least of few runs is the one with least noise from elsewhere.
-        Ok(Ok(times.into_iter().min().unwrap_or(outputs.first_call_ns) as f64 * 1e-9))
+        let least = times.into_iter().min().unwrap_or(outputs.first_call_ns);
+        Ok(Ok((least as f64 * 1e-9, n)))
     }
 
     /// Times the fastest finalists against the original and takes the best that is faster beyond noise and right on
@@ -427,7 +480,9 @@ impl Tuner<'_> {
                 self.timed(bench, finalist, seconds, to_beat, result)?
             };
             if let Some(winner) = winner.map(|w| w.against(baseline)) {
-                result.trials[finalist.trial_idx].timed_seconds = Some(winner.seconds);
+                let trial = &mut result.trials[finalist.trial_idx];
+                trial.timed_seconds = Some(winner.seconds);
+                trial.timed = Some(winner.clone());
                 if winner.pessimistic() > LEAST_SPEEDUP {
                     timed.push(winner);
                 }
@@ -530,7 +585,7 @@ impl Tuner<'_> {
         }
     }
 
-    fn words(&self, why: &Rejection, nest: &CapturedNest) -> String {
+    pub(crate) fn words(&self, why: &Rejection, nest: &CapturedNest) -> String {
         match why {
             Rejection::OutOfBounds { argument } => match nest.arguments.get(*argument) {
                 Some(argument) => format!("accessed memory outside `{}`", argument.name),
@@ -541,6 +596,14 @@ impl Tuner<'_> {
             }
             _ => why.to_string(),
         }
+    }
+}
+
+impl Patience {
+    /// For candidates that are only of interest if they come near the best so far. A first call is cold and may start
+    /// threads.
+    pub(crate) fn for_best(best: f64) -> Self {
+        Self { best, call_seconds: 1.5 * best + 0.5, left: f64::INFINITY }
     }
 }
 
@@ -593,10 +656,13 @@ fn untried(candidate: &Candidate) -> Trial {
     };
     Trial {
         name: candidate.name.clone(),
+        template: candidate.template,
         recipe: candidate.recipe.clone(),
         verdict,
         screened_seconds: None,
+        screened_samples: 0,
         timed_seconds: None,
+        timed: None,
         why,
     }
 }
@@ -609,7 +675,7 @@ pub(crate) fn measure_argument(argument: &oxeye_codegen::Argument) -> Argument {
     }
 }
 
-fn verdict_of(why: &Rejection) -> Verdict {
+pub(crate) fn verdict_of(why: &Rejection) -> Verdict {
     match why {
         Rejection::TimedOut { .. } => Verdict::TooSlow,
         Rejection::WrongOutput(_) => Verdict::WrongResult,

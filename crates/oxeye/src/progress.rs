@@ -57,6 +57,17 @@ pub enum Event<'a> {
         /// Best speedup over the baseline so far.
         best_speedup: Option<f64>,
     },
+    /// A search is one trial further.
+    Searched {
+        /// Candidates of this nest that were measured so far.
+        n_measured: usize,
+        /// Time used of what the nest has.
+        used: std::time::Duration,
+        /// Time left of it.
+        left: std::time::Duration,
+        /// Best speedup over the baseline so far.
+        best_speedup: Option<f64>,
+    },
 }
 
 /// Phases of a run, in order.

@@ -4,7 +4,7 @@
 
 use crate::recipe_file::RecipeFile;
 use crate::replay::emitted_code;
-use crate::{Emitted, FpPolicy, Measured, Trial};
+use crate::{Emitted, FpPolicy, Measured, SearchReport, Trial};
 use oxeye_frontend::{Diagnostic, Unit};
 use oxeye_host::HostProfile;
 use oxeye_profile::{Bound, NestProfile};
@@ -48,6 +48,9 @@ pub struct Report {
     pub diagnostics: Vec<DiagnosticReport>,
     /// The recipes of the winners, as `--save-recipe` writes them.
     pub recipes: RecipeFile,
+    /// How the search went, if it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchReport>,
     /// Sentences on the run as a whole.
     pub notes: Vec<String>,
 }
@@ -308,6 +311,7 @@ impl Emitted<'_> {
             nests,
             diagnostics: diagnostics(&self.measured.captured.unit),
             recipes: self.recipes.clone(),
+            search: None,
             notes,
         }
     }

@@ -56,6 +56,15 @@ impl<'a> Roofs<'a> {
         profile_nest(&input, self.host)
     }
 
+    /// A time that no schedule with so many threads can go below, in seconds, and what it is the bound of.
+    pub(crate) fn least_seconds(&self, threads: u32) -> Option<(f64, String)> {
+        // Figures that contradict the clock are left out of a profile: a day contradicts none.
+        let input = NestInput { warm_ns: Some(once(86_400.0)), threads, ..self.least.clone() };
+        let profile = profile_nest(&input, self.host);
+        let roof = profile.roofs.iter().max_by(|a, b| a.least_ns.value.total_cmp(&b.least_ns.value))?;
+        Some((1e-9 * roof.least_ns.value, roof.bound.to_string()))
+    }
+
     /// The roof that a schedule taking `seconds` with `threads` is so near to that no other is worth a trial.
     pub(crate) fn near(&self, seconds: f64, threads: u32) -> Option<String> {
         let input = NestInput { warm_ns: Some(once(seconds)), threads, ..self.least.clone() };

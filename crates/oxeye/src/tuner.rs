@@ -2,7 +2,8 @@
 
 use crate::captured::complaint;
 use crate::report::HostReport;
-use crate::{Error, Event, Options, Phase, Progress, Report, files, machine};
+use crate::{Emitted, Error, Event, Options, Phase, Progress, Report, files, learnt, machine};
+use oxeye_database::{NewEntry, Origin};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 use oxeye_host::{Effort, HostProfile};
 use oxeye_measure::{CompileJob, Compiler, WorkDir, kill_everything};
@@ -16,7 +17,21 @@ use std::time::{Duration, Instant};
 /// If the run cannot be done; no file is written then.
 pub fn optimize(options: &Options, progress: &dyn Progress) -> Result<Report, Error> {
     let tuner = Tuner::new(options, progress)?;
-    tuner.pipeline().map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
+    let report = tuner.pipeline().map(|emitted| emitted.report());
+    report.map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
+}
+
+/// The same as [`optimize`], and every trial, failures included, for a recipe database.
+///
+/// # Errors
+/// As [`optimize`].
+pub fn optimize_and_learn(
+    options: &Options,
+    progress: &dyn Progress,
+) -> Result<(Report, Vec<NewEntry>), Error> {
+    let tuner = Tuner::new(options, progress)?;
+    let found = tuner.pipeline().map(|emitted| (emitted.report(), learnt::entries(&emitted, Origin::Learn)));
+    found.map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
 }
 
 /// Kills every child process of a run in progress. For a signal handler; the run itself must be told through
@@ -101,14 +116,14 @@ impl<'a> Tuner<'a> {
         self.check_cancelled()
     }
 
-    fn pipeline(&self) -> Result<Report, Error> {
+    fn pipeline(&self) -> Result<Emitted<'_>, Error> {
         let unit = self.read()?;
         let captured = self.capture(unit)?;
         let candidates = self.candidates(captured)?;
         let measured = self.measure(candidates)?;
         let emitted = self.emit(measured)?;
         emitted.write()?;
-        Ok(emitted.report())
+        Ok(emitted)
     }
 
     /// Stage 1: the file as functions of loop nests. What cannot be read is told to the progress and kept.

@@ -1,0 +1,169 @@
+//! What a run has learnt of recipes, for the recipe database: failures included.
+
+use crate::{Captured, Emitted, MeasuredNest, RECIPE_SCHEMA, Recipe, Sizes, Trial, Tuner, Verdict};
+use oxeye_database::{
+    Context, FpPolicy, Json, Measured, NewEntry, NormalForm, Origin, Provenance, RecipeText, Speedup,
+    Timestamp,
+};
+use oxeye_ir::{Nest, Program};
+use oxeye_transform::template::Template;
+use oxeye_transform::{Policy, normalize_nest};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Name and version of the form that recipes of the database have: JSON of a [`LearntRecipe`].
+pub const LEARNT_RECIPE_FORMAT: &str = "oxeye.learnt-recipe/1";
+
+/// A single run of each tells a gain or a loss only if it is beyond this.
+const SCREENING_NOISE: f64 = 1.1;
+/// Of the intervals of interleaved timings.
+const CONFIDENCE: f64 = 0.95;
+
+/// A recipe as the database keeps it. The template carries over to other nests and hosts; the steps speak of the loops of
+/// the nest they were measured on, as it stands in its source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LearntRecipe {
+    /// What the recipe was made from, if from a template.
+    pub template: Option<Template>,
+    /// The steps, in the form of [`RECIPE_SCHEMA`].
+    pub steps: Recipe,
+}
+
+impl LearntRecipe {
+    /// Its wire form.
+    pub fn to_text(&self) -> RecipeText {
+        let value = serde_json::to_value(self).unwrap_or_default();
+        RecipeText { format: LEARNT_RECIPE_FORMAT.into(), steps: Json::from(&value) }
+    }
+
+    /// From its wire form, or from the steps of a recipe file.
+    ///
+    /// # Errors
+    /// If the form is not known here, or the text is not of that form.
+    pub fn from_text(text: &RecipeText) -> Result<Self, String> {
+        let value = text.steps.value();
+        let parsed = match text.format.as_str() {
+            LEARNT_RECIPE_FORMAT => serde_json::from_value(value),
+            RECIPE_SCHEMA => serde_json::from_value(value).map(|steps| Self { template: None, steps }),
+            other => return Err(format!("recipes of the form `{other}` are not known here")),
+        };
+        parsed.map_err(|e| e.to_string())
+    }
+}
+
+/// The trials of a run that were compiled and run.
+pub(crate) fn entries(emitted: &Emitted<'_>, origin: Origin) -> Vec<NewEntry> {
+    let (tuner, measured) = (emitted.tuner, &emitted.measured);
+    let context = context(tuner);
+    let host_summary = Json::from(&serde_json::to_value(&tuner.host).unwrap_or_default());
+    let mut entries = Vec::new();
+    for (idx, nest) in measured.nests.iter().enumerate() {
+        let tried: Vec<&Trial> = nest.trials.iter().filter(|t| is_told(t)).collect();
+        if tried.is_empty() {
+            continue;
+        }
+        let (_, program, loops) = measured.captured.nests[idx].of(&measured.captured.unit);
+        // A bug in normalization must cost no more than what this nest has taught.
+        let Ok(form) = crate::candidates::guarded(|| normal_form(program, loops, tuner.policy())) else {
+            continue;
+        };
+        for trial in tried {
+            let Some((verdict, figures, n_samples)) = judged(trial, nest) else { continue };
+            entries.push(NewEntry {
+                nest: form.clone(),
+                embedding: None,
+                recipe: LearntRecipe { template: trial.template, steps: trial.recipe.clone() }.to_text(),
+                verdict,
+                measured: figures,
+                n_samples,
+                context: context.clone(),
+                compiler_version: tuner.compiler.version().unwrap_or_default(),
+                host_summary: host_summary.clone(),
+                sizes: sizes(&measured.captured, idx),
+                provenance: Provenance { origin, imported_from: None },
+                created_at: Timestamp::now(),
+                oxeye_version: env!("CARGO_PKG_VERSION").into(),
+            });
+        }
+    }
+    entries
+}
+
+/// What nests are known by.
+fn normal_form(program: &Program, nest: &Nest, policy: Policy) -> NormalForm {
+    let normal = normalize_nest(program, nest, policy);
+    NormalForm { hash: format!("{:016x}", normal.hash), text: normal.text }
+}
+
+fn context(tuner: &Tuner<'_>) -> Context {
+    let host_key = match &tuner.host_profile {
+        Some(profile) => format!("{}, {} threads", profile.key.cpu_model, profile.key.threads),
+        None => format!("unknown, {} threads", tuner.host.cores),
+    };
+    Context {
+        host_key,
+        compiler: tuner.compiler.program.clone(),
+        flags: tuner.compiler.args.clone(),
+        threads: tuner.threads,
+        policy: if tuner.policy().reassociate { FpPolicy::Reassociate } else { FpPolicy::Strict },
+    }
+}
+
+/// Values of the symbols of the nest, by their names in the source.
+fn sizes(captured: &Captured, idx: usize) -> BTreeMap<String, i64> {
+    let nest = &captured.nests[idx];
+    let (_, program, _) = nest.of(&captured.unit);
+    let known = nest.samples.first().map(|sample| Sizes::of(nest, sample)).unwrap_or_default();
+    let value =
+        |(id, symbol): (&oxeye_ir::SymId, &oxeye_ir::Symbol)| Some((symbol.name.clone(), known.get(*id)?));
+    program.symbols.iter().filter_map(value).collect()
+}
+
+/// Whether a trial tells something: what was refused is refused again without having to be remembered.
+fn is_told(trial: &Trial) -> bool {
+    trial.verdict.was_run() || trial.verdict == Verdict::DoesNotCompile
+}
+
+/// A trial in the words of the database, with the number of measurements behind it.
+fn judged(trial: &Trial, nest: &MeasuredNest) -> Option<(oxeye_database::Verdict, Option<Measured>, u32)> {
+    use oxeye_database::Verdict as Judged;
+    let why = || trial.why.clone().unwrap_or_else(|| "no reason is known".into());
+    match trial.verdict {
+        Verdict::WrongResult | Verdict::Crashed | Verdict::DoesNotCompile | Verdict::TooSlow => {
+            return Some((Judged::Failed(why()), None, 1));
+        }
+        Verdict::NotTried | Verdict::Refused | Verdict::Duplicate => return None,
+        Verdict::Chosen | Verdict::Slower | Verdict::Dropped => {}
+    }
+    let (baseline, best, speedup, n_samples) = match &trial.timed {
+        Some(timed) => {
+            let (low, high) = timed.interval.unwrap_or((timed.speedup, timed.speedup));
+            let confidence = if timed.interval.is_some() { CONFIDENCE } else { 0.0 };
+            let (low, high) = (low.min(timed.speedup), high.max(timed.speedup));
+            let speedup = Speedup { median: timed.speedup, low, high, confidence };
+            (timed.baseline_seconds, timed.seconds, speedup, timed.samples)
+        }
+        None => {
+            let (baseline, best) = (nest.baseline_seconds?, trial.screened_seconds?);
+            let ratio = baseline / best;
+            // Nothing is known of how far off single runs are.
+            let speedup = Speedup { median: ratio, low: ratio, high: ratio, confidence: 0.0 };
+            (baseline, best, speedup, trial.screened_samples)
+        }
+    };
+    let (gain, loss) = match speedup.confidence > 0.0 {
+        true => (speedup.low > 1.0, speedup.high < 1.0),
+        false => (speedup.median > SCREENING_NOISE, speedup.median < 1.0 / SCREENING_NOISE),
+    };
+    let verdict = match (gain, loss) {
+        // It gains alone and not in its program: nobody should take it for a gain.
+        _ if trial.verdict == Verdict::Dropped => Judged::Even,
+        (true, _) => Judged::Gained,
+        (_, true) => Judged::Slowed,
+        _ => Judged::Even,
+    };
+    let figures = Measured { baseline_seconds: baseline, best_seconds: best, speedup };
+    let sound = [baseline, best, speedup.median, speedup.low, speedup.high];
+    let sound = sound.iter().all(|x| x.is_finite() && *x > 0.0);
+    sound.then(|| (verdict, Some(figures), n_samples.clamp(1, u32::MAX as usize) as u32))
+}

@@ -1,0 +1,168 @@
+//! The schedules of one nest: what may be tried, and its proof.
+
+use super::trial::{Plan, Proposal};
+use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, prove};
+use crate::{Recipe, Transformation};
+use oxeye_ir::{Nest, Program};
+use oxeye_transform::Machine;
+use oxeye_transform::template::{Instantiator, Template};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// The schedules of one nest.
+pub(crate) struct Space<'a> {
+    program: &'a Program,
+    nest: &'a Nest,
+    how: Rendering<'a>,
+    instantiator: Instantiator<'a>,
+    n_cores: usize,
+}
+
+/// A plan that gives no candidate.
+#[derive(Clone, Debug)]
+pub(crate) struct Unfit {
+    pub(crate) name: String,
+    pub(crate) template: Option<Template>,
+    /// `None` if the template gives none.
+    pub(crate) recipe: Option<Recipe>,
+    pub(crate) why: String,
+}
+
+impl<'a> Space<'a> {
+    pub(crate) fn new(
+        program: &'a Program,
+        nest: &'a Nest,
+        machine: &Machine,
+        how: Rendering<'a>,
+        n_cores: usize,
+    ) -> Self {
+        let instantiator = Instantiator::new(program, nest, machine, how.policy);
+        Self { program, nest, how, instantiator, n_cores }
+    }
+
+    /// What is worth trying first, best guess first.
+    pub(crate) fn suggestions(&self) -> Vec<Template> {
+        guarded(|| self.instantiator.templates()).unwrap_or_default()
+    }
+
+    /// Makes plans into candidates, proving every step; the answers are in the order of the plans.
+    pub(crate) fn prove(&mut self, plans: Vec<Plan>) -> Vec<Result<Proposal, Unfit>> {
+        let recipes: Vec<Result<(String, Option<Template>, Recipe), Unfit>> =
+            plans.into_iter().map(|plan| self.recipe(plan)).collect();
+        let (how, program, nest) = (self.how, self.program, self.nest);
+        in_parallel(&recipes, self.n_cores, |made| {
+            let (name, template, recipe) = made.as_ref().map_err(Unfit::clone)?;
+            proposal(how, program, nest, (name, *template, recipe))
+        })
+    }
+
+    fn recipe(&mut self, plan: Plan) -> Result<(String, Option<Template>, Recipe), Unfit> {
+        let (name, template, recipe) = match plan {
+            Plan::Recipe { name, recipe } => (name, None, recipe),
+            Plan::Template(template) => {
+                let instantiator = &mut self.instantiator;
+                match guarded(|| instantiator.instantiate(&template)).and_then(|made| made) {
+                    Ok(recipe) => (template.title(), Some(template), recipe),
+                    Err(why) => {
+                        let (name, template) = (template.title(), Some(template));
+                        return Err(Unfit { name, template, recipe: None, why });
+                    }
+                }
+            }
+        };
+        if recipe.steps.is_empty() {
+            let why = "it leaves the nest as it is".into();
+            return Err(Unfit { name, template, recipe: Some(recipe), why });
+        }
+        Ok((name, template, recipe))
+    }
+}
+
+/// Proves a recipe and renders what it makes of the nest.
+pub(crate) fn proposal(
+    how: Rendering<'_>,
+    program: &Program,
+    nest: &Nest,
+    (name, template, recipe): (&str, Option<Template>, &Recipe),
+) -> Result<Proposal, Unfit> {
+    let (name, recipe) = (name.to_owned(), recipe.clone());
+    match prove(how, program, nest, &recipe) {
+        CandidateState::Ready { text, openmp, reassociated } => {
+            let digest = digest(&text);
+            Ok(Proposal { name, template, recipe, text, digest, openmp, reassociated })
+        }
+        CandidateState::Refused(why) | CandidateState::Duplicate(why) => {
+            Err(Unfit { name, template, recipe: Some(recipe), why })
+        }
+    }
+}
+
+/// The first 16 hexadecimal digits of the SHA-256 hash of a text.
+pub(crate) fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(8).fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
+
+/// Recipes that differ from one in a single step, where no template has a word for it: sizes of tiles one by one, how
+/// often a loop is unrolled, a step left out. In a fixed order; whether they are legal shows when they are proved.
+pub(crate) fn edits(name: &str, recipe: &Recipe) -> Vec<Plan> {
+    let mut found = Vec::new();
+    let mut add = |what: String, steps: Vec<Transformation>| {
+        found.push(Plan::Recipe { name: format!("{name}, {what}"), recipe: Recipe { steps } });
+    };
+    for (k, step) in recipe.steps.iter().enumerate() {
+        let mut with = |what: String, changed: Transformation| {
+            let mut steps = recipe.steps.clone();
+            steps[k] = changed;
+            add(what, steps);
+        };
+        match step {
+            Transformation::Tile { loops, sizes } => {
+                for (position, size) in sizes.iter().enumerate() {
+                    for other in scaled(*size, 4, 8192) {
+                        let mut sizes = sizes.clone();
+                        sizes[position] = other;
+                        let shown: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+                        let what = format!("tiles of {}", shown.join("x"));
+                        with(what, Transformation::Tile { loops: loops.clone(), sizes });
+                    }
+                }
+            }
+            Transformation::Unroll { at, factor } => {
+                for factor in scaled(*factor, 2, 16) {
+                    with(format!("{at} unrolled {factor}x"), Transformation::Unroll { at: *at, factor });
+                }
+            }
+            Transformation::UnrollAndJam { at, factor } => {
+                for factor in scaled(*factor, 2, 16) {
+                    let changed = Transformation::UnrollAndJam { at: *at, factor };
+                    with(format!("{at} jammed {factor}x"), changed);
+                }
+            }
+            _ => {}
+        }
+    }
+    for (k, step) in recipe.steps.iter().enumerate() {
+        // A reordering has the ids of everything after it.
+        if recipe.steps.len() > 1 && !matches!(step, Transformation::Reorder { .. }) {
+            let mut steps = recipe.steps.clone();
+            steps.remove(k);
+            add(format!("without {step}"), steps);
+        }
+        if let Transformation::Vectorize { at } = step {
+            for factor in [2, 4] {
+                let mut steps = recipe.steps.clone();
+                steps.insert(k, Transformation::Unroll { at: *at, factor });
+                add(format!("{at} unrolled {factor}x"), steps);
+            }
+        }
+    }
+    found
+}
+
+/// Half and twice a number, inside a range.
+fn scaled(value: i64, least: i64, most: i64) -> impl Iterator<Item = i64> {
+    [value / 2, value.saturating_mul(2)].into_iter().filter(move |v| (least..=most).contains(v))
+}
