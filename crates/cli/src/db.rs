@@ -215,9 +215,13 @@ fn rows(entries: &[Entry]) -> comfy_table::Table {
     table
 }
 
-/// The names of a recipe's steps, for people.
+/// The template of a recipe or the names of its steps, for people.
 fn steps(recipe: &Value) -> String {
-    let names = recipe.as_array().into_iter().flatten().filter_map(|step| step["step"].as_str());
+    if let Some(template) = recipe["template"].as_str() {
+        return template.to_owned();
+    }
+    let list = recipe.as_array().or(recipe["steps"].as_array());
+    let names = list.into_iter().flatten().filter_map(|step| step["step"].as_str());
     let names: Vec<&str> = names.collect();
     if names.is_empty() { recipe.to_string() } else { names.join(", ") }
 }
@@ -297,7 +301,14 @@ fn described(entry: &Entry) -> String {
         );
     }
     line("recipe", content.recipe.format.clone());
-    match content.recipe.steps.value() {
+    let mut recipe = content.recipe.steps.value();
+    if let Some(template) = recipe["template"].as_str() {
+        line("template", template.to_owned());
+    }
+    if recipe["steps"].is_array() {
+        recipe = recipe["steps"].take();
+    }
+    match recipe {
         Value::Array(steps) => steps.iter().for_each(|step| line("", step.to_string())),
         other => line("", other.to_string()),
     }
@@ -392,6 +403,9 @@ mod tests {
     fn recipes_are_named_by_their_steps() {
         assert_eq!(steps(&json!([{"step": "tile"}, {"step": "vectorize", "at": 1}])), "tile, vectorize");
         assert_eq!(steps(&json!([])), "[]");
+        let learnt = |template: Value| json!({"template": template, "steps": [{"step": "tile"}]});
+        assert_eq!(steps(&learnt(json!("source threads simd"))), "source threads simd");
+        assert_eq!(steps(&learnt(Value::Null)), "tile");
         assert_eq!(shortened("äöüß", 4), "äöüß");
         assert_eq!(shortened("äöüßa", 4), "äöü…");
     }

@@ -59,6 +59,17 @@ impl Progress for Drawing {
                 self.counter(n_nests, format!("{function}, line {line}:"));
                 self.bar.set_position(n_done as u64);
             }
+            Event::Searched { n_measured, used, left, best_speedup } => {
+                if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {wide_bar} {elapsed}") {
+                    self.bar.set_style(style);
+                }
+                self.bar.set_length((used + left).as_millis() as u64);
+                self.bar.set_position(used.as_millis() as u64);
+                let head = self.bar.message();
+                let head = head.split(" tried").next().unwrap_or_default().to_owned();
+                let best = best_speedup.map(|best| format!(", best {best:.2}x")).unwrap_or_default();
+                self.bar.set_message(format!("{head} tried {n_measured}{best}"));
+            }
             Event::Candidate { n_done, best_speedup, .. } => {
                 self.bar.set_position(n_done as u64);
                 if let Some(best) = best_speedup {

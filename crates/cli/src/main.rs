@@ -7,7 +7,9 @@ mod optimize;
 mod profile;
 mod program;
 mod replay;
+mod search;
 mod table;
+mod tuning;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
@@ -28,6 +30,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Optimize(optimize::Args),
+    Search(search::Args),
     Host(host::Args),
     Profile(profile::Args),
     Replay(replay::Args),
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Optimize(args) => optimize::run(args),
         Command::Profile(args) => profile::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Search(args) => search::run(args),
     };
     match outcome {
         Ok(code) => code,

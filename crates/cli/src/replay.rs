@@ -12,14 +12,18 @@ use std::process::ExitCode;
 Examples:
   oxeye replay gemm.recipe.json gemm.c
   oxeye replay report.json gemm.c -o gemm_fast.c -- clang -O3
+  oxeye replay gemm.search.jsonl gemm.c --trial 12 -o gemm_12.c
 
 Every step is proved legal again. Compile the result as the run that found the recipes did,
 with -fopenmp unless it used --threads 1.")]
 pub(crate) struct Args {
-    /// Recipe file of `oxeye optimize --save-recipe`, or a report of its `--json`
+    /// Recipe file of `oxeye optimize --save-recipe`, a report of its `--json`, or a log of `oxeye search`
     recipe: PathBuf,
     /// The C file
     file: PathBuf,
+    /// Which trial of a search's log to apply
+    #[arg(long, value_name = "N")]
+    trial: Option<usize>,
     /// Where the tuned file goes; `-` is standard output [default: FILE with `.oxeye` before its extension]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -30,7 +34,10 @@ pub(crate) struct Args {
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut recipes = RecipeFile::load(&args.recipe)?;
+    let mut recipes = match args.trial {
+        Some(trial) => oxeye::trial_recipes(&args.recipe, trial)?,
+        None => RecipeFile::load(&args.recipe)?,
+    };
     if !args.compiler.is_empty() {
         recipes.compiler = Compiler::from_words(&args.compiler, &args.file);
     }

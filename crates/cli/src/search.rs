@@ -1,0 +1,98 @@
+//! `oxeye search`: look for schedules beyond the suggested ones.
+
+use crate::draw::Drawing;
+use crate::program::ProgramArgs;
+use crate::tuning::{Memory, TuningArgs, duration};
+use oxeye::{Report, SearchOptions};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  Five minutes for the nests of a program, those with most of its time first
+    oxeye search gemm.c --budget 5m -- gcc -O3 -march=native -ffast-math -lm
+
+  The same with a log: interrupted, it goes on where it was; a longer budget continues it
+    oxeye search gemm.c --budget 5m --log gemm.search.jsonl -- gcc -O3 -lm
+    oxeye search gemm.c --budget 1h --log gemm.search.jsonl -- gcc -O3 -lm
+
+  One trial of the log as a file, whether it won or not
+    oxeye replay gemm.search.jsonl gemm.c --trial 12 -o gemm_12.c
+
+  A function without a program, two hundred candidates, nothing added to the recipe database
+    oxeye search kernel.c -f jacobi --set n=2000 --budget 10m --max-trials 200 --no-learn -- gcc -O2
+
+Every step of every candidate is proved legal before it is compiled; what wins is checked and timed as by
+`oxeye optimize`. All trials, failures included, are added to the recipe database when the search is done.
+
+Exit codes:
+  0    done; if nothing faster was found the file comes back unchanged and the table says why
+  1    the tuned program did not behave like the original and was discarded
+  2    could not run
+  130  interrupted; a log stays and can be gone on with";
+
+/// Search for faster schedules of a C file's loop nests for as long as a budget allows
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// Time for the whole search, such as 90s or 5m, the processes of an interrupted one together
+    #[arg(long, value_parser = duration)]
+    budget: Duration,
+    /// Seed of the random choices: the same measurements give the same search
+    #[arg(long, default_value_t = SearchOptions::default().seed, value_name = "S")]
+    seed: u64,
+    /// Write every trial as a line of JSON (schema oxeye.search/1), and go on with a log that is there
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Compile and run at most so many candidates of each nest
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_trials: Option<u32>,
+    #[command(flatten)]
+    tuning: TuningArgs,
+    /// The recipe database that trials are added to [default: as `oxeye db path` says]
+    #[arg(long, value_name = "FILE")]
+    database: Option<PathBuf>,
+    /// Add nothing to the recipe database
+    #[arg(long, conflicts_with = "database")]
+    no_learn: bool,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let mut options = args.program.options();
+    options.budget = args.budget;
+    let log: Vec<&Path> = args.log.as_deref().into_iter().collect();
+    args.tuning.apply(&mut options, &log)?;
+    let memory = if args.no_learn { None } else { Some(Memory::open(args.database)?) };
+    let max_trials = args.max_trials.map(|n| n as usize);
+    let searching = SearchOptions { seed: args.seed, log: args.log, max_trials };
+    let drawing = Drawing::new();
+    let outcome = oxeye::search(&options, &searching, &drawing);
+    drawing.finish();
+    let (report, entries) = outcome?;
+    let mut more = searched(&report);
+    if let Some(memory) = memory {
+        more += &memory.learn(entries);
+    }
+    args.tuning.deliver(&report, &more)
+}
+
+/// How the search of each nest went, for people.
+fn searched(report: &Report) -> String {
+    let mut out = String::new();
+    for nest in report.search.iter().flat_map(|search| &search.nests) {
+        let line = report.nests.get(nest.id).map_or(0, |n| n.line);
+        let (measured, refused, hopeless) = (nest.measured, nest.refused, nest.hopeless);
+        let _ = writeln!(
+            out,
+            "line {line}: {measured} candidates measured, {refused} refused as illegal or inapplicable, \
+             {hopeless} hopeless; {}",
+            nest.stopped
+        );
+    }
+    out
+}

@@ -1,0 +1,153 @@
+//! What the subcommands that tune have in common: how candidates are judged, and where results go.
+
+use crate::{optimize::print_or_quit, table};
+use anyhow::bail;
+use clap::ValueEnum;
+use oxeye::{FpPolicy, Options, Report};
+use oxeye_database::{Addition, Count, NewEntry, OnDamage, RecipeStore, SqliteStore, default_path};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Options of a tuning run but for its budget, and the files it writes.
+#[derive(clap::Args)]
+pub(crate) struct TuningArgs {
+    /// Where the tuned file goes [default: FILE with `.oxeye` before its extension]
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// How many of the fastest candidates of a nest are timed against the original
+    #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
+    top_k: u32,
+    /// Whether floating-point sums may be reordered [default: as the compile flags say]
+    #[arg(long, value_enum)]
+    fp: Option<Fp>,
+    /// Write the recipes of the chosen candidates to a file for `oxeye replay`
+    #[arg(long, value_name = "RECIPE")]
+    save_recipe: Option<PathBuf>,
+    /// Write the report as JSON; `-` is standard output
+    #[arg(long, value_name = "REPORT")]
+    json: Option<PathBuf>,
+    /// Write the report as a page with roofline plots: one file that needs nothing else
+    #[arg(long, value_name = "REPORT")]
+    html: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Fp {
+    /// Never: results stay bit for bit
+    Strict,
+    /// Always
+    Reassociate,
+}
+
+impl TuningArgs {
+    /// Puts what these arguments say into the options, and checks that every file can be written and is none of `others`.
+    pub(crate) fn apply(&self, options: &mut Options, others: &[&Path]) -> anyhow::Result<()> {
+        options.output = self.output.clone();
+        options.top_k = self.top_k as usize;
+        options.fp = match self.fp {
+            None => FpPolicy::FromFlags,
+            Some(Fp::Strict) => FpPolicy::Strict,
+            Some(Fp::Reassociate) => FpPolicy::Reassociate,
+        };
+        options.save_recipe = self.save_recipe.clone();
+        let output = options.output_path();
+        let mut taken: Vec<&Path> = vec![&options.file, &output];
+        taken.extend(options.save_recipe.as_deref());
+        let reports = self.json.iter().chain(&self.html).map(PathBuf::as_path);
+        for path in reports.chain(others.iter().copied()).filter(|path| *path != Path::new("-")) {
+            oxeye::check_writable(path, &taken)?;
+            taken.push(path);
+        }
+        Ok(())
+    }
+
+    /// Writes and prints the report; `more` is printed below the table.
+    pub(crate) fn deliver(&self, report: &Report, more: &str) -> anyhow::Result<ExitCode> {
+        if let Some(path) = &self.html {
+            match report.to_html() {
+                Some(page) => oxeye::write_atomically(path, page.as_bytes())?,
+                None => {
+                    bail!("{}: no page was written, as the machine could not be measured", path.display())
+                }
+            }
+        }
+        let shown = table::render(report) + more;
+        if self.json.as_deref() == Some(Path::new("-")) {
+            print_or_quit(&report.to_json())?;
+            let _ = std::io::stderr().write_all(shown.as_bytes());
+        } else {
+            if let Some(path) = &self.json {
+                oxeye::write_atomically(path, report.to_json().as_bytes())?;
+            }
+            print_or_quit(&shown)?;
+        }
+        Ok(match &report.program.mismatch {
+            Some(_) if !report.changed => ExitCode::from(1),
+            _ => ExitCode::SUCCESS,
+        })
+    }
+}
+
+/// The database that a run adds to.
+pub(crate) struct Memory(SqliteStore);
+
+impl Memory {
+    /// Opens the database before anything is measured, so that nothing is learnt for nothing.
+    pub(crate) fn open(path: Option<PathBuf>) -> anyhow::Result<Self> {
+        // The user's own is set aside where it is damaged; one that was named is left as it is.
+        let (path, on_damage) = match path {
+            Some(path) => (path, OnDamage::Refuse),
+            None => (default_path()?, OnDamage::SetAside),
+        };
+        Ok(Self(SqliteStore::open(&path, on_damage)?))
+    }
+
+    /// Adds entries, and says in a line what came of it: the tuned file is worth having either way.
+    pub(crate) fn learn(mut self, entries: Vec<NewEntry>) -> String {
+        let n_entries = entries.len();
+        let batch: Vec<Addition> =
+            entries.into_iter().map(|content| Addition { content, count: Count::Trial }).collect();
+        let put = self.0.put(&batch);
+        let set_aside = self.0.take_set_aside().into_iter().map(|renamed| format!("{renamed}\n"));
+        let plural = if n_entries == 1 { "trial" } else { "trials" };
+        let learnt = match put {
+            Ok(_) => format!("learnt: {n_entries} {plural} added to {}\n", self.0.path().display()),
+            Err(error) => format!("nothing was learnt: {error}\n"),
+        };
+        set_aside.chain([learnt]).collect()
+    }
+}
+
+/// `90`, `90s`, `1.5m`, `500ms`, `1h`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let scale = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        unit => return Err(format!("`{unit}` is not a unit of time; use ms, s, m or h")),
+    };
+    let value: f64 = digits.parse().map_err(|_| format!("`{text}` is not a time such as 90s or 5m"))?;
+    match Duration::try_from_secs_f64(value * scale) {
+        Ok(time) if !time.is_zero() && time <= Duration::from_secs(7 * 24 * 3600) => Ok(time),
+        _ => Err("it should be longer than nothing and at most a week".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        for wrong in ["", "s", "-1s", "0s", "1e300s", "5 parsecs", "nan", "inf"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}
