@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod host_check;
+mod libtorch;
 mod normal_forms;
 mod repository;
 mod rooflines;
@@ -29,6 +30,8 @@ enum Task {
     Bench(bench::Args),
     /// Check the host measurements against STREAM in C and against clock rate and ports.
     HostCheck(host_check::Args),
+    /// Fetch a libtorch for oxeye-train and print the environment to build with.
+    Libtorch(libtorch::Args),
     /// Compare the normal forms of the two spellings of each kernel in benchmarks/kernels.
     NormalForms(normal_forms::Args),
     /// Profile every nest of the programs in benchmarks/kernels and look for impossible figures.
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Bench(args) => bench::run(&args),
         Task::HostCheck(args) => host_check::run(&args),
+        Task::Libtorch(args) => libtorch::run(&args),
         Task::NormalForms(args) => normal_forms::run(&args),
         Task::Rooflines(args) => rooflines::run(&args),
         Task::Soak(args) => soak::run(&args),
