@@ -203,7 +203,8 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
         for (ordinal, nest) in function.program.nests.values().enumerate() {
             let Some(span) = nest.span else { continue };
             let mut recipes = Vec::new();
-            for Suggestion { name, recipe, .. } in suggest(&function.program, nest, &MACHINE, policy).recipes {
+            for Suggestion { name, recipe, .. } in suggest(&function.program, nest, &MACHINE, policy).recipes
+            {
                 if apply(&function.program, nest, &recipe, policy).is_ok() {
                     let function = function.name.clone();
                     recipes.push(NestRecipe { function, ordinal, line: span.line, name, recipe });
