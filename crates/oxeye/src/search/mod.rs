@@ -31,7 +31,7 @@ use explore::{Bounds, Explorer, State, Stop};
 use log::{Header, Log, NestName};
 use oxeye_database::{NewEntry, Origin};
 use serde::Serialize;
-use space::{Space, digest};
+use space::{Draft, Space, digest};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use trial::{Outcome, Proposal, Tried};
@@ -325,8 +325,9 @@ impl NestRun<'_> {
     /// A trial of an earlier process, proved again.
     fn proposal(&self, tried: &Tried) -> Option<Proposal> {
         let (_, program, nest) = self.nest().of(&self.captured.unit);
-        let what = (tried.name.as_str(), tried.template, tried.recipe.as_ref()?);
-        space::proposal(self.rendering(), program, nest, what).ok()
+        let (name, template) = (tried.name.clone(), tried.template);
+        let draft = Draft { name, template, recipe: tried.recipe.clone()? };
+        space::proposal(self.rendering(), program, nest, &draft).ok()
     }
 
     fn report(&self, state: &State, stop: &Stop, time: Allowance<'_>) -> NestSearchReport {

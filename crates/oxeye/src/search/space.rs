@@ -18,6 +18,14 @@ pub(crate) struct Space<'a> {
     n_cores: usize,
 }
 
+/// A plan with its recipe, not proved yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(crate) name: String,
+    pub(crate) template: Option<Template>,
+    pub(crate) recipe: Recipe,
+}
+
 /// A plan that gives no candidate.
 #[derive(Clone, Debug)]
 pub(crate) struct Unfit {
@@ -47,16 +55,14 @@ impl<'a> Space<'a> {
 
     /// Makes plans into candidates, proving every step; the answers are in the order of the plans.
     pub(crate) fn prove(&mut self, plans: Vec<Plan>) -> Vec<Result<Proposal, Unfit>> {
-        let recipes: Vec<Result<(String, Option<Template>, Recipe), Unfit>> =
-            plans.into_iter().map(|plan| self.recipe(plan)).collect();
+        let drafts: Vec<Result<Draft, Unfit>> = plans.into_iter().map(|plan| self.recipe(plan)).collect();
         let (how, program, nest) = (self.how, self.program, self.nest);
-        in_parallel(&recipes, self.n_cores, |made| {
-            let (name, template, recipe) = made.as_ref().map_err(Unfit::clone)?;
-            proposal(how, program, nest, (name, *template, recipe))
+        in_parallel(&drafts, self.n_cores, |made| {
+            proposal(how, program, nest, made.as_ref().map_err(Unfit::clone)?)
         })
     }
 
-    fn recipe(&mut self, plan: Plan) -> Result<(String, Option<Template>, Recipe), Unfit> {
+    fn recipe(&mut self, plan: Plan) -> Result<Draft, Unfit> {
         let (name, template, recipe) = match plan {
             Plan::Recipe { name, recipe } => (name, None, recipe),
             Plan::Template(template) => {
@@ -74,7 +80,7 @@ impl<'a> Space<'a> {
             let why = "it leaves the nest as it is".into();
             return Err(Unfit { name, template, recipe: Some(recipe), why });
         }
-        Ok((name, template, recipe))
+        Ok(Draft { name, template, recipe })
     }
 }
 
@@ -83,9 +89,9 @@ pub(crate) fn proposal(
     how: Rendering<'_>,
     program: &Program,
     nest: &Nest,
-    (name, template, recipe): (&str, Option<Template>, &Recipe),
+    draft: &Draft,
 ) -> Result<Proposal, Unfit> {
-    let (name, recipe) = (name.to_owned(), recipe.clone());
+    let Draft { name, template, recipe } = draft.clone();
     match prove(how, program, nest, &recipe) {
         CandidateState::Ready { text, openmp, reassociated } => {
             let digest = digest(&text);

@@ -3,7 +3,7 @@
 use super::budget::{Allowance, Budget, Clock};
 use super::explore::{Bounds, Explorer, Limits, Measurements, State, Stop};
 use super::log::{Header, Log, NestName, SEARCH_SCHEMA};
-use super::space::{self, Space, digest};
+use super::space::{self, Draft, Space, digest};
 use super::trial::{Measurement, Outcome, Proposal, Tried};
 use super::trial_recipes;
 use super::workbench::Remembering;
@@ -340,8 +340,8 @@ fn every_logged_trial_can_be_applied_again() {
         let recipes = trial_recipes(&path, number).expect("a recipe");
         assert_eq!((recipes.threads, recipes.reassociate), (2, true));
         let [nest] = recipes.nests.as_slice() else { panic!("one nest") };
-        let what = (nest.name.as_str(), None, &nest.recipe);
-        let made = space::proposal(rendering(), &program, &program.nests[0], what);
+        let draft = Draft { name: nest.name.clone(), template: None, recipe: nest.recipe.clone() };
+        let made = space::proposal(rendering(), &program, &program.nests[0], &draft);
         if let Some(code) = line["code"].as_str() {
             assert_eq!(made.expect("legal again").digest, code);
             n_replayed += 1;
