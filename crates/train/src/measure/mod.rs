@@ -379,11 +379,8 @@ fn hash(id: &str) -> usize {
 
 /// Puts what the harness found into the responses; equal texts have equal times.
 fn assign(candidates: &mut [Candidate], outcomes: &BTreeMap<usize, Outcome>) {
-    for t in 0..candidates.len() {
-        if candidates[t].block.is_none() {
-            continue;
-        }
-        let response = &mut candidates[t].response;
+    for (t, candidate) in candidates.iter_mut().enumerate().filter(|(_, c)| c.block.is_some()) {
+        let response = &mut candidate.response;
         match outcomes.get(&response.same_as.unwrap_or(t)) {
             Some(Outcome::Timed { best, median }) => {
                 response.status = Status::Timed;
