@@ -27,7 +27,9 @@ pub(crate) struct Args {
 }
 
 /// Requirement, hash of the wheel, and what to take out of it: the prefix of members and where they go.
-const WHEELS: [(&str, &str, &[(&str, &str)]); 3] = [
+type Wheel = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const WHEELS: [Wheel; 3] = [
     (
         "torch==2.13.0",
         "60fcdcb2f3876e21146cb4524ef06397d727ca9ad5f020818547e25075fe3cb7",

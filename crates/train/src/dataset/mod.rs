@@ -47,7 +47,7 @@ pub fn write(path: &Path, records: &[Record]) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Reads records that [`write`] has written. Recipes and reasons are empty.
+/// Reads records that [`write()`] has written. Recipes and reasons are empty.
 ///
 /// # Errors
 /// If the file cannot be read, or lacks columns.
