@@ -44,7 +44,7 @@ impl ProfileStore {
     }
 
     /// Keeps a profile and tells which one is in the file afterwards: a brief one never replaces a thorough one. A
-    /// damaged file is set aside first, see [`ProfileStore::set_aside`].
+    /// damaged file is set aside first, and keeps its name with `.damaged` behind it.
     ///
     /// # Errors
     /// When the folder cannot be made or written.
