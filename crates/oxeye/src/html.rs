@@ -20,6 +20,7 @@ impl Report {
             program: ProgramTimes {
                 before_ns: time(program.baseline_ms),
                 after_ns: time(program.optimized_ms).filter(|_| self.changed),
+                speedup: program.speedup,
                 verified: program.verified,
                 max_rel_error: program.max_rel_error,
                 note: program.mismatch.clone().or_else(|| program.note.clone()),

@@ -268,8 +268,9 @@ impl Tuner<'_> {
     ) -> Result<(), Error> {
         self.choose(bench, finalists, result)?;
         if let Some(roofs) = &bench.roofs {
-            result.before = result.baseline_seconds.map(|seconds| roofs.before(seconds));
             let winner = result.winner.as_ref();
+            let baseline = winner.map(|w| w.baseline_seconds).or(result.baseline_seconds);
+            result.before = baseline.map(|seconds| roofs.before(seconds));
             result.after = winner
                 .map(|w| roofs.after(&result.trials[w.trial_idx].recipe, w.seconds, w.threads(self.threads)));
         }

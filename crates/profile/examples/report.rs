@@ -166,6 +166,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             before_ns: Some(measured(1.174e9, 0.008)),
             after_ns: Some(measured(0.348e9, 0.011)),
             verified: true,
+            speedup: None,
             max_rel_error: Some(2.2e-15),
             note: None,
         },

@@ -33,6 +33,8 @@ pub struct ProgramTimes {
     pub before_ns: Option<Figure>,
     /// Time of the optimized program; `None` where nothing was changed, or only a profile was asked for.
     pub after_ns: Option<Figure>,
+    /// Time before over time after, from runs in turns; the ratio of the two times if it is not given.
+    pub speedup: Option<f64>,
     /// Whether exit code and output were compared and agree.
     pub verified: bool,
     /// Largest relative difference of a printed number.

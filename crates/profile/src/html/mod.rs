@@ -53,7 +53,8 @@ fn summary(page: &mut String, data: &ReportData) {
     let program = &data.program;
     match (program.before_ns, program.after_ns) {
         (Some(before), Some(after)) if before.value > 0.0 && after.value > 0.0 => {
-            let speedup = format!("{}×", format_number(before.value / after.value));
+            let speedup =
+                format!("{}×", format_number(program.speedup.unwrap_or(before.value / after.value)));
             let times = format!("{} → {}", format_ns(before.value), format_ns(after.value));
             tile(page, "Program", &speedup, &times);
         }
