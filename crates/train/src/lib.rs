@@ -15,10 +15,16 @@
 //! Without the feature, which is the default, the crate neither needs nor mentions libtorch, so that the workspace builds
 //! and passes its tests on any machine. The feature needs the environment that `cargo xtask libtorch` prints.
 
+pub mod card;
+pub mod curves;
 pub mod dataset;
+pub mod example;
 pub mod generate;
 pub mod journal;
 pub mod measure;
+pub mod metrics;
+#[cfg(feature = "torch")]
+pub mod model;
 pub mod nest;
 pub mod record;
 pub mod rng;

@@ -3,6 +3,8 @@
 mod generate;
 mod measure;
 mod merge;
+#[cfg(feature = "torch")]
+mod train;
 
 use anyhow::Result;
 use clap::Parser;
@@ -19,6 +21,12 @@ pub(crate) enum Command {
     Merge(merge::MergeArgs),
     /// Says what is in datasets and journals: families, templates, responses, noise.
     Stats(merge::StatsArgs),
+    /// Trains the encoder.
+    #[cfg(feature = "torch")]
+    Train(train::Args),
+    /// Says how well an encoder predicts responses.
+    #[cfg(feature = "torch")]
+    Evaluate(train::EvaluateArgs),
 }
 
 impl Command {
@@ -28,6 +36,10 @@ impl Command {
             Command::Measure(args) => measure::run(&args),
             Command::Merge(args) => merge::merge(&args),
             Command::Stats(args) => merge::stats(&args),
+            #[cfg(feature = "torch")]
+            Command::Train(args) => train::run(&args),
+            #[cfg(feature = "torch")]
+            Command::Evaluate(args) => train::evaluate(&args),
         }
     }
 }

@@ -77,10 +77,8 @@ impl Harness {
         loop {
             let left: Vec<&Function> = functions.iter().filter(|f| !lost.contains_key(&f.id)).collect();
             let plan = work.write("plan.txt", plan(arguments, &left, &checked, pace))?;
-            let invocation = Invocation::new(&self.program)
-                .args([plan])
-                .env("OMP_NUM_THREADS", self.threads.to_string())
-                .env("OMP_PROC_BIND", "true");
+            let invocation =
+                Invocation::new(&self.program).args([plan]).env("OMP_NUM_THREADS", self.threads.to_string());
             let limits = Limits { seconds: 300.0, memory_bytes: None, output_bytes: 1 << 20 };
             let outcome = run_program(&invocation, &limits)?;
             let report = parse(&String::from_utf8_lossy(&outcome.stdout));
@@ -166,6 +164,42 @@ fn parse(text: &str) -> Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Functions that double an array: right, wrong, crashing, endless, and out of bounds.
+    const VERSIONS_C: &str = "\
+#include <stdlib.h>
+static void twice(void **args) { int n = *(int *)args[0]; double *x = args[1]; for (int i = 0; i < n; i++) x[i] *= 2; }
+void oxeye_0(void **args) { twice(args); }
+void oxeye_1(void **args) { twice(args); }
+void oxeye_2(void **args) { twice(args); ((double *)args[1])[3] += 1; }
+void oxeye_3(void **args) { abort(); }
+void oxeye_4(void **args) { for (volatile int i = 0;;) i = 0; }
+void oxeye_5(void **args) { twice(args); ((double *)args[1])[*(int *)args[0]] = 1; }
+";
+
+    #[test]
+    fn right_wrong_and_broken_versions_are_told_apart() {
+        let work = WorkDir::new().unwrap();
+        let harness = Harness::build(&work, 1).unwrap();
+        let source = work.write("versions.c", VERSIONS_C).unwrap();
+        let job = CompileJob::shared_library(source, work.join("versions.so"));
+        let library = Compiler::new("gcc", ["-O1"]).compile(&job).unwrap();
+        let functions: Vec<Function> =
+            (0..6).map(|id| Function { id, library: library.clone(), team: false }).collect();
+        let arguments = "arg 2 1 0 value 1000 0\narg 1 1000 1 uniform 0 1\n";
+        let pace = Pace { budget: 0.01, longest: 10.0 };
+        let Outcomes::Timed(found) = harness.run(&work, arguments, &functions, pace).unwrap() else {
+            panic!("a thousand elements take less than ten seconds");
+        };
+        assert!(matches!(found[&0], Outcome::Timed { .. }) && matches!(found[&1], Outcome::Timed { .. }));
+        assert!(matches!(found[&2], Outcome::Wrong(_)), "{:?}", found[&2]);
+        assert!(matches!(found[&3], Outcome::Crashed(_)), "{:?}", found[&3]);
+        assert_eq!(found[&4], Outcome::TimedOut);
+        assert_eq!(found[&5], Outcome::Wrong("out of bounds".into()));
+        let pace = Pace { longest: 0.0, ..pace };
+        let outcomes = harness.run(&work, arguments, &functions, pace).unwrap();
+        assert!(matches!(outcomes, Outcomes::TooLong(seconds) if seconds > 0.0));
+    }
 
     #[test]
     fn what_is_printed_is_understood() {

@@ -1,0 +1,151 @@
+//! Several graphs as one disjoint union, with what should be said of each.
+
+use crate::example::Example;
+use oxeye_embed::{EdgeKind, Features, N_EDGE, N_HOST, N_NODE, N_PROFILE, NestGraph, NodeKind, Way};
+use tch::{Device, Kind, Tensor};
+
+/// A union of graphs. Nodes are ordered by kind, in the order of [`NodeKind::ALL`].
+pub struct Batch {
+    pub(super) n_graphs: i64,
+    /// By kind of node: features.
+    pub(super) features: Vec<Tensor>,
+    /// By kind of node: the graph of each.
+    pub(super) graphs: Vec<Tensor>,
+    /// By kind of node: how many each graph has.
+    pub(super) counts: Vec<Tensor>,
+    /// By kind of edge, along and against it.
+    pub(super) relations: Vec<[Relation; 2]>,
+    pub(super) hosts: Tensor,
+    pub(super) profiles: Tensor,
+    /// 1 for graphs with a profile, else 0.
+    pub(super) profiled: Tensor,
+}
+
+/// The pairs of nodes of which one hears of the other.
+pub(super) struct Relation {
+    pub(super) is_empty: bool,
+    pub(super) neighbours: Tensor,
+    pub(super) receivers: Tensor,
+    pub(super) features: Tensor,
+    /// One over the number of neighbours of the receiver.
+    pub(super) shares: Tensor,
+}
+
+/// What should be said of the graphs of a batch. Where a mask is 0, nothing is known.
+pub(super) struct Targets {
+    pub(super) log_speedups: Tensor,
+    pub(super) speedup_mask: Tensor,
+    pub(super) applicable: Tensor,
+    pub(super) applicable_mask: Tensor,
+    pub(super) log_seconds: Tensor,
+    pub(super) seconds_mask: Tensor,
+    pub(super) log_gflops: Tensor,
+    pub(super) gflops_mask: Tensor,
+}
+
+impl Batch {
+    /// Of graphs, each with its profile where it has one.
+    pub fn of(graphs: &[&NestGraph], device: Device) -> Self {
+        let mut features: Vec<Vec<f32>> = vec![Vec::new(); NodeKind::ALL.len()];
+        let mut owners: Vec<Vec<i64>> = vec![Vec::new(); NodeKind::ALL.len()];
+        // Kind and position within the kind of every node of every graph.
+        let mut places: Vec<Vec<(usize, usize)>> = Vec::new();
+        for (g, graph) in graphs.iter().enumerate() {
+            let place = |node: &oxeye_embed::Node| {
+                let kind = node.kind as usize;
+                features[kind].extend(node.features.0);
+                owners[kind].push(g as i64);
+                (kind, owners[kind].len() - 1)
+            };
+            places.push(graph.nodes.iter().map(place).collect());
+        }
+        let mut starts = vec![0; NodeKind::ALL.len()];
+        for kind in 1..starts.len() {
+            starts[kind] = starts[kind - 1] + owners[kind - 1].len();
+        }
+        let n_nodes: usize = owners.iter().map(Vec::len).sum();
+        let position = |(kind, place): (usize, usize)| (starts[kind] + place) as i64;
+        let relation = |kind: EdgeKind, way: Way| {
+            let (mut neighbours, mut receivers, mut features) = (Vec::new(), Vec::new(), Vec::new());
+            for (graph, places) in graphs.iter().zip(&places) {
+                for edge in graph.edges.iter().filter(|e| e.kind == kind) {
+                    let (from, to) = (position(places[edge.from]), position(places[edge.to]));
+                    let (neighbour, receiver) = if way == Way::Forward { (from, to) } else { (to, from) };
+                    neighbours.push(neighbour);
+                    receivers.push(receiver);
+                    features.extend(edge.features.0);
+                }
+            }
+            let mut n_heard = vec![0.0f32; n_nodes];
+            receivers.iter().for_each(|r| n_heard[*r as usize] += 1.0);
+            let shares: Vec<f32> = receivers.iter().map(|r| 1.0 / n_heard[*r as usize]).collect();
+            Relation {
+                is_empty: receivers.is_empty(),
+                features: matrix(&features, N_EDGE, device),
+                shares: matrix(&shares, 1, device),
+                neighbours: Tensor::from_slice(&neighbours).to_device(device),
+                receivers: Tensor::from_slice(&receivers).to_device(device),
+            }
+        };
+        let profile = |g: &&NestGraph| g.profile.clone().unwrap_or_else(Features::zero).0;
+        let count = |owners: &Vec<i64>| {
+            let mut counts = vec![0.0f32; graphs.len()];
+            owners.iter().for_each(|g| counts[*g as usize] += 1.0);
+            Tensor::from_slice(&counts).to_device(device)
+        };
+        Self {
+            n_graphs: graphs.len() as i64,
+            features: features.iter().map(|f| matrix(f, N_NODE, device)).collect(),
+            graphs: owners.iter().map(|o| Tensor::from_slice(o).to_device(device)).collect(),
+            counts: owners.iter().map(count).collect(),
+            relations: EdgeKind::ALL
+                .into_iter()
+                .map(|kind| [relation(kind, Way::Forward), relation(kind, Way::Reverse)])
+                .collect(),
+            hosts: matrix(&graphs.iter().flat_map(|g| g.host.0).collect::<Vec<_>>(), N_HOST, device),
+            profiles: matrix(&graphs.iter().flat_map(profile).collect::<Vec<_>>(), N_PROFILE, device),
+            profiled: Tensor::from_slice(
+                &graphs.iter().map(|g| f32::from(u8::from(g.profile.is_some()))).collect::<Vec<_>>(),
+            )
+            .to_device(device),
+        }
+    }
+}
+
+impl Targets {
+    pub(super) fn of(examples: &[&Example], device: Device) -> Self {
+        let width = examples.first().map_or(0, |e| e.log_speedups.len());
+        let known = |values: Vec<Option<f32>>, width: usize| {
+            let mask: Vec<f32> = values.iter().map(|v| f32::from(u8::from(v.is_some()))).collect();
+            let values: Vec<f32> = values.into_iter().map(|v| v.unwrap_or(0.0)).collect();
+            (matrix(&values, width, device), matrix(&mask, width, device))
+        };
+        // The nest as it is has a speedup of one by definition: nothing to learn.
+        let speedups = |e: &&Example| {
+            let mut list = e.log_speedups.clone();
+            list.iter_mut().take(1).for_each(|first| *first = Some(0.0));
+            list
+        };
+        let flag = |a: &Option<bool>| a.map(|a| f32::from(u8::from(a)));
+        let (log_speedups, speedup_mask) = known(examples.iter().flat_map(speedups).collect(), width);
+        let (applicable, applicable_mask) =
+            known(examples.iter().flat_map(|e| e.applicable.iter().map(flag)).collect(), width);
+        let (log_seconds, seconds_mask) = known(examples.iter().map(|e| e.log_seconds).collect(), 1);
+        let (log_gflops, gflops_mask) = known(examples.iter().map(|e| e.log_gflops).collect(), 1);
+        Self {
+            log_speedups,
+            speedup_mask,
+            applicable,
+            applicable_mask,
+            log_seconds: log_seconds.squeeze_dim(1),
+            seconds_mask: seconds_mask.squeeze_dim(1),
+            log_gflops: log_gflops.squeeze_dim(1),
+            gflops_mask: gflops_mask.squeeze_dim(1),
+        }
+    }
+}
+
+fn matrix(values: &[f32], width: usize, device: Device) -> Tensor {
+    let rows = if width == 0 { 0 } else { values.len() / width };
+    Tensor::from_slice(values).to_kind(Kind::Float).reshape([rows as i64, width as i64]).to_device(device)
+}

@@ -1,0 +1,14 @@
+//! The encoder in libtorch, and its training.
+
+mod adamw;
+mod batch;
+mod encoder;
+mod loss;
+#[cfg(test)]
+mod tests;
+mod train;
+
+pub use batch::Batch;
+pub use encoder::{Prediction, TorchEncoder};
+pub use loss::LossWeights;
+pub use train::{TrainError, TrainOptions, Trained, architecture, is_held_out, n_groups, predict, train};

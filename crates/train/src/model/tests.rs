@@ -1,0 +1,90 @@
+use super::*;
+use crate::example::Example;
+use crate::testing::record;
+use oxeye_embed::{Architecture, Encoder, ModelInfo, Weights};
+use tch::{Device, Tensor};
+
+fn examples(n: usize) -> Vec<Example> {
+    (0..n).map(|k| Example::of(&record(k)).unwrap().unwrap()).collect()
+}
+
+fn values(t: &Tensor) -> Vec<f32> {
+    Vec::try_from(t.detach().contiguous().reshape([-1])).unwrap()
+}
+
+/// Inference in `oxeye-embed` and the forward pass here compute the same, with and without a profile.
+#[test]
+fn both_encoders_agree() {
+    let examples = examples(24);
+    let weights = Weights::random(3, architecture(&examples)).unwrap();
+    let (torch, plain) = (TorchEncoder::new(&weights, Device::Cpu).unwrap(), Encoder::new(&weights).unwrap());
+    let graphs: Vec<_> = examples
+        .iter()
+        .enumerate()
+        .map(|(k, e)| if k % 2 == 0 { e.graph.clone() } else { e.graph.clone().with_profile(&e.profile) })
+        .collect();
+    let found = torch.forward(&Batch::of(&graphs.iter().collect::<Vec<_>>(), Device::Cpu));
+    let length = found.z.norm_scalaropt_dim(2, [1], true);
+    let (z, speedups) = (values(&(&found.z / length)), values(&found.log_speedups));
+    let (applicable, seconds) = (values(&found.applicable.sigmoid()), values(&found.log_seconds));
+    let gflops = values(&found.log_gflops);
+    let panel = weights.info().architecture.panel;
+    for (k, graph) in graphs.iter().enumerate() {
+        let embedding = plain.embed(graph).unwrap();
+        let close = |a: f32, b: f32| assert!((a - b).abs() <= 1e-5 * a.abs().max(1.0), "{a} {b}");
+        embedding.nest.iter().zip(&z[k * embedding.nest.len()..]).for_each(|(a, b)| close(*a, *b));
+        for (t, guess) in embedding.panel.iter().enumerate() {
+            close(guess.log_speedup, speedups[k * panel + t]);
+            close(guess.applicable, applicable[k * panel + t]);
+        }
+        close(embedding.log_seconds, seconds[k]);
+        close(embedding.log_gflops, gflops[k]);
+    }
+}
+
+/// Weights go through a file unchanged.
+#[test]
+fn exported_weights_are_those_that_were_trained() {
+    let info = ModelInfo::new("test", "0", Architecture::with_panel(5));
+    let weights = Weights::random(8, info.architecture).unwrap();
+    let torch = TorchEncoder::new(&weights, Device::Cpu).unwrap();
+    let exported = torch.weights(info).unwrap();
+    let read = Weights::from_bytes(&exported.to_bytes().unwrap()).unwrap();
+    assert!(weights.names().all(|name| weights.tensor(name) == read.tensor(name)));
+}
+
+fn options() -> TrainOptions {
+    TrainOptions { epochs: 6, patience: 6, batch: 16, ..TrainOptions::default() }
+}
+
+#[test]
+fn training_learns_repeats_and_resumes() {
+    let examples = examples(40);
+    let info = ModelInfo::new("test", "0", architecture(&examples));
+    let run = |options: &TrainOptions, folder: Option<&std::path::Path>| {
+        train(&examples, &[], info.clone(), options, folder, &mut |_| {}).unwrap()
+    };
+    let whole = run(&options(), None);
+    let losses: Vec<f64> = whole.epochs.iter().map(|e| e.parts[0]).collect();
+    assert!(losses[losses.len() - 1] < 0.8 * losses[0], "{losses:?}");
+    assert_eq!(whole.n_nests.0 + whole.n_nests.1, 40);
+    // Sums over threads may be taken in any order, so equal up to rounding.
+    let again = run(&options(), None);
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-3 * (1.0 + a.abs());
+    assert!(whole.epochs.iter().zip(&again.epochs).all(|(a, b)| near(a.loss, b.loss)));
+    // A run that stops after three epochs and goes on.
+    let folder = tempfile::tempdir().unwrap();
+    let mut n = 0;
+    let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        train(&examples, &[], info.clone(), &options(), Some(folder.path()), &mut |_| {
+            n += 1;
+            assert!(n < 4, "the process ends here");
+        })
+    }));
+    assert!(stopped.is_err());
+    let resumed = run(&options(), Some(folder.path()));
+    assert_eq!(resumed.epochs.len(), 6);
+    assert!(whole.epochs.iter().zip(&resumed.epochs).all(|(a, b)| near(a.loss, b.loss)));
+    let other = TrainOptions { seed: 2, ..options() };
+    assert!(train(&examples, &[], info.clone(), &other, Some(folder.path()), &mut |_| {}).is_err());
+}

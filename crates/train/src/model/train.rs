@@ -1,0 +1,386 @@
+//! The training loop.
+
+use super::adamw::AdamW;
+use super::batch::{Batch, Targets};
+use super::encoder::TorchEncoder;
+use super::loss::{LossWeights, loss};
+use crate::curves::Epoch;
+use crate::example::Example;
+use crate::metrics::{Metrics, PanelGuess};
+use crate::nest::Family;
+use crate::rng::Rng;
+use oxeye_embed::{Architecture, EmbedError, ModelInfo, NestGraph, Weights};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use tch::{Device, TchError, Tensor};
+
+/// How to train.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrainOptions {
+    /// Of the first weights and of the order of nests.
+    pub seed: u64,
+    /// Most passes over the data.
+    pub epochs: usize,
+    /// Passes over unlabelled nests before them.
+    pub pretrain_epochs: usize,
+    /// Stop when the held-out loss has not improved for so many epochs.
+    pub patience: usize,
+    /// Nests a step.
+    pub batch: usize,
+    /// Greatest step size; it rises over the first epochs and falls to zero along a cosine.
+    pub rate: f64,
+    /// Weight decay.
+    pub decay: f64,
+    /// Share of steps in which a nest's profile is given.
+    pub profiled: f64,
+    /// Objectives.
+    pub weights: LossWeights,
+    /// The family that is held out; without one, every tenth group.
+    pub hold_out: Option<Family>,
+}
+
+impl Default for TrainOptions {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            epochs: 200,
+            pretrain_epochs: 0,
+            patience: 30,
+            batch: 64,
+            rate: 2e-3,
+            decay: 1e-3,
+            profiled: 0.5,
+            weights: LossWeights::default(),
+            hold_out: None,
+        }
+    }
+}
+
+/// Training cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// There is nothing to learn from.
+    #[error("there are {training} nests to train on and {held_out} held out; at least one of each is needed")]
+    TooFew {
+        /// To train on.
+        training: usize,
+        /// Held out.
+        held_out: usize,
+    },
+    /// The weights are not sound.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    /// libtorch refuses something.
+    #[error(transparent)]
+    Torch(#[from] TchError),
+    /// A checkpoint cannot be used.
+    #[error("cannot use the checkpoint {}: {what}", path.display())]
+    Checkpoint {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// A trained encoder.
+pub struct Trained {
+    /// Those of the best epoch.
+    pub weights: Weights,
+    /// All epochs.
+    pub epochs: Vec<Epoch>,
+    /// On the held-out nests, without profiles.
+    pub held_out: Metrics,
+    /// On the held-out nests, with profiles.
+    pub held_out_profiled: Metrics,
+    /// Nests to train on, and held out.
+    pub n_nests: (usize, usize),
+}
+
+/// What a checkpoint says besides its tensors.
+#[derive(Serialize, Deserialize)]
+struct State {
+    options: TrainOptions,
+    model_id: String,
+    epochs: Vec<Epoch>,
+    best: usize,
+    steps: i32,
+}
+
+/// Whether an example is held out.
+pub fn is_held_out(example: &Example, options: &TrainOptions) -> bool {
+    match options.hold_out {
+        Some(family) => example.family == family,
+        None => {
+            let mut rng =
+                Rng::new(example.group.bytes().fold(0, |h, b| h * 31 % 1_000_003 + u64::from(b)), 1);
+            rng.within(0, 9) == 0
+        }
+    }
+}
+
+/// Trains an encoder. With a folder for checkpoints, every epoch is saved there, and an interrupted run with the same
+/// options goes on where it was; `progress` is told of every epoch.
+///
+/// # Errors
+/// If there are no examples, or a checkpoint cannot be used.
+pub fn train(
+    examples: &[Example],
+    unlabelled: &[Example],
+    info: ModelInfo,
+    options: &TrainOptions,
+    checkpoints: Option<&Path>,
+    progress: &mut dyn FnMut(&Epoch),
+) -> Result<Trained, TrainError> {
+    let (held_out, training): (Vec<&Example>, Vec<&Example>) =
+        examples.iter().partition(|e| is_held_out(e, options));
+    if training.is_empty() || held_out.is_empty() {
+        return Err(TrainError::TooFew { training: training.len(), held_out: held_out.len() });
+    }
+    let device = Device::cuda_if_available();
+    let first = first_weights(options.seed, &info)?;
+    let mut encoder = TorchEncoder::new(&first, device)?;
+    let mut optimiser = AdamW::new(&encoder, options.decay);
+    let mut best_weights = first;
+    let mut epochs: Vec<Epoch> = Vec::new();
+    let mut best = 0;
+    match checkpoints.map(|folder| load(folder, options, &info)).transpose()?.flatten() {
+        Some(saved) => {
+            encoder = TorchEncoder::new(&saved.weights, device)?;
+            optimiser.restore(saved.state.steps, saved.moments);
+            best_weights = saved.best;
+            (epochs, best) = (saved.state.epochs, saved.state.best);
+        }
+        None => {
+            // What is said of a nest that was not measured is a guess: no more than a start.
+            let unlabelled: Vec<&Example> = unlabelled.iter().filter(|e| !is_held_out(e, options)).collect();
+            for pass in 0..if unlabelled.is_empty() { 0 } else { options.pretrain_epochs } {
+                let rng = Rng::new(options.seed, 1_000_000 + pass as u64);
+                pass_over(&mut encoder, &mut optimiser, &unlabelled, options, options.rate / 2.0, rng);
+            }
+        }
+    }
+    while epochs.len() < options.epochs && epochs.len() - best < options.patience {
+        let number = epochs.len() + 1;
+        let rng = Rng::new(options.seed, number as u64);
+        let (loss, parts) =
+            pass_over(&mut encoder, &mut optimiser, &training, options, rate(options, number), rng);
+        let guesses = predict(&encoder, &held_out, false, options.batch);
+        let metrics = Metrics::of(&held_out, &guesses);
+        let held_out_loss = speedup_loss(&held_out, &guesses);
+        let epoch = Epoch {
+            epoch: number,
+            loss,
+            parts,
+            held_out_loss,
+            spearman: metrics.spearman,
+            mape: metrics.mape,
+        };
+        progress(&epoch);
+        let is_better = epochs.get(best.wrapping_sub(1)).is_none_or(|b| held_out_loss < b.held_out_loss);
+        epochs.push(epoch);
+        if is_better {
+            best = number;
+            best_weights = encoder.weights(info.clone())?;
+        }
+        if let Some(folder) = checkpoints {
+            save(folder, &encoder, &optimiser, &best_weights, options, &info, &epochs, best)?;
+        }
+    }
+    let best_encoder = TorchEncoder::new(&best_weights, device)?;
+    let metrics = |profiled| {
+        let guesses = predict(&best_encoder, &held_out, profiled, options.batch);
+        Metrics::of(&held_out, &guesses)
+    };
+    Ok(Trained {
+        held_out: metrics(false),
+        held_out_profiled: metrics(true),
+        n_nests: (training.len(), held_out.len()),
+        weights: best_weights,
+        epochs,
+    })
+}
+
+/// Uniform by the widths of layers (He et al., "Delving deep into rectifiers", 2015, with gain 1), norms at one, biases at
+/// zero.
+fn first_weights(seed: u64, info: &ModelInfo) -> Result<Weights, EmbedError> {
+    let shapes = info.architecture.tensors();
+    let mut rng = Rng::new(seed, 0);
+    Weights::new(info.clone(), |name| {
+        let (_, shape) = shapes.iter().find(|(n, _)| n == name)?;
+        let n: usize = shape.iter().product();
+        Some(match shape.as_slice() {
+            [_, n_in] => {
+                let radius = (3.0 / *n_in as f64).sqrt();
+                (0..n).map(|_| (radius * (2.0 * rng.unit() - 1.0)) as f32).collect()
+            }
+            _ if name.ends_with("norm.weight") => vec![1.0; n],
+            _ => vec![0.0; n],
+        })
+    })
+}
+
+fn rate(options: &TrainOptions, epoch: usize) -> f64 {
+    let warm = (epoch as f64 / 5.0).min(1.0);
+    let done = epoch as f64 / (options.epochs + 1) as f64;
+    options.rate * warm * 0.5 * (1.0 + (std::f64::consts::PI * done).cos())
+}
+
+/// One pass over the nests in random order, spellings of one computation in the same batch. The mean loss and its parts.
+fn pass_over(
+    encoder: &mut TorchEncoder,
+    optimiser: &mut AdamW,
+    examples: &[&Example],
+    options: &TrainOptions,
+    rate: f64,
+    mut rng: Rng,
+) -> (f64, [f64; 5]) {
+    let mut groups: Vec<Vec<&Example>> = Vec::new();
+    for example in examples {
+        match groups.last_mut() {
+            Some(group) if group[0].group == example.group => group.push(example),
+            _ => groups.push(vec![example]),
+        }
+    }
+    rng.shuffle(&mut groups);
+    let order: Vec<&Example> = groups.into_iter().flatten().collect();
+    let (mut total, mut parts, mut n_batches) = (0.0, [0.0; 5], 0.0);
+    for batch in order.chunks(options.batch.max(2)) {
+        let graphs: Vec<NestGraph> = batch
+            .iter()
+            .map(|e| {
+                let graph = e.graph.clone();
+                if rng.chance(options.profiled) { graph.with_profile(&e.profile) } else { graph }
+            })
+            .collect();
+        let union = Batch::of(&graphs.iter().collect::<Vec<_>>(), encoder.device());
+        let targets = Targets::of(batch, encoder.device());
+        let loss = loss(&encoder.forward(&union), &targets, batch, &options.weights);
+        total += loss.total.double_value(&[]);
+        parts.iter_mut().zip(loss.parts).for_each(|(sum, part)| *sum += part);
+        n_batches += 1.0;
+        optimiser.step(encoder, &loss.total, rate);
+    }
+    (total / n_batches, parts.map(|p| p / n_batches))
+}
+
+/// What an encoder says of nests.
+pub fn predict(
+    encoder: &TorchEncoder,
+    examples: &[&Example],
+    profiled: bool,
+    batch: usize,
+) -> Vec<PanelGuess> {
+    let mut guesses = Vec::new();
+    tch::no_grad(|| {
+        for chunk in examples.chunks(batch.max(1)) {
+            let with = |e: &&Example| match profiled {
+                true => e.graph.clone().with_profile(&e.profile),
+                false => e.graph.clone(),
+            };
+            let graphs: Vec<NestGraph> = chunk.iter().map(with).collect();
+            let prediction =
+                encoder.forward(&Batch::of(&graphs.iter().collect::<Vec<_>>(), encoder.device()));
+            let rows = |t: &Tensor| -> Vec<f32> {
+                Vec::try_from(t.to_device(Device::Cpu).contiguous().reshape([-1])).unwrap_or_default()
+            };
+            let (speedups, applicable) =
+                (rows(&prediction.log_speedups), rows(&prediction.applicable.sigmoid()));
+            let seconds = rows(&prediction.log_seconds);
+            let width = speedups.len() / chunk.len();
+            guesses.extend((0..chunk.len()).map(|k| PanelGuess {
+                log_speedups: speedups[k * width..(k + 1) * width].to_vec(),
+                applicable: applicable[k * width..(k + 1) * width].to_vec(),
+                log_seconds: seconds[k],
+            }));
+        }
+    });
+    guesses
+}
+
+/// Huber loss of log2 speedups.
+fn speedup_loss(examples: &[&Example], guesses: &[PanelGuess]) -> f64 {
+    let (mut sum, mut n) = (0.0, 0.0);
+    for (example, guess) in examples.iter().zip(guesses) {
+        for (wanted, found) in example.log_speedups.iter().zip(&guess.log_speedups).skip(1) {
+            let Some(wanted) = wanted else { continue };
+            let error = f64::from((wanted - found).abs());
+            sum += if error <= 1.0 { 0.5 * error * error } else { error - 0.5 };
+            n += 1.0;
+        }
+    }
+    sum / f64::max(n, 1.0)
+}
+
+/// A checkpoint that was read.
+struct Saved {
+    state: State,
+    weights: Weights,
+    best: Weights,
+    moments: Vec<(String, Tensor)>,
+}
+
+#[allow(clippy::too_many_arguments)]
+fn save(
+    folder: &Path,
+    encoder: &TorchEncoder,
+    optimiser: &AdamW,
+    best_weights: &Weights,
+    options: &TrainOptions,
+    info: &ModelInfo,
+    epochs: &[Epoch],
+    best: usize,
+) -> Result<(), TrainError> {
+    let broken = |what: String| TrainError::Checkpoint { path: folder.to_owned(), what };
+    // All files of one epoch in a folder of its own, which is there whole or not at all.
+    std::fs::create_dir_all(folder).map_err(|e| broken(e.to_string()))?;
+    let temporary = tempfile::tempdir_in(folder).map_err(|e| broken(e.to_string()))?;
+    let (steps, moments) = optimiser.state();
+    Tensor::write_safetensors(&moments, temporary.path().join("moments.safetensors"))?;
+    encoder.weights(info.clone())?.save(temporary.path().join("weights.safetensors"))?;
+    best_weights.save(temporary.path().join("best.safetensors"))?;
+    let state = State {
+        options: options.clone(),
+        model_id: info.model_id.clone(),
+        epochs: epochs.to_vec(),
+        best,
+        steps,
+    };
+    let text = serde_json::json!(state).to_string();
+    std::fs::write(temporary.path().join("state.json"), text).map_err(|e| broken(e.to_string()))?;
+    let (place, old) = (folder.join("last"), folder.join("before"));
+    let _ = std::fs::remove_dir_all(&old);
+    if place.exists() {
+        std::fs::rename(&place, &old).map_err(|e| broken(e.to_string()))?;
+    }
+    std::fs::rename(temporary.keep(), &place).map_err(|e| broken(e.to_string()))
+}
+
+/// The newest whole checkpoint; none if there is none, an error if it is of another run.
+fn load(folder: &Path, options: &TrainOptions, info: &ModelInfo) -> Result<Option<Saved>, TrainError> {
+    let broken = |what: String| TrainError::Checkpoint { path: folder.to_owned(), what };
+    let places = [folder.join("last"), folder.join("before")];
+    let Some(place) = places.into_iter().find(|p| p.join("state.json").is_file()) else { return Ok(None) };
+    let text = std::fs::read_to_string(place.join("state.json")).map_err(|e| broken(e.to_string()))?;
+    let state: State = serde_json::from_str(&text).map_err(|e| broken(e.to_string()))?;
+    if state.options != *options || state.model_id != info.model_id {
+        return Err(broken("it is of a run with other options; name another folder, or remove it".into()));
+    }
+    Ok(Some(Saved {
+        weights: Weights::load(place.join("weights.safetensors"))?,
+        best: Weights::load(place.join("best.safetensors"))?,
+        moments: Tensor::read_safetensors(place.join("moments.safetensors"))?,
+        state,
+    }))
+}
+
+/// The groups of examples.
+pub fn n_groups(examples: &[Example]) -> usize {
+    examples.iter().map(|e| e.group.as_str()).collect::<BTreeSet<_>>().len()
+}
+
+/// The usual sizes for the panel of a dataset.
+pub fn architecture(examples: &[Example]) -> Architecture {
+    Architecture::with_panel(examples.first().map_or(1, |e| e.log_speedups.len()))
+}
