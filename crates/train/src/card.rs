@@ -31,6 +31,9 @@ pub struct Card<'a> {
     pub left_out: &'a BTreeMap<Family, Metrics>,
 }
 
+/// A name and the figure it stands for.
+type Row = (&'static str, fn(&Metrics) -> f64);
+
 impl Card<'_> {
     /// As Markdown.
     pub fn markdown(&self) -> String {
@@ -59,7 +62,7 @@ impl Card<'_> {
             self.epochs.1,
         );
         text += "## Held-out nests\n\n| | static | with profile |\n|---|--:|--:|\n";
-        let rows: [(&str, fn(&Metrics) -> f64); 8] = [
+        let rows: [Row; 8] = [
             ("rank correlation of speedups", |m| m.spearman),
             ("the same within a nest, mean", |m| m.spearman_within),
             ("mean absolute relative error of speedups", |m| m.mape),

@@ -87,7 +87,7 @@ impl Batch {
                 receivers: Tensor::from_slice(&receivers).to_device(device),
             }
         };
-        let profile = |g: &&NestGraph| g.profile.clone().unwrap_or_else(Features::zero).0;
+        let profile = |g: &&NestGraph| g.profile.unwrap_or_else(Features::zero).0;
         let count = |owners: &Vec<i64>| {
             let mut counts = vec![0.0f32; graphs.len()];
             owners.iter().for_each(|g| counts[*g as usize] += 1.0);
@@ -146,6 +146,6 @@ impl Targets {
 }
 
 fn matrix(values: &[f32], width: usize, device: Device) -> Tensor {
-    let rows = if width == 0 { 0 } else { values.len() / width };
+    let rows = values.len().checked_div(width).unwrap_or(0);
     Tensor::from_slice(values).to_kind(Kind::Float).reshape([rows as i64, width as i64]).to_device(device)
 }

@@ -138,6 +138,8 @@ pub fn train(
     if training.is_empty() || held_out.is_empty() {
         return Err(TrainError::TooFew { training: training.len(), held_out: held_out.len() });
     }
+    // A step is thousands of small operations: sharing each among threads costs more than it gains.
+    tch::set_num_threads(1);
     let device = Device::cuda_if_available();
     let first = first_weights(options.seed, &info)?;
     let mut encoder = TorchEncoder::new(&first, device)?;
