@@ -34,9 +34,17 @@ pub fn oxeye_binary() -> &'static Path {
     })
 }
 
-/// Where the tests of one build keep what was measured of the machine.
-fn cache_folder() -> PathBuf {
-    oxeye_binary().parent().unwrap_or(Path::new(".")).join("test-cache")
+/// Where the tests of one build keep what was measured of the machine. It is measured once, before the first command
+/// that needs it.
+fn cache_folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = oxeye_binary().parent().unwrap_or(Path::new(".")).join("test-cache");
+        let measured =
+            Command::new(oxeye_binary()).args(["host", "--brief"]).env("OXEYE_CACHE", &folder).output();
+        assert!(measured.is_ok_and(|ran| ran.status.success()), "the machine cannot be measured");
+        folder
+    })
 }
 
 /// The root folder of the repository.
