@@ -274,14 +274,14 @@ impl Playground {
             false => None,
         };
         if let Some(report) = &report {
-            check_report(report);
+            check_report(report, self.get("output") == Some("varies"));
         }
         Checked { ran, report }
     }
 }
 
-/// What holds for any report.
-fn check_report(report: &Value) {
+/// What holds for any report. Where the program's own output varies, so may a candidate's.
+fn check_report(report: &Value, varies: bool) {
     assert_eq!(report["schema"], "oxeye.report/1");
     assert!(report["changed"].is_boolean());
     let before_c99 = report["build"]["args"].as_array().is_some_and(|a| a.iter().any(|a| a == "-std=c89"));
@@ -290,7 +290,7 @@ fn check_report(report: &Value) {
         assert!(nest["recipe"].is_string() || why, "neither tuned nor a reason: {nest:#}");
         assert!(nest["recipe"].is_null() || nest["verified"] == true, "{nest:#}");
         for trial in nest["trials"].as_array().into_iter().flatten() {
-            assert_ne!(trial["verdict"], "wrong_result", "{nest:#}");
+            assert!(trial["verdict"] != "wrong_result" || varies, "{nest:#}");
             // What is written is C99.
             assert!(trial["verdict"] != "does_not_compile" || before_c99, "{nest:#}");
             assert_ne!(trial["verdict"], "crashed", "{nest:#}");

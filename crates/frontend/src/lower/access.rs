@@ -301,6 +301,7 @@ impl<'a> Lowerer<'a> {
 
     /// The array (or scalar) of a variable.
     pub(crate) fn array(&mut self, var: VarId, at: Range) -> Lowered<ArrayId> {
+        self.check_replayable(var, at)?;
         if let Some(id) = self.state.arrays.get(&var) {
             return Ok(*id);
         }

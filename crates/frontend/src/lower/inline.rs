@@ -142,19 +142,23 @@ impl Lowerer<'_> {
             }
             StmtKind::Expr(e) => {
                 match &e.kind {
-                    ExprKind::Assign(None, target, value) => match target.as_var() {
-                        Some(v) => self.set(v, value, &refuse)?,
-                        None => return Err(refuse("writes to memory")),
-                    },
-                    ExprKind::Assign(Some(op), target, value) => match target.as_var() {
-                        Some(v) => {
-                            let (old, value) = (self.value(target)?, self.value(value)?);
-                            let new = self.binary(*op, old, value, at)?;
-                            self.set_value(v, new, &refuse)?;
+                    ExprKind::Assign(None, target, value) => {
+                        match target.as_var().filter(|v| !self.is_global(*v)) {
+                            Some(v) => self.set(v, value, &refuse)?,
+                            None => return Err(refuse("writes to memory")),
                         }
-                        None => return Err(refuse("writes to memory")),
-                    },
-                    ExprKind::Step { target, by } => match target.as_var() {
+                    }
+                    ExprKind::Assign(Some(op), target, value) => {
+                        match target.as_var().filter(|v| !self.is_global(*v)) {
+                            Some(v) => {
+                                let (old, value) = (self.value(target)?, self.value(value)?);
+                                let new = self.binary(*op, old, value, at)?;
+                                self.set_value(v, new, &refuse)?;
+                            }
+                            None => return Err(refuse("writes to memory")),
+                        }
+                    }
+                    ExprKind::Step { target, by } => match target.as_var().filter(|v| !self.is_global(*v)) {
                         Some(v) => {
                             let old = self.value(target)?;
                             let by = Value { e: Expr::from(*by), ty: ScalarType::I32 };
@@ -189,6 +193,10 @@ impl Lowerer<'_> {
             }
             _ => Err(refuse("does more than compute a value")),
         }
+    }
+
+    pub(super) fn is_global(&self, var: VarId) -> bool {
+        matches!(self.cx.file.var(var).kind, VarKind::Global { .. })
     }
 
     fn set(&mut self, var: VarId, e: &ast::Expr, refuse: &dyn Fn(&str) -> Box<Refusal>) -> Lowered<()> {

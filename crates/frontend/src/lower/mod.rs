@@ -148,6 +148,7 @@ impl<'a> Lowerer<'a> {
 
     /// The symbol for an integer variable that the nest does not change.
     fn symbol(&mut self, var: VarId, ty: ScalarType, at: Range) -> Lowered<SymId> {
+        self.check_replayable(var, at)?;
         if let Some(id) = self.state.symbols.get(&var) {
             return Ok(*id);
         }
@@ -158,6 +159,25 @@ impl<'a> Lowerer<'a> {
             self.assume(Constraint::ge(Affine::var(id), 0.into()));
         }
         Ok(id)
+    }
+
+    /// Refuses variables that an inlined function reads by itself and that the program changes: a nest is replayed on copies
+    /// of what it reads, which the functions it calls do not see.
+    fn check_replayable(&self, var: VarId, at: Range) -> Lowered<()> {
+        let file = self.cx.file;
+        if self.inline_depth == 0 || !self.is_global(var) {
+            return Ok(());
+        }
+        let changes = |function: &ast::Function| {
+            let scan = Scan::of(file, &function.body);
+            scan.written.contains(&var) || scan.stored.contains(&var)
+        };
+        if !file.functions.iter().any(changes) {
+            return Ok(());
+        }
+        let message =
+            format!("the file-scope variable `{}` is read, which the program changes", self.name(var));
+        Err(Refusal::new(at, message).help("pass what the function needs of it as an argument"))
     }
 
     /// Refuses variables that cannot be named where the nest stands.
