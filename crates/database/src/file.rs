@@ -51,9 +51,11 @@ pub(crate) fn open(
     on_damage: OnDamage,
     set_aside: &mut Vec<SetAside>,
 ) -> Result<Option<Opened>, DatabaseError> {
-    for _ in 0..MOST_ATTEMPTS {
+    for attempt in 1..=MOST_ATTEMPTS {
         let Some(found) = existing(path)? else { return Ok(None) };
         match open_found(path, Access::WriteIfPossible) {
+            // Another process may have put the file aside since it was found.
+            Err(DatabaseError::Sqlite { .. }) if attempt < MOST_ATTEMPTS => {}
             Err(DatabaseError::Damaged { reason, .. }) if on_damage == OnDamage::SetAside => {
                 set_aside.extend(put_aside(path, &found, reason)?);
             }
