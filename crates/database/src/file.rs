@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// How long to wait for other processes that write.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often a file may turn out damaged while others replace it.
+/// How often a file may turn out damaged, though what was damaged is set aside.
 const MOST_ATTEMPTS: usize = 4;
 
 /// What to do with a file that is no sound database.
@@ -51,11 +51,10 @@ pub(crate) fn open(
     on_damage: OnDamage,
     set_aside: &mut Vec<SetAside>,
 ) -> Result<Option<Opened>, DatabaseError> {
-    for attempt in 1..=MOST_ATTEMPTS {
+    let _turn = Turn::wait_for(path);
+    for _ in 0..MOST_ATTEMPTS {
         let Some(found) = existing(path)? else { return Ok(None) };
         match open_found(path, Access::WriteIfPossible) {
-            // Another process may have put the file aside since it was found.
-            Err(DatabaseError::Sqlite { .. }) if attempt < MOST_ATTEMPTS => {}
             Err(DatabaseError::Damaged { reason, .. }) if on_damage == OnDamage::SetAside => {
                 set_aside.extend(put_aside(path, &found, reason)?);
             }
@@ -91,6 +90,7 @@ pub(crate) fn create(path: &Path) -> Result<Opened, DatabaseError> {
             _ => DatabaseError::Io { action: "create the folder", path: folder.to_owned(), source },
         })?;
     }
+    let _turn = Turn::wait_for(path);
     let connect = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let connection = connect(path, flags)?;
@@ -100,6 +100,23 @@ pub(crate) fn create(path: &Path) -> Result<Opened, DatabaseError> {
     };
     let connection = patiently(connect).map_err(|e| failed("create", path, e))?;
     Ok(Opened { connection, read_only: None })
+}
+
+/// The right to open, create or set aside the files of a folder: one process at a time, or one would see half of what
+/// another does, or rename the file that another has just begun.
+struct Turn {
+    _folder: Option<std::fs::File>,
+}
+
+impl Turn {
+    /// Where folders cannot be locked, everybody's turn is at once. It is the folder that is locked, as closing the
+    /// database would drop the locks that SQLite holds on it.
+    fn wait_for(path: &Path) -> Self {
+        let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let lock = std::fs::File::open(folder).ok().filter(|folder| folder.lock().is_ok());
+        Self { _folder: lock }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -252,11 +269,6 @@ fn existing(path: &Path) -> Result<Option<Found>, DatabaseError> {
 fn put_aside(path: &Path, found: &Found, reason: String) -> Result<Option<SetAside>, DatabaseError> {
     // Links stay where they are; the file they lead to is renamed.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = target.parent().map(Path::to_owned).unwrap_or_default();
-    // Only one process at a time, or the second would rename the file that the first has begun. The database itself
-    // must not be locked by hand: closing it would drop the locks SQLite holds on it.
-    let lock = std::fs::File::open(&folder).ok();
-    let _held_until_return = lock.as_ref().map(std::fs::File::lock);
     if existing(path)?.as_ref() != Some(found) {
         return Ok(None);
     }

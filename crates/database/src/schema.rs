@@ -95,6 +95,8 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
 
 /// Whether a file holds tables of another program.
 pub(crate) fn is_foreign(connection: &Connection) -> rusqlite::Result<bool> {
+    // Both at one moment: another process may be giving the file its tables.
+    let connection = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let n_tables: i64 = connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
     Ok(id != APPLICATION_ID && (id != 0 || n_tables > 0))

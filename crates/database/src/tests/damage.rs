@@ -137,7 +137,6 @@ fn two_damaged_files_in_one_second_are_both_kept() {
 }
 
 #[test]
-#[ignore = "openers of a damaged file still race: one may get an error instead of the new file"]
 fn one_of_many_that_find_the_damage_sets_it_aside() {
     let (folder, path) = place();
     std::fs::write(&path, "no database".repeat(100)).expect("writes");
