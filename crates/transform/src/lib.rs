@@ -67,7 +67,8 @@ pub mod testing;
 pub use contract::Blocks;
 pub use normalize::{Change, LogEntry, NormalForm, NormalNest, normalize, normalize_nest};
 pub use recipe::{
-    Dimension, Recipe, RecipeError, StatementSchedule, TRANSFORMATIONS, Transformation, TransformationInfo,
+    Dimension, LEARNT_RECIPE_FORMAT, LearntRecipe, Recipe, RecipeError, StatementSchedule, TRANSFORMATIONS,
+    Transformation, TransformationInfo,
 };
 pub use suggest::{Machine, Suggestion, Suggestions, suggest};
 

@@ -1,7 +1,9 @@
 //! Recipes: sequences of transformations as values.
 
+mod learnt;
 mod text;
 
+pub use learnt::{LEARNT_RECIPE_FORMAT, LearntRecipe};
 pub use text::RecipeError;
 
 use crate::contract::Blocks;
