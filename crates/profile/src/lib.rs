@@ -70,8 +70,8 @@
 //! # What else is here
 //!
 //! [`Table`] has one row a nest and prints as text, CSV and JSON; with the feature `tables` (on by default) it becomes a
-//! polars `DataFrame` and a Parquet file. [`roofline`], [`bars`] and [`memory_sweep`] draw SVG, [`html_report`] writes one
-//! file that needs nothing else.
+//! polars `DataFrame` and a Parquet file. [`roofline`], [`bars`] and [`memory_sweep`] draw SVG, [`Canvas`] is for plots of
+//! other things in the same style, [`html_report`] writes one file that needs nothing else.
 //!
 //! This crate runs nothing, times nothing and reads no programs.
 
@@ -94,7 +94,9 @@ pub use input::{
     CacheTraffic, CounterValue, ExpensiveOperations, Flops, LevelBytes, NestInput, ThreadTime, levels_served,
 };
 pub use nest::{Bound, LevelProfile, NestProfile, Roof, Run, ScalingPoint, profile_nest};
-pub use plot::{Bar, Plot, PlotSize, RooflinePoint, bars, memory_sweep, roofline};
+pub use plot::{
+    Anchor, Bar, Canvas, FONT_PX, Plot, PlotSize, RooflinePoint, bars, memory_sweep, roofline, text_width,
+};
 #[cfg(feature = "tables")]
 pub use polars_core::frame::DataFrame;
 pub use report::{Listing, NestEntry, ProgramTimes, ReportData};

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod eval;
 mod host_check;
 mod libtorch;
 mod normal_forms;
@@ -28,6 +29,8 @@ struct Cli {
 enum Task {
     /// Time Oxeye against gcc, clang and Polly on the programs in benchmarks/kernels.
     Bench(bench::Args),
+    /// Compare transferred recipes with a long search on the programs in benchmarks/kernels.
+    Eval(eval::Args),
     /// Check the host measurements against STREAM in C and against clock rate and ports.
     HostCheck(host_check::Args),
     /// Fetch a libtorch for oxeye-train and print the environment to build with.
@@ -51,6 +54,7 @@ enum Verdict {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Bench(args) => bench::run(&args),
+        Task::Eval(args) => eval::run(&args),
         Task::HostCheck(args) => host_check::run(&args),
         Task::Libtorch(args) => libtorch::run(&args),
         Task::NormalForms(args) => normal_forms::run(&args),

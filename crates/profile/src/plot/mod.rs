@@ -10,9 +10,10 @@ pub(crate) mod theme;
 
 pub use bars::{Bar, bars};
 pub use roofline::{RooflinePoint, roofline};
-pub use svg::Plot;
 pub(crate) use svg::escape;
+pub use svg::{Anchor, Canvas, Plot, text_width};
 pub use sweep::memory_sweep;
+pub use theme::FONT_PX;
 
 /// For what width a plot is drawn; text has the same size in either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,17 +2,22 @@
 
 use std::fmt::Write;
 
-/// A drawing under construction. Coordinates are pixels, from the upper left.
+/// A drawing under construction. Coordinates are pixels, from the upper left. Classes are those of the plots' style: text
+/// is `ox-muted` or `ox-strong`, grid lines `ox-grid`, the frame `ox-frame`, and what belongs to the series `N` of several
+/// (0 to 7) is `ox-mark-N`, or `ox-line-N` for a line.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Canvas {
+pub struct Canvas {
     body: String,
 }
 
 /// Where a text stands against its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Anchor {
+pub enum Anchor {
+    /// It begins there.
     Start,
+    /// Its middle is there.
     Middle,
+    /// It ends there.
     End,
 }
 
@@ -25,6 +30,44 @@ impl Anchor {
         }
     }
 }
+
+/// Corners of marks whose radius is 1; a disc without any. Their areas are about equal.
+const OUTLINES: [Option<&[(f64, f64)]>; 8] = [
+    None,
+    Some(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)]),
+    Some(&[(0.0, -1.3), (1.15, 0.8), (-1.15, 0.8)]),
+    Some(&[(0.0, -1.3), (1.15, 0.0), (0.0, 1.3), (-1.15, 0.0)]),
+    Some(&[(0.0, 1.3), (1.15, -0.8), (-1.15, -0.8)]),
+    Some(&[
+        (-0.4, -1.2),
+        (0.4, -1.2),
+        (0.4, -0.4),
+        (1.2, -0.4),
+        (1.2, 0.4),
+        (0.4, 0.4),
+        (0.4, 1.2),
+        (-0.4, 1.2),
+        (-0.4, 0.4),
+        (-1.2, 0.4),
+        (-1.2, -0.4),
+        (-0.4, -0.4),
+    ]),
+    Some(&[(0.0, -1.2), (1.14, -0.37), (0.7, 0.97), (-0.7, 0.97), (-1.14, -0.37)]),
+    Some(&[
+        (0.0, -0.55),
+        (0.6, -1.15),
+        (1.15, -0.6),
+        (0.55, 0.0),
+        (1.15, 0.6),
+        (0.6, 1.15),
+        (0.0, 0.55),
+        (-0.6, 1.15),
+        (-1.15, 0.6),
+        (-0.55, 0.0),
+        (-1.15, -0.6),
+        (-0.6, -1.15),
+    ]),
+];
 
 /// A finished picture.
 #[derive(Clone, Debug)]
@@ -40,37 +83,53 @@ pub struct Plot {
 
 impl Canvas {
     /// A straight line.
-    pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+    pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         self.element("line", class, &[("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)], None);
     }
 
     /// A rectangle, with a tooltip.
-    pub(crate) fn rect(&mut self, class: &str, corner: (f64, f64), size: (f64, f64), tooltip: Option<&str>) {
+    pub fn rect(&mut self, class: &str, corner: (f64, f64), size: (f64, f64), tooltip: Option<&str>) {
         let numbers = [("x", corner.0), ("y", corner.1), ("width", size.0), ("height", size.1)];
         self.element("rect", class, &numbers, tooltip);
     }
 
     /// A disc, with a tooltip.
-    pub(crate) fn circle(&mut self, class: &str, center: (f64, f64), radius: f64, tooltip: Option<&str>) {
+    pub fn circle(&mut self, class: &str, center: (f64, f64), radius: f64, tooltip: Option<&str>) {
         self.element("circle", class, &[("cx", center.0), ("cy", center.1), ("r", radius)], tooltip);
     }
 
     /// A line through points.
-    pub(crate) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
+    pub fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
         let _ = write!(self.body, "<polyline class=\"{class}\" points=\"");
         self.points(points);
         self.body.push_str("\"/>\n");
     }
 
     /// A filled outline.
-    pub(crate) fn polygon(&mut self, class: &str, points: &[(f64, f64)]) {
+    pub fn polygon(&mut self, class: &str, points: &[(f64, f64)]) {
         let _ = write!(self.body, "<polygon class=\"{class}\" points=\"");
         self.points(points);
         self.body.push_str("\"/>\n");
     }
 
+    /// A point of the series `series` of several: each of the first eight has a colour and a shape of its own.
+    pub fn mark(&mut self, series: usize, center: (f64, f64), radius: f64, tooltip: Option<&str>) {
+        let class = format!("ox-mark-{}", series % 8);
+        let Some(outline) = OUTLINES[series % 8] else {
+            return self.circle(&class, center, radius, tooltip);
+        };
+        let points: Vec<(f64, f64)> =
+            outline.iter().map(|(x, y)| (center.0 + radius * x, center.1 + radius * y)).collect();
+        let _ = write!(self.body, "<polygon class=\"{class}\" points=\"");
+        self.points(&points);
+        let _ = match tooltip {
+            Some(tooltip) => writeln!(self.body, "\"><title>{}</title></polygon>", escape(tooltip)),
+            None => writeln!(self.body, "\"/>"),
+        };
+    }
+
     /// A line of text, turned by `degrees` about its point.
-    pub(crate) fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, degrees: f64, text: &str) {
+    pub fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, degrees: f64, text: &str) {
         let (x, y) = (round(at.0), round(at.1));
         let _ = write!(self.body, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"");
         if anchor != Anchor::Start {
@@ -83,7 +142,7 @@ impl Canvas {
     }
 
     /// The picture of everything drawn. `title` and `description` are read out instead of it.
-    pub(crate) fn finish(self, width: f64, height: f64, title: &str, description: &str) -> Plot {
+    pub fn finish(self, width: f64, height: f64, title: &str, description: &str) -> Plot {
         Plot { width, height, title: title.into(), description: description.into(), body: self.body }
     }
 
@@ -160,7 +219,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// An estimate of a text's width, on the large side, for labels in a common sans-serif face.
-pub(crate) fn text_width(text: &str, font_px: f64) -> f64 {
+pub fn text_width(text: &str, font_px: f64) -> f64 {
     let ems: f64 = text
         .chars()
         .map(|c| match c {
@@ -185,5 +244,17 @@ mod tests {
         let svg = canvas.finish(10.0, 10.0, "<b>", "&").standalone();
         assert!(!svg.contains("<script>") && !svg.contains("<b>") && !svg.contains('\u{1}'), "{svg}");
         assert!(svg.contains("<title>&quot;&amp;&#39;</title>") && svg.contains("y=\"0\""), "{svg}");
+    }
+
+    #[test]
+    fn series_differ_in_shape() {
+        let drawn = |series: usize| {
+            let mut canvas = Canvas::default();
+            canvas.mark(series, (10.0, 10.0), 4.0, Some("here"));
+            canvas.body.replace(&format!("ox-mark-{series}"), "")
+        };
+        let shapes: std::collections::BTreeSet<String> = (0..8).map(drawn).collect();
+        assert_eq!(shapes.len(), 8);
+        assert!(shapes.iter().all(|s| s.contains("<title>here</title>")), "{shapes:?}");
     }
 }

@@ -7,15 +7,18 @@
 pub(crate) const VARIABLES: &str = "
 :root{--ox-bg:#ffffff;--ox-panel:#f6f7f9;--ox-ink:#1a1d21;--ox-muted:#5b6470;--ox-rule:#d5dae0;--ox-grid:#e8ebef;
 --ox-before:#b25a00;--ox-after:#0062a3;--ox-good:#00704f;--ox-bad:#b03a00;
---ox-l1:#8a4b7d;--ox-l2:#007a5a;--ox-l3:#1f77b4;--ox-dram:#c4520a;--ox-peak:#3b424b;color-scheme:light}
+--ox-l1:#8a4b7d;--ox-l2:#007a5a;--ox-l3:#1f77b4;--ox-dram:#c4520a;--ox-peak:#3b424b;
+--ox-0:#0072b2;--ox-1:#d55e00;--ox-2:#00845f;--ox-3:#c08400;--ox-4:#3f9fd8;--ox-5:#b4568c;--ox-6:#6b7480;--ox-7:#6a4a2f;
+color-scheme:light}
 @media (prefers-color-scheme:dark){:root{--ox-bg:#14171a;--ox-panel:#1d2126;--ox-ink:#e9ecef;
 --ox-muted:#a3adb8;--ox-rule:#3a4149;--ox-grid:#272c32;--ox-before:#f0a04b;--ox-after:#62b8f0;--ox-good:#3cc49a;
 --ox-bad:#ff9066;--ox-l1:#d99acb;--ox-l2:#3cc49a;--ox-l3:#6fb7ec;--ox-dram:#ff9a5c;--ox-peak:#ccd3da;
+--ox-0:#5aa9e0;--ox-1:#ff8a4a;--ox-2:#2fc598;--ox-3:#f0b93a;--ox-4:#9ad6fa;--ox-5:#e39cc4;--ox-6:#a3adb8;--ox-7:#c99f7c;
 color-scheme:dark}}
 ";
 
 /// Size of the text in plots, in pixels.
-pub(crate) const FONT_PX: f64 = 12.5;
+pub const FONT_PX: f64 = 12.5;
 
 /// Style of the plots' classes.
 pub(crate) const PLOT_STYLE: &str = "
@@ -37,4 +40,12 @@ pub(crate) const PLOT_STYLE: &str = "
 .ox-bar-before{fill:var(--ox-before);opacity:.85}.ox-bar-after{fill:var(--ox-after)}
 .ox-curve{fill:none;stroke:var(--ox-after);stroke-width:2}.ox-curve-dot{fill:var(--ox-after)}
 .ox-capacity{stroke:var(--ox-muted);stroke-dasharray:2 3}
+.ox-mark-0{fill:var(--ox-0);stroke:var(--ox-bg);stroke-width:.6}.ox-line-0{fill:none;stroke:var(--ox-0);stroke-width:1.8}
+.ox-mark-1{fill:var(--ox-1);stroke:var(--ox-bg);stroke-width:.6}.ox-line-1{fill:none;stroke:var(--ox-1);stroke-width:1.8}
+.ox-mark-2{fill:var(--ox-2);stroke:var(--ox-bg);stroke-width:.6}.ox-line-2{fill:none;stroke:var(--ox-2);stroke-width:1.8}
+.ox-mark-3{fill:var(--ox-3);stroke:var(--ox-bg);stroke-width:.6}.ox-line-3{fill:none;stroke:var(--ox-3);stroke-width:1.8}
+.ox-mark-4{fill:var(--ox-4);stroke:var(--ox-bg);stroke-width:.6}.ox-line-4{fill:none;stroke:var(--ox-4);stroke-width:1.8}
+.ox-mark-5{fill:var(--ox-5);stroke:var(--ox-bg);stroke-width:.6}.ox-line-5{fill:none;stroke:var(--ox-5);stroke-width:1.8}
+.ox-mark-6{fill:var(--ox-6);stroke:var(--ox-bg);stroke-width:.6}.ox-line-6{fill:none;stroke:var(--ox-6);stroke-width:1.8}
+.ox-mark-7{fill:var(--ox-7);stroke:var(--ox-bg);stroke-width:.6}.ox-line-7{fill:none;stroke:var(--ox-7);stroke-width:1.8}
 ";

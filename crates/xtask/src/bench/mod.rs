@@ -21,9 +21,9 @@ use table::Conditions;
 
 mod build;
 pub(crate) mod corpus;
-mod machine;
+pub(crate) mod machine;
 pub(crate) mod run;
-mod stats;
+pub(crate) mod stats;
 mod table;
 
 /// Options of `cargo xtask bench`.
@@ -94,7 +94,7 @@ impl UserCompiler {
     }
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value <= 1e6 => Ok(value),
         _ => Err("it should be a number of seconds above 0".to_owned()),
