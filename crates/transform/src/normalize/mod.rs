@@ -31,7 +31,8 @@ mod tidy;
 
 use crate::schedule::Schedule;
 use crate::{Policy, generate};
-use oxeye_ir::{DataflowGraph, Execution, Nest, Node, Program, Region, Storage};
+use form::Nameless;
+use oxeye_ir::{DataflowGraph, Execution, Nest, Node, Program, Region, Storage, SymId};
 
 /// A function in normal form.
 #[derive(Clone, Debug)]
@@ -59,6 +60,8 @@ pub struct NormalNest {
     pub text: String,
     /// A hash of `text`, the same on every machine.
     pub hash: u64,
+    /// The symbols that `text` calls `n0`, `n1`, …; its loops and statements are numbered in the order of the nest's.
+    pub symbols: Vec<SymId>,
     /// What was done and what was not.
     pub log: Vec<LogEntry>,
     /// Whether floating-point sums are taken in another order than in the source.
@@ -102,7 +105,7 @@ pub fn normalize(program: &Program, policy: Policy) -> NormalForm {
     }
     drop_unused(&mut program);
     program.rebuild_dataflow();
-    let (text, hash) = form::text(&program);
+    let Nameless { text, hash, .. } = form::text(&program);
     NormalForm { program, text, hash, log, reassociated }
 }
 
@@ -111,14 +114,14 @@ pub fn normalize_nest(program: &Program, nest: &Nest, policy: Policy) -> NormalN
     let mut work =
         Work { program: program.clone(), nest: nest.clone(), policy, log: Vec::new(), reassociated: false };
     work.run();
-    let (text, hash) = work.text();
+    let Nameless { text, hash, symbols } = work.text();
     let Work { mut program, nest, log, reassociated, .. } = work;
     let used = nest.arrays();
     let known: Vec<_> = program.nests.values().flat_map(Nest::arrays).collect();
     program
         .arrays
         .retain(|id, a| used.contains(id) || known.contains(id) || !matches!(a.storage, Storage::Temp(_)));
-    NormalNest { program, nest, text, hash, log, reassociated }
+    NormalNest { program, nest, text, hash, symbols, log, reassociated }
 }
 
 fn drop_unused(program: &mut Program) {
@@ -156,10 +159,10 @@ impl Work {
         self.done(rotated);
         self.nest.roots = tidy::loops(&self.program, std::mem::take(&mut self.nest.roots));
         self.separate_scalars();
-        let mut before = self.text();
+        let mut before = self.text().text;
         for _ in 0..MAX_ROUNDS {
             self.round();
-            let after = self.text();
+            let after = self.text().text;
             if after == before {
                 return;
             }
@@ -234,7 +237,7 @@ impl Work {
         }
     }
 
-    fn text(&self) -> (String, u64) {
+    fn text(&self) -> Nameless {
         let mut alone = self.program.clone();
         alone.nests.clear();
         alone.nests.insert(self.nest.id, self.nest.clone());
