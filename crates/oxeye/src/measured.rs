@@ -4,7 +4,11 @@ use crate::candidates::{Candidate, CandidateState, NestCandidates};
 use crate::captured::complaint;
 use crate::report::Verdict;
 use crate::roof::{ENOUGH_PERCENT, Roofs};
-use crate::{Candidates, Captured, CapturedNest, Error, Event, FpPolicy, Phase, Recipe, Tuner, synthetic};
+use crate::transfer::{Advice, Choice};
+use crate::{
+    Candidates, Captured, CapturedNest, Error, Event, FpPolicy, NestDescription, Phase, Recipe, Tuner,
+    synthetic,
+};
 use oxeye_codegen::replay_unit;
 use oxeye_measure::{
     Argument, CompileJob, MeasureError, Outputs, Rejection, Replay, ReplayOptions, TimingOptions, Tolerance,
@@ -12,6 +16,7 @@ use oxeye_measure::{
 };
 use oxeye_profile::NestProfile;
 use oxeye_transform::template::Template;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -51,6 +56,8 @@ pub struct MeasuredNest {
     pub before: Option<NestProfile>,
     /// The same of the winner.
     pub after: Option<NestProfile>,
+    /// What the nest is known by, and what donors and the encoder advised.
+    pub advice: Option<Box<(NestDescription, Advice)>>,
 }
 
 /// One candidate.
@@ -62,6 +69,8 @@ pub struct Trial {
     pub template: Option<Template>,
     /// The recipe.
     pub recipe: Recipe,
+    /// What was thought of it.
+    pub choice: Choice,
     /// What became of it.
     pub verdict: Verdict,
     /// Seconds of one invocation when it was screened.
@@ -195,24 +204,42 @@ impl Tuner<'_> {
     ) -> Result<MeasuredNest, Error> {
         let nest = &captured.nests[idx];
         let (function, _, _) = nest.of(&captured.unit);
-        let mut result = MeasuredNest { refused: candidates.refused, ..MeasuredNest::default() };
-        result.trials = candidates.candidates.iter().map(untried).collect();
-        let n_ready = result.trials.iter().filter(|t| t.verdict == Verdict::NotTried).count();
+        let NestCandidates { candidates, n_first, refused, note, advice } = candidates;
+        let mut result = MeasuredNest { refused, note, advice, ..MeasuredNest::default() };
+        result.trials = candidates.iter().map(untried).collect();
+        let n_ready = result.trials[..n_first].iter().filter(|t| t.verdict == Verdict::NotTried).count();
         self.progress.event(Event::Nest { function, line: nest.span.line, n_candidates: n_ready });
-        if n_ready == 0 {
-            result.note = Some("no schedule other than its own was found to be legal and different".into());
+        if result.trials.iter().all(|t| t.verdict != Verdict::NotTried) {
+            let why = "no schedule other than its own was found to be legal and different";
+            add_note(&mut result.note, why);
             return Ok(result);
         }
         let bench = match self.bench(captured, idx, deadline)? {
             Ok(bench) => bench,
             Err(why) => {
-                result.note = Some(why);
+                add_note(&mut result.note, &why);
                 return Ok(result);
             }
         };
         result.baseline_seconds = Some(bench.baseline_seconds);
-        let finalists = self.screen(captured, idx, &bench, &candidates.candidates, &mut result)?;
-        self.conclude(&bench, finalists, &mut result)?;
+        let (first, rest) = (0..n_first, n_first..candidates.len());
+        let mut finalists = self.screen(captured, idx, &bench, &candidates, first, &mut result)?;
+        self.choose(&bench, &mut finalists, &mut result)?;
+        if result.winner.is_some() {
+            let why = "a schedule that was advised is faster than the original";
+            result.trials[rest].iter_mut().for_each(|trial| {
+                if trial.verdict == Verdict::NotTried {
+                    trial.why = Some(why.into());
+                }
+            });
+        } else if !rest.is_empty() && Instant::now() < bench.deadline {
+            let note =
+                "nothing that was advised is faster, so what the nest itself suggests was tried as well";
+            add_note(&mut result.note, note);
+            finalists.extend(self.screen(captured, idx, &bench, &candidates, rest, &mut result)?);
+            self.choose(&bench, &mut finalists, &mut result)?;
+        }
+        self.conclude(&bench, &mut result);
         Ok(result)
     }
 
@@ -259,14 +286,8 @@ impl Tuner<'_> {
         Ok(Ok(bench))
     }
 
-    /// Takes the best finalist, and compares before and after with the roofs.
-    pub(crate) fn conclude(
-        &self,
-        bench: &Bench<'_>,
-        finalists: Vec<Finalist>,
-        result: &mut MeasuredNest,
-    ) -> Result<(), Error> {
-        self.choose(bench, finalists, result)?;
+    /// Compares before and after with the roofs.
+    pub(crate) fn conclude(&self, bench: &Bench<'_>, result: &mut MeasuredNest) {
         if let Some(roofs) = &bench.roofs {
             let winner = result.winner.as_ref();
             let baseline = winner.map(|w| w.baseline_seconds).or(result.baseline_seconds);
@@ -275,9 +296,8 @@ impl Tuner<'_> {
                 .map(|w| roofs.after(&result.trials[w.trial_idx].recipe, w.seconds, w.threads(self.threads)));
         }
         if result.winner.is_none() {
-            result.note.get_or_insert_with(|| nothing_won(&result.trials));
+            add_note(&mut result.note, &nothing_won(&result.trials));
         }
-        Ok(())
     }
 
     /// The original nest as a library; inner error if its text does not build by itself.
@@ -312,18 +332,19 @@ impl Tuner<'_> {
         Ok(CompileJob { seconds: COMPILE_SECONDS, ..job })
     }
 
-    /// Compiles and runs candidates, a few at a time until the deadline; those with the right outputs are finalists.
+    /// Compiles and runs some of the candidates, a few at a time until the deadline; those with the right outputs are
+    /// finalists.
     fn screen(
         &self,
         captured: &Captured,
         idx: usize,
         bench: &Bench<'_>,
         candidates: &[Candidate],
+        which: Range<usize>,
         result: &mut MeasuredNest,
     ) -> Result<Vec<Finalist>, Error> {
         let baseline_seconds = bench.baseline_seconds;
-        let ready: Vec<usize> =
-            (0..candidates.len()).filter(|k| result.trials[*k].verdict == Verdict::NotTried).collect();
+        let ready: Vec<usize> = which.filter(|k| result.trials[*k].verdict == Verdict::NotTried).collect();
         let mut finalists: Vec<Finalist> = Vec::new();
         let mut best = baseline_seconds;
         let mut n_done = 0;
@@ -446,10 +467,10 @@ impl Tuner<'_> {
 
     /// Times the fastest finalists against the original and takes the best that is faster beyond noise and right on
     /// every sample.
-    fn choose(
+    pub(crate) fn choose(
         &self,
         bench: &Bench<'_>,
-        mut finalists: Vec<Finalist>,
+        finalists: &mut Vec<Finalist>,
         result: &mut MeasuredNest,
     ) -> Result<(), Error> {
         // The compiler may do better where the nest stands than in a function of its own; what counts is its place.
@@ -649,7 +670,7 @@ impl Finalist {
     }
 }
 
-fn untried(candidate: &Candidate) -> Trial {
+pub(crate) fn untried(candidate: &Candidate) -> Trial {
     let (verdict, why) = match &candidate.state {
         CandidateState::Ready { .. } => (Verdict::NotTried, None),
         CandidateState::Refused(reason) => (Verdict::Refused, Some(reason.clone())),
@@ -659,6 +680,7 @@ fn untried(candidate: &Candidate) -> Trial {
         name: candidate.name.clone(),
         template: candidate.template,
         recipe: candidate.recipe.clone(),
+        choice: candidate.choice.clone(),
         verdict,
         screened_seconds: None,
         screened_samples: 0,
@@ -684,6 +706,14 @@ pub(crate) fn verdict_of(why: &Rejection) -> Verdict {
         Rejection::CompileFailed { .. } | Rejection::LoadFailed { .. } => Verdict::DoesNotCompile,
         _ => Verdict::Crashed,
     }
+}
+
+/// Adds a sentence.
+pub(crate) fn add_note(note: &mut Option<String>, sentence: &str) {
+    *note = Some(match note.take() {
+        Some(before) => format!("{before}; {sentence}"),
+        None => sentence.to_owned(),
+    });
 }
 
 /// Why no candidate was chosen, from what became of them.

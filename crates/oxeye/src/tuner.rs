@@ -2,7 +2,10 @@
 
 use crate::captured::complaint;
 use crate::report::HostReport;
-use crate::{Emitted, Error, Event, Options, Phase, Progress, Report, files, learnt, machine};
+use crate::transfer::Recipes;
+use crate::{
+    Embedder, Emitted, Error, Event, Options, Phase, Progress, Report, files, learnt, machine, shipped,
+};
 use oxeye_database::{NewEntry, Origin};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 use oxeye_host::{Effort, HostProfile};
@@ -48,6 +51,10 @@ pub struct Tuner<'a> {
     pub(crate) host: HostReport,
     /// What this machine can do; `None` where it could not be measured.
     pub(crate) host_profile: Option<HostProfile>,
+    /// What makes vectors of nests, or why nothing does.
+    pub(crate) embedder: Result<&'static Embedder, String>,
+    /// What is known of other nests, if the run may look.
+    pub(crate) recipes: Option<Recipes>,
     pub(crate) work: WorkDir,
     /// Threads of the emitted code, as far as the compiler can.
     pub(crate) threads: u32,
@@ -92,6 +99,8 @@ impl<'a> Tuner<'a> {
             host: machine::detect(&compiler, None),
             host_profile: None,
             compiler,
+            embedder: shipped::shipped_embedder().map_err(|error| error.to_string()),
+            recipes: Recipes::open(&options.knowledge)?,
             work: WorkDir::new()?,
             threads: options.threads.max(1),
             notes: Vec::new(),
