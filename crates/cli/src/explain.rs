@@ -125,7 +125,8 @@ fn explain_nest(out: &mut String, nest: &NestExplanation) {
             if sizes.is_empty() { String::new() } else { format!(", {}", sizes.join(", ")) }
         );
         for line in known.text.lines().filter(|line| is_loop_or_stmt(line)) {
-            let _ = writeln!(out, "  {}", line.trim_start_matches("    "));
+            // Nests are indented inside their program.
+            let _ = writeln!(out, "  {}", line.strip_prefix("    ").unwrap_or(line));
         }
         let _ = writeln!(
             out,

@@ -2,9 +2,8 @@
 
 use crate::draw::Drawing;
 use crate::program::ProgramArgs;
-use crate::tuning::{Memory, TuningArgs, duration};
+use crate::tuning::{Memory, TuningArgs, duration, knowledge};
 use oxeye::{Knowledge, Report, SearchOptions};
-use oxeye_database::default_path;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -71,11 +70,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     options.budget = args.budget;
     let log: Vec<&Path> = args.log.as_deref().into_iter().collect();
     args.tuning.apply(&mut options, &log)?;
-    options.knowledge = match &args.database {
-        _ if !args.compare => Knowledge::Nothing,
-        Some(path) => Knowledge::Own(path.clone()),
-        None => default_path().map_or(Knowledge::Shipped, Knowledge::Own),
-    };
+    options.knowledge = if args.compare { knowledge(args.database.clone()) } else { Knowledge::Nothing };
     let memory = if args.no_learn { None } else { Some(Memory::open(args.database)?) };
     let max_trials = args.max_trials.map(|n| n as usize);
     let searching = SearchOptions { seed: args.seed, log: args.log, max_trials, compare: args.compare };

@@ -102,10 +102,7 @@ fn roof(nest: &NestReport) -> String {
 
 /// Why a nest stays as it is; for a rewritten one, where its recipe was learnt.
 fn note(nest: &NestReport) -> String {
-    let learnt = nest.donor.as_ref().map(|donor| match nest.distance {
-        Some(distance) if distance > 0.0 => format!("learnt from {donor}, distance {distance:.2}"),
-        _ => format!("learnt from {donor}"),
-    });
+    let learnt = nest.learnt_from().map(|from| format!("learnt from {from}"));
     let mut parts: Vec<&str> = learnt.iter().chain(&nest.note).map(String::as_str).collect();
     if nest.recipe.is_none() {
         parts.extend(nest.refused.iter().take(2).map(String::as_str));

@@ -4,7 +4,9 @@ use crate::{optimize::print_or_quit, table};
 use anyhow::bail;
 use clap::ValueEnum;
 use oxeye::{DonorSearch, FpPolicy, Knowledge, Options, Report};
-use oxeye_database::{Addition, Count, NewEntry, OnDamage, RecipeStore, SqliteStore, default_path};
+use oxeye_database::{
+    Addition, Count, DatabaseError, NewEntry, OnDamage, RecipeStore, SqliteStore, default_path,
+};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -122,13 +124,24 @@ pub(crate) struct KnowledgeArgs {
 impl KnowledgeArgs {
     /// Puts what these arguments say into the options.
     pub(crate) fn apply(&self, options: &mut Options) {
-        options.knowledge = match &self.database {
-            _ if self.no_database => Knowledge::Nothing,
-            Some(path) => Knowledge::Own(path.clone()),
-            // Where there is no home, there is nothing of one's own to look up.
-            None => default_path().map_or(Knowledge::Shipped, Knowledge::Own),
-        };
+        options.knowledge =
+            if self.no_database { Knowledge::Nothing } else { knowledge(self.database.clone()) };
         options.donors = self.donors;
+    }
+}
+
+/// What is known in a database that was named, or in the user's own.
+pub(crate) fn knowledge(named: Option<PathBuf>) -> Knowledge {
+    // Where there is no home, there is nothing of one's own to look up.
+    own_database(named).map_or(Knowledge::Shipped, |(path, on_damage)| Knowledge::Own { path, on_damage })
+}
+
+/// The database that was named, or the user's own, which is set aside where it is damaged: one that was named, perhaps by
+/// mistake, is left as it is.
+pub(crate) fn own_database(named: Option<PathBuf>) -> Result<(PathBuf, OnDamage), DatabaseError> {
+    match named {
+        Some(path) => Ok((path, OnDamage::Refuse)),
+        None => Ok((default_path()?, OnDamage::SetAside)),
     }
 }
 
@@ -144,11 +157,7 @@ pub(crate) struct Memory(SqliteStore);
 impl Memory {
     /// Opens the database before anything is measured, so that nothing is learnt for nothing.
     pub(crate) fn open(path: Option<PathBuf>) -> anyhow::Result<Self> {
-        // The user's own is set aside where it is damaged; one that was named is left as it is.
-        let (path, on_damage) = match path {
-            Some(path) => (path, OnDamage::Refuse),
-            None => (default_path()?, OnDamage::SetAside),
-        };
+        let (path, on_damage) = own_database(path)?;
         Ok(Self(SqliteStore::open(&path, on_damage)?))
     }
 

@@ -47,6 +47,7 @@ mod emitted;
 mod error;
 mod explain;
 mod files;
+mod finalists;
 mod html;
 mod learnt;
 mod machine;
@@ -76,8 +77,9 @@ pub use explain::{
     NestExplanation, RefusalExplanation, TrialExplanation, explain,
 };
 pub use files::{check_writable, write_atomically};
+pub use finalists::Winner;
 pub use learnt::{learnt_recipe, recipe_text};
-pub use measured::{Measured, MeasuredNest, Trial, Winner};
+pub use measured::{Measured, MeasuredNest, Trial};
 pub use options::{Compiler, DonorSearch, FpPolicy, Knowledge, Options, default_output};
 pub use oxeye_frontend::Unit;
 pub use oxeye_profile::NestProfile;

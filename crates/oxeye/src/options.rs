@@ -1,6 +1,7 @@
 //! What a tuning run is asked to do.
 
 use indexmap::IndexMap;
+use oxeye_database::OnDamage;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -107,8 +108,13 @@ pub enum Knowledge {
     /// In the database that is part of the program.
     #[default]
     Shipped,
-    /// In this file, over the database that is part of the program. It need not exist.
-    Own(PathBuf),
+    /// In a file of the user's, over the database that is part of the program.
+    Own {
+        /// The file. It need not exist.
+        path: PathBuf,
+        /// What to do if it is damaged.
+        on_damage: OnDamage,
+    },
 }
 
 /// How the nests that recipes are taken from are found. All but the first are for comparison.

@@ -258,6 +258,17 @@ impl Report {
     }
 }
 
+impl NestReport {
+    /// Where the chosen recipe was learnt, for people.
+    pub fn learnt_from(&self) -> Option<String> {
+        let donor = self.donor.as_ref()?;
+        Some(match self.distance {
+            Some(distance) if distance > 0.0 => format!("{donor}, distance {distance:.2}"),
+            _ => donor.clone(),
+        })
+    }
+}
+
 impl Emitted<'_> {
     /// Stage 6: everything that was found, as a value.
     pub fn report(&self) -> Report {

@@ -9,8 +9,9 @@ use crate::{
 use oxeye_database::{NewEntry, Origin};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 use oxeye_host::{Effort, HostProfile};
-use oxeye_measure::{CompileJob, Compiler, WorkDir, kill_everything};
+use oxeye_measure::{CompileJob, Compiler, Replay, ReplayOptions, WorkDir, kill_everything};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Tunes the loop nests of `options.file` and writes the tuned file. If nothing faster is found, the tuned file is the
@@ -56,6 +57,8 @@ pub struct Tuner<'a> {
     /// What is known of other nests, if the run may look.
     pub(crate) recipes: Option<Recipes>,
     pub(crate) work: WorkDir,
+    /// What nests are replayed with, once it is built.
+    replay: OnceLock<Replay>,
     /// Threads of the emitted code, as far as the compiler can.
     pub(crate) threads: u32,
     /// Sentences on the run as a whole.
@@ -100,13 +103,15 @@ impl<'a> Tuner<'a> {
             host_profile: None,
             compiler,
             embedder: shipped::shipped_embedder().map_err(|error| error.to_string()),
-            recipes: Recipes::open(&options.knowledge)?,
+            recipes: None,
             work: WorkDir::new()?,
+            replay: OnceLock::new(),
             threads: options.threads.max(1),
             notes: Vec::new(),
             start,
             source_folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
         };
+        tuner.recipes = Recipes::open(&options.knowledge, &mut tuner.notes)?;
         tuner.find_openmp()?;
         tuner.know_machine()?;
         Ok(tuner)
@@ -185,6 +190,17 @@ impl<'a> Tuner<'a> {
                 && !matches!(a.as_str(), "-static" | "-pie" | "-no-pie" | "-static-pie" | "-fwhole-program")
         };
         Compiler::new(&self.compiler.program, self.compiler.args.iter().filter(fits))
+    }
+
+    /// What nests are replayed with.
+    pub(crate) fn replay(&self) -> Result<Replay, Error> {
+        if let Some(replay) = self.replay.get() {
+            return Ok(replay.clone());
+        }
+        let options =
+            ReplayOptions { threads: self.threads as usize, call_seconds: 600.0, ..ReplayOptions::default() };
+        let replay = Replay::new(&self.replay_compiler(), &self.work, options)?;
+        Ok(self.replay.get_or_init(|| replay).clone())
     }
 
     /// Writes a variant of the user's file into the work folder. It passes for the user's file itself, in the compiler's

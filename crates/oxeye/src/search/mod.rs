@@ -24,7 +24,8 @@ pub use log::{SEARCH_SCHEMA, trial_recipes};
 pub(crate) use rng::Rng;
 
 use crate::candidates::Rendering;
-use crate::measured::{Bench, Finalist, MOST_TIMING_SECONDS, Screened};
+use crate::finalists::{Finalist, timing_seconds};
+use crate::measured::{Bench, Screened};
 use crate::transfer::Choice;
 use crate::{
     Captured, CapturedNest, Error, Event, Measured, MeasuredNest, Options, Phase, Progress, Report, Trial,
@@ -211,7 +212,8 @@ impl NestRun<'_> {
         let max_trials = self.searching.max_trials.unwrap_or(usize::MAX);
         tuner.progress.event(Event::Nest { function, line, n_candidates: 0 });
         let mut result = MeasuredNest::default();
-        let mut bench = match tuner.bench(self.captured, self.idx, Instant::now())? {
+        let original = tuner.baseline(self.captured, self.idx)?;
+        let mut bench = match tuner.bench(self.captured, self.idx, Instant::now(), original)? {
             Ok(bench) => bench,
             Err(why) => {
                 result.note = Some(why);
@@ -296,8 +298,7 @@ impl NestRun<'_> {
 
     /// Time to keep for timing the finalists.
     fn timing_reserve(&self, time: Duration) -> Duration {
-        let each = MOST_TIMING_SECONDS * (4.0 * self.nest().share.unwrap_or(1.0)).clamp(0.2, 1.0);
-        Duration::from_secs_f64(each * self.tuner.options.top_k.max(1) as f64).min(time / 5)
+        Duration::from_secs_f64(timing_seconds(self.nest().share)).min(time / 5)
     }
 
     /// The fastest candidates as libraries, and all trials into the result.

@@ -2,7 +2,7 @@
 
 use crate::describe::{hand_made_of, static_vector};
 use crate::search::Rng;
-use crate::{DonorSearch, LearntRecipe, NestDescription};
+use crate::{DonorSearch, LearntRecipe, NestDescription, learnt_recipe};
 use oxeye_database::{Context, DatabaseError, Entry, EntryId, Filter, NodeEmbedding, RecipeStore, Verdict};
 use oxeye_embed::HostVector;
 use std::collections::BTreeSet;

@@ -13,6 +13,8 @@ mod knowledge;
 mod predict;
 mod remap;
 mod score;
+#[cfg(test)]
+mod tests;
 
 pub use advice::{Advice, AdvisedOption, AdvisedRefusal, Choice};
 pub use align::AlignedNode;

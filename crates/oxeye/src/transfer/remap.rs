@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn loops_are_called_as_here_and_new_ones_come_after_those_here() {
         let recipe: Recipe =
-            "interchange L0 L1; tile L1 L0:32x16; parallelize L2; vectorize L0".parse().expect("a recipe");
+            "interchange L0 L1; tile L1:32 L0:16; parallelize L2; vectorize L0".parse().expect("a recipe");
         let names = names(&[("loop", "L0", "L1"), ("loop", "L1", "L2")], 2, 3);
         let here = remap(&recipe, &names).expect("every loop is here");
-        assert_eq!(here.to_string(), "interchange L1 L2; tile L2 L1:32x16; parallelize L3; vectorize L1");
+        assert_eq!(here.to_string(), "interchange L1 L2; tile L2:32 L1:16; parallelize L3; vectorize L1");
     }
 
     #[test]
