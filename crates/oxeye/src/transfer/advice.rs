@@ -6,7 +6,7 @@ use super::predict::{Predict, Schedule};
 use super::remap::{Names, remap};
 use super::score::{Scenario, choose, expected};
 use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, prove};
-use crate::{LearntRecipe, NestDescription, Recipe};
+use crate::{LearntRecipe, NestDescription, Recipe, Transformation};
 use oxeye_database::EntryId;
 use oxeye_ir::{Nest, Program};
 use oxeye_transform::template::{Instantiator, Template, panel};
@@ -325,7 +325,7 @@ impl AdvisedOption {
 
 /// Whether the steps speak of the loops of the normal form and not of the source's.
 fn speaks_of_normal_form(recipe: &Recipe) -> bool {
-    recipe.steps.first().is_some_and(|step| step.to_string() == "normalize")
+    recipe.steps.first() == Some(&Transformation::Normalize)
 }
 
 /// Of those that are known.

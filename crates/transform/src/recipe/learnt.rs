@@ -13,7 +13,7 @@ pub const LEARNT_RECIPE_FORMAT: &str = "oxeye.learnt-recipe/1";
 pub struct LearntRecipe {
     /// What the recipe was made from, if from a template.
     pub template: Option<Template>,
-    /// The steps.
+    /// The steps; none where the template says it all.
     pub steps: Recipe,
 }
 
