@@ -61,10 +61,10 @@ impl Kind {
             Kind::Blocks => "packed blocks",
             Kind::TimeTiles => "time tiles",
             Kind::Tiles => "cache tiles",
-            Kind::Recurrences => "recurrences in lanes",
+            Kind::Recurrences => "vector recurrences",
             Kind::Reordered => "other loop order",
-            Kind::Threads => "threads, same order",
-            Kind::OneThread => "vectors, unrolling",
+            Kind::Threads => "threads only",
+            Kind::OneThread => "vectors, unrolled",
             Kind::AsItIs => "as it is",
         }
     }

@@ -129,6 +129,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         families: Families::read(&root.join(&args.card))?,
         store,
     };
+    fs::create_dir_all(&task.out).with_context(|| format!("cannot create {}", task.out.display()))?;
     let mut found = Found::default();
     for (idx, kernel) in kernels.iter().enumerate() {
         let is_new = oxeye.is_some() && (args.refresh || !runs.has(kernel));
@@ -203,7 +204,6 @@ impl Task<'_> {
 
     /// The tables, and the plot of shares.
     fn write(&self, found: &Found, overlap: Option<&Overlap>) -> Result<Vec<Goal>> {
-        fs::create_dir_all(&self.out).with_context(|| format!("cannot create {}", self.out.display()))?;
         let conditions = Conditions {
             machine: Machine::detect(),
             places: found.places.iter().cloned().collect(),

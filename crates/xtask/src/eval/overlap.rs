@@ -69,3 +69,44 @@ fn hash(unit: &Unit, wanted: &NestRun, policy: Policy) -> Result<String> {
         (Some(_), Some(_)) => bail!("several nests start there"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::corpus;
+    use crate::eval::donors::tests::{entry, store};
+    use crate::eval::speedup::tests::{nest, program};
+    use crate::repository;
+
+    #[test]
+    fn a_nest_of_the_database_is_found_in_its_program() {
+        let folder = repository::root().join("benchmarks/kernels");
+        let kernels = corpus::select(&folder, &["gemm".to_owned()]).expect("it is there");
+        let args = |_: &Kernel| vec!["-ffast-math".to_owned()];
+        let options = ReadOptions { args: args(&kernels[0]), ..ReadOptions::default() };
+        let unit = read_c(&kernels[0].path, &options).expect("it can be read");
+        let mut nests = Vec::new();
+        for function in &unit.functions {
+            for found in function.program.nests.values() {
+                let mut run = nest(1.0, 0.5, [0.5; 5]);
+                run.function = function.name.clone();
+                run.line = found.span.map_or(0, |span| u64::from(span.line));
+                nests.push(run);
+            }
+        }
+        assert!(nests.len() > 1, "{nests:?}");
+        let known = nests.last().expect("there is one").clone();
+        let mut learnt = entry(1, Some("source threads simd"), 2.0);
+        learnt.nest.hash = hash(&unit, &known, Policy { reassociate: true }).expect("it has a normal form");
+        let elsewhere = NestRun { line: 1, ..known.clone() };
+        nests.push(elsewhere);
+        let n_nests = nests.len();
+
+        let scratch = tempfile::tempdir().expect("a folder");
+        let store = store(&scratch.path().join("r.sqlite"), vec![learnt]);
+        let overlap = Overlap::of(&[program("gemm", nests)], &kernels, args, &store).expect("it can be read");
+        assert_eq!(overlap.seen, [format!("gemm line {}", known.line)]);
+        assert_eq!(overlap.unread, ["gemm line 1 (no nest starts there)"]);
+        assert_eq!(overlap.n_nests, n_nests);
+    }
+}

@@ -6,7 +6,7 @@ use oxeye_profile::{Anchor, Canvas, Plot};
 
 use super::donors::{Donor, Kind};
 use super::speedup::{Method, ProgramRun, Scope};
-use super::summary::Summary;
+use super::summary::{GOOD_SHARE, Summary};
 
 /// In pixels, for a column of text.
 const WIDTH: f64 = 700.0;
@@ -22,8 +22,8 @@ struct Panel {
     series: Vec<usize>,
 }
 
-/// The nests of a database where t-SNE puts them, once by what made each fastest, once by where it comes from if that is
-/// known and else by the depth of its loops.
+/// The nests of a database where t-SNE puts them, once by what made each fastest, once by where it comes from if that says
+/// something and else by the depth of its loops.
 pub(crate) fn map(donors: &[Donor], at: &[[f64; 2]]) -> Plot {
     let panels = [by_recipe(donors), by_origin(donors)];
     let rows = panels.iter().map(|p| p.legend.len().div_ceil(2)).max().unwrap_or(0);
@@ -52,7 +52,8 @@ fn by_recipe(donors: &[Donor]) -> Panel {
 
 fn by_origin(donors: &[Donor]) -> Panel {
     let sources: BTreeSet<&str> = donors.iter().filter_map(|d| d.source.as_deref()).collect();
-    if (2..MOST_SERIES).contains(&sources.len()) {
+    // Two only tell the generated nests from the others.
+    if (3..MOST_SERIES).contains(&sources.len()) {
         let position = |source: &str| sources.iter().position(|s| *s == source);
         let mut legend: Vec<String> = sources.iter().map(|s| (*s).to_owned()).collect();
         legend.push("elsewhere".into());
@@ -83,27 +84,17 @@ fn draw(canvas: &mut Canvas, panel: &Panel, donors: &[Donor], at: &[[f64; 2]], l
         0.0,
         "t-SNE, first coordinate",
     );
-    let place = frame(at, (left, top), PANEL);
+    let place = placing(at, (left, top), PANEL);
     let radius = if donors.len() > 400 { 2.4 } else { 3.4 };
     for ((donor, at), series) in donors.iter().zip(at).zip(&panel.series) {
         let tooltip = format!("{}: {:.2}×, {} loops deep", donor.kind.label(), donor.speedup, donor.depth);
         canvas.mark(*series, place(*at), radius, Some(&tooltip));
     }
-    let counts = counts(panel);
-    for (row, (series, n)) in counts.iter().enumerate() {
-        let corner = (
-            left + if row % 2 == 0 { 0.0 } else { PANEL / 2.0 },
-            top + PANEL + 38.0 + ROW * (row / 2) as f64,
-        );
-        canvas.mark(*series, (corner.0 + 6.0, corner.1 - 4.0), 4.0, None);
-        canvas.text(
-            "",
-            (corner.0 + 16.0, corner.1),
-            Anchor::Start,
-            0.0,
-            &format!("{} ({n})", panel.legend[*series]),
-        );
-    }
+    let entries: Vec<(usize, String)> = counts(panel)
+        .iter()
+        .map(|(series, n)| (*series, format!("{} ({n})", panel.legend[*series])))
+        .collect();
+    legend(canvas, &entries, (left, top + PANEL + 38.0), PANEL / 2.0);
 }
 
 /// How many points each series has, of those that have any.
@@ -122,7 +113,7 @@ fn counted(panel: &Panel) -> String {
 }
 
 /// Where points lie in a square, to one scale in both directions.
-fn frame(at: &[[f64; 2]], corner: (f64, f64), side: f64) -> impl Fn([f64; 2]) -> (f64, f64) {
+fn placing(at: &[[f64; 2]], corner: (f64, f64), side: f64) -> impl Fn([f64; 2]) -> (f64, f64) {
     let range =
         |d: usize| at.iter().fold((f64::MAX, f64::MIN), |(low, high), p| (low.min(p[d]), high.max(p[d])));
     let [x, y] = [range(0), range(1)];
@@ -133,64 +124,102 @@ fn frame(at: &[[f64; 2]], corner: (f64, f64), side: f64) -> impl Fn([f64; 2]) ->
     move |p| (center.0 + (p[0] - middle[0]) * scale, center.1 - (p[1] - middle[1]) * scale)
 }
 
+/// A method on the plot of shares.
+struct Curve<'a> {
+    series: usize,
+    summary: Summary,
+    /// Shares with the programs that have them, the least first.
+    shares: Vec<(f64, &'a str)>,
+}
+
+/// The plot of shares: the frame in pixels, and what its sides stand for.
+struct Frame {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    /// Least and greatest share.
+    range: (f64, f64),
+    n_programs: usize,
+}
+
+impl Frame {
+    fn around(curves: &[Curve<'_>]) -> Frame {
+        let all = || curves.iter().flat_map(|curve| &curve.shares).map(|(share, _)| *share);
+        let low = (10.0 * all().fold(GOOD_SHARE, f64::min)).floor() / 10.0;
+        let n_programs = curves.iter().map(|curve| curve.shares.len()).max().unwrap_or(0);
+        let range = (low, all().fold(1.0, f64::max) + 0.02);
+        Frame { left: 62.0, right: WIDTH - 14.0, top: 14.0, bottom: 344.0, range, n_programs }
+    }
+
+    /// Where the program of a rank is, from 0.
+    fn x(&self, rank: usize) -> f64 {
+        let (first, last) = (self.left + 10.0, self.right - 10.0);
+        first + (last - first) * rank as f64 / (self.n_programs.max(2) - 1) as f64
+    }
+
+    fn y(&self, share: f64) -> f64 {
+        self.bottom - (self.bottom - self.top) * (share - self.range.0) / (self.range.1 - self.range.0)
+    }
+
+    fn draw(&self, canvas: &mut Canvas) {
+        let Frame { left, right, top, bottom, range, n_programs } = *self;
+        for tenth in (10.0 * range.0).round() as i32..=10 {
+            let at = self.y(f64::from(tenth) / 10.0);
+            canvas.line("ox-grid", (left, at), (right, at));
+            let label = format!("{} %", 10 * tenth);
+            canvas.text("ox-muted", (left - 7.0, at + 4.0), Anchor::End, 0.0, &label);
+        }
+        canvas.line("ox-capacity", (left, self.y(GOOD_SHARE)), (right, self.y(GOOD_SHARE)));
+        for number in (1..=n_programs).filter(|number| *number == 1 || number % 5 == 0) {
+            let at = (self.x(number - 1), bottom + 17.0);
+            canvas.text("ox-muted", at, Anchor::Middle, 0.0, &number.to_string());
+        }
+        canvas.rect("ox-frame", (left, top), (right - left, bottom - top), None);
+        let below = ((left + right) / 2.0, bottom + 36.0);
+        canvas.text("", below, Anchor::Middle, 0.0, "programs, each method's in the order of its shares");
+        let beside = (15.0, (top + bottom) / 2.0);
+        canvas.text("", beside, Anchor::Middle, -90.0, "share of the search's speedup");
+    }
+}
+
 /// The shares of the search's speedup that each method reaches on the programs, each method's sorted.
 pub(crate) fn shares(programs: &[ProgramRun]) -> Plot {
-    let sorted: Vec<(usize, Summary, Vec<(f64, &str)>)> = Method::ALL
-        .into_iter()
-        .enumerate()
-        .filter_map(|(series, method)| {
-            Some((series, Summary::of(method, programs)?, sorted_shares(method, programs)))
-        })
-        .collect();
-    let (left, right, top, plot_height) = (62.0, 14.0, 14.0, 330.0);
-    let bottom = top + plot_height;
-    let all = || sorted.iter().flat_map(|(_, _, shares)| shares);
-    let low = all().map(|(share, _)| *share).fold(0.9, f64::min);
-    let low = (10.0 * low).floor() / 10.0;
-    let high = all().map(|(share, _)| *share).fold(1.0, f64::max) + 0.02;
-    let n = sorted.iter().map(|(_, _, shares)| shares.len()).max().unwrap_or(0);
-    let x = |rank: f64| left + 10.0 + (WIDTH - left - right - 20.0) * rank / (n.max(2) - 1) as f64;
-    let y = |share: f64| bottom - plot_height * (share - low) / (high - low);
-
+    let curve = |(series, method)| {
+        let summary = Summary::of(method, programs)?;
+        Some(Curve { series, summary, shares: sorted_shares(method, programs) })
+    };
+    let curves: Vec<Curve<'_>> = Method::ALL.into_iter().enumerate().filter_map(curve).collect();
+    let frame = Frame::around(&curves);
     let mut canvas = Canvas::default();
-    for tenth in (10.0 * low).round() as i32..=10 {
-        let at = y(f64::from(tenth) / 10.0);
-        canvas.line("ox-grid", (left, at), (WIDTH - right, at));
-        canvas.text("ox-muted", (left - 7.0, at + 4.0), Anchor::End, 0.0, &format!("{} %", 10 * tenth));
-    }
-    let ranks: Vec<usize> = (1..=n).filter(|rank| *rank == 1 || rank % 5 == 0).collect();
-    for rank in ranks {
-        let at = x((rank - 1) as f64);
-        canvas.text("ox-muted", (at, bottom + 17.0), Anchor::Middle, 0.0, &rank.to_string());
-    }
-    canvas.rect("ox-frame", (left, top), (WIDTH - left - right, plot_height), None);
+    frame.draw(&mut canvas);
     // The embedding is drawn last, over the others.
-    for (series, summary, shares) in sorted.iter().rev() {
+    for Curve { series, summary, shares } in curves.iter().rev() {
         let points: Vec<(f64, f64)> =
-            shares.iter().enumerate().map(|(rank, (share, _))| (x(rank as f64), y(*share))).collect();
+            shares.iter().enumerate().map(|(rank, (share, _))| (frame.x(rank), frame.y(*share))).collect();
         canvas.polyline(&format!("ox-line-{series}"), &points);
         for (point, (share, name)) in points.iter().zip(shares) {
             let tooltip = format!("{name}, {}: {:.1} %", summary.method.label(), 100.0 * share);
             canvas.mark(*series, *point, 3.6, Some(&tooltip));
         }
     }
-    let middle = (left + (WIDTH - left - right) / 2.0, bottom + 36.0);
-    canvas.text("", middle, Anchor::Middle, 0.0, "programs, each method's in the order of its shares");
-    canvas.text("", (15.0, top + plot_height / 2.0), Anchor::Middle, -90.0, "share of the search's speedup");
-    let mut legend = Vec::new();
-    for (row, (series, summary, _)) in sorted.iter().enumerate() {
-        let corner = (
-            left + if row % 2 == 0 { 0.0 } else { (WIDTH - left) / 2.0 },
-            bottom + 62.0 + ROW * (row / 2) as f64,
-        );
-        canvas.mark(*series, (corner.0 + 6.0, corner.1 - 4.0), 4.0, None);
-        let text = format!("{}: mean {:.1} %", summary.method.label(), 100.0 * summary.share);
-        canvas.text("", (corner.0 + 16.0, corner.1), Anchor::Start, 0.0, &text);
-        legend.push(text);
-    }
-    let height = bottom + 62.0 + ROW * sorted.len().div_ceil(2).max(1) as f64;
-    let description = format!("{n} programs. {}", legend.join("; "));
+    let mean = |c: &Curve<'_>| format!("{}: mean {:.1} %", c.summary.method.label(), 100.0 * c.summary.share);
+    let entries: Vec<(usize, String)> = curves.iter().map(|c| (c.series, mean(c))).collect();
+    let top = frame.bottom + 62.0;
+    legend(&mut canvas, &entries, (frame.left, top), (WIDTH - frame.left) / 2.0);
+    let height = top + ROW * entries.len().div_ceil(2).max(1) as f64;
+    let means: Vec<String> = entries.into_iter().map(|(_, text)| text).collect();
+    let description = format!("{} programs. {}", frame.n_programs, means.join("; "));
     canvas.finish(WIDTH, height, "Share of the search's speedup that each method reaches", &description)
+}
+
+/// Marks with their names in two columns.
+fn legend(canvas: &mut Canvas, entries: &[(usize, String)], corner: (f64, f64), column: f64) {
+    for (place, (series, text)) in entries.iter().enumerate() {
+        let at = (corner.0 + column * (place % 2) as f64, corner.1 + ROW * (place / 2) as f64);
+        canvas.mark(*series, (at.0 + 6.0, at.1 - 4.0), 4.0, None);
+        canvas.text("", (at.0 + 16.0, at.1), Anchor::Start, 0.0, text);
+    }
 }
 
 fn sorted_shares(method: Method, programs: &[ProgramRun]) -> Vec<(f64, &str)> {
@@ -223,12 +252,13 @@ mod tests {
     #[test]
     fn origins_are_shown_where_they_are_known() {
         let donors = [
-            donor(Kind::Blocks, 3, Some("dataset")),
-            donor(Kind::Tiles, 2, Some("textbook")),
+            donor(Kind::Blocks, 3, Some("stencils")),
+            donor(Kind::Tiles, 2, Some("products")),
+            donor(Kind::Tiles, 2, Some("scans")),
             donor(Kind::Tiles, 2, None),
         ];
-        let svg = map(&donors, &[[0.0, 0.0]; 3]).standalone();
-        for expected in ["dataset (1)", "textbook (1)", "elsewhere (1)"] {
+        let svg = map(&donors, &[[0.0, 0.0]; 4]).standalone();
+        for expected in ["products (1)", "scans (1)", "stencils (1)", "elsewhere (1)"] {
             assert!(svg.contains(expected), "{svg}");
         }
         assert!(!svg.contains("loops deep ("), "{svg}");

@@ -107,6 +107,7 @@ mod tests {
                 "compared": [
                     {"method": "embedding", "picks": ["a", "b", "c"], "best_seconds": 0.06, "speedup": 1.67},
                     {"method": "random", "picks": [], "best_seconds": null, "speedup": null},
+                    {"method": "none", "picks": ["d"], "best_seconds": 0.2, "speedup": 0.5, "note": null},
                 ],
             }]},
         })
@@ -122,6 +123,7 @@ mod tests {
         assert_eq!(nest.tries_of(Method::Embedding), Tries { n_measured: 3, best_seconds: Some(0.06) });
         assert_eq!(program.method_speedup(Scope::Program, Method::Random), Some(1.0));
         assert_eq!(program.method_speedup(Scope::Program, Method::Static), None);
+        assert_eq!(program.n_picks(Method::Suggestions), 1);
         assert_eq!(program.measured_speedup, Some(1.9));
         assert_eq!(place(&report()).compiler, "gcc gcc 12.2.0");
     }

@@ -28,13 +28,13 @@ impl<'a> Runs<'a> {
         let path = folder.join("conditions.txt");
         let wanted = conditions(args);
         match fs::read_to_string(&path) {
-            Ok(found) if !args.refresh => ensure!(
+            Ok(found) => ensure!(
                 found == wanted,
-                "the searches in {} were made under other conditions:\n{found}\nnow wanted:\n{wanted}\n\
-                 make them anew with --refresh, or name another folder with --work",
+                "the searches in {} were made under other conditions:\n{found}now wanted:\n{wanted}\
+                 name another folder with --work, or remove this one",
                 folder.display()
             ),
-            _ => fs::write(&path, wanted).with_context(|| format!("cannot write {}", path.display()))?,
+            Err(_) => fs::write(&path, wanted).with_context(|| format!("cannot write {}", path.display()))?,
         }
         Ok(Runs { args, folder })
     }
@@ -166,10 +166,9 @@ mod tests {
         Runs::open(&first, folder.path().into()).expect("it is new");
         Runs::open(&first, folder.path().into()).expect("conditions are the same");
         let error = Runs::open(&other, folder.path().into()).err().expect("conditions differ");
-        assert!(error.to_string().contains("--refresh"), "{error}");
-        let anew = args(&["--refresh"]);
-        Runs::open(&anew, folder.path().into()).expect("everything is made anew");
-        Runs::open(&other, folder.path().into()).expect("conditions are those of the last");
+        assert!(error.to_string().contains("sizes divided by 4\nnow wanted"), "{error}");
+        let anew = args(&["--shrink", "4", "--refresh"]);
+        Runs::open(&anew, folder.path().into()).expect("conditions are the same");
     }
 
     #[test]

@@ -46,8 +46,9 @@ impl Method {
         }
     }
 
-    /// The method of a word.
+    /// The method of a word. `none`, no donors, is another word for the suggestions.
     pub(crate) fn from_word(word: &str) -> Option<Method> {
+        let word = if word == "none" { Method::Suggestions.word() } else { word };
         Method::ALL.into_iter().find(|method| method.word() == word)
     }
 }

@@ -164,14 +164,23 @@ fn unseen(overlap: Option<&Overlap>) -> Goal {
     };
     let found = match overlap.seen.as_slice() {
         [] => format!("none of {}", overlap.n_nests),
-        seen => format!("{} of {}: {}", seen.len(), overlap.n_nests, seen.join(", ")),
+        seen => format!("{} of {}: {}", seen.len(), overlap.n_nests, listed(seen)),
     };
     let unread = match overlap.unread.as_slice() {
         [] => String::new(),
-        unread => format!("; could not be compared: {}", unread.join(", ")),
+        unread => format!("; {} could not be compared: {}", unread.len(), listed(unread)),
     };
     let answer = Answer::of(overlap.seen.is_empty() && overlap.unread.is_empty());
     Goal { wanted, found: found + &unread, answer }
+}
+
+/// Names, but not so many that the rest of the table disappears.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 12;
+    match names.len() {
+        n if n > MOST + 1 => format!("{} and {} more", names[..MOST].join(", "), n - MOST),
+        _ => names.join(", "),
+    }
 }
 
 fn of_summary(summary: &Summary, programs: &[ProgramRun]) -> Vec<Goal> {
@@ -184,7 +193,7 @@ fn of_summary(summary: &Summary, programs: &[ProgramRun]) -> Vec<Goal> {
             (share < GOOD_SHARE).then(|| format!("{} {:.0} %", p.name, 100.0 * share))
         })
         .collect();
-    let below = if below.is_empty() { String::new() } else { format!("; below: {}", below.join(", ")) };
+    let below = if below.is_empty() { String::new() } else { format!("; below: {}", listed(&below)) };
     let saving = summary.saving();
     vec![
         Goal {
@@ -299,6 +308,14 @@ mod tests {
         let not_met: Vec<usize> = (0..8).filter(|k| found[*k] == Answer::NotMet).collect();
         assert_eq!(not_met, [0, 2, 3, 6]);
         assert!(answers(&[], None).iter().all(|a| *a == Answer::NotMet));
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let names: Vec<String> = (0..20).map(|k| format!("n{k}")).collect();
+        assert_eq!(listed(&names[..2]), "n0, n1");
+        assert!(listed(&names[..13]).ends_with("n12"));
+        assert!(listed(&names).ends_with("n11 and 8 more"));
     }
 
     #[test]
