@@ -8,13 +8,16 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod database;
 mod eval;
+mod forms;
 mod host_check;
 mod libtorch;
 mod normal_forms;
 mod repository;
 mod rooflines;
 mod soak;
+mod textbook;
 mod traffic;
 
 /// Repository tasks.
@@ -29,6 +32,8 @@ struct Cli {
 enum Task {
     /// Time Oxeye against gcc, clang and Polly on the programs in benchmarks/kernels.
     Bench(bench::Args),
+    /// Build the default recipe database from the dataset and from searches; nests of benchmarks/kernels are left out.
+    Database(database::Args),
     /// Compare transferred recipes with a long search on the programs in benchmarks/kernels.
     Eval(eval::Args),
     /// Check the host measurements against STREAM in C and against clock rate and ports.
@@ -41,6 +46,8 @@ enum Task {
     Rooflines(rooflines::Args),
     /// Compile and run random nests with random recipes and compare with the interpreter.
     Soak(soak::Args),
+    /// Search schedules for the programs in benchmarks/textbook, and export what was learnt.
+    Textbook(textbook::Args),
     /// Compare the modelled memory traffic of the programs in benchmarks/kernels with callgrind's.
     Traffic(traffic::Args),
 }
@@ -54,12 +61,14 @@ enum Verdict {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Bench(args) => bench::run(&args),
+        Task::Database(args) => database::run(&args),
         Task::Eval(args) => eval::run(&args),
         Task::HostCheck(args) => host_check::run(&args),
         Task::Libtorch(args) => libtorch::run(&args),
         Task::NormalForms(args) => normal_forms::run(&args),
         Task::Rooflines(args) => rooflines::run(&args),
         Task::Soak(args) => soak::run(&args),
+        Task::Textbook(args) => textbook::run(&args),
         Task::Traffic(args) => traffic::run(&args),
     };
     match outcome {
