@@ -15,17 +15,19 @@ pub(crate) struct Place {
     pub(crate) cpu: String,
     /// Threads that the tuned code may use.
     pub(crate) threads: u64,
-    /// The compiler and its version.
+    /// What the compiler says of itself.
     pub(crate) compiler: String,
 }
 
 /// The place of a report.
 pub(crate) fn place(report: &Value) -> Place {
-    let text = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
+    let text =
+        |values: &[&Value]| values.iter().find_map(|value| value.as_str()).unwrap_or("unknown").to_owned();
+    let build = &report["build"];
     Place {
-        cpu: text(&report["host"]["cpu"]),
+        cpu: text(&[&report["host"]["cpu"]]),
         threads: report["threads"].as_u64().unwrap_or(0),
-        compiler: format!("{} {}", text(&report["build"]["compiler"]), text(&report["build"]["version"])),
+        compiler: text(&[&build["version"], &build["compiler"]]),
     }
 }
 
@@ -125,7 +127,7 @@ mod tests {
         assert_eq!(program.method_speedup(Scope::Program, Method::Static), None);
         assert_eq!(program.n_picks(Method::Suggestions), 1);
         assert_eq!(program.measured_speedup, Some(1.9));
-        assert_eq!(place(&report()).compiler, "gcc gcc 12.2.0");
+        assert_eq!(place(&report()).compiler, "gcc 12.2.0");
     }
 
     #[test]

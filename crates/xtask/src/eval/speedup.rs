@@ -161,13 +161,15 @@ impl ProgramRun {
         if before > 0.0 { (before + rest) / (after + rest) } else { 1.0 }
     }
 
+    /// The share of the program's time that its searched nests take, from 0 to 1; `None` where that is not known.
+    pub(crate) fn searched_share(&self) -> Option<f64> {
+        let share: Option<f64> = self.nests.iter().map(|nest| nest.share).sum();
+        share.filter(|share| *share > 0.0).map(|share| share.min(1.0))
+    }
+
     /// Time outside the searched nests by the time in them; 0 where shares are not known.
     fn rest_by_searched(&self) -> f64 {
-        let shares: Option<f64> = self.nests.iter().map(|nest| nest.share).sum();
-        match shares {
-            Some(share) if share > 0.0 => (1.0 - share.min(1.0)) / share.min(1.0),
-            _ => 0.0,
-        }
+        self.searched_share().map_or(0.0, |share| (1.0 - share) / share)
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Summary {
     pub(crate) share_of_nests: f64,
     /// Programs with at least [`GOOD_SHARE`] of the search's speedup.
     pub(crate) n_good: usize,
+    /// The same of the searched nests alone.
+    pub(crate) n_good_nests: usize,
     /// The least share, and the program that has it.
     pub(crate) worst: (f64, String),
     /// Programs that are slower than before.
@@ -55,6 +57,8 @@ impl Summary {
             tried.iter().filter_map(|(p, _)| p.share_of_search(scope, method)).collect()
         };
         let shares = shares_in(Scope::Program);
+        let shares_of_nests = shares_in(Scope::Nests);
+        let n_good = |shares: &[f64]| shares.iter().filter(|share| **share >= GOOD_SHARE).count();
         let speedups: Vec<f64> = tried.iter().map(|(_, speedup)| *speedup).collect();
         let worst = shares.iter().zip(&tried).min_by(|a, b| a.0.total_cmp(b.0))?;
         let nests = || tried.iter().flat_map(|(p, _)| &p.nests);
@@ -63,8 +67,9 @@ impl Summary {
             n_programs: tried.len(),
             speedup: geometric_mean(&speedups)?,
             share: geometric_mean(&shares)?,
-            share_of_nests: geometric_mean(&shares_in(Scope::Nests))?,
-            n_good: shares.iter().filter(|share| **share >= GOOD_SHARE).count(),
+            share_of_nests: geometric_mean(&shares_of_nests)?,
+            n_good: n_good(&shares),
+            n_good_nests: n_good(&shares_of_nests),
             worst: (*worst.0, worst.1.0.name.clone()),
             n_slower: speedups.iter().filter(|speedup| **speedup < 1.0).count(),
             n_kept: nests()
@@ -83,10 +88,10 @@ impl Summary {
 }
 
 /// How much better one method is than another on the programs that both were tried on.
-pub(crate) fn against(a: Method, b: Method, programs: &[ProgramRun]) -> Option<Comparison> {
+pub(crate) fn against((a, b): (Method, Method), scope: Scope, programs: &[ProgramRun]) -> Option<Comparison> {
     let mut groups: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for program in programs {
-        let speedup = |method| program.method_speedup(Scope::Program, method);
+        let speedup = |method| program.method_speedup(scope, method);
         if let (Some(a), Some(b)) = (speedup(a), speedup(b)) {
             groups.entry(program.computation()).or_default().push(a / b);
         }
@@ -131,7 +136,8 @@ impl Answer {
     }
 }
 
-/// Everything that must hold, in the order of the table. Without the embedding, or without a database, a goal is not met.
+/// Everything that must hold, in the order of the table. Shares of the search's speedup must suffice both of whole programs
+/// and of their searched nests alone: where little of a program's time is searched, its share says little. Without the embedding, or without a database, a goal is not met.
 pub(crate) fn goals(programs: &[ProgramRun], corpus: Corpus, overlap: Option<&Overlap>) -> Vec<Goal> {
     let mut goals = vec![all_there(programs, corpus), unseen(overlap)];
     match Summary::of(Method::Embedding, programs) {
@@ -189,11 +195,11 @@ fn of_summary(summary: &Summary, programs: &[ProgramRun]) -> Vec<Goal> {
     let below: Vec<String> = programs
         .iter()
         .filter_map(|p| {
-            let share = p.share_of_search(Scope::Program, summary.method)?;
+            let share = p.share_of_search(Scope::Nests, summary.method)?;
             (share < GOOD_SHARE).then(|| format!("{} {:.0} %", p.name, 100.0 * share))
         })
         .collect();
-    let below = if below.is_empty() { String::new() } else { format!("; below: {}", listed(&below)) };
+    let below = if below.is_empty() { String::new() } else { format!(" (not {})", listed(&below)) };
     let saving = summary.saving();
     vec![
         Goal {
@@ -206,7 +212,7 @@ fn of_summary(summary: &Summary, programs: &[ProgramRun]) -> Vec<Goal> {
                 percent(summary.share),
                 percent(summary.share_of_nests)
             ),
-            answer: Answer::of(summary.share >= LEAST_MEAN_SHARE),
+            answer: Answer::of(summary.share.min(summary.share_of_nests) >= LEAST_MEAN_SHARE),
         },
         Goal {
             wanted: format!(
@@ -214,8 +220,11 @@ fn of_summary(summary: &Summary, programs: &[ProgramRun]) -> Vec<Goal> {
                 100.0 * GOOD_SHARE,
                 summary.n_programs
             ),
-            found: format!("{} of {}{below}", summary.n_good, summary.n_programs),
-            answer: Answer::of(summary.n_good >= needed),
+            found: format!(
+                "{} of {}; of the searched nests alone on {}{below}",
+                summary.n_good, summary.n_programs, summary.n_good_nests
+            ),
+            answer: Answer::of(summary.n_good.min(summary.n_good_nests) >= needed),
         },
         Goal {
             wanted: format!("at least {LEAST_SAVING:.0} times fewer measurements"),
@@ -240,14 +249,17 @@ fn of_summary(summary: &Summary, programs: &[ProgramRun]) -> Vec<Goal> {
 }
 
 fn better_than(other: Method, programs: &[ProgramRun]) -> Goal {
-    let comparison = against(Method::Embedding, other, programs);
+    let pair = (Method::Embedding, other);
+    let comparison = against(pair, Scope::Program, programs);
+    let of_nests = against(pair, Scope::Nests, programs);
     Goal {
         wanted: format!("the embedding beats the {}", other.label()),
-        found: match comparison {
-            Some(c) => {
-                format!("{:.3} times its speedup, 95 % interval {:.3} to {:.3}", c.ratio, c.low, c.high)
-            }
-            None => "no program has both".into(),
+        found: match (comparison, of_nests) {
+            (Some(c), Some(nests)) => format!(
+                "{:.3} times its speedup, 95 % interval {:.3} to {:.3}; of the searched nests alone {:.3}, {:.3} to {:.3}",
+                c.ratio, c.low, c.high, nests.ratio, nests.low, nests.high
+            ),
+            _ => "no program has both".into(),
         },
         answer: match comparison {
             Some(c) if c.low > 1.0 => Answer::Met,
@@ -311,6 +323,20 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_is_hardly_searched_proves_nothing() {
+        // Half of the search's speedup in 1 % of the time is all of the speedup of the program.
+        let mut runs = runs();
+        for run in &mut runs {
+            run.nests[0] = nest(0.01, 0.25, [0.5, 0.5, 0.5, 0.5, 0.5]);
+        }
+        let summary = Summary::of(Method::Embedding, &runs).expect("it was tried");
+        assert!(summary.share > 0.99 && (summary.share_of_nests - 0.5).abs() < 1e-12);
+        assert_eq!((summary.n_good, summary.n_good_nests), (3, 0));
+        let goals = goals(&runs, corpus(), None);
+        assert_eq!([goals[2].answer, goals[3].answer], [Answer::NotMet; 2], "{goals:?}");
+    }
+
+    #[test]
     fn long_lists_are_cut() {
         let names: Vec<String> = (0..20).map(|k| format!("n{k}")).collect();
         assert_eq!(listed(&names[..2]), "n0, n1");
@@ -329,7 +355,8 @@ mod tests {
 
     #[test]
     fn spellings_of_one_computation_are_compared_together() {
-        let comparison = against(Method::Embedding, Method::HandMade, &runs()).expect("both were tried");
+        let comparison = against((Method::Embedding, Method::HandMade), Scope::Program, &runs());
+        let comparison = comparison.expect("both were tried");
         assert!((comparison.ratio - (2.0f64 * 1.6 * 2.0).cbrt()).abs() < 1e-12);
         assert_eq!(comparison.wins, [3, 0, 0]);
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::families::Families;
 use super::report::Place;
 use super::speedup::{Method, ProgramRun, Scope};
-use super::statistics::TIE;
+use super::statistics::{Comparison, TIE};
 use super::summary::{GOOD_SHARE, Goal, Summary, against};
 use crate::bench::machine::Machine;
 use crate::bench::stats::geometric_mean;
@@ -141,23 +141,24 @@ impl Evaluation<'_> {
 
     fn comparisons(&self) -> String {
         let mut text = format!(
-            "\n## The embedding against the others\n\nRatios of speedups on the same programs. The interval is a \
-             bootstrap over computations, both spellings of one drawn together. Even is within {:.0} %.\n\n\
-             | against | ratio | 95 % interval | better | even | worse |\n|---|--:|--:|--:|--:|--:|\n",
+            "\n## The embedding against the others\n\nRatios of speedups on the same programs; bold where chance does not \
+             explain them. The interval is a bootstrap over computations, both spellings of one drawn together. Even is \
+             within {:.0} %.\n\n\
+             | against | of programs | 95 % interval | of searched nests alone | 95 % interval | better | even | worse |\n\
+             |---|--:|--:|--:|--:|--:|--:|--:|\n",
             100.0 * TIE
         );
         for other in &Method::ALL[1..] {
-            let Some(c) = against(Method::Embedding, *other, self.programs) else { continue };
-            let [better, even, worse] = c.wins;
-            let mark = if c.is_clear() { "**" } else { "" };
+            let of = |scope| against((Method::Embedding, *other), scope, self.programs);
+            let (Some(whole), Some(nests)) = (of(Scope::Program), of(Scope::Nests)) else { continue };
+            let [better, even, worse] = whole.wins;
             line(
                 &mut text,
                 format_args!(
-                    "| {} | {mark}{:.3}{mark} | {:.3} to {:.3} | {better} | {even} | {worse} |",
+                    "| {} | {} | {} | {better} | {even} | {worse} |",
                     other.label(),
-                    c.ratio,
-                    c.low,
-                    c.high
+                    comparison_cells(whole),
+                    comparison_cells(nests)
                 ),
             );
         }
@@ -166,21 +167,23 @@ impl Evaluation<'_> {
 
     fn rows(&self) -> String {
         let mut text = String::from(
-            "\n## Programs\n\nSpeedups, and in brackets the share of the search's; bold where it is below the good \
-             one. The measured speedup is of the whole program with what the search chose, start-up and output \
-             included.\n\n| program | nests | trials | search | measured |",
+            "\n## Programs\n\nSpeedups, and in brackets the share of the search's; bold where it is too little. Searched is \
+             the share of the program's time in the searched nests. The measured speedup is of the whole program with what \
+             the search chose, start-up and output included.\n\n\
+             | program | nests | searched | trials | search | measured |",
         );
         for method in Method::ALL {
             let _ = write!(text, " {} |", method.label());
         }
-        text += "\n|---|--:|--:|--:|--:|";
+        text += "\n|---|--:|--:|--:|--:|--:|";
         text += &"--:|".repeat(Method::ALL.len());
         text.push('\n');
         for program in self.programs {
             let measured = program.measured_speedup.map_or("–".into(), |s| format!("{s:.2}"));
+            let searched = program.searched_share().map_or("–".into(), |s| format!("{:.0} %", 100.0 * s));
             let _ = write!(
                 text,
-                "| {} | {} | {} | {:.2} | {measured} |",
+                "| {} | {} | {searched} | {} | {:.2} | {measured} |",
                 program.name,
                 program.nests.len(),
                 program.n_trials(),
@@ -194,7 +197,7 @@ impl Evaluation<'_> {
         for (name, why) in self.failures {
             line(
                 &mut text,
-                format_args!("| {name} | **failed** | {} |{}", cell(why), " |".repeat(2 + Method::ALL.len())),
+                format_args!("| {name} | **failed** | {} |{}", cell(why), " |".repeat(3 + Method::ALL.len())),
             );
         }
         text
@@ -254,6 +257,11 @@ impl Evaluation<'_> {
         }
         text
     }
+}
+
+fn comparison_cells(c: Comparison) -> String {
+    let mark = if c.is_clear() { "**" } else { "" };
+    format!("{mark}{:.3}{mark} | {:.3} to {:.3}", c.ratio, c.low, c.high)
 }
 
 fn method_cell(program: &ProgramRun, method: Method) -> String {
@@ -344,8 +352,8 @@ mod tests {
     fn rows_say_what_was_found() {
         let text = with(|e| e.markdown());
         for expected in [
-            "| gemm | 1 | 200 | 10.00 | – | 10.00 (100 %) | 8.00 (80 %) | 5.00 (**50 %**) | 2.00 (**20 %**) | 4.00 (**40 %**) |",
-            "| lu | 1 | 200 | 2.00 | – | 2.00 (100 %) | – | 1.00 (**50 %**) |",
+            "| gemm | 1 | 100 % | 200 | 10.00 | – | 10.00 (100 %) | 8.00 (80 %) | 5.00 (**50 %**) | 2.00 (**20 %**) | 4.00 (**40 %**) |",
+            "| lu | 1 | 100 % | 200 | 2.00 | – | 2.00 (100 %) | – | 1.00 (**50 %**) |",
             "| adi | **failed** | does not \\| build at all |",
             "| good | a \\| b | **not met** |",
             "| embedding, static + profile | 4.472 | 100.0 % | 100.0 % | 2 of 2 | gemm 100 % | 3.0 | 66.7 times |",
