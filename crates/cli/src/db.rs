@@ -98,8 +98,6 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Describe entries by the encoder of this oxeye that another, or none, has described
-    Embed,
     /// Print where the database lies
     Path,
 }
@@ -135,14 +133,6 @@ fn run_on(store: &mut SqliteStore, command: Command) -> anyhow::Result<ExitCode>
         Command::Merge { file, json } => {
             let other = SqliteStore::open_read_only(&file)?;
             report(&merge(store, &source_name(&file), &other)?, false, json)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Embed => {
-            let done = oxeye::embed_entries(store, oxeye::shipped_embedder()?)?;
-            print_or_quit(&format!(
-                "{} entries described, {} were before, {} cannot be read\n",
-                done.n_embedded, done.n_known, done.n_unreadable
-            ))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Path => Ok(ExitCode::SUCCESS),

@@ -233,28 +233,17 @@ pub(crate) struct Rendering<'s> {
 
 /// Applies a recipe, every step of which must be proved legal, and renders the result.
 pub(crate) fn prove(how: Rendering<'_>, program: &Program, nest: &Nest, recipe: &Recipe) -> CandidateState {
-    prove_with(how, program, nest, recipe, |_| ()).0
-}
-
-/// The same; `look` sees the transformed nest of a recipe that is legal.
-pub(crate) fn prove_with<T>(
-    how: Rendering<'_>,
-    program: &Program,
-    nest: &Nest,
-    recipe: &Recipe,
-    look: impl FnOnce(&Applied) -> T,
-) -> (CandidateState, Option<T>) {
     let rendered = guarded(|| {
         let applied = apply(program, nest, recipe, how.policy).map_err(|refusal| refusal.to_string())?;
         let text = render(how.source, nest, &applied, how.threads, how.policy, Vec::new())?;
-        Ok((text, applied.reassociated, look(&applied)))
+        Ok((text, applied.reassociated))
     });
     match rendered.and_then(|r| r) {
-        Ok((text, reassociated, seen)) => {
+        Ok((text, reassociated)) => {
             let openmp = text.contains("#pragma omp");
-            (CandidateState::Ready { text, openmp, reassociated }, Some(seen))
+            CandidateState::Ready { text, openmp, reassociated }
         }
-        Err(reason) => (CandidateState::Refused(reason), None),
+        Err(reason) => CandidateState::Refused(reason),
     }
 }
 

@@ -43,7 +43,6 @@ mod candidates;
 mod captured;
 mod counted;
 mod describe;
-mod embed_entries;
 mod emitted;
 mod error;
 mod explain;
@@ -71,7 +70,6 @@ mod tuner;
 pub use candidates::{Candidate, CandidateState, Candidates, NestCandidates};
 pub use captured::{Captured, CapturedNest, ProgramRun};
 pub use describe::{Embedder, NestDescription};
-pub use embed_entries::{EmbeddedEntries, embed_entries};
 pub use emitted::Emitted;
 pub use error::Error;
 pub use explain::{

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use oxeye_database::{OnDamage, SqliteStore};
 
 use crate::{Verdict, forms, repository};
 
@@ -55,29 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if !status.success() {
         bail!("oxeye-train database ended with {status}");
     }
-    let out = root.join(&args.out);
-    if out.extension().is_some_and(|extension| extension == "sqlite") {
-        embed(&out)?;
-    }
     Ok(Verdict::Good)
-}
-
-/// Describes the entries by the encoder in `models/`, and leaves one compact file.
-fn embed(database: &Path) -> Result<()> {
-    let oxeye = repository::build_binary("oxeye-cli")?;
-    let mut command = Command::new(&oxeye);
-    let status = command.args(["db", "embed", "--database"]).arg(database).status();
-    let status = status.with_context(|| format!("cannot start {}", oxeye.display()))?;
-    if !status.success() {
-        bail!("oxeye db embed ended with {status}");
-    }
-    SqliteStore::open(database, OnDamage::Refuse)?.write_copy(database)?;
-    for beside in ["-wal", "-shm"] {
-        let mut name = database.as_os_str().to_owned();
-        name.push(beside);
-        let _ = std::fs::remove_file(name);
-    }
-    Ok(())
 }
 
 /// The hashes of the corpus, one a line.
@@ -89,7 +66,7 @@ fn excluded_text(root: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oxeye_database::{Order, RecipeStore};
+    use oxeye_database::{Order, RecipeStore, SqliteStore};
     use std::collections::BTreeSet;
 
     #[test]

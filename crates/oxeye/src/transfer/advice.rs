@@ -2,10 +2,10 @@
 
 use super::align::{AlignedNode, align};
 use super::donors::{Donor, DonorTrial};
-use super::predict::Predict;
+use super::predict::{Predict, Schedule};
 use super::remap::{Names, remap};
 use super::score::{Scenario, choose, expected};
-use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, prove_with};
+use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, prove};
 use crate::{LearntRecipe, NestDescription, Recipe, Transformation};
 use oxeye_database::EntryId;
 use oxeye_ir::{Nest, Program};
@@ -154,37 +154,26 @@ impl Adviser<'_> {
         let mut ideas = Ideas::default();
         for (donor, aligned) in donors.iter().zip(aligned) {
             for trial in donor.trials.iter().filter(|trial| trial.log_gain > LEAST_GAIN) {
-                let helped = Some(format!("gained {:.2}x on {}", trial.log_gain.exp2(), donor.label()));
-                let found = match &trial.recipe {
-                    Err(why) => vec![(format!("recipe of {}", trial.id), None, Err(why.clone()))],
-                    // What helped a donor is tried on the nest as it stands and on its normal form.
+                let (name, template, recipe) = match &trial.recipe {
+                    Err(why) => (format!("recipe of {}", trial.id), None, Err(why.clone())),
                     Ok(LearntRecipe { template: Some(template), .. }) => {
-                        [*template, template.on_other_base()]
-                            .map(|template| (template.title(), Some(template), made(&template)))
-                            .into()
+                        (template.title(), Some(*template), made(template))
                     }
                     Ok(LearntRecipe { template: None, steps }) => {
-                        vec![(format!("recipe of {}", trial.id), None, self.carried(steps, donor, aligned))]
+                        (format!("recipe of {}", trial.id), None, self.carried(steps, donor, aligned))
                     }
                 };
-                let all_refused = found.iter().all(|(_, _, recipe)| recipe.is_err());
-                for (position, (name, template, recipe)) in found.into_iter().enumerate() {
-                    match recipe {
-                        Ok(recipe) => ideas.add(Idea {
-                            name,
-                            templates: template.into_iter().collect(),
-                            recipe,
-                            own_recipe_of: if template.is_none() { vec![trial.id] } else { Vec::new() },
-                            helped: helped.clone(),
-                        }),
-                        Err(reason) if all_refused && position == 0 => {
-                            if !refused.iter().any(|r| r.name == name && r.reason == reason) {
-                                let helped = helped.clone();
-                                refused.push(AdvisedRefusal { name, reason, helped, recipe: None });
-                            }
-                        }
-                        Err(_) => {}
-                    }
+                let helped = Some(format!("gained {:.2}x on {}", trial.log_gain.exp2(), donor.label()));
+                match recipe {
+                    Ok(recipe) => ideas.add(Idea {
+                        name,
+                        templates: template.into_iter().collect(),
+                        recipe,
+                        own_recipe_of: if template.is_none() { vec![trial.id] } else { Vec::new() },
+                        helped,
+                    }),
+                    Err(reason) if refused.iter().any(|r| r.name == name && r.reason == reason) => {}
+                    Err(reason) => refused.push(AdvisedRefusal { name, reason, helped, recipe: None }),
                 }
             }
         }
@@ -229,10 +218,11 @@ impl Adviser<'_> {
     /// Proves every idea and merges those with the same C text.
     fn proved(&self, ideas: Vec<Idea>, refused: &mut Vec<AdvisedRefusal>) -> Vec<AdvisedOption> {
         let states = in_parallel(&ideas, self.n_cores, |idea| {
-            let (state, predicted) = prove_with(self.how, self.program, self.nest, &idea.recipe, |applied| {
-                self.predict.and_then(|predict| predict.log_speedup(&applied.program, &applied.nest))
-            });
-            (state, predicted.flatten())
+            let state = prove(self.how, self.program, self.nest, &idea.recipe);
+            let predicted = self
+                .predict
+                .and_then(|predict| predict.log_speedup(&Schedule { templates: &idea.templates }));
+            (state, predicted)
         });
         let mut options: Vec<AdvisedOption> = Vec::new();
         for (idea, (state, predicted)) in ideas.into_iter().zip(states) {
@@ -250,6 +240,7 @@ impl Adviser<'_> {
                 Some(same) => {
                     same.templates.extend(templates);
                     same.own_recipe_of.extend(own_recipe_of);
+                    same.choice.predicted = mean([same.choice.predicted, predicted]);
                 }
                 None => {
                     let choice = Choice { predicted, ..Choice::default() };
@@ -323,9 +314,7 @@ impl AdvisedOption {
     /// was not tried there.
     pub(crate) fn gain_on(&self, donor: &Donor) -> Option<f64> {
         let is_this = |trial: &&DonorTrial| match &trial.recipe {
-            Ok(LearntRecipe { template: Some(template), .. }) => {
-                self.templates.iter().any(|own| own.is_twin_of(template))
-            }
+            Ok(LearntRecipe { template: Some(template), .. }) => self.templates.contains(template),
             _ => self.own_recipe_of.contains(&trial.id),
         };
         let told = donor.trials.iter().filter(is_this).map(|trial| (trial.likeness, trial.log_gain));
@@ -337,6 +326,14 @@ impl AdvisedOption {
 /// Whether the steps speak of the loops of the normal form and not of the source's.
 fn speaks_of_normal_form(recipe: &Recipe) -> bool {
     recipe.steps.first() == Some(&Transformation::Normalize)
+}
+
+/// Of those that are known.
+fn mean(values: [Option<f64>; 2]) -> Option<f64> {
+    match values {
+        [Some(a), Some(b)] => Some(0.5 * (a + b)),
+        [a, b] => a.or(b),
+    }
 }
 
 /// Ideas with different recipes.

@@ -26,7 +26,7 @@ use advice::Adviser;
 use donors::DonorFinder;
 use oxeye_ir::SymId;
 use oxeye_transform::Suggestions;
-use predict::{BySchedule, Predict};
+use predict::{OfPanel, Predict};
 
 impl Tuner<'_> {
     /// What a captured nest is known by; `seconds` is the time of one run, if known.
@@ -70,12 +70,9 @@ impl Tuner<'_> {
             DonorFinder { store: recipes.store(), context: &context, host: &host, seed: self.options.seed };
         let donors = finder.find(&description, how)?;
         let is_learnt = matches!(how, DonorSearch::Embedding | DonorSearch::Static);
-        let encoder = self.embedder.as_ref().ok().map(|embedder| embedder.encoder()).filter(|_| is_learnt);
+        let info = self.embedder.as_ref().ok().map(|embedder| embedder.encoder().info());
+        let predict = info.filter(|_| is_learnt).and_then(|info| OfPanel::of(info, &description));
         let (_, program, ir) = nest.of(&captured.unit);
-        let sizes = nest.samples.first().map(|sample| Sizes::of(nest, sample)).unwrap_or_default();
-        let value_of = |symbol: SymId| sizes.get(symbol);
-        let predict =
-            encoder.map(|encoder| BySchedule::of(encoder, &description, program, ir, &value_of, &host));
         let machine = self.machine();
         let adviser = Adviser {
             program,
@@ -85,7 +82,7 @@ impl Tuner<'_> {
             n_cores: self.host.cores as usize,
             description: &description,
             predict: predict.as_ref().map(|predict| predict as &dyn Predict),
-            far: encoder.and_then(|encoder| encoder.info().far).map(f64::from),
+            far: None,
             k: self.options.top_k.max(1),
         };
         let advice = adviser.advise(donors, suggested);

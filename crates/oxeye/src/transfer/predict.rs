@@ -1,43 +1,38 @@
 //! What the encoder thinks that a schedule would gain.
 
 use crate::NestDescription;
-use oxeye_embed::{Encoder, HostVector, ScheduleFeatures, schedule_features};
-use oxeye_ir::{Nest, Program, SymId};
+use oxeye_embed::ModelInfo;
+use oxeye_transform::template::{PANEL_VERSION, Template, panel};
+use std::collections::BTreeMap;
+
+/// A schedule of the nest.
+pub(crate) struct Schedule<'s> {
+    /// The templates that make it.
+    pub(crate) templates: &'s [Template],
+}
 
 /// Predictions for the schedules of one nest.
 pub(crate) trait Predict: Sync {
-    /// log2 of the speedup over the nest as it is of a transformed nest; `None` where nothing can be said.
-    fn log_speedup(&self, program: &Program, nest: &Nest) -> Option<f64>;
+    /// log2 of the speedup over the nest as it is; `None` where nothing can be said.
+    fn log_speedup(&self, schedule: &Schedule<'_>) -> Option<f64>;
 }
 
-/// What the encoder says of schedules by their features.
-pub(crate) struct BySchedule<'a> {
-    encoder: &'a Encoder,
-    description: &'a NestDescription,
-    value_of: &'a (dyn Fn(SymId) -> Option<i64> + Sync),
-    host: &'a HostVector,
-    before: ScheduleFeatures,
-}
+/// What the encoder's heads say of the templates of the panel.
+pub(crate) struct OfPanel(BTreeMap<Template, f64>);
 
-impl<'a> BySchedule<'a> {
-    /// For schedules of `nest`, which stands in `program`.
-    pub(crate) fn of(
-        encoder: &'a Encoder,
-        description: &'a NestDescription,
-        program: &Program,
-        nest: &Nest,
-        value_of: &'a (dyn Fn(SymId) -> Option<i64> + Sync),
-        host: &'a HostVector,
-    ) -> Self {
-        let before = schedule_features(program, nest, value_of, host);
-        Self { encoder, description, value_of, host, before }
+impl OfPanel {
+    /// `None` for an encoder that was not trained on this panel.
+    pub(crate) fn of(info: &ModelInfo, nest: &NestDescription) -> Option<Self> {
+        let is_ours = info.panel_version == PANEL_VERSION.to_string();
+        let known = panel().iter().zip(&nest.embedding.panel);
+        let heads = known.map(|(template, head)| (*template, f64::from(head.log_speedup)));
+        (is_ours && nest.embedding.panel.len() == panel().len()).then(|| Self(heads.collect()))
     }
 }
 
-impl Predict for BySchedule<'_> {
-    fn log_speedup(&self, program: &Program, nest: &Nest) -> Option<f64> {
-        let after = schedule_features(program, nest, self.value_of, self.host);
-        let gains = self.encoder.speedups(&self.description.embedding, &self.before, &[after]).ok()?;
-        gains.first().map(|gain| f64::from(*gain))
+impl Predict for OfPanel {
+    fn log_speedup(&self, schedule: &Schedule<'_>) -> Option<f64> {
+        let known: Vec<f64> = schedule.templates.iter().filter_map(|t| self.0.get(t).copied()).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     }
 }

@@ -24,12 +24,9 @@ pub struct Description {
 pub fn describe(record: &Record) -> Result<Description, String> {
     let (program, nest) = record.nest.parse().map_err(|e| e.to_string())?;
     let normal = guarded(|| normalize_nest(&program, &nest, POLICY))?;
-    let names = normal.symbols.iter().filter_map(|symbol| Some(&program.symbols.get(symbol)?.name));
-    let values = names.map(|name| record.nest.sizes.get(name).copied());
-    let sizes = values.enumerate().filter_map(|(k, value)| Some((format!("n{k}"), value?))).collect();
     let form = NormalForm { hash: format!("{:016x}", normal.hash), text: normal.text };
     if form.hash != record.normal_hash {
         return Err("a nest was measured in another normal form than it has now".into());
     }
-    Ok(Description { form, sizes, embedding: None })
+    Ok(Description { form, sizes: record.nest.sizes.clone(), embedding: None })
 }

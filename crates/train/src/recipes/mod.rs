@@ -19,7 +19,7 @@ use choose::{Tried, choose};
 use oxeye_database::{
     Context, FpPolicy, Json, Measured, NewEntry, Origin, Provenance, RecipeText, Timestamp, Verdict,
 };
-use oxeye_transform::template::{Base, Template};
+use oxeye_transform::template::Template;
 use oxeye_transform::{LEARNT_RECIPE_FORMAT, LearntRecipe, Recipe};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -139,7 +139,6 @@ fn failed(why: &str) -> Verdict {
 /// found again, so the template is all that is kept.
 fn recipe(template: &str) -> Result<RecipeText, String> {
     let template: Template = template.parse().map_err(|e| format!("`{template}` is no template: {e}"))?;
-    let template = Template { base: Base::Normal, ..template };
     let learnt = LearntRecipe { template: Some(template), steps: Recipe::default() };
     Ok(RecipeText { format: LEARNT_RECIPE_FORMAT.into(), steps: Json::from(&learnt.to_json()) })
 }

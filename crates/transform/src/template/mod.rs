@@ -264,22 +264,6 @@ impl Template {
         Instantiator::new(program, nest, machine, policy).instantiate(self)
     }
 
-    /// The same strategy from the other base.
-    pub fn on_other_base(&self) -> Self {
-        let base = match self.base {
-            Base::Source => Base::Normal,
-            Base::Normal => Base::Source,
-        };
-        Self { base, ..*self }
-    }
-
-    /// Whether it makes of a nest what `other` makes, whatever base the two start from: all strategies but those that keep
-    /// the order of their base find their own order of the loops.
-    pub fn is_twin_of(&self, other: &Self) -> bool {
-        let keeps_order = matches!(self.strategy, Strategy::Loops(Loops { order: Order::Source, .. }));
-        self == other || (!keeps_order && *self == other.on_other_base())
-    }
-
     /// A short name for reports.
     pub fn title(&self) -> String {
         if *self == Self::AS_IT_IS {
