@@ -1,12 +1,12 @@
 //! `oxeye db`: look into the recipe database, and carry entries from one to another.
 
-use crate::{optimize::print_or_quit, table};
+use crate::{optimize::print_or_quit, table, tuning::own_database};
 use anyhow::Context as _;
 use clap::Subcommand;
 use comfy_table::CellAlignment;
 use oxeye_database::{
-    Addition, Count, Entry, EntryId, OnBadLine, OnDamage, Order, RecipeStore, SqliteStore, Tally, Verdict,
-    default_path, exchange_line, export, export_file, import, merge, parse_line,
+    Addition, Count, Entry, EntryId, OnBadLine, Order, RecipeStore, SqliteStore, Tally, Verdict,
+    exchange_line, export, export_file, import, merge, parse_line,
 };
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -104,10 +104,7 @@ enum Command {
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let (path, on_damage) = match args.database {
-        Some(path) => (path, OnDamage::Refuse),
-        None => (default_path()?, OnDamage::SetAside),
-    };
+    let (path, on_damage) = own_database(args.database)?;
     if matches!(args.command, Command::Path) {
         print_or_quit(&format!("{}\n", path.display()))?;
         return Ok(ExitCode::SUCCESS);

@@ -2,6 +2,7 @@
 
 mod db;
 mod draw;
+mod explain;
 mod host;
 mod optimize;
 mod profile;
@@ -30,6 +31,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Optimize(optimize::Args),
+    Explain(explain::Args),
     Search(search::Args),
     Host(host::Args),
     Profile(profile::Args),
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
     });
     let outcome = match Cli::parse().command {
         Command::Db(args) => db::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Host(args) => host::run(args),
         Command::Optimize(args) => optimize::run(args),
         Command::Profile(args) => profile::run(args),

@@ -2,10 +2,9 @@
 
 use crate::draw::Drawing;
 use crate::program::ProgramArgs;
-use crate::tuning::{Memory, TuningArgs, duration};
+use crate::tuning::{KnowledgeArgs, Memory, TuningArgs, duration};
 use anyhow::bail;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -27,6 +26,14 @@ Examples:
   Keep every trial in the recipe database, failures included
     oxeye optimize gemm.c --learn -- gcc -O3 -march=native -lm
 
+  Take recipes from another database, or from none
+    oxeye optimize gemm.c --database team.sqlite -- gcc -O3
+    oxeye optimize gemm.c --no-database -- gcc -O3
+
+What helped the nests of the recipe database that are most like yours is tried first: `oxeye explain`
+shows which nests those are and why. If nothing of it is faster, and where no nest is like yours, what
+the nest itself suggests is tried.
+
 Exit codes:
   0    done; if nothing faster was found the file comes back unchanged and the table says why
   1    the tuned program did not behave like the original and was discarded
@@ -47,9 +54,8 @@ pub(crate) struct Args {
     /// Add every trial to the recipe database
     #[arg(long)]
     learn: bool,
-    /// The recipe database that --learn adds to [default: as `oxeye db path` says]
-    #[arg(long, value_name = "FILE", requires = "learn")]
-    database: Option<PathBuf>,
+    #[command(flatten)]
+    knowledge: KnowledgeArgs,
 }
 
 /// Runs the subcommand.
@@ -57,7 +63,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut options = args.program.options();
     options.budget = args.budget;
     args.tuning.apply(&mut options, &[])?;
-    let memory = if args.learn { Some(Memory::open(args.database)?) } else { None };
+    let memory = if args.learn { Some(Memory::open(args.knowledge.database.clone())?) } else { None };
+    args.knowledge.apply(&mut options);
     let drawing = Drawing::new();
     let outcome = match memory {
         None => oxeye::optimize(&options, &drawing).map(|report| (report, None)),

@@ -2,8 +2,8 @@
 
 use crate::draw::Drawing;
 use crate::program::ProgramArgs;
-use crate::tuning::{Memory, TuningArgs, duration};
-use oxeye::{Report, SearchOptions};
+use crate::tuning::{Memory, TuningArgs, duration, knowledge};
+use oxeye::{Knowledge, Report, SearchOptions};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -57,8 +57,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     database: Option<PathBuf>,
     /// Add nothing to the recipe database
-    #[arg(long, conflicts_with = "database")]
+    #[arg(long)]
     no_learn: bool,
+    /// Begin with what every way of finding donors would pick, and tell how that fared
+    #[arg(long, hide = true)]
+    compare: bool,
 }
 
 /// Runs the subcommand.
@@ -67,9 +70,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     options.budget = args.budget;
     let log: Vec<&Path> = args.log.as_deref().into_iter().collect();
     args.tuning.apply(&mut options, &log)?;
+    options.knowledge = if args.compare { knowledge(args.database.clone()) } else { Knowledge::Nothing };
     let memory = if args.no_learn { None } else { Some(Memory::open(args.database)?) };
     let max_trials = args.max_trials.map(|n| n as usize);
-    let searching = SearchOptions { seed: args.seed, log: args.log, max_trials };
+    let searching = SearchOptions { seed: args.seed, log: args.log, max_trials, compare: args.compare };
     let drawing = Drawing::new();
     let outcome = oxeye::search(&options, &searching, &drawing);
     drawing.finish();
@@ -93,6 +97,11 @@ fn searched(report: &Report) -> String {
              {hopeless} hopeless; {}",
             nest.stopped
         );
+        for method in &nest.compared {
+            let speedup = method.speedup.map_or("none right".into(), |s| format!("{s:.2}x"));
+            let picks = method.picks.join(", ");
+            let _ = writeln!(out, "  donors by {}: best {speedup} of {picks}", method.method);
+        }
     }
     out
 }

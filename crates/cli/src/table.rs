@@ -100,9 +100,10 @@ fn roof(nest: &NestReport) -> String {
     }
 }
 
-/// Why a nest stays as it is; for a rewritten one only what it was that could not be done besides.
+/// Why a nest stays as it is; for a rewritten one, where its recipe was learnt.
 fn note(nest: &NestReport) -> String {
-    let mut parts: Vec<&str> = nest.note.iter().map(String::as_str).collect();
+    let learnt = nest.learnt_from().map(|from| format!("learnt from {from}"));
+    let mut parts: Vec<&str> = learnt.iter().chain(&nest.note).map(String::as_str).collect();
     if nest.recipe.is_none() {
         parts.extend(nest.refused.iter().take(2).map(String::as_str));
     }

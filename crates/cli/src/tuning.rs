@@ -3,8 +3,10 @@
 use crate::{optimize::print_or_quit, table};
 use anyhow::bail;
 use clap::ValueEnum;
-use oxeye::{FpPolicy, Options, Report};
-use oxeye_database::{Addition, Count, NewEntry, OnDamage, RecipeStore, SqliteStore, default_path};
+use oxeye::{DonorSearch, FpPolicy, Knowledge, Options, Report};
+use oxeye_database::{
+    Addition, Count, DatabaseError, NewEntry, OnDamage, RecipeStore, SqliteStore, default_path,
+};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,12 +18,12 @@ pub(crate) struct TuningArgs {
     /// Where the tuned file goes [default: FILE with `.oxeye` before its extension]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// How many of the fastest candidates of a nest are timed against the original
+    /// How many candidates of a nest that helped nests like it are tried, and how many of the fastest are timed against
+    /// the original
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     top_k: u32,
-    /// Whether floating-point sums may be reordered [default: as the compile flags say]
-    #[arg(long, value_enum)]
-    fp: Option<Fp>,
+    #[command(flatten)]
+    fp: FpArgs,
     /// Write the recipes of the chosen candidates to a file for `oxeye replay`
     #[arg(long, value_name = "RECIPE")]
     save_recipe: Option<PathBuf>,
@@ -31,6 +33,25 @@ pub(crate) struct TuningArgs {
     /// Write the report as a page with roofline plots: one file that needs nothing else
     #[arg(long, value_name = "REPORT")]
     html: Option<PathBuf>,
+}
+
+/// What may be done to floating point.
+#[derive(clap::Args)]
+pub(crate) struct FpArgs {
+    /// Whether floating-point sums may be reordered [default: as the compile flags say]
+    #[arg(long, value_enum)]
+    fp: Option<Fp>,
+}
+
+impl FpArgs {
+    /// The policy of the run.
+    pub(crate) fn policy(&self) -> FpPolicy {
+        match self.fp {
+            None => FpPolicy::FromFlags,
+            Some(Fp::Strict) => FpPolicy::Strict,
+            Some(Fp::Reassociate) => FpPolicy::Reassociate,
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -46,11 +67,7 @@ impl TuningArgs {
     pub(crate) fn apply(&self, options: &mut Options, others: &[&Path]) -> anyhow::Result<()> {
         options.output = self.output.clone();
         options.top_k = self.top_k as usize;
-        options.fp = match self.fp {
-            None => FpPolicy::FromFlags,
-            Some(Fp::Strict) => FpPolicy::Strict,
-            Some(Fp::Reassociate) => FpPolicy::Reassociate,
-        };
+        options.fp = self.fp.policy();
         options.save_recipe = self.save_recipe.clone();
         let output = options.output_path();
         let mut taken: Vec<&Path> = vec![&options.file, &output];
@@ -90,17 +107,57 @@ impl TuningArgs {
     }
 }
 
+/// Where a subcommand looks up what helped other nests.
+#[derive(clap::Args)]
+pub(crate) struct KnowledgeArgs {
+    /// The recipe database to learn from, over the one that is built in [default: as `oxeye db path` says]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) database: Option<PathBuf>,
+    /// Look nothing up: try what the nest itself suggests
+    #[arg(long, conflicts_with = "database")]
+    no_database: bool,
+    /// How nests to learn from are found: embedding, static, hand-made, random or none
+    #[arg(long, value_name = "HOW", default_value = "embedding", hide = true, value_parser = donor_search)]
+    donors: DonorSearch,
+}
+
+impl KnowledgeArgs {
+    /// Puts what these arguments say into the options.
+    pub(crate) fn apply(&self, options: &mut Options) {
+        options.knowledge =
+            if self.no_database { Knowledge::Nothing } else { knowledge(self.database.clone()) };
+        options.donors = self.donors;
+    }
+}
+
+/// What is known in a database that was named, or in the user's own.
+pub(crate) fn knowledge(named: Option<PathBuf>) -> Knowledge {
+    // Where there is no home, there is nothing of one's own to look up.
+    own_database(named).map_or(Knowledge::Shipped, |(path, on_damage)| Knowledge::Own { path, on_damage })
+}
+
+/// The database that was named, or the user's own, which is set aside where it is damaged: one that was named, perhaps by
+/// mistake, is left as it is.
+pub(crate) fn own_database(named: Option<PathBuf>) -> Result<(PathBuf, OnDamage), DatabaseError> {
+    match named {
+        Some(path) => Ok((path, OnDamage::Refuse)),
+        None => Ok((default_path()?, OnDamage::SetAside)),
+    }
+}
+
+fn donor_search(text: &str) -> Result<DonorSearch, String> {
+    let known = DonorSearch::ALL.map(DonorSearch::name);
+    let found = DonorSearch::ALL.into_iter().find(|how| how.name() == text);
+    found.ok_or_else(|| format!("it is one of {}", known.join(", ")))
+}
+
 /// The database that a run adds to.
 pub(crate) struct Memory(SqliteStore);
 
 impl Memory {
     /// Opens the database before anything is measured, so that nothing is learnt for nothing.
     pub(crate) fn open(path: Option<PathBuf>) -> anyhow::Result<Self> {
-        // The user's own is set aside where it is damaged; one that was named is left as it is.
-        let (path, on_damage) = match path {
-            Some(path) => (path, OnDamage::Refuse),
-            None => (default_path()?, OnDamage::SetAside),
-        };
+        let (path, on_damage) = own_database(path)?;
         Ok(Self(SqliteStore::open(&path, on_damage)?))
     }
 

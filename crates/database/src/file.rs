@@ -113,7 +113,8 @@ impl Turn {
     /// database would drop the locks that SQLite holds on it.
     fn wait_for(path: &Path) -> Self {
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder =
+            target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let lock = std::fs::File::open(folder).ok().filter(|folder| folder.lock().is_ok());
         Self { _folder: lock }
     }

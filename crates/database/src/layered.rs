@@ -68,6 +68,16 @@ impl<U: RecipeStore, L: RecipeStore> RecipeStore for Layered<U, L> {
         Ok(store::rank(upper.into_iter().chain(lower).collect(), k, filter.one_per_nest))
     }
 
+    /// Those of the upper store hide those of the lower.
+    fn nests(&self) -> Result<Vec<Entry>, DatabaseError> {
+        let mut nests = self.upper.nests()?;
+        let own: HashSet<String> = nests.iter().map(|e| e.content.nest.hash.clone()).collect();
+        let lower = self.lower.nests()?.into_iter().filter(|e| !own.contains(&e.content.nest.hash));
+        nests.extend(lower.map(shipped));
+        nests.sort_by(|a, b| a.content.nest.hash.cmp(&b.content.nest.hash));
+        Ok(nests)
+    }
+
     /// The lower store counts as the older.
     fn entries(&self, order: Order) -> Entries<'_> {
         let upper = self.upper.entries(order);
@@ -129,6 +139,18 @@ mod tests {
                 assert_eq!(store.get(entry.id).expect("reads"), Some(entry));
             }
         }
+    }
+
+    #[test]
+    fn every_nest_is_there_once() {
+        let store = layered();
+        assert_eq!(ids(store.upper.nests().expect("reads")), ["1", "2"]);
+        let nests = store.nests().expect("reads");
+        assert_eq!(ids(nests), ["1", "2"]);
+        let mut lower = MemoryStore::new();
+        lower.add(testing::entry(3, 1)).expect("adds");
+        lower.add(testing::entry(3, 2)).expect("adds");
+        assert_eq!(ids(Layered::new(store.upper, lower).nests().expect("reads")), ["1", "2", "s1"]);
     }
 
     #[test]

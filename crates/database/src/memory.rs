@@ -86,6 +86,14 @@ impl RecipeStore for MemoryStore {
         Ok(store::rank(hits.collect(), k, filter.one_per_nest))
     }
 
+    fn nests(&self) -> Result<Vec<Entry>, DatabaseError> {
+        let mut first: BTreeMap<&str, &Entry> = BTreeMap::new();
+        for entry in &self.entries {
+            first.entry(&entry.content.nest.hash).or_insert(entry);
+        }
+        Ok(first.into_values().cloned().collect())
+    }
+
     fn entries(&self, order: Order) -> Entries<'_> {
         let entries = self.entries.iter().cloned().map(Ok);
         match order {

@@ -231,6 +231,11 @@ impl RecipeStore for SqliteStore {
         Ok(found.unwrap_or_default())
     }
 
+    fn nests(&self) -> Result<Vec<Entry>, DatabaseError> {
+        let condition = "where e.id in (select min(id) from entry group by nest) order by n.hash";
+        Ok(self.read(|connection, _| rows::select(connection, condition, &[]))?.unwrap_or_default())
+    }
+
     fn entries(&self, order: Order) -> Entries<'_> {
         let mut portion = VecDeque::new();
         let (mut last, mut ended) = (None, false);

@@ -26,6 +26,9 @@ pub trait RecipeStore: Send + Sync {
     /// distances: nearest first, of equally near ones the lower number first.
     fn nearest(&self, to: &Embedding, k: usize, filter: &Filter) -> Result<Vec<(Entry, f32)>, DatabaseError>;
 
+    /// One entry of every normal form, that of the lowest number, ordered by hash.
+    fn nests(&self) -> Result<Vec<Entry>, DatabaseError>;
+
     /// All entries by number, read in portions: entries that are added meanwhile may be among them or not.
     fn entries(&self, order: Order) -> Entries<'_>;
 

@@ -1,11 +1,12 @@
-//! Stage 3: for every nest worth tuning, recipes as C text.
+//! Stage 3: for every nest worth tuning, recipes as C text: first the few that helped nests like it, then what its own
+//! loops suggest.
 
-use crate::{Captured, CapturedNest, Error, Tuner};
+use crate::transfer::{Advice, AdvisedOption, Choice};
+use crate::{Captured, DonorSearch, Error, NestDescription, Tuner};
 use oxeye_codegen::{RenderOptions, render_nest};
-use oxeye_frontend::Unit;
 use oxeye_ir::{LoopId, Nest, Program};
 use oxeye_transform::template::Template;
-use oxeye_transform::{Applied, Machine, Policy, Recipe, Suggestion, apply, suggest};
+use oxeye_transform::{Applied, Machine, Policy, Recipe, Suggestion, Suggestions, apply, suggest};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Nests with recipes to try.
@@ -21,8 +22,14 @@ pub struct Candidates {
 pub struct NestCandidates {
     /// Best guess first.
     pub candidates: Vec<Candidate>,
+    /// How many of them to try; the others are for when none of these is faster.
+    pub n_first: usize,
     /// What was found impossible, in words.
     pub refused: Vec<String>,
+    /// Where the candidates come from, if there is something to say.
+    pub note: Option<String>,
+    /// What the nest is known by, and what was advised.
+    pub advice: Option<Box<(NestDescription, Advice)>>,
 }
 
 /// A recipe to try.
@@ -35,9 +42,12 @@ pub struct Candidate {
     pub recipe: Recipe,
     /// What came of applying it.
     pub state: CandidateState,
+    /// What is thought of it.
+    pub choice: Choice,
 }
 
 /// What came of applying a recipe.
+#[derive(Clone, Debug)]
 pub enum CandidateState {
     /// Proved legal and rendered.
     Ready {
@@ -66,23 +76,26 @@ impl Candidates {
     pub fn add(&mut self, tuner: &Tuner<'_>, nest_idx: usize, name: &str, recipe: Recipe) {
         let (_, program, nest) = self.captured.nests[nest_idx].of(&self.captured.unit);
         let state = prove(tuner.rendering(&self.captured.unit.source), program, nest, &recipe);
-        let candidate = Candidate { name: name.to_owned(), template: None, recipe, state };
-        self.nests[nest_idx].candidates.insert(0, candidate);
-        mark_duplicates(&mut self.nests[nest_idx].candidates);
+        let choice = Choice::default();
+        let candidate = Candidate { name: name.to_owned(), template: None, recipe, state, choice };
+        let nest = &mut self.nests[nest_idx];
+        nest.candidates.insert(0, candidate);
+        nest.n_first += 1;
+        mark_duplicates(&mut nest.candidates);
     }
 }
 
 impl Tuner<'_> {
-    /// Stage 3: suggests recipes for every nest that is not skipped, applies them and renders what is legal.
+    /// Stage 3: recipes for every nest that is not skipped, each applied and rendered if it is legal.
     ///
     /// # Errors
-    /// If the run is interrupted.
+    /// If the run is interrupted, or the recipe database cannot be read.
     pub fn candidates(&self, captured: Captured) -> Result<Candidates, Error> {
         let mut nests = Vec::new();
-        for nest in &captured.nests {
+        for (idx, nest) in captured.nests.iter().enumerate() {
             self.check_cancelled()?;
             nests.push(if nest.skip.is_none() {
-                self.suggested(&captured.unit, nest)
+                self.candidates_by(&captured, idx, self.options.donors)?
             } else {
                 NestCandidates::default()
             });
@@ -90,16 +103,49 @@ impl Tuner<'_> {
         Ok(Candidates { captured, nests })
     }
 
-    fn suggested(&self, unit: &Unit, captured: &CapturedNest) -> NestCandidates {
-        let (_, program, nest) = captured.of(unit);
-        let suggestions = match guarded(|| suggest(program, nest, &self.machine(), self.policy())) {
-            Ok(suggestions) => suggestions,
-            Err(reason) => return NestCandidates { candidates: Vec::new(), refused: vec![reason] },
+    /// The candidates of one nest, donors found in one way or another.
+    pub(crate) fn candidates_by(
+        &self,
+        captured: &Captured,
+        idx: usize,
+        how: DonorSearch,
+    ) -> Result<NestCandidates, Error> {
+        let suggested = match self.suggestions(captured, idx) {
+            Ok(suggested) => suggested,
+            Err(reason) => return Ok(NestCandidates { refused: vec![reason], ..NestCandidates::default() }),
         };
+        if self.recipes.is_none() || how == DonorSearch::None {
+            return Ok(self.suggested(captured, idx, suggested));
+        }
+        let (description, advice) = match self.advice(captured, idx, &suggested, how)? {
+            Ok(advised) => advised,
+            Err(why) => {
+                let found = self.suggested(captured, idx, suggested);
+                return Ok(NestCandidates { note: Some(format!("no donors: {why}")), ..found });
+            }
+        };
+        let found = match advice.useless() {
+            Some(why) => {
+                let found = self.suggested(captured, idx, suggested);
+                NestCandidates { note: Some(why), ..found }
+            }
+            None => advised(&advice, suggested),
+        };
+        Ok(NestCandidates { advice: Some(Box::new((description, advice))), ..found })
+    }
+
+    /// What the nest's own loops suggest; a bug there must cost no more than this nest.
+    pub(crate) fn suggestions(&self, captured: &Captured, idx: usize) -> Result<Suggestions, String> {
+        let (_, program, nest) = captured.nests[idx].of(&captured.unit);
+        guarded(|| suggest(program, nest, &self.machine(), self.policy()))
+    }
+
+    fn suggested(&self, captured: &Captured, idx: usize, suggestions: Suggestions) -> NestCandidates {
+        let (_, program, nest) = captured.nests[idx].of(&captured.unit);
         let mut refused = suggestions.refused;
         let recipes = suggestions.recipes;
         let states = in_parallel(&recipes, self.host.cores as usize, |suggestion| {
-            prove(self.rendering(&unit.source), program, nest, &suggestion.recipe)
+            prove(self.rendering(&captured.unit.source), program, nest, &suggestion.recipe)
         });
         let mut candidates: Vec<Candidate> = recipes
             .into_iter()
@@ -109,6 +155,7 @@ impl Tuner<'_> {
                 template: Some(template),
                 recipe,
                 state,
+                choice: Choice::default(),
             })
             .collect();
         mark_duplicates(&mut candidates);
@@ -120,7 +167,8 @@ impl Tuner<'_> {
                 }
             }
         }
-        NestCandidates { candidates, refused }
+        let n_first = candidates.len();
+        NestCandidates { candidates, n_first, refused, ..NestCandidates::default() }
     }
 
     /// What recipes need to know of the machine.
@@ -134,13 +182,41 @@ impl Tuner<'_> {
         }
     }
 
-    fn rendering<'s>(&self, source: &'s str) -> Rendering<'s> {
+    pub(crate) fn rendering<'s>(&self, source: &'s str) -> Rendering<'s> {
         Rendering { source, threads: self.threads, policy: self.policy() }
     }
 
     /// The policy under which recipes are applied.
     pub(crate) fn policy(&self) -> Policy {
         Policy { reassociate: self.options.reassociate() }
+    }
+}
+
+/// The schedules that were chosen, and behind them those that the nest itself suggests.
+fn advised(advice: &Advice, suggested: Suggestions) -> NestCandidates {
+    let mut order = advice.chosen.clone();
+    for suggestion in &suggested.recipes {
+        let makes_it = |option: &AdvisedOption| option.templates.contains(&suggestion.template);
+        let position = advice.options.iter().position(makes_it);
+        order.extend(position.filter(|position| !order.contains(position)));
+    }
+    let candidate = |position: &usize| {
+        let AdvisedOption { name, templates, recipe, state, choice, .. } = advice.options[*position].clone();
+        Candidate { name, template: templates.first().copied(), recipe, state, choice }
+    };
+    let mut refused = suggested.refused;
+    // What only the panel proposed, and does not fit, nobody asked for.
+    for refusal in advice.refused.iter().filter(|r| r.helped.is_some() || r.recipe.is_some()) {
+        let sentence = refusal.to_string();
+        if !refused.contains(&sentence) {
+            refused.push(sentence);
+        }
+    }
+    NestCandidates {
+        candidates: order.iter().map(candidate).collect(),
+        n_first: advice.chosen.len(),
+        refused,
+        ..NestCandidates::default()
     }
 }
 

@@ -12,6 +12,9 @@ pub enum Error {
     /// A program, library or process could not be built or run.
     #[error(transparent)]
     Measure(#[from] oxeye_measure::MeasureError),
+    /// The recipe database cannot be read.
+    #[error(transparent)]
+    Database(#[from] oxeye_database::DatabaseError),
     /// The program does not build.
     #[error("{command} fails on {}, so there is nothing to compare with; its words:\n{message}", file.display())]
     Build {

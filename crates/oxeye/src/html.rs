@@ -62,6 +62,7 @@ fn entry(nest: &NestReport) -> Option<NestEntry> {
     Some(NestEntry {
         after: nest.profile_after.clone(),
         recipe: nest.recipe.clone(),
+        learnt_from: nest.learnt_from(),
         steps: nest.steps.clone(),
         speedup: speedup.map(|s| measured(s, interval / s, nest.samples)),
         verified: nest.verified,

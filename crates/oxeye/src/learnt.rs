@@ -1,13 +1,10 @@
 //! What a run has learnt of recipes, for the recipe database: failures included.
 
-use crate::{Captured, Emitted, MeasuredNest, RECIPE_SCHEMA, Sizes, Trial, Tuner, Verdict};
+use crate::{Emitted, MeasuredNest, RECIPE_SCHEMA, Trial, Tuner, Verdict};
 use oxeye_database::{
-    Context, FpPolicy, Json, Measured, NewEntry, NormalForm, Origin, Provenance, RecipeText, Speedup,
-    Timestamp,
+    Context, FpPolicy, Json, Measured, NewEntry, Origin, Provenance, RecipeText, Speedup, Timestamp,
 };
-use oxeye_ir::{Nest, Program};
-use oxeye_transform::{LEARNT_RECIPE_FORMAT, LearntRecipe, Policy, normalize_nest};
-use std::collections::BTreeMap;
+use oxeye_transform::{LEARNT_RECIPE_FORMAT, LearntRecipe};
 
 /// A single run of each tells a gain or a loss only if it is beyond this.
 const SCREENING_NOISE: f64 = 1.1;
@@ -46,16 +43,13 @@ pub(crate) fn entries(emitted: &Emitted<'_>, origin: Origin) -> Vec<NewEntry> {
         if tried.is_empty() {
             continue;
         }
-        let (_, program, loops) = measured.captured.nests[idx].of(&measured.captured.unit);
-        // A bug in normalization must cost no more than what this nest has taught.
-        let Ok(form) = crate::candidates::guarded(|| normal_form(program, loops, tuner.policy())) else {
-            continue;
-        };
+        // What cannot be described must cost no more than what this nest has taught.
+        let Ok(described) = tuner.describe(&measured.captured, idx, nest.baseline_seconds) else { continue };
         for trial in tried {
             let Some((verdict, figures, n_samples)) = judged(trial, nest) else { continue };
             entries.push(NewEntry {
-                nest: form.clone(),
-                embedding: None,
+                nest: described.form.clone(),
+                embedding: Some(described.stored()),
                 recipe: recipe_text(&LearntRecipe { template: trial.template, steps: trial.recipe.clone() }),
                 verdict,
                 measured: figures,
@@ -63,7 +57,7 @@ pub(crate) fn entries(emitted: &Emitted<'_>, origin: Origin) -> Vec<NewEntry> {
                 context: context.clone(),
                 compiler_version: tuner.compiler.version().unwrap_or_default(),
                 host_summary: host_summary.clone(),
-                sizes: sizes(&measured.captured, idx),
+                sizes: described.sizes.clone(),
                 provenance: Provenance { origin, imported_from: None },
                 created_at: Timestamp::now(),
                 oxeye_version: env!("CARGO_PKG_VERSION").into(),
@@ -73,13 +67,8 @@ pub(crate) fn entries(emitted: &Emitted<'_>, origin: Origin) -> Vec<NewEntry> {
     entries
 }
 
-/// What nests are known by.
-fn normal_form(program: &Program, nest: &Nest, policy: Policy) -> NormalForm {
-    let normal = normalize_nest(program, nest, policy);
-    NormalForm { hash: format!("{:016x}", normal.hash), text: normal.text }
-}
-
-fn context(tuner: &Tuner<'_>) -> Context {
+/// Where and how a run measures.
+pub(crate) fn context(tuner: &Tuner<'_>) -> Context {
     let host_key = match &tuner.host_profile {
         Some(profile) => format!("{}, {} threads", profile.key.cpu_model, profile.key.threads),
         None => format!("unknown, {} threads", tuner.host.cores),
@@ -91,16 +80,6 @@ fn context(tuner: &Tuner<'_>) -> Context {
         threads: tuner.threads,
         policy: if tuner.policy().reassociate { FpPolicy::Reassociate } else { FpPolicy::Strict },
     }
-}
-
-/// Values of the symbols of the nest, by their names in the source.
-fn sizes(captured: &Captured, idx: usize) -> BTreeMap<String, i64> {
-    let nest = &captured.nests[idx];
-    let (_, program, _) = nest.of(&captured.unit);
-    let known = nest.samples.first().map(|sample| Sizes::of(nest, sample)).unwrap_or_default();
-    let value =
-        |(id, symbol): (&oxeye_ir::SymId, &oxeye_ir::Symbol)| Some((symbol.name.clone(), known.get(*id)?));
-    program.symbols.iter().filter_map(value).collect()
 }
 
 /// Whether a trial tells something: what was refused is refused again without having to be remembered.

@@ -42,9 +42,12 @@
 mod candidates;
 mod captured;
 mod counted;
+mod describe;
 mod emitted;
 mod error;
+mod explain;
 mod files;
+mod finalists;
 mod html;
 mod learnt;
 mod machine;
@@ -58,18 +61,26 @@ mod replay;
 mod report;
 mod roof;
 mod search;
+mod shipped;
 mod sizes;
 mod synthetic;
+mod transfer;
 mod tuner;
 
 pub use candidates::{Candidate, CandidateState, Candidates, NestCandidates};
 pub use captured::{Captured, CapturedNest, ProgramRun};
+pub use describe::{Embedder, NestDescription};
 pub use emitted::Emitted;
 pub use error::Error;
+pub use explain::{
+    CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
+    NestExplanation, RefusalExplanation, TrialExplanation, explain,
+};
 pub use files::{check_writable, write_atomically};
+pub use finalists::Winner;
 pub use learnt::{learnt_recipe, recipe_text};
-pub use measured::{Measured, MeasuredNest, Trial, Winner};
-pub use options::{Compiler, FpPolicy, Options, default_output};
+pub use measured::{Measured, MeasuredNest, Trial};
+pub use options::{Compiler, DonorSearch, FpPolicy, Knowledge, Options, default_output};
 pub use oxeye_frontend::Unit;
 pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{LEARNT_RECIPE_FORMAT, LearntRecipe, Recipe, Transformation};
@@ -81,6 +92,10 @@ pub use report::{
     BuildReport, DiagnosticReport, FpReport, HostReport, NestReport, ProgramReport, REPORT_SCHEMA, Report,
     TrialReport, Verdict,
 };
-pub use search::{NestSearchReport, SEARCH_SCHEMA, SearchOptions, SearchReport, search, trial_recipes};
+pub use search::{
+    ComparedMethod, NestSearchReport, SEARCH_SCHEMA, SearchOptions, SearchReport, search, trial_recipes,
+};
+pub use shipped::{shipped_embedder, shipped_recipes};
 pub use sizes::Sizes;
+pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Choice, Donor, DonorTrial};
 pub use tuner::{Tuner, interrupt, optimize, optimize_and_learn};

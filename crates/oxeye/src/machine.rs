@@ -1,6 +1,7 @@
 //! What schedules need to know of the machine: caches, cores, vector width.
 
 use crate::report::HostReport;
+use oxeye_embed::HostVector;
 use oxeye_host::{FloatType, HostProfile};
 use oxeye_measure::{Compiler, Invocation, Limits, run_program};
 
@@ -20,6 +21,29 @@ pub(crate) fn detect(compiler: &Compiler, profile: Option<&HostProfile>) -> Host
         peak_f64_gflops: profile
             .and_then(|p| Some(p.peak_gflops(FloatType::F64, all_cores(p), u32::MAX)?.value)),
         thorough: profile.is_some_and(|p| p.thorough),
+    }
+}
+
+/// The machine as feature vectors have it. Caches are as the system tells them, as they are where encoders are trained.
+pub(crate) fn vector(host: &HostReport, profile: Option<&HostProfile>, threads: u32) -> HostVector {
+    let told = |level| profile.and_then(|p| Some(p.topology.cache(level)?.bytes));
+    let rate = |ty| profile.and_then(|p| Some(p.peak_gflops(ty, p.all_cores(), u32::MAX)?.value));
+    let bandwidth = |level| profile.and_then(|p| Some(p.bandwidth(level, p.all_cores())?.value));
+    let bytes = |level, known: u64| Some(told(level).unwrap_or(known) as f64);
+    HostVector {
+        l1_bytes: bytes(1, host.l1_bytes),
+        l2_bytes: bytes(2, host.l2_bytes),
+        l3_bytes: bytes(3, host.l3_bytes),
+        cores: profile.map(|p| f64::from(p.topology.cores())).or(Some(f64::from(host.cores))),
+        threads: Some(f64::from(threads)),
+        vector_bytes: Some(f64::from(host.vector_bytes)),
+        peak_f32_gflops: rate(FloatType::F32),
+        peak_f64_gflops: rate(FloatType::F64),
+        l1_gb_per_s: bandwidth("L1"),
+        l2_gb_per_s: bandwidth("L2"),
+        l3_gb_per_s: bandwidth("L3"),
+        dram_gb_per_s: bandwidth("DRAM"),
+        clock_ghz: profile.and_then(|p| Some(p.clock_ghz.as_ref()?.value)),
     }
 }
 

@@ -2,27 +2,29 @@
 
 use crate::candidates::{Candidate, CandidateState, NestCandidates};
 use crate::captured::complaint;
+use crate::finalists::{Finalist, Winner};
 use crate::report::Verdict;
 use crate::roof::{ENOUGH_PERCENT, Roofs};
-use crate::{Candidates, Captured, CapturedNest, Error, Event, FpPolicy, Phase, Recipe, Tuner, synthetic};
+use crate::transfer::{Advice, Choice};
+use crate::{
+    Candidates, Captured, CapturedNest, Error, Event, FpPolicy, NestDescription, Phase, Recipe, Tuner,
+    synthetic,
+};
 use oxeye_codegen::replay_unit;
 use oxeye_measure::{
-    Argument, CompileJob, MeasureError, Outputs, Rejection, Replay, ReplayOptions, TimingOptions, Tolerance,
-    compile_all, verify,
+    Argument, CompileJob, MeasureError, Outputs, Rejection, Replay, Tolerance, compile_all, verify,
 };
 use oxeye_profile::NestProfile;
 use oxeye_transform::template::Template;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A candidate must be this much faster, at the pessimistic end of the interval, to be chosen.
-const LEAST_SPEEDUP: f64 = 1.02;
 /// From this time on one run of each tells enough if it tells a lot.
 pub(crate) const LONG_SECONDS: f64 = 1.0;
-/// A lot: the speedup seen in single runs that needs no repetition of long nests.
-const CLEAR_SPEEDUP: f64 = 1.25;
-/// Timing one finalist in turns with the original takes no longer than this.
-pub(crate) const MOST_TIMING_SECONDS: f64 = 3.0;
+/// A first call as long as this is as good as a second one.
+const TELLING_SECONDS: f64 = 0.4;
 /// No single compilation of a candidate may take longer.
 pub(crate) const COMPILE_SECONDS: f64 = 30.0;
 
@@ -51,6 +53,8 @@ pub struct MeasuredNest {
     pub before: Option<NestProfile>,
     /// The same of the winner.
     pub after: Option<NestProfile>,
+    /// What the nest is known by, and what donors and the encoder advised.
+    pub advice: Option<Box<(NestDescription, Advice)>>,
 }
 
 /// One candidate.
@@ -62,6 +66,8 @@ pub struct Trial {
     pub template: Option<Template>,
     /// The recipe.
     pub recipe: Recipe,
+    /// What was thought of it.
+    pub choice: Choice,
     /// What became of it.
     pub verdict: Verdict,
     /// Seconds of one invocation when it was screened.
@@ -76,47 +82,23 @@ pub struct Trial {
     pub why: Option<String>,
 }
 
-/// The chosen candidate of a nest.
-#[derive(Clone, Debug)]
-pub struct Winner {
-    /// Index into the trials.
-    pub trial_idx: usize,
-    /// Median seconds of the original in the interleaved timing.
-    pub baseline_seconds: f64,
-    /// Median seconds of the candidate.
-    pub seconds: f64,
-    /// Original by candidate.
-    pub speedup: f64,
-    /// Interval of the speedup, if there were enough runs for one.
-    pub interval: Option<(f64, f64)>,
-    /// Timed runs of each.
-    pub samples: usize,
-    /// Relative spread of the original's times, if there were several.
-    pub spread: Option<f64>,
-    /// Largest relative difference of an output element, over all samples.
-    pub max_rel_error: f64,
-    /// Whether floating-point sums are taken in another order.
-    pub reassociated: bool,
-    /// Whether its text needs OpenMP.
-    pub openmp: bool,
-}
-
-/// A candidate that gives the right outputs.
-pub(crate) struct Finalist {
-    pub(crate) trial_idx: usize,
-    pub(crate) library: PathBuf,
-    pub(crate) seconds: f64,
-    pub(crate) max_rel_error: f64,
-    pub(crate) reassociated: bool,
-    pub(crate) openmp: bool,
+/// What was compiled of a nest before anything was run.
+struct Built {
+    /// The original, or why there is none.
+    original: Result<PathBuf, String>,
+    /// Candidates by their numbers.
+    candidates: BTreeMap<usize, Result<PathBuf, MeasureError>>,
 }
 
 /// What a nest's candidates are run with.
 pub(crate) struct Bench<'a> {
-    nest: &'a CapturedNest,
-    arguments: Vec<Argument>,
-    replay: Replay,
-    baseline: PathBuf,
+    captured: &'a Captured,
+    /// Position of the nest there.
+    idx: usize,
+    pub(crate) nest: &'a CapturedNest,
+    pub(crate) arguments: Vec<Argument>,
+    pub(crate) replay: Replay,
+    pub(crate) baseline: PathBuf,
     /// What the original left in its arguments.
     pub(crate) reference: Outputs,
     /// Seconds of one invocation of the original on the first sample.
@@ -195,49 +177,97 @@ impl Tuner<'_> {
     ) -> Result<MeasuredNest, Error> {
         let nest = &captured.nests[idx];
         let (function, _, _) = nest.of(&captured.unit);
-        let mut result = MeasuredNest { refused: candidates.refused, ..MeasuredNest::default() };
-        result.trials = candidates.candidates.iter().map(untried).collect();
-        let n_ready = result.trials.iter().filter(|t| t.verdict == Verdict::NotTried).count();
+        let NestCandidates { candidates, n_first, refused, note, advice } = candidates;
+        let mut result = MeasuredNest { refused, note, advice, ..MeasuredNest::default() };
+        result.trials = candidates.iter().map(untried).collect();
+        let n_ready = result.trials[..n_first].iter().filter(|t| t.verdict == Verdict::NotTried).count();
         self.progress.event(Event::Nest { function, line: nest.span.line, n_candidates: n_ready });
-        if n_ready == 0 {
-            result.note = Some("no schedule other than its own was found to be legal and different".into());
+        if result.trials.iter().all(|t| t.verdict != Verdict::NotTried) {
+            let why = "no schedule other than its own was found to be legal and different";
+            add_note(&mut result.note, why);
             return Ok(result);
         }
-        let bench = match self.bench(captured, idx, deadline)? {
+        let mut built = self.build_first(captured, idx, &candidates[..n_first])?;
+        let mut bench = match self.bench(captured, idx, deadline, built.original)? {
             Ok(bench) => bench,
             Err(why) => {
-                result.note = Some(why);
+                add_note(&mut result.note, &why);
                 return Ok(result);
             }
         };
         result.baseline_seconds = Some(bench.baseline_seconds);
-        let finalists = self.screen(captured, idx, &bench, &candidates.candidates, &mut result)?;
-        self.conclude(&bench, finalists, &mut result)?;
+        let (first, rest) = (0..n_first, n_first..candidates.len());
+        let mut finalists = self.screen(&bench, &candidates, first, &mut built.candidates, &mut result)?;
+        self.choose(&bench, &mut finalists, &mut result)?;
+        if result.winner.is_some() {
+            let why = "a schedule that was advised is faster than the original";
+            result.trials[rest].iter_mut().for_each(|trial| {
+                if trial.verdict == Verdict::NotTried {
+                    trial.why = Some(why.into());
+                }
+            });
+        } else if !rest.is_empty() && Instant::now() < bench.deadline {
+            let note =
+                "nothing that was advised is faster, so what the nest itself suggests was tried as well";
+            add_note(&mut result.note, note);
+            // No more of the budget than the nest has of the program's time.
+            let share = self.options.budget.mul_f64(nest.share.unwrap_or(1.0).clamp(0.0, 1.0));
+            bench.deadline = bench.deadline.min(Instant::now() + share);
+            let built = &mut built.candidates;
+            finalists.extend(self.screen(&bench, &candidates, rest, built, &mut result)?);
+            self.choose(&bench, &mut finalists, &mut result)?;
+        }
+        self.conclude(&bench, &mut result);
         Ok(result)
     }
 
-    /// Builds and runs the original; inner error if it cannot be replayed.
+    /// Builds the original and the candidates to begin with, on all cores.
+    fn build_first(&self, captured: &Captured, idx: usize, candidates: &[Candidate]) -> Result<Built, Error> {
+        let in_place = captured.nests[idx].samples.first().and_then(|s| s.nanoseconds);
+        let n_first = self.at_a_time(in_place.map_or(0.0, |ns| 1e-9 * ns as f64));
+        let ready = candidates.iter().enumerate().filter_map(|(k, candidate)| match &candidate.state {
+            CandidateState::Ready { text, openmp, .. } => Some((k, text, *openmp)),
+            _ => None,
+        });
+        let (mut numbers, mut jobs) = (Vec::new(), vec![self.original(captured, idx)?]);
+        for (k, text, openmp) in ready.take(n_first) {
+            numbers.push(k);
+            jobs.push(self.library(captured, idx, &format!("candidate{k}"), text, openmp)?);
+        }
+        let mut libraries = compile_all(&self.replay_compiler(), &jobs, self.host.cores as usize).into_iter();
+        let original = libraries.next().map_or_else(|| Ok(Err(String::new())), |built| self.built(built))?;
+        Ok(Built { original, candidates: numbers.into_iter().zip(libraries).collect() })
+    }
+
+    /// How many candidates to compile together: long nests leave time for few of them, and then the rest need not be
+    /// compiled.
+    fn at_a_time(&self, baseline_seconds: f64) -> usize {
+        (if baseline_seconds > LONG_SECONDS { 1 } else { 4 }) * self.host.cores as usize
+    }
+
+    /// Runs the original; inner error if it cannot be replayed, or was not built.
     pub(crate) fn bench<'a>(
         &'a self,
         captured: &'a Captured,
         idx: usize,
         deadline: Instant,
+        original: Result<PathBuf, String>,
     ) -> Result<Result<Bench<'a>, String>, Error> {
         let nest = &captured.nests[idx];
-        let baseline = match self.baseline(captured, idx)? {
+        let baseline = match original {
             Ok(library) => library,
             Err(why) => return Ok(Err(format!("the nest cannot be taken out of its function: {why}"))),
         };
         let not_replayed =
             |why: &Rejection| format!("the original cannot be replayed: {}", self.words(why, nest));
-        let options =
-            ReplayOptions { threads: self.threads as usize, call_seconds: 600.0, ..ReplayOptions::default() };
-        let replay = Replay::new(&self.replay_compiler(), &self.work, options)?;
+        let replay = self.replay()?;
         let reference = match self.reject(replay.outputs(&baseline, &nest.samples[0]))? {
             Ok(outputs) => outputs,
             Err(why) => return Ok(Err(not_replayed(&why))),
         };
         let mut bench = Bench {
+            captured,
+            idx,
             nest,
             arguments: nest.arguments.iter().map(measure_argument).collect(),
             replay,
@@ -259,14 +289,8 @@ impl Tuner<'_> {
         Ok(Ok(bench))
     }
 
-    /// Takes the best finalist, and compares before and after with the roofs.
-    pub(crate) fn conclude(
-        &self,
-        bench: &Bench<'_>,
-        finalists: Vec<Finalist>,
-        result: &mut MeasuredNest,
-    ) -> Result<(), Error> {
-        self.choose(bench, finalists, result)?;
+    /// Compares before and after with the roofs.
+    pub(crate) fn conclude(&self, bench: &Bench<'_>, result: &mut MeasuredNest) {
         if let Some(roofs) = &bench.roofs {
             let winner = result.winner.as_ref();
             let baseline = winner.map(|w| w.baseline_seconds).or(result.baseline_seconds);
@@ -275,18 +299,25 @@ impl Tuner<'_> {
                 .map(|w| roofs.after(&result.trials[w.trial_idx].recipe, w.seconds, w.threads(self.threads)));
         }
         if result.winner.is_none() {
-            result.note.get_or_insert_with(|| nothing_won(&result.trials));
+            add_note(&mut result.note, &nothing_won(&result.trials));
         }
-        Ok(())
     }
 
     /// The original nest as a library; inner error if its text does not build by itself.
     pub(crate) fn baseline(&self, captured: &Captured, idx: usize) -> Result<Result<PathBuf, String>, Error> {
-        let nest = &captured.nests[idx];
-        let source = &captured.unit.source;
-        let body = source.get(nest.span.start..nest.span.end).unwrap_or_default();
-        let job = self.library(captured, idx, "original", body, false)?;
-        match self.replay_compiler().compile(&job) {
+        self.built(self.replay_compiler().compile(&self.original(captured, idx)?))
+    }
+
+    /// How to build the original.
+    fn original(&self, captured: &Captured, idx: usize) -> Result<CompileJob, Error> {
+        let span = captured.nests[idx].span;
+        let body = captured.unit.source.get(span.start..span.end).unwrap_or_default();
+        self.library(captured, idx, "original", body, false)
+    }
+
+    /// What came of building the original; the inner error is the compiler's complaint.
+    fn built(&self, built: Result<PathBuf, MeasureError>) -> Result<Result<PathBuf, String>, Error> {
+        match built {
             Ok(library) => Ok(Ok(library)),
             Err(MeasureError::CompileFailed { text, .. }) => {
                 self.check_cancelled()?;
@@ -312,24 +343,22 @@ impl Tuner<'_> {
         Ok(CompileJob { seconds: COMPILE_SECONDS, ..job })
     }
 
-    /// Compiles and runs candidates, a few at a time until the deadline; those with the right outputs are finalists.
+    /// Compiles and runs some of the candidates, a few at a time until the deadline; those with the right outputs are
+    /// finalists.
     fn screen(
         &self,
-        captured: &Captured,
-        idx: usize,
         bench: &Bench<'_>,
         candidates: &[Candidate],
+        which: Range<usize>,
+        built: &mut BTreeMap<usize, Result<PathBuf, MeasureError>>,
         result: &mut MeasuredNest,
     ) -> Result<Vec<Finalist>, Error> {
         let baseline_seconds = bench.baseline_seconds;
-        let ready: Vec<usize> =
-            (0..candidates.len()).filter(|k| result.trials[*k].verdict == Verdict::NotTried).collect();
+        let ready: Vec<usize> = which.filter(|k| result.trials[*k].verdict == Verdict::NotTried).collect();
         let mut finalists: Vec<Finalist> = Vec::new();
         let mut best = baseline_seconds;
         let mut n_done = 0;
-        // Long nests leave time for few of them, and then the rest need not be compiled.
-        let at_a_time = if baseline_seconds > LONG_SECONDS { 1 } else { 4 } * self.host.cores as usize;
-        for chunk in ready.chunks(at_a_time) {
+        for chunk in ready.chunks(self.at_a_time(baseline_seconds)) {
             // Half of the time is for the finalists of short nests; long ones are mostly decided here.
             if Instant::now() >= bench.deadline {
                 break;
@@ -340,17 +369,26 @@ impl Tuner<'_> {
                 ready[n_done..].iter().for_each(|k| result.trials[*k].why = Some(why.clone()));
                 break;
             }
-            let mut jobs = Vec::new();
-            for k in chunk {
+            let (mut numbers, mut jobs) = (Vec::new(), Vec::new());
+            for k in chunk.iter().filter(|k| !built.contains_key(*k)) {
                 let CandidateState::Ready { text, openmp, .. } = &candidates[*k].state else { continue };
-                jobs.push(self.library(captured, idx, &format!("candidate{k}"), text, *openmp)?);
+                numbers.push(*k);
+                jobs.push(self.library(
+                    bench.captured,
+                    bench.idx,
+                    &format!("candidate{k}"),
+                    text,
+                    *openmp,
+                )?);
             }
             let libraries = compile_all(&self.replay_compiler(), &jobs, self.host.cores as usize);
-            for (k, library) in chunk.iter().zip(libraries) {
+            built.extend(numbers.into_iter().zip(libraries));
+            for k in chunk {
                 self.check_cancelled()?;
                 if Instant::now() >= bench.deadline {
                     break;
                 }
+                let Some(library) = built.remove(k) else { continue };
                 let CandidateState::Ready { openmp, reassociated, .. } = candidates[*k].state else {
                     continue;
                 };
@@ -428,7 +466,7 @@ impl Tuner<'_> {
     ) -> Result<Result<(f64, usize), Rejection>, Error> {
         let first = outputs.first_call_ns as f64 * 1e-9;
         // A first call is cold, but not by that much.
-        if first > LONG_SECONDS
+        if first > TELLING_SECONDS
             || (first > 0.05 && first > 2.0 * patience.best)
             || 3.0 * first > patience.left
         {
@@ -442,123 +480,6 @@ impl Tuner<'_> {
         // The least of few runs is the one with least noise from elsewhere.
         let least = times.into_iter().min().unwrap_or(outputs.first_call_ns);
         Ok(Ok((least as f64 * 1e-9, n)))
-    }
-
-    /// Times the fastest finalists against the original and takes the best that is faster beyond noise and right on
-    /// every sample.
-    fn choose(
-        &self,
-        bench: &Bench<'_>,
-        mut finalists: Vec<Finalist>,
-        result: &mut MeasuredNest,
-    ) -> Result<(), Error> {
-        // The compiler may do better where the nest stands than in a function of its own; what counts is its place.
-        let in_place = bench.nest.samples[0].nanoseconds.map(|ns| ns as f64 * 1e-9);
-        if let (Some(seconds), Some(in_place)) = (&mut result.baseline_seconds, in_place) {
-            *seconds = seconds.min(in_place);
-        }
-        let baseline = result.baseline_seconds.unwrap_or(0.0);
-        finalists.sort_by(|a, b| a.seconds.total_cmp(&b.seconds).then(a.trial_idx.cmp(&b.trial_idx)));
-        finalists.retain(|f| f.seconds < baseline);
-        finalists.truncate(self.options.top_k.max(1));
-        let mut timed: Vec<Winner> = Vec::new();
-        let n_finalists = finalists.len();
-        for (position, finalist) in finalists.iter().enumerate() {
-            self.check_cancelled()?;
-            // One that cannot beat the best any more is not worth the time.
-            let clearly_behind = timed.iter().any(|w| w.speedup > 1.15 * baseline / finalist.seconds);
-            if clearly_behind {
-                continue;
-            }
-            let left = bench.deadline.saturating_duration_since(Instant::now()).as_secs_f64();
-            let winner = if baseline > LONG_SECONDS && baseline / finalist.seconds > CLEAR_SPEEDUP {
-                Some(finalist.as_screened(baseline))
-            } else {
-                // Precision is for nests that matter.
-                let most = MOST_TIMING_SECONDS * (4.0 * bench.nest.share.unwrap_or(1.0)).clamp(0.2, 1.0);
-                let seconds = (left / (n_finalists - position) as f64).clamp(0.2, most);
-                let to_beat = timed.iter().map(Winner::pessimistic).fold(LEAST_SPEEDUP, f64::max);
-                self.timed(bench, finalist, seconds, to_beat, result)?
-            };
-            if let Some(winner) = winner.map(|w| w.against(baseline)) {
-                let trial = &mut result.trials[finalist.trial_idx];
-                trial.timed_seconds = Some(winner.seconds);
-                trial.timed = Some(winner.clone());
-                if winner.pessimistic() > LEAST_SPEEDUP {
-                    timed.push(winner);
-                }
-            }
-        }
-        timed.sort_by(|a, b| b.speedup.total_cmp(&a.speedup).then(a.trial_idx.cmp(&b.trial_idx)));
-        for mut winner in timed {
-            let Some(finalist) = finalists.iter().find(|f| f.trial_idx == winner.trial_idx) else { continue };
-            match self.verify_others(bench, &finalist.library)? {
-                Ok(max_rel_error) => {
-                    winner.max_rel_error = winner.max_rel_error.max(max_rel_error);
-                    result.trials[winner.trial_idx].verdict = Verdict::Chosen;
-                    result.winner = Some(winner);
-                    return Ok(());
-                }
-                Err(why) => {
-                    let trial = &mut result.trials[winner.trial_idx];
-                    trial.verdict = verdict_of(&why);
-                    trial.why = Some(self.words(&why, bench.nest));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn timed(
-        &self,
-        bench: &Bench<'_>,
-        finalist: &Finalist,
-        max_seconds: f64,
-        to_beat: f64,
-        result: &mut MeasuredNest,
-    ) -> Result<Option<Winner>, Error> {
-        let options = TimingOptions { max_seconds, give_up_below: Some(to_beat), ..TimingOptions::default() };
-        let compared =
-            bench.replay.compare_times(&bench.baseline, &finalist.library, &bench.nest.samples[0], &options);
-        let times = match self.reject(compared)? {
-            Ok(times) => times,
-            Err(why) => {
-                let trial = &mut result.trials[finalist.trial_idx];
-                trial.verdict = verdict_of(&why);
-                trial.why = Some(self.words(&why, bench.nest));
-                return Ok(None);
-            }
-        };
-        Ok(Some(Winner {
-            baseline_seconds: times.baseline_ns.median * 1e-9,
-            seconds: times.candidate_ns.median * 1e-9,
-            speedup: times.ratio_median,
-            interval: Some((times.ratio_low, times.ratio_high)),
-            samples: times.baseline_ns.n,
-            spread: Some(times.baseline_ns.spread),
-            ..finalist.as_screened(0.0)
-        }))
-    }
-
-    /// Compares outputs on the samples that were not screened on.
-    fn verify_others(&self, bench: &Bench<'_>, library: &Path) -> Result<Result<f64, Rejection>, Error> {
-        let mut max_rel_error = 0.0_f64;
-        for sample in bench.nest.samples.iter().skip(1) {
-            self.check_cancelled()?;
-            let reference = match self.reject(bench.replay.outputs(&bench.baseline, sample))? {
-                Ok(outputs) => outputs,
-                // What the original cannot do again, the candidate cannot be held to.
-                Err(_) => continue,
-            };
-            let seconds = reference.first_call_ns as f64 * 1e-9;
-            let limited = bench.replay.with_call_limit(3.0 * seconds + 1.0);
-            let verified = limited.verify(&reference, library, sample, &bench.arguments, self.tolerance());
-            match self.reject(verified)? {
-                Ok(comparison) => max_rel_error = max_rel_error.max(comparison.max_rel_error),
-                Err(why) => return Ok(Err(why)),
-            }
-        }
-        Ok(Ok(max_rel_error))
     }
 
     /// How far outputs may be apart. Without an explicit word for bits, compilers may contract a product and a sum into
@@ -608,48 +529,7 @@ impl Patience {
     }
 }
 
-impl Winner {
-    /// Threads at work, where `most` are allowed.
-    fn threads(&self, most: u32) -> u32 {
-        if self.openmp { most } else { 1 }
-    }
-
-    /// The same against an original that takes less than it did in the comparison.
-    fn against(mut self, baseline_seconds: f64) -> Winner {
-        if baseline_seconds < self.baseline_seconds {
-            let factor = baseline_seconds / self.baseline_seconds;
-            self.baseline_seconds = baseline_seconds;
-            self.speedup *= factor;
-            self.interval = self.interval.map(|(low, high)| (low * factor, high * factor));
-        }
-        self
-    }
-
-    /// The speedup at the lower end of its interval.
-    fn pessimistic(&self) -> f64 {
-        self.interval.map_or(self.speedup, |(low, _)| low)
-    }
-}
-
-impl Finalist {
-    /// A winner by single runs.
-    fn as_screened(&self, baseline_seconds: f64) -> Winner {
-        Winner {
-            trial_idx: self.trial_idx,
-            baseline_seconds,
-            seconds: self.seconds,
-            speedup: baseline_seconds / self.seconds,
-            interval: None,
-            samples: 1,
-            spread: None,
-            max_rel_error: self.max_rel_error,
-            reassociated: self.reassociated,
-            openmp: self.openmp,
-        }
-    }
-}
-
-fn untried(candidate: &Candidate) -> Trial {
+pub(crate) fn untried(candidate: &Candidate) -> Trial {
     let (verdict, why) = match &candidate.state {
         CandidateState::Ready { .. } => (Verdict::NotTried, None),
         CandidateState::Refused(reason) => (Verdict::Refused, Some(reason.clone())),
@@ -659,6 +539,7 @@ fn untried(candidate: &Candidate) -> Trial {
         name: candidate.name.clone(),
         template: candidate.template,
         recipe: candidate.recipe.clone(),
+        choice: candidate.choice.clone(),
         verdict,
         screened_seconds: None,
         screened_samples: 0,
@@ -684,6 +565,14 @@ pub(crate) fn verdict_of(why: &Rejection) -> Verdict {
         Rejection::CompileFailed { .. } | Rejection::LoadFailed { .. } => Verdict::DoesNotCompile,
         _ => Verdict::Crashed,
     }
+}
+
+/// Adds a sentence.
+pub(crate) fn add_note(note: &mut Option<String>, sentence: &str) {
+    *note = Some(match note.take() {
+        Some(before) => format!("{before}; {sentence}"),
+        None => sentence.to_owned(),
+    });
 }
 
 /// Why no candidate was chosen, from what became of them.

@@ -1,6 +1,7 @@
 //! What a tuning run is asked to do.
 
 use indexmap::IndexMap;
+use oxeye_database::OnDamage;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,8 +19,13 @@ pub struct Options {
     pub sizes: IndexMap<String, i64>,
     /// `.npy` files with the contents of arrays, for the same case.
     pub inputs: IndexMap<String, PathBuf>,
-    /// How many of the fastest candidates of a nest are timed against the baseline.
+    /// How many transferred candidates of a nest are tried; and of all that are, how many of the fastest are timed against
+    /// the baseline.
     pub top_k: usize,
+    /// Where recipes that helped other nests are looked up.
+    pub knowledge: Knowledge,
+    /// How the nests that recipes are taken from are found.
+    pub donors: DonorSearch,
     /// Time for trying candidates, over all nests. The user's own run time of building and running the program comes
     /// on top, and limits it in turn: a program that has not ended after twice the budget is stopped.
     pub budget: Duration,
@@ -47,6 +53,8 @@ impl Options {
             sizes: IndexMap::new(),
             inputs: IndexMap::new(),
             top_k: 3,
+            knowledge: Knowledge::Shipped,
+            donors: DonorSearch::Embedding,
             budget: Duration::from_secs(60),
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
             fp: FpPolicy::FromFlags,
@@ -90,6 +98,62 @@ pub enum FpPolicy {
     /// As the compile flags say: `-ffast-math`, `-Ofast` and `-fassociative-math` allow it.
     #[default]
     FromFlags,
+}
+
+/// Where recipes that helped other nests are looked up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Knowledge {
+    /// Nowhere: schedules are suggested from the nest alone.
+    Nothing,
+    /// In the database that is part of the program.
+    #[default]
+    Shipped,
+    /// In a file of the user's, over the database that is part of the program.
+    Own {
+        /// The file. It need not exist.
+        path: PathBuf,
+        /// What to do if it is damaged.
+        on_damage: OnDamage,
+    },
+}
+
+/// How the nests that recipes are taken from are found. All but the first are for comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DonorSearch {
+    /// Those of the same normal form, then the nearest by the learnt embedding with the profile of a run.
+    #[default]
+    Embedding,
+    /// The same by the learnt embedding without a profile.
+    Static,
+    /// The same by hand-made features, without predictions of the encoder.
+    HandMade,
+    /// Any, drawn at random.
+    Random,
+    /// None: suggested schedules only.
+    None,
+}
+
+impl DonorSearch {
+    /// All, in the order of reports.
+    pub const ALL: [DonorSearch; 5] = [
+        DonorSearch::Embedding,
+        DonorSearch::Static,
+        DonorSearch::HandMade,
+        DonorSearch::Random,
+        DonorSearch::None,
+    ];
+
+    /// As in reports and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            DonorSearch::Embedding => "embedding",
+            DonorSearch::Static => "static",
+            DonorSearch::HandMade => "hand-made",
+            DonorSearch::Random => "random",
+            DonorSearch::None => "none",
+        }
+    }
 }
 
 /// A C compiler with the arguments the user compiles with.

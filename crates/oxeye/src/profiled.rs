@@ -5,9 +5,7 @@ use crate::profile_cache::{self, CacheKey};
 use crate::{Captured, Error, Event, Options, Phase, Progress, Sizes, Tuner};
 use indexmap::IndexMap;
 use oxeye_host::{Figure, HostKey, HostProfile, Provenance};
-use oxeye_measure::{
-    Counter, CountingOptions, MissingCounter, ProfileTimingOptions, Replay, ReplayOptions, Sample, Stat,
-};
+use oxeye_measure::{Counter, CountingOptions, MissingCounter, ProfileTimingOptions, Sample, Stat};
 use oxeye_profile::{CounterValue, NestInput, NestProfile, ThreadTime, profile_nest};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -214,11 +212,7 @@ impl Tuner<'_> {
         host: &HostProfile,
         profiling: &ProfileOptions,
     ) -> Result<Result<(), String>, Error> {
-        let replay = |threads: u32| {
-            let options =
-                ReplayOptions { threads: threads as usize, call_seconds: 600.0, ..ReplayOptions::default() };
-            Replay::new(&self.replay_compiler(), &self.work, options)
-        };
+        let replay = self.replay()?;
         let last_cache = (1..=4).filter_map(|level| host.cache_bytes(level)).max().unwrap_or(32 << 20);
         // What takes long is told well enough by one sample, and long nests leave no time for more.
         let is_long = sample.nanoseconds.is_some_and(|ns| ns > LONG_NS);
@@ -228,7 +222,7 @@ impl Tuner<'_> {
             min_samples: if is_long { 1 } else { ProfileTimingOptions::default().min_samples },
             ..ProfileTimingOptions::default()
         };
-        let own = replay(input.threads)?;
+        let own = replay.with_threads(input.threads as usize);
         let times = match self.reject(own.profile_times(library, sample, &timing))? {
             Ok(times) => times,
             Err(why) => return Ok(Err(why.to_string())),
@@ -237,7 +231,7 @@ impl Tuner<'_> {
         input.warm_ns = Some(measured(&times.warm));
         if input.threads > 1 {
             input.scaling.push(ThreadTime { threads: input.threads, runtime_ns: measured(&times.warm) });
-            if let Ok(alone) = self.reject(replay(1)?.profile_times(library, sample, &timing))? {
+            if let Ok(alone) = self.reject(replay.with_threads(1).profile_times(library, sample, &timing))? {
                 input.scaling.push(ThreadTime { threads: 1, runtime_ns: measured(&alone.warm) });
             }
         } else {

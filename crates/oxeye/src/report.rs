@@ -166,9 +166,9 @@ pub struct NestReport {
     pub code: Option<String>,
     /// Whether it reorders floating-point sums.
     pub reassociated: bool,
-    /// The nest this recipe was learnt from.
+    /// The nest of the recipe database that spoke for this recipe most: its entry, and what it is.
     pub donor: Option<String>,
-    /// Distance to that nest.
+    /// Distance of the embeddings of that nest and this one; 0 for the same normal form.
     pub distance: Option<f64>,
     /// What bounds the nest, as it runs in the end, on this machine: the nearest roof.
     pub bound: Option<String>,
@@ -193,6 +193,10 @@ pub struct TrialReport {
     pub name: String,
     /// Its steps.
     pub recipe: Vec<String>,
+    /// The nest it helped most, of those that are like this one.
+    pub donor: Option<String>,
+    /// Speedup that the encoder predicted.
+    pub predicted_speedup: Option<f64>,
     /// What became of it.
     pub verdict: Verdict,
     /// Time of one invocation when it was screened.
@@ -251,6 +255,17 @@ impl Report {
         let mut text = serde_json::to_string_pretty(self).expect("a report has a JSON form");
         text.push('\n');
         text
+    }
+}
+
+impl NestReport {
+    /// Where the chosen recipe was learnt, for people.
+    pub fn learnt_from(&self) -> Option<String> {
+        let donor = self.donor.as_ref()?;
+        Some(match self.distance {
+            Some(distance) if distance > 0.0 => format!("{donor}, distance {distance:.2}"),
+            _ => donor.clone(),
+        })
     }
 }
 
@@ -379,8 +394,8 @@ fn nest_report(measured: &Measured, idx: usize) -> NestReport {
         steps: chosen.map(steps).unwrap_or_default(),
         code: None,
         reassociated: winner.is_some_and(|w| w.reassociated),
-        donor: None,
-        distance: None,
+        donor: chosen.and_then(|t| t.choice.donor.clone()),
+        distance: chosen.and_then(|t| t.choice.distance),
         bound: profile.and_then(bound),
         roof_fraction: profile.and_then(|p| Some(p.roof_fraction?.value)),
         profile_before: found.before.clone(),
@@ -395,6 +410,8 @@ fn trial_report(trial: &Trial) -> TrialReport {
     TrialReport {
         name: trial.name.clone(),
         recipe: steps(trial),
+        donor: trial.choice.donor.clone(),
+        predicted_speedup: trial.choice.predicted.map(f64::exp2),
         verdict: trial.verdict,
         screened_ms: trial.screened_seconds.map(|s| 1e3 * s),
         time_ms: trial.timed_seconds.map(|s| 1e3 * s),

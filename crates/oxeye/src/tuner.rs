@@ -2,12 +2,16 @@
 
 use crate::captured::complaint;
 use crate::report::HostReport;
-use crate::{Emitted, Error, Event, Options, Phase, Progress, Report, files, learnt, machine};
+use crate::transfer::Recipes;
+use crate::{
+    Embedder, Emitted, Error, Event, Options, Phase, Progress, Report, files, learnt, machine, shipped,
+};
 use oxeye_database::{NewEntry, Origin};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 use oxeye_host::{Effort, HostProfile};
-use oxeye_measure::{CompileJob, Compiler, WorkDir, kill_everything};
+use oxeye_measure::{CompileJob, Compiler, Replay, ReplayOptions, WorkDir, kill_everything};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Tunes the loop nests of `options.file` and writes the tuned file. If nothing faster is found, the tuned file is the
@@ -48,7 +52,13 @@ pub struct Tuner<'a> {
     pub(crate) host: HostReport,
     /// What this machine can do; `None` where it could not be measured.
     pub(crate) host_profile: Option<HostProfile>,
+    /// What makes vectors of nests, or why nothing does.
+    pub(crate) embedder: Result<&'static Embedder, String>,
+    /// What is known of other nests, if the run may look.
+    pub(crate) recipes: Option<Recipes>,
     pub(crate) work: WorkDir,
+    /// What nests are replayed with, once it is built.
+    replay: OnceLock<Replay>,
     /// Threads of the emitted code, as far as the compiler can.
     pub(crate) threads: u32,
     /// Sentences on the run as a whole.
@@ -92,12 +102,16 @@ impl<'a> Tuner<'a> {
             host: machine::detect(&compiler, None),
             host_profile: None,
             compiler,
+            embedder: shipped::shipped_embedder().map_err(|error| error.to_string()),
+            recipes: None,
             work: WorkDir::new()?,
+            replay: OnceLock::new(),
             threads: options.threads.max(1),
             notes: Vec::new(),
             start,
             source_folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
         };
+        tuner.recipes = Recipes::open(&options.knowledge, &mut tuner.notes)?;
         tuner.find_openmp()?;
         tuner.know_machine()?;
         Ok(tuner)
@@ -176,6 +190,17 @@ impl<'a> Tuner<'a> {
                 && !matches!(a.as_str(), "-static" | "-pie" | "-no-pie" | "-static-pie" | "-fwhole-program")
         };
         Compiler::new(&self.compiler.program, self.compiler.args.iter().filter(fits))
+    }
+
+    /// What nests are replayed with.
+    pub(crate) fn replay(&self) -> Result<Replay, Error> {
+        if let Some(replay) = self.replay.get() {
+            return Ok(replay.clone());
+        }
+        let options =
+            ReplayOptions { threads: self.threads as usize, call_seconds: 600.0, ..ReplayOptions::default() };
+        let replay = Replay::new(&self.replay_compiler(), &self.work, options)?;
+        Ok(self.replay.get_or_init(|| replay).clone())
     }
 
     /// Writes a variant of the user's file into the work folder. It passes for the user's file itself, in the compiler's

@@ -52,6 +52,8 @@ pub struct NestEntry {
     pub after: Option<NestProfile>,
     /// Name of the recipe.
     pub recipe: Option<String>,
+    /// Where the recipe was learnt, in words.
+    pub learnt_from: Option<String>,
     /// Its steps.
     pub steps: Vec<String>,
     /// Time before over time after, where it was measured.
@@ -82,6 +84,7 @@ impl NestEntry {
             before,
             after: None,
             recipe: None,
+            learnt_from: None,
             steps: Vec::new(),
             speedup: None,
             verified: false,

@@ -51,6 +51,8 @@ pub(crate) struct Limits<'l> {
     pub(crate) best_seconds: f64,
     /// For everything.
     pub(crate) time: Allowance<'l>,
+    /// Give every candidate the time that the first one has, so that they can be compared.
+    pub(crate) alike: bool,
 }
 
 /// Times that no schedule of a nest can go below, with what they are the bounds of.
@@ -72,6 +74,8 @@ pub(crate) struct Explorer<'a> {
     /// At most so many candidates are measured.
     pub(crate) max_trials: usize,
     pub(crate) time: Allowance<'a>,
+    /// Measured before everything else, however hopeless.
+    pub(crate) first: Vec<Plan>,
     pub(crate) measurements: &'a mut dyn Measurements,
     /// Hears every trial, at once.
     pub(crate) record: &'a mut dyn FnMut(&Tried, &State) -> Result<(), Error>,
@@ -124,6 +128,9 @@ impl Explorer<'_> {
             recipe: Recipe::default(),
             seconds: self.baseline_seconds,
         });
+        let first = std::mem::take(&mut self.first);
+        let first: Vec<Plan> = first.into_iter().filter(|plan| state.seen.insert(plan.clone())).collect();
+        self.try_first(first, &mut state)?;
         let suggested = self.space.suggestions().into_iter().map(Plan::Template);
         let mut plans: Vec<Plan> = suggested.filter(|plan| state.seen.insert(plan.clone())).collect();
         let mut n_idle = 0;
@@ -144,10 +151,29 @@ impl Explorer<'_> {
         }
     }
 
+    /// Tries plans in order, whatever is known by then, as long as there is time.
+    fn try_first(&mut self, plans: Vec<Plan>, state: &mut State) -> Result<(), Error> {
+        for some in plans.chunks(self.batch_size()) {
+            if self.time.left() == Duration::ZERO {
+                return Ok(());
+            }
+            let mut batch = Vec::new();
+            for made in self.space.prove(some.to_vec()) {
+                self.admit(made, &mut batch, state, true)?;
+            }
+            self.measure(batch, state, true)?;
+        }
+        Ok(())
+    }
+
+    /// Candidates that are compiled together.
+    fn batch_size(&self) -> usize {
+        if self.baseline_seconds > crate::measured::LONG_SECONDS { LONG_BATCH } else { BATCH }
+    }
+
     /// Tries plans in order, in batches.
     fn try_all(&mut self, plans: Vec<Plan>, state: &mut State) -> Result<Option<Stop>, Error> {
-        let batch_size =
-            if self.baseline_seconds > crate::measured::LONG_SECONDS { LONG_BATCH } else { BATCH };
+        let batch_size = self.batch_size();
         let mut plans = plans.into_iter().peekable();
         while plans.peek().is_some() {
             let mut batch: Vec<Proposal> = Vec::new();
@@ -155,7 +181,7 @@ impl Explorer<'_> {
                 if let Some(stop) = self.stop(state) {
                     return Ok(Some(stop));
                 }
-                let room = batch_size.min(self.max_trials - state.n_measured) - batch.len();
+                let room = batch_size.min(self.max_trials.saturating_sub(state.n_measured)) - batch.len();
                 if room == 0 {
                     break;
                 }
@@ -164,10 +190,10 @@ impl Explorer<'_> {
                     some.extend(self.unless_hopeless(plan, state)?);
                 }
                 for made in self.space.prove(some) {
-                    self.admit(made, &mut batch, state)?;
+                    self.admit(made, &mut batch, state, false)?;
                 }
             }
-            self.measure(batch, state)?;
+            self.measure(batch, state, false)?;
         }
         Ok(self.stop(state))
     }
@@ -186,12 +212,13 @@ impl Explorer<'_> {
         (self.time.left() == Duration::ZERO).then_some(Stop::Time)
     }
 
-    /// Puts a candidate into the batch, unless there is no need to measure it.
+    /// Puts a candidate into the batch, unless there is no need to measure it; `alike`: even if it is hopeless.
     fn admit(
         &mut self,
         made: Result<Proposal, Unfit>,
         batch: &mut Vec<Proposal>,
         state: &mut State,
+        alike: bool,
     ) -> Result<(), Error> {
         let proposal = match made {
             Ok(proposal) => proposal,
@@ -203,7 +230,9 @@ impl Explorer<'_> {
         };
         let skipped = if let Some(same) = state.texts.get(&proposal.digest) {
             Measurement::without(Outcome::Duplicate, format!("the same as `{same}`"))
-        } else if let Some(why) = self.hopeless(!proposal.text.contains("omp parallel"), state.best_seconds) {
+        } else if !alike
+            && let Some(why) = self.hopeless(!proposal.text.contains("omp parallel"), state.best_seconds)
+        {
             Measurement::without(Outcome::Hopeless, why)
         } else {
             state.texts.insert(proposal.digest.clone(), proposal.name.clone());
@@ -238,11 +267,12 @@ impl Explorer<'_> {
         })
     }
 
-    fn measure(&mut self, batch: Vec<Proposal>, state: &mut State) -> Result<(), Error> {
+    fn measure(&mut self, batch: Vec<Proposal>, state: &mut State, alike: bool) -> Result<(), Error> {
         if batch.is_empty() {
             return Ok(());
         }
-        let limits = Limits { best_seconds: state.best_seconds, time: self.time };
+        let best_seconds = if alike { self.baseline_seconds } else { state.best_seconds };
+        let limits = Limits { best_seconds, time: self.time, alike };
         let mut results: Vec<Option<Measurement>> = vec![None; batch.len()];
         let record = &mut *self.record;
         self.measurements.measure(&batch, limits, &mut |k, found| {

@@ -9,6 +9,7 @@
 
 mod breed;
 mod budget;
+mod compare;
 mod explore;
 mod log;
 mod rng;
@@ -18,15 +19,20 @@ mod tests;
 mod trial;
 mod workbench;
 
+pub use compare::ComparedMethod;
 pub use log::{SEARCH_SCHEMA, trial_recipes};
+pub(crate) use rng::Rng;
 
 use crate::candidates::Rendering;
-use crate::measured::{Bench, Finalist, MOST_TIMING_SECONDS, Screened};
+use crate::finalists::{Finalist, timing_seconds};
+use crate::measured::{Bench, Screened};
+use crate::transfer::Choice;
 use crate::{
     Captured, CapturedNest, Error, Event, Measured, MeasuredNest, Options, Phase, Progress, Report, Trial,
     Tuner, emitted, learnt,
 };
 use budget::{Allowance, Budget, SystemClock};
+use compare::Picks;
 use explore::{Bounds, Explorer, State, Stop};
 use log::{Header, Log, NestName};
 use oxeye_database::{NewEntry, Origin};
@@ -46,11 +52,13 @@ pub struct SearchOptions {
     pub log: Option<PathBuf>,
     /// Measure at most so many candidates of a nest.
     pub max_trials: Option<usize>,
+    /// Begin with what every way of finding donors would pick, and tell how that fared.
+    pub compare: bool,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { seed: 1, log: None, max_trials: None }
+        Self { seed: 1, log: None, max_trials: None, compare: false }
     }
 }
 
@@ -84,6 +92,13 @@ pub struct NestSearchReport {
     pub seconds: f64,
     /// Why it ended.
     pub stopped: String,
+    /// Seconds of the original, screened as candidates are.
+    pub baseline_seconds: f64,
+    /// Seconds of the fastest candidate, or of the original if none was faster.
+    pub best_seconds: f64,
+    /// What every way of finding donors picked, if that was asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compared: Vec<ComparedMethod>,
 }
 
 /// Searches schedules for the loop nests of `options.file` and writes the tuned file. Also returns every trial, for a
@@ -197,7 +212,8 @@ impl NestRun<'_> {
         let max_trials = self.searching.max_trials.unwrap_or(usize::MAX);
         tuner.progress.event(Event::Nest { function, line, n_candidates: 0 });
         let mut result = MeasuredNest::default();
-        let mut bench = match tuner.bench(self.captured, self.idx, Instant::now())? {
+        let original = tuner.baseline(self.captured, self.idx)?;
+        let mut bench = match tuner.bench(self.captured, self.idx, Instant::now(), original)? {
             Ok(bench) => bench,
             Err(why) => {
                 result.note = Some(why);
@@ -211,6 +227,10 @@ impl NestRun<'_> {
         let baseline = bench.baseline_seconds;
         result.baseline_seconds = Some(baseline);
 
+        let picks = match self.searching.compare {
+            true => Picks::of_all(tuner, self.captured, self.idx)?,
+            false => Vec::new(),
+        };
         let mut workbench = self.workbench(&bench);
         let mut measurements = Remembering { known: past.measured, source: &mut workbench };
         let explorer = Explorer {
@@ -220,6 +240,7 @@ impl NestRun<'_> {
             seed: self.searching.seed,
             max_trials,
             time: time.but(self.timing_reserve(time.left())),
+            first: picks.iter().flat_map(Picks::plans).collect(),
             measurements: &mut measurements,
             record: &mut |tried, state| {
                 tuner.check_cancelled()?;
@@ -235,15 +256,17 @@ impl NestRun<'_> {
             },
         };
         let (state, stop) = explorer.explore()?;
-        let finalists = self.finalists(&mut workbench, &state, &mut result)?;
+        let mut finalists = self.finalists(&mut workbench, &state, &mut result)?;
         if result.trials.is_empty() {
             let why = "no schedule other than its own was found to be legal and different";
             let note = if stop == Stop::Time { "the time was up before a candidate was run" } else { why };
             result.note = Some(note.into());
         }
         bench.deadline = Instant::now() + time.left();
-        tuner.conclude(&bench, finalists, &mut result)?;
-        let search = self.report(&state, &stop, time);
+        tuner.choose(&bench, &mut finalists, &mut result)?;
+        tuner.conclude(&bench, &mut result);
+        let compared = picks.iter().map(|picks| picks.judged(&state, baseline)).collect();
+        let search = NestSearchReport { compared, ..self.report(&state, &stop, time, baseline) };
         Ok((result, Some(search)))
     }
 
@@ -275,8 +298,7 @@ impl NestRun<'_> {
 
     /// Time to keep for timing the finalists.
     fn timing_reserve(&self, time: Duration) -> Duration {
-        let each = MOST_TIMING_SECONDS * (4.0 * self.nest().share.unwrap_or(1.0)).clamp(0.2, 1.0);
-        Duration::from_secs_f64(each * self.tuner.options.top_k.max(1) as f64).min(time / 5)
+        Duration::from_secs_f64(timing_seconds(self.nest().share)).min(time / 5)
     }
 
     /// The fastest candidates as libraries, and all trials into the result.
@@ -330,7 +352,13 @@ impl NestRun<'_> {
         space::proposal(self.rendering(), program, nest, &draft).ok()
     }
 
-    fn report(&self, state: &State, stop: &Stop, time: Allowance<'_>) -> NestSearchReport {
+    fn report(
+        &self,
+        state: &State,
+        stop: &Stop,
+        time: Allowance<'_>,
+        baseline_seconds: f64,
+    ) -> NestSearchReport {
         NestSearchReport {
             id: self.idx,
             generations: state.n_generations(),
@@ -340,6 +368,9 @@ impl NestRun<'_> {
             hopeless: state.count(Outcome::Hopeless),
             seconds: time.used().as_secs_f64(),
             stopped: stop.to_string(),
+            baseline_seconds,
+            best_seconds: state.best_seconds,
+            compared: Vec::new(),
         }
     }
 }
@@ -352,6 +383,7 @@ fn as_trial(tried: &Tried) -> Trial {
         name: tried.name.clone(),
         template: tried.template,
         recipe: tried.recipe.clone().unwrap_or_default(),
+        choice: Choice::default(),
         verdict: tried.found.outcome.verdict(),
         screened_seconds: tried.found.seconds,
         screened_samples: tried.found.samples,

@@ -162,6 +162,7 @@ fn explore(
         seed,
         max_trials,
         time,
+        first: Vec::new(),
         measurements: &mut measurements,
         record: &mut |tried, _| log.trial(&nest_name(), 1, time.used(), tried),
     };
@@ -301,6 +302,7 @@ fn hopeless_candidates_are_not_measured_and_a_roof_ends_the_search() {
             seed: 1,
             max_trials: 60,
             time: budget.allow(LONG, Duration::ZERO),
+            first: Vec::new(),
             measurements: &mut measurements,
             record: &mut |_, _| Ok(()),
         };

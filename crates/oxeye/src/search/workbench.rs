@@ -64,7 +64,9 @@ impl Measurements for Workbench<'_> {
             let patience = Patience { call_seconds: patience.call_seconds.min(left), left, ..patience };
             let measurement = match self.tuner.try_candidate(self.bench, library, patience)? {
                 Ok(Screened { library, seconds, samples, max_rel_error }) => {
-                    best = best.min(seconds);
+                    if !limits.alike {
+                        best = best.min(seconds);
+                    }
                     self.libraries.insert(batch[k].digest.clone(), library);
                     Measurement {
                         outcome: Outcome::Right,
@@ -114,7 +116,9 @@ impl Measurements for Remembering<'_> {
         for (k, proposal) in batch.iter().enumerate() {
             match self.known.get(&proposal.digest) {
                 Some(measurement) => {
-                    best_seconds = measurement.seconds.map_or(best_seconds, |s| best_seconds.min(s));
+                    if !limits.alike {
+                        best_seconds = measurement.seconds.map_or(best_seconds, |s| best_seconds.min(s));
+                    }
                     found(k, measurement.clone())?;
                 }
                 None => {

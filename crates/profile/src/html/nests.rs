@@ -111,7 +111,9 @@ fn recipe(page: &mut String, nest: &NestEntry) {
     let Some(name) = &nest.recipe else { return };
     let verified = if nest.verified { "outputs compared, they agree" } else { "outputs not compared" };
     let speedup = shown(nest.speedup, |x| format!("{}×", format_number(x)));
-    let _ = writeln!(page, "<p><b>{}</b>: speedup {speedup}, {verified}</p>", escape(name));
+    let learnt = nest.learnt_from.as_ref().map(|from| format!("; learnt from {}", escape(from)));
+    let learnt = learnt.unwrap_or_default();
+    let _ = writeln!(page, "<p><b>{}</b>: speedup {speedup}, {verified}{learnt}</p>", escape(name));
     if !nest.steps.is_empty() {
         page.push_str("<ol class=\"steps\">");
         for step in &nest.steps {

@@ -12,8 +12,18 @@ use oxeye_ir::{
 };
 use std::collections::BTreeMap;
 
-/// The text of the nests of `program`, and its hash.
-pub(super) fn text(program: &Program) -> (String, u64) {
+/// The nests of `program` without names.
+pub(super) struct Nameless {
+    /// The text.
+    pub(super) text: String,
+    /// Its hash.
+    pub(super) hash: u64,
+    /// The symbols of `program` that the text calls `n0`, `n1`, ….
+    pub(super) symbols: Vec<SymId>,
+}
+
+/// The nests of `program` without names.
+pub(super) fn text(program: &Program) -> Nameless {
     let mut writer = Writer {
         source: program,
         slices: unswapped_slices(program),
@@ -23,11 +33,13 @@ pub(super) fn text(program: &Program) -> (String, u64) {
     };
     let body = writer.region(&program.body);
     writer.result.body = body;
-    let Writer { mut result, .. } = writer;
+    let Writer { mut result, symbols: renamed, .. } = writer;
     result.rebuild_dataflow();
     let text = result.to_string();
     let hash = Hash::new(&text).0;
-    (text, hash)
+    let mut symbols: Vec<SymId> = renamed.keys().copied().collect();
+    symbols.sort_by_key(|symbol| renamed[symbol]);
+    Nameless { text, hash, symbols }
 }
 
 /// Dimensions to show as arrays of their own.

@@ -31,7 +31,8 @@ mod tidy;
 
 use crate::schedule::Schedule;
 use crate::{Policy, generate};
-use oxeye_ir::{Array, DataflowGraph, Execution, Nest, Node, Program, Region, Storage};
+use form::Nameless;
+use oxeye_ir::{Array, DataflowGraph, Execution, Nest, Node, Program, Region, Storage, SymId};
 use shapes::Shapes;
 
 /// A function in normal form.
@@ -61,6 +62,8 @@ pub struct NormalNest {
     pub text: String,
     /// A hash of `text`, the same on every machine.
     pub hash: u64,
+    /// The symbols that `text` calls `n0`, `n1`, …; its loops and statements are numbered in the order of the nest's.
+    pub symbols: Vec<SymId>,
     /// How far the source was from it.
     pub change: Change,
     /// What was done and what was not.
@@ -123,7 +126,7 @@ pub fn normalize(program: &Program, policy: Policy) -> NormalForm {
     }
     drop_unused(&mut program);
     program.rebuild_dataflow();
-    let (text, hash) = form::text(&program);
+    let Nameless { text, hash, .. } = form::text(&program);
     NormalForm { program, text, hash, log, reassociated }
 }
 
@@ -133,11 +136,11 @@ pub fn normalize_nest(program: &Program, nest: &Nest, policy: Policy) -> NormalN
         Work { program: program.clone(), nest: nest.clone(), policy, log: Vec::new(), reassociated: false };
     let source = work.tidied();
     work.run();
-    let (text, hash) = work.text();
+    let Nameless { text, hash, symbols } = work.text();
     let is_rewritten = work.log.iter().any(LogEntry::is_done) || counts(&work.nest) != counts(nest);
     let change = if is_rewritten || work.statements() != source.statements() {
         Change::Statements
-    } else if text != source.text().0 {
+    } else if text != source.text().text {
         Change::Order
     } else {
         Change::Spelling
@@ -149,7 +152,7 @@ pub fn normalize_nest(program: &Program, nest: &Nest, policy: Policy) -> NormalN
     program
         .arrays
         .retain(|id, a| used.contains(id) || known.contains(id) || !matches!(a.storage, Storage::Temp(_)));
-    NormalNest { program, nest, text, hash, change, log, reassociated }
+    NormalNest { program, nest, text, hash, symbols, change, log, reassociated }
 }
 
 /// Numbers loops and statements in the order in which they stand.
@@ -211,10 +214,10 @@ impl Work {
         self.done(rotated);
         self.nest.roots = tidy::loops(&self.program, std::mem::take(&mut self.nest.roots));
         self.separate_scalars();
-        let mut before = self.text();
+        let mut before = self.text().text;
         for _ in 0..MAX_ROUNDS {
             self.round();
-            let after = self.text();
+            let after = self.text().text;
             if after == before {
                 return;
             }
@@ -306,7 +309,7 @@ impl Work {
         }
     }
 
-    fn text(&self) -> (String, u64) {
+    fn text(&self) -> Nameless {
         let mut alone = self.program.clone();
         alone.nests.clear();
         alone.nests.insert(self.nest.id, self.nest.clone());

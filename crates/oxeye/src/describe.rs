@@ -1,0 +1,195 @@
+//! What a nest is known by: its normal form, and where it lies among other nests.
+
+use crate::candidates::guarded;
+use oxeye_analysis::{executions, operations};
+use oxeye_database::{EmbeddingSpace, NodeEmbedding, NormalForm};
+use oxeye_embed::{
+    EmbedError, Encoder, FEATURE_SCHEMA, HostVector, NestGraph, NodeKind, ProfileVector, graph, hand_made,
+};
+use oxeye_ir::{LoopId, Nest, Program, StmtId, Storage, SymId};
+use oxeye_transform::{NormalNest, Policy, normalize_nest};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// An encoder, and the space that its vectors are of.
+#[derive(Clone, Debug)]
+pub struct Embedder {
+    encoder: Encoder,
+    space: EmbeddingSpace,
+}
+
+/// A nest, described.
+#[derive(Clone, Debug)]
+pub struct NestDescription {
+    /// The nest that is described.
+    pub normal: NormalNest,
+    /// What the database knows it by.
+    pub form: NormalForm,
+    /// Values of the symbols, by the names of the normal form's text.
+    pub sizes: BTreeMap<String, i64>,
+    /// Its features, with those of the run if there was one.
+    pub graph: NestGraph,
+    /// What the encoder says of it.
+    pub embedding: oxeye_embed::Embedding,
+    space: EmbeddingSpace,
+}
+
+/// What kind of node stands for the nest as a whole, as it lies without its profile.
+const STATIC_KIND: &str = "nest";
+
+impl Embedder {
+    /// From the bytes of a file of weights.
+    ///
+    /// # Errors
+    /// As [`oxeye_embed::Weights::from_bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, EmbedError> {
+        let encoder = Encoder::from_bytes(bytes)?;
+        let model_hash = Sha256::digest(bytes).iter().take(16).fold(String::new(), |mut digits, byte| {
+            let _ = write!(digits, "{byte:02x}");
+            digits
+        });
+        let number = FEATURE_SCHEMA.rsplit('/').next().and_then(|number| number.parse().ok());
+        let space = EmbeddingSpace {
+            feature_schema: number.unwrap_or(0),
+            model: encoder.info().model_id.clone(),
+            model_hash,
+        };
+        Ok(Self { encoder, space })
+    }
+
+    /// What its vectors can be compared with.
+    pub fn space(&self) -> &EmbeddingSpace {
+        &self.space
+    }
+
+    /// The encoder.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// Describes a nest of `program` under values of its symbols, on a machine. `seconds` is the time of one run of the
+    /// nest as it is, if that is known.
+    ///
+    /// # Errors
+    /// Why there is no description, in words: the nest has no statement, or numbers overflow.
+    pub fn describe(
+        &self,
+        program: &Program,
+        nest: &Nest,
+        value_of: &dyn Fn(SymId) -> Option<i64>,
+        host: &HostVector,
+        policy: Policy,
+        seconds: Option<f64>,
+    ) -> Result<NestDescription, String> {
+        guarded(|| {
+            let normal = normalize_nest(program, nest, policy);
+            let mut nest_graph = features(&normal, value_of, host).map_err(|e| e.to_string())?;
+            if let Some(seconds) = seconds {
+                let gflops = flops(&normal, value_of).map(|count| 1e-9 * count / seconds);
+                let profile = ProfileVector { seconds: Some(seconds), gflops, ..ProfileVector::default() };
+                nest_graph = nest_graph.with_profile(&profile);
+            }
+            let embedding = self.encoder.embed(&nest_graph).map_err(|e| e.to_string())?;
+            let form = NormalForm { hash: format!("{:016x}", normal.hash), text: normal.text.clone() };
+            let sizes = normal.symbols.iter().enumerate();
+            let sizes = sizes.filter_map(|(k, symbol)| Some((format!("n{k}"), value_of(*symbol)?))).collect();
+            Ok(NestDescription {
+                normal,
+                form,
+                sizes,
+                graph: nest_graph,
+                embedding,
+                space: self.space.clone(),
+            })
+        })
+        .and_then(|described| described)
+    }
+}
+
+impl NestDescription {
+    /// What its vectors can be compared with.
+    pub fn space(&self) -> &EmbeddingSpace {
+        &self.space
+    }
+
+    /// The vector that nests are compared by: with the profile if there was a run.
+    pub fn vector(&self) -> &[f32] {
+        self.embedding.profiled.as_ref().unwrap_or(&self.embedding.nest)
+    }
+
+    /// The embedding as the database keeps it: the vector, and those of the loops and statements, which are called as in
+    /// the normal form's text. A node of kind `nest` is the nest without its profile.
+    pub fn stored(&self) -> oxeye_database::Embedding {
+        let names = node_names(&self.normal.nest);
+        let kind_of: BTreeMap<&str, NodeKind> =
+            self.graph.nodes.iter().map(|node| (node.id.as_str(), node.kind)).collect();
+        let known = self.embedding.nodes.iter().filter_map(|(id, vector)| {
+            let (kind, name) = (kind_of.get(id.as_str())?, names.get(id)?);
+            Some(NodeEmbedding { id: name.clone(), kind: kind.name().into(), vector: vector.clone() })
+        });
+        let mut nodes: Vec<NodeEmbedding> = known.collect();
+        let whole = &self.embedding.nest;
+        if nodes.iter().all(|node| node.vector.len() == whole.len()) {
+            nodes.push(NodeEmbedding {
+                id: STATIC_KIND.into(),
+                kind: STATIC_KIND.into(),
+                vector: whole.clone(),
+            });
+        }
+        oxeye_database::Embedding { space: self.space.clone(), nest: self.vector().to_vec(), nodes }
+    }
+
+    /// The nest by hand-made features: the baseline without learning.
+    pub fn hand_made(&self) -> Vec<f32> {
+        hand_made(&self.graph)
+    }
+}
+
+/// The vector without a profile that a stored embedding holds.
+pub(crate) fn static_vector(embedding: &oxeye_database::Embedding) -> Option<&[f32]> {
+    let node = embedding.nodes.iter().find(|node| node.kind == STATIC_KIND)?;
+    Some(&node.vector)
+}
+
+/// The hand-made features of a stored normal form.
+pub(crate) fn hand_made_of(text: &str, sizes: &BTreeMap<String, i64>, host: &HostVector) -> Option<Vec<f32>> {
+    let program = Program::parse(text).ok()?;
+    let nest = program.nests.values().next()?;
+    let value_of = |symbol: SymId| sizes.get(&program.symbols.get(&symbol)?.name).copied();
+    guarded(|| graph(&program, nest, &value_of, host)).ok()?.ok().map(|graph| hand_made(&graph))
+}
+
+/// The graph of a normal form. Where an array lives is the program's business, not the computation's: all that outlive
+/// the nest count as parameters.
+fn features(
+    normal: &NormalNest,
+    value_of: &dyn Fn(SymId) -> Option<i64>,
+    host: &HostVector,
+) -> Result<NestGraph, EmbedError> {
+    let mut program = normal.program.clone();
+    for array in program.arrays.values_mut() {
+        if matches!(array.storage, Storage::Global | Storage::Local) {
+            array.storage = Storage::Param;
+        }
+    }
+    graph(&program, &normal.nest, value_of, host)
+}
+
+/// Floating-point operations of one run.
+fn flops(normal: &NormalNest, value_of: &dyn Fn(SymId) -> Option<i64>) -> Option<f64> {
+    let count = |stmt: &oxeye_ir::Stmt| {
+        let runs = executions(&normal.nest, stmt.id, value_of)?;
+        Some(runs.value * operations(&normal.program, stmt).flops() as f64)
+    };
+    let total: f64 = normal.nest.stmts().into_iter().map(count).sum::<Option<f64>>()?;
+    (total > 0.0).then_some(total)
+}
+
+/// Loops and statements of a nest by what a normal form's text calls them.
+fn node_names(nest: &Nest) -> BTreeMap<String, String> {
+    let loops = nest.loops().into_iter().enumerate();
+    let loops = loops.map(|(k, l)| (l.id.to_string(), LoopId(k as u32).to_string()));
+    let stmts = nest.stmts().into_iter().enumerate();
+    loops.chain(stmts.map(|(k, s)| (s.id.to_string(), StmtId(k as u32).to_string()))).collect()
+}

@@ -1,0 +1,463 @@
+//! Why a nest is tuned as it is: what it is like, what helped there, what of that can be done here, and what came of it.
+
+use crate::candidates::NestCandidates;
+use crate::report::{HostReport, Verdict};
+use crate::transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor};
+use crate::{
+    Candidates, Captured, Error, MeasuredNest, NestDescription, Options, Progress, Recipe, SkippedNest,
+    Trial, Tuner,
+};
+use oxeye_database::{EmbeddingSpace, NodeEmbedding};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Name and version of the report's form.
+pub const EXPLAIN_SCHEMA: &str = "oxeye.explain/1";
+
+/// What an explanation is asked besides the [`Options`] of every run.
+#[derive(Clone, Copy, Debug)]
+pub struct ExplainOptions {
+    /// Measure what would be tried.
+    pub measure: bool,
+}
+
+impl Default for ExplainOptions {
+    fn default() -> Self {
+        Self { measure: true }
+    }
+}
+
+/// The explanations for the nests of a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExplainReport {
+    /// [`EXPLAIN_SCHEMA`].
+    pub schema: &'static str,
+    /// The user's file.
+    pub input: PathBuf,
+    /// The machine.
+    pub host: HostReport,
+    /// Threads the emitted code may use.
+    pub threads: u32,
+    /// Entries of the recipe database; `None` if it was not asked.
+    pub database_entries: Option<u64>,
+    /// Whether what would be tried was measured.
+    pub measured: bool,
+    /// The nests that would be tuned, in the order of the file.
+    pub nests: Vec<NestExplanation>,
+    /// The others, and why.
+    pub skipped: Vec<SkippedNest>,
+    /// Sentences on the run as a whole.
+    pub notes: Vec<String>,
+}
+
+/// Why a nest is tuned as it is.
+#[derive(Clone, Debug, Serialize)]
+pub struct NestExplanation {
+    /// Position in the file, from 0.
+    pub id: usize,
+    /// Function it stands in.
+    pub function: String,
+    /// First line.
+    pub line: u32,
+    /// Share of the original program's time.
+    pub share: Option<f64>,
+    /// What the nest is known by; `None` if it was not described.
+    pub nest: Option<DescribedNest>,
+    /// The nests of the database that were asked, those of the same normal form first, then nearest first.
+    pub donors: Vec<DonorExplanation>,
+    /// The distance beyond which donors say nothing, if the encoder knows it.
+    pub far: Option<f64>,
+    /// Legal schedules: those that are tried, in their order, then the others by what is expected of them.
+    pub candidates: Vec<CandidateExplanation>,
+    /// What could not be made for this nest, and why.
+    pub refused: Vec<RefusalExplanation>,
+    /// Milliseconds of one invocation of the original.
+    pub baseline_ms: Option<f64>,
+    /// Name of the schedule that won.
+    pub winner: Option<String>,
+    /// Why, in a sentence.
+    pub conclusion: String,
+    /// What else there is to say.
+    pub note: Option<String>,
+}
+
+/// What a nest is known by.
+#[derive(Clone, Debug, Serialize)]
+pub struct DescribedNest {
+    /// Hash of the normal form.
+    pub hash: String,
+    /// The normal form.
+    pub text: String,
+    /// Values of its symbols.
+    pub sizes: BTreeMap<String, i64>,
+    /// What was done to bring it into that form, and what could not be done.
+    pub normalization: Vec<String>,
+    /// What its vectors can be compared with.
+    pub space: EmbeddingSpace,
+    /// Where it lies: the vector that donors are found by, of length 1.
+    pub embedding: Vec<f32>,
+    /// Where it would lie without the profile of its run, of length 1.
+    pub static_embedding: Vec<f32>,
+    /// Its loops and statements.
+    pub nodes: Vec<NodeEmbedding>,
+    /// The encoder's guess of the seconds of one run of the normal form.
+    pub predicted_seconds: f64,
+    /// The encoder's guess of its rate, 10⁹ floating-point operations per second.
+    pub predicted_gflops: f64,
+}
+
+/// A nest of the database.
+#[derive(Clone, Debug, Serialize)]
+pub struct DonorExplanation {
+    /// Its entry and what it is, as in reports.
+    pub donor: String,
+    /// The entry of the greatest gain.
+    pub entry: String,
+    /// Hash of its normal form.
+    pub hash: String,
+    /// Its normal form.
+    pub text: String,
+    /// Distance of the embeddings.
+    pub distance: Option<f64>,
+    /// Whether it has the normal form of this nest.
+    pub exact: bool,
+    /// Where it lies.
+    pub embedding: Vec<f32>,
+    /// Which of its loops and statements is which of this nest.
+    pub aligned: Vec<AlignedNode>,
+    /// What was tried on it, greatest gain first.
+    pub trials: Vec<TrialExplanation>,
+}
+
+/// What was tried on a donor.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrialExplanation {
+    /// The entry.
+    pub entry: String,
+    /// The template, if it was made from one.
+    pub template: Option<String>,
+    /// The steps.
+    pub steps: Vec<String>,
+    /// What it gained there; `None` if it failed.
+    pub speedup: Option<f64>,
+    /// Why it failed, or cannot be read.
+    pub failure: Option<String>,
+    /// How much the circumstances were like those of this run, from 0 to 1.
+    pub likeness: f64,
+}
+
+/// A legal schedule for the nest.
+#[derive(Clone, Debug, Serialize)]
+pub struct CandidateExplanation {
+    /// Short name.
+    pub name: String,
+    /// The templates that make it.
+    pub templates: Vec<String>,
+    /// Its steps, every one proved legal.
+    pub steps: Vec<String>,
+    /// Its place among those that are tried first, from 1.
+    pub rank: Option<usize>,
+    /// The donor that speaks for it most.
+    pub donor: Option<String>,
+    /// Distance of that donor.
+    pub distance: Option<f64>,
+    /// What it gained on that donor.
+    pub donor_speedup: Option<f64>,
+    /// The encoder's prediction.
+    pub predicted_speedup: Option<f64>,
+    /// What donors and prediction expect together.
+    pub expected_speedup: Option<f64>,
+    /// What became of it, if it was tried.
+    pub verdict: Option<Verdict>,
+    /// Milliseconds of one invocation, if it was measured.
+    pub time_ms: Option<f64>,
+    /// Original by candidate, if it was measured.
+    pub speedup: Option<f64>,
+    /// Why, where the verdict does not say it all.
+    pub why: Option<String>,
+}
+
+/// Something that could not be made for the nest.
+#[derive(Clone, Debug, Serialize)]
+pub struct RefusalExplanation {
+    /// Short name.
+    pub name: String,
+    /// Why not.
+    pub reason: String,
+    /// What it gained on which donor, if it helped one.
+    pub helped: Option<String>,
+    /// The steps, if it came to any before it was refused.
+    pub steps: Vec<String>,
+}
+
+/// Explains what would be tried on the nests of `options.file`, and tries it unless told not to. No file is written.
+///
+/// # Errors
+/// If the program cannot be built or run, or the recipe database cannot be read.
+pub fn explain(
+    options: &Options,
+    explaining: &ExplainOptions,
+    progress: &dyn Progress,
+) -> Result<ExplainReport, Error> {
+    let tuner = Tuner::for_reading(options, progress)?;
+    let run = || {
+        let captured = tuner.capture(tuner.read()?)?;
+        let candidates = tuner.candidates(captured)?;
+        tuner.explained(candidates, explaining)
+    };
+    run().map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
+}
+
+impl Tuner<'_> {
+    fn explained(&self, candidates: Candidates, explaining: &ExplainOptions) -> Result<ExplainReport, Error> {
+        let (captured, nests) = match explaining.measure {
+            true => {
+                let measured = self.measure(candidates)?;
+                (measured.captured, measured.nests)
+            }
+            false => {
+                let nests = candidates.nests.into_iter().map(unmeasured).collect();
+                (candidates.captured, nests)
+            }
+        };
+        let recipes = self.recipes.as_ref();
+        let mut report = ExplainReport {
+            schema: EXPLAIN_SCHEMA,
+            input: self.options.file.clone(),
+            host: self.host.clone(),
+            threads: self.threads,
+            database_entries: recipes.map(|recipes| recipes.store().n_entries()).transpose()?,
+            measured: explaining.measure,
+            nests: Vec::new(),
+            skipped: Vec::new(),
+            notes: self.notes.clone(),
+        };
+        for (id, nest) in nests.iter().enumerate() {
+            let at = &captured.nests[id];
+            let (function, _, _) = at.of(&captured.unit);
+            match &at.skip {
+                Some(why) => {
+                    let name = format!("{function}:{}", at.span.line);
+                    report.skipped.push(SkippedNest { id, name, why: why.clone() });
+                }
+                None => report.nests.push(explanation(&captured, id, nest, explaining.measure)),
+            }
+        }
+        Ok(report)
+    }
+}
+
+impl ExplainReport {
+    /// The report as JSON text with a final newline.
+    ///
+    /// # Panics
+    /// Never: every part of a report has a JSON form.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a report has a JSON form");
+        text.push('\n');
+        text
+    }
+}
+
+/// Candidates as if none had been tried yet.
+fn unmeasured(candidates: NestCandidates) -> MeasuredNest {
+    MeasuredNest {
+        trials: candidates.candidates.iter().map(crate::measured::untried).collect(),
+        refused: candidates.refused,
+        note: candidates.note,
+        advice: candidates.advice,
+        ..MeasuredNest::default()
+    }
+}
+
+fn explanation(captured: &Captured, id: usize, nest: &MeasuredNest, measured: bool) -> NestExplanation {
+    let at = &captured.nests[id];
+    let (function, _, _) = at.of(&captured.unit);
+    let winner = nest.winner.as_ref().map(|winner| nest.trials[winner.trial_idx].name.clone());
+    let (described, advice) = match nest.advice.as_deref() {
+        Some((described, advice)) => (Some(described), Some(advice)),
+        None => (None, None),
+    };
+    let candidates = candidates(nest, advice);
+    let refused = match advice {
+        Some(advice) => advice.refused.iter().map(refusal).collect(),
+        None => nest.refused.iter().map(|reason| suggestion_refused(reason)).collect(),
+    };
+    NestExplanation {
+        id,
+        function: function.to_owned(),
+        line: at.span.line,
+        share: at.share,
+        nest: described.map(described_nest),
+        donors: advice.map(donors).unwrap_or_default(),
+        far: advice.and_then(|advice| advice.far),
+        refused,
+        baseline_ms: nest.baseline_seconds.map(|seconds| 1e3 * seconds),
+        conclusion: conclusion(&candidates, winner.as_deref(), measured),
+        winner,
+        candidates,
+        note: nest.note.clone(),
+    }
+}
+
+fn described_nest(nest: &NestDescription) -> DescribedNest {
+    let stored = nest.stored();
+    DescribedNest {
+        hash: nest.form.hash.clone(),
+        text: nest.form.text.clone(),
+        sizes: nest.sizes.clone(),
+        normalization: nest.normal.log.iter().map(ToString::to_string).collect(),
+        space: stored.space,
+        embedding: stored.nest,
+        static_embedding: nest.embedding.nest.clone(),
+        nodes: stored.nodes,
+        predicted_seconds: 10.0_f64.powf(nest.embedding.log_seconds.into()),
+        predicted_gflops: 10.0_f64.powf(nest.embedding.log_gflops.into()),
+    }
+}
+
+fn donors(advice: &Advice) -> Vec<DonorExplanation> {
+    let one = |(donor, aligned): (&Donor, &Vec<AlignedNode>)| DonorExplanation {
+        donor: donor.label(),
+        entry: donor.id.to_string(),
+        hash: donor.hash.clone(),
+        text: donor.text.clone(),
+        distance: donor.distance,
+        exact: donor.exact,
+        embedding: donor.vector.clone(),
+        aligned: aligned.clone(),
+        trials: donor.trials.iter().map(trial).collect(),
+    };
+    advice.donors.iter().zip(&advice.aligned).map(one).collect()
+}
+
+fn trial(trial: &crate::DonorTrial) -> TrialExplanation {
+    let learnt = trial.recipe.as_ref();
+    TrialExplanation {
+        entry: trial.id.to_string(),
+        template: learnt.ok().and_then(|learnt| learnt.template).map(|template| template.to_string()),
+        steps: learnt.map(|learnt| steps(&learnt.steps)).unwrap_or_default(),
+        speedup: trial.failure.is_none().then(|| trial.log_gain.exp2()),
+        failure: trial.failure.clone().or_else(|| learnt.err().cloned()),
+        likeness: trial.likeness,
+    }
+}
+
+fn steps(recipe: &Recipe) -> Vec<String> {
+    recipe.steps.iter().map(ToString::to_string).collect()
+}
+
+fn refusal(refusal: &AdvisedRefusal) -> RefusalExplanation {
+    RefusalExplanation {
+        name: refusal.name.clone(),
+        reason: refusal.reason.clone(),
+        helped: refusal.helped.clone(),
+        steps: refusal.recipe.as_ref().map(steps).unwrap_or_default(),
+    }
+}
+
+/// A sentence of the form `name: reason`.
+fn suggestion_refused(sentence: &str) -> RefusalExplanation {
+    let (name, reason) = sentence.split_once(": ").unwrap_or(("", sentence));
+    RefusalExplanation { name: name.into(), reason: reason.into(), helped: None, steps: Vec::new() }
+}
+
+/// What was or would be tried, in its order, then what was not chosen.
+fn candidates(nest: &MeasuredNest, advice: Option<&Advice>) -> Vec<CandidateExplanation> {
+    let options = advice.map_or(&[][..], |advice| &advice.options);
+    let rank =
+        |position: usize| advice.and_then(|a| a.chosen.iter().position(|c| *c == position)).map(|r| r + 1);
+    let of_trial = |trial: &Trial| {
+        let position = options.iter().position(|option| option.recipe == trial.recipe);
+        let option = position.map(|position| &options[position]);
+        let templates = match option {
+            Some(option) => option.templates.iter().map(ToString::to_string).collect(),
+            None => trial.template.iter().map(ToString::to_string).collect(),
+        };
+        let baseline = nest.baseline_seconds;
+        let seconds = trial.timed_seconds.or(trial.screened_seconds);
+        CandidateExplanation {
+            name: trial.name.clone(),
+            templates,
+            steps: steps(&trial.recipe),
+            rank: position.and_then(rank),
+            verdict: Some(trial.verdict),
+            time_ms: seconds.map(|seconds| 1e3 * seconds),
+            speedup: trial.timed.as_ref().map(|t| t.speedup).or_else(|| Some(baseline? / seconds?)),
+            why: trial.why.clone(),
+            ..thought(option, advice)
+        }
+    };
+    let tried: Vec<CandidateExplanation> = nest.trials.iter().map(of_trial).collect();
+    let is_tried = |option: &AdvisedOption| nest.trials.iter().any(|trial| trial.recipe == option.recipe);
+    let mut others: Vec<&AdvisedOption> = options.iter().filter(|option| !is_tried(option)).collect();
+    let value = |option: &AdvisedOption| option.choice.expected.unwrap_or(f64::NEG_INFINITY);
+    others.sort_by(|a, b| value(b).total_cmp(&value(a)));
+    let others = others.into_iter().map(|option| CandidateExplanation {
+        name: option.name.clone(),
+        templates: option.templates.iter().map(ToString::to_string).collect(),
+        steps: steps(&option.recipe),
+        ..thought(Some(option), advice)
+    });
+    tried.into_iter().chain(others).collect()
+}
+
+/// What is thought of a schedule, the rest left out.
+fn thought(option: Option<&AdvisedOption>, advice: Option<&Advice>) -> CandidateExplanation {
+    let choice = option.map(|option| option.choice.clone()).unwrap_or_default();
+    let donor = choice.donor_idx.zip(advice).map(|(idx, advice)| &advice.donors[idx]);
+    CandidateExplanation {
+        name: String::new(),
+        templates: Vec::new(),
+        steps: Vec::new(),
+        rank: None,
+        donor: choice.donor,
+        distance: choice.distance,
+        donor_speedup: donor.zip(option).and_then(|(donor, option)| option.gain_on(donor)).map(f64::exp2),
+        predicted_speedup: choice.predicted.map(f64::exp2),
+        expected_speedup: choice.expected.map(f64::exp2),
+        verdict: None,
+        time_ms: None,
+        speedup: None,
+        why: None,
+    }
+}
+
+/// Why the winner won, in a sentence.
+fn conclusion(candidates: &[CandidateExplanation], winner: Option<&str>, measured: bool) -> String {
+    let Some(winner) = candidates.iter().find(|c| Some(c.name.as_str()) == winner) else {
+        return match candidates.iter().find(|c| c.rank == Some(1)).or(candidates.first()) {
+            None => "no schedule other than its own is legal and different".into(),
+            Some(_) if measured => {
+                let n = candidates.iter().filter(|c| c.time_ms.is_some()).count();
+                format!("the nest stays as it is: none of {n} measured schedules is faster beyond noise")
+            }
+            Some(first) => format!("`{}` would be tried first{}", first.name, because(first)),
+        };
+    };
+    let faster =
+        |c: &CandidateExplanation| c.speedup.map(|s| format!("{s:.2} times as fast as the original"));
+    let mut text = format!("`{}` wins: alone it is {}", winner.name, faster(winner).unwrap_or_default());
+    text += &because(winner);
+    let others = candidates.iter().filter(|c| c.name != winner.name && c.speedup.is_some());
+    let next = others.reduce(|a, b| if b.speedup > a.speedup { b } else { a });
+    if let Some(next) = next {
+        text += &format!("; the next best, `{}`, is {}", next.name, faster(next).unwrap_or_default());
+    }
+    text
+}
+
+/// What spoke for a schedule before it was measured.
+fn because(candidate: &CandidateExplanation) -> String {
+    let gained = candidate.donor.as_ref().zip(candidate.donor_speedup).map(|(donor, speedup)| {
+        let distance = candidate.distance.filter(|d| *d > 0.0).map(|d| format!(" at distance {d:.2}"));
+        format!("it gained {speedup:.2}x on {donor}{}", distance.unwrap_or_default())
+    });
+    let predicted = candidate.predicted_speedup.map(|s| format!("the encoder predicted {s:.2}x"));
+    let reasons: Vec<String> = gained.into_iter().chain(predicted).collect();
+    match reasons.is_empty() {
+        true => "; the nest's own loops suggest it".into(),
+        false => format!("; {}", reasons.join(", and ")),
+    }
+}

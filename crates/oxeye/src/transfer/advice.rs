@@ -1,0 +1,368 @@
+//! What to try on a nest: what helped its donors, the panel, and the suggested schedules, as candidates with a score.
+
+use super::align::{AlignedNode, align};
+use super::donors::{Donor, DonorTrial};
+use super::predict::{Predict, Schedule};
+use super::remap::{Names, remap};
+use super::score::{Scenario, choose, expected};
+use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, prove};
+use crate::{LearntRecipe, NestDescription, Recipe};
+use oxeye_database::EntryId;
+use oxeye_ir::{Nest, Program};
+use oxeye_transform::template::{Instantiator, Template, panel};
+use oxeye_transform::{Machine, Suggestions};
+use std::collections::BTreeMap;
+
+/// A donor of the same normal form counts as much as so many very near ones.
+const EXACT_WEIGHT: f64 = 4.0;
+/// The encoder's prediction counts as much as this share of all donors, and as this by itself.
+const PREDICTION_SHARE: f64 = 0.5;
+const PREDICTION_ALONE: f64 = 0.5;
+/// Only what gained more than this, log2, is taken from a donor.
+const LEAST_GAIN: f64 = 0.03;
+
+/// A nest for which advice is wanted.
+pub(crate) struct Adviser<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) nest: &'a Nest,
+    pub(crate) machine: &'a Machine,
+    pub(crate) how: Rendering<'a>,
+    pub(crate) n_cores: usize,
+    pub(crate) description: &'a NestDescription,
+    pub(crate) predict: Option<&'a dyn Predict>,
+    /// The distance beyond which donors say nothing, if the encoder knows it.
+    pub(crate) far: Option<f64>,
+    /// How many schedules to choose.
+    pub(crate) k: usize,
+}
+
+/// What is known of the schedules of a nest, and which of them to measure.
+#[derive(Clone, Debug)]
+pub struct Advice {
+    /// The nests it comes from, those of the same normal form first, then nearest first.
+    pub donors: Vec<Donor>,
+    /// Which loop of each donor is which loop of this nest.
+    pub aligned: Vec<Vec<AlignedNode>>,
+    /// The distance beyond which donors say nothing, if the encoder knows it.
+    pub far: Option<f64>,
+    /// Legal schedules with different C texts.
+    pub options: Vec<AdvisedOption>,
+    /// Positions of those to measure, the most promising first.
+    pub chosen: Vec<usize>,
+    /// What could not be made for this nest, and why.
+    pub refused: Vec<AdvisedRefusal>,
+}
+
+/// Something that could not be made for a nest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdvisedRefusal {
+    /// Short name for people.
+    pub name: String,
+    /// Why not, in words.
+    pub reason: String,
+    /// What it gained on which donor, if it helped one.
+    pub helped: Option<String>,
+    /// The recipe, if it came to one before it was refused.
+    pub recipe: Option<Recipe>,
+}
+
+/// A legal schedule.
+#[derive(Clone, Debug)]
+pub struct AdvisedOption {
+    /// Short name for people.
+    pub name: String,
+    /// The templates that make it, if any do.
+    pub templates: Vec<Template>,
+    /// The recipe.
+    pub recipe: Recipe,
+    /// What it makes of the nest.
+    pub(crate) state: CandidateState,
+    /// Entries whose recipe it is, if no template makes it.
+    own_recipe_of: Vec<EntryId>,
+    /// What is thought of it.
+    pub choice: Choice,
+}
+
+/// What is thought of a schedule before it is measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    /// Position of the donor that speaks for it most.
+    pub donor_idx: Option<usize>,
+    /// That donor, in a few words.
+    pub donor: Option<String>,
+    /// Its distance.
+    pub distance: Option<f64>,
+    /// The encoder's prediction: log2 of the speedup over the nest as it is.
+    pub predicted: Option<f64>,
+    /// What donors and prediction expect together: log2 of the speedup.
+    pub expected: Option<f64>,
+}
+
+/// Something to try, before it is proved.
+struct Idea {
+    name: String,
+    templates: Vec<Template>,
+    recipe: Recipe,
+    own_recipe_of: Vec<EntryId>,
+    /// What it gained on which donor, if it helped one.
+    helped: Option<String>,
+}
+
+impl Adviser<'_> {
+    /// Proves everything that is worth a thought, and chooses. `suggested` are the nest's own suggestions.
+    pub(crate) fn advise(&self, donors: Vec<Donor>, suggested: &Suggestions) -> Advice {
+        let here = self.description.stored().nodes;
+        let aligned: Vec<Vec<AlignedNode>> = donors.iter().map(|donor| align(&donor.nodes, &here)).collect();
+        let mut refused = Vec::new();
+        let ideas = self.ideas(&donors, &aligned, suggested, &mut refused);
+        let mut options = self.proved(ideas, &mut refused);
+        let scenarios = self.scenarios(&donors, &options);
+        let chosen = choose(&scenarios, options.len(), self.k);
+        for (position, option) in options.iter_mut().enumerate() {
+            option.choice.expected = expected(&scenarios, position);
+            self.name_donor(option, position, &donors, &scenarios);
+        }
+        Advice { donors, aligned, far: self.far, options, chosen, refused }
+    }
+
+    /// Ideas with different recipes: what helped donors, then the suggestions, then the panel.
+    fn ideas(
+        &self,
+        donors: &[Donor],
+        aligned: &[Vec<AlignedNode>],
+        suggested: &Suggestions,
+        refused: &mut Vec<AdvisedRefusal>,
+    ) -> Vec<Idea> {
+        let mut known: BTreeMap<Template, Recipe> =
+            suggested.recipes.iter().map(|s| (s.template, s.recipe.clone())).collect();
+        let mut instantiator = Instantiator::new(self.program, self.nest, self.machine, self.how.policy);
+        let mut failed: BTreeMap<Template, String> = BTreeMap::new();
+        let mut made = |template: &Template| -> Result<Recipe, String> {
+            if let Some(recipe) = known.get(template) {
+                return Ok(recipe.clone());
+            }
+            if let Some(why) = failed.get(template) {
+                return Err(why.clone());
+            }
+            let recipe = guarded(|| instantiator.instantiate(template)).and_then(|recipe| recipe);
+            match &recipe {
+                Ok(recipe) => drop(known.insert(*template, recipe.clone())),
+                Err(why) => drop(failed.insert(*template, why.clone())),
+            }
+            recipe
+        };
+        let mut ideas = Ideas::default();
+        for (donor, aligned) in donors.iter().zip(aligned) {
+            for trial in donor.trials.iter().filter(|trial| trial.log_gain > LEAST_GAIN) {
+                let (name, template, recipe) = match &trial.recipe {
+                    Err(why) => (format!("recipe of {}", trial.id), None, Err(why.clone())),
+                    Ok(LearntRecipe { template: Some(template), .. }) => {
+                        (template.title(), Some(*template), made(template))
+                    }
+                    Ok(LearntRecipe { template: None, steps }) => {
+                        (format!("recipe of {}", trial.id), None, self.carried(steps, donor, aligned))
+                    }
+                };
+                let helped = Some(format!("gained {:.2}x on {}", trial.log_gain.exp2(), donor.label()));
+                match recipe {
+                    Ok(recipe) => ideas.add(Idea {
+                        name,
+                        templates: template.into_iter().collect(),
+                        recipe,
+                        own_recipe_of: if template.is_none() { vec![trial.id] } else { Vec::new() },
+                        helped,
+                    }),
+                    Err(reason) if refused.iter().any(|r| r.name == name && r.reason == reason) => {}
+                    Err(reason) => refused.push(AdvisedRefusal { name, reason, helped, recipe: None }),
+                }
+            }
+        }
+        let own = suggested.recipes.iter().map(|s| &s.template);
+        for template in own.chain(panel()) {
+            match made(template) {
+                Ok(recipe) => ideas.add(Idea {
+                    name: template.title(),
+                    templates: vec![*template],
+                    recipe,
+                    own_recipe_of: Vec::new(),
+                    helped: None,
+                }),
+                Err(reason) if refused.iter().all(|r| r.name != template.title()) => {
+                    let name = template.title();
+                    refused.push(AdvisedRefusal { name, reason, helped: None, recipe: None });
+                }
+                Err(_) => {}
+            }
+        }
+        ideas.0
+    }
+
+    /// A donor's recipe that no template makes, in the words of this nest.
+    fn carried(&self, recipe: &Recipe, donor: &Donor, aligned: &[AlignedNode]) -> Result<Recipe, String> {
+        if speaks_of_normal_form(recipe) {
+            let n_loops = |nodes: &[AlignedNode]| nodes.iter().filter(|node| node.kind == "loop").count();
+            let n_here = self.description.normal.nest.loops().len();
+            let n_donor = donor.nodes.iter().filter(|node| node.kind == "loop").count();
+            if n_loops(aligned) == 0 {
+                return Err("nothing is known of the loops of the nest it was found on".into());
+            }
+            return remap(recipe, &Names::of(aligned, n_donor, n_here));
+        }
+        if donor.exact {
+            // Its loops may be called otherwise there: then the judge says so, or it is another schedule, as legal.
+            return Ok(recipe.clone());
+        }
+        Err("its steps speak of the loops of another nest's source".into())
+    }
+
+    /// Proves every idea and merges those with the same C text.
+    fn proved(&self, ideas: Vec<Idea>, refused: &mut Vec<AdvisedRefusal>) -> Vec<AdvisedOption> {
+        let states = in_parallel(&ideas, self.n_cores, |idea| {
+            let state = prove(self.how, self.program, self.nest, &idea.recipe);
+            let predicted = self
+                .predict
+                .and_then(|predict| predict.log_speedup(&Schedule { templates: &idea.templates }));
+            (state, predicted)
+        });
+        let mut options: Vec<AdvisedOption> = Vec::new();
+        for (idea, (state, predicted)) in ideas.into_iter().zip(states) {
+            let Idea { name, templates, recipe, own_recipe_of, helped } = idea;
+            let text = match &state {
+                CandidateState::Ready { text, .. } => text,
+                CandidateState::Refused(why) | CandidateState::Duplicate(why) => {
+                    let (reason, recipe) = (why.clone(), Some(recipe));
+                    refused.push(AdvisedRefusal { name, reason, helped, recipe });
+                    continue;
+                }
+            };
+            let same = options.iter_mut().find(|option| option.text() == Some(text));
+            match same {
+                Some(same) => {
+                    same.templates.extend(templates);
+                    same.own_recipe_of.extend(own_recipe_of);
+                    same.choice.predicted = mean([same.choice.predicted, predicted]);
+                }
+                None => {
+                    let choice = Choice { predicted, ..Choice::default() };
+                    options.push(AdvisedOption { name, templates, recipe, state, own_recipe_of, choice });
+                }
+            }
+        }
+        options
+    }
+
+    /// Every donor is a scenario, and so is the prediction.
+    fn scenarios(&self, donors: &[Donor], options: &[AdvisedOption]) -> Vec<Scenario> {
+        let scale = self.scale(donors);
+        let of_donor = |donor: &Donor| {
+            let likeness = donor.trials.iter().map(|trial| trial.likeness).fold(0.0, f64::max);
+            let nearness = match donor.distance {
+                _ if donor.exact => EXACT_WEIGHT,
+                Some(distance) => (-(distance / scale).powi(2)).exp(),
+                None => 1.0,
+            };
+            let gains = options.iter().map(|option| option.gain_on(donor)).collect();
+            Scenario { weight: nearness * likeness, gains }
+        };
+        let mut scenarios: Vec<Scenario> = donors.iter().map(of_donor).collect();
+        let predicted: Vec<Option<f64>> = options.iter().map(|option| option.choice.predicted).collect();
+        if predicted.iter().any(Option::is_some) {
+            let all: f64 = scenarios.iter().map(|s| s.weight).sum();
+            scenarios.push(Scenario { weight: PREDICTION_ALONE + PREDICTION_SHARE * all, gains: predicted });
+        }
+        scenarios
+    }
+
+    /// The distance at which a donor's word is worth a third. Where nothing is known of distances, the donors' own.
+    fn scale(&self, donors: &[Donor]) -> f64 {
+        let near: Vec<f64> = donors.iter().filter(|d| !d.exact).filter_map(|d| d.distance).collect();
+        let mean = near.iter().sum::<f64>() / near.len().max(1) as f64;
+        self.far.map_or(mean, |far| far / 2.0).max(f64::MIN_POSITIVE)
+    }
+
+    /// The donor that speaks for an option most.
+    fn name_donor(
+        &self,
+        option: &mut AdvisedOption,
+        position: usize,
+        donors: &[Donor],
+        scenarios: &[Scenario],
+    ) {
+        let word =
+            |idx: usize| Some(scenarios[idx].weight * scenarios[idx].gains[position].filter(|g| *g > 0.0)?);
+        let told = (0..donors.len()).filter_map(|idx| Some((idx, word(idx)?)));
+        // The first of equals.
+        let most = told.reduce(|first, other| if other.1 > first.1 { other } else { first });
+        if let Some((idx, _)) = most {
+            option.choice.donor_idx = Some(idx);
+            option.choice.donor = Some(donors[idx].label());
+            option.choice.distance = donors[idx].distance;
+        }
+    }
+}
+
+impl AdvisedOption {
+    /// The C block.
+    pub(crate) fn text(&self) -> Option<&String> {
+        match &self.state {
+            CandidateState::Ready { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// log2 of what it gained on a donor, over all trials by how much their circumstances are like those here; `None` if it
+    /// was not tried there.
+    pub(crate) fn gain_on(&self, donor: &Donor) -> Option<f64> {
+        let is_this = |trial: &&DonorTrial| match &trial.recipe {
+            Ok(LearntRecipe { template: Some(template), .. }) => self.templates.contains(template),
+            _ => self.own_recipe_of.contains(&trial.id),
+        };
+        let told = donor.trials.iter().filter(is_this).map(|trial| (trial.likeness, trial.log_gain));
+        let (weight, sum) = told.fold((0.0, 0.0), |(weight, sum), (w, gain)| (weight + w, sum + w * gain));
+        (weight > 0.0).then(|| sum / weight)
+    }
+}
+
+/// Whether the steps speak of the loops of the normal form and not of the source's.
+fn speaks_of_normal_form(recipe: &Recipe) -> bool {
+    recipe.steps.first().is_some_and(|step| step.to_string() == "normalize")
+}
+
+/// Of those that are known.
+fn mean(values: [Option<f64>; 2]) -> Option<f64> {
+    match values {
+        [Some(a), Some(b)] => Some(0.5 * (a + b)),
+        [a, b] => a.or(b),
+    }
+}
+
+/// Ideas with different recipes.
+#[derive(Default)]
+struct Ideas(Vec<Idea>);
+
+impl Ideas {
+    fn add(&mut self, idea: Idea) {
+        if idea.recipe.steps.is_empty() {
+            return;
+        }
+        match self.0.iter_mut().find(|known| known.recipe == idea.recipe) {
+            Some(same) => {
+                let new = idea.templates.iter().filter(|template| !same.templates.contains(template));
+                let new: Vec<Template> = new.copied().collect();
+                same.templates.extend(new);
+                same.own_recipe_of.extend(idea.own_recipe_of);
+            }
+            None => self.0.push(idea),
+        }
+    }
+}
+
+impl std::fmt::Display for AdvisedRefusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, reason, helped, .. } = self;
+        match helped {
+            Some(helped) => write!(f, "{name} ({helped}): {reason}"),
+            None => write!(f, "{name}: {reason}"),
+        }
+    }
+}

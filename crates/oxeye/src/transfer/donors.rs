@@ -1,0 +1,226 @@
+//! Nests of the recipe database that are like this one, with all that was tried on them.
+
+use crate::describe::{hand_made_of, static_vector};
+use crate::search::Rng;
+use crate::{DonorSearch, LearntRecipe, NestDescription, learnt_recipe};
+use oxeye_database::{Context, DatabaseError, Entry, EntryId, Filter, NodeEmbedding, RecipeStore, Verdict};
+use oxeye_embed::HostVector;
+use std::collections::BTreeSet;
+
+/// How many nests recipes are taken from, besides those of the same normal form.
+pub(crate) const MOST_DONORS: usize = 8;
+/// What a recipe that failed is taken to have gained: a factor of four lost, log2.
+const FAILED: f64 = -2.0;
+
+/// A nest of the database.
+#[derive(Clone, Debug)]
+pub struct Donor {
+    /// The entry that stands for it: that of the greatest gain.
+    pub id: EntryId,
+    /// Hash of its normal form.
+    pub hash: String,
+    /// Text of its normal form.
+    pub text: String,
+    /// How far it is from this nest; 0 if it has the same normal form, `None` if nobody asked.
+    pub distance: Option<f64>,
+    /// Whether it has the same normal form.
+    pub exact: bool,
+    /// Where it lies, if its vectors are of the space that was asked for: with its profile, if it has one.
+    pub vector: Vec<f32>,
+    /// Its loops and statements as vectors of that space.
+    pub nodes: Vec<NodeEmbedding>,
+    /// What was tried on it, greatest gain first.
+    pub trials: Vec<DonorTrial>,
+}
+
+/// What was tried on a donor, and what came of it.
+#[derive(Clone, Debug)]
+pub struct DonorTrial {
+    /// The entry.
+    pub id: EntryId,
+    /// The recipe, or why it cannot be read.
+    pub recipe: Result<LearntRecipe, String>,
+    /// log2 of its speedup; of a loss where it failed.
+    pub log_gain: f64,
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
+    /// How much the circumstances were like those of this run, from 0 to 1.
+    pub likeness: f64,
+}
+
+/// Finds donors.
+pub(crate) struct DonorFinder<'a> {
+    pub(crate) store: &'a dyn RecipeStore,
+    /// Where and how this run measures.
+    pub(crate) context: &'a Context,
+    pub(crate) host: &'a HostVector,
+    /// Of random choices.
+    pub(crate) seed: u64,
+}
+
+impl DonorFinder<'_> {
+    /// The donors of a nest: those of the same normal form first, then the nearest.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub(crate) fn find(&self, nest: &NestDescription, how: DonorSearch) -> Result<Vec<Donor>, DatabaseError> {
+        let own = &nest.form.hash;
+        let near = match how {
+            DonorSearch::None => return Ok(Vec::new()),
+            DonorSearch::Random => return self.random(own),
+            DonorSearch::Embedding => self.nearest(nest)?,
+            DonorSearch::Static => {
+                let to = &nest.embedding.nest;
+                self.by_distance(own, |entry| {
+                    let embedding = entry.content.embedding.as_ref();
+                    let embedding = embedding.filter(|embedding| embedding.space == *nest.space());
+                    distance(to, embedding.and_then(static_vector)?)
+                })?
+            }
+            DonorSearch::HandMade => {
+                let Some(to) = hand_made_of(&nest.form.text, &nest.sizes, self.host) else {
+                    return Ok(Vec::new());
+                };
+                self.by_distance(own, |entry| {
+                    let content = &entry.content;
+                    distance(&to, &hand_made_of(&content.nest.text, &content.sizes, self.host)?)
+                })?
+            }
+        };
+        let mut donors = Vec::new();
+        donors.extend(self.donor(own, Some(0.0), true, nest)?);
+        for (hash, distance) in near {
+            donors.extend(self.donor(&hash, Some(distance), false, nest)?);
+        }
+        Ok(donors)
+    }
+
+    fn nearest(&self, nest: &NestDescription) -> Result<Vec<(String, f64)>, DatabaseError> {
+        let filter = Filter {
+            one_per_nest: true,
+            exclude_hashes: BTreeSet::from([nest.form.hash.clone()]),
+            ..Filter::default()
+        };
+        let found = self.store.nearest(&nest.stored(), MOST_DONORS, &filter)?;
+        Ok(found
+            .into_iter()
+            .map(|(entry, distance)| (entry.content.nest.hash, f64::from(distance)))
+            .collect())
+    }
+
+    /// The nearest by any measure, which is asked of one entry of every other nest.
+    fn by_distance(
+        &self,
+        own: &str,
+        distance: impl Fn(&Entry) -> Option<f64> + Sync,
+    ) -> Result<Vec<(String, f64)>, DatabaseError> {
+        let mut nests = self.store.nests()?;
+        nests.retain(|entry| entry.content.nest.hash != own);
+        let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let distances = crate::candidates::in_parallel(&nests, n_threads, distance);
+        let known = nests.into_iter().zip(distances);
+        let mut found: Vec<(String, f64)> =
+            known.filter_map(|(entry, distance)| Some((entry.content.nest.hash, distance?))).collect();
+        // Stable, so that of equally near ones the lower hash comes first.
+        found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        found.truncate(MOST_DONORS);
+        Ok(found)
+    }
+
+    /// Any nests but those of the same normal form.
+    fn random(&self, own: &str) -> Result<Vec<Donor>, DatabaseError> {
+        let mut hashes: Vec<String> = self.store.nests()?.into_iter().map(|e| e.content.nest.hash).collect();
+        hashes.retain(|hash| hash != own);
+        // Another nest draws others.
+        let bits = own.bytes().fold(self.seed, |h, b| h.wrapping_mul(0x100_0000_01b3) ^ u64::from(b));
+        let mut rng = Rng::new(bits);
+        let mut donors = Vec::new();
+        while donors.len() < MOST_DONORS && !hashes.is_empty() {
+            let hash = hashes.swap_remove(rng.below(hashes.len()));
+            donors.extend(self.gather(&hash, None, false, &|_| true)?);
+        }
+        Ok(donors)
+    }
+
+    fn donor(
+        &self,
+        hash: &str,
+        distance: Option<f64>,
+        exact: bool,
+        nest: &NestDescription,
+    ) -> Result<Option<Donor>, DatabaseError> {
+        self.gather(hash, distance, exact, &|embedding| embedding.space == *nest.space())
+    }
+
+    /// Everything that is known of one nest; `None` if that is nothing.
+    fn gather(
+        &self,
+        hash: &str,
+        distance: Option<f64>,
+        exact: bool,
+        comparable: &dyn Fn(&oxeye_database::Embedding) -> bool,
+    ) -> Result<Option<Donor>, DatabaseError> {
+        let entries = self.store.exact(hash, self.context)?;
+        let Some(text) = entries.first().map(|entry| entry.content.nest.text.clone()) else {
+            return Ok(None);
+        };
+        let mut embeddings = entries.iter().filter_map(|entry| entry.content.embedding.as_ref());
+        let embedding = embeddings.find(|embedding| comparable(embedding));
+        let (vector, nodes) = embedding.map(|e| (e.nest.clone(), e.nodes.clone())).unwrap_or_default();
+        let mut trials: Vec<DonorTrial> = entries.iter().map(|entry| self.trial(entry)).collect();
+        // Stable: of equal gains the one from more similar circumstances comes first.
+        trials.sort_by(|a, b| b.log_gain.total_cmp(&a.log_gain));
+        let id = trials.first().map_or(entries[0].id, |trial| trial.id);
+        Ok(Some(Donor { id, hash: hash.to_owned(), text, distance, exact, vector, nodes, trials }))
+    }
+
+    fn trial(&self, entry: &Entry) -> DonorTrial {
+        let content = &entry.content;
+        let failure = match &content.verdict {
+            Verdict::Failed(why) => Some(why.clone()),
+            _ => None,
+        };
+        let log_gain = match content.speedup() {
+            Some(speedup) if failure.is_none() => speedup.log2(),
+            _ => FAILED,
+        };
+        DonorTrial {
+            id: entry.id,
+            recipe: learnt_recipe(&content.recipe),
+            log_gain,
+            failure,
+            likeness: self.likeness(&content.context),
+        }
+    }
+
+    /// What was found elsewhere, with other threads, or under another policy counts less.
+    fn likeness(&self, theirs: &Context) -> f64 {
+        let ours = self.context;
+        let factors = [
+            (theirs.host_key == ours.host_key, 0.7),
+            (theirs.threads == ours.threads, 0.5),
+            (theirs.policy == ours.policy, 0.8),
+            (theirs.compiler == ours.compiler, 0.9),
+        ];
+        factors.into_iter().filter(|(alike, _)| !alike).map(|(_, factor)| factor).product()
+    }
+}
+
+impl Donor {
+    /// What it is, in a few words: `s12, 3 loops, 1 statement`.
+    pub fn label(&self) -> String {
+        if self.exact {
+            return format!("{}, the same nest", self.id);
+        }
+        let count =
+            |prefix: &str| self.text.lines().filter(|line| line.trim_start().starts_with(prefix)).count();
+        let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        format!("{}, {}, {}", self.id, plural(count("for L"), "loop"), plural(count("S"), "statement"))
+    }
+}
+
+/// The Euclidean distance of two vectors, if they have one length.
+fn distance(a: &[f32], b: &[f32]) -> Option<f64> {
+    let square = |(a, b): (&f32, &f32)| f64::from(a - b).powi(2);
+    (a.len() == b.len()).then(|| a.iter().zip(b).map(square).sum::<f64>().sqrt())
+}
