@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::print::prec;
 use crate::render::is_outer;
-use oxeye_ir::{ArrayId, Expr, Nest, Program, ScalarType, SymId, Var};
+use oxeye_ir::{ArrayId, Expr, Nest, Program, ScalarType, Storage, SymId, Var};
 use std::collections::BTreeSet;
 
 /// What an argument stands for.
@@ -28,6 +28,8 @@ pub struct Argument {
     pub is_buffer: bool,
     /// Whether the nest leaves a new value that the program may read.
     pub written: bool,
+    /// Whether nobody reads it after the nest: what a nest leaves in it does not matter.
+    pub is_scratch: bool,
     /// Its size in bytes: a C expression of type `long long`, valid where the nest stands and using what
     /// [`crate::prelude`] defines; `None` where it cannot be known.
     pub bytes: Option<String>,
@@ -57,14 +59,19 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             what: ArgumentOf::Symbol(s.id),
             is_buffer: false,
             written: false,
+            is_scratch: false,
             bytes: Some(s.ty.bytes().to_string()),
         })
         .collect();
     let mut cx = Context::new(program, &BTreeSet::new());
     for array in arrays {
         let is_buffer = !array.shape.is_empty();
-        let is_local_scalar = !is_buffer && !matches!(array.storage, oxeye_ir::Storage::Global);
-        let live = !is_local_scalar || nest.live_out.contains(&array.id);
+        let is_local = match array.storage {
+            Storage::Global => false,
+            Storage::Param => !is_buffer,
+            _ => true,
+        };
+        let live = !is_local || nest.live_out.contains(&array.id);
         let bytes = if is_buffer {
             declared_bytes(&mut cx, array).or_else(|| {
                 let end = cx.byte_offset(nest, array, true)?;
@@ -79,6 +86,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             what: ArgumentOf::Array(array.id),
             is_buffer,
             written: written.contains(&array.id) && live,
+            is_scratch: written.contains(&array.id) && !live,
             bytes,
         });
     }

@@ -85,6 +85,26 @@ program main {
 }
 "#;
 
+/// An array that the function keeps, one that nobody reads after the nest, and one that somebody may.
+const SCRATCH: &str = r#"
+program scratch {
+  symbol P0 n: i32
+  array A0 x: f64[n] param
+  array A1 dead: f64[8] local
+  array A2 alive: f64[8] local
+  array A3 t: f64 local
+  dataflow { N0 }
+  nest N0 in scratch live_out(alive) {
+    for L0 i: i32 in 0 .. n {
+      S0: t = x[i]
+      S1: dead[1] = t
+      S2: alive[1] = dead[1]
+      S3: x[i] = dead[1] * 2.0
+    }
+  }
+}
+"#;
+
 fn span(start: &str, end: &str) -> Span {
     let from = SOURCE.find(start).expect("start");
     let to = from + SOURCE[from..].find(end).expect("end") + end.len();
@@ -130,6 +150,23 @@ fn arguments_of_nests() {
         list(&scale, &scale.nests[1]),
         list(&main, &main.nests[0])
     ]);
+}
+
+#[test]
+fn what_nobody_reads_is_scratch() {
+    let program = Program::parse(SCRATCH).expect("parses");
+    let list: Vec<(String, bool, bool)> = arguments(&program, &program.nests[0])
+        .into_iter()
+        .map(|a| (a.name, a.written, a.is_scratch))
+        .collect();
+    let wanted = [
+        ("n", false, false),
+        ("x", true, false),
+        ("dead", false, true),
+        ("alive", true, false),
+        ("t", false, true),
+    ];
+    assert_eq!(list, wanted.map(|(name, written, is_scratch)| (name.to_owned(), written, is_scratch)));
 }
 
 #[test]

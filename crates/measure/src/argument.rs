@@ -113,17 +113,25 @@ pub struct Argument {
     pub name: String,
     /// How it is handed over.
     pub kind: ArgumentKind,
+    /// Whether what a call leaves in it does not matter to anyone, so that it is not compared.
+    #[serde(default)]
+    pub is_scratch: bool,
 }
 
 impl Argument {
     /// An array argument.
     pub fn buffer(name: impl Into<String>, element: ElementType) -> Argument {
-        Argument { name: name.into(), kind: ArgumentKind::Buffer { element } }
+        Argument { name: name.into(), kind: ArgumentKind::Buffer { element }, is_scratch: false }
     }
 
     /// A scalar argument.
     pub fn scalar(name: impl Into<String>, element: ElementType) -> Argument {
-        Argument { name: name.into(), kind: ArgumentKind::Scalar { element } }
+        Argument { name: name.into(), kind: ArgumentKind::Scalar { element }, is_scratch: false }
+    }
+
+    /// The same, but for its contents after a call, which nobody reads.
+    pub fn scratch(self) -> Argument {
+        Argument { is_scratch: true, ..self }
     }
 
     /// The type of the array's elements or of the scalar.

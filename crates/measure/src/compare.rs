@@ -76,7 +76,7 @@ pub fn verify(
     }
     let mut result = Comparison { max_rel_error: 0.0, bit_exact: true, mismatch: None };
     for (position, arg) in args.iter().enumerate() {
-        if !baseline.changed(position) && !candidate.changed(position) {
+        if arg.is_scratch || !baseline.changed(position) && !candidate.changed(position) {
             continue;
         }
         let bytes = baseline.bytes(position);

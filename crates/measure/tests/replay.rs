@@ -97,6 +97,14 @@ fn right_and_wrong_outputs_are_told_apart() {
     let scribbled = format!("{SUM} x[5] = 0;");
     let error = verify("scribbled", &scribbled, Tolerance::reassociate()).expect_err("differs");
     assert!(matches!(error.rejection(), Some(Rejection::WrongOutput(m)) if m.argument == 0 && m.index == 5));
+
+    // What nobody reads may be anything, and only that.
+    let library = bench.library("scratched", &scribbled);
+    let args: Vec<Argument> =
+        bench.args.iter().cloned().enumerate().map(|(k, a)| if k == 0 { a.scratch() } else { a }).collect();
+    let verify = |library| bench.replay.verify(&baseline, library, &bench.sample, &args, Tolerance::Strict);
+    verify(&library).expect("differs in scratch only");
+    verify(&bench.library("wrong", wrong)).expect_err("differs elsewhere too");
 }
 
 #[test]

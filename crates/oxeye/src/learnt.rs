@@ -1,49 +1,34 @@
 //! What a run has learnt of recipes, for the recipe database: failures included.
 
-use crate::{Emitted, MeasuredNest, RECIPE_SCHEMA, Recipe, Trial, Tuner, Verdict};
+use crate::{Emitted, MeasuredNest, RECIPE_SCHEMA, Trial, Tuner, Verdict};
 use oxeye_database::{
     Context, FpPolicy, Json, Measured, NewEntry, Origin, Provenance, RecipeText, Speedup, Timestamp,
 };
-use oxeye_transform::template::Template;
-use serde::{Deserialize, Serialize};
-
-/// Name and version of the form that recipes of the database have: JSON of a [`LearntRecipe`].
-pub const LEARNT_RECIPE_FORMAT: &str = "oxeye.learnt-recipe/1";
+use oxeye_transform::{LEARNT_RECIPE_FORMAT, LearntRecipe};
 
 /// A single run of each tells a gain or a loss only if it is beyond this.
 const SCREENING_NOISE: f64 = 1.1;
 /// Of the intervals of interleaved timings.
 const CONFIDENCE: f64 = 0.95;
 
-/// A recipe as the database keeps it. The template carries over to other nests and hosts; the steps speak of the loops of
-/// the nest they were measured on, as it stands in its source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LearntRecipe {
-    /// What the recipe was made from, if from a template.
-    pub template: Option<Template>,
-    /// The steps, in the form of [`RECIPE_SCHEMA`].
-    pub steps: Recipe,
+/// A recipe as the database keeps it.
+pub fn recipe_text(recipe: &LearntRecipe) -> RecipeText {
+    RecipeText { format: LEARNT_RECIPE_FORMAT.into(), steps: Json::from(&recipe.to_json()) }
 }
 
-impl LearntRecipe {
-    /// Its wire form.
-    pub fn to_text(&self) -> RecipeText {
-        let value = serde_json::to_value(self).unwrap_or_default();
-        RecipeText { format: LEARNT_RECIPE_FORMAT.into(), steps: Json::from(&value) }
-    }
-
-    /// From its wire form, or from the steps of a recipe file.
-    ///
-    /// # Errors
-    /// If the form is not known here, or the text is not of that form.
-    pub fn from_text(text: &RecipeText) -> Result<Self, String> {
-        let value = text.steps.value();
-        let parsed = match text.format.as_str() {
-            LEARNT_RECIPE_FORMAT => serde_json::from_value(value),
-            RECIPE_SCHEMA => serde_json::from_value(value).map(|steps| Self { template: None, steps }),
-            other => return Err(format!("recipes of the form `{other}` are not known here")),
-        };
-        parsed.map_err(|e| e.to_string())
+/// A recipe of the database, or the steps of a recipe file.
+///
+/// # Errors
+/// If the form is not known here, or the text is not of that form.
+pub fn learnt_recipe(text: &RecipeText) -> Result<LearntRecipe, String> {
+    let value = text.steps.value();
+    match text.format.as_str() {
+        LEARNT_RECIPE_FORMAT => LearntRecipe::from_json(value),
+        RECIPE_SCHEMA => {
+            let steps = serde_json::from_value(value).map_err(|e| e.to_string())?;
+            Ok(LearntRecipe { template: None, steps })
+        }
+        other => Err(format!("recipes of the form `{other}` are not known here")),
     }
 }
 
@@ -65,7 +50,7 @@ pub(crate) fn entries(emitted: &Emitted<'_>, origin: Origin) -> Vec<NewEntry> {
             entries.push(NewEntry {
                 nest: described.form.clone(),
                 embedding: Some(described.stored()),
-                recipe: LearntRecipe { template: trial.template, steps: trial.recipe.clone() }.to_text(),
+                recipe: recipe_text(&LearntRecipe { template: trial.template, steps: trial.recipe.clone() }),
                 verdict,
                 measured: figures,
                 n_samples,

@@ -551,10 +551,11 @@ pub(crate) fn untried(candidate: &Candidate) -> Trial {
 
 pub(crate) fn measure_argument(argument: &oxeye_codegen::Argument) -> Argument {
     let element = synthetic::element_type(argument.element);
-    match argument.is_buffer {
+    let handed_over = match argument.is_buffer {
         true => Argument::buffer(&argument.name, element),
         false => Argument::scalar(&argument.name, element),
-    }
+    };
+    if argument.is_scratch { handed_over.scratch() } else { handed_over }
 }
 
 pub(crate) fn verdict_of(why: &Rejection) -> Verdict {

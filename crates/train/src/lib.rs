@@ -1,8 +1,8 @@
 //! Where performance embeddings come from.
 //!
 //! [`generate`](generate::generate) draws realistic random nests, [`measure`](measure::measure) finds how each responds to
-//! a panel of recipe templates, [`dataset`] keeps that as Parquet, and with the feature `torch` the encoder of
-//! `oxeye-embed` is trained on it.
+//! a panel of recipe templates, [`dataset`] keeps that as Parquet, [`recipes`] makes entries of a recipe database of it, and
+//! with the feature `torch` the encoder of `oxeye-embed` is trained on it.
 //!
 //! ```
 //! let nests = oxeye_train::generate::generate(1, 10);
@@ -26,6 +26,7 @@ pub mod metrics;
 #[cfg(feature = "torch")]
 pub mod model;
 pub mod nest;
+pub mod recipes;
 pub mod record;
 pub mod rng;
 #[cfg(test)]

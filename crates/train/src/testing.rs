@@ -4,6 +4,7 @@ use crate::generate::generate;
 use crate::record::{Record, Response, Retest, Status};
 use oxeye_embed::HostVector;
 use oxeye_transform::template::{PANEL_VERSION, panel};
+use oxeye_transform::{Policy, normalize_nest};
 
 /// A record with made-up times.
 pub(crate) fn record(k: usize) -> Record {
@@ -39,4 +40,24 @@ pub(crate) fn record(k: usize) -> Record {
         cost: [0.5, 1.0, 2.0],
         nest,
     }
+}
+
+/// A record with the normal form that its nest has, and made-up times.
+pub(crate) fn real_record(k: usize) -> Record {
+    let mut record = record(k);
+    let (program, nest) = record.nest.parse().expect("a nest");
+    let normal = normalize_nest(&program, &nest, Policy { reassociate: true });
+    record.normal_hash = format!("{:016x}", normal.hash);
+    for (t, response) in record.panel.iter_mut().enumerate().skip(1) {
+        response.status = match (t + k) % 7 {
+            0 => Status::Inapplicable,
+            3 => Status::Wrong,
+            _ => Status::Timed,
+        };
+        let seconds = 1e-3 * (0.25 + ((t * 5 + k) % 9) as f64 / 4.0);
+        response.seconds = (response.status == Status::Timed).then_some(seconds);
+        response.median_seconds = response.seconds;
+    }
+    record.retest = None;
+    record
 }

@@ -412,7 +412,7 @@ pub(crate) fn for_each_access(node: &mut Node, f: &mut dyn FnMut(&mut Access)) {
 }
 
 /// Replaces an array everywhere under a node, in lists of reductions too.
-fn rename_array(node: &mut Node, from: ArrayId, to: ArrayId) {
+pub(crate) fn rename_array(node: &mut Node, from: ArrayId, to: ArrayId) {
     fn reductions(node: &mut Node, from: ArrayId, to: ArrayId) {
         if let Node::Loop(l) = node
             && let Execution::Parallel { reductions, .. } | Execution::Vector { reductions, .. } =

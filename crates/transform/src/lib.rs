@@ -65,9 +65,10 @@ pub mod template;
 pub mod testing;
 
 pub use contract::Blocks;
-pub use normalize::{LogEntry, NormalForm, NormalNest, normalize, normalize_nest};
+pub use normalize::{Change, LogEntry, NormalForm, NormalNest, normalize, normalize_nest};
 pub use recipe::{
-    Dimension, Recipe, RecipeError, StatementSchedule, TRANSFORMATIONS, Transformation, TransformationInfo,
+    Dimension, LEARNT_RECIPE_FORMAT, LearntRecipe, Recipe, RecipeError, StatementSchedule, TRANSFORMATIONS,
+    Transformation, TransformationInfo,
 };
 pub use suggest::{Machine, Suggestion, Suggestions, suggest};
 
@@ -110,22 +111,38 @@ pub struct Refusal {
 /// # Errors
 /// If a step does not fit the nest, or the result cannot be proved to keep every dependence.
 pub fn apply(program: &Program, nest: &Nest, recipe: &Recipe, policy: Policy) -> Result<Applied, Refusal> {
-    let original = Schedule::import(program, nest);
-    let refusal = |step: usize, reason: String| Refusal {
-        step,
-        transformation: recipe.steps.get(step).map_or("emit".into(), |s| s.to_string()),
+    if recipe.steps.first() != Some(&Transformation::Normalize) {
+        return apply_from(program, nest, recipe, 0, policy);
+    }
+    let normal = normalize_nest(program, nest, policy);
+    let applied = apply_from(&normal.program, &normal.nest, recipe, 1, policy)?;
+    Ok(Applied { reassociated: applied.reassociated || normal.reassociated, ..applied })
+}
+
+/// Applies the steps of a recipe from number `first` on.
+fn apply_from(
+    program: &Program,
+    nest: &Nest,
+    recipe: &Recipe,
+    first: usize,
+    policy: Policy,
+) -> Result<Applied, Refusal> {
+    let rest = &recipe.steps[first..];
+    let refusal = |k: usize, reason: String| Refusal {
+        step: first + k,
+        transformation: rest.get(k).map_or("emit".into(), |s| s.to_string()),
         reason,
     };
-    let mut schedule = original;
+    let mut schedule = Schedule::import(program, nest);
     let mut stages = vec![schedule.clone()];
-    for (k, step) in recipe.steps.iter().enumerate() {
+    for (k, step) in rest.iter().enumerate() {
         steps::edit(&mut schedule, step, policy).map_err(|reason| refusal(k, reason))?;
         stages.push(schedule.clone());
     }
     let reassociated = legality::check(&schedule, policy).map_err(|last| {
         // Steps may be illegal by themselves and legal together: the one to name is that after the last legal stage.
         let mut reason = last;
-        for k in (0..recipe.steps.len()).rev() {
+        for k in (0..rest.len()).rev() {
             match legality::check(&stages[k], policy) {
                 Ok(_) => return refusal(k, reason),
                 Err(earlier) => reason = earlier,
@@ -133,7 +150,7 @@ pub fn apply(program: &Program, nest: &Nest, recipe: &Recipe, policy: Policy) ->
         }
         refusal(0, reason)
     })?;
-    let (program, nest) = generate::generate(schedule, nest)
-        .map_err(|reason| refusal(recipe.steps.len().saturating_sub(1), reason))?;
+    let (program, nest) =
+        generate::generate(schedule, nest).map_err(|reason| refusal(rest.len().saturating_sub(1), reason))?;
     Ok(Applied { program, nest, reassociated })
 }

@@ -20,7 +20,9 @@ pub(crate) fn privatize(program: &Program, nest: &Nest) -> (Program, Nest, Vec<P
     for array in nest.arrays() {
         let decl = program.array(array);
         let webs = match decl.storage {
-            Storage::Body(l) => path_to(&nest.roots, l).map(|path| Webs::from([(l, path)])),
+            Storage::Body(l) | Storage::Temp(Some(l)) => {
+                path_to(&nest.roots, l).map(|path| Webs::from([(l, path)]))
+            }
             Storage::Local if decl.shape.is_empty() && !nest.live_out.contains(&array) => {
                 let mut webs = Webs::new();
                 cover(&nest.roots, array, &mut Vec::new(), &mut webs).then_some(webs)

@@ -5,10 +5,10 @@
 
 mod common;
 
-use common::{cases, fault, forget_scalars, replaced, whole_numbers};
+use common::{Outcome, cases, check_with, fault, forget_arrays, forget_scalars, replaced, whole_numbers};
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
-use oxeye_ir::{Nest, Program, ScalarType};
-use oxeye_transform::testing::random_single;
+use oxeye_ir::{Nest, Node, Program, ScalarType, Storage};
+use oxeye_transform::testing::{random_recipe, random_single};
 use oxeye_transform::{Applied, Policy, Recipe, Transformation, apply, normalize, normalize_nest};
 
 const STRICT: Policy = Policy { reassociate: false };
@@ -120,6 +120,89 @@ fn spellings_meet() {
     }
     println!("{n_equal} of {n_all} spellings meet");
     assert!(n_all > 50 && n_equal * 100 >= n_all * 60, "{n_equal} of {n_all} spellings meet");
+}
+
+/// A random recipe for the normal form.
+fn recipe_on_normal_form(sample: &Sample, policy: Policy, random: &mut Random) -> Recipe {
+    let normal = normalize_nest(&sample.program, sample.nest(), policy);
+    let mut recipe = random_recipe(&normal.program, &normal.nest, policy, 4, random);
+    recipe.steps.insert(0, Transformation::Normalize);
+    recipe
+}
+
+#[test]
+fn recipes_on_normal_forms_compute_the_same() {
+    let mut n_same = 0;
+    for seed in cases(100) {
+        let mut sample = sample(seed);
+        let mut random = Random::new(seed);
+        forget_arrays(&mut sample, &mut random);
+        let recipe = recipe_on_normal_form(&sample, STRICT, &mut random);
+        let Ok(memory) = sample.memory(seed) else { continue };
+        let outcome = check_with(&sample, &recipe, STRICT, &memory, 0.0, &format!("seed {seed}"));
+        n_same += u32::from(matches!(outcome, Outcome::Same));
+    }
+    assert!(n_same > 60, "only {n_same} recipes apply");
+}
+
+/// The nest without the names of its iterators, if it has no temporaries.
+fn nameless(applied: &Applied) -> Option<Vec<Node>> {
+    fn go(nodes: &mut [Node]) {
+        for node in nodes {
+            match node {
+                Node::Loop(l) => l.name.clear(),
+                Node::Stmt(s) => s.line = None,
+                Node::If { .. } => {}
+            }
+            node.bodies_mut().into_iter().for_each(|b| go(b));
+        }
+    }
+    let is_plain = |id| !matches!(applied.program.array(id).storage, Storage::Temp(_));
+    let mut roots = applied.nest.roots.clone();
+    go(&mut roots);
+    applied.nest.arrays().into_iter().all(is_plain).then_some(roots)
+}
+
+/// Where spellings meet, a recipe for one makes the same of the others.
+#[test]
+fn recipes_for_one_spelling_fit_the_others() {
+    let mut n_same = 0;
+    for seed in cases(150) {
+        let sample = sample(seed);
+        let mut random = Random::new(!seed);
+        let Some((program, nest)) = respelled(&sample, &mut random) else { continue };
+        let original = normalize_nest(&sample.program, sample.nest(), STRICT);
+        if original.text != normalize_nest(&program, &nest, STRICT).text {
+            continue;
+        }
+        let recipe = recipe_on_normal_form(&sample, STRICT, &mut random);
+        let one = apply(&sample.program, sample.nest(), &recipe, STRICT);
+        let other = apply(&program, &nest, &recipe, STRICT);
+        match (one, other) {
+            (Ok(one), Ok(other)) => {
+                if let (Some(a), Some(b)) = (nameless(&one), nameless(&other)) {
+                    let text = format!("{}\n{}", replaced(&one), replaced(&other));
+                    assert_eq!(a, b, "seed {seed}: {recipe}\n{text}");
+                    n_same += 1;
+                }
+            }
+            (Err(one), Err(other)) => assert_eq!(one.step, other.step, "seed {seed}: {one}; {other}"),
+            (one, other) => panic!("seed {seed}: {recipe}: {:?}, {:?}", one.err(), other.err()),
+        }
+    }
+    assert!(n_same > 30, "only {n_same} recipes were compared");
+}
+
+#[test]
+fn a_normal_form_is_asked_for_at_the_start_only() {
+    let sample = sample(1);
+    let normalize = Transformation::Normalize;
+    let only = Recipe { steps: vec![normalize.clone()] };
+    assert!(apply(&sample.program, sample.nest(), &only, STRICT).is_ok());
+    let twice = Recipe { steps: vec![normalize.clone(), normalize] };
+    let refusal = apply(&sample.program, sample.nest(), &twice, STRICT).unwrap_err();
+    assert_eq!((refusal.step, refusal.transformation.as_str()), (1, "normalize"));
+    assert!(refusal.reason.contains("can only be the first step"), "{refusal}");
 }
 
 #[test]

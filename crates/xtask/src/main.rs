@@ -8,12 +8,15 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod bench;
+mod database;
+mod forms;
 mod host_check;
 mod libtorch;
 mod normal_forms;
 mod repository;
 mod rooflines;
 mod soak;
+mod textbook;
 mod traffic;
 
 /// Repository tasks.
@@ -28,6 +31,8 @@ struct Cli {
 enum Task {
     /// Time Oxeye against gcc, clang and Polly on the programs in benchmarks/kernels.
     Bench(bench::Args),
+    /// Build the default recipe database from the dataset and from searches; nests of benchmarks/kernels are left out.
+    Database(database::Args),
     /// Check the host measurements against STREAM in C and against clock rate and ports.
     HostCheck(host_check::Args),
     /// Fetch a libtorch for oxeye-train and print the environment to build with.
@@ -38,6 +43,8 @@ enum Task {
     Rooflines(rooflines::Args),
     /// Compile and run random nests with random recipes and compare with the interpreter.
     Soak(soak::Args),
+    /// Search schedules for the programs in benchmarks/textbook, and export what was learnt.
+    Textbook(textbook::Args),
     /// Compare the modelled memory traffic of the programs in benchmarks/kernels with callgrind's.
     Traffic(traffic::Args),
 }
@@ -51,11 +58,13 @@ enum Verdict {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Bench(args) => bench::run(&args),
+        Task::Database(args) => database::run(&args),
         Task::HostCheck(args) => host_check::run(&args),
         Task::Libtorch(args) => libtorch::run(&args),
         Task::NormalForms(args) => normal_forms::run(&args),
         Task::Rooflines(args) => rooflines::run(&args),
         Task::Soak(args) => soak::run(&args),
+        Task::Textbook(args) => textbook::run(&args),
         Task::Traffic(args) => traffic::run(&args),
     };
     match outcome {

@@ -126,7 +126,8 @@ fn crossed(a: Template, b: Template, rng: &mut Rng) -> Template {
         }
         (a, b) => rng.flip(a, b),
     };
-    Template { strategy, threads: rng.flip(a.threads, b.threads), lanes: rng.flip(a.lanes, b.lanes) }
+    let (threads, lanes) = (rng.flip(a.threads, b.threads), rng.flip(a.lanes, b.lanes));
+    Template { base: rng.flip(a.base, b.base), strategy, threads, lanes }
 }
 
 fn crossed_blocks(a: BlockShape, b: BlockShape, rng: &mut Rng) -> BlockShape {

@@ -49,7 +49,7 @@ impl<'a> Space<'a> {
     }
 
     /// What is worth trying first, best guess first.
-    pub(crate) fn suggestions(&self) -> Vec<Template> {
+    pub(crate) fn suggestions(&mut self) -> Vec<Template> {
         guarded(|| self.instantiator.templates()).unwrap_or_default()
     }
 
@@ -151,8 +151,9 @@ pub(crate) fn edits(name: &str, recipe: &Recipe) -> Vec<Plan> {
         }
     }
     for (k, step) in recipe.steps.iter().enumerate() {
-        // A reordering has the ids of everything after it.
-        if recipe.steps.len() > 1 && !matches!(step, Transformation::Reorder { .. }) {
+        // A reordering and a normal form have the ids of everything after them.
+        let names_what_follows = matches!(step, Transformation::Normalize | Transformation::Reorder { .. });
+        if recipe.steps.len() > 1 && !names_what_follows {
             let mut steps = recipe.steps.clone();
             steps.remove(k);
             add(format!("without {step}"), steps);

@@ -2,7 +2,7 @@
 
 use crate::describe::{hand_made_of, static_vector};
 use crate::search::Rng;
-use crate::{DonorSearch, LearntRecipe, NestDescription};
+use crate::{DonorSearch, LearntRecipe, NestDescription, learnt_recipe};
 use oxeye_database::{Context, DatabaseError, Entry, EntryId, Filter, NodeEmbedding, RecipeStore, Verdict};
 use oxeye_embed::HostVector;
 use std::collections::BTreeSet;
@@ -186,7 +186,7 @@ impl DonorFinder<'_> {
         };
         DonorTrial {
             id: entry.id,
-            recipe: LearntRecipe::from_text(&content.recipe),
+            recipe: learnt_recipe(&content.recipe),
             log_gain,
             failure,
             likeness: self.likeness(&content.context),

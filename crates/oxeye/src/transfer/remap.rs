@@ -71,6 +71,7 @@ impl Names {
         use Transformation as T;
         let at = |id: &LoopId| self.of_loop(*id);
         Ok(match step {
+            T::Normalize => T::Normalize,
             T::Reorder { schedules } => {
                 let schedules = schedules.iter().map(|s| self.of_schedule(s)).collect::<Result<_, _>>()?;
                 T::Reorder { schedules }

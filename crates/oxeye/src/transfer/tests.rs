@@ -104,7 +104,7 @@ fn entry(nest: &NestDescription, recipe: LearntRecipe, speedup: Option<f64>) -> 
     NewEntry {
         nest: nest.form.clone(),
         embedding: Some(nest.stored()),
-        recipe: recipe.to_text(),
+        recipe: crate::recipe_text(&recipe),
         verdict,
         measured,
         n_samples: 3,

@@ -1,5 +1,6 @@
 //! `oxeye-train merge` and `oxeye-train stats`
 
+use super::database::excluded;
 use anyhow::{Context, Result};
 use oxeye_train::dataset::{self, Statistics};
 use oxeye_train::journal::read_journal;
@@ -29,14 +30,10 @@ pub(crate) struct StatsArgs {
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<()> {
     let mut records = read_all(&args.inputs)?;
-    if let Some(path) = &args.exclude {
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let excluded: BTreeSet<&str> = text.split_whitespace().collect();
-        let n = records.len();
-        records.retain(|r| !excluded.contains(r.normal_hash.as_str()));
-        eprintln!("{} nests left out", n - records.len());
-    }
+    let excluded = excluded(args.exclude.as_deref())?;
+    let n = records.len();
+    records.retain(|r| !excluded.contains(&r.normal_hash));
+    eprintln!("{} nests left out", n - records.len());
     dataset::write(&args.out, &records)?;
     println!("{} nests in {}", records.len(), args.out.display());
     Ok(())

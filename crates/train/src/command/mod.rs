@@ -1,5 +1,6 @@
 //! The command line, one file a subcommand.
 
+mod database;
 mod generate;
 mod measure;
 mod merge;
@@ -19,6 +20,8 @@ pub(crate) enum Command {
     Measure(measure::Args),
     /// Puts shards and journals into one dataset.
     Merge(merge::MergeArgs),
+    /// Makes a recipe database of datasets, and of what searches have learnt.
+    Database(database::Args),
     /// Says what is in datasets and journals: families, templates, responses, noise.
     Stats(merge::StatsArgs),
     /// Trains the encoder.
@@ -35,6 +38,7 @@ impl Command {
             Command::Generate(args) => generate::run(&args),
             Command::Measure(args) => measure::run(&args),
             Command::Merge(args) => merge::merge(&args),
+            Command::Database(args) => database::run(&args),
             Command::Stats(args) => merge::stats(&args),
             #[cfg(feature = "torch")]
             Command::Train(args) => train::run(&args),

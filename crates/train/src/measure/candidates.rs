@@ -16,7 +16,7 @@ pub(super) struct Candidate {
 }
 
 /// Sums may be taken in another order, as the compiler's flags allow.
-pub(super) const POLICY: Policy = Policy { reassociate: true };
+pub(crate) const POLICY: Policy = Policy { reassociate: true };
 
 /// The panel applied to a nest, every step judged; the first candidate is the nest as it is.
 pub(super) fn candidates(program: &Program, nest: &Nest, machine: &Machine, jobs: usize) -> Vec<Candidate> {
@@ -92,7 +92,7 @@ fn candidate(
 }
 
 /// A bug in a transformation must cost no more than the template.
-pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|cause| {
         let cause =
             cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());

@@ -17,7 +17,8 @@ use crate::generate::{footprint_bytes, shrunk};
 use crate::journal::{Journal, JournalError};
 use crate::nest::{GeneratedNest, NestError};
 use crate::record::{Record, Retest, Status};
-use candidates::{Candidate, POLICY, guarded};
+use candidates::Candidate;
+pub(crate) use candidates::{POLICY, guarded};
 use harness::{Function, Harness, Outcome, Outcomes, Pace};
 use oxeye_analysis::{executions, operations};
 use oxeye_ir::{Nest, Node, Program, SymId};
@@ -71,7 +72,7 @@ pub enum RunError {
 }
 
 /// The compiler of all versions.
-const COMPILER: &str = "gcc";
+pub(crate) const COMPILER: &str = "gcc";
 /// Its flags.
 const FLAGS: [&str; 5] = ["-O3", "-march=native", "-ffast-math", "-fopenmp", "-w"];
 /// No translation unit may take longer, nor one version by itself.

@@ -32,7 +32,8 @@ mod tidy;
 use crate::schedule::Schedule;
 use crate::{Policy, generate};
 use form::Nameless;
-use oxeye_ir::{DataflowGraph, Execution, Nest, Node, Program, Region, Storage, SymId};
+use oxeye_ir::{Array, DataflowGraph, Execution, Nest, Node, Program, Region, Storage, SymId};
+use shapes::Shapes;
 
 /// A function in normal form.
 #[derive(Clone, Debug)]
@@ -54,7 +55,8 @@ pub struct NormalForm {
 pub struct NormalNest {
     /// The program with the arrays that the nest uses.
     pub program: Program,
-    /// The nest, under its old id.
+    /// The nest, under its old id. Loops and statements are numbered in the order in which they stand, so that a recipe
+    /// for one spelling of a computation fits the others.
     pub nest: Nest,
     /// Its text without names.
     pub text: String,
@@ -62,10 +64,23 @@ pub struct NormalNest {
     pub hash: u64,
     /// The symbols that `text` calls `n0`, `n1`, …; its loops and statements are numbered in the order of the nest's.
     pub symbols: Vec<SymId>,
+    /// How far the source was from it.
+    pub change: Change,
     /// What was done and what was not.
     pub log: Vec<LogEntry>,
     /// Whether floating-point sums are taken in another order than in the source.
     pub reassociated: bool,
+}
+
+/// How much of a nest its normal form changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Change {
+    /// Nothing but names, where loops start, and the form of expressions.
+    Spelling,
+    /// The same statements run in another order, in other loops.
+    Order,
+    /// There are other statements, or values are stored elsewhere.
+    Statements,
 }
 
 /// One step of normalization.
@@ -75,6 +90,12 @@ pub enum LogEntry {
     Done(String),
     /// What could not be done, and why.
     Refused(String),
+}
+
+impl LogEntry {
+    fn is_done(&self) -> bool {
+        matches!(self, LogEntry::Done(_))
+    }
 }
 
 impl std::fmt::Display for LogEntry {
@@ -113,15 +134,42 @@ pub fn normalize(program: &Program, policy: Policy) -> NormalForm {
 pub fn normalize_nest(program: &Program, nest: &Nest, policy: Policy) -> NormalNest {
     let mut work =
         Work { program: program.clone(), nest: nest.clone(), policy, log: Vec::new(), reassociated: false };
+    let source = work.tidied();
     work.run();
     let Nameless { text, hash, symbols } = work.text();
-    let Work { mut program, nest, log, reassociated, .. } = work;
+    let is_rewritten = work.log.iter().any(LogEntry::is_done) || counts(&work.nest) != counts(nest);
+    let change = if is_rewritten || work.statements() != source.statements() {
+        Change::Statements
+    } else if text != source.text().text {
+        Change::Order
+    } else {
+        Change::Spelling
+    };
+    let Work { mut program, mut nest, log, reassociated, .. } = work;
+    number(&mut program, &mut nest);
     let used = nest.arrays();
     let known: Vec<_> = program.nests.values().flat_map(Nest::arrays).collect();
     program
         .arrays
         .retain(|id, a| used.contains(id) || known.contains(id) || !matches!(a.storage, Storage::Temp(_)));
-    NormalNest { program, nest, text, hash, symbols, log, reassociated }
+    NormalNest { program, nest, text, hash, symbols, change, log, reassociated }
+}
+
+/// Numbers loops and statements in the order in which they stand.
+fn number(program: &mut Program, nest: &mut Nest) {
+    let renamed = rotate::Fresh { next_loop: 0, next_stmt: 0 }.rename(&mut nest.roots);
+    for id in nest.arrays() {
+        let array = program.array(id);
+        let storage = match array.storage {
+            Storage::Body(l) => renamed.get(&l).map(|l| Storage::Body(*l)),
+            Storage::Temp(Some(l)) => renamed.get(&l).map(|l| Storage::Temp(Some(*l))),
+            _ => None,
+        };
+        let Some(storage) = storage.filter(|s| *s != array.storage) else { continue };
+        // The nests of the program may use the array under the loop's old number.
+        let own = program.add_array(Array { storage, ..array.clone() });
+        nest.roots.iter_mut().for_each(|n| generate::rename_array(n, id, own));
+    }
 }
 
 fn drop_unused(program: &mut Program) {
@@ -129,6 +177,13 @@ fn drop_unused(program: &mut Program) {
     program
         .arrays
         .retain(|id, a| used.contains(id) || !matches!(a.storage, Storage::Temp(_) | Storage::Body(_)));
+}
+
+/// The numbers of statements and guards.
+fn counts(nest: &Nest) -> (usize, usize) {
+    let mut n_guards = 0;
+    nest.visit(&mut |_, node| n_guards += usize::from(matches!(node, Node::If { .. })));
+    (nest.stmts().len(), n_guards)
 }
 
 struct Work {
@@ -224,6 +279,23 @@ impl Work {
                 array.storage = Storage::Body(l);
             }
         }
+    }
+
+    /// The nest in canonical spelling, everything at its place.
+    fn tidied(&self) -> Work {
+        let (program, nest) = (self.program.clone(), self.nest.clone());
+        let mut copy = Work { program, nest, log: Vec::new(), ..*self };
+        sequential(&mut copy.nest.roots);
+        copy.tidy();
+        copy
+    }
+
+    /// Keys of all statements in ascending order.
+    fn statements(&self) -> Vec<u64> {
+        let shapes = Shapes::of(&self.program, &self.nest);
+        let mut keys: Vec<u64> = self.nest.stmts().iter().map(|s| shapes.stmt(s.id)).collect();
+        keys.sort_unstable();
+        keys
     }
 
     fn done(&mut self, what: Vec<String>) {

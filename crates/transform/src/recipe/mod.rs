@@ -1,7 +1,9 @@
 //! Recipes: sequences of transformations as values.
 
+mod learnt;
 mod text;
 
+pub use learnt::{LEARNT_RECIPE_FORMAT, LearntRecipe};
 pub use text::RecipeError;
 
 use crate::contract::Blocks;
@@ -37,6 +39,8 @@ pub struct StatementSchedule {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Transformation {
+    /// See [`crate::steps::normalize`].
+    Normalize,
     /// See [`crate::steps::reorder`].
     Reorder {
         /// One for every statement of the nest.
@@ -150,6 +154,11 @@ pub struct TransformationInfo {
 /// Every transformation; help texts derive from it.
 pub const TRANSFORMATIONS: &[TransformationInfo] = &[
     TransformationInfo {
+        name: "normalize",
+        description: "replace the nest by its normal form, as the first step; the steps after it speak of that form",
+        parameters: "",
+    },
+    TransformationInfo {
         name: "reorder",
         description: "give every statement a new schedule: loop order, fusion, distribution, shifts and skews at once",
         parameters: "schedules",
@@ -212,6 +221,7 @@ impl Transformation {
     /// Name in recipes and in the table.
     pub fn name(&self) -> &'static str {
         match self {
+            Transformation::Normalize => "normalize",
             Transformation::Reorder { .. } => "reorder",
             Transformation::Distribute { .. } => "distribute",
             Transformation::Interchange { .. } => "interchange",

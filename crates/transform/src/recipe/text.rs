@@ -50,6 +50,7 @@ impl fmt::Display for Transformation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name())?;
         match self {
+            Transformation::Normalize => Ok(()),
             Transformation::Reorder { schedules } => schedules.iter().try_for_each(|s| write!(f, " {s}")),
             Transformation::Distribute { at, before: Some(k) } => write!(f, " {at} before {k}"),
             Transformation::Distribute { at, before: None }
@@ -133,6 +134,7 @@ impl FromStr for Transformation {
 
 fn transformation(words: &mut Words<'_>) -> Result<Transformation, String> {
     Ok(match words.next("the name of a transformation")? {
+        "normalize" => Transformation::Normalize,
         "reorder" => {
             let mut schedules = Vec::new();
             while !words.is_empty() {
@@ -324,7 +326,7 @@ mod tests {
 
     #[test]
     fn every_form_parses_back() {
-        let text = "reorder S0[0 2*L0-L1+P0-3 1] S1[] S2[0 reverse +0 0 -7 0]; distribute L0; distribute L0 before 2; \
+        let text = "normalize; reorder S0[0 2*L0-L1+P0-3 1] S1[] S2[0 reverse +0 0 -7 0]; distribute L0; distribute L0 before 2; \
                     interchange L0 L1; fuse L1 L4 shift -2; skew L1 by -2*L0; reverse L3; tile L0:8 L1:512; \
                     split L2 at -L0+1; split L2 at 5; parallelize L0; parallelize L0 dynamic; vectorize L1; \
                     unroll L1 by 4; unroll_and_jam L0 by 2; \
@@ -333,7 +335,7 @@ mod tests {
                     contract S1 rows L0 columns L1 depth L2 register 2x8 lanes 2 block 4x8x3 parallel dynamic";
         let recipe: Recipe = text.parse().unwrap();
         assert_eq!(recipe.to_string(), text);
-        assert_eq!(recipe.steps.len(), 18);
+        assert_eq!(recipe.steps.len(), 19);
         for info in super::super::TRANSFORMATIONS {
             assert!(recipe.steps.iter().any(|s| s.name() == info.name), "{}", info.name);
         }
@@ -360,6 +362,7 @@ mod tests {
             ("tile L0:four", "`L0:four` is not a loop and its tile size"),
             ("split L0 at L1+", "`L1+` is not an affine expression"),
             ("vectorize L0 now", "`now` is left over"),
+            ("normalize L0", "`L0` is left over"),
             ("reorder S0[0", "`]` is missing after a schedule"),
             ("reorder S0[99999999999999999999 L0 0]", "is not a number that fits here"),
             ("contract S0 rows L0 columns L1 depth L2 register 2x8 lanes 4 block 4x8", "of a block"),

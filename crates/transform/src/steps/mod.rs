@@ -3,6 +3,7 @@
 pub mod distribute;
 pub mod fuse;
 pub mod interchange;
+pub mod normalize;
 pub mod parallelize;
 pub mod reorder;
 pub mod reverse;
@@ -23,6 +24,7 @@ use oxeye_ir::{Affine, LoopId, StmtId, Var};
 pub(crate) fn edit(schedule: &mut Schedule, step: &Transformation, policy: Policy) -> Result<(), String> {
     known_symbols(schedule, step)?;
     match step {
+        Transformation::Normalize => normalize::edit(),
         Transformation::Reorder { schedules } => reorder::edit(schedule, schedules),
         Transformation::Distribute { at, before } => distribute::edit(schedule, *at, *before),
         Transformation::Interchange { outer, inner } => interchange::edit(schedule, *outer, *inner),

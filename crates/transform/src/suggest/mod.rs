@@ -60,7 +60,7 @@ pub fn suggest(program: &Program, nest: &Nest, machine: &Machine, policy: Policy
         return found;
     }
     for template in instantiator.templates() {
-        let strategy = template.strategy.title();
+        let strategy = template.strategy_title();
         let parts = instantiator.refused_parts(&template);
         found.refused.extend(parts.into_iter().map(|reason| format!("{strategy}: {reason}")));
         match instantiator.attempt(&template) {

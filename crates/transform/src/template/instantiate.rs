@@ -1,12 +1,12 @@
 //! Templates made into recipes for one nest on one machine.
 
-use super::{BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads};
+use super::{Base, BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads};
 use crate::recipe::Transformation;
 use crate::schedule::Schedule;
 use crate::suggest::builder::{Builder, Unfit};
 use crate::suggest::order::{self, Preference};
 use crate::suggest::{contraction, factor, split, stencil, tile};
-use crate::{Machine, Policy, Recipe, generate};
+use crate::{Change, Machine, Policy, Recipe, generate, normalize_nest};
 use oxeye_ir::{LoopId, Nest, Program};
 use std::collections::BTreeMap;
 
@@ -17,10 +17,23 @@ pub fn templates(program: &Program, nest: &Nest, machine: &Machine, policy: Poli
 
 /// Instantiates templates for one nest on one machine; what several have in common is done once.
 pub struct Instantiator<'a> {
+    program: &'a Program,
     nest: &'a Nest,
+    policy: Policy,
+    machine: Machine,
+    source: Start,
+    /// The normal form, once a template asks for it, and how far the source is from it.
+    normal: Option<(Start, Change)>,
+}
+
+/// What templates with the same base start from.
+struct Start {
+    nest: Nest,
     schedule: Schedule,
     policy: Policy,
     machine: Machine,
+    /// Steps that every recipe begins with.
+    first: Vec<Transformation>,
     /// Statements that could be contractions: row, column and depth loops of each.
     products: Vec<(usize, [LoopId; 3])>,
     /// By strategy and by how its own concurrent loops are shared.
@@ -37,13 +50,13 @@ struct Made {
 
 impl<'a> Instantiator<'a> {
     /// For a nest of `program`.
-    pub fn new(program: &Program, nest: &'a Nest, machine: &Machine, policy: Policy) -> Self {
-        let schedule = Schedule::import(program, nest);
-        let products = contraction::products(&schedule);
-        Self { nest, schedule, policy, machine: *machine, products, made: BTreeMap::new() }
+    pub fn new(program: &'a Program, nest: &'a Nest, machine: &Machine, policy: Policy) -> Self {
+        let source = Start::new(program, nest.clone(), *machine, policy, Vec::new());
+        Self { program, nest, policy, machine: *machine, source, normal: None }
     }
 
-    /// The recipe, every step of which has been found legal.
+    /// The recipe, every step of which has been found legal. With the normal form as its base it begins with
+    /// [`Transformation::Normalize`].
     ///
     /// # Errors
     /// Why there is none, in words for a C programmer.
@@ -51,12 +64,118 @@ impl<'a> Instantiator<'a> {
         self.attempt(template).map_err(|unfit| unfit.to_string())
     }
 
+    pub(crate) fn attempt(&mut self, template: &Template) -> Result<Recipe, Unfit> {
+        self.start(template.base).attempt(template)
+    }
+
     /// Whether bounds of any loop can be analysed: otherwise no template applies.
     pub(crate) fn has_loops(&self) -> bool {
+        self.source.has_loops()
+    }
+
+    /// Why parts of the nest do not take part in the template's strategy.
+    pub(crate) fn refused_parts(&mut self, template: &Template) -> Vec<String> {
+        self.start(template.base).made(template).map(|made| made.refused.clone()).unwrap_or_default()
+    }
+
+    /// All templates that are worth trying for the nest, best guess first. Those with the normal form as their base are
+    /// among them where it is another nest.
+    pub fn templates(&mut self) -> Vec<Template> {
+        if !self.has_loops() {
+            return Vec::new();
+        }
+        let mut found = self.source.templates();
+        found.extend(self.normal_templates());
+        // Contractions and time tiles gain most where they apply; one thread is for nests too short to share.
+        let team = self.machine.threads > 1;
+        found.sort_by_key(|template| match (template.threads, template.strategy) {
+            (Threads::One, _) if team => 2,
+            (_, Strategy::Loops(_) | Strategy::Crossings) => 1,
+            _ => 0,
+        });
+        found
+    }
+
+    fn start(&mut self, base: Base) -> &mut Start {
+        match base {
+            Base::Source => &mut self.source,
+            Base::Normal => &mut self.normal().0,
+        }
+    }
+
+    fn normal(&mut self) -> &mut (Start, Change) {
+        let Self { program, nest, policy, machine, .. } = *self;
+        self.normal.get_or_insert_with(|| {
+            let normal = normalize_nest(program, nest, policy);
+            let first = vec![Transformation::Normalize];
+            (Start::new(&normal.program, normal.nest, machine, policy, first), normal.change)
+        })
+    }
+
+    /// What normalization could make better: orders that start from distributed loops and small strides, and strategies
+    /// that need a form which the source does not have.
+    fn normal_templates(&mut self) -> Vec<Template> {
+        let team = self.machine.threads > 1;
+        let shared = if team { Threads::Outer(Shares::Fitting) } else { Threads::One };
+        let loops = |order| Strategy::Loops(Loops { order, tile: None, jam: None });
+        let ranked = |independent, fuse| loops(Order::Ranked { rank: 0, independent, fuse });
+        let with = |(strategy, threads)| Template { base: Base::Normal, ..usual(strategy, threads) };
+        let mut found = vec![(loops(Order::Source), shared)];
+        match self.normal().1 {
+            Change::Spelling => return Vec::new(),
+            // The orders of the source's own statements are among its own templates.
+            Change::Order => return found.into_iter().map(with).collect(),
+            Change::Statements => {}
+        }
+        found.extend([true, false].map(|fuse| (ranked(Independent::Outer, fuse), shared)));
+        if team {
+            found.push((loops(Order::Source), Threads::One));
+        }
+        found.push((ranked(Independent::Anywhere, true), Threads::One));
+        let special = self.start(Base::Normal).strategies();
+        for strategy in special.into_iter().filter(|s| !matches!(s, Strategy::Loops(_))) {
+            if self.reach(Base::Normal, strategy, shared) > self.reach(Base::Source, strategy, shared) {
+                found.push((strategy, shared));
+            }
+        }
+        found.into_iter().map(with).collect()
+    }
+
+    /// How much of a nest a strategy gets hold of: products of a contraction, else nothing or everything.
+    fn reach(&mut self, base: Base, strategy: Strategy, threads: Threads) -> usize {
+        let start = self.start(base);
+        let n_products = start.products.len();
+        match start.made(&usual(strategy, threads)) {
+            Err(_) => 0,
+            Ok(made) if matches!(strategy, Strategy::Contract(_)) => n_products - made.refused.len(),
+            Ok(_) => 1,
+        }
+    }
+}
+
+/// Vector lanes as usual for the strategy.
+fn usual(strategy: Strategy, threads: Threads) -> Template {
+    Template { base: Base::Source, strategy, threads, lanes: strategy.usual_lanes() }
+}
+
+impl Start {
+    fn new(
+        program: &Program,
+        nest: Nest,
+        machine: Machine,
+        policy: Policy,
+        first: Vec<Transformation>,
+    ) -> Self {
+        let schedule = Schedule::import(program, &nest);
+        let products = contraction::products(&schedule);
+        Self { nest, schedule, policy, machine, first, products, made: BTreeMap::new() }
+    }
+
+    fn has_loops(&self) -> bool {
         self.schedule.statements.iter().any(|s| !s.time.loops.is_empty())
     }
 
-    pub(crate) fn attempt(&mut self, template: &Template) -> Result<Recipe, Unfit> {
+    fn attempt(&mut self, template: &Template) -> Result<Recipe, Unfit> {
         if !self.has_loops() {
             return Err(Unfit::Inapplicable("no loop of the nest has bounds that can be analysed".into()));
         }
@@ -86,13 +205,8 @@ impl<'a> Instantiator<'a> {
             Lanes::Contiguous => builder.vectorize(false),
             Lanes::Scattered => builder.vectorize(true),
         }
-        let recipe = Recipe { steps: builder.steps };
-        generate::generate(builder.schedule, self.nest).map(|_| recipe).map_err(Unfit::Unwritable)
-    }
-
-    /// Why parts of the nest do not take part in the template's strategy.
-    pub(crate) fn refused_parts(&mut self, template: &Template) -> Vec<String> {
-        self.made(template).map(|made| made.refused.clone()).unwrap_or_default()
+        let recipe = Recipe { steps: [&self.first[..], &builder.steps].concat() };
+        generate::generate(builder.schedule, &self.nest).map(|_| recipe).map_err(Unfit::Unwritable)
     }
 
     fn made(&mut self, template: &Template) -> Result<&Made, Unfit> {
@@ -184,11 +298,7 @@ impl<'a> Instantiator<'a> {
         }
     }
 
-    /// All templates that are worth trying for the nest, best guess first.
-    pub fn templates(&self) -> Vec<Template> {
-        if !self.has_loops() {
-            return Vec::new();
-        }
+    fn templates(&self) -> Vec<Template> {
         let team = self.machine.threads > 1;
         let mut found = Vec::new();
         for strategy in self.strategies() {
@@ -200,15 +310,8 @@ impl<'a> Instantiator<'a> {
                     variants.push(Threads::One);
                 }
             }
-            let lanes = strategy.usual_lanes();
-            found.extend(variants.into_iter().map(|threads| Template { strategy, threads, lanes }));
+            found.extend(variants.into_iter().map(|threads| usual(strategy, threads)));
         }
-        // Contractions and time tiles gain most where they apply; one thread is for nests too short to share.
-        found.sort_by_key(|template| match (template.threads, template.strategy) {
-            (Threads::One, _) if team => 2,
-            (_, Strategy::Loops(_) | Strategy::Crossings) => 1,
-            _ => 0,
-        });
         found
     }
 

@@ -18,7 +18,8 @@
 //!
 //! | word | means |
 //! |---|---|
-//! | `source` | loops in the order of the source |
+//! | `normal` | first of all words: the rest is said of the nest's normal form, not of the nest as it stands in the source |
+//! | `source` | loops in the order of the source (of the normal form) |
 //! | `order:N` | loops in the legal order of rank `N`, the best guess being 0, followed by where independent loops should be (`parallel-outer`, `parallel-inner`, `parallel-innermost`, or `memory` for wherever strides put them) and by `fused` or `distributed` |
 //! | `tile:l1/2` | tiles whose footprint is half of L1 |
 //! | `jam:4` | the loop around an innermost one unrolled four times, the copies fused |
@@ -46,12 +47,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Template {
+    /// What the rest is said of.
+    pub base: Base,
     /// What becomes of the loops.
     pub strategy: Strategy,
     /// How work is shared among threads.
     pub threads: Threads,
     /// Which innermost loops run in vector lanes.
     pub lanes: Lanes,
+}
+
+/// What a strategy starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Base {
+    /// The nest as it stands in the source.
+    Source,
+    /// Its [normal form](crate::normalize_nest), which other spellings of the same computation share.
+    Normal,
 }
 
 /// What becomes of the loops of a nest.
@@ -232,6 +244,7 @@ pub enum Lanes {
 impl Template {
     /// The nest as it is.
     pub const AS_IT_IS: Self = Self {
+        base: Base::Source,
         strategy: Strategy::Loops(Loops { order: Order::Source, tile: None, jam: None }),
         threads: Threads::One,
         lanes: Lanes::Off,
@@ -256,7 +269,10 @@ impl Template {
         if *self == Self::AS_IT_IS {
             return "as it is".into();
         }
-        let mut title = self.strategy.title();
+        if *self == (Self { base: Base::Normal, ..Self::AS_IT_IS }) {
+            return "normal form".into();
+        }
+        let mut title = self.strategy_title();
         match self.threads {
             Threads::Outer(Shares::Fitting) => {}
             Threads::Outer(Shares::Static) => title += ", equal shares",
@@ -273,14 +289,24 @@ impl Template {
         }
         title
     }
+
+    /// A short name for what becomes of the loops.
+    pub(crate) fn strategy_title(&self) -> String {
+        match (self.base, self.strategy) {
+            (Base::Source, strategy) => strategy.title(),
+            (Base::Normal, Strategy::Loops(loops @ Loops { order: Order::Source, .. })) => {
+                loops.titled("order of the normal form")
+            }
+            (Base::Normal, strategy) => format!("normal form, {}", strategy.title()),
+        }
+    }
 }
 
 /// The usual width of strips.
 pub(crate) const STRIP: u16 = 256;
 
 impl Strategy {
-    /// The name of the recipes, but for threads and vector lanes.
-    pub(crate) fn title(&self) -> String {
+    fn title(&self) -> String {
         match self {
             Strategy::Loops(loops) => loops.title(),
             Strategy::Contract(blocks) => format!("contract{}", blocks.title()),
@@ -304,8 +330,8 @@ impl Strategy {
 
 impl Loops {
     fn title(&self) -> String {
-        let mut title = match self.order {
-            Order::Source => "original order".to_owned(),
+        match self.order {
+            Order::Source => self.titled("original order"),
             Order::Ranked { rank, independent, fuse } => {
                 let (name, first) = match independent {
                     Independent::Anywhere => ("memory order", 0),
@@ -314,9 +340,14 @@ impl Loops {
                     Independent::Innermost => ("recurrences in vector lanes", 0),
                 };
                 let rank = if rank == first { String::new() } else { format!(" {rank}") };
-                format!("{name}{rank}{}", if fuse { "" } else { ", distributed" })
+                self.titled(&format!("{name}{rank}{}", if fuse { "" } else { ", distributed" }))
             }
-        };
+        }
+    }
+
+    /// With this name for the order.
+    fn titled(&self, order: &str) -> String {
+        let mut title = order.to_owned();
         if let Some(share) = self.tile {
             title += &format!(", tiles in {share}");
         }

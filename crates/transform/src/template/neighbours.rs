@@ -1,8 +1,8 @@
 //! Templates near a template: one parameter changed, one step away.
 
 use super::{
-    BlockShape, Cache, Capped, Independent, Lanes, Loops, Order, Registers, STRIP, Share, Shares, Strategy,
-    Template, Threads,
+    Base, BlockShape, Cache, Capped, Independent, Lanes, Loops, Order, Registers, STRIP, Share, Shares,
+    Strategy, Template, Threads,
 };
 
 /// Ranks of loop orders, at most: the cheapest orders come first.
@@ -20,6 +20,7 @@ impl Template {
         near.extend(threads(self.threads).into_iter().map(|threads| Template { threads, ..*self }));
         let lanes = [Lanes::Off, Lanes::Contiguous, Lanes::Scattered];
         near.extend(lanes.into_iter().filter(|l| *l != self.lanes).map(|lanes| Template { lanes, ..*self }));
+        near.extend([Base::Source, Base::Normal].map(|base| Template { base, ..*self }));
         let mut distinct: Vec<Template> = Vec::new();
         for template in near {
             if template != *self && !distinct.contains(&template) {
@@ -208,6 +209,7 @@ mod tests {
             let near = template.neighbours();
             assert_eq!(near.iter().collect::<BTreeSet<_>>().len(), near.len());
             assert!(near.len() >= 5 && !near.contains(template));
+            assert_eq!(near.iter().filter(|t| t.base == Base::Normal).count(), 1);
             let mut reached: BTreeSet<Template> = near.into_iter().collect();
             for _ in 0..2 {
                 let next: Vec<Template> = reached.iter().flat_map(Template::neighbours).collect();

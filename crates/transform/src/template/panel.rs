@@ -1,7 +1,7 @@
 //! The panel: templates that every nest is measured with, so that nests can be compared by how they respond.
 
 use super::{
-    BlockShape, Cache, Independent, Lanes, Loops, Order, Registers, Share, Shares, Strategy, Template,
+    Base, BlockShape, Cache, Independent, Lanes, Loops, Order, Registers, Share, Shares, Strategy, Template,
     Threads,
 };
 
@@ -68,11 +68,11 @@ const fn loops(order: Order, tile: Option<Share>, jam: Option<u8>, threads: Thre
         Order::Ranked { independent: Independent::Innermost, .. } => Lanes::Scattered,
         _ => Lanes::Contiguous,
     };
-    Template { strategy: Strategy::Loops(Loops { order, tile, jam }), threads, lanes }
+    Template { base: Base::Source, strategy: Strategy::Loops(Loops { order, tile, jam }), threads, lanes }
 }
 
 const fn with(strategy: Strategy, threads: Threads) -> Template {
-    Template { strategy, threads, lanes: Lanes::Contiguous }
+    Template { base: Base::Source, strategy, threads, lanes: Lanes::Contiguous }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Templates as text: words with a space between them, see the [module](super).
 
 use super::{
-    BlockShape, Cache, Capped, Independent, Lanes, Loops, Order, Registers, Share, Shares, Strategy,
+    Base, BlockShape, Cache, Capped, Independent, Lanes, Loops, Order, Registers, Share, Shares, Strategy,
     Template, Threads,
 };
 use std::fmt;
@@ -19,6 +19,9 @@ pub struct TemplateError {
 
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.base == Base::Normal {
+            write!(f, "normal ")?;
+        }
         match &self.strategy {
             Strategy::Loops(loops) => write!(f, "{loops}")?,
             Strategy::Contract(blocks) => write!(f, "contract {blocks}")?,
@@ -122,6 +125,7 @@ impl FromStr for Template {
 }
 
 fn template(words: &mut Words<'_>) -> Result<Template, String> {
+    let base = if words.accept("normal") { Base::Normal } else { Base::Source };
     let strategy = strategy(words)?;
     let threads = match (words.value("threads"), words.accept("one-thread")) {
         (Some(shares), _) => Threads::Outer(match shares {
@@ -145,7 +149,7 @@ fn template(words: &mut Words<'_>) -> Result<Template, String> {
         None if words.accept("simd") => Lanes::Contiguous,
         None => strategy.usual_lanes(),
     };
-    Ok(Template { strategy, threads, lanes })
+    Ok(Template { base, strategy, threads, lanes })
 }
 
 fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
@@ -266,6 +270,9 @@ mod tests {
             let json = serde_json::to_string(template).unwrap();
             assert_eq!(json, format!("\"{template}\""));
             assert_eq!(serde_json::from_str::<Template>(&json).unwrap(), *template);
+            let normal = Template { base: Base::Normal, ..*template };
+            assert_eq!(normal.to_string(), format!("normal {template}"));
+            assert_eq!(normal.to_string().parse(), Ok(normal));
         }
     }
 
@@ -284,6 +291,7 @@ mod tests {
             "order:0 parallel-innermost fused one-thread simd:scattered",
         );
         same("  crossings   strips:64 ", "crossings strips:64 simd");
+        same("normal source", "normal source threads simd");
     }
 
     #[test]
@@ -291,6 +299,9 @@ mod tests {
         for (text, wanted) in [
             ("", "it starts with source, order, contract, factor, time-tiles or crossings, not with nothing"),
             ("sideways", "not with `sideways`"),
+            ("normal", "not with nothing"),
+            ("normal normal source", "not with `normal`"),
+            ("source normal", "`normal` is not understood here"),
             ("order:x memory fused", "`x` is no rank"),
             ("order:0 fused", "an order goes on with memory"),
             ("order:0 memory", "an order is fused or distributed"),

@@ -47,6 +47,15 @@ pub fn forget_scalars(sample: &mut Sample) {
     }
 }
 
+/// Lets nobody read some of the arrays after the nest, so that they are scratch.
+pub fn forget_arrays(sample: &mut Sample, random: &mut Random) {
+    for array in sample.program.arrays.values_mut().skip(1) {
+        if array.storage == Storage::Param && !array.shape.is_empty() && random.chance(50) {
+            array.storage = Storage::Local;
+        }
+    }
+}
+
 /// Small whole numbers: sums of their products are exact in floating point too.
 pub fn whole_numbers(memory: &mut Memory, seed: u64) {
     let mut random = Random::new(seed);

@@ -106,7 +106,7 @@ fn pairs(folder: &Path, wanted: &[String]) -> Result<Vec<(String, PathBuf, PathB
 }
 
 /// The normal form of what a program times.
-fn normal_form(path: &Path, policy: Policy) -> Result<NormalForm> {
+pub(crate) fn normal_form(path: &Path, policy: Policy) -> Result<NormalForm> {
     Ok(normalize(&timed_region(path)?, policy))
 }
 

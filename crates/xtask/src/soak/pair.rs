@@ -3,9 +3,9 @@
 use oxeye_codegen::{CodegenError, RenderOptions, render_nest};
 use oxeye_ir::interpret::{InterpretError, Memory, Options, Value, run_nest};
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
-use oxeye_ir::{ArrayId, Program, ScalarType};
+use oxeye_ir::{ArrayId, Program, ScalarType, Storage};
 use oxeye_transform::testing::{random_product, random_recipe};
-use oxeye_transform::{Machine, Policy, Recipe, apply, suggest};
+use oxeye_transform::{Machine, Policy, Recipe, Transformation, apply, normalize_nest, suggest};
 
 /// A nest with a recipe, its rendering, and memory before and after.
 pub(super) struct Pair {
@@ -97,6 +97,17 @@ fn try_make(seed: u64) -> Made {
             let recipe = random.pick(&found).recipe;
             ("suggested recipe", sample, recipe, policy)
         }
+        5..7 => {
+            let shape = random.pick(&shapes);
+            let mut sample = sampled(seed, &shape);
+            forget_arrays(&mut sample, &mut random);
+            // Integers wrap, so their sums are the same in any order.
+            let policy = Policy { reassociate: shape.element == ScalarType::I64 && random.chance(50) };
+            let normal = normalize_nest(&sample.program, sample.nest(), policy);
+            let mut recipe = random_recipe(&normal.program, &normal.nest, policy, 4, &mut random);
+            recipe.steps.insert(0, Transformation::Normalize);
+            ("random recipe on the normal form", sample, recipe, policy)
+        }
         _ => {
             let shape = random.pick(&shapes);
             let sample = sampled(seed, &shape);
@@ -120,6 +131,15 @@ fn sampled(seed: u64, shape: &Shape) -> Sample {
         nest.live_out.clear();
     }
     sample
+}
+
+/// Lets nobody read some of the arrays after the nest.
+fn forget_arrays(sample: &mut Sample, random: &mut Random) {
+    for array in sample.program.arrays.values_mut().skip(1) {
+        if array.storage == Storage::Param && !array.shape.is_empty() && random.chance(40) {
+            array.storage = Storage::Local;
+        }
+    }
 }
 
 fn finish(

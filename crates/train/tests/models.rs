@@ -1,0 +1,35 @@
+//! The committed dataset knows nothing of the programs that Oxeye is evaluated with.
+
+use oxeye_train::dataset;
+use oxeye_transform::{Policy, normalize_nest};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn models() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models")
+}
+
+#[test]
+fn no_nest_of_the_dataset_is_one_of_the_corpus() {
+    let path = models().join("dataset.parquet");
+    if !path.exists() {
+        return;
+    }
+    let text = std::fs::read_to_string(models().join("excluded.txt")).expect("the list");
+    let excluded: BTreeSet<&str> = text.lines().collect();
+    for record in dataset::read(&path).expect("a dataset") {
+        let (program, nest) = record.nest.parse().expect("a nest");
+        for reassociate in [false, true] {
+            let normal = normalize_nest(&program, &nest, Policy { reassociate });
+            let hash = format!("{:016x}", normal.hash);
+            assert!(!excluded.contains(hash.as_str()), "{}", record.nest.id);
+        }
+        assert!(!excluded.contains(record.normal_hash.as_str()), "{}", record.nest.id);
+    }
+}
+
+#[test]
+fn the_dataset_stays_small() {
+    let Ok(metadata) = models().join("dataset.parquet").metadata() else { return };
+    assert!(metadata.len() <= 40_000_000, "{} bytes", metadata.len());
+}

@@ -1,0 +1,14 @@
+//! Normalize: the nest gives way to its normal form, so that two spellings of one computation go on from the same loops.
+//!
+//! *Rewrite*: `for i { s = 0; for k s += a[i][k]; y[i] = s; }` → `for i y[i] = 0; for i for k y[i] += a[i][k]`, and whatever
+//! else [`crate::normalize_nest`] does under the policy. Loops and statements are numbered anew, in the order in which
+//! they stand: the steps after this one speak of those.
+//!
+//! *Legal when*: always, since normalization asks the judge before each of its own steps. *Refused when* it is not the first
+//! step: a schedule that other steps have edited is no nest yet.
+
+/// A schedule that steps have edited cannot be normalized; [`crate::apply`] deals with the first step.
+pub(crate) fn edit() -> Result<(), String> {
+    Err("only the nest as it stands in the source has a normal form, so this can only be the first step"
+        .into())
+}

@@ -1,0 +1,193 @@
+//! `cargo xtask textbook`: searches over the programs in `benchmarks/textbook`, and what they taught as one exchange file.
+//!
+//! The programs are training material: none of their nests is one of `benchmarks/kernels`, with which Oxeye is evaluated.
+//! `--check` says whether that is so, and whether every nest can be read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use oxeye_database::{SqliteStore, export_file};
+use oxeye_frontend::{Diagnostic, Severity};
+
+use crate::bench::corpus::{self, Kernel};
+use crate::forms::{self, POLICIES};
+use crate::{Verdict, repository};
+
+/// Options of `cargo xtask textbook`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Programs to search: names without `.c`, or all
+    #[arg(long, value_delimiter = ',', default_value = "all")]
+    programs: Vec<String>,
+    /// Seconds of search for each program
+    #[arg(long, default_value_t = 300.0)]
+    seconds_each: f64,
+    /// The exchange file to write
+    #[arg(long, required_unless_present = "check")]
+    out: Option<PathBuf>,
+    /// Logs, reports and the database of the searches; a run goes on with what it finds there
+    #[arg(long, default_value = "target/textbook")]
+    folder: PathBuf,
+    /// Compiler and flags
+    #[arg(long, default_value = "gcc -O3 -march=native -ffast-math", allow_hyphen_values = true)]
+    compiler: String,
+    /// Further options for `oxeye search`, such as "--seed 2 --max-trials 50"
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    oxeye_options: String,
+    /// Use this oxeye instead of building it
+    #[arg(long)]
+    oxeye: Option<PathBuf>,
+    /// Search nothing: list nests, and those that cannot be read or are in benchmarks/kernels too
+    #[arg(long, conflicts_with = "out")]
+    check: bool,
+}
+
+/// Runs the task.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = repository::root();
+    let programs = corpus::select(&root.join("benchmarks/textbook"), &args.programs)?;
+    match &args.out {
+        None => check(&programs, &forms::of_corpus(&root.join("benchmarks/kernels"))?),
+        Some(out) => search_all(args, &programs, &root.join(&args.folder), &root.join(out)),
+    }
+}
+
+/// Searches every program, one after another, and writes what the database then holds.
+fn search_all(args: &Args, programs: &[Kernel], folder: &Path, out: &Path) -> Result<Verdict> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let oxeye = match &args.oxeye {
+        Some(path) => path.clone(),
+        None => repository::build_binary("oxeye-cli")?,
+    };
+    let search = Search { oxeye: &oxeye, args, folder };
+    let mut failed = Vec::new();
+    for (idx, program) in programs.iter().enumerate() {
+        let name = &program.name;
+        let done = search.is_done(name);
+        eprintln!("[{}/{}] {name}{}", idx + 1, programs.len(), if done { ": done before" } else { "" });
+        if !done && let Err(error) = search.run(program) {
+            eprintln!("{name}: {error:#}");
+            failed.push(name.as_str());
+        }
+    }
+    let database = search.database();
+    if !database.exists() {
+        bail!("no search has added anything to {}", database.display());
+    }
+    let n = export_file(&SqliteStore::open_read_only(&database)?, out)?;
+    println!("{n} trials of {} programs in {}", programs.len() - failed.len(), out.display());
+    if !failed.is_empty() {
+        println!("failed: {}", failed.join(", "));
+    }
+    Ok(if failed.is_empty() { Verdict::Good } else { Verdict::Bad })
+}
+
+struct Search<'a> {
+    oxeye: &'a Path,
+    args: &'a Args,
+    folder: &'a Path,
+}
+
+impl Search<'_> {
+    fn database(&self) -> PathBuf {
+        self.folder.join("textbook.sqlite")
+    }
+
+    /// Holds the seconds of the longest search that has ended.
+    fn mark(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.done"))
+    }
+
+    fn is_done(&self, name: &str) -> bool {
+        let seconds =
+            fs::read_to_string(self.mark(name)).ok().and_then(|text| text.trim().parse::<f64>().ok());
+        seconds.is_some_and(|seconds| seconds >= self.args.seconds_each)
+    }
+
+    /// Searches one program, or goes on where an interrupted search was.
+    fn run(&self, program: &Kernel) -> Result<()> {
+        let name = &program.name;
+        let at = |extension: &str| self.folder.join(format!("{name}.{extension}"));
+        let mut command = Command::new(self.oxeye);
+        command.arg("search").arg(&program.path);
+        command.arg("--budget").arg(format!("{}s", self.args.seconds_each));
+        command.arg("--log").arg(at("search.jsonl")).arg("--database").arg(self.database());
+        command.arg("--output").arg(at("oxeye.c")).arg("--json").arg(at("json"));
+        command.args(self.args.oxeye_options.split_whitespace());
+        command.arg("--").args(self.args.compiler.split_whitespace()).arg("-lm");
+        let status = command.status().with_context(|| format!("cannot start {}", self.oxeye.display()))?;
+        if !status.success() {
+            bail!("oxeye search ended with {status}");
+        }
+        let mark = self.mark(name);
+        fs::write(&mark, format!("{}\n", self.args.seconds_each))
+            .with_context(|| format!("cannot write {}", mark.display()))
+    }
+}
+
+/// Lists the nests of the programs. Bad if one cannot be read, or is one of `corpus`.
+fn check(programs: &[Kernel], corpus: &BTreeSet<String>) -> Result<Verdict> {
+    let mut faults = Vec::new();
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut n_nests = 0;
+    for program in programs {
+        for policy in POLICIES {
+            let found = forms::of_program(&program.path, policy)?;
+            n_nests += found.nests.len();
+            for nest in &found.nests {
+                let place = format!("{}:{} {}", program.name, nest.line, nest.function);
+                if corpus.contains(&nest.hash) {
+                    faults.push(format!("{place}: its normal form is in benchmarks/kernels"));
+                }
+                if policy.reassociate {
+                    println!("{} {place}", nest.hash);
+                    places.entry(nest.hash.clone()).or_default().push(place);
+                }
+            }
+            if !policy.reassociate {
+                faults.extend(unread(&found, &program.path));
+            }
+        }
+    }
+    for same in places.values().filter(|same| same.len() > 1) {
+        println!("one computation: {}", same.join(", "));
+    }
+    faults.iter().for_each(|fault| println!("{fault}"));
+    println!(
+        "{} nests of {} programs, {} computations, {} faults",
+        n_nests / POLICIES.len(),
+        programs.len(),
+        places.len(),
+        faults.len()
+    );
+    Ok(if faults.is_empty() { Verdict::Good } else { Verdict::Bad })
+}
+
+/// Loops outside `main` that the frontend cannot read, with its reasons.
+fn unread(found: &forms::ProgramForms, path: &Path) -> Vec<String> {
+    let is_left = |d: &&Diagnostic| {
+        d.severity == Severity::Warning && d.nest_line.is_some() && d.function.as_deref() != Some("main")
+    };
+    let left = found.diagnostics.iter().filter(is_left);
+    left.map(|d| d.render(path, &found.source).trim_end().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::EXCLUDED;
+
+    #[test]
+    fn the_textbook_can_be_read_and_is_not_the_corpus() {
+        let root = repository::root();
+        let programs =
+            corpus::select(&root.join("benchmarks/textbook"), &["all".to_owned()]).expect("programs");
+        assert!(programs.len() > 30);
+        let excluded = fs::read_to_string(root.join(EXCLUDED)).expect("the list");
+        let excluded: BTreeSet<String> = excluded.lines().map(str::to_owned).collect();
+        assert!(matches!(check(&programs, &excluded), Ok(Verdict::Good)));
+    }
+}

@@ -1,0 +1,142 @@
+//! Recipes that start from the normal form of a nest, on a program whose spelling hides what it computes.
+
+use oxeye_tests::Playground;
+use serde_json::{Value, json};
+
+/// Loops in an order that suits no cache, a scalar between a sum and its element, and a scratch row; `t2` and `s` are
+/// names that somebody who needs temporaries might think of.
+const PROGRAM: &str = r#"#include <stdio.h>
+
+#define N 190
+
+static double A[N][N], B[N][N], C[N][N], D[N][N], t2[N];
+
+static void product(void)
+{
+    double s;
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++) {
+            s = 0.0;
+            for (int k = 0; k < N; k++)
+                s += A[i][k] * B[k][j];
+            C[i][j] = s;
+        }
+}
+
+static void rows(int n, int m)
+{
+    double t[m];
+    for (int r = 0; r < n; r++) {
+        for (int p = 0; p < m; p++) {
+            t[p] = 0.0;
+            for (int s = 0; s < m; s++)
+                t[p] += A[r][s] * B[s][p];
+        }
+        for (int p = 0; p < m; p++)
+            D[r][p] = t[p] + t2[p];
+    }
+}
+
+int main(void)
+{
+    for (int i = 0; i < N; i++) {
+        t2[i] = i % 7;
+        for (int j = 0; j < N; j++) {
+            A[i][j] = (i * 3 + j) % 17 / 17.0;
+            B[i][j] = (i + j * 5) % 13 / 13.0;
+        }
+    }
+    product();
+    rows(N, N);
+    double sum = 0.0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            sum += C[i][j] * (i + 1) + D[i][j] * (j + 2);
+    printf("%.17g %.17g %.17g\n", sum, C[7][9], D[11][3]);
+    return 0;
+}
+"#;
+
+/// Compiles and runs both files; they must print the same.
+fn expect_same_output(playground: &Playground, tuned: &str) {
+    let script = format!(
+        "gcc -O2 prog.c -o before.exe && gcc -O2 -Wall -Werror -fopenmp {tuned} -o after.exe && \
+         ./before.exe > before.txt && ./after.exe > after.txt && cmp before.txt after.txt"
+    );
+    let ran = playground.shell(&script);
+    assert_eq!(ran.code, Some(0), "{}\n{}\n{}", ran.stdout, ran.stderr, playground.read(tuned));
+}
+
+fn recipe_file(product: &Value, rows: &Value) -> String {
+    let nest = |function: &str, recipe: &Value| json!({ "function": function, "ordinal": 0, "line": 1, "name": "by hand", "recipe": recipe });
+    json!({
+        "schema": "oxeye.recipe/1",
+        "compiler": { "command": "gcc", "args": ["-O2"], "chosen": true },
+        "threads": 2,
+        "reassociate": false,
+        "no_alias": false,
+        "nests": [nest("product", product), nest("rows", rows)],
+    })
+    .to_string()
+}
+
+#[test]
+fn recipes_on_the_normal_form_are_replayed() {
+    let playground = Playground::with("prog.c", PROGRAM);
+    // In normal form both are a loop nest that sets the target, and one that adds products to it; then the row is used.
+    let parallel = |loops: &[u32]| -> Vec<Value> {
+        let step = |at: &u32| json!({ "step": "parallelize", "at": at, "distribution": "Static" });
+        loops.iter().map(step).collect()
+    };
+    let normalize = json!({ "step": "normalize" });
+    let with_normal = |steps: Vec<Value>| Value::from([vec![normalize.clone()], steps].concat());
+    playground
+        .write("r.json", &recipe_file(&with_normal(parallel(&[0, 2])), &with_normal(parallel(&[0, 2, 5]))));
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let tuned = playground.read("out.c");
+    assert_eq!(tuned.matches("#pragma omp parallel for").count(), 5, "{tuned}");
+    assert!(tuned.contains("OXEYE_ALLOCATE"), "the rows are too many for the stack: {tuned}");
+    expect_same_output(&playground, "out.c");
+    playground.run("replay r.json prog.c -o again.c");
+    assert_eq!(playground.read("again.c"), tuned);
+
+    // As a later step it is refused, with its place.
+    let late = Value::from([parallel(&[0]), vec![normalize]].concat());
+    playground.write("late.json", &recipe_file(&late, &late));
+    let ran = playground.run("replay late.json prog.c -o late.c");
+    assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+    assert!(ran.stderr.contains("function `product`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("normalize: only the nest as it stands"), "{}", ran.stderr);
+    assert!(!playground.files().contains(&"late.c".to_owned()));
+}
+
+/// What a search finds of the normal form is verified against the original, though that leaves other values in its scratch
+/// row, and every trial can be had as a file.
+#[test]
+fn candidates_on_the_normal_form_are_verified() {
+    let playground = Playground::with("prog.c", PROGRAM);
+    let search =
+        "search prog.c --budget 240s --max-trials 24 --threads 1 --log log.jsonl --no-learn -- gcc -O2";
+    let ran = playground.run(search);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let log = playground.read("log.jsonl");
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let trials: Vec<Value> = lines.filter(|line| line["line"] == "trial").collect();
+    for function in ["product", "rows"] {
+        let is_normal = |t: &&Value| t["template"].as_str().is_some_and(|t| t.starts_with("normal "));
+        let normal: Vec<&Value> =
+            trials.iter().filter(|t| t["nest"]["function"] == function).filter(is_normal).collect();
+        let bad = normal.iter().find(|t| {
+            ["wrong_result", "crashed", "does_not_compile"].iter().any(|bad| t["outcome"] == **bad)
+        });
+        assert!(bad.is_none(), "{bad:#?}");
+        let right = normal.iter().find(|t| t["outcome"] == "right");
+        let right = right.unwrap_or_else(|| panic!("no normal form of {function} was tried:\n{normal:#?}"));
+        assert_eq!(right["recipe"][0]["step"], "normalize");
+        let ran =
+            playground.run(&format!("replay log.jsonl prog.c --trial {} -o {function}.c", right["trial"]));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        expect_same_output(&playground, &format!("{function}.c"));
+    }
+}
