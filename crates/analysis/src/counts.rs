@@ -331,7 +331,7 @@ pub fn evaluate_symbols(expr: &Expr, value_of: &dyn Fn(SymId) -> Option<i64>) ->
 }
 
 /// The value of an integer expression; `None` if it reads memory or overflows.
-pub(crate) fn evaluate(expr: &Expr, value_of: &dyn Fn(Var) -> Option<i64>) -> Option<i64> {
+pub fn evaluate(expr: &Expr, value_of: &dyn Fn(Var) -> Option<i64>) -> Option<i64> {
     let go = |expr: &Expr| evaluate(expr, value_of);
     match expr {
         Expr::Affine(affine) => affine.evaluate(value_of),

@@ -63,8 +63,8 @@ pub mod traffic;
 
 pub use access::{Anchor, Role, StmtAccess};
 pub use counts::{
-    Count, Operations, Stride, access_bytes, evaluate_symbols, executions, iterations, operations, stride,
-    trip_count,
+    Count, Operations, Stride, access_bytes, evaluate, evaluate_symbols, executions, iterations, operations,
+    stride, trip_count,
 };
 pub use dependence::{Dependence, DependenceKind, Direction, Endpoint, Level, Pairs, dependences};
 pub use domain::{Domain, LoopStep, NestModel, StmtModel};

@@ -1,8 +1,8 @@
 //! The encoder's architecture: the specification that training and inference share.
 //!
 //! A relational graph network with an edge-conditioned mean over neighbours, after Schlichtkrull et al., "Modeling
-//! relational data with graph convolutional networks" (2018). `H`, `R`, `Z`, `P`, `G` and `M` are the fields of
-//! [`Architecture`]. All numbers are `f32`; a *linear* layer named `x` has tensors `x.weight` `[out, in]` and `x.bias`
+//! relational data with graph convolutional networks" (2018). `H`, `R`, `Z`, `P`, `G`, `M`, `C`, `D` and `E` are the
+//! fields of [`Architecture`]. All numbers are `f32`; a *linear* layer named `x` has tensors `x.weight` `[out, in]` and `x.bias`
 //! `[out]` and maps a vector `v` to `weight · v + bias`, as PyTorch's `Linear`.
 //!
 //! **Input.** For a node `i` of kind `k` with features `x_i` of width [`N_NODE`]:
@@ -43,10 +43,26 @@
 //!
 //! The profiled embedding is `z_p / |z_p|`. Without a profile `z_p` is `z`.
 //!
+//! **Schedules.** What a schedule of the nest with features `s` of width [`N_SCHEDULE`] takes, as log2 of seconds, is the
+//! mean over the members `k = 0 .. E` of `g_k`. `r` are two numbers: where the nest's time as it is was measured, its log2
+//! less that of the model's estimate for the nest as it is ([`crate::ScheduleFeature::Seconds`]), an eighth of it and
+//! between -1 and 1, and 1; else 0 and 0.
+//!
+//! ```text
+//! x   = (s - schedule.shift) * schedule.scale                                                           -> N_SCHEDULE
+//! x'  = x, not below -3 and not above 3                                                                 -> N_SCHEDULE
+//! c   = tanh(linear(cost.context)(z_p))                                                                 -> C
+//! a   = relu(linear(cost.<k>.1)([x' ; c ; r]))                                                          -> D
+//! b   = relu(linear(cost.<k>.2)(a))                                                                     -> D
+//! g_k = linear(cost.<k>.3)([b ; x])                                                                     -> 1
+//! ```
+//!
+//! The log2 of a schedule's speedup is `g` of the nest as it is less `g` of the schedule.
+//!
 //! **Heads**, from `z_p` as it is, not normalised:
 //!
 //! ```text
-//! linear(head.speedup)          -> P    log2 of each panel template's speedup over the nest as it is
+//! linear(head.speedup)          -> P    log2 of each panel template's speedup, guessed without looking at its schedule
 //! linear(head.applicable)       -> P    logit of the template being applicable
 //! linear(head.seconds)          -> 1    log10 of seconds of the nest as it is
 //! linear(head.gflops)           -> 1    log10 of GFLOP/s of the nest as it is
@@ -59,7 +75,7 @@
 
 use crate::error::EmbedError;
 use crate::graph::{EdgeKind, NodeKind};
-use crate::schema::{FEATURE_SCHEMA, N_EDGE, N_HOST, N_NODE, N_PROFILE};
+use crate::schema::{FEATURE_SCHEMA, N_EDGE, N_HOST, N_NODE, N_PROFILE, N_SCHEDULE};
 use serde::{Deserialize, Serialize};
 
 /// The entry of a file's metadata that describes the weights.
@@ -80,10 +96,16 @@ pub struct Architecture {
     pub host: usize,
     /// `M`: width of the hidden layers of readout and profile.
     pub readout: usize,
+    /// `C`: width of what predictions for schedules see of the embedding.
+    pub context: usize,
+    /// `D`: width of the hidden layers of predictions for schedules.
+    pub cost: usize,
+    /// `E`: predictions for schedules that are averaged.
+    pub members: usize,
 }
 
 /// What a file of weights says about itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelInfo {
     /// [`FEATURE_SCHEMA`].
     pub schema: String,
@@ -93,6 +115,10 @@ pub struct ModelInfo {
     pub panel_version: String,
     /// The sizes.
     pub architecture: Architecture,
+    /// The distance of embeddings, from 0 to 2, beyond which a nest says nothing about another; `None` if that was not
+    /// found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub far: Option<f32>,
 }
 
 /// The two ways along an edge.
@@ -124,7 +150,17 @@ const MAX_ROUNDS: usize = 16;
 impl Architecture {
     /// The usual sizes, for a panel of so many templates.
     pub fn with_panel(panel: usize) -> Self {
-        Self { hidden: 64, rounds: 3, embedding: 64, panel, host: 32, readout: 128 }
+        Self {
+            hidden: 64,
+            rounds: 3,
+            embedding: 64,
+            panel,
+            host: 32,
+            readout: 128,
+            context: 8,
+            cost: 64,
+            members: 4,
+        }
     }
 
     /// Whether the sizes are such as to work with.
@@ -132,7 +168,8 @@ impl Architecture {
     /// # Errors
     /// [`EmbedError::Metadata`] if one is zero or absurdly large.
     pub fn check(&self) -> Result<(), EmbedError> {
-        let widths = [self.hidden, self.embedding, self.panel, self.host, self.readout];
+        let Self { hidden, embedding, panel, host, readout, context, cost, members, .. } = *self;
+        let widths = [hidden, embedding, panel, host, readout, context, cost, members];
         let is_sound = |size: usize, max: usize| (1..=max).contains(&size);
         if widths.into_iter().all(|width| is_sound(width, MAX_WIDTH)) && is_sound(self.rounds, MAX_ROUNDS) {
             return Ok(());
@@ -143,7 +180,7 @@ impl Architecture {
 
     /// Every tensor with its shape, in the order of the specification.
     pub fn tensors(&self) -> Vec<(String, Vec<usize>)> {
-        let &Self { hidden, rounds, embedding, panel, host, readout } = self;
+        let &Self { hidden, rounds, embedding, panel, host, readout, context, cost, members } = self;
         let mut tensors = Tensors::default();
         for kind in NodeKind::ALL {
             tensors.linear(input_name(kind), hidden, N_NODE);
@@ -164,6 +201,14 @@ impl Architecture {
         tensors.linear("profile.1".into(), readout, N_PROFILE);
         tensors.linear("profile.2".into(), embedding, readout);
         tensors.linear("profile.gate".into(), embedding, embedding + N_PROFILE);
+        tensors.0.push((SCHEDULE_SHIFT.into(), vec![N_SCHEDULE]));
+        tensors.0.push((SCHEDULE_SCALE.into(), vec![N_SCHEDULE]));
+        tensors.linear("cost.context".into(), context, embedding);
+        for member in 0..members {
+            tensors.linear(cost_name(member, 1), cost, N_SCHEDULE + context + 2);
+            tensors.linear(cost_name(member, 2), cost, cost);
+            tensors.linear(cost_name(member, 3), 1, cost + N_SCHEDULE);
+        }
         tensors.linear("head.speedup".into(), panel, embedding);
         tensors.linear("head.applicable".into(), panel, embedding);
         tensors.linear("head.seconds".into(), 1, embedding);
@@ -195,7 +240,13 @@ impl ModelInfo {
         architecture: Architecture,
     ) -> Self {
         let schema = FEATURE_SCHEMA.to_owned();
-        Self { schema, model_id: model_id.into(), panel_version: panel_version.into(), architecture }
+        Self {
+            schema,
+            model_id: model_id.into(),
+            panel_version: panel_version.into(),
+            architecture,
+            far: None,
+        }
     }
 
     /// The text of the file's metadata.
@@ -236,6 +287,18 @@ pub(crate) fn relation_name(round: usize, kind: EdgeKind, way: Way) -> String {
 /// The first or second layer of a round's update.
 pub(crate) fn update_name(round: usize, layer: usize) -> String {
     format!("round.{round}.update.{layer}")
+}
+
+/// How far the features of schedules may be from their mean, in units of their spread, where they are not added up.
+pub const INPUT_LIMIT: f64 = 3.0;
+/// What is subtracted from the features of schedules, and what they are then multiplied by.
+pub const SCHEDULE_SHIFT: &str = "schedule.shift";
+/// See [`SCHEDULE_SHIFT`].
+pub const SCHEDULE_SCALE: &str = "schedule.scale";
+
+/// A layer of a member of the predictions for schedules.
+pub(crate) fn cost_name(member: usize, layer: usize) -> String {
+    format!("cost.{member}.{layer}")
 }
 
 /// A round's normalization.

@@ -1,10 +1,13 @@
 //! The encoder: from a graph to its embedding.
 
-use crate::architecture::{Architecture, ModelInfo, input_name};
+use crate::architecture::{
+    Architecture, INPUT_LIMIT, ModelInfo, SCHEDULE_SCALE, SCHEDULE_SHIFT, cost_name, input_name,
+};
 use crate::error::EmbedError;
 use crate::graph::{NestGraph, NodeKind};
-use crate::layers::{Linear, Round, Wiring, relu};
-use crate::schema::{N_NODE, N_PROFILE};
+use crate::layers::{Linear, Round, Wiring, relu, vector};
+use crate::schedule::ScheduleFeatures;
+use crate::schema::{N_NODE, N_PROFILE, ProfileFeature, ScheduleFeature};
 use crate::weights::Weights;
 use ndarray::{Array1, Array2, Axis, s};
 use serde::{Deserialize, Serialize};
@@ -20,6 +23,10 @@ pub struct Encoder {
     readout: [Linear; 2],
     profile: [Linear; 2],
     gate: Linear,
+    shift: Array1<f32>,
+    scale: Array1<f32>,
+    context: Linear,
+    members: Vec<[Linear; 3]>,
     speedup: Linear,
     applicable: Linear,
     seconds: Linear,
@@ -37,12 +44,18 @@ pub struct Embedding {
     pub profiled: Option<Vec<f32>>,
     /// An embedding for each node of the graph, by its id and in its order.
     pub nodes: Vec<(String, Vec<f32>)>,
-    /// What each template of the panel would do.
+    /// What each template of the panel would do, guessed without looking at its schedule.
     pub panel: Vec<PanelPrediction>,
     /// Time of the nest as it is: log10 of seconds.
     pub log_seconds: f32,
     /// Rate of the nest as it is: log10 of GFLOP/s.
     pub log_gflops: f32,
+    /// What predictions for schedules see of the embedding, with the profile if there is one.
+    #[serde(default)]
+    pub context: Vec<f32>,
+    /// Measured time of the nest as it is: log2 of seconds; `None` without a profile that knows it.
+    #[serde(default)]
+    pub measured_log2_seconds: Option<f32>,
 }
 
 /// What one template of the panel would do, by the encoder's guess.
@@ -74,6 +87,15 @@ impl Encoder {
             readout: [linear("readout.1")?, linear("readout.2")?],
             profile: [linear("profile.1")?, linear("profile.2")?],
             gate: linear("profile.gate")?,
+            shift: vector(weights, SCHEDULE_SHIFT)?,
+            scale: vector(weights, SCHEDULE_SCALE)?,
+            context: linear("cost.context")?,
+            members: (0..info.architecture.members)
+                .map(|m| {
+                    let layer = |layer| linear(&cost_name(m, layer));
+                    Ok([layer(1)?, layer(2)?, layer(3)?])
+                })
+                .collect::<Result<_, EmbedError>>()?,
             speedup: linear("head.speedup")?,
             applicable: linear("head.applicable")?,
             seconds: linear("head.seconds")?,
@@ -143,8 +165,60 @@ impl Encoder {
                 .collect(),
             log_seconds: self.seconds.apply(latest)[(0, 0)],
             log_gflops: self.gflops.apply(latest)[(0, 0)],
+            context: self.context.apply(latest).mapv(f32::tanh).into_raw_vec_and_offset().0,
+            measured_log2_seconds: measured(graph),
         };
         if embedding.is_finite() { Ok(embedding) } else { Err(EmbedError::EmbeddingNotFinite) }
+    }
+
+    /// log2 of the speedup of each schedule of the nest over the nest as it is, by their features; exactly 0 for a schedule
+    /// like `before`. `embedding` is the nest's, from this encoder.
+    ///
+    /// # Errors
+    /// [`EmbedError::OtherModel`] for an embedding of another encoder, and [`EmbedError::EmbeddingNotFinite`] if features or
+    /// the weights make numbers overflow.
+    pub fn speedups(
+        &self,
+        embedding: &Embedding,
+        before: &ScheduleFeatures,
+        after: &[ScheduleFeatures],
+    ) -> Result<Vec<f32>, EmbedError> {
+        if embedding.model_id != self.info.model_id
+            || embedding.context.len() != self.info.architecture.context
+        {
+            return Err(EmbedError::OtherModel {
+                found: embedding.model_id.clone(),
+                expected: self.info.model_id.clone(),
+            });
+        }
+        let log_seconds = |schedule: &ScheduleFeatures| self.log2_seconds(embedding, before, schedule);
+        let as_it_is = log_seconds(before);
+        let speedups: Vec<f32> = after.iter().map(|schedule| as_it_is - log_seconds(schedule)).collect();
+        match speedups.iter().all(|speedup| speedup.is_finite()) {
+            true => Ok(speedups),
+            false => Err(EmbedError::EmbeddingNotFinite),
+        }
+    }
+
+    /// `g`
+    fn log2_seconds(
+        &self,
+        embedding: &Embedding,
+        before: &ScheduleFeatures,
+        schedule: &ScheduleFeatures,
+    ) -> f32 {
+        let x = (Array1::from(schedule.to_vec()) - &self.shift) * &self.scale;
+        let limit = INPUT_LIMIT as f32;
+        let mut input = x.mapv(|x| x.clamp(-limit, limit)).to_vec();
+        input.extend(&embedding.context);
+        input.extend(residual(before, embedding.measured_log2_seconds));
+        let input = Array1::from(input).insert_axis(Axis(0));
+        let x = x.insert_axis(Axis(0));
+        let of_member = |[first, second, third]: &[Linear; 3]| {
+            let inner = relu(second.apply(&relu(first.apply(&input))));
+            third.apply(&ndarray::concatenate![Axis(1), inner, x])[(0, 0)]
+        };
+        self.members.iter().map(of_member).sum::<f32>() / self.members.len() as f32
     }
 
     fn input(&self, graph: &NestGraph) -> Array2<f32> {
@@ -190,9 +264,23 @@ impl Encoder {
     }
 }
 
+/// `r` of the specification: how far the measured time of a nest as it is (log2 of seconds) is from the model's estimate,
+/// given the features of its schedule.
+pub fn residual(before: &ScheduleFeatures, measured_log2_seconds: Option<f32>) -> [f32; 2] {
+    let estimate = before.raw(ScheduleFeature::Seconds).log2() as f32;
+    measured_log2_seconds.map_or([0.0; 2], |measured| [((measured - estimate) / 8.0).clamp(-1.0, 1.0), 1.0])
+}
+
+/// log2 of the seconds that a graph's profile tells.
+fn measured(graph: &NestGraph) -> Option<f32> {
+    let profile = graph.profile.as_ref().filter(|profile| profile.is_set(ProfileFeature::SecondsKnown))?;
+    Some(profile.raw(ProfileFeature::Seconds).log2() as f32).filter(|seconds| seconds.is_finite())
+}
+
 impl Embedding {
     fn is_finite(&self) -> bool {
-        let vectors = self.nodes.iter().map(|(_, h)| h).chain([&self.nest]).chain(&self.profiled);
+        let own = [&self.nest, &self.context];
+        let vectors = self.nodes.iter().map(|(_, h)| h).chain(own).chain(&self.profiled);
         let panel = self.panel.iter().flat_map(|p| [p.log_speedup, p.applicable]);
         vectors.flatten().copied().chain(panel).chain([self.log_seconds, self.log_gflops]).all(f32::is_finite)
     }

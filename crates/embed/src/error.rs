@@ -66,6 +66,14 @@ pub enum EmbedError {
     /// A tensor contains something that is not a finite number.
     #[error("the model's tensor `{0}` contains infinities or NaN")]
     TensorNotFinite(String),
+    /// An embedding of another encoder.
+    #[error("an embedding by the model `{found}` means nothing to `{expected}`: embed the nest anew")]
+    OtherModel {
+        /// Which model it is from.
+        found: String,
+        /// Which is asked.
+        expected: String,
+    },
     /// The weights are so large that the computation overflows.
     #[error("the embedding is not finite: the model's weights are damaged")]
     EmbeddingNotFinite,

@@ -7,7 +7,8 @@ use crate::schema::{
 };
 
 /// Width of the vector of hand-made features.
-const N_HAND_MADE: usize = HandMadeFeature::TABLE.len();
+/// Width of the vector of hand-made features.
+pub const N_HAND_MADE: usize = HandMadeFeature::TABLE.len();
 
 /// A fixed vector of what one would write down about a nest: operation counts, intensity, strides, depth, footprints and
 /// dependences, each as [`HandMadeFeature`] says.

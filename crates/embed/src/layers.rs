@@ -182,7 +182,7 @@ fn matrix(weights: &Weights, name: &str) -> Result<Array2<f32>, EmbedError> {
     Array2::from_shape_vec((n_rows, n_columns), values.to_vec()).map_err(|_| missing())
 }
 
-fn vector(weights: &Weights, name: &str) -> Result<Array1<f32>, EmbedError> {
+pub(crate) fn vector(weights: &Weights, name: &str) -> Result<Array1<f32>, EmbedError> {
     let (_, values) = weights.tensor(name).ok_or_else(|| EmbedError::MissingTensor(name.to_owned()))?;
     Ok(Array1::from(values.to_vec()))
 }

@@ -4,7 +4,8 @@
 //! features, nesting, strides and dependences as edges. `FEATURES.md` and [`schema`] list every feature. An [`Encoder`]
 //! turns the graph into an [`Embedding`]: a vector for the nest, one for each node, and guesses at what a panel of recipe
 //! templates would do. The module [`architecture`] is the specification that training follows.
-//! [`hand_made`] is the baseline without learning.
+//! [`hand_made`] is the baseline without learning. [`schedule_features`] describe a nest as some schedule has it, and
+//! [`Encoder::speedups`] predicts from them what the schedule gains.
 //!
 //! ```
 //! use oxeye_embed::{Encoder, HostVector, graph};
@@ -43,21 +44,25 @@ mod error;
 mod graph;
 mod hand_made;
 mod layers;
+mod schedule;
 pub mod schema;
 #[cfg(test)]
 mod tests;
 mod vectors;
 mod weights;
 
-pub use architecture::{Architecture, METADATA_KEY, ModelInfo, Way};
+pub use architecture::{
+    Architecture, INPUT_LIMIT, METADATA_KEY, ModelInfo, SCHEDULE_SCALE, SCHEDULE_SHIFT, Way,
+};
 pub use build::graph;
-pub use encoder::{Embedding, Encoder, PanelPrediction};
+pub use encoder::{Embedding, Encoder, PanelPrediction, residual};
 pub use error::EmbedError;
 pub use graph::{Edge, EdgeKind, Features, NestGraph, Node, NodeKind};
-pub use hand_made::{HandMadeFeature, hand_made};
+pub use hand_made::{HandMadeFeature, N_HAND_MADE, hand_made};
+pub use schedule::{ScheduleFeatures, schedule_features};
 pub use schema::{
     AccessFeature, ArrayFeature, EdgeFeature, FEATURE_SCHEMA, FeatureList, HostFeature, LoopFeature, N_EDGE,
-    N_HOST, N_NODE, N_PROFILE, ProfileFeature, StmtFeature, feature_table,
+    N_HOST, N_NODE, N_PROFILE, N_SCHEDULE, ProfileFeature, ScheduleFeature, StmtFeature, feature_table,
 };
 pub use vectors::{HostVector, ProfileVector};
 pub use weights::Weights;

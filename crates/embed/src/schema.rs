@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 /// Name and version of all the lists here. It changes whenever a feature is added, removed, moved or computed
 /// differently; weights belong to one schema.
-pub const FEATURE_SCHEMA: &str = "oxeye.features/1";
+pub const FEATURE_SCHEMA: &str = "oxeye.features/2";
 
 /// What one position of a feature vector means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -378,6 +378,85 @@ features! {
     BranchMisses "branch_misses" "1" Share "Mispredicted branches per branch.";
 }
 
+features! {
+    /// Features of a nest as scheduled.
+    ScheduleFeature, "Schedules":
+    SizesKnown "sizes_known" "flag" Flag "All bounds could be evaluated; otherwise some iterations are a guess.";
+    Seconds "seconds" "s" Scale "Modelled time: core and memory side by side, outside and inside parallel loops, and synchronisation.";
+    SecondsInTurn "seconds_in_turn" "s" Scale "Modelled time if core, every memory level and synchronisation took turns.";
+    CoreSeconds "core_seconds" "s" Scale "Of that: the core, all data in the first-level cache.";
+    ArithmeticSeconds "arithmetic_seconds" "s" Scale "The core's arithmetic units.";
+    PortsSeconds "ports_seconds" "s" Scale "The core's loads and stores.";
+    LatencySeconds "latency_seconds" "s" Scale "Results that the next iteration waits for.";
+    OverheadSeconds "overhead_seconds" "s" Scale "Entering, leaving and counting innermost loops, and iterations left over by vectors.";
+    L2Seconds "l2_seconds" "s" Scale "Traffic between first- and second-level cache.";
+    L3Seconds "l3_seconds" "s" Scale "Traffic between second- and third-level cache.";
+    DramSeconds "dram_seconds" "s" Scale "Traffic with main memory.";
+    PagesSeconds "pages_seconds" "s" Scale "Addresses of pages that have to be looked up.";
+    RandomSeconds "random_seconds" "s" Scale "Cache misses of accesses whose indices are data.";
+    SyncSeconds "sync_seconds" "s" Scale "Starting and ending parallel loops, and handing out iterations.";
+    SerialSeconds "serial_seconds" "s" Scale "Core and memory outside parallel loops.";
+    CoreShare "core_share" "1" Share "The core's share of the time in turn.";
+    ArithmeticShare "arithmetic_share" "1" Share "The arithmetic units' time over the time in turn.";
+    PortsShare "ports_share" "1" Share "The same of loads and stores.";
+    LatencyShare "latency_share" "1" Share "The same of waiting for results.";
+    OverheadShare "overhead_share" "1" Share "The same of loop overhead.";
+    L2Share "l2_share" "1" Share "The same of traffic between first- and second-level cache.";
+    L3Share "l3_share" "1" Share "The same of traffic between second- and third-level cache.";
+    DramShare "dram_share" "1" Share "The same of traffic with main memory.";
+    PagesShare "pages_share" "1" Share "The same of looking up pages.";
+    RandomShare "random_share" "1" Share "The same of accesses whose indices are data.";
+    SyncShare "sync_share" "1" Share "The same of synchronisation.";
+    SerialShare "serial_share" "1" Share "The same of what is outside parallel loops.";
+    L1Traffic "l1_traffic" "bytes" Log "Bytes between first- and second-level cache, by working sets.";
+    L2Traffic "l2_traffic" "bytes" Log "Bytes between second- and third-level cache.";
+    L3Traffic "l3_traffic" "bytes" Log "Bytes between third-level cache and main memory.";
+    FootprintL1 "footprint_l1" "1" Ratio "Memory touched by the nest over the first-level cache.";
+    FootprintL2 "footprint_l2" "1" Ratio "The same over the second-level cache.";
+    FootprintL3 "footprint_l3" "1" Ratio "The same over the third-level cache.";
+    ParallelShare "parallel_share" "1" Share "Share of the core's work inside parallel loops.";
+    DynamicShare "dynamic_share" "1" Share "Share of it inside parallel loops whose iterations are handed out on demand.";
+    Imbalance "imbalance" "1" Ratio "Work of the busiest thread over the mean.";
+    TeamIterations "team_iterations" "iterations" Log "Iterations of parallel loops.";
+    Regions "regions" "entries" Log "Times that a parallel loop is entered.";
+    RegionCycles "region_cycles" "cycles" Log "Work of a parallel loop each time.";
+    AmdahlSpeedup "amdahl_speedup" "1" Ratio "The core's time with one thread over that with all.";
+    AskedLanes "asked_lanes" "1" Share "Share of the executions in innermost loops that are marked as vector loops.";
+    WrittenLanes "written_lanes" "1" Share "Share of them in vectors that are written out.";
+    GuessedLanes "guessed_lanes" "1" Share "Share of them in innermost loops that a compiler would make vectors of, most likely.";
+    Lanes "lanes" "1" Ratio "Executions at a time, in geometric mean.";
+    Scattered "scattered" "accesses" Log "Accesses per execution that vectors make one by one.";
+    InMemory "in_memory" "1" Share "Share of the executions that accumulate into an element which has to be stored each time, lest something read be it.";
+    SharedLines "shared_lines" "1" Share "Share of the executions that write to a cache line which another thread most likely writes to.";
+    OtherOrder "other_order" "1" Share "Share of the executions in plain loops that a compiler would exchange for contiguous accesses.";
+    Useless "useless" "1" Share "Share of the executions that do again what the iteration before did.";
+    LatencyBound "latency_bound" "1" Share "Share of the core's work in loops that wait for results.";
+    OverheadBound "overhead_bound" "1" Share "Share of it in loops with more overhead than work.";
+    InnerTrips "inner_trips" "iterations" Log "Iterations of innermost loops, in geometric mean over executions.";
+    Copies "copies" "copies" Log "Copies of a statement in the body of an innermost loop.";
+    CyclesPerRun "cycles_per_run" "cycles" Scale "The core's cycles per execution of a statement.";
+    Still "still" "1" Share "Share of the accesses that the innermost loop does not move.";
+    Contiguous "contiguous" "1" Share "Share of those that it moves by one element.";
+    WithinLine "within_line" "1" Share "Share of those that it moves by more, within a cache line.";
+    BeyondLine "beyond_line" "1" Share "Share of those that it moves by a cache line or more.";
+    Indirect "indirect" "1" Share "Share of those with an index read from memory.";
+    UnknownStride "unknown_stride" "1" Share "Share of those that it moves by an unknown amount.";
+    Temporaries "temporaries" "1" Share "Share of the accesses to arrays that the schedule made.";
+    SinglePrecision "single_precision" "1" Share "Share of the floating-point results that are f32.";
+    Executions "executions" "executions" Log "Executions of statements.";
+    Depth "depth" "loops" Count "Loops around a statement, mean over executions.";
+    Guards "guards" "guards" Count "Guards inside the innermost loop around a statement, mean over executions.";
+    Leaves "leaves" "loops" Log "Innermost loops of the text.";
+    Loops "loops" "loops" Log "Loops.";
+    Flops "flops" "operations" Log "Floating-point operations per execution.";
+    Divisions "divisions" "operations" Log "Divisions and square roots per execution.";
+    Calls "calls" "calls" Log "Calls of other functions per execution.";
+    Accesses "accesses" "accesses" Log "Accesses per execution.";
+    Fills "fills" "1" Share "Share of the executions that assign a constant.";
+    Copying "copying" "1" Share "Share of the executions that assign what they read and nothing else.";
+    Reductions "reductions" "1" Share "Share of the executions that accumulate.";
+}
+
 /// Width of a node's feature vector: that of the longest list. Positions beyond a kind's own list are zero.
 pub const N_NODE: usize = max(
     max(LoopFeature::TABLE.len(), StmtFeature::TABLE.len()),
@@ -389,6 +468,8 @@ pub const N_EDGE: usize = EdgeFeature::TABLE.len();
 pub const N_HOST: usize = HostFeature::TABLE.len();
 /// Width of the profile's feature vector.
 pub const N_PROFILE: usize = ProfileFeature::TABLE.len();
+/// Width of a schedule's feature vector.
+pub const N_SCHEDULE: usize = ScheduleFeature::TABLE.len();
 
 const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
@@ -426,6 +507,7 @@ pub fn feature_table() -> String {
     section::<EdgeFeature>(&mut text);
     section::<HostFeature>(&mut text);
     section::<ProfileFeature>(&mut text);
+    section::<ScheduleFeature>(&mut text);
     section::<crate::HandMadeFeature>(&mut text);
     text
 }

@@ -1,6 +1,6 @@
 //! Weights and their file.
 
-use crate::architecture::{Architecture, METADATA_KEY, ModelInfo};
+use crate::architecture::{Architecture, METADATA_KEY, ModelInfo, SCHEDULE_SCALE};
 use crate::error::EmbedError;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
@@ -66,7 +66,7 @@ impl Weights {
         let tensor = |(name, shape): (String, Vec<usize>)| {
             let (middle, radius) = match shape.as_slice() {
                 [_, n_in] => (0.0, (3.0 / *n_in as f32).sqrt()),
-                _ if name.ends_with("norm.weight") => (1.0, 0.25),
+                _ if name.ends_with("norm.weight") || name == SCHEDULE_SCALE => (1.0, 0.25),
                 _ => (0.0, 0.25),
             };
             let values = (0..shape.iter().product()).map(|_| middle + radius * next()).collect();

@@ -1,7 +1,8 @@
 //! The card of a model: what it was trained on, how well it does, how to make it again.
 
 use crate::dataset::{Statistics, percentile};
-use crate::metrics::Metrics;
+use crate::donors::Choice;
+use crate::metrics::{Floor, Metrics};
 use crate::nest::Family;
 use oxeye_embed::ModelInfo;
 use std::collections::BTreeMap;
@@ -17,8 +18,8 @@ pub struct Card<'a> {
     pub n_nests: (usize, usize),
     /// How the held-out nests were chosen, in words.
     pub held_out: String,
-    /// Passes over the data, and the best of them.
-    pub epochs: (usize, usize),
+    /// Passes over the data.
+    pub epochs: usize,
     /// On the held-out nests, without and with the profile of a run.
     pub metrics: [&'a Metrics; 2],
     /// Where and how the data was measured, in words.
@@ -27,8 +28,14 @@ pub struct Card<'a> {
     pub command: String,
     /// Options as JSON.
     pub options: String,
-    /// Metrics of models trained without one family, on that family.
-    pub left_out: &'a BTreeMap<Family, Metrics>,
+    /// Metrics of models trained without one family, on that family, without and with the profile of a run.
+    pub left_out: &'a BTreeMap<Family, [Metrics; 2]>,
+    /// The same over all families.
+    pub left_out_all: Option<&'a [Metrics; 2]>,
+    /// Ways to choose what is tried on nests of a family that was left out.
+    pub choices: &'a [Choice],
+    /// What no model can do better.
+    pub floor: Floor,
 }
 
 /// A name and the figure it stands for.
@@ -40,12 +47,12 @@ impl Card<'_> {
         let a = &self.info.architecture;
         let mut text = format!(
             "# Encoder {}\n\n\
-             Predicts from the normal form of a loop nest how it responds to the panel of recipe templates; its last layer but \
-             one is the nest's performance embedding.\n\n\
+             Embeds the normal form of a loop nest so that nests which respond alike to recipes are near, and predicts from \
+             the features of a schedule what it gains.\n\n\
              - features: `{}`, panel version {}\n\
              - architecture: {} rounds of {} wide messages, embedding {}, {} templates\n\
              - data: {} nests of the generator, {}; {} to train on, {} held out ({})\n\
-             - training: {} epochs, weights of epoch {}\n\n",
+             - training: {} epochs, weights of the last\n\n",
             self.info.model_id,
             self.info.schema,
             self.info.panel_version,
@@ -58,8 +65,7 @@ impl Card<'_> {
             self.n_nests.0,
             self.n_nests.1,
             self.held_out,
-            self.epochs.0,
-            self.epochs.1,
+            self.epochs,
         );
         text += "## Held-out nests\n\n| | static | with profile |\n|---|--:|--:|\n";
         let rows: [Row; 8] = [
@@ -85,18 +91,14 @@ impl Card<'_> {
             ratio(&self.data.spellings, 0.5),
             ratio(&self.data.spellings, 0.9)
         );
-        if !self.left_out.is_empty() {
-            text += "\n## Families left out\n\nTrained without a family, on that family.\n\n\
-                     | family | nests | rank correlation | within a nest | error | median error | top 3 |\n\
-                     |---|--:|--:|--:|--:|--:|--:|\n";
-            for (family, m) in self.left_out {
-                let _ = writeln!(
-                    text,
-                    "| {family} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
-                    m.n_nests, m.spearman, m.spearman_within, m.mape, m.median_ape, m.top3
-                );
-            }
-        }
+        let floor = self.floor;
+        let _ = writeln!(
+            text,
+            "On the scale of the metrics, the second measurement against the first ({} speedups): rank correlation {:.3}, mean \
+             error {:.3}, median error {:.3}.",
+            floor.n, floor.spearman, floor.mape, floor.median_ape
+        );
+        self.families_left_out(&mut text);
         text +=
             "\n## Error by template\n\n| template | timed | mean absolute relative error |\n|---|--:|--:|\n";
         for (template, error) in self.data.templates.iter().zip(&self.metrics[0].mape_by_template).skip(1) {
@@ -105,6 +107,41 @@ impl Card<'_> {
         }
         let _ = write!(text, "\n## Again\n\n```\n{}\n```\n\nOptions: `{}`\n", self.command, self.options);
         text
+    }
+
+    fn families_left_out(&self, text: &mut String) {
+        if self.left_out.is_empty() {
+            return;
+        }
+        *text += "\n## Families left out\n\nTrained without a family, on that family: without a profile, and with the measured \
+                  time of the nest as it is. Errors are of the speedup, relative to the measured one.\n\n\
+                  | family | nests | rank correlation | with profile | within a nest | with profile | error | with profile | \
+                  median error | with profile | top 3 | with profile |\n\
+                  |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+        let rows = self.left_out.iter().map(|(family, metrics)| (family.name(), metrics));
+        for (name, [plain, profiled]) in rows.chain(self.left_out_all.map(|metrics| ("all", metrics))) {
+            let of: [fn(&Metrics) -> f64; 5] =
+                [|m| m.spearman, |m| m.spearman_within, |m| m.mape, |m| m.median_ape, |m| m.top3];
+            let _ = write!(text, "| {name} | {} |", plain.n_nests);
+            for of in of {
+                let _ = write!(text, " {:.3} | {:.3} |", of(plain), of(profiled));
+            }
+            text.push('\n');
+        }
+        *text += "\n## Neighbours of families left out\n\nWhat is tried on a nest of a family that training did not see, and \
+                  what donors of the other families tell about it. Distances of responses are root mean squares of log2 \
+                  speedups.\n\n| choice | response distance | best of three, share of the best |\n|---|--:|--:|\n";
+        for choice in self.choices {
+            let distance = choice.response_distance.map_or("–".into(), |d| format!("{d:.3}"));
+            let _ = writeln!(text, "| {} | {distance} | {:.3} |", choice.name, choice.reached.exp2());
+        }
+        if let Some(far) = self.info.far {
+            let _ = writeln!(
+                text,
+                "\nDonors farther than {far:.3} say nothing: of the nests of families left out, those whose nearest donor is \
+                 farther respond no more like it than like a random one (or there are none so far)."
+            );
+        }
     }
 }
 
@@ -125,15 +162,19 @@ mod tests {
             data: &data,
             n_nests: (3, 1),
             held_out: "every tenth".into(),
-            epochs: (10, 7),
+            epochs: 10,
             metrics: [&metrics, &metrics],
             measured: "on a test".into(),
             command: "oxeye-train train".into(),
             options: "{}".into(),
-            left_out: &BTreeMap::from([(Family::Mixed, metrics.clone())]),
+            left_out: &BTreeMap::from([(Family::Mixed, [metrics.clone(), metrics.clone()])]),
+            left_out_all: None,
+            choices: &[Choice { name: "random donor".into(), response_distance: Some(1.5), reached: -1.0 }],
+            floor: Floor::default(),
         };
         let text = card.markdown();
         assert!(text.contains("# Encoder model-1") && text.contains("| mixed | 0 | 0.930"), "{text}");
+        assert!(text.contains("| random donor | 1.500 | 0.500 |"), "{text}");
         assert_eq!(text.matches("| 0.100 |").count(), n - 1);
     }
 }

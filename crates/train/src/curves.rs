@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
+/// The objectives.
+pub const PARTS: [&str; 7] =
+    ["speedup", "seconds", "panel", "applicable", "runtime", "contrastive", "metric"];
+
 /// One epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
@@ -10,8 +14,8 @@ pub struct Epoch {
     pub epoch: usize,
     /// Weighted sum of the objectives on the training nests.
     pub loss: f64,
-    /// speedup, applicable, runtime, contrastive, metric
-    pub parts: [f64; 5],
+    /// In the order of [`PARTS`].
+    pub parts: [f64; 7],
     /// Huber loss of log2 speedups on the held-out nests.
     pub held_out_loss: f64,
     /// Rank correlation on the held-out nests; NaN is written as `null`.
@@ -28,9 +32,8 @@ fn nan_if_null<'de, D: serde::Deserializer<'de>>(d: D) -> Result<f64, D::Error> 
 
 /// A table with a heading.
 pub fn csv(epochs: &[Epoch]) -> String {
-    let mut text = String::from(
-        "epoch,loss,speedup,applicable,runtime,contrastive,metric,held_out_speedup,held_out_spearman,held_out_mape\n",
-    );
+    let mut text =
+        format!("epoch,loss,{},held_out_speedup,held_out_spearman,held_out_mape\n", PARTS.join(","));
     for e in epochs {
         let parts = e.parts.map(|p| p.to_string()).join(",");
         let _ =
@@ -108,7 +111,7 @@ mod tests {
         let epoch = |k: usize| Epoch {
             epoch: k,
             loss: 1.0 / k as f64,
-            parts: [0.5; 5],
+            parts: [0.5; 7],
             held_out_loss: 0.25,
             spearman: if k == 2 { f64::NAN } else { 0.5 },
             mape: 0.3,

@@ -2,13 +2,14 @@
 
 use crate::nest::{Family, GeneratedNest, symbol_values};
 use crate::record::{Record, Status};
+use crate::versions::Versions;
 use oxeye_embed::{HostVector, NestGraph, ProfileVector, graph};
 use oxeye_ir::{Program, SymId};
 use oxeye_transform::{Policy, normalize_nest};
 use std::collections::BTreeMap;
 
 /// Slowdowns beyond this power of two are taken for this one: how bad the hopeless are does not matter.
-const WORST: f64 = -4.0;
+pub const WORST: f64 = -4.0;
 
 /// One nest to learn from.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct Example {
     pub profile: ProfileVector,
     /// log2 of each template's speedup over the nest as it is, where it was timed.
     pub log_speedups: Vec<Option<f32>>,
+    /// The features of each template's schedule, where it was timed; the first is the nest as it is.
+    pub versions: Versions,
     /// Whether each template applies, where that is known.
     pub applicable: Vec<Option<bool>>,
     /// log10 of seconds of the nest as it is.
@@ -44,11 +47,11 @@ pub struct ExampleError {
 }
 
 impl Example {
-    /// Of a measured nest; `None` if it has no measurements.
+    /// Of a measured nest and its versions; `None` if it has no measurements.
     ///
     /// # Errors
     /// If its text is not a program, or has no graph.
-    pub fn of(record: &Record) -> Result<Option<Self>, ExampleError> {
+    pub fn of(record: &Record, versions: &Versions) -> Result<Option<Self>, ExampleError> {
         let Some(seconds) = record.subject_seconds() else { return Ok(None) };
         let nest = &record.nest;
         let graph = graph_of(&nest.id, &record.subject, &nest.sizes, &record.host)?;
@@ -66,6 +69,7 @@ impl Example {
             family: nest.family,
             graph,
             profile,
+            versions: versions.clone(),
             log_speedups: record.log_speedups().into_iter().map(speedup).collect(),
             applicable: record.panel.iter().map(|r| applicable(r.status)).collect(),
             log_seconds: Some(seconds.log10() as f32),
@@ -96,6 +100,7 @@ impl Example {
             graph,
             profile: ProfileVector::default(),
             log_speedups: vec![None; n_templates],
+            versions: vec![None; n_templates],
             applicable: vec![None; n_templates],
             log_seconds: Some(nest.estimated_seconds.max(1e-9).log10() as f32),
             log_gflops: None,
@@ -134,24 +139,23 @@ pub fn response_distance(a: &Example, b: &Example) -> Option<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::record;
+    use crate::testing::{example, record};
 
     #[test]
     fn records_become_examples() {
         let first = record(0);
-        let example = Example::of(&first).unwrap().unwrap();
+        let example = example(0);
         assert_eq!(example.log_speedups.len(), first.panel.len());
         assert_eq!(example.log_speedups[0], Some(0.0));
         assert!(example.applicable.contains(&Some(false)));
         assert!(example.log_speedups.iter().flatten().all(|s| f64::from(*s) >= WORST));
         let mut failed = record(1);
         failed.panel.clear();
-        assert!(Example::of(&failed).unwrap().is_none());
+        assert!(Example::of(&failed, &Vec::new()).unwrap().is_none());
     }
 
     #[test]
     fn distance_is_that_of_responses() {
-        let example = |k| Example::of(&record(k)).unwrap().unwrap();
         let (a, b) = (example(0), example(1));
         assert_eq!(response_distance(&a, &a), Some(0.0));
         assert_eq!(response_distance(&a, &b), response_distance(&b, &a));

@@ -18,6 +18,7 @@
 pub mod card;
 pub mod curves;
 pub mod dataset;
+pub mod donors;
 pub mod example;
 pub mod generate;
 pub mod journal;
@@ -31,3 +32,4 @@ pub mod record;
 pub mod rng;
 #[cfg(test)]
 mod testing;
+pub mod versions;

@@ -2,6 +2,7 @@
 
 use crate::example::Example;
 use crate::nest::Family;
+use crate::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -67,7 +68,11 @@ impl Metrics {
                 right.extend(a.map(|a| f64::from(u8::from(a == (*p > 0.5)))));
             }
             seconds.extend(example.log_seconds.map(|s| f64::from((guess.log_seconds - s).abs())));
-            top3.extend(reached(example, guess));
+            let mut order: Vec<usize> =
+                (1..n_templates).filter(|t| example.log_speedups[*t].is_some()).collect();
+            order.sort_by(|a, b| guess.log_speedups[*b].total_cmp(&guess.log_speedups[*a]));
+            order.truncate(3);
+            top3.extend(reached(example, &order));
         }
         let all: Vec<f64> = errors.iter().flatten().copied().collect();
         Self {
@@ -96,14 +101,42 @@ impl Metrics {
     }
 }
 
-/// log2 of the share of the best speedup that the best of three guesses reaches; no change counts as a template.
-fn reached(example: &Example, guess: &PanelGuess) -> Option<f64> {
-    let timed = |t: usize| example.log_speedups[t].map(f64::from);
+/// log2 of the share of the best speedup that the best of some templates reaches; no change counts as a template.
+pub fn reached(example: &Example, templates: &[usize]) -> Option<f64> {
+    let timed = |t: usize| example.log_speedups.get(t).copied().flatten().map(f64::from);
     let best = (0..example.log_speedups.len()).filter_map(timed).reduce(f64::max)?;
-    let mut order: Vec<usize> = (1..example.log_speedups.len()).filter(|t| timed(*t).is_some()).collect();
-    order.sort_by(|a, b| guess.log_speedups[*b].total_cmp(&guess.log_speedups[*a]));
-    let chosen = order.into_iter().take(3).filter_map(timed).fold(0.0, f64::max);
-    Some(chosen - best)
+    Some(templates.iter().copied().filter_map(timed).fold(0.0, f64::max) - best)
+}
+
+/// How well a second measurement predicts the first: what no model can do better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Floor {
+    /// Speedups that were measured twice.
+    pub n: usize,
+    /// Rank correlation.
+    pub spearman: f64,
+    /// Mean absolute error relative to the first measurement.
+    pub mape: f64,
+    /// Its median.
+    pub median_ape: f64,
+}
+
+impl Floor {
+    /// Of records.
+    pub fn of(records: &[Record]) -> Self {
+        let pair = |record: &Record| {
+            let first = record.log_speedups().get(record.retest.as_ref()?.template).copied().flatten()?;
+            Some((first, first + record.retest_difference()?))
+        };
+        let (first, second): (Vec<f64>, Vec<f64>) = records.iter().filter_map(pair).unzip();
+        let errors: Vec<f64> = first.iter().zip(&second).map(|(a, b)| ((b - a).exp2() - 1.0).abs()).collect();
+        Self {
+            n: first.len(),
+            spearman: spearman(&first, &second),
+            mape: mean(&errors),
+            median_ape: crate::dataset::percentile(&errors, 0.5),
+        }
+    }
 }
 
 /// Spearman's rank correlation, ties at their mean rank; NaN for fewer than two values or without variation.
@@ -133,14 +166,15 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-fn mean(values: &[f64]) -> f64 {
+/// NaN for none.
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::record;
+    use crate::testing::{example, record};
 
     #[test]
     fn rank_correlation() {
@@ -155,8 +189,24 @@ mod tests {
     }
 
     #[test]
+    fn the_floor_is_what_a_repetition_says() {
+        let records: Vec<Record> = (0..9).map(record).collect();
+        let floor = Floor::of(&records);
+        let n = records.iter().filter(|r| r.retest_difference().is_some()).count();
+        assert_eq!(floor.n, n);
+        let same = |mut record: Record| {
+            let first = record.panel[3].seconds.unwrap_or(1.0);
+            let subject_seconds = record.panel[0].seconds.unwrap();
+            record.retest = Some(crate::record::Retest { template: 3, subject_seconds, seconds: first });
+            record
+        };
+        let records: Vec<Record> = records.into_iter().map(same).collect();
+        assert!(Floor::of(&records).mape < 1e-9);
+    }
+
+    #[test]
     fn perfect_and_poor_guesses() {
-        let examples: Vec<Example> = (0..5).map(|k| Example::of(&record(k)).unwrap().unwrap()).collect();
+        let examples: Vec<Example> = (0..5).map(example).collect();
         let examples: Vec<&Example> = examples.iter().collect();
         let guess = |e: &&Example, sign: f32| PanelGuess {
             log_speedups: e.log_speedups.iter().map(|s| sign * s.unwrap_or(0.0)).collect(),

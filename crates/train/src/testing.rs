@@ -1,8 +1,10 @@
 //! Records for tests.
 
+use crate::example::Example;
 use crate::generate::generate;
 use crate::record::{Record, Response, Retest, Status};
-use oxeye_embed::HostVector;
+use oxeye_embed::{HostVector, ScheduleFeature, schedule_features};
+use oxeye_ir::{Program, SymId};
 use oxeye_transform::template::{PANEL_VERSION, panel};
 use oxeye_transform::{Policy, normalize_nest};
 
@@ -60,4 +62,21 @@ pub(crate) fn real_record(k: usize) -> Record {
     }
     record.retest = None;
     record
+}
+
+/// An example of such a record, with made-up versions that tell the made-up times.
+pub(crate) fn example(k: usize) -> Example {
+    let record = record(k);
+    let program = Program::parse(&record.subject).unwrap();
+    let values = crate::nest::symbol_values(&program, &record.nest.sizes);
+    let value_of = |s: SymId| values.get(&s).copied();
+    let nest = program.nests.values().next().unwrap();
+    let before = schedule_features(&program, nest, &value_of, &record.host);
+    let version = |response: &Response| {
+        let mut version = before;
+        version.set(ScheduleFeature::CoreSeconds, response.seconds?);
+        Some(version)
+    };
+    let versions = record.panel.iter().map(version).collect();
+    Example::of(&record, &versions).unwrap().unwrap()
 }

@@ -19,7 +19,7 @@ fn the_documented_table_is_the_one_in_use() {
 
 #[test]
 fn names_are_unique_in_each_list() {
-    let lists: [&[Feature]; 8] = [
+    let lists: [&[Feature]; 9] = [
         LoopFeature::TABLE,
         StmtFeature::TABLE,
         AccessFeature::TABLE,
@@ -27,6 +27,7 @@ fn names_are_unique_in_each_list() {
         EdgeFeature::TABLE,
         HostFeature::TABLE,
         ProfileFeature::TABLE,
+        ScheduleFeature::TABLE,
         HandMadeFeature::TABLE,
     ];
     for list in lists {

@@ -8,7 +8,17 @@ use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 use std::collections::HashMap;
 
-const TINY: Architecture = Architecture { hidden: 2, rounds: 1, embedding: 2, panel: 1, host: 1, readout: 2 };
+const TINY: Architecture = Architecture {
+    hidden: 2,
+    rounds: 1,
+    embedding: 2,
+    panel: 1,
+    host: 1,
+    readout: 2,
+    context: 1,
+    cost: 2,
+    members: 1,
+};
 
 fn tiny() -> Weights {
     Weights::random(3, TINY).expect("the sizes are sound")

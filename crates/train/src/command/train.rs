@@ -7,13 +7,15 @@ use oxeye_embed::{ModelInfo, Weights};
 use oxeye_train::card::Card;
 use oxeye_train::curves::{self, Epoch};
 use oxeye_train::dataset::Statistics;
+use oxeye_train::donors::{Choice, Nearest, Vectors, choices, far, nearest};
 use oxeye_train::example::Example;
-use oxeye_train::metrics::Metrics;
+use oxeye_train::metrics::{Floor, Metrics, PanelGuess};
 use oxeye_train::model::{
-    TorchEncoder, TrainOptions, Trained, architecture, is_held_out, n_groups, predict, train,
+    TorchEncoder, TrainOptions, Trained, architecture, embeddings, is_held_out, n_groups, predict, train,
 };
 use oxeye_train::nest::{Family, read_nests};
 use oxeye_train::record::Record;
+use oxeye_train::versions::versions_of_all;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -33,9 +35,21 @@ pub(crate) struct Args {
     /// Nests from `generate` to begin with; they need not have been measured.
     #[arg(long)]
     pretrain: Option<PathBuf>,
-    /// Also train without each family in turn and put what comes of that on the card.
+    /// Also train without each family in turn and put what comes of that on the card; it also says how far donors may be.
     #[arg(long)]
     leave_out: bool,
+    #[command(flatten)]
+    cache: Cache,
+}
+
+#[derive(clap::Args, Debug)]
+struct Cache {
+    /// Where the features of the versions of nests are kept [default: beside the first file of data].
+    #[arg(long)]
+    versions: Option<PathBuf>,
+    /// Threads that make them.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
 }
 
 #[derive(clap::Args, Debug)]
@@ -43,15 +57,12 @@ struct How {
     /// Equal seeds and data give equal weights, up to rounding.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Most passes over the data.
+    /// Passes over the data.
     #[arg(long, default_value_t = TrainOptions::default().epochs)]
     epochs: usize,
     /// Passes over unlabelled nests before them.
     #[arg(long, default_value_t = 10)]
     pretrain_epochs: usize,
-    /// Stop when the held-out loss has not improved for so many epochs.
-    #[arg(long, default_value_t = TrainOptions::default().patience)]
-    patience: usize,
     /// Nests a step.
     #[arg(long, default_value_t = TrainOptions::default().batch)]
     batch: usize,
@@ -61,6 +72,15 @@ struct How {
     /// Weight decay.
     #[arg(long, default_value_t = TrainOptions::default().decay)]
     decay: f64,
+    /// Share of hidden values that predictions for schedules do without in a step.
+    #[arg(long, default_value_t = TrainOptions::default().dropout)]
+    dropout: f64,
+    /// Spread of the noise on features of schedules, in units of their own.
+    #[arg(long, default_value_t = TrainOptions::default().jitter)]
+    jitter: f64,
+    /// Share of steps in which predictions for schedules do not see the nest's embedding.
+    #[arg(long, default_value_t = TrainOptions::default().without_context)]
+    without_context: f64,
     /// Hold out this family instead of every tenth computation.
     #[arg(long, value_parser = family)]
     hold_out: Option<Family>,
@@ -83,6 +103,8 @@ pub(crate) struct EvaluateArgs {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    cache: Cache,
 }
 
 fn family(name: &str) -> Result<Family, String> {
@@ -96,10 +118,12 @@ impl How {
             seed: self.seed,
             epochs: self.epochs,
             pretrain_epochs: if unlabelled { self.pretrain_epochs } else { 0 },
-            patience: self.patience,
             batch: self.batch,
             rate: self.rate,
             decay: self.decay,
+            dropout: self.dropout,
+            jitter: self.jitter,
+            without_context: self.without_context,
             hold_out: self.hold_out,
             ..TrainOptions::default()
         }
@@ -108,7 +132,7 @@ impl How {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let records = read_all(&args.data)?;
-    let examples = examples(&records)?;
+    let examples = examples(&records, &args.data, &args.cache)?;
     let unlabelled = match &args.pretrain {
         None => Vec::new(),
         Some(path) => unlabelled(path, &records, &examples)?,
@@ -118,8 +142,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let model_id = format!("seed{}-{}nests-panel{version}", options.seed, examples.len());
     let info = ModelInfo::new(model_id, version.to_string(), architecture(&examples));
     eprintln!("{} nests of {} computations", examples.len(), n_groups(&examples));
-    let trained = one(&examples, &unlabelled, &info, &options, args.checkpoints.as_deref())?;
-    let mut left_out = BTreeMap::new();
+    let mut trained = one(&examples, &unlabelled, &info, &options, args.checkpoints.as_deref())?;
+    let mut left_out = LeftOut::default();
     if args.leave_out {
         let families: BTreeSet<Family> = examples.iter().map(|e| e.family).collect();
         for family in families {
@@ -127,10 +151,82 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             let folder = args.checkpoints.as_ref().map(|f| f.join(family.name()));
             eprintln!("without {family}");
             let trained = one(&examples, &unlabelled, &info, &options, folder.as_deref())?;
-            left_out.insert(family, trained.held_out);
+            left_out.add(family, &examples, &options, &trained)?;
         }
+        let info = ModelInfo { far: far(&left_out.nearest), ..info.clone() };
+        trained.weights = TorchEncoder::new(&trained.weights, tch::Device::Cpu)?.weights(info)?;
     }
-    write(args, &records, &info, &options, &trained, &left_out)
+    write(args, &records, &options, &trained, &left_out.finished(&examples))
+}
+
+/// What comes of training without each family.
+#[derive(Default)]
+struct LeftOut<'a> {
+    metrics: BTreeMap<Family, [Metrics; 2]>,
+    /// All nests, each with what was guessed by the model that did not see its family.
+    nests: Vec<&'a Example>,
+    guesses: [Vec<PanelGuess>; 2],
+    nearest: Vec<Nearest>,
+    /// Ways to choose, and of how many nests.
+    choices: Vec<(usize, Vec<Choice>)>,
+}
+
+/// The same over all families.
+struct Finished {
+    metrics: BTreeMap<Family, [Metrics; 2]>,
+    all: Option<[Metrics; 2]>,
+    choices: Vec<Choice>,
+}
+
+impl<'a> LeftOut<'a> {
+    fn add(
+        &mut self,
+        family: Family,
+        examples: &'a [Example],
+        options: &TrainOptions,
+        trained: &Trained,
+    ) -> Result<()> {
+        let encoder = TorchEncoder::new(&trained.weights, tch::Device::cuda_if_available())?;
+        let (nests, donors): (Vec<&Example>, Vec<&Example>) =
+            examples.iter().partition(|e| is_held_out(e, options));
+        let vectors = |name: &'static str, profiled: bool| Vectors {
+            name,
+            donors: embeddings(&encoder, &donors, profiled, options.batch),
+            nests: embeddings(&encoder, &nests, profiled, options.batch),
+        };
+        let learnt =
+            [vectors("nearest by embedding", false), vectors("nearest by embedding with profile", true)];
+        self.nearest.extend(nearest(&donors, &nests, &learnt[0]));
+        let all: Vec<Vectors> = [Vectors::hand_made(&donors, &nests)].into_iter().chain(learnt).collect();
+        let guesses = [false, true].map(|profiled| predict(&encoder, &nests, profiled, options.batch));
+        self.choices.push((nests.len(), choices(&donors, &nests, &all, &guesses[0])));
+        for (all, guesses) in self.guesses.iter_mut().zip(guesses) {
+            all.extend(guesses);
+        }
+        self.nests.extend(nests);
+        self.metrics.insert(family, [trained.held_out.clone(), trained.held_out_profiled.clone()]);
+        Ok(())
+    }
+
+    fn finished(self, examples: &[Example]) -> Finished {
+        let whole = self.nests.len() == examples.len();
+        let all = whole.then(|| [0, 1].map(|k| Metrics::of(&self.nests, &self.guesses[k])));
+        let n_nests: usize = self.choices.iter().map(|(n, _)| n).sum();
+        let mean = |position: usize, of: fn(&Choice) -> f64| {
+            let weighed = self.choices.iter().map(|(n, list)| *n as f64 * of(&list[position]));
+            weighed.sum::<f64>() / n_nests as f64
+        };
+        let first = self.choices.first().map_or(&[][..], |(_, list)| list);
+        let choices = first.iter().enumerate().map(|(position, choice)| Choice {
+            name: choice.name.clone(),
+            response_distance: choice
+                .response_distance
+                .map(|_| mean(position, |c| c.response_distance.unwrap_or(f64::NAN))),
+            reached: mean(position, |c| c.reached),
+        });
+        let choices = choices.collect();
+        Finished { metrics: self.metrics, all, choices }
+    }
 }
 
 /// Trains with a progress bar.
@@ -170,10 +266,9 @@ fn one(
 fn write(
     args: &Args,
     records: &[Record],
-    info: &ModelInfo,
     options: &TrainOptions,
     trained: &Trained,
-    left_out: &BTreeMap<Family, Metrics>,
+    left_out: &Finished,
 ) -> Result<()> {
     if let Some(folder) = args.out.parent().filter(|p| !p.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
@@ -187,14 +282,12 @@ fn write(
         records.iter().map(|r| format!("{} with {} threads", r.cpu, r.threads)).collect();
     let compilers: BTreeSet<String> = records.iter().map(|r| format!("{} {}", r.compiler, r.flags)).collect();
     let list = |set: BTreeSet<String>| set.into_iter().collect::<Vec<_>>().join("; ");
-    let best = (1..=trained.epochs.len())
-        .min_by(|a, b| trained.epochs[a - 1].held_out_loss.total_cmp(&trained.epochs[b - 1].held_out_loss));
     let card = Card {
-        info,
+        info: trained.weights.info(),
         data: &data,
         n_nests: trained.n_nests,
         held_out: options.hold_out.map_or("every tenth computation".into(), |f| format!("the family {f}")),
-        epochs: (trained.epochs.len(), best.unwrap_or(0)),
+        epochs: trained.epochs.len(),
         metrics: [&trained.held_out, &trained.held_out_profiled],
         measured: format!("measured on {} by {}", list(machines), list(compilers)),
         command: std::env::args()
@@ -203,7 +296,10 @@ fn write(
             .collect::<Vec<_>>()
             .join(" "),
         options: serde_json::json!(options).to_string(),
-        left_out,
+        left_out: &left_out.metrics,
+        left_out_all: left_out.all.as_ref(),
+        choices: &left_out.choices,
+        floor: Floor::of(records),
     };
     std::fs::write(beside("md"), card.markdown())?;
     println!("{}", args.out.display());
@@ -211,7 +307,8 @@ fn write(
 }
 
 pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<()> {
-    let examples = examples(&read_all(&args.data)?)?;
+    let records = read_all(&args.data)?;
+    let examples = examples(&records, &args.data, &args.cache)?;
     let weights = Weights::load(&args.model)?;
     let panel = weights.info().architecture.panel;
     if examples.iter().any(|e| e.log_speedups.len() != panel) {
@@ -224,7 +321,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<()> {
     let all = Metrics::of(&chosen, &guesses);
     let families = Metrics::by_family(&chosen, &guesses);
     if args.json {
-        println!("{}", serde_json::json!({ "all": all, "families": families }));
+        println!("{}", serde_json::json!({ "all": all, "families": families, "floor": Floor::of(&records) }));
         return Ok(());
     }
     println!("family        nests  responses  Spearman  within   MAPE  median  applicable  top 3");
@@ -243,18 +340,35 @@ pub(crate) fn evaluate(args: &EvaluateArgs) -> Result<()> {
     };
     families.iter().for_each(|(family, m)| row(family.name(), m));
     row("all", &all);
+    let floor = Floor::of(&records);
+    println!(
+        "second measurement against the first: {} speedups, Spearman {:.3}, MAPE {:.3}, median {:.3}",
+        floor.n, floor.spearman, floor.mape, floor.median_ape
+    );
     println!("\nMAPE by template");
     all.mape_by_template.iter().enumerate().skip(1).for_each(|(t, error)| println!("  t{t:02} {error:.3}"));
     Ok(())
 }
 
-fn examples(records: &[Record]) -> Result<Vec<Example>> {
+fn examples(records: &[Record], data: &[PathBuf], cache: &Cache) -> Result<Vec<Example>> {
+    let beside = data.first().map(|path| path.with_extension("versions.jsonl"));
+    let file = cache.versions.clone().or(beside);
+    let bar = ProgressBar::new(records.len() as u64).with_style(ProgressStyle::with_template(
+        "{bar:30} schedules of nest {pos}/{len}, {elapsed} of {duration}",
+    )?);
+    let versions = versions_of_all(records, file.as_deref(), cache.jobs, &|| bar.inc(1))?;
+    bar.finish_and_clear();
     let mut examples = Vec::new();
-    for record in records {
-        examples.extend(Example::of(record)?);
+    for (record, versions) in records.iter().zip(&versions) {
+        examples.extend(Example::of(record, versions)?);
     }
     if examples.is_empty() {
         bail!("no nest of the data has measurements");
+    }
+    let timed = |e: &Example| e.log_speedups.iter().flatten().count();
+    let lost: usize = examples.iter().map(|e| timed(e) - e.versions.iter().flatten().count()).sum();
+    if lost > 0 {
+        eprintln!("{lost} timed templates cannot be made again as they were measured");
     }
     Ok(examples)
 }

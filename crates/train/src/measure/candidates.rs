@@ -1,4 +1,4 @@
-//! A nest under every template of the panel, as C text.
+//! A nest under every template of the panel, as loops and as C text.
 
 use crate::record::{Response, Status};
 use oxeye_ir::{Nest, Program};
@@ -18,33 +18,78 @@ pub(super) struct Candidate {
 /// Sums may be taken in another order, as the compiler's flags allow.
 pub(crate) const POLICY: Policy = Policy { reassociate: true };
 
-/// The panel applied to a nest, every step judged; the first candidate is the nest as it is.
-pub(super) fn candidates(program: &Program, nest: &Nest, machine: &Machine, jobs: usize) -> Vec<Candidate> {
+/// A nest as one template schedules it.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    /// The program with what the schedule adds to it.
+    pub program: Program,
+    /// The nest as scheduled.
+    pub nest: Nest,
+    /// The steps that made it, every one judged.
+    pub recipe: Recipe,
+}
+
+/// Why a template has no schedule, or its schedule no text: [`Status::Inapplicable`] or [`Status::Unwritable`], and the
+/// reason in words.
+pub type Unmade = (Status, String);
+
+/// The panel applied to a nest, every step judged: one entry a template, the first being the nest as it is. Templates for
+/// which `is_wanted` is false are left out.
+pub fn schedules(
+    program: &Program,
+    nest: &Nest,
+    machine: &Machine,
+    jobs: usize,
+    is_wanted: &(dyn Fn(usize) -> bool + Sync),
+) -> Vec<Option<Result<Scheduled, Unmade>>> {
     let mut instantiator = Instantiator::new(program, nest, machine, POLICY);
-    let recipes: Vec<Result<Recipe, String>> = panel()
+    let recipes: Vec<Option<Result<Recipe, String>>> = panel()
         .iter()
         .enumerate()
         .map(|(t, template)| match t {
-            0 => Ok(Recipe::default()),
-            _ => guarded(|| instantiator.instantiate(template)).and_then(|r| r),
+            _ if !is_wanted(t) => None,
+            0 => Some(Ok(Recipe::default())),
+            _ => Some(guarded(|| instantiator.instantiate(template)).and_then(|r| r)),
         })
         .collect();
-    let slots: Vec<Mutex<Option<Candidate>>> = recipes.iter().map(|_| Mutex::new(None)).collect();
+    in_parallel(recipes.len(), jobs, &|t| recipes[t].as_ref().map(|recipe| scheduled(program, nest, recipe)))
+}
+
+fn scheduled(program: &Program, nest: &Nest, recipe: &Result<Recipe, String>) -> Result<Scheduled, Unmade> {
+    let recipe = recipe.clone().map_err(|why| (Status::Inapplicable, why))?;
+    if recipe.steps.is_empty() {
+        return Ok(Scheduled { program: program.clone(), nest: nest.clone(), recipe });
+    }
+    let applied = guarded(|| apply(program, nest, &recipe, POLICY).map_err(|e| e.to_string()));
+    let applied =
+        applied.map_err(|why| (Status::Unwritable, why))?.map_err(|why| (Status::Inapplicable, why))?;
+    Ok(Scheduled { program: applied.program, nest: applied.nest, recipe })
+}
+
+/// What `work` makes of each number below `n`, by so many threads.
+pub(crate) fn in_parallel<T: Send>(n: usize, jobs: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    let slots: Vec<Mutex<Option<T>>> = (0..n).map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
             scope.spawn(|| {
                 loop {
-                    let t = next.fetch_add(1, Ordering::Relaxed);
-                    let (Some(recipe), Some(slot)) = (recipes.get(t), slots.get(t)) else { return };
-                    let made = candidate(program, nest, machine, t, recipe);
+                    let k = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(slot) = slots.get(k) else { return };
+                    let made = work(k);
                     *slot.lock().unwrap_or_else(|e| e.into_inner()) = Some(made);
                 }
             });
         }
     });
-    let mut found: Vec<Candidate> =
-        slots.into_iter().filter_map(|s| s.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
+    slots.into_iter().filter_map(|s| s.into_inner().unwrap_or_else(|e| e.into_inner())).collect()
+}
+
+/// The panel applied to a nest, as C text; the first candidate is the nest as it is.
+pub(super) fn candidates(program: &Program, nest: &Nest, machine: &Machine, jobs: usize) -> Vec<Candidate> {
+    let scheduled = schedules(program, nest, machine, jobs, &|_| true);
+    let scheduled: Vec<_> = scheduled.into_iter().flatten().collect();
+    let mut found = in_parallel(scheduled.len(), jobs, &|t| candidate(machine, t, &scheduled[t]));
     for t in 1..found.len() {
         let (before, rest) = found.split_at_mut(t);
         let same = before.iter().position(|c| c.block.is_some() && c.block == rest[0].block);
@@ -53,13 +98,7 @@ pub(super) fn candidates(program: &Program, nest: &Nest, machine: &Machine, jobs
     found
 }
 
-fn candidate(
-    program: &Program,
-    nest: &Nest,
-    machine: &Machine,
-    t: usize,
-    recipe: &Result<Recipe, String>,
-) -> Candidate {
+fn candidate(machine: &Machine, t: usize, scheduled: &Result<Scheduled, Unmade>) -> Candidate {
     let response = |status, detail: String| Response {
         template: panel()[t].to_string(),
         status,
@@ -69,24 +108,17 @@ fn candidate(
         detail,
     };
     let refused = |status, why| Candidate { response: response(status, why), block: None };
-    let recipe = match recipe {
-        Ok(recipe) => recipe,
-        Err(why) => return refused(Status::Inapplicable, why.clone()),
+    let scheduled = match scheduled {
+        Ok(scheduled) => scheduled,
+        Err((status, why)) => return refused(*status, why.clone()),
     };
-    let text = guarded(|| match t {
-        0 => super::unit::block(program, nest, 1).map_err(|e| (Status::Unwritable, e.to_string())),
-        _ => {
-            let applied =
-                apply(program, nest, recipe, POLICY).map_err(|e| (Status::Inapplicable, e.to_string()))?;
-            super::unit::block(&applied.program, &applied.nest, machine.threads)
-                .map_err(|e| (Status::Unwritable, e.to_string()))
-        }
-    });
-    match text {
-        Ok(Ok(block)) => {
-            Candidate { response: response(Status::Uncompiled, recipe.to_string()), block: Some(block) }
-        }
-        Ok(Err((status, why))) => refused(status, why),
+    let threads = if t == 0 { 1 } else { machine.threads };
+    match guarded(|| super::unit::block(&scheduled.program, &scheduled.nest, threads)) {
+        Ok(Ok(block)) => Candidate {
+            response: response(Status::Uncompiled, scheduled.recipe.to_string()),
+            block: Some(block),
+        },
+        Ok(Err(why)) => refused(Status::Unwritable, why.to_string()),
         Err(why) => refused(Status::Unwritable, why),
     }
 }

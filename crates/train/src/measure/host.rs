@@ -24,9 +24,9 @@ impl MeasuredHost {
             .map_or_else(|| Topology::read(&Sources::this_machine()).0, |p| p.topology.clone());
         let told = |level| topology.cache(level).map(|c| c.bytes);
         let caches = [
-            told(1).unwrap_or(32 << 10),
-            told(2).unwrap_or(512 << 10),
-            told(3).or(told(2)).unwrap_or(8 << 20),
+            told(1).unwrap_or(USUAL_CACHES[0]),
+            told(2).unwrap_or(USUAL_CACHES[1]),
+            told(3).or(told(2)).unwrap_or(USUAL_CACHES[2]),
         ];
         let vector_bytes = vector_bytes();
         let all = |p: &HostProfile| p.all_cores();
@@ -56,6 +56,22 @@ impl MeasuredHost {
         Machine { l1, l2, l3, threads, vector_bytes: self.vector_bytes }
     }
 }
+
+/// The machine for templates that a host's features describe; what they do not say is as [`MeasuredHost`] assumes.
+pub fn machine_of(host: &HostVector, threads: u32) -> Machine {
+    let bytes = |value: Option<f64>, otherwise: u64| value.map_or(otherwise, |bytes| bytes as u64);
+    let l2 = bytes(host.l2_bytes, USUAL_CACHES[1]);
+    Machine {
+        l1: bytes(host.l1_bytes, USUAL_CACHES[0]),
+        l2,
+        l3: bytes(host.l3_bytes.or(host.l2_bytes), USUAL_CACHES[2]),
+        threads,
+        vector_bytes: bytes(host.vector_bytes, 16) as u32,
+    }
+}
+
+/// Caches of a machine that does not tell.
+const USUAL_CACHES: [u64; 3] = [32 << 10, 512 << 10, 8 << 20];
 
 /// Bytes of the widest vector registers that code for this machine may use.
 fn vector_bytes() -> u32 {

@@ -11,7 +11,9 @@ mod harness;
 mod host;
 mod unit;
 
-pub use host::MeasuredHost;
+pub(crate) use candidates::in_parallel;
+pub use candidates::{Scheduled, Unmade, schedules};
+pub use host::{MeasuredHost, machine_of};
 
 use crate::generate::{footprint_bytes, shrunk};
 use crate::journal::{Journal, JournalError};

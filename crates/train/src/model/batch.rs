@@ -1,7 +1,12 @@
 //! Several graphs as one disjoint union, with what should be said of each.
 
 use crate::example::Example;
-use oxeye_embed::{EdgeKind, Features, N_EDGE, N_HOST, N_NODE, N_PROFILE, NestGraph, NodeKind, Way};
+use crate::rng::Rng;
+use oxeye_embed::{
+    EdgeKind, Features, N_EDGE, N_HOST, N_NODE, N_PROFILE, N_SCHEDULE, NestGraph, NodeKind, ScheduleFeatures,
+    Way, residual,
+};
+use std::collections::BTreeMap;
 use tch::{Device, Kind, Tensor};
 
 /// A union of graphs. Nodes are ordered by kind, in the order of [`NodeKind::ALL`].
@@ -41,6 +46,88 @@ pub(super) struct Targets {
     pub(super) seconds_mask: Tensor,
     pub(super) log_gflops: Tensor,
     pub(super) gflops_mask: Tensor,
+}
+
+/// Schedules of the nests of a batch.
+pub struct Schedules {
+    /// Features, a row a schedule.
+    pub(super) features: Tensor,
+    /// The graph of each.
+    pub(super) graphs: Tensor,
+    /// The row of each one's nest as it is.
+    pub(super) before: Tensor,
+    /// What is known of the measured time of the nest, a row a schedule: `r` of the specification.
+    pub(super) residuals: Tensor,
+    /// log2 of the speedup over the nest as it is.
+    pub(super) log_speedups: Tensor,
+    /// log2 of seconds.
+    pub(super) log_seconds: Tensor,
+    /// 0 for nests as they are, else how much the speedup counts: the root of the templates that give this schedule.
+    pub(super) weights: Tensor,
+    /// Of each graph, the row that each template has.
+    pub(super) rows: Vec<Vec<Option<usize>>>,
+}
+
+impl Schedules {
+    /// Adds noise of this spread, in units of one over `scale`: nests that are nearly alike behave alike.
+    pub(super) fn jitter(&mut self, spread: f64, scale: &Tensor, rng: &mut Rng) {
+        if spread > 0.0 {
+            // The sum of uniform numbers is as good as normal.
+            let mut normal = || ((0..4).map(|_| rng.unit()).sum::<f64>() - 2.0) * spread * 3.0f64.sqrt();
+            let noise: Vec<f32> = (0..self.features.numel()).map(|_| normal() as f32).collect();
+            let noise = Tensor::from_slice(&noise).to_device(scale.device()).reshape(self.features.size());
+            self.features = &self.features + noise / scale;
+        }
+    }
+
+    /// Of the versions of examples; whether the profile of each is given is told by `profiled`.
+    pub fn of(examples: &[&Example], profiled: &[bool], device: Device) -> Self {
+        let mut features: Vec<f32> = Vec::new();
+        let (mut graphs, mut before, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut log_speedups, mut log_seconds, mut weights) = (Vec::new(), Vec::new(), Vec::<f32>::new());
+        let mut rows = Vec::new();
+        for (g, (example, profiled)) in examples.iter().zip(profiled).enumerate() {
+            let first = graphs.len();
+            let measured = example.profile.seconds.filter(|_| *profiled).map(|s| s.log2() as f32);
+            let as_it_is = example.versions.first().copied().flatten();
+            let residual = as_it_is.map_or([0.0; 2], |version| residual(&version, measured));
+            // Versions that cannot be told apart, neither by features nor by time, are one.
+            let mut known: BTreeMap<(Vec<u32>, u32), usize> = BTreeMap::new();
+            let row = |(version, speedup): (&Option<ScheduleFeatures>, &Option<f32>)| {
+                as_it_is?;
+                let (version, speedup) = ((*version)?, (*speedup)?);
+                let key = (version.iter().map(|x| x.to_bits()).collect(), speedup.to_bits());
+                let row = *known.entry(key).or_insert_with(|| {
+                    features.extend(version.0);
+                    graphs.push(g as i64);
+                    before.push(first as i64);
+                    residuals.extend(residual);
+                    log_speedups.push(speedup);
+                    let seconds = example.log_seconds.unwrap_or(0.0) * std::f32::consts::LOG2_10;
+                    log_seconds.push(seconds - speedup);
+                    weights.push(0.0);
+                    graphs.len() - 1
+                });
+                if row > first {
+                    weights[row] += 1.0;
+                }
+                Some(row)
+            };
+            rows.push(example.versions.iter().zip(&example.log_speedups).map(row).collect());
+        }
+        let vector = |values: &[f32]| Tensor::from_slice(values).to_device(device);
+        let roots: Vec<f32> = weights.iter().map(|w| w.sqrt()).collect();
+        Self {
+            features: matrix(&features, N_SCHEDULE, device),
+            graphs: Tensor::from_slice(&graphs).to_device(device),
+            before: Tensor::from_slice(&before).to_device(device),
+            residuals: matrix(&residuals, 2, device),
+            log_speedups: vector(&log_speedups),
+            log_seconds: vector(&log_seconds),
+            weights: vector(&roots),
+            rows,
+        }
+    }
 }
 
 impl Batch {

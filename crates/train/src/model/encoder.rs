@@ -1,7 +1,10 @@
 //! The encoder of `oxeye-embed` in tch, for training: [`oxeye_embed::Architecture`] specifies both.
 
-use super::batch::Batch;
-use oxeye_embed::{Architecture, EdgeKind, EmbedError, ModelInfo, NodeKind, Way, Weights};
+use super::batch::{Batch, Schedules};
+use oxeye_embed::{
+    Architecture, EdgeKind, EmbedError, INPUT_LIMIT, ModelInfo, NodeKind, SCHEDULE_SCALE, SCHEDULE_SHIFT,
+    Way, Weights,
+};
 use std::collections::BTreeMap;
 use tch::{Device, Kind, Tensor};
 
@@ -16,6 +19,10 @@ pub struct TorchEncoder {
 pub struct Prediction {
     /// Not normalised, without the profile.
     pub z: Tensor,
+    /// Not normalised, with the profile where there is one.
+    pub z_p: Tensor,
+    /// What predictions for schedules see of the nest.
+    pub context: Tensor,
     /// log2 speedups.
     pub log_speedups: Tensor,
     /// Logits.
@@ -37,7 +44,9 @@ impl TorchEncoder {
         for (name, shape) in info.architecture.tensors() {
             let (_, values) = weights.tensor(&name).ok_or_else(|| EmbedError::MissingTensor(name.clone()))?;
             let shape: Vec<i64> = shape.iter().map(|n| *n as i64).collect();
-            let tensor = Tensor::from_slice(values).reshape(shape).to_device(device).set_requires_grad(true);
+            let is_trained = ![SCHEDULE_SHIFT, SCHEDULE_SCALE].contains(&name.as_str());
+            let tensor = Tensor::from_slice(values).reshape(shape).to_device(device);
+            let tensor = tensor.set_requires_grad(is_trained);
             tensors.insert(name, tensor);
         }
         Ok(Self { info, tensors, device })
@@ -62,6 +71,11 @@ impl TorchEncoder {
     /// Where the weights are.
     pub fn device(&self) -> Device {
         self.device
+    }
+
+    /// One over the spread of each feature of schedules.
+    pub(super) fn scale(&self) -> &Tensor {
+        self.tensor(SCHEDULE_SCALE)
     }
 
     fn tensor(&self, name: &str) -> &Tensor {
@@ -92,8 +106,26 @@ impl TorchEncoder {
             applicable: self.linear("head.applicable", &z_p),
             log_seconds: self.linear("head.seconds", &z_p).squeeze_dim(1),
             log_gflops: self.linear("head.gflops", &z_p).squeeze_dim(1),
+            context: self.linear("cost.context", &z_p).tanh(),
             z,
+            z_p,
         }
+    }
+
+    /// `g_k` of every schedule, a column a member, given what each nest's context is, a row a nest. Of hidden values this
+    /// share is left out, while training.
+    pub fn log2_seconds(&self, context: &Tensor, schedules: &Schedules, dropout: f64) -> Tensor {
+        let x = (&schedules.features - self.tensor(SCHEDULE_SHIFT)) * self.tensor(SCHEDULE_SCALE);
+        let near = x.clamp(-INPUT_LIMIT, INPUT_LIMIT);
+        let context = context.index_select(0, &schedules.graphs);
+        let input = Tensor::cat(&[&near, &context, &schedules.residuals], 1);
+        let of_member = |member: usize| {
+            let layer = |k: usize, input: &Tensor| self.linear(&format!("cost.{member}.{k}"), input);
+            let hidden = layer(1, &input).relu().dropout(dropout, dropout > 0.0);
+            let hidden = layer(2, &hidden).relu().dropout(dropout, dropout > 0.0);
+            layer(3, &Tensor::cat(&[&hidden, &x], 1))
+        };
+        Tensor::cat(&(0..self.info.architecture.members).map(of_member).collect::<Vec<_>>(), 1)
     }
 
     fn round(&self, batch: &Batch, round: usize, h: &Tensor) -> Tensor {

@@ -1,6 +1,6 @@
 //! What training minimises.
 
-use super::batch::Targets;
+use super::batch::{Schedules, Targets};
 use super::encoder::Prediction;
 use crate::example::{Example, response_distance};
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,15 @@ use tch::{Device, Kind, Reduction, Tensor};
 /// How much each objective counts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LossWeights {
-    /// Huber loss of log2 speedups.
+    /// Huber loss of log2 speedups of schedules.
     pub speedup: f64,
+    /// Huber loss of log2 seconds of schedules.
+    pub seconds: f64,
+    /// Huber loss of log2 speedups of templates, guessed without their schedules.
+    pub panel: f64,
     /// Cross entropy of applicability.
     pub applicable: f64,
-    /// Huber loss of log10 of seconds and of GFLOP/s.
+    /// Huber loss of log10 of seconds and of GFLOP/s of the nest as it is.
     pub runtime: f64,
     /// Spellings of one computation against the rest of the batch.
     pub contrastive: f64,
@@ -23,23 +27,37 @@ pub struct LossWeights {
 
 impl Default for LossWeights {
     fn default() -> Self {
-        Self { speedup: 1.0, applicable: 0.5, runtime: 0.2, contrastive: 0.05, metric: 0.5 }
+        Self {
+            speedup: 1.0,
+            seconds: 0.1,
+            panel: 0.2,
+            applicable: 0.2,
+            runtime: 0.1,
+            contrastive: 0.05,
+            metric: 0.5,
+        }
     }
 }
 
 /// The value of each objective on a batch; their weighted sum can be differentiated.
 pub(super) struct Loss {
     pub(super) total: Tensor,
-    /// speedup, applicable, runtime, contrastive, metric
-    pub(super) parts: [f64; 5],
+    /// In the order of [`LossWeights`].
+    pub(super) parts: [f64; 7],
 }
 
 /// Temperature of the contrastive objective (van den Oord, Li and Vinyals, "Representation learning with contrastive
 /// predictive coding", 2018).
 const TEMPERATURE: f64 = 0.2;
 
+/// Errors of log2 beyond this count by their size, those below by their square.
+const HUBER: f64 = 0.3;
+
+/// `log2_seconds` are those of the schedules, a column a member.
 pub(super) fn loss(
     prediction: &Prediction,
+    log2_seconds: &Tensor,
+    schedules: &Schedules,
     targets: &Targets,
     examples: &[&Example],
     weights: &LossWeights,
@@ -48,7 +66,16 @@ pub(super) fn loss(
     let huber = |found: &Tensor, wanted: &Tensor, mask: &Tensor, delta: f64| {
         masked(&found.huber_loss(wanted, Reduction::None, delta), mask)
     };
-    let speedup = huber(&prediction.log_speedups, &targets.log_speedups, &targets.speedup_mask, 1.0);
+    // Every member learns by itself.
+    let found = log2_seconds.index_select(0, &schedules.before) - log2_seconds;
+    let per_member = |found: &Tensor, wanted: &Tensor, mask: &Tensor| {
+        let wanted = wanted.unsqueeze(1).expand_as(found);
+        huber(found, &wanted, &mask.unsqueeze(1).expand_as(found), HUBER)
+    };
+    let speedup = per_member(&found, &schedules.log_speedups, &schedules.weights);
+    let is_any = Tensor::ones_like(&schedules.log_seconds);
+    let seconds = per_member(log2_seconds, &schedules.log_seconds, &is_any);
+    let panel = huber(&prediction.log_speedups, &targets.log_speedups, &targets.speedup_mask, 1.0);
     let entropy = prediction.applicable.binary_cross_entropy_with_logits::<Tensor>(
         &targets.applicable,
         None,
@@ -61,15 +88,20 @@ pub(super) fn loss(
     let length = prediction.z.norm_scalaropt_dim(2, [1], true).clamp_min(1e-6);
     let unit = &prediction.z / length;
     let contrastive = contrastive(&unit, examples, device);
-    let metric = metric(&unit, examples, device);
+    // The embedding with what is known of a run is to be as telling.
+    let length = prediction.z_p.norm_scalaropt_dim(2, [1], true).clamp_min(1e-6);
+    let metric =
+        (metric(&unit, examples, device) + metric(&(&prediction.z_p / length), examples, device)) / 2.0;
     let weighed = [
         (speedup, weights.speedup),
+        (seconds, weights.seconds),
+        (panel, weights.panel),
         (applicable, weights.applicable),
         (runtime, weights.runtime),
         (contrastive, weights.contrastive),
         (metric, weights.metric),
     ];
-    let parts = [0, 1, 2, 3, 4].map(|k| weighed[k].0.double_value(&[]));
+    let parts = [0, 1, 2, 3, 4, 5, 6].map(|k| weighed[k].0.double_value(&[]));
     let total = weighed.iter().fold(Tensor::zeros([], (Kind::Float, device)), |sum, (l, w)| sum + l * *w);
     Loss { total, parts }
 }

@@ -8,7 +8,9 @@ mod loss;
 mod tests;
 mod train;
 
-pub use batch::Batch;
+pub use batch::{Batch, Schedules};
 pub use encoder::{Prediction, TorchEncoder};
 pub use loss::LossWeights;
-pub use train::{TrainError, TrainOptions, Trained, architecture, is_held_out, n_groups, predict, train};
+pub use train::{
+    TrainError, TrainOptions, Trained, architecture, embeddings, is_held_out, n_groups, predict, train,
+};

@@ -1,11 +1,11 @@
 use super::*;
 use crate::example::Example;
-use crate::testing::record;
+use crate::testing::example;
 use oxeye_embed::{Architecture, Encoder, ModelInfo, Weights};
 use tch::{Device, Tensor};
 
 fn examples(n: usize) -> Vec<Example> {
-    (0..n).map(|k| Example::of(&record(k)).unwrap().unwrap()).collect()
+    (0..n).map(example).collect()
 }
 
 fn values(t: &Tensor) -> Vec<f32> {
@@ -42,6 +42,49 @@ fn both_encoders_agree() {
     }
 }
 
+/// So do the predictions for schedules, and a schedule like the nest as it is gains exactly nothing.
+#[test]
+fn both_predict_the_same_for_schedules() {
+    let examples = examples(12);
+    let weights = Weights::random(4, architecture(&examples)).unwrap();
+    let (torch, plain) = (TorchEncoder::new(&weights, Device::Cpu).unwrap(), Encoder::new(&weights).unwrap());
+    let all: Vec<&Example> = examples.iter().collect();
+    for profiled in [false, true] {
+        let guesses = predict(&torch, &all, profiled, 5);
+        for (example, guess) in examples.iter().zip(&guesses) {
+            let graph = match profiled {
+                true => example.graph.clone().with_profile(&example.profile),
+                false => example.graph.clone(),
+            };
+            let embedding = plain.embed(&graph).unwrap();
+            let before = example.versions[0].unwrap();
+            let after: Vec<_> = example.versions.iter().flatten().copied().collect();
+            let found = plain.speedups(&embedding, &before, &after).unwrap();
+            let timed =
+                example.versions.iter().zip(&guess.log_speedups).filter(|(version, _)| version.is_some());
+            assert_eq!(found[0], 0.0);
+            assert!(found.iter().any(|speedup| speedup.abs() > 1e-3));
+            for (found, (_, torch)) in found.iter().zip(timed) {
+                let found = found.max(crate::example::WORST as f32);
+                assert!((found - torch).abs() <= 1e-5 * found.abs().max(1.0) * 4.0, "{found} {torch}");
+            }
+        }
+    }
+}
+
+#[test]
+fn embeddings_are_those_of_the_other_encoder() {
+    let examples = examples(4);
+    let weights = Weights::random(5, architecture(&examples)).unwrap();
+    let (torch, plain) = (TorchEncoder::new(&weights, Device::Cpu).unwrap(), Encoder::new(&weights).unwrap());
+    let found = embeddings(&torch, &examples.iter().collect::<Vec<_>>(), true, 3);
+    for (example, found) in examples.iter().zip(&found) {
+        let embedding = plain.embed(&example.graph.clone().with_profile(&example.profile)).unwrap();
+        let profiled = embedding.profiled.unwrap();
+        assert!(profiled.iter().zip(found).all(|(a, b)| (a - b).abs() <= 1e-5));
+    }
+}
+
 /// Weights go through a file unchanged.
 #[test]
 fn exported_weights_are_those_that_were_trained() {
@@ -54,7 +97,7 @@ fn exported_weights_are_those_that_were_trained() {
 }
 
 fn options() -> TrainOptions {
-    TrainOptions { epochs: 6, patience: 6, batch: 16, ..TrainOptions::default() }
+    TrainOptions { epochs: 6, batch: 16, ..TrainOptions::default() }
 }
 
 #[test]

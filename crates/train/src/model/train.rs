@@ -1,15 +1,18 @@
 //! The training loop.
 
 use super::adamw::AdamW;
-use super::batch::{Batch, Targets};
+use super::batch::{Batch, Schedules, Targets};
 use super::encoder::TorchEncoder;
 use super::loss::{LossWeights, loss};
 use crate::curves::Epoch;
-use crate::example::Example;
+use crate::example::{Example, WORST};
 use crate::metrics::{Metrics, PanelGuess};
 use crate::nest::Family;
 use crate::rng::Rng;
-use oxeye_embed::{Architecture, EmbedError, ModelInfo, NestGraph, Weights};
+use oxeye_embed::{
+    Architecture, EmbedError, FeatureList, ModelInfo, N_SCHEDULE, NestGraph, SCHEDULE_SCALE, SCHEDULE_SHIFT,
+    ScheduleFeature, Weights,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,12 +23,10 @@ use tch::{Device, TchError, Tensor};
 pub struct TrainOptions {
     /// Of the first weights and of the order of nests.
     pub seed: u64,
-    /// Most passes over the data.
+    /// Passes over the data.
     pub epochs: usize,
     /// Passes over unlabelled nests before them.
     pub pretrain_epochs: usize,
-    /// Stop when the held-out loss has not improved for so many epochs.
-    pub patience: usize,
     /// Nests a step.
     pub batch: usize,
     /// Greatest step size; it rises over the first epochs and falls to zero along a cosine.
@@ -34,6 +35,12 @@ pub struct TrainOptions {
     pub decay: f64,
     /// Share of steps in which a nest's profile is given.
     pub profiled: f64,
+    /// Share of steps in which predictions for schedules do not see the nest's embedding.
+    pub without_context: f64,
+    /// Share of hidden values that predictions for schedules do without in a step.
+    pub dropout: f64,
+    /// Spread of what is added to the features of schedules in a step, in units of their own spread.
+    pub jitter: f64,
     /// Objectives.
     pub weights: LossWeights,
     /// The family that is held out; without one, every tenth group.
@@ -44,13 +51,15 @@ impl Default for TrainOptions {
     fn default() -> Self {
         Self {
             seed: 1,
-            epochs: 200,
+            epochs: 60,
             pretrain_epochs: 0,
-            patience: 30,
-            batch: 64,
+            batch: 32,
             rate: 2e-3,
-            decay: 1e-3,
+            decay: 1e-2,
             profiled: 0.5,
+            without_context: 0.5,
+            dropout: 0.1,
+            jitter: 0.05,
             weights: LossWeights::default(),
             hold_out: None,
         }
@@ -86,7 +95,7 @@ pub enum TrainError {
 
 /// A trained encoder.
 pub struct Trained {
-    /// Those of the best epoch.
+    /// Those of the last epoch: none is chosen by what is held out.
     pub weights: Weights,
     /// All epochs.
     pub epochs: Vec<Epoch>,
@@ -104,7 +113,6 @@ struct State {
     options: TrainOptions,
     model_id: String,
     epochs: Vec<Epoch>,
-    best: usize,
     steps: i32,
 }
 
@@ -141,18 +149,14 @@ pub fn train(
     // A step is thousands of small operations: sharing each among threads costs more than it gains.
     tch::set_num_threads(1);
     let device = Device::cuda_if_available();
-    let first = first_weights(options.seed, &info)?;
-    let mut encoder = TorchEncoder::new(&first, device)?;
+    let mut encoder = TorchEncoder::new(&first_weights(options.seed, &info, &training)?, device)?;
     let mut optimiser = AdamW::new(&encoder, options.decay);
-    let mut best_weights = first;
     let mut epochs: Vec<Epoch> = Vec::new();
-    let mut best = 0;
     match checkpoints.map(|folder| load(folder, options, &info)).transpose()?.flatten() {
         Some(saved) => {
             encoder = TorchEncoder::new(&saved.weights, device)?;
             optimiser.restore(saved.state.steps, saved.moments);
-            best_weights = saved.best;
-            (epochs, best) = (saved.state.epochs, saved.state.best);
+            epochs = saved.state.epochs;
         }
         None => {
             // What is said of a nest that was not measured is a guess: no more than a start.
@@ -163,56 +167,62 @@ pub fn train(
             }
         }
     }
-    while epochs.len() < options.epochs && epochs.len() - best < options.patience {
+    while epochs.len() < options.epochs {
         let number = epochs.len() + 1;
         let rng = Rng::new(options.seed, number as u64);
         let (loss, parts) =
             pass_over(&mut encoder, &mut optimiser, &training, options, rate(options, number), rng);
         let guesses = predict(&encoder, &held_out, false, options.batch);
         let metrics = Metrics::of(&held_out, &guesses);
-        let held_out_loss = speedup_loss(&held_out, &guesses);
         let epoch = Epoch {
             epoch: number,
             loss,
             parts,
-            held_out_loss,
+            held_out_loss: speedup_loss(&held_out, &guesses),
             spearman: metrics.spearman,
             mape: metrics.mape,
         };
         progress(&epoch);
-        let is_better = epochs.get(best.wrapping_sub(1)).is_none_or(|b| held_out_loss < b.held_out_loss);
         epochs.push(epoch);
-        if is_better {
-            best = number;
-            best_weights = encoder.weights(info.clone())?;
-        }
         if let Some(folder) = checkpoints {
-            save(folder, &encoder, &optimiser, &best_weights, options, &info, &epochs, best)?;
+            save(folder, &encoder, &optimiser, options, &info, &epochs)?;
         }
     }
-    let best_encoder = TorchEncoder::new(&best_weights, device)?;
     let metrics = |profiled| {
-        let guesses = predict(&best_encoder, &held_out, profiled, options.batch);
+        let guesses = predict(&encoder, &held_out, profiled, options.batch);
         Metrics::of(&held_out, &guesses)
     };
     Ok(Trained {
         held_out: metrics(false),
         held_out_profiled: metrics(true),
         n_nests: (training.len(), held_out.len()),
-        weights: best_weights,
+        weights: encoder.weights(info)?,
         epochs,
     })
 }
 
 /// Uniform by the widths of layers (He et al., "Delving deep into rectifiers", 2015, with gain 1), norms at one, biases at
-/// zero.
-fn first_weights(seed: u64, info: &ModelInfo) -> Result<Weights, EmbedError> {
+/// zero; predictions for schedules begin with the model's estimate of their time.
+fn first_weights(seed: u64, info: &ModelInfo, examples: &[&Example]) -> Result<Weights, EmbedError> {
     let shapes = info.architecture.tensors();
+    let (shift, scale) = spread(examples);
+    let hidden = info.architecture.cost;
+    let estimate = ScheduleFeature::Seconds.index();
+    // What the feature's transform divides log2 by.
+    let per_feature = 16.0;
     let mut rng = Rng::new(seed, 0);
     Weights::new(info.clone(), |name| {
         let (_, shape) = shapes.iter().find(|(n, _)| n == name)?;
         let n: usize = shape.iter().product();
         Some(match shape.as_slice() {
+            _ if name == SCHEDULE_SHIFT => shift.clone(),
+            _ if name == SCHEDULE_SCALE => scale.clone(),
+            [1, _] if name.starts_with("cost.") => {
+                let mut weight = vec![0.0; n];
+                weight[hidden + estimate] = per_feature / scale[estimate];
+                weight
+            }
+            [1] if name.starts_with("cost.") => vec![per_feature * shift[estimate]],
             [_, n_in] => {
                 let radius = (3.0 / *n_in as f64).sqrt();
                 (0..n).map(|_| (radius * (2.0 * rng.unit() - 1.0)) as f32).collect()
@@ -221,6 +231,19 @@ fn first_weights(seed: u64, info: &ModelInfo) -> Result<Weights, EmbedError> {
             _ => vec![0.0; n],
         })
     })
+}
+
+/// Mean of each feature of the schedules, and one over its standard deviation, which is not taken for less than a
+/// twentieth.
+fn spread(examples: &[&Example]) -> (Vec<f32>, Vec<f32>) {
+    let versions = || examples.iter().flat_map(|e| e.versions.iter().flatten());
+    let n = versions().count().max(1) as f64;
+    let of = |k: usize| {
+        let mean = versions().map(|v| f64::from(v[k])).sum::<f64>() / n;
+        let variance = versions().map(|v| (f64::from(v[k]) - mean).powi(2)).sum::<f64>() / n;
+        (mean as f32, (1.0 / variance.sqrt().max(0.05)) as f32)
+    };
+    (0..N_SCHEDULE).map(of).unzip()
 }
 
 fn rate(options: &TrainOptions, epoch: usize) -> f64 {
@@ -237,7 +260,7 @@ fn pass_over(
     options: &TrainOptions,
     rate: f64,
     mut rng: Rng,
-) -> (f64, [f64; 5]) {
+) -> (f64, [f64; 7]) {
     let mut groups: Vec<Vec<&Example>> = Vec::new();
     for example in examples {
         match groups.last_mut() {
@@ -247,18 +270,21 @@ fn pass_over(
     }
     rng.shuffle(&mut groups);
     let order: Vec<&Example> = groups.into_iter().flatten().collect();
-    let (mut total, mut parts, mut n_batches) = (0.0, [0.0; 5], 0.0);
+    let (mut total, mut parts, mut n_batches) = (0.0, [0.0; 7], 0.0);
     for batch in order.chunks(options.batch.max(2)) {
-        let graphs: Vec<NestGraph> = batch
-            .iter()
-            .map(|e| {
-                let graph = e.graph.clone();
-                if rng.chance(options.profiled) { graph.with_profile(&e.profile) } else { graph }
-            })
-            .collect();
-        let union = Batch::of(&graphs.iter().collect::<Vec<_>>(), encoder.device());
-        let targets = Targets::of(batch, encoder.device());
-        let loss = loss(&encoder.forward(&union), &targets, batch, &options.weights);
+        let profiled: Vec<bool> = batch.iter().map(|_| rng.chance(options.profiled)).collect();
+        let graphs: Vec<NestGraph> = batch.iter().zip(&profiled).map(|(e, p)| graph_of(e, *p)).collect();
+        let device = encoder.device();
+        let union = Batch::of(&graphs.iter().collect::<Vec<_>>(), device);
+        let targets = Targets::of(batch, device);
+        let mut schedules = Schedules::of(batch, &profiled, device);
+        schedules.jitter(options.jitter, encoder.scale(), &mut rng);
+        let prediction = encoder.forward(&union);
+        let seen: Vec<f32> =
+            batch.iter().map(|_| if rng.chance(options.without_context) { 0.0 } else { 1.0 }).collect();
+        let context = &prediction.context * Tensor::from_slice(&seen).to_device(device).unsqueeze(1);
+        let log2_seconds = encoder.log2_seconds(&context, &schedules, options.dropout);
+        let loss = loss(&prediction, &log2_seconds, &schedules, &targets, batch, &options.weights);
         total += loss.total.double_value(&[]);
         parts.iter_mut().zip(loss.parts).for_each(|(sum, part)| *sum += part);
         n_batches += 1.0;
@@ -277,28 +303,61 @@ pub fn predict(
     let mut guesses = Vec::new();
     tch::no_grad(|| {
         for chunk in examples.chunks(batch.max(1)) {
-            let with = |e: &&Example| match profiled {
-                true => e.graph.clone().with_profile(&e.profile),
-                false => e.graph.clone(),
-            };
-            let graphs: Vec<NestGraph> = chunk.iter().map(with).collect();
-            let prediction =
-                encoder.forward(&Batch::of(&graphs.iter().collect::<Vec<_>>(), encoder.device()));
-            let rows = |t: &Tensor| -> Vec<f32> {
-                Vec::try_from(t.to_device(Device::Cpu).contiguous().reshape([-1])).unwrap_or_default()
-            };
-            let (speedups, applicable) =
+            let graphs: Vec<NestGraph> = chunk.iter().map(|e| graph_of(e, profiled)).collect();
+            let device = encoder.device();
+            let prediction = encoder.forward(&Batch::of(&graphs.iter().collect::<Vec<_>>(), device));
+            let schedules = Schedules::of(chunk, &vec![profiled; chunk.len()], device);
+            let log2_seconds =
+                encoder.log2_seconds(&prediction.context, &schedules, 0.0).mean_dim(1, false, None);
+            let found = rows(&(log2_seconds.index_select(0, &schedules.before) - &log2_seconds));
+            let (panel, applicable) =
                 (rows(&prediction.log_speedups), rows(&prediction.applicable.sigmoid()));
             let seconds = rows(&prediction.log_seconds);
-            let width = speedups.len() / chunk.len();
-            guesses.extend((0..chunk.len()).map(|k| PanelGuess {
-                log_speedups: speedups[k * width..(k + 1) * width].to_vec(),
-                applicable: applicable[k * width..(k + 1) * width].to_vec(),
-                log_seconds: seconds[k],
+            let width = panel.len() / chunk.len();
+            guesses.extend((0..chunk.len()).map(|k| {
+                PanelGuess {
+                    log_speedups: schedules.rows[k]
+                        .iter()
+                        .enumerate()
+                        .map(|(t, row)| row.map_or(panel[k * width + t], |row| found[row]).max(WORST as f32))
+                        .collect(),
+                    applicable: applicable[k * width..(k + 1) * width].to_vec(),
+                    log_seconds: seconds[k],
+                }
             }));
         }
     });
     guesses
+}
+
+/// Embeddings of nests, of length 1.
+pub fn embeddings(
+    encoder: &TorchEncoder,
+    examples: &[&Example],
+    profiled: bool,
+    batch: usize,
+) -> Vec<Vec<f32>> {
+    let mut found = Vec::new();
+    tch::no_grad(|| {
+        for chunk in examples.chunks(batch.max(1)) {
+            let graphs: Vec<NestGraph> = chunk.iter().map(|e| graph_of(e, profiled)).collect();
+            let z = encoder.forward(&Batch::of(&graphs.iter().collect::<Vec<_>>(), encoder.device())).z_p;
+            let z = rows(&(&z / z.norm_scalaropt_dim(2, [1], true).clamp_min(1e-6)));
+            found.extend(z.chunks(z.len() / chunk.len()).map(<[f32]>::to_vec));
+        }
+    });
+    found
+}
+
+/// The graph, with the profile or without.
+fn graph_of(example: &Example, profiled: bool) -> NestGraph {
+    let graph = example.graph.clone();
+    if profiled { graph.with_profile(&example.profile) } else { graph }
+}
+
+/// All numbers of a tensor, row by row.
+fn rows(t: &Tensor) -> Vec<f32> {
+    Vec::try_from(t.to_device(Device::Cpu).contiguous().reshape([-1])).unwrap_or_default()
 }
 
 /// Huber loss of log2 speedups.
@@ -319,20 +378,16 @@ fn speedup_loss(examples: &[&Example], guesses: &[PanelGuess]) -> f64 {
 struct Saved {
     state: State,
     weights: Weights,
-    best: Weights,
     moments: Vec<(String, Tensor)>,
 }
 
-#[allow(clippy::too_many_arguments)]
 fn save(
     folder: &Path,
     encoder: &TorchEncoder,
     optimiser: &AdamW,
-    best_weights: &Weights,
     options: &TrainOptions,
     info: &ModelInfo,
     epochs: &[Epoch],
-    best: usize,
 ) -> Result<(), TrainError> {
     let broken = |what: String| TrainError::Checkpoint { path: folder.to_owned(), what };
     // All files of one epoch in a folder of its own, which is there whole or not at all.
@@ -341,14 +396,8 @@ fn save(
     let (steps, moments) = optimiser.state();
     Tensor::write_safetensors(&moments, temporary.path().join("moments.safetensors"))?;
     encoder.weights(info.clone())?.save(temporary.path().join("weights.safetensors"))?;
-    best_weights.save(temporary.path().join("best.safetensors"))?;
-    let state = State {
-        options: options.clone(),
-        model_id: info.model_id.clone(),
-        epochs: epochs.to_vec(),
-        best,
-        steps,
-    };
+    let state =
+        State { options: options.clone(), model_id: info.model_id.clone(), epochs: epochs.to_vec(), steps };
     let text = serde_json::json!(state).to_string();
     std::fs::write(temporary.path().join("state.json"), text).map_err(|e| broken(e.to_string()))?;
     let (place, old) = (folder.join("last"), folder.join("before"));
@@ -371,7 +420,6 @@ fn load(folder: &Path, options: &TrainOptions, info: &ModelInfo) -> Result<Optio
     }
     Ok(Some(Saved {
         weights: Weights::load(place.join("weights.safetensors"))?,
-        best: Weights::load(place.join("best.safetensors"))?,
         moments: Tensor::read_safetensors(place.join("moments.safetensors"))?,
         state,
     }))
