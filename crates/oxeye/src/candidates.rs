@@ -3,6 +3,7 @@
 
 use crate::transfer::{Advice, AdvisedOption, Choice};
 use crate::{Captured, DonorSearch, Error, NestDescription, Tuner};
+use indexmap::IndexMap;
 use oxeye_codegen::{RenderOptions, render_nest};
 use oxeye_ir::{LoopId, Nest, Program};
 use oxeye_transform::template::Template;
@@ -206,12 +207,12 @@ fn advised(advice: &Advice, suggested: Suggestions) -> NestCandidates {
     };
     let mut refused = suggested.refused;
     // What only the panel proposed, and does not fit, nobody asked for.
-    for refusal in advice.refused.iter().filter(|r| r.helped.is_some() || r.recipe.is_some()) {
-        let sentence = refusal.to_string();
-        if !refused.contains(&sentence) {
-            refused.push(sentence);
-        }
+    let told = advice.refused.iter().filter(|r| r.helped.is_some() || r.recipe.is_some());
+    let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
+    for refusal in told {
+        by_reason.entry(&refusal.reason).or_default().push(refusal.what());
     }
+    refused.extend(by_reason.into_iter().map(|(reason, what)| format!("{}: {reason}", what.join(", "))));
     NestCandidates {
         candidates: order.iter().map(candidate).collect(),
         n_first: advice.chosen.len(),

@@ -33,6 +33,9 @@
 //! # }
 //! ```
 //!
+//! Candidates come from nests that are like this one, as far as [`Options::knowledge`] allows: see [`Advice`]. [`explain()`]
+//! tells how they were found.
+//!
 //! [`search()`] goes the same way with a search in place of the candidates and their measurement. Both can tell what they
 //! have learnt as entries of a recipe database ([`optimize_and_learn`]).
 //!

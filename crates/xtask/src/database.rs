@@ -19,6 +19,9 @@ pub(crate) struct Args {
     /// Exchange files of searches; those that are not there are passed over
     #[arg(long, value_delimiter = ',', default_value = "models/textbook.jsonl")]
     trials: Vec<PathBuf>,
+    /// Weights of the encoder that embeds the nests
+    #[arg(long, default_value = "models/encoder.safetensors")]
+    encoder: PathBuf,
     /// When the datasets were measured
     #[arg(long, default_value = "2026-11-21T00:00:00Z")]
     date: String,
@@ -49,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     for trials in args.trials.iter().filter(|path| root.join(path).exists()) {
         command.arg("--trials").arg(trials);
     }
-    command.arg("--date").arg(&args.date).arg("--out").arg(&args.out);
+    command.arg("--encoder").arg(&args.encoder).arg("--date").arg(&args.date).arg("--out").arg(&args.out);
     let status = command.status().with_context(|| format!("cannot start {}", train.display()))?;
     if !status.success() {
         bail!("oxeye-train database ended with {status}");

@@ -357,12 +357,12 @@ impl Ideas {
     }
 }
 
-impl std::fmt::Display for AdvisedRefusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { name, reason, helped, .. } = self;
-        match helped {
-            Some(helped) => write!(f, "{name} ({helped}): {reason}"),
-            None => write!(f, "{name}: {reason}"),
+impl AdvisedRefusal {
+    /// What was refused, and whom it helped.
+    pub fn what(&self) -> String {
+        match &self.helped {
+            Some(helped) => format!("{} ({helped})", self.name),
+            None => self.name.clone(),
         }
     }
 }

@@ -104,7 +104,7 @@ fn entry(nest: &NestDescription, recipe: LearntRecipe, speedup: Option<f64>) -> 
     NewEntry {
         nest: nest.form.clone(),
         embedding: Some(nest.stored()),
-        recipe: recipe.to_text(),
+        recipe: crate::recipe_text(&recipe),
         verdict,
         measured,
         n_samples: 3,
@@ -289,8 +289,12 @@ fn what_cannot_be_done_here_is_told() {
         NewEntry { recipe: nonsense, ..trial(&product, INTERCHANGED, Some(2.0)) },
     ]);
     let advice = advice(COPY, donors(&store, &copy, DonorSearch::Embedding), None, 3);
-    let told: Vec<String> =
-        advice.refused.iter().filter(|r| r.helped.is_some()).map(ToString::to_string).collect();
+    let told: Vec<String> = advice
+        .refused
+        .iter()
+        .filter(|r| r.helped.is_some())
+        .map(|r| format!("{}: {}", r.what(), r.reason))
+        .collect();
     assert_eq!(told.len(), 3, "{told:#?}");
     assert!(told[0].starts_with("contract (gained 9.00x on 1, 3 loops, 1 statement): "), "{told:#?}");
     assert!(told[1].contains("its steps speak of the loops of another nest's source"), "{told:#?}");

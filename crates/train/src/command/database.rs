@@ -2,8 +2,9 @@
 
 use super::merge::read_all;
 use anyhow::{Context, Result, bail};
+use oxeye::Embedder;
 use oxeye_database::{NewEntry, Origin, Timestamp, parse_line};
-use oxeye_train::recipes::{Harvest, Source, chosen_trials, harvest, write_entries};
+use oxeye_train::recipes::{Harvest, Source, chosen_trials, embed_entry, harvest, write_entries};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,9 @@ pub(crate) struct Args {
     /// When the datasets were measured, such as 2026-11-21T00:00:00Z.
     #[arg(long)]
     date: Option<Timestamp>,
+    /// Weights of the encoder that embeds the nests; without it entries have no embeddings.
+    #[arg(long)]
+    encoder: Option<PathBuf>,
     /// The database to write, or an exchange file where the name ends in `.jsonl`.
     #[arg(long, short)]
     out: PathBuf,
@@ -28,9 +32,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let excluded = excluded(args.exclude.as_deref())?;
+    let embedder = args.encoder.as_deref().map(embedder).transpose()?;
     let mut entries = Vec::new();
     if let Some(measured_at) = args.date {
-        let source = Source { name: name_of(&args.inputs), measured_at };
+        let source = Source { name: name_of(&args.inputs), measured_at, embedder: embedder.as_ref() };
         let harvest = harvest(&read_all(&args.inputs)?, &excluded, &source);
         tell(&harvest);
         entries.extend(harvest.entries);
@@ -39,7 +44,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let found = trials(path, &excluded)?;
         let chosen = chosen_trials(&found);
         println!("{} of {} trials in {}", chosen.len(), found.len(), path.display());
-        entries.extend(chosen.into_iter().cloned());
+        for mut entry in chosen.into_iter().cloned() {
+            match &embedder {
+                Some(embedder) => embed_entry(&mut entry, embedder)
+                    .map_err(|why| anyhow::anyhow!("{}, nest {}: {why}", path.display(), entry.nest.hash))?,
+                None => entry.embedding = None,
+            }
+            entries.push(entry);
+        }
     }
     if entries.is_empty() {
         bail!("there is nothing to write: no nest was measured, or all are left out");
@@ -48,6 +60,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let bytes = std::fs::metadata(&args.out).map_or(0, |m| m.len());
     println!("{n} entries in {}, {:.1} MB", args.out.display(), bytes as f64 * 1e-6);
     Ok(())
+}
+
+fn embedder(path: &Path) -> Result<Embedder> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Embedder::from_bytes(&bytes).with_context(|| format!("no encoder of this version: {}", path.display()))
 }
 
 /// The hashes of a file, of one hash a line.

@@ -1,8 +1,12 @@
 //! What a measured nest is known by in the database.
 
 use crate::measure::{POLICY, guarded};
+use crate::nest::symbol_values;
 use crate::record::Record;
-use oxeye_database::{Embedding, NormalForm};
+use oxeye::Embedder;
+use oxeye_database::{Embedding, NewEntry, NormalForm};
+use oxeye_embed::HostVector;
+use oxeye_ir::{Program, SymId};
 use oxeye_transform::normalize_nest;
 use std::collections::BTreeMap;
 
@@ -11,9 +15,9 @@ use std::collections::BTreeMap;
 pub struct Description {
     /// Its normal form.
     pub form: NormalForm,
-    /// Values of its symbols.
+    /// Values of the symbols of the normal form's text.
     pub sizes: BTreeMap<String, i64>,
-    /// Where it lies among others; entries without are found by their normal form only.
+    /// Where it lies among others, by the profile of the run; entries without are found by their normal form only.
     pub embedding: Option<Embedding>,
 }
 
@@ -21,12 +25,45 @@ pub struct Description {
 ///
 /// # Errors
 /// If there is no normal form, or it is no longer the one that was measured.
-pub fn describe(record: &Record) -> Result<Description, String> {
+pub fn describe(record: &Record, embedder: Option<&Embedder>) -> Result<Description, String> {
     let (program, nest) = record.nest.parse().map_err(|e| e.to_string())?;
     let normal = guarded(|| normalize_nest(&program, &nest, POLICY))?;
     let form = NormalForm { hash: format!("{:016x}", normal.hash), text: normal.text };
     if form.hash != record.normal_hash {
         return Err("a nest was measured in another normal form than it has now".into());
     }
-    Ok(Description { form, sizes: record.nest.sizes.clone(), embedding: None })
+    let values = record.nest.values(&program);
+    let value_of = |symbol: SymId| values.get(&symbol).copied();
+    let sizes = normal.symbols.iter().enumerate();
+    let sizes = sizes.filter_map(|(k, symbol)| Some((format!("n{k}"), value_of(*symbol)?))).collect();
+    let embedding = match embedder {
+        Some(embedder) => {
+            let seconds = record.subject_seconds();
+            let found = embedder.describe(&program, &nest, &value_of, &record.host, POLICY, seconds)?;
+            Some(found.stored())
+        }
+        None => None,
+    };
+    Ok(Description { form, sizes, embedding })
+}
+
+/// Gives an entry the embedding of this encoder, if it has another's or none; what its normal form does not tell of the
+/// nest, such as first extents of arrays, is unknown to it then.
+///
+/// # Errors
+/// If the normal form cannot be read or embedded.
+pub fn embed_entry(entry: &mut NewEntry, embedder: &Embedder) -> Result<(), String> {
+    if entry.embedding.as_ref().is_some_and(|embedding| embedding.space == *embedder.space()) {
+        return Ok(());
+    }
+    let program = Program::parse(&entry.nest.text).map_err(|e| e.to_string())?;
+    let nest = program.nests.values().next().ok_or("a normal form has no nest")?;
+    let values = symbol_values(&program, &entry.sizes);
+    let value_of = |symbol: SymId| values.get(&symbol).copied();
+    let host: HostVector = serde_json::from_value(entry.host_summary.value()).unwrap_or_default();
+    let host = HostVector { threads: Some(f64::from(entry.context.threads)), ..host };
+    let seconds = entry.measured.map(|measured| measured.baseline_seconds);
+    let found = embedder.describe(&program, nest, &value_of, &host, POLICY, seconds)?;
+    entry.embedding = Some(found.stored());
+    Ok(())
 }

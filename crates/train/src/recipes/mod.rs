@@ -9,17 +9,18 @@ mod noise;
 mod store;
 
 pub use choose::{MOST_GAINS, MOST_LOSSES, chosen_trials};
-pub use describe::{Description, describe};
+pub use describe::{Description, describe, embed_entry};
 pub use noise::Noise;
 pub use store::write_entries;
 
 use crate::measure::{COMPILER, POLICY};
 use crate::record::{Record, Response, Status};
 use choose::{Tried, choose};
+use oxeye::Embedder;
 use oxeye_database::{
     Context, FpPolicy, Json, Measured, NewEntry, Origin, Provenance, RecipeText, Timestamp, Verdict,
 };
-use oxeye_transform::template::Template;
+use oxeye_transform::template::{Base, Template};
 use oxeye_transform::{LEARNT_RECIPE_FORMAT, LearntRecipe, Recipe};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,18 +41,20 @@ pub struct Harvest {
     pub unusable: BTreeMap<String, usize>,
 }
 
-/// What entries say of their origin.
+/// What entries are made with, and what they say of their origin.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct Source<'e> {
     /// Name of the dataset.
     pub name: String,
     /// When it was measured.
     pub measured_at: Timestamp,
+    /// Makes their embeddings; without it they have none.
+    pub embedder: Option<&'e Embedder>,
 }
 
 /// The entries of measured nests, but for those whose normal form has one of the hashes in `excluded`. Equal records give
 /// equal entries, in whatever order they come.
-pub fn harvest(records: &[Record], excluded: &BTreeSet<String>, source: &Source) -> Harvest {
+pub fn harvest(records: &[Record], excluded: &BTreeSet<String>, source: &Source<'_>) -> Harvest {
     let noise = Noise::of(records);
     let mut harvest = Harvest { noise: noise.percent(), ..Harvest::default() };
     let mut by_form: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
@@ -77,8 +80,8 @@ pub fn harvest(records: &[Record], excluded: &BTreeSet<String>, source: &Source)
 }
 
 /// The entries of one nest.
-fn entries(record: &Record, noise: Noise, source: &Source) -> Result<Vec<NewEntry>, String> {
-    let Description { form, sizes, embedding } = describe(record)?;
+fn entries(record: &Record, noise: Noise, source: &Source<'_>) -> Result<Vec<NewEntry>, String> {
+    let Description { form, sizes, embedding } = describe(record, source.embedder)?;
     let context = context(record);
     let host_summary = Json::from(&serde_json::json!(record.host));
     let tried = tried(record, noise);
@@ -135,10 +138,10 @@ fn failed(why: &str) -> Verdict {
     Verdict::Failed(why.to_owned())
 }
 
-/// A template as the database has recipes. Its steps would speak of loops that are called otherwise wherever the nest is
-/// found again, so the template is all that is kept.
+/// A template of the normal form, as the database has recipes. It makes the steps of any spelling, so they are not kept.
 fn recipe(template: &str) -> Result<RecipeText, String> {
     let template: Template = template.parse().map_err(|e| format!("`{template}` is no template: {e}"))?;
+    let template = Template { base: Base::Normal, ..template };
     let learnt = LearntRecipe { template: Some(template), steps: Recipe::default() };
     Ok(RecipeText { format: LEARNT_RECIPE_FORMAT.into(), steps: Json::from(&learnt.to_json()) })
 }
@@ -165,8 +168,8 @@ mod tests {
     use crate::testing::real_record;
     use oxeye_database::VerdictKind;
 
-    fn source() -> Source {
-        Source { name: "test".into(), measured_at: Timestamp::default() }
+    fn source() -> Source<'static> {
+        Source { name: "test".into(), measured_at: Timestamp::default(), embedder: None }
     }
 
     /// As the database sees them.
@@ -183,10 +186,28 @@ mod tests {
         for entry in &forward.entries {
             entry.validate().expect("sound");
             let learnt = LearntRecipe::from_json(entry.recipe.steps.value()).expect("a recipe");
-            assert!(learnt.template.is_some());
+            assert!(learnt.template.is_some_and(|template| template.base == Base::Normal));
         }
         records.reverse();
         assert_eq!(lines(&harvest(&records, &BTreeSet::new(), &source())), lines(&forward));
+    }
+
+    #[test]
+    fn embeddings_are_of_the_encoder_and_come_back_from_entries() {
+        let embedder = oxeye::shipped_embedder().expect("weights");
+        let records: Vec<Record> = (0..3).map(real_record).collect();
+        let source = Source { embedder: Some(embedder), ..source() };
+        for entry in harvest(&records, &BTreeSet::new(), &source).entries {
+            let own = entry.embedding.clone().expect("an embedding");
+            assert_eq!(&own.space, embedder.space());
+            let mut again = NewEntry { embedding: None, ..entry };
+            embed_entry(&mut again, embedder).expect("the normal form can be embedded");
+            let again = again.embedding.expect("an embedding");
+            assert_eq!(again.nest.len(), own.nest.len());
+            let names =
+                |e: &oxeye_database::Embedding| e.nodes.iter().map(|n| n.id.clone()).collect::<Vec<_>>();
+            assert_eq!(names(&again), names(&own));
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn equal_entries_give_equal_files() {
         let records: Vec<_> = (0..4).map(real_record).collect();
-        let source = Source { name: "test".into(), measured_at: Timestamp::default() };
+        let source = Source { name: "test".into(), measured_at: Timestamp::default(), embedder: None };
         let entries = harvest(&records, &BTreeSet::new(), &source).entries;
         let folder = tempfile::tempdir().unwrap();
         for name in ["sqlite", "jsonl"] {
