@@ -34,7 +34,8 @@ pub(crate) fn of_program(path: &Path, policy: Policy) -> Result<ProgramForms> {
     read(path, policy, &ReadOptions::default())
 }
 
-fn read(path: &Path, policy: Policy, options: &ReadOptions) -> Result<ProgramForms> {
+/// The nests of a program, read with these options, under a policy.
+pub(crate) fn read(path: &Path, policy: Policy, options: &ReadOptions) -> Result<ProgramForms> {
     let unit = read_c(path, options).with_context(|| path.display().to_string())?;
     let mut nests = Vec::new();
     for function in &unit.functions {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use oxeye_database::{Order, RecipeStore, SqliteStore};
-use oxeye_frontend::{ReadOptions, Unit, read_c};
-use oxeye_transform::{Policy, normalize_nest};
+use oxeye_frontend::ReadOptions;
+use oxeye_transform::Policy;
 
 use super::speedup::{NestRun, ProgramRun};
 use crate::bench::corpus::Kernel;
+use crate::forms::{self, NestForm};
 
 /// Nests of the corpus and nests of a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,12 +43,11 @@ impl Overlap {
             let Some(kernel) = kernels.iter().find(|k| k.name == program.name) else { continue };
             let args = compiler_args(kernel);
             let policy = Policy { reassociate: args.iter().any(|arg| arg == "-ffast-math") };
-            let unit = read_c(&kernel.path, &ReadOptions { args, ..ReadOptions::default() })
-                .with_context(|| format!("cannot read {}", kernel.path.display()))?;
+            let forms = forms::read(&kernel.path, policy, &ReadOptions { args, ..ReadOptions::default() })?;
             for nest in &program.nests {
                 let place = format!("{} line {}", program.name, nest.line);
-                match hash(&unit, nest, policy) {
-                    Ok(hash) if known.contains(&hash) => overlap.seen.push(place),
+                match hash(&forms.nests, nest) {
+                    Ok(hash) if known.contains(hash) => overlap.seen.push(place),
                     Ok(_) => {}
                     Err(error) => overlap.unread.push(format!("{place} ({error:#})")),
                 }
@@ -58,13 +58,10 @@ impl Overlap {
 }
 
 /// What the database knows a nest by.
-fn hash(unit: &Unit, wanted: &NestRun, policy: Policy) -> Result<String> {
-    let function = unit.functions.iter().find(|f| f.name == wanted.function);
-    let function = function.with_context(|| format!("there is no function {}", wanted.function))?;
-    let starts_there = |line: Option<u32>| line.is_some_and(|line| u64::from(line) == wanted.line);
-    let mut nests = function.program.nests.values().filter(|n| starts_there(n.span.map(|s| s.line)));
-    match (nests.next(), nests.next()) {
-        (Some(nest), None) => Ok(format!("{:016x}", normalize_nest(&function.program, nest, policy).hash)),
+fn hash<'f>(forms: &'f [NestForm], wanted: &NestRun) -> Result<&'f str> {
+    let mut found = forms.iter().filter(|f| f.function == wanted.function && f.line as u64 == wanted.line);
+    match (found.next(), found.next()) {
+        (Some(form), None) => Ok(&form.hash),
         (None, _) => bail!("no nest starts there"),
         (Some(_), Some(_)) => bail!("several nests start there"),
     }
@@ -84,20 +81,17 @@ mod tests {
         let kernels = corpus::select(&folder, &["gemm".to_owned()]).expect("it is there");
         let args = |_: &Kernel| vec!["-ffast-math".to_owned()];
         let options = ReadOptions { args: args(&kernels[0]), ..ReadOptions::default() };
-        let unit = read_c(&kernels[0].path, &options).expect("it can be read");
-        let mut nests = Vec::new();
-        for function in &unit.functions {
-            for found in function.program.nests.values() {
-                let mut run = nest(1.0, 0.5, [0.5; 5]);
-                run.function = function.name.clone();
-                run.line = found.span.map_or(0, |span| u64::from(span.line));
-                nests.push(run);
-            }
-        }
+        let policy = Policy { reassociate: true };
+        let forms = forms::read(&kernels[0].path, policy, &options).expect("it can be read").nests;
+        let run = |form: &NestForm| {
+            let (function, line) = (form.function.clone(), form.line as u64);
+            NestRun { function, line, ..nest(1.0, 0.5, [0.5; 5]) }
+        };
+        let mut nests: Vec<NestRun> = forms.iter().map(run).collect();
         assert!(nests.len() > 1, "{nests:?}");
         let known = nests.last().expect("there is one").clone();
         let mut learnt = entry(1, Some("source threads simd"), 2.0);
-        learnt.nest.hash = hash(&unit, &known, Policy { reassociate: true }).expect("it has a normal form");
+        learnt.nest.hash = hash(&forms, &known).expect("it has a normal form").to_owned();
         let elsewhere = NestRun { line: 1, ..known.clone() };
         nests.push(elsewhere);
         let n_nests = nests.len();
