@@ -2,8 +2,8 @@
 
 use super::{difference, graph_of_sample, graph_of_text, shape};
 use crate::{
-    Architecture, EdgeKind, Embedding, Encoder, Features, ModelInfo, N_NODE, N_PROFILE, N_SCHEDULE, NestGraph,
-    NodeKind, ProfileFeature, ProfileVector, ScheduleFeature, ScheduleFeatures, Weights,
+    Architecture, EdgeKind, Embedding, Encoder, Features, ModelInfo, N_NODE, N_PROFILE, N_SCHEDULE,
+    NestGraph, NodeKind, ProfileFeature, ProfileVector, ScheduleFeature, ScheduleFeatures, Weights,
 };
 use oxeye_ir::testing::{Random, random_program};
 use proptest::prelude::*;

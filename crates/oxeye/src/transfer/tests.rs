@@ -2,7 +2,7 @@
 
 use super::advice::{Advice, Adviser};
 use super::donors::{Donor, DonorFinder, MOST_DONORS};
-use super::predict::{Predict, Schedule};
+use super::predict::Predict;
 use crate::candidates::{CandidateState, Rendering};
 use crate::{DonorSearch, LearntRecipe, NestDescription, shipped_embedder};
 use oxeye_database::{
@@ -12,7 +12,7 @@ use oxeye_database::{
 use oxeye_embed::HostVector;
 use oxeye_ir::{Program, SymId};
 use oxeye_transform::template::Template;
-use oxeye_transform::{Machine, Policy, suggest};
+use oxeye_transform::{Applied, Machine, Policy, suggest};
 
 const POLICY: Policy = Policy { reassociate: true };
 const MACHINE: Machine = Machine { l1: 48 << 10, l2: 2 << 20, l3: 32 << 20, threads: 2, vector_bytes: 32 };
@@ -316,8 +316,8 @@ fn steps_of_the_same_nest_are_tried_as_they_are() {
 struct Knows(&'static str, f64);
 
 impl Predict for Knows {
-    fn log_speedup(&self, schedule: &Schedule<'_>) -> Option<f64> {
-        schedule.templates.iter().any(|t| t.to_string() == self.0).then_some(self.1)
+    fn log_speedup(&self, templates: &[Template], _: &Applied) -> Option<f64> {
+        templates.iter().any(|t| t.to_string() == self.0).then_some(self.1)
     }
 }
 
