@@ -113,7 +113,9 @@ pub fn versions(record: &Record) -> Versions {
         .zip(&record.panel)
         .map(|(scheduled, response)| {
             let scheduled = scheduled?.ok()?;
-            (scheduled.recipe.to_string() == response.detail)
+            // Datasets, other than journals, do not keep recipes.
+            let is_known = !response.detail.is_empty();
+            (!is_known || scheduled.recipe.to_string() == response.detail)
                 .then(|| schedule_features(&scheduled.program, &scheduled.nest, &value_of, &record.host))
         })
         .collect();
@@ -156,6 +158,9 @@ mod tests {
             assert_eq!(response.seconds.is_some(), version.is_some(), "{}", response.template);
         }
         assert!(found.iter().flatten().any(|version| Some(*version) != found[0]));
+        let mut without_recipes = record.clone();
+        without_recipes.panel.iter_mut().for_each(|response| response.detail.clear());
+        assert_eq!(versions(&without_recipes), found);
         let mut other = record.clone();
         let changed = (1..found.len()).find(|t| found[*t].is_some()).unwrap();
         other.panel[changed].detail = "another recipe".into();

@@ -99,8 +99,12 @@ impl Tuner<'_> {
 }
 
 impl Advice {
-    /// Why nobody's word counts here; `None` if somebody's does.
+    /// Why nobody's word counts here; `None` if somebody's does. Where donors are too far away, the encoder still ranks what
+    /// the nest itself suggests.
     pub(crate) fn useless(&self) -> Option<String> {
+        if self.options.iter().any(|option| option.choice.predicted.is_some()) {
+            return None;
+        }
         if self.donors.is_empty() {
             return Some("the recipe database knows no other nest".into());
         }
