@@ -139,10 +139,7 @@ fn explain_nest(out: &mut String, nest: &NestExplanation) {
     }
     donors(out, nest);
     candidates(out, nest);
-    for refusal in nest.refused.iter().filter(|r| r.helped.is_some() || !r.steps.is_empty()) {
-        let helped = refusal.helped.as_ref().map(|h| format!(" ({h})")).unwrap_or_default();
-        let _ = writeln!(out, "refused: {}{helped}: {}", refusal.name, refusal.reason);
-    }
+    refusals(out, nest);
     let n_others = nest.refused.iter().filter(|r| r.helped.is_none() && r.steps.is_empty()).count();
     if n_others > 0 {
         let _ = writeln!(out, "{n_others} templates do not fit this nest; the JSON report says why");
@@ -151,6 +148,22 @@ fn explain_nest(out: &mut String, nest: &NestExplanation) {
         let _ = writeln!(out, "note: {note}");
     }
     let _ = writeln!(out, "{}\n", nest.conclusion);
+}
+
+/// What helped donors, or came to steps, and cannot be done here: once for each reason.
+fn refusals(out: &mut String, nest: &NestExplanation) {
+    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+    for refusal in nest.refused.iter().filter(|r| r.helped.is_some() || !r.steps.is_empty()) {
+        let helped = refusal.helped.as_ref().map(|helped| format!(" ({helped})")).unwrap_or_default();
+        let what = format!("{}{helped}", refusal.name);
+        match told.iter_mut().find(|(reason, _)| *reason == refusal.reason) {
+            Some((_, all)) => all.push(what),
+            None => told.push((&refusal.reason, vec![what])),
+        }
+    }
+    for (reason, what) in told {
+        let _ = writeln!(out, "refused: {}: {reason}", what.join(", "));
+    }
 }
 
 fn is_loop_or_stmt(line: &str) -> bool {

@@ -234,18 +234,26 @@ pub(crate) struct Rendering<'s> {
 
 /// Applies a recipe, every step of which must be proved legal, and renders the result.
 pub(crate) fn prove(how: Rendering<'_>, program: &Program, nest: &Nest, recipe: &Recipe) -> CandidateState {
-    let rendered = guarded(|| {
+    proved(how, program, nest, recipe).map_or_else(CandidateState::Refused, |(state, _)| state)
+}
+
+/// The same, with what the recipe makes of the nest.
+///
+/// # Errors
+/// Why a step is not legal or does not apply, or why the nest cannot be rendered.
+pub(crate) fn proved(
+    how: Rendering<'_>,
+    program: &Program,
+    nest: &Nest,
+    recipe: &Recipe,
+) -> Result<(CandidateState, Applied), String> {
+    guarded(|| {
         let applied = apply(program, nest, recipe, how.policy).map_err(|refusal| refusal.to_string())?;
         let text = render(how.source, nest, &applied, how.threads, how.policy, Vec::new())?;
-        Ok((text, applied.reassociated))
-    });
-    match rendered.and_then(|r| r) {
-        Ok((text, reassociated)) => {
-            let openmp = text.contains("#pragma omp");
-            CandidateState::Ready { text, openmp, reassociated }
-        }
-        Err(reason) => CandidateState::Refused(reason),
-    }
+        let openmp = text.contains("#pragma omp");
+        Ok((CandidateState::Ready { text, openmp, reassociated: applied.reassociated }, applied))
+    })
+    .and_then(|proved| proved)
 }
 
 /// The C block of a transformed nest. `nest` is the original.

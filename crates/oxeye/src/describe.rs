@@ -6,7 +6,7 @@ use oxeye_database::{EmbeddingSpace, NodeEmbedding, NormalForm};
 use oxeye_embed::{
     EmbedError, Encoder, FEATURE_SCHEMA, HostVector, NestGraph, NodeKind, ProfileVector, graph, hand_made,
 };
-use oxeye_ir::{LoopId, Nest, Program, StmtId, Storage, SymId};
+use oxeye_ir::{Nest, Program, Storage, SymId};
 use oxeye_transform::{NormalNest, Policy, normalize_nest};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -121,14 +121,16 @@ impl NestDescription {
     /// The embedding as the database keeps it: the vector, and those of the loops and statements, which are called as in
     /// the normal form's text. A node of kind `nest` is the nest without its profile.
     pub fn stored(&self) -> oxeye_database::Embedding {
-        let names = node_names(&self.normal.nest);
-        let kind_of: BTreeMap<&str, NodeKind> =
-            self.graph.nodes.iter().map(|node| (node.id.as_str(), node.kind)).collect();
-        let known = self.embedding.nodes.iter().filter_map(|(id, vector)| {
-            let (kind, name) = (kind_of.get(id.as_str())?, names.get(id)?);
-            Some(NodeEmbedding { id: name.clone(), kind: kind.name().into(), vector: vector.clone() })
-        });
-        let mut nodes: Vec<NodeEmbedding> = known.collect();
+        // The nest in normal form is numbered as its text is.
+        let known = self.graph.nodes.iter().zip(&self.embedding.nodes);
+        let known = known.filter(|(node, _)| matches!(node.kind, NodeKind::Loop | NodeKind::Stmt));
+        let mut nodes: Vec<NodeEmbedding> = known
+            .map(|(node, (id, vector))| NodeEmbedding {
+                id: id.clone(),
+                kind: node.kind.name().into(),
+                vector: vector.clone(),
+            })
+            .collect();
         let whole = &self.embedding.nest;
         if nodes.iter().all(|node| node.vector.len() == whole.len()) {
             nodes.push(NodeEmbedding {
@@ -184,12 +186,4 @@ fn flops(normal: &NormalNest, value_of: &dyn Fn(SymId) -> Option<i64>) -> Option
     };
     let total: f64 = normal.nest.stmts().into_iter().map(count).sum::<Option<f64>>()?;
     (total > 0.0).then_some(total)
-}
-
-/// Loops and statements of a nest by what a normal form's text calls them.
-fn node_names(nest: &Nest) -> BTreeMap<String, String> {
-    let loops = nest.loops().into_iter().enumerate();
-    let loops = loops.map(|(k, l)| (l.id.to_string(), LoopId(k as u32).to_string()));
-    let stmts = nest.stmts().into_iter().enumerate();
-    loops.chain(stmts.map(|(k, s)| (s.id.to_string(), StmtId(k as u32).to_string()))).collect()
 }

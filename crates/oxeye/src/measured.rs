@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// From this time on one run of each tells enough if it tells a lot.
 pub(crate) const LONG_SECONDS: f64 = 1.0;
-/// A first call as long as this is as good as a second one.
+/// Where the time of the original in its place is known, a first call as long as this needs no second one.
 const TELLING_SECONDS: f64 = 0.4;
 /// No single compilation of a candidate may take longer.
 pub(crate) const COMPILE_SECONDS: f64 = 30.0;
@@ -278,7 +278,10 @@ impl Tuner<'_> {
             deadline,
             roofs: Roofs::of(self, captured, idx),
         };
-        let patience = Patience { best: f64::INFINITY, call_seconds: f64::INFINITY, left: f64::INFINITY };
+        let first = 1e-9 * bench.reference.first_call_ns as f64;
+        let is_known = nest.samples[0].nanoseconds.is_some() && first > TELLING_SECONDS;
+        let left = if is_known { 0.0 } else { f64::INFINITY };
+        let patience = Patience { best: f64::INFINITY, call_seconds: f64::INFINITY, left };
         match self.seconds(&bench, &bench.baseline, &bench.reference, patience)? {
             Ok((seconds, samples)) => (bench.baseline_seconds, bench.baseline_samples) = (seconds, samples),
             Err(why) => return Ok(Err(not_replayed(&why))),
@@ -466,7 +469,7 @@ impl Tuner<'_> {
     ) -> Result<Result<(f64, usize), Rejection>, Error> {
         let first = outputs.first_call_ns as f64 * 1e-9;
         // A first call is cold, but not by that much.
-        if first > TELLING_SECONDS
+        if first > LONG_SECONDS
             || (first > 0.05 && first > 2.0 * patience.best)
             || 3.0 * first > patience.left
         {

@@ -193,7 +193,7 @@ impl Tuner<'_> {
             samples: 1,
             provenance: Provenance::Measured,
         });
-        let sizes = nest.samples.first().map(|sample| Sizes::of(nest, sample)).unwrap_or_default();
+        let sizes = Sizes::of_nest(nest);
         count(input, program, ir, &sizes, host)
     }
 

@@ -22,6 +22,11 @@ impl Sizes {
         Self(known.collect())
     }
 
+    /// Those of the sample that is timed; none without a sample.
+    pub(crate) fn of_nest(nest: &CapturedNest) -> Self {
+        nest.samples.first().map(|sample| Self::of(nest, sample)).unwrap_or_default()
+    }
+
     /// The value of a symbol.
     pub fn get(&self, sym: SymId) -> Option<i64> {
         self.0.get(&sym).copied()

@@ -169,6 +169,7 @@ proptest! {
         let expected = all(&list, Order::OldestFirst);
         prop_assert_eq!(file.n_entries().expect("reads"), expected.len() as u64);
         prop_assert_eq!(&all(&reader, Order::OldestFirst), &expected);
+        prop_assert_eq!(words(reader.nests()), words(list.nests()));
         prop_assert_eq!(all(&file, Order::NewestFirst), all(&list, Order::NewestFirst));
         for entry in &expected {
             prop_assert_eq!(file.get(entry.id).expect("reads"), Some(entry.clone()));

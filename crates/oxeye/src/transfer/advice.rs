@@ -5,12 +5,12 @@ use super::donors::{Donor, DonorTrial};
 use super::predict::{Predict, Schedule};
 use super::remap::{Names, remap};
 use super::score::{Scenario, choose, expected};
-use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, prove};
-use crate::{LearntRecipe, NestDescription, Recipe};
+use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, proved};
+use crate::{LearntRecipe, NestDescription, Recipe, Transformation};
 use oxeye_database::EntryId;
 use oxeye_ir::{Nest, Program};
-use oxeye_transform::template::{Instantiator, Template, panel};
-use oxeye_transform::{Machine, Suggestions};
+use oxeye_transform::template::{Base, Instantiator, Loops, Order, Strategy, Template, panel};
+use oxeye_transform::{Change, Machine, Suggestions};
 use std::collections::BTreeMap;
 
 /// A donor of the same normal form counts as much as so many very near ones.
@@ -18,6 +18,8 @@ const EXACT_WEIGHT: f64 = 4.0;
 /// The encoder's prediction counts as much as this share of all donors, and as this by itself.
 const PREDICTION_SHARE: f64 = 0.5;
 const PREDICTION_ALONE: f64 = 0.5;
+/// What a donor's trial says of the same template begun from another order.
+const OTHER_ORDER: f64 = 0.5;
 /// Only what gained more than this, log2, is taken from a donor.
 const LEAST_GAIN: f64 = 0.03;
 
@@ -99,6 +101,7 @@ pub struct Choice {
 }
 
 /// Something to try, before it is proved.
+#[derive(Clone)]
 struct Idea {
     name: String,
     templates: Vec<Template>,
@@ -133,68 +136,43 @@ impl Adviser<'_> {
         suggested: &Suggestions,
         refused: &mut Vec<AdvisedRefusal>,
     ) -> Vec<Idea> {
-        let mut known: BTreeMap<Template, Recipe> =
-            suggested.recipes.iter().map(|s| (s.template, s.recipe.clone())).collect();
-        let mut instantiator = Instantiator::new(self.program, self.nest, self.machine, self.how.policy);
-        let mut failed: BTreeMap<Template, String> = BTreeMap::new();
-        let mut made = |template: &Template| -> Result<Recipe, String> {
-            if let Some(recipe) = known.get(template) {
-                return Ok(recipe.clone());
-            }
-            if let Some(why) = failed.get(template) {
-                return Err(why.clone());
-            }
-            let recipe = guarded(|| instantiator.instantiate(template)).and_then(|recipe| recipe);
-            match &recipe {
-                Ok(recipe) => drop(known.insert(*template, recipe.clone())),
-                Err(why) => drop(failed.insert(*template, why.clone())),
-            }
-            recipe
-        };
-        let mut ideas = Ideas::default();
+        let mut made = self.instantiated(suggested);
+        let mut ideas = Ideas { ideas: Vec::new(), refused };
         for (donor, aligned) in donors.iter().zip(aligned) {
             for trial in donor.trials.iter().filter(|trial| trial.log_gain > LEAST_GAIN) {
-                let (name, template, recipe) = match &trial.recipe {
-                    Err(why) => (format!("recipe of {}", trial.id), None, Err(why.clone())),
-                    Ok(LearntRecipe { template: Some(template), .. }) => {
-                        (template.title(), Some(*template), made(template))
-                    }
-                    Ok(LearntRecipe { template: None, steps }) => {
-                        (format!("recipe of {}", trial.id), None, self.carried(steps, donor, aligned))
-                    }
-                };
                 let helped = Some(format!("gained {:.2}x on {}", trial.log_gain.exp2(), donor.label()));
-                match recipe {
-                    Ok(recipe) => ideas.add(Idea {
-                        name,
-                        templates: template.into_iter().collect(),
-                        recipe,
-                        own_recipe_of: if template.is_none() { vec![trial.id] } else { Vec::new() },
-                        helped,
-                    }),
-                    Err(reason) if refused.iter().any(|r| r.name == name && r.reason == reason) => {}
-                    Err(reason) => refused.push(AdvisedRefusal { name, reason, helped, recipe: None }),
+                let steps = match &trial.recipe {
+                    Ok(LearntRecipe { template: Some(template), .. }) => {
+                        ideas.add_template(template, &mut made, helped);
+                        continue;
+                    }
+                    Ok(LearntRecipe { template: None, steps }) => self.carried(steps, donor, aligned),
+                    Err(why) => Err(why.clone()),
+                };
+                let name = format!("recipe of {}", trial.id);
+                match steps {
+                    Ok(recipe) => {
+                        let (templates, own_recipe_of) = (Vec::new(), vec![trial.id]);
+                        ideas.add(Idea { name, templates, recipe, own_recipe_of, helped });
+                    }
+                    Err(reason) => ideas.refuse(name, reason, helped),
                 }
             }
         }
-        let own = suggested.recipes.iter().map(|s| &s.template);
-        for template in own.chain(panel()) {
-            match made(template) {
-                Ok(recipe) => ideas.add(Idea {
-                    name: template.title(),
-                    templates: vec![*template],
-                    recipe,
-                    own_recipe_of: Vec::new(),
-                    helped: None,
-                }),
-                Err(reason) if refused.iter().all(|r| r.name != template.title()) => {
-                    let name = template.title();
-                    refused.push(AdvisedRefusal { name, reason, helped: None, recipe: None });
-                }
-                Err(_) => {}
-            }
+        for suggestion in &suggested.recipes {
+            ideas.add(Idea::of(&suggestion.template, suggestion.recipe.clone(), None));
         }
-        ideas.0
+        for template in panel() {
+            ideas.add_template(template, &mut made, None);
+        }
+        ideas.ideas
+    }
+
+    /// Makes templates into recipes for this nest, each once.
+    fn instantiated<'s>(&'s self, suggested: &Suggestions) -> Made<'s> {
+        let known = suggested.recipes.iter().map(|s| (s.template, Ok(s.recipe.clone()))).collect();
+        let instantiator = Instantiator::new(self.program, self.nest, self.machine, self.how.policy);
+        Made { known, instantiator, is_normal: self.description.normal.change == Change::Spelling }
     }
 
     /// A donor's recipe that no template makes, in the words of this nest.
@@ -218,24 +196,21 @@ impl Adviser<'_> {
     /// Proves every idea and merges those with the same C text.
     fn proved(&self, ideas: Vec<Idea>, refused: &mut Vec<AdvisedRefusal>) -> Vec<AdvisedOption> {
         let states = in_parallel(&ideas, self.n_cores, |idea| {
-            let state = prove(self.how, self.program, self.nest, &idea.recipe);
-            let predicted = self
-                .predict
-                .and_then(|predict| predict.log_speedup(&Schedule { templates: &idea.templates }));
-            (state, predicted)
+            let (state, applied) = proved(self.how, self.program, self.nest, &idea.recipe)?;
+            let schedule = Schedule { templates: &idea.templates, applied: &applied };
+            Ok((state, self.predict.and_then(|predict| predict.log_speedup(&schedule))))
         });
         let mut options: Vec<AdvisedOption> = Vec::new();
-        for (idea, (state, predicted)) in ideas.into_iter().zip(states) {
+        for (idea, state) in ideas.into_iter().zip(states) {
             let Idea { name, templates, recipe, own_recipe_of, helped } = idea;
-            let text = match &state {
-                CandidateState::Ready { text, .. } => text,
-                CandidateState::Refused(why) | CandidateState::Duplicate(why) => {
-                    let (reason, recipe) = (why.clone(), Some(recipe));
-                    refused.push(AdvisedRefusal { name, reason, helped, recipe });
+            let (state, predicted) = match state {
+                Ok(found) => found,
+                Err(reason) => {
+                    refused.push(AdvisedRefusal { name, reason, helped, recipe: Some(recipe) });
                     continue;
                 }
             };
-            let same = options.iter_mut().find(|option| option.text() == Some(text));
+            let same = options.iter_mut().find(|option| option.text() == text_of(&state));
             match same {
                 Some(same) => {
                     same.templates.extend(templates);
@@ -303,29 +278,49 @@ impl Adviser<'_> {
 
 impl AdvisedOption {
     /// The C block.
-    pub(crate) fn text(&self) -> Option<&String> {
-        match &self.state {
-            CandidateState::Ready { text, .. } => Some(text),
-            _ => None,
-        }
+    pub(crate) fn text(&self) -> Option<&str> {
+        text_of(&self.state)
     }
 
     /// log2 of what it gained on a donor, over all trials by how much their circumstances are like those here; `None` if it
     /// was not tried there.
     pub(crate) fn gain_on(&self, donor: &Donor) -> Option<f64> {
-        let is_this = |trial: &&DonorTrial| match &trial.recipe {
-            Ok(LearntRecipe { template: Some(template), .. }) => self.templates.contains(template),
-            _ => self.own_recipe_of.contains(&trial.id),
-        };
-        let told = donor.trials.iter().filter(is_this).map(|trial| (trial.likeness, trial.log_gain));
+        let told = donor.trials.iter().filter_map(|trial| {
+            let likeness = match &trial.recipe {
+                Ok(LearntRecipe { template: Some(template), .. }) => self.likeness(template)?,
+                _ => f64::from(u8::from(self.own_recipe_of.contains(&trial.id))),
+            };
+            Some((trial.likeness * likeness, trial.log_gain))
+        });
         let (weight, sum) = told.fold((0.0, 0.0), |(weight, sum), (w, gain)| (weight + w, sum + w * gain));
         (weight > 0.0).then(|| sum / weight)
     }
+
+    /// How much a template is like those that make this option, from 0 to 1; `None` if it is another one.
+    fn likeness(&self, template: &Template) -> Option<f64> {
+        let same = self.templates.iter().filter(|own| Template { base: template.base, ..**own } == *template);
+        let alike =
+            |own: &Template| if own.base == template.base || !keeps_order(own) { 1.0 } else { OTHER_ORDER };
+        same.map(alike).reduce(f64::max)
+    }
+}
+
+/// The C block.
+fn text_of(state: &CandidateState) -> Option<&str> {
+    match state {
+        CandidateState::Ready { text, .. } => Some(text),
+        _ => None,
+    }
+}
+
+/// Whether a template keeps the order of the loops that it starts from.
+fn keeps_order(template: &Template) -> bool {
+    matches!(template.strategy, Strategy::Loops(Loops { order: Order::Source, .. }))
 }
 
 /// Whether the steps speak of the loops of the normal form and not of the source's.
 fn speaks_of_normal_form(recipe: &Recipe) -> bool {
-    recipe.steps.first().is_some_and(|step| step.to_string() == "normalize")
+    recipe.steps.first() == Some(&Transformation::Normalize)
 }
 
 /// Of those that are known.
@@ -336,23 +331,95 @@ fn mean(values: [Option<f64>; 2]) -> Option<f64> {
     }
 }
 
-/// Ideas with different recipes.
-#[derive(Default)]
-struct Ideas(Vec<Idea>);
+impl Idea {
+    fn of(template: &Template, recipe: Recipe, helped: Option<String>) -> Self {
+        let (name, templates) = (template.title(), vec![*template]);
+        Self { name, templates, recipe, own_recipe_of: Vec::new(), helped }
+    }
+}
 
-impl Ideas {
+/// Templates as recipes for one nest.
+struct Made<'a> {
+    known: BTreeMap<Template, Result<Recipe, String>>,
+    instantiator: Instantiator<'a>,
+    /// Whether the nest is its own normal form.
+    is_normal: bool,
+}
+
+impl Made<'_> {
+    fn one(&mut self, template: &Template) -> Result<Recipe, String> {
+        let instantiator = &mut self.instantiator;
+        let known = self.known.entry(*template);
+        known.or_insert_with(|| guarded(|| instantiator.instantiate(template)).and_then(|made| made)).clone()
+    }
+
+    /// A template, begun from the source and from the normal form: both where it keeps the order it starts from, which are
+    /// different schedules then, the one that it was meant for first; else the normal form only if the source will not do.
+    ///
+    /// # Errors
+    /// Why neither will do.
+    fn all(&mut self, template: &Template) -> Result<Vec<(Template, Recipe)>, String> {
+        let from = |base| Template { base, ..*template };
+        let order = match template.base {
+            _ if self.is_normal => vec![Base::Source],
+            Base::Normal if keeps_order(template) => vec![Base::Normal, Base::Source],
+            Base::Source | Base::Normal => vec![Base::Source, Base::Normal],
+        };
+        let (mut found, mut why) = (Vec::new(), None);
+        for template in order.into_iter().map(from) {
+            if !found.is_empty() && !keeps_order(&template) {
+                break;
+            }
+            match self.one(&template) {
+                Ok(recipe) => found.push((template, recipe)),
+                Err(reason) => why = why.or(Some(reason)),
+            }
+        }
+        match why {
+            Some(why) if found.is_empty() => Err(why),
+            _ => Ok(found),
+        }
+    }
+}
+
+/// Ideas with different recipes, and what came to none.
+struct Ideas<'r> {
+    ideas: Vec<Idea>,
+    refused: &'r mut Vec<AdvisedRefusal>,
+}
+
+impl Ideas<'_> {
+    fn add_template(&mut self, template: &Template, made: &mut Made<'_>, helped: Option<String>) {
+        match made.all(template) {
+            Ok(found) => {
+                for (template, recipe) in found {
+                    self.add(Idea::of(&template, recipe, helped.clone()));
+                }
+            }
+            Err(reason) => self.refuse(template.title(), reason, helped),
+        }
+    }
+
+    /// What leaves the nest as it is is no idea.
     fn add(&mut self, idea: Idea) {
         if idea.recipe.steps.is_empty() {
             return;
         }
-        match self.0.iter_mut().find(|known| known.recipe == idea.recipe) {
+        match self.ideas.iter_mut().find(|known| known.recipe == idea.recipe) {
             Some(same) => {
                 let new = idea.templates.iter().filter(|template| !same.templates.contains(template));
                 let new: Vec<Template> = new.copied().collect();
                 same.templates.extend(new);
                 same.own_recipe_of.extend(idea.own_recipe_of);
             }
-            None => self.0.push(idea),
+            None => self.ideas.push(idea),
+        }
+    }
+
+    /// Once, with the donor that it helped most.
+    fn refuse(&mut self, name: String, reason: String, helped: Option<String>) {
+        if self.refused.iter().all(|known| known.name != name) {
+            self.refused.push(AdvisedRefusal { name, reason, helped, recipe: None });
         }
     }
 }

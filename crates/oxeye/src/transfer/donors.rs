@@ -70,22 +70,14 @@ impl DonorFinder<'_> {
             DonorSearch::Random => return self.random(own),
             DonorSearch::Embedding => self.nearest(nest)?,
             DonorSearch::Static => {
-                let to = &nest.embedding.nest;
-                self.by_distance(own, |entry| {
+                let vector = |entry: &Entry| {
                     let embedding = entry.content.embedding.as_ref();
                     let embedding = embedding.filter(|embedding| embedding.space == *nest.space());
-                    distance(to, embedding.and_then(static_vector)?)
-                })?
-            }
-            DonorSearch::HandMade => {
-                let Some(to) = hand_made_of(&nest.form.text, &nest.sizes, self.host) else {
-                    return Ok(Vec::new());
+                    embedding.and_then(static_vector).map(<[f32]>::to_vec)
                 };
-                self.by_distance(own, |entry| {
-                    let content = &entry.content;
-                    distance(&to, &hand_made_of(&content.nest.text, &content.sizes, self.host)?)
-                })?
+                nearest(self.vectors(own, vector)?, &nest.embedding.nest)
             }
+            DonorSearch::HandMade => self.hand_made(nest)?,
         };
         let mut donors = Vec::new();
         donors.extend(self.donor(own, Some(0.0), true, nest)?);
@@ -108,23 +100,33 @@ impl DonorFinder<'_> {
             .collect())
     }
 
-    /// The nearest by any measure, which is asked of one entry of every other nest.
-    fn by_distance(
+    /// The nearest by hand-made features, each in units of its spread over the database.
+    fn hand_made(&self, nest: &NestDescription) -> Result<Vec<(String, f64)>, DatabaseError> {
+        let vector = |entry: &Entry| hand_made_of(&entry.content.nest.text, &entry.content.sizes, self.host);
+        let mut known = self.vectors(&nest.form.hash, vector)?;
+        let Some(mut to) = hand_made_of(&nest.form.text, &nest.sizes, self.host) else {
+            return Ok(Vec::new());
+        };
+        for k in 0..to.len() {
+            let values: Vec<f64> = known.iter().map(|(_, vector)| f64::from(vector[k])).collect();
+            let spread = spread(&values).max(1e-3) as f32;
+            known.iter_mut().map(|(_, vector)| &mut vector[k]).chain([&mut to[k]]).for_each(|x| *x /= spread);
+        }
+        Ok(nearest(known, &to))
+    }
+
+    /// A vector for every nest but one, made of its first entry, by their hashes.
+    fn vectors(
         &self,
         own: &str,
-        distance: impl Fn(&Entry) -> Option<f64> + Sync,
-    ) -> Result<Vec<(String, f64)>, DatabaseError> {
+        vector: impl Fn(&Entry) -> Option<Vec<f32>> + Sync,
+    ) -> Result<Vec<(String, Vec<f32>)>, DatabaseError> {
         let mut nests = self.store.nests()?;
         nests.retain(|entry| entry.content.nest.hash != own);
         let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let distances = crate::candidates::in_parallel(&nests, n_threads, distance);
-        let known = nests.into_iter().zip(distances);
-        let mut found: Vec<(String, f64)> =
-            known.filter_map(|(entry, distance)| Some((entry.content.nest.hash, distance?))).collect();
-        // Stable, so that of equally near ones the lower hash comes first.
-        found.sort_by(|a, b| a.1.total_cmp(&b.1));
-        found.truncate(MOST_DONORS);
-        Ok(found)
+        let vectors = crate::candidates::in_parallel(&nests, n_threads, vector);
+        let known = nests.into_iter().zip(vectors);
+        Ok(known.filter_map(|(entry, vector)| Some((entry.content.nest.hash, vector?))).collect())
     }
 
     /// Any nests but those of the same normal form.
@@ -217,6 +219,23 @@ impl Donor {
         let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
         format!("{}, {}, {}", self.id, plural(count("for L"), "loop"), plural(count("S"), "statement"))
     }
+}
+
+/// The nearest of some vectors, with their distances; of equally near ones the first.
+fn nearest(known: Vec<(String, Vec<f32>)>, to: &[f32]) -> Vec<(String, f64)> {
+    let known = known.into_iter();
+    let mut found: Vec<(String, f64)> =
+        known.filter_map(|(hash, vector)| Some((hash, distance(to, &vector)?))).collect();
+    found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    found.truncate(MOST_DONORS);
+    found
+}
+
+/// The standard deviation.
+fn spread(values: &[f64]) -> f64 {
+    let n = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt()
 }
 
 /// The Euclidean distance of two vectors, if they have one length.

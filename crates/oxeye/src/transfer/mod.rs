@@ -26,7 +26,7 @@ use advice::Adviser;
 use donors::DonorFinder;
 use oxeye_ir::SymId;
 use oxeye_transform::Suggestions;
-use predict::{OfPanel, Predict};
+use predict::{ByEncoder, Predict};
 
 impl Tuner<'_> {
     /// What a captured nest is known by; `seconds` is the time of one run, if known.
@@ -42,7 +42,7 @@ impl Tuner<'_> {
         let embedder = self.embedder.as_ref().map_err(Clone::clone)?;
         let nest = &captured.nests[idx];
         let (_, program, ir) = nest.of(&captured.unit);
-        let sizes = nest.samples.first().map(|sample| Sizes::of(nest, sample)).unwrap_or_default();
+        let sizes = Sizes::of_nest(nest);
         let value_of = |symbol: SymId| sizes.get(symbol);
         embedder.describe(program, ir, &value_of, &self.host_vector(), self.policy(), seconds)
     }
@@ -70,9 +70,12 @@ impl Tuner<'_> {
             DonorFinder { store: recipes.store(), context: &context, host: &host, seed: self.options.seed };
         let donors = finder.find(&description, how)?;
         let is_learnt = matches!(how, DonorSearch::Embedding | DonorSearch::Static);
-        let info = self.embedder.as_ref().ok().map(|embedder| embedder.encoder().info());
-        let predict = info.filter(|_| is_learnt).and_then(|info| OfPanel::of(info, &description));
+        let encoder = self.embedder.as_ref().ok().map(|embedder| embedder.encoder()).filter(|_| is_learnt);
         let (_, program, ir) = nest.of(&captured.unit);
+        let sizes = Sizes::of_nest(nest);
+        let value_of = |symbol: SymId| sizes.get(symbol);
+        let predict =
+            encoder.and_then(|encoder| ByEncoder::of(encoder, &description, (program, ir), &value_of, &host));
         let machine = self.machine();
         let adviser = Adviser {
             program,
@@ -82,7 +85,8 @@ impl Tuner<'_> {
             n_cores: self.host.cores as usize,
             description: &description,
             predict: predict.as_ref().map(|predict| predict as &dyn Predict),
-            far: None,
+            // Other ways of finding donors have other distances.
+            far: encoder.filter(|_| how == DonorSearch::Embedding).and_then(|e| e.info().far).map(f64::from),
             k: self.options.top_k.max(1),
         };
         let advice = adviser.advise(donors, suggested);

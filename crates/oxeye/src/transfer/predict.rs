@@ -1,14 +1,17 @@
 //! What the encoder thinks that a schedule would gain.
 
 use crate::NestDescription;
-use oxeye_embed::ModelInfo;
-use oxeye_transform::template::{PANEL_VERSION, Template, panel};
-use std::collections::BTreeMap;
+use oxeye_embed::{Encoder, HostVector, ScheduleFeatures, schedule_features};
+use oxeye_ir::{Nest, Program, SymId};
+use oxeye_transform::Applied;
+use oxeye_transform::template::{PANEL_VERSION, Template};
 
 /// A schedule of the nest.
 pub(crate) struct Schedule<'s> {
     /// The templates that make it.
     pub(crate) templates: &'s [Template],
+    /// What it makes of the nest.
+    pub(crate) applied: &'s Applied,
 }
 
 /// Predictions for the schedules of one nest.
@@ -17,22 +20,38 @@ pub(crate) trait Predict: Sync {
     fn log_speedup(&self, schedule: &Schedule<'_>) -> Option<f64>;
 }
 
-/// What the encoder's heads say of the templates of the panel.
-pub(crate) struct OfPanel(BTreeMap<Template, f64>);
+/// The encoder's word on schedules of a nest.
+pub(crate) struct ByEncoder<'a> {
+    encoder: &'a Encoder,
+    embedding: &'a oxeye_embed::Embedding,
+    before: ScheduleFeatures,
+    value_of: &'a (dyn Fn(SymId) -> Option<i64> + Sync),
+    host: &'a HostVector,
+}
 
-impl OfPanel {
-    /// `None` for an encoder that was not trained on this panel.
-    pub(crate) fn of(info: &ModelInfo, nest: &NestDescription) -> Option<Self> {
-        let is_ours = info.panel_version == PANEL_VERSION.to_string();
-        let known = panel().iter().zip(&nest.embedding.panel);
-        let heads = known.map(|(template, head)| (*template, f64::from(head.log_speedup)));
-        (is_ours && nest.embedding.panel.len() == panel().len()).then(|| Self(heads.collect()))
+impl<'a> ByEncoder<'a> {
+    /// For a nest as it stands in its source; `None` for an encoder that was not trained.
+    pub(crate) fn of(
+        encoder: &'a Encoder,
+        nest: &'a NestDescription,
+        source: (&Program, &Nest),
+        value_of: &'a (dyn Fn(SymId) -> Option<i64> + Sync),
+        host: &'a HostVector,
+    ) -> Option<Self> {
+        // Weights that never saw the panel are random numbers.
+        if encoder.info().panel_version != PANEL_VERSION.to_string() {
+            return None;
+        }
+        let before = schedule_features(source.0, source.1, value_of, host);
+        Some(Self { encoder, embedding: &nest.embedding, before, value_of, host })
     }
 }
 
-impl Predict for OfPanel {
+impl Predict for ByEncoder<'_> {
     fn log_speedup(&self, schedule: &Schedule<'_>) -> Option<f64> {
-        let known: Vec<f64> = schedule.templates.iter().filter_map(|t| self.0.get(t).copied()).collect();
-        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+        let Applied { program, nest, .. } = schedule.applied;
+        let after = schedule_features(program, nest, self.value_of, self.host);
+        let speedups = self.encoder.speedups(self.embedding, &self.before, &[after]).ok()?;
+        speedups.first().copied().map(f64::from)
     }
 }
