@@ -151,8 +151,8 @@ impl Architecture {
     /// The usual sizes, for a panel of so many templates.
     pub fn with_panel(panel: usize) -> Self {
         Self {
-            hidden: 64,
-            rounds: 3,
+            hidden: 48,
+            rounds: 2,
             embedding: 64,
             panel,
             host: 32,

@@ -1,5 +1,6 @@
 //! What the processor core is busy with: a throughput and latency model of the innermost loops of the text.
 
+use super::memory::LINE;
 use super::tree::{AccessNode, StmtNode, Tree};
 use oxeye_analysis::{Operations, operations};
 use oxeye_ir::{Access, ArrayId, Execution, Expr, MathFn, Update};
@@ -10,6 +11,8 @@ const PREFERRED_VECTOR: f64 = 32.0;
 const LATENCY: f64 = 4.0;
 /// Cycles until a stored value can be loaded again.
 const FORWARDING: f64 = 5.0;
+/// Cycles until a value is there again that another thread's neighbours take away.
+const CONTENTION: f64 = 60.0;
 /// Cycles to combine the lanes of an accumulator at the end of a loop.
 const COMBINE: f64 = 14.0;
 /// Vector registers.
@@ -119,7 +122,7 @@ impl<'t, 'a> Model<'t, 'a> {
         let remainder = if lanes.n > 1.0 { (0.5 * (lanes.n - 1.0)).min(trips) } else { 0.0 };
         let exit = if trips / lanes.n < SHORT { SHORT_EXIT } else { EXIT };
         let combines = self.stmts.iter().any(|stmt| self.combines_lanes(stmt));
-        let start = if lanes.n > 1.0 { PROLOGUE } else { 0.0 };
+        let start = if lanes.n > 1.0 || lanes.is_asked { PROLOGUE } else { 0.0 };
         let overhead = entries * (exit + start + if combines { COMBINE } else { 0.0 })
             + self.iterations * (0.5 + guards) / lanes.n
             + entries * remainder * (arithmetic.max(busy) * (1.0 - 1.0 / lanes.n)).max(1.0);
@@ -152,10 +155,14 @@ impl<'t, 'a> Model<'t, 'a> {
         (from..stmt.path.len()).rev().find(|depth| self.tree.loops[stmt.path[*depth]].is_vector())
     }
 
-    fn lanes(&self) -> Lanes {
+    /// Lanes of the vectors that compilers prefer.
+    fn preferred(&self) -> f64 {
         let bytes = self.stmts.iter().flat_map(|stmt| &stmt.accesses).filter(|a| !a.extents.is_empty());
-        let widest = bytes.map(|access| access.element_bytes).fold(4.0, f64::max);
-        let preferred = PREFERRED_VECTOR / widest;
+        PREFERRED_VECTOR / bytes.map(|access| access.element_bytes).fold(4.0, f64::max)
+    }
+
+    fn lanes(&self) -> Lanes {
+        let preferred = self.preferred();
         let Some(loop_idx) = self.rolled else { return Lanes { n: 1.0, is_asked: false } };
         let node = &self.tree.loops[loop_idx];
         let within = |n: f64| if node.trips() < n { 1.0 } else { n };
@@ -232,10 +239,13 @@ impl<'t, 'a> Model<'t, 'a> {
     /// Executions of a statement at a time.
     fn lanes_of(&self, stmt: &StmtNode<'_>, lanes: Lanes) -> f64 {
         match self.vector(stmt) {
-            Some(depth) if depth > self.depth => match self.tree.loops[stmt.path[depth]].l.execution {
-                Execution::Vector { lanes: Some(n), .. } => f64::from(n),
-                _ => lanes.n,
-            },
+            Some(depth) if self.rolled.is_none() || depth > self.depth => {
+                let node = &self.tree.loops[stmt.path[depth]];
+                match node.l.execution {
+                    Execution::Vector { lanes: Some(n), .. } => f64::from(n),
+                    _ => node.trips().clamp(1.0, self.preferred()),
+                }
+            }
             _ => lanes.n,
         }
     }
@@ -302,7 +312,11 @@ impl<'t, 'a> Model<'t, 'a> {
                     .map(|depth| self.tree.loops[stmt.path[depth]].trips().max(1.0))
                     .product();
                 let division = if stmt.stmt.update == Update::Div { 3.0 } else { 1.0 };
-                let memory = if self.accumulates_in_memory(stmt) { FORWARDING } else { 0.0 };
+                let memory = match self.accumulates_in_memory(stmt) {
+                    true if shares_lines(self.tree, stmt) => CONTENTION,
+                    true => FORWARDING,
+                    false => 0.0,
+                };
                 longest = longest.max((LATENCY * division + memory) * waiting / lanes.n);
             }
         }
@@ -444,4 +458,14 @@ fn latency_of(expr: &Expr) -> f64 {
         Expr::Read(_) | Expr::Affine(_) | Expr::Float { .. } => 0.0,
         _ => LATENCY / 2.0,
     }
+}
+
+/// Whether neighbouring iterations of a parallel loop, most likely by different threads, write to one cache line.
+pub(super) fn shares_lines(tree: &Tree<'_>, stmt: &StmtNode<'_>) -> bool {
+    let Some(depth) = stmt.path.iter().position(|idx| tree.loops[*idx].is_parallel()) else { return false };
+    let node = &tree.loops[stmt.path[depth]];
+    let is_close = node.is_dynamic() || node.trips() < 16.0 * tree.threads;
+    let target = stmt.accesses.iter().find(|access| access.is_write && !access.extents.is_empty());
+    let stride = target.and_then(|target| target.strides[depth]);
+    is_close && stride.is_some_and(|stride| stride != 0.0 && stride.abs() < LINE)
 }

@@ -14,7 +14,7 @@ mod tree;
 use crate::graph::Features;
 use crate::schema::{N_SCHEDULE, ScheduleFeature};
 use crate::vectors::HostVector;
-use core::{Leaf, leaves};
+use core::{Leaf, leaves, shares_lines};
 use memory::{Keeper, LINE, Memory, Moved, PAGE};
 use oxeye_ir::{Execution, Expr, MathFn, Nest, Node, Program, Storage, SymId, Update};
 use tree::{StmtNode, Tree};
@@ -348,16 +348,6 @@ fn shape(tree: &Tree<'_>, leaves: &[Leaf], features: &mut ScheduleFeatures) {
         }),
     );
     features.set(F::Reductions, mean(&|stmt| f64::from(u8::from(stmt.stmt.update.reads_target()))));
-}
-
-/// Whether neighbouring iterations of a parallel loop, most likely by different threads, write to one cache line.
-fn shares_lines(tree: &Tree<'_>, stmt: &StmtNode<'_>) -> bool {
-    let Some(depth) = stmt.path.iter().position(|idx| tree.loops[*idx].is_parallel()) else { return false };
-    let node = &tree.loops[stmt.path[depth]];
-    let is_close = node.is_dynamic() || node.trips() < 16.0 * tree.threads;
-    let target = stmt.accesses.iter().find(|access| access.is_write && !access.extents.is_empty());
-    let stride = target.and_then(|target| target.strides[depth]);
-    is_close && stride.is_some_and(|stride| stride != 0.0 && stride.abs() < LINE)
 }
 
 /// Whether a compiler could do better by exchanging loops that are neither marked nor shared: another loop around

@@ -13,6 +13,8 @@ const SAMPLES: u64 = 6;
 const WORK: u64 = 36;
 /// Loops of at most so many vectors are written out as text, as by the renderer.
 const MAX_CHUNKS: u64 = 16;
+/// Innermost loops of at most so many iterations are written out by compilers.
+const MAX_PEELED: u64 = 8;
 
 /// The nest as arenas of loops and statements.
 pub(super) struct Tree<'a> {
@@ -54,6 +56,8 @@ pub(super) struct LoopNode<'a> {
     imbalance: f64,
     /// Whether bounds or guards inside depend on its iterator.
     is_used: bool,
+    /// Whether there are loops inside.
+    holds_loops: bool,
     /// A constant number of iterations, if it is one whatever the loops around.
     pub(super) constant_trips: Option<u64>,
 }
@@ -105,12 +109,15 @@ impl LoopNode<'_> {
         if self.entries > 0.0 { (self.imbalance / self.entries).max(1.0) } else { 1.0 }
     }
 
-    /// Whether the text has its iterations one after the other.
+    /// Whether the text, or what a compiler makes of it, has its iterations one after the other.
     pub(super) fn is_written_out(&self) -> bool {
         match (&self.l.execution, self.constant_trips) {
             (Execution::Unrolled, Some(_)) => true,
             (Execution::Vector { lanes: Some(lanes), .. }, Some(trips)) => {
                 trips <= MAX_CHUNKS * u64::from(*lanes)
+            }
+            (Execution::Vector { lanes: None, .. } | Execution::Sequential, Some(trips)) => {
+                trips <= MAX_PEELED && !self.holds_loops
             }
             _ => false,
         }
@@ -166,6 +173,7 @@ impl<'a> Tree<'a> {
                         iterations: 0.0,
                         imbalance: 0.0,
                         is_used: l.body.iter().any(|inner| controls(inner, l.id)),
+                        holds_loops: l.body.iter().any(holds_loops),
                         constant_trips: l.constant_trip_count(),
                     });
                     path.push(position);
@@ -379,22 +387,27 @@ impl<'a> Tree<'a> {
         self.forget_loops_that_do_not_matter(stmt_idx);
     }
 
-    /// An index that is not affine does not move with loops that it does not mention.
+    /// An index that is not affine does not move with loops that matter neither to it nor to the bounds of loops that do.
     fn forget_loops_that_do_not_matter(&mut self, stmt_idx: usize) {
-        let stmt = &mut self.stmts[stmt_idx];
-        let ids: Vec<LoopId> = stmt.path.iter().map(|loop_idx| self.loops[*loop_idx].l.id).collect();
-        for access in &mut stmt.accesses {
-            for (depth, id) in ids.iter().enumerate() {
-                let mut is_still = true;
-                for (dim, index) in access.access.indices.iter().enumerate() {
-                    if access.steps[depth][dim].is_none() && !index.uses(*id) {
+        let path: Vec<&Loop> = self.stmts[stmt_idx].path.iter().map(|idx| self.loops[*idx].l).collect();
+        for access in &mut self.stmts[stmt_idx].accesses {
+            let mut is_still = vec![true; path.len()];
+            for (dim, index) in access.access.indices.iter().enumerate() {
+                let mut matters: Vec<bool> = path.iter().map(|l| index.uses(l.id)).collect();
+                for inner in (0..path.len()).rev() {
+                    for outer in 0..inner {
+                        matters[outer] |= matters[inner] && bounds_use(path[inner], path[outer].id);
+                    }
+                }
+                for depth in 0..path.len() {
+                    if access.steps[depth][dim].is_none() && !matters[depth] {
                         access.steps[depth][dim] = Some(0.0);
                     }
-                    is_still &= access.steps[depth][dim] == Some(0.0);
+                    is_still[depth] &= access.steps[depth][dim] == Some(0.0);
                 }
-                if is_still {
-                    access.strides[depth] = Some(0.0);
-                }
+            }
+            for (stride, _) in access.strides.iter_mut().zip(is_still).filter(|(_, is_still)| *is_still) {
+                *stride = Some(0.0);
             }
         }
     }
@@ -460,16 +473,21 @@ impl AccessNode<'_> {
 
 /// Whether a bound or guard of the node depends on the iterator.
 fn controls(node: &Node, id: LoopId) -> bool {
-    let in_bound = |bound: &Bound| {
-        bound.0.iter().any(|term| match term {
-            BoundTerm::Affine { expr, .. } => expr.uses(id),
-            BoundTerm::Data(expr) => expr.uses(id),
-        })
-    };
     let here = match node {
-        Node::Loop(l) => in_bound(&l.lower) || in_bound(&l.upper),
+        Node::Loop(l) => bounds_use(l, id),
         Node::If { condition, .. } => condition.uses(id),
         Node::Stmt(_) => false,
     };
     here || node.bodies().into_iter().flatten().any(|inner| controls(inner, id))
+}
+
+fn bounds_use(l: &Loop, id: LoopId) -> bool {
+    l.lower.0.iter().chain(&l.upper.0).any(|term| match term {
+        BoundTerm::Affine { expr, .. } => expr.uses(id),
+        BoundTerm::Data(expr) => expr.uses(id),
+    })
+}
+
+fn holds_loops(node: &Node) -> bool {
+    matches!(node, Node::Loop(_)) || node.bodies().into_iter().flatten().any(holds_loops)
 }

@@ -3,6 +3,7 @@
 mod features;
 mod invariance;
 mod oracle;
+mod schedule;
 mod schema;
 mod weights;
 

@@ -2,15 +2,24 @@
 
 use super::{difference, graph_of_sample, graph_of_text, shape};
 use crate::{
-    Architecture, EdgeKind, Embedding, Encoder, ModelInfo, N_NODE, NestGraph, NodeKind, ProfileVector,
-    Weights,
+    Architecture, EdgeKind, Embedding, Encoder, Features, ModelInfo, N_NODE, N_PROFILE, N_SCHEDULE, NestGraph,
+    NodeKind, ProfileFeature, ProfileVector, ScheduleFeature, ScheduleFeatures, Weights,
 };
-use oxeye_ir::testing::random_program;
+use oxeye_ir::testing::{Random, random_program};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-const SMALL: Architecture =
-    Architecture { hidden: 6, rounds: 2, embedding: 5, panel: 3, host: 4, readout: 7 };
+const SMALL: Architecture = Architecture {
+    hidden: 6,
+    rounds: 2,
+    embedding: 5,
+    panel: 3,
+    host: 4,
+    readout: 7,
+    context: 2,
+    cost: 4,
+    members: 2,
+};
 
 /// The specification, one node and one number at a time, in double precision.
 struct Oracle<'w>(&'w Weights);
@@ -109,8 +118,44 @@ impl Oracle<'_> {
             panel: panel.collect(),
             log_seconds: self.linear("head.seconds", latest)[0] as f32,
             log_gflops: self.linear("head.gflops", latest)[0] as f32,
+            context: narrow(&self.context(latest)),
+            measured_log2_seconds: graph.profile.map(|profile| seconds_of(&profile).log2() as f32),
         }
     }
+
+    fn context(&self, z: &[f64]) -> Vec<f64> {
+        self.linear("cost.context", z).into_iter().map(f64::tanh).collect()
+    }
+
+    /// `g` of the specification.
+    fn log2_seconds(
+        &self,
+        embedding: &Embedding,
+        before: &ScheduleFeatures,
+        schedule: &ScheduleFeatures,
+    ) -> f64 {
+        let (shift, scale) = (self.tensor("schedule.shift"), self.tensor("schedule.scale"));
+        let x: Vec<f64> = (0..N_SCHEDULE)
+            .map(|k| (f64::from(schedule[k]) - f64::from(shift[k])) * f64::from(scale[k]))
+            .collect();
+        let r = embedding.measured_log2_seconds.map_or([0.0; 2], |measured| {
+            let estimate = before.raw(ScheduleFeature::Seconds).log2();
+            [((f64::from(measured) - estimate) / 8.0).clamp(-1.0, 1.0), 1.0]
+        });
+        let near = x.iter().map(|x| x.clamp(-3.0, 3.0)).collect();
+        let input = [near, wide(&embedding.context), r.to_vec()].concat();
+        let n = self.0.info().architecture.members;
+        let member = |k: usize| {
+            let a = relu(self.linear(&format!("cost.{k}.1"), &input));
+            let b = relu(self.linear(&format!("cost.{k}.2"), &a));
+            self.linear(&format!("cost.{k}.3"), &[b, x.clone()].concat())[0]
+        };
+        (0..n).map(member).sum::<f64>() / n as f64
+    }
+}
+
+fn seconds_of(profile: &Features<N_PROFILE>) -> f64 {
+    profile.raw(ProfileFeature::Seconds)
 }
 
 fn wide(list: &[f32]) -> Vec<f64> {
@@ -137,7 +182,7 @@ fn unit(list: &[f64]) -> Vec<f32> {
 fn assert_close(found: &Embedding, expected: &Embedding) {
     let numbers = |embedding: &Embedding| -> Vec<f32> {
         let panel = embedding.panel.iter().flat_map(|p| [p.log_speedup, p.applicable]);
-        let lists = [&embedding.nest].into_iter().chain(&embedding.profiled);
+        let lists = [&embedding.nest, &embedding.context].into_iter().chain(&embedding.profiled);
         let all = lists.chain(embedding.nodes.iter().map(|(_, h)| h)).flatten().copied().chain(panel);
         all.chain([embedding.log_seconds, embedding.log_gflops]).collect()
     };
@@ -162,7 +207,18 @@ proptest! {
         let without = encoder.embed(&graph).expect("it is sound");
         prop_assert_eq!(&embedding.nest, &without.nest);
         prop_assert_ne!(embedding.profiled.as_ref(), Some(&embedding.nest));
-        prop_assert_ne!(embedding.panel, without.panel);
+        prop_assert_ne!(&embedding.panel, &without.panel);
+        // Schedules with any features, whatever the embedding.
+        let mut random = Random::new(seed);
+        let mut schedule = || Features([0.0; N_SCHEDULE].map(|_| random.between(-300, 300) as f32 / 100.0));
+        let (before, after) = (schedule(), schedule());
+        for embedding in [&embedding, &without] {
+            let oracle = Oracle(&weights);
+            let expected =
+                oracle.log2_seconds(embedding, &before, &before) - oracle.log2_seconds(embedding, &before, &after);
+            let found = encoder.speedups(embedding, &before, &[after]).expect("it is sound")[0];
+            prop_assert!((f64::from(found) - expected).abs() < 1e-5 * expected.abs().max(10.0), "{} {}", found, expected);
+        }
     }
 }
 
@@ -186,7 +242,8 @@ fn numbers_worked_out_by_hand() {
         graph.nodes.iter().map(|node| node.id.as_str()).collect::<Vec<_>>(),
         ["L0", "S0", "S0.0", "A0"]
     );
-    let architecture = Architecture { hidden: 2, rounds: 1, embedding: 2, panel: 1, host: 1, readout: 2 };
+    let architecture =
+        Architecture { hidden: 2, rounds: 1, embedding: 2, panel: 1, host: 1, readout: 2, ..SMALL };
     let info = ModelInfo::new("by hand", "none", architecture);
     let weights = Weights::new(info, |name| {
         let (_, shape) = architecture.tensors().into_iter().find(|(known, _)| known == name)?;

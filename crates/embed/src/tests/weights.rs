@@ -152,6 +152,19 @@ fn weights_are_checked_wherever_they_come_from() {
     assert!(matches!(encoder.embed(&graph), Err(EmbedError::EmbeddingNotFinite)));
 }
 
+/// Files from before there was such a thing have no such distance.
+#[test]
+fn how_far_donors_may_be_is_kept() {
+    let info = ModelInfo { far: Some(0.75), ..tiny().info().clone() };
+    let weights = tiny();
+    let values = |name: &str| Some(weights.tensor(name)?.1.to_vec());
+    let far = Weights::new(info, values).expect("they are sound");
+    let read = Weights::from_bytes(&far.to_bytes().expect("they can be written")).expect("they are sound");
+    assert_eq!(read.info().far, Some(0.75));
+    assert!(!weights.info().to_json().contains("far"));
+    assert_eq!(ModelInfo::from_json(&weights.info().to_json()).expect("it is sound").far, None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(5), ..ProptestConfig::default() })]
 

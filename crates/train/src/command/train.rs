@@ -63,6 +63,9 @@ struct How {
     /// Passes over unlabelled nests before them.
     #[arg(long, default_value_t = 10)]
     pretrain_epochs: usize,
+    /// Passes of the predictions for schedules alone, behind the others.
+    #[arg(long, default_value_t = TrainOptions::default().head_epochs)]
+    head_epochs: usize,
     /// Nests a step.
     #[arg(long, default_value_t = TrainOptions::default().batch)]
     batch: usize,
@@ -118,6 +121,7 @@ impl How {
             seed: self.seed,
             epochs: self.epochs,
             pretrain_epochs: if unlabelled { self.pretrain_epochs } else { 0 },
+            head_epochs: self.head_epochs,
             batch: self.batch,
             rate: self.rate,
             decay: self.decay,

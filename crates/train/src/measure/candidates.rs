@@ -52,12 +52,20 @@ pub fn schedules(
             _ => Some(guarded(|| instantiator.instantiate(template)).and_then(|r| r)),
         })
         .collect();
-    in_parallel(recipes.len(), jobs, &|t| recipes[t].as_ref().map(|recipe| scheduled(program, nest, recipe)))
+    in_parallel(recipes.len(), jobs, &|t| {
+        recipes[t].as_ref().map(|recipe| scheduled(program, nest, t, recipe))
+    })
 }
 
-fn scheduled(program: &Program, nest: &Nest, recipe: &Result<Recipe, String>) -> Result<Scheduled, Unmade> {
+fn scheduled(
+    program: &Program,
+    nest: &Nest,
+    t: usize,
+    recipe: &Result<Recipe, String>,
+) -> Result<Scheduled, Unmade> {
     let recipe = recipe.clone().map_err(|why| (Status::Inapplicable, why))?;
-    if recipe.steps.is_empty() {
+    // Any other template's loops are written anew, even where it has no steps.
+    if t == 0 {
         return Ok(Scheduled { program: program.clone(), nest: nest.clone(), recipe });
     }
     let applied = guarded(|| apply(program, nest, &recipe, POLICY).map_err(|e| e.to_string()));

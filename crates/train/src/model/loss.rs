@@ -63,18 +63,7 @@ pub(super) fn loss(
     weights: &LossWeights,
 ) -> Loss {
     let device = prediction.z.device();
-    let huber = |found: &Tensor, wanted: &Tensor, mask: &Tensor, delta: f64| {
-        masked(&found.huber_loss(wanted, Reduction::None, delta), mask)
-    };
-    // Every member learns by itself.
-    let found = log2_seconds.index_select(0, &schedules.before) - log2_seconds;
-    let per_member = |found: &Tensor, wanted: &Tensor, mask: &Tensor| {
-        let wanted = wanted.unsqueeze(1).expand_as(found);
-        huber(found, &wanted, &mask.unsqueeze(1).expand_as(found), HUBER)
-    };
-    let speedup = per_member(&found, &schedules.log_speedups, &schedules.weights);
-    let is_any = Tensor::ones_like(&schedules.log_seconds);
-    let seconds = per_member(log2_seconds, &schedules.log_seconds, &is_any);
+    let [speedup, seconds] = schedule_losses(log2_seconds, schedules);
     let panel = huber(&prediction.log_speedups, &targets.log_speedups, &targets.speedup_mask, 1.0);
     let entropy = prediction.applicable.binary_cross_entropy_with_logits::<Tensor>(
         &targets.applicable,
@@ -104,6 +93,23 @@ pub(super) fn loss(
     let parts = [0, 1, 2, 3, 4, 5, 6].map(|k| weighed[k].0.double_value(&[]));
     let total = weighed.iter().fold(Tensor::zeros([], (Kind::Float, device)), |sum, (l, w)| sum + l * *w);
     Loss { total, parts }
+}
+
+/// Of log2 speedups and of log2 seconds, given the latter, a column a member: every member learns by itself.
+pub(super) fn schedule_losses(log2_seconds: &Tensor, schedules: &Schedules) -> [Tensor; 2] {
+    let per_member = |found: &Tensor, wanted: &Tensor, weights: &Tensor| {
+        let weights = weights.unsqueeze(1).expand_as(found);
+        huber(found, &wanted.unsqueeze(1).expand_as(found), &weights, HUBER)
+    };
+    let speedups = log2_seconds.index_select(0, &schedules.before) - log2_seconds;
+    [
+        per_member(&speedups, &schedules.log_speedups, &schedules.weights),
+        per_member(log2_seconds, &schedules.log_seconds, &schedules.log_seconds.ones_like()),
+    ]
+}
+
+fn huber(found: &Tensor, wanted: &Tensor, mask: &Tensor, delta: f64) -> Tensor {
+    masked(&found.huber_loss(wanted, Reduction::None, delta), mask)
 }
 
 /// The mean over what is known.

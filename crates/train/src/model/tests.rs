@@ -97,7 +97,7 @@ fn exported_weights_are_those_that_were_trained() {
 }
 
 fn options() -> TrainOptions {
-    TrainOptions { epochs: 6, batch: 16, ..TrainOptions::default() }
+    TrainOptions { epochs: 6, head_epochs: 3, batch: 16, ..TrainOptions::default() }
 }
 
 #[test]

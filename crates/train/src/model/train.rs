@@ -3,7 +3,7 @@
 use super::adamw::AdamW;
 use super::batch::{Batch, Schedules, Targets};
 use super::encoder::TorchEncoder;
-use super::loss::{LossWeights, loss};
+use super::loss::{LossWeights, loss, schedule_losses};
 use crate::curves::Epoch;
 use crate::example::{Example, WORST};
 use crate::metrics::{Metrics, PanelGuess};
@@ -25,6 +25,8 @@ pub struct TrainOptions {
     pub seed: u64,
     /// Passes over the data.
     pub epochs: usize,
+    /// Passes of the predictions for schedules alone, behind the others: embeddings stay as they are.
+    pub head_epochs: usize,
     /// Passes over unlabelled nests before them.
     pub pretrain_epochs: usize,
     /// Nests a step.
@@ -51,9 +53,10 @@ impl Default for TrainOptions {
     fn default() -> Self {
         Self {
             seed: 1,
-            epochs: 60,
+            epochs: 25,
+            head_epochs: 120,
             pretrain_epochs: 0,
-            batch: 32,
+            batch: 64,
             rate: 2e-3,
             decay: 1e-2,
             profiled: 0.5,
@@ -188,6 +191,7 @@ pub fn train(
             save(folder, &encoder, &optimiser, options, &info, &epochs)?;
         }
     }
+    head_passes(&mut encoder, &mut optimiser, &training, options);
     let metrics = |profiled| {
         let guesses = predict(&encoder, &held_out, profiled, options.batch);
         Metrics::of(&held_out, &guesses)
@@ -269,6 +273,8 @@ fn pass_over(
         }
     }
     rng.shuffle(&mut groups);
+    // Dropout draws from libtorch's own numbers.
+    tch::manual_seed(rng.bits() as i64);
     let order: Vec<&Example> = groups.into_iter().flatten().collect();
     let (mut total, mut parts, mut n_batches) = (0.0, [0.0; 7], 0.0);
     for batch in order.chunks(options.batch.max(2)) {
@@ -280,9 +286,7 @@ fn pass_over(
         let mut schedules = Schedules::of(batch, &profiled, device);
         schedules.jitter(options.jitter, encoder.scale(), &mut rng);
         let prediction = encoder.forward(&union);
-        let seen: Vec<f32> =
-            batch.iter().map(|_| if rng.chance(options.without_context) { 0.0 } else { 1.0 }).collect();
-        let context = &prediction.context * Tensor::from_slice(&seen).to_device(device).unsqueeze(1);
+        let context = seen_at_times(&prediction.context, options, &mut rng);
         let log2_seconds = encoder.log2_seconds(&context, &schedules, options.dropout);
         let loss = loss(&prediction, &log2_seconds, &schedules, &targets, batch, &options.weights);
         total += loss.total.double_value(&[]);
@@ -291,6 +295,57 @@ fn pass_over(
         optimiser.step(encoder, &loss.total, rate);
     }
     (total / n_batches, parts.map(|p| p / n_batches))
+}
+
+/// The context of each nest, or zeros in its place.
+fn seen_at_times(context: &Tensor, options: &TrainOptions, rng: &mut Rng) -> Tensor {
+    let seen = |_| if rng.chance(options.without_context) { 0.0f32 } else { 1.0 };
+    let seen: Vec<f32> = (0..context.size()[0]).map(seen).collect();
+    context * Tensor::from_slice(&seen).to_device(context.device()).unsqueeze(1)
+}
+
+/// Trains the predictions for schedules, given embeddings that no longer change.
+fn head_passes(
+    encoder: &mut TorchEncoder,
+    optimiser: &mut AdamW,
+    examples: &[&Example],
+    options: &TrainOptions,
+) {
+    let contexts = [false, true].map(|profiled| contexts(encoder, examples, profiled, options.batch));
+    let device = encoder.device();
+    for pass in 0..options.head_epochs {
+        let number = 2_000_000 + pass as u64;
+        let mut rng = Rng::new(options.seed, number);
+        tch::manual_seed(options.seed as i64 ^ number as i64);
+        let mut order: Vec<usize> = (0..examples.len()).collect();
+        rng.shuffle(&mut order);
+        let done = pass as f64 / options.head_epochs as f64;
+        let rate = options.rate * 0.5 * (1.0 + (std::f64::consts::PI * done).cos());
+        for chunk in order.chunks(options.batch.max(2)) {
+            let batch: Vec<&Example> = chunk.iter().map(|k| examples[*k]).collect();
+            let profiled: Vec<bool> = batch.iter().map(|_| rng.chance(options.profiled)).collect();
+            let rows = chunk.iter().zip(&profiled).map(|(k, p)| contexts[usize::from(*p)].get(*k as i64));
+            let context = Tensor::stack(&rows.collect::<Vec<_>>(), 0);
+            let mut schedules = Schedules::of(&batch, &profiled, device);
+            schedules.jitter(options.jitter, encoder.scale(), &mut rng);
+            let context = seen_at_times(&context, options, &mut rng);
+            let found = encoder.log2_seconds(&context, &schedules, options.dropout);
+            let [speedup, seconds] = schedule_losses(&found, &schedules);
+            let loss = speedup * options.weights.speedup + seconds * options.weights.seconds;
+            optimiser.step(encoder, &loss, rate);
+        }
+    }
+}
+
+/// What predictions for schedules see of nests, one row a nest.
+fn contexts(encoder: &TorchEncoder, examples: &[&Example], profiled: bool, batch: usize) -> Tensor {
+    tch::no_grad(|| {
+        let of = |chunk: &[&Example]| {
+            let graphs: Vec<NestGraph> = chunk.iter().map(|e| graph_of(e, profiled)).collect();
+            encoder.forward(&Batch::of(&graphs.iter().collect::<Vec<_>>(), encoder.device())).context
+        };
+        Tensor::cat(&examples.chunks(batch.max(1)).map(of).collect::<Vec<_>>(), 0)
+    })
 }
 
 /// What an encoder says of nests.
