@@ -7,8 +7,8 @@ use crate::schedule::{Band, Schedule, Tree, affine_condition, leaves};
 use crate::space::{gist, implies, is_empty, project};
 use crate::storage::{self, Layout};
 use oxeye_ir::{
-    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Nest,
-    Node, Program, Relation, StmtId, Storage, Var,
+    Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId,
+    Nest, Node, Program, Relation, StmtId, Storage, Var,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,19 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Where the statements of a loop have no common range because some may not run at all, the nest is written for the case
 /// that all run, with `original` for the other.
 pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Program, Nest), String> {
-    let layouts = storage::assign(&mut schedule)?;
+    let whole: Vec<Array> = schedule.temporaries.iter().map(|t| schedule.program.array(*t).clone()).collect();
+    let mut layouts = storage::assign(&mut schedule)?;
     let (mut program, mut roots) = match trees_under(&schedule, &[]) {
         Ok(found) => found,
         Err(reason) => {
             let all_run = all_run(&schedule);
             if all_run.is_empty() {
                 return Err(reason);
+            }
+            // The original has them as they were.
+            for array in whole {
+                layouts.remove(&array.id);
+                schedule.program.arrays.insert(array.id, array);
             }
             let (program, roots) = trees_under(&schedule, &all_run)?;
             (program, guarded(&all_run, roots, original.roots.clone()))
@@ -36,8 +42,10 @@ pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Progr
     nest.roots = roots;
     for l in nest.loops() {
         if let Execution::Parallel { reductions, .. } | Execution::Vector { reductions, .. } = &l.execution
-            && let Some(r) =
-                reductions.iter().find(|r| layouts.get(&r.array).is_some_and(|l| !l.kept.is_empty()))
+            && let Some(r) = reductions.iter().find(|r| {
+                let is_private = schedule.privates.iter().any(|p| p.array == r.array);
+                is_private && layouts.get(&r.array).is_some_and(|l| !l.kept.is_empty())
+            })
         {
             let name = &schedule.program.array(r.array).name;
             return Err(format!(

@@ -39,6 +39,10 @@
 //! let text = applied.nest.display(&applied.program).to_string();
 //! assert!(text.contains("for L1 j: i32 in 0 .. n vector {"), "{text}");
 //!
+//! // The same from the normal form of the nest, which it shares with other spellings of the product.
+//! let from_normal_form: Recipe = "normalize; vectorize L2".parse()?;
+//! assert!(apply(&program, nest, &from_normal_form, policy).is_ok());
+//!
 //! // What cannot be proved is refused, with the reason.
 //! let sums_in_lanes: Recipe = serde_json::from_str(r#"[{"step": "vectorize", "at": 2}]"#)?;
 //! let refusal = apply(&program, nest, &sums_in_lanes, policy).unwrap_err();
@@ -112,16 +116,17 @@ pub struct Refusal {
 /// If a step does not fit the nest, or the result cannot be proved to keep every dependence.
 pub fn apply(program: &Program, nest: &Nest, recipe: &Recipe, policy: Policy) -> Result<Applied, Refusal> {
     if recipe.steps.first() != Some(&Transformation::Normalize) {
-        return apply_from(program, nest, recipe, 0, policy);
+        return apply_from(Schedule::import(program, nest), nest, recipe, 0, policy);
     }
     let normal = normalize_nest(program, nest, policy);
-    let applied = apply_from(&normal.program, &normal.nest, recipe, 1, policy)?;
+    let schedule = Schedule::import_normal(&normal.program, &normal.nest);
+    let applied = apply_from(schedule, &normal.nest, recipe, 1, policy)?;
     Ok(Applied { reassociated: applied.reassociated || normal.reassociated, ..applied })
 }
 
-/// Applies the steps of a recipe from number `first` on.
+/// Applies the steps of a recipe from number `first` on to the schedule that `nest` was imported as.
 fn apply_from(
-    program: &Program,
+    mut schedule: Schedule,
     nest: &Nest,
     recipe: &Recipe,
     first: usize,
@@ -133,7 +138,6 @@ fn apply_from(
         transformation: rest.get(k).map_or("emit".into(), |s| s.to_string()),
         reason,
     };
-    let mut schedule = Schedule::import(program, nest);
     let mut stages = vec![schedule.clone()];
     for (k, step) in rest.iter().enumerate() {
         steps::edit(&mut schedule, step, policy).map_err(|reason| refusal(k, reason))?;

@@ -133,6 +133,8 @@ pub(crate) struct Schedule {
     pub(crate) roots: Vec<Tree>,
     pub(crate) iterators: IndexMap<LoopId, IteratorInfo>,
     pub(crate) privates: Vec<Private>,
+    /// Temporaries of the whole nest, which may be stored in less if all uses of an element end up near each other.
+    pub(crate) temporaries: Vec<ArrayId>,
     pub(crate) pairs: std::rc::Rc<Vec<OriginalPair>>,
     pub(crate) next_loop: u32,
     /// Keep what innermost loops accumulate in registers when the nest is written.
@@ -379,11 +381,31 @@ impl Schedule {
             roots,
             iterators,
             privates,
+            temporaries: Vec::new(),
             pairs: Default::default(),
             next_loop,
             scalar_replacement: true,
         };
         schedule.pairs = std::rc::Rc::new(crate::legality::original_pairs(&schedule));
+        schedule
+    }
+
+    /// The normal form of a nest, which keeps values in temporaries so that everything can be distributed.
+    pub(crate) fn import_normal(program: &Program, nest: &Nest) -> Self {
+        let mut schedule = Self::import(program, nest);
+        let is_temporary = |id: &ArrayId| {
+            let array = schedule.program.array(*id);
+            let is_private = schedule.privates.iter().any(|p| p.array == *id);
+            let uses = schedule.statements.iter().flat_map(|s| s.accesses.iter().map(move |a| (s, a)));
+            let is_exact = |(s, a): (&Statement, &MemoryAccess)| {
+                a.array != *id || s.assignment().is_some() && a.indices.iter().all(Option::is_some)
+            };
+            array.storage == Storage::Temp(None)
+                && !array.shape.is_empty()
+                && !is_private
+                && uses.into_iter().all(is_exact)
+        };
+        schedule.temporaries = schedule.nest.arrays().into_iter().filter(is_temporary).collect();
         schedule
     }
 

@@ -1,8 +1,9 @@
-//! How much of a private scalar's expansion a schedule needs.
+//! How much of a private scalar's expansion a schedule needs, and of the temporaries that normalization has made.
 //!
 //! For the judge a private scalar is an array over the loops that make it private (see [`crate::privatize`]). In the
 //! emitted nest it becomes a scalar declared in the innermost loop that holds all uses of an element, or, where uses
-//! of many elements lie apart (after distribution), an array over the iterators that tell them apart.
+//! of many elements lie apart (after distribution), an array over the iterators that tell them apart. The same is done for
+//! a temporary of the whole nest, which otherwise stays as it is.
 
 use crate::legality::contraction_of;
 use crate::schedule::{MemoryAccess, Schedule, Statement};
@@ -19,22 +20,37 @@ pub(crate) struct Layout {
 
 type Use<'a> = (&'a Statement, &'a MemoryAccess);
 
-/// Decides the storage of every private scalar, updating its declaration.
+/// Where an array is stored: what stays of its dimensions, where it is declared, and its extents.
+type Plan = (Layout, Storage, Vec<Option<Expr>>);
+
+/// Decides the storage of every private scalar and temporary, updating its declaration.
 pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout>, String> {
     let mut layouts = BTreeMap::new();
-    for private in schedule.privates.clone() {
-        let (layout, storage, shape) = plan(schedule, private.array)?;
+    let privates = schedule.privates.clone().into_iter().map(|p| (p.array, false));
+    let temporaries = schedule.temporaries.clone().into_iter().map(|t| (t, true));
+    for (id, is_temporary) in privates.chain(temporaries) {
+        let (layout, storage, shape) = match plan(schedule, id, is_temporary) {
+            Some(plan) => plan,
+            None if is_temporary => continue,
+            None => {
+                return Err(format!(
+                    "scalar {} would need a copy for every iteration, and the number of iterations is not known",
+                    schedule.program.array(id).name
+                ));
+            }
+        };
         let own_dims = layout.kept.len();
-        let array = &mut schedule.program.arrays[&private.array];
+        let array = &mut schedule.program.arrays[&id];
         debug_assert_eq!(own_dims, shape.len());
         array.storage = storage;
         array.shape = shape;
-        layouts.insert(private.array, layout);
+        layouts.insert(id, layout);
     }
     Ok(layouts)
 }
 
-fn plan(schedule: &Schedule, array: ArrayId) -> Result<(Layout, Storage, Vec<Option<Expr>>), String> {
+/// The storage in the innermost scope possible. A temporary has none if that is the whole nest.
+fn plan(schedule: &Schedule, array: ArrayId, is_temporary: bool) -> Option<Plan> {
     let mut uses: Vec<Use> = Vec::new();
     let mut common: Option<Vec<LoopId>> = None;
     for (index, (statement, path)) in schedule.statements.iter().zip(schedule.paths()).enumerate() {
@@ -53,8 +69,8 @@ fn plan(schedule: &Schedule, array: ArrayId) -> Result<(Layout, Storage, Vec<Opt
     }
     let common = common.unwrap_or_default();
     let n_dims = schedule.program.array(array).shape.len();
-    let name = &schedule.program.array(array).name;
-    for depth in (0..=common.len()).rev() {
+    let outermost = usize::from(is_temporary);
+    for depth in (outermost..=common.len()).rev() {
         let scope = &common[..depth];
         if !stays_inside(schedule, &uses, scope) {
             continue;
@@ -75,12 +91,10 @@ fn plan(schedule: &Schedule, array: ArrayId) -> Result<(Layout, Storage, Vec<Opt
             }
         }
         if known {
-            return Ok((layout, Storage::Temp(scope.last().copied()), shape));
+            return Some((layout, Storage::Temp(scope.last().copied()), shape));
         }
     }
-    Err(format!(
-        "scalar {name} would need a copy for every iteration, and the number of iterations is not known"
-    ))
+    None
 }
 
 /// Systems of every pair of uses, both in their domains, with the loops of `scope` equal up to `n_equal`.

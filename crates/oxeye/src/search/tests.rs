@@ -4,11 +4,11 @@ use super::budget::{Allowance, Budget, Clock};
 use super::explore::{Bounds, Explorer, Limits, Measurements, State, Stop};
 use super::log::{Header, Log, NestName, SEARCH_SCHEMA};
 use super::space::{self, Draft, Space, digest};
-use super::trial::{Measurement, Outcome, Proposal, Tried};
+use super::trial::{Measurement, Outcome, Plan, Proposal, Tried};
 use super::trial_recipes;
 use super::workbench::Remembering;
 use crate::candidates::Rendering;
-use crate::{Compiler, Error};
+use crate::{Compiler, Error, Recipe};
 use oxeye_ir::Program;
 use oxeye_transform::{Machine, Policy};
 use std::cell::{Cell, RefCell};
@@ -351,6 +351,19 @@ fn every_logged_trial_can_be_applied_again() {
     }
     assert!(n_replayed >= 24, "{n_replayed}");
     assert!(trial_recipes(&path, 100_000).is_err());
+}
+
+/// The steps after these two speak of the loops that they make.
+#[test]
+fn edits_keep_the_normal_form_and_the_order() {
+    let text = "normalize; reorder S0[0 L0 0 L2 0 L1 0]; tile L3:8; vectorize L5";
+    let recipe: Recipe = text.parse().expect("a recipe");
+    let edits = space::edits("x", &recipe);
+    assert!(edits.len() > 3, "{edits:?}");
+    for edit in edits {
+        let Plan::Recipe { recipe: edited, .. } = edit else { panic!("{edit:?}") };
+        assert_eq!(edited.steps[..2], recipe.steps[..2]);
+    }
 }
 
 #[test]

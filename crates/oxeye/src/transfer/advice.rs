@@ -1,7 +1,7 @@
 //! What to try on a nest: what helped its donors, the panel, and the suggested schedules, as candidates with a score.
 
 use super::align::{AlignedNode, align};
-use super::donors::{Donor, DonorTrial};
+use super::donors::Donor;
 use super::predict::{Predict, Schedule};
 use super::remap::{Names, remap};
 use super::score::{Scenario, choose, expected};

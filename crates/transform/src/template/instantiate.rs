@@ -51,7 +51,7 @@ struct Made {
 impl<'a> Instantiator<'a> {
     /// For a nest of `program`.
     pub fn new(program: &'a Program, nest: &'a Nest, machine: &Machine, policy: Policy) -> Self {
-        let source = Start::new(program, nest.clone(), *machine, policy, Vec::new());
+        let source = Start::new(Schedule::import(program, nest), nest.clone(), *machine, policy, Vec::new());
         Self { program, nest, policy, machine: *machine, source, normal: None }
     }
 
@@ -107,8 +107,9 @@ impl<'a> Instantiator<'a> {
         let Self { program, nest, policy, machine, .. } = *self;
         self.normal.get_or_insert_with(|| {
             let normal = normalize_nest(program, nest, policy);
+            let schedule = Schedule::import_normal(&normal.program, &normal.nest);
             let first = vec![Transformation::Normalize];
-            (Start::new(&normal.program, normal.nest, machine, policy, first), normal.change)
+            (Start::new(schedule, normal.nest, machine, policy, first), normal.change)
         })
     }
 
@@ -160,13 +161,12 @@ fn usual(strategy: Strategy, threads: Threads) -> Template {
 
 impl Start {
     fn new(
-        program: &Program,
+        schedule: Schedule,
         nest: Nest,
         machine: Machine,
         policy: Policy,
         first: Vec<Transformation>,
     ) -> Self {
-        let schedule = Schedule::import(program, &nest);
         let products = contraction::products(&schedule);
         Self { nest, schedule, policy, machine, first, products, made: BTreeMap::new() }
     }
@@ -176,9 +176,6 @@ impl Start {
     }
 
     fn attempt(&mut self, template: &Template) -> Result<Recipe, Unfit> {
-        if !self.has_loops() {
-            return Err(Unfit::Inapplicable("no loop of the nest has bounds that can be analysed".into()));
-        }
         if template.threads != Threads::One && self.machine.threads < 2 {
             return Err(Unfit::Inapplicable("there is one thread only".into()));
         }
@@ -210,6 +207,9 @@ impl Start {
     }
 
     fn made(&mut self, template: &Template) -> Result<&Made, Unfit> {
+        if !self.has_loops() {
+            return Err(Unfit::Inapplicable("no loop of the nest has bounds that can be analysed".into()));
+        }
         let own = match template.strategy {
             Strategy::Loops(_) | Strategy::Crossings => None,
             Strategy::Contract(_) | Strategy::Factor { .. } | Strategy::TimeTiles { .. } => {
