@@ -35,7 +35,7 @@ pub struct NestDescription {
     space: EmbeddingSpace,
 }
 
-/// What kind of node stands for the nest as a whole, as it lies without its profile.
+/// The kind of the nodes that hold, one part after another, where the nest lies without its profile.
 const STATIC_KIND: &str = "nest";
 
 impl Embedder {
@@ -119,7 +119,7 @@ impl NestDescription {
     }
 
     /// The embedding as the database keeps it: the vector, and those of the loops and statements, which are called as in
-    /// the normal form's text. A node of kind `nest` is the nest without its profile.
+    /// the normal form's text. Nodes of kind `nest` hold the vector without the profile, in parts that end in zeros.
     pub fn stored(&self) -> oxeye_database::Embedding {
         // The nest in normal form is numbered as its text is.
         let known = self.graph.nodes.iter().zip(&self.embedding.nodes);
@@ -131,13 +131,12 @@ impl NestDescription {
                 vector: vector.clone(),
             })
             .collect();
-        let whole = &self.embedding.nest;
-        if nodes.iter().all(|node| node.vector.len() == whole.len()) {
-            nodes.push(NodeEmbedding {
-                id: STATIC_KIND.into(),
-                kind: STATIC_KIND.into(),
-                vector: whole.clone(),
-            });
+        // Vectors of nodes have one length, which need not be that of the nest's.
+        let length = nodes.first().map_or(0, |node| node.vector.len());
+        for (k, part) in self.embedding.nest.chunks(length.max(1)).enumerate().take_while(|_| length > 0) {
+            let mut vector = part.to_vec();
+            vector.resize(length, 0.0);
+            nodes.push(NodeEmbedding { id: format!("{STATIC_KIND}.{k}"), kind: STATIC_KIND.into(), vector });
         }
         oxeye_database::Embedding { space: self.space.clone(), nest: self.vector().to_vec(), nodes }
     }
@@ -148,10 +147,12 @@ impl NestDescription {
     }
 }
 
-/// The vector without a profile that a stored embedding holds.
-pub(crate) fn static_vector(embedding: &oxeye_database::Embedding) -> Option<&[f32]> {
-    let node = embedding.nodes.iter().find(|node| node.kind == STATIC_KIND)?;
-    Some(&node.vector)
+/// The vector without a profile that a stored embedding holds, if it does.
+pub(crate) fn static_vector(embedding: &oxeye_database::Embedding) -> Option<Vec<f32>> {
+    let parts = embedding.nodes.iter().filter(|node| node.kind == STATIC_KIND);
+    let mut vector: Vec<f32> = parts.flat_map(|node| &node.vector).copied().collect();
+    vector.truncate(embedding.nest.len());
+    (vector.len() == embedding.nest.len()).then_some(vector)
 }
 
 /// The hand-made features of a stored normal form.

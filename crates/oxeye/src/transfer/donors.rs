@@ -73,7 +73,7 @@ impl DonorFinder<'_> {
                 let vector = |entry: &Entry| {
                     let embedding = entry.content.embedding.as_ref();
                     let embedding = embedding.filter(|embedding| embedding.space == *nest.space());
-                    embedding.and_then(static_vector).map(<[f32]>::to_vec)
+                    embedding.and_then(static_vector)
                 };
                 nearest(self.vectors(own, vector)?, &nest.embedding.nest)
             }
