@@ -72,7 +72,7 @@ impl<'t, 'a> Memory<'t, 'a> {
         let share = shared_by_team(self.tree, &(0..self.tree.stmts.len()).collect::<Vec<_>>());
         let fits = fit(self.footprint(), self.capacity(keeper, share));
         if fits < 1.0 {
-            self.scope(&self.tree.roots, keeper, None, 1.0 - fits, &mut moved);
+            self.scope(&self.tree.roots, keeper, 1.0 - fits, &mut moved);
         }
         moved
     }
@@ -98,19 +98,12 @@ impl<'t, 'a> Memory<'t, 'a> {
     }
 
     /// Adds what moves in the items of a loop's body that does not fit, this share of the times.
-    fn scope(
-        &self,
-        items: &[Item<'_>],
-        keeper: Keeper,
-        inside: Option<usize>,
-        share: f64,
-        moved: &mut Moved,
-    ) {
+    fn scope(&self, items: &[Item<'_>], keeper: Keeper, share: f64, moved: &mut Moved) {
         for item in items {
             match item {
                 Item::If { then, otherwise, .. } => {
-                    self.scope(then, keeper, inside, share, moved);
-                    self.scope(otherwise, keeper, inside, share, moved);
+                    self.scope(then, keeper, share, moved);
+                    self.scope(otherwise, keeper, share, moved);
                 }
                 Item::Loop(loop_idx) => self.of_loop(*loop_idx, keeper, share, moved),
                 Item::Stmt(stmt_idx) => {
@@ -146,7 +139,7 @@ impl<'t, 'a> Memory<'t, 'a> {
             self.add(once * node.entries * share * fits, self.shared[loop_idx], moved);
         }
         if fits < 1.0 {
-            self.scope(&node.body, keeper, Some(loop_idx), share * (1.0 - fits), moved);
+            self.scope(&node.body, keeper, share * (1.0 - fits), moved);
         }
     }
 

@@ -262,7 +262,7 @@ fn accesses(tree: &Tree<'_>, features: &mut ScheduleFeatures) {
                 _ if access.is_indirect => 4,
                 None => 0,
                 Some(None) => 5,
-                Some(Some(stride)) if stride == 0.0 => 0,
+                Some(Some(0.0)) => 0,
                 Some(Some(stride)) if stride.abs() == access.element_bytes => 1,
                 Some(Some(stride)) if stride.abs() < LINE => 2,
                 Some(Some(_)) => 3,
