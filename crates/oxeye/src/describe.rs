@@ -7,6 +7,7 @@ use oxeye_embed::{
     EmbedError, Encoder, FEATURE_SCHEMA, HostVector, NestGraph, NodeKind, ProfileVector, graph, hand_made,
 };
 use oxeye_ir::{Nest, Program, Storage, SymId};
+use oxeye_transform::template::MOST_NORMAL_STATEMENTS;
 use oxeye_transform::{NormalNest, Policy, normalize_nest};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -82,6 +83,11 @@ impl Embedder {
         policy: Policy,
         seconds: Option<f64>,
     ) -> Result<NestDescription, String> {
+        if nest.stmts().len() > MOST_NORMAL_STATEMENTS {
+            return Err(format!(
+                "a nest of more than {MOST_NORMAL_STATEMENTS} statements is not compared with others"
+            ));
+        }
         guarded(|| {
             let normal = normalize_nest(program, nest, policy);
             let mut nest_graph = features(&normal, value_of, host).map_err(|e| e.to_string())?;

@@ -15,6 +15,10 @@ pub fn templates(program: &Program, nest: &Nest, machine: &Machine, policy: Poli
     Instantiator::new(program, nest, machine, policy).templates()
 }
 
+/// Nests with more statements than this are not brought into normal form to be tuned: asking for every pair of statements,
+/// whether one depends on the other, after every step would take minutes.
+pub const MOST_NORMAL_STATEMENTS: usize = 40;
+
 /// Instantiates templates for one nest on one machine; what several have in common is done once.
 pub struct Instantiator<'a> {
     program: &'a Program,
@@ -65,7 +69,17 @@ impl<'a> Instantiator<'a> {
     }
 
     pub(crate) fn attempt(&mut self, template: &Template) -> Result<Recipe, Unfit> {
+        if template.base == Base::Normal && self.is_large() {
+            let why = format!(
+                "its normal form is not looked for, as it has more than {MOST_NORMAL_STATEMENTS} statements"
+            );
+            return Err(Unfit::Inapplicable(why));
+        }
         self.start(template.base).attempt(template)
+    }
+
+    fn is_large(&self) -> bool {
+        self.nest.stmts().len() > MOST_NORMAL_STATEMENTS
     }
 
     /// Whether bounds of any loop can be analysed: otherwise no template applies.
@@ -85,7 +99,9 @@ impl<'a> Instantiator<'a> {
             return Vec::new();
         }
         let mut found = self.source.templates();
-        found.extend(self.normal_templates());
+        if !self.is_large() {
+            found.extend(self.normal_templates());
+        }
         // Contractions and time tiles gain most where they apply; one thread is for nests too short to share.
         let team = self.machine.threads > 1;
         found.sort_by_key(|template| match (template.threads, template.strategy) {

@@ -35,7 +35,7 @@ mod neighbours;
 mod panel;
 mod text;
 
-pub use instantiate::{Instantiator, templates};
+pub use instantiate::{Instantiator, MOST_NORMAL_STATEMENTS, templates};
 pub use panel::{PANEL_VERSION, panel};
 pub use text::TemplateError;
 
