@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 /// Name and version of all the lists here. It changes whenever a feature is added, removed, moved or computed
 /// differently; weights belong to one schema.
-pub const FEATURE_SCHEMA: &str = "oxeye.features/2";
+pub const FEATURE_SCHEMA: &str = "oxeye.features/3";
 
 /// What one position of a feature vector means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -428,8 +428,8 @@ features! {
     Scattered "scattered" "accesses" Log "Accesses per execution that vectors make one by one.";
     InMemory "in_memory" "1" Share "Share of the executions that accumulate into an element which has to be stored each time, lest something read be it.";
     SharedLines "shared_lines" "1" Share "Share of the executions that write to a cache line which another thread most likely writes to.";
-    OtherOrder "other_order" "1" Share "Share of the executions in plain loops that a compiler would exchange for contiguous accesses.";
-    Useless "useless" "1" Share "Share of the executions that do again what the iteration before did.";
+    OtherOrder "other_order" "1" Share "Share of the executions in plain loops that a compiler would exchange for contiguous accesses; they are modelled so.";
+    Useless "useless" "1" Share "Share of the executions in loops that did the same in every iteration; one is counted.";
     LatencyBound "latency_bound" "1" Share "Share of the core's work in loops that wait for results.";
     OverheadBound "overhead_bound" "1" Share "Share of it in loops with more overhead than work.";
     InnerTrips "inner_trips" "iterations" Log "Iterations of innermost loops, in geometric mean over executions.";
@@ -441,6 +441,7 @@ features! {
     BeyondLine "beyond_line" "1" Share "Share of those that it moves by a cache line or more.";
     Indirect "indirect" "1" Share "Share of those with an index read from memory.";
     UnknownStride "unknown_stride" "1" Share "Share of those that it moves by an unknown amount.";
+    Jumps "jumps" "1" Share "Share of the accesses to short pieces of memory, each on another page.";
     Temporaries "temporaries" "1" Share "Share of the accesses to arrays that the schedule made.";
     SinglePrecision "single_precision" "1" Share "Share of the floating-point results that are f32.";
     Executions "executions" "executions" Log "Executions of statements.";

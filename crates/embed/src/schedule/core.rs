@@ -12,9 +12,11 @@ const LATENCY: f64 = 4.0;
 /// Cycles until a stored value can be loaded again.
 const FORWARDING: f64 = 5.0;
 /// Cycles until a value is there again that another thread's neighbours take away.
-const CONTENTION: f64 = 60.0;
-/// Cycles to combine the lanes of an accumulator at the end of a loop.
+const CONTENTION: f64 = 30.0;
+/// Cycles to combine the lanes of an accumulator at the end of a loop: of one that the compiler chose to make vectors of,
+/// and of one marked as such, for which every lane's value takes a way through memory.
 const COMBINE: f64 = 14.0;
+const COMBINE_ASKED: f64 = 30.0;
 /// Vector registers.
 const REGISTERS: f64 = 30.0;
 /// Cycles lost when a loop is left: a branch that was not foreseen, unless the loop is short.
@@ -121,9 +123,9 @@ impl<'t, 'a> Model<'t, 'a> {
         let trips = self.iterations / entries.max(1.0);
         let remainder = if lanes.n > 1.0 { (0.5 * (lanes.n - 1.0)).min(trips) } else { 0.0 };
         let exit = if trips / lanes.n < SHORT { SHORT_EXIT } else { EXIT };
-        let combines = self.stmts.iter().any(|stmt| self.combines_lanes(stmt));
         let start = if lanes.n > 1.0 || lanes.is_asked { PROLOGUE } else { 0.0 };
-        let overhead = entries * (exit + start + if combines { COMBINE } else { 0.0 })
+        let overhead = entries * (exit + start)
+            + self.combining(lanes)
             + self.iterations * (0.5 + guards) / lanes.n
             + entries * remainder * (arithmetic.max(busy) * (1.0 - 1.0 / lanes.n)).max(1.0);
         Leaf {
@@ -181,12 +183,27 @@ impl<'t, 'a> Model<'t, 'a> {
         }
     }
 
-    /// Whether lanes accumulate each on their own, to be combined behind the loop.
-    fn combines_lanes(&self, stmt: &StmtNode<'_>) -> bool {
-        let asked = self.rolled.is_some_and(|loop_idx| self.tree.loops[loop_idx].is_vector());
-        let target = stmt.accesses.iter().find(|access| access.is_write);
-        let is_fixed = target.is_some_and(|target| self.rolled.is_some() && !target.is_moved(self.depth));
-        stmt.stmt.update.reads_target() && is_fixed && (asked || self.lanes().n > 1.0)
+    /// Cycles to combine the lanes of accumulators, behind every vector loop that has any.
+    fn combining(&self, lanes: Lanes) -> f64 {
+        let mut loops: Vec<(usize, f64)> = Vec::new();
+        for stmt in self.stmts.iter().filter(|stmt| stmt.stmt.update.reads_target()) {
+            let Some(target) = stmt.accesses.iter().find(|access| access.is_write) else { continue };
+            let asked = self.vector(stmt);
+            let Some(depth) = asked.or(self.rolled.filter(|_| lanes.n > 1.0).map(|_| self.depth)) else {
+                continue;
+            };
+            let has_width = matches!(
+                self.tree.loops[stmt.path[depth]].l.execution,
+                Execution::Vector { lanes: Some(_), .. }
+            );
+            if !target.is_moved(depth)
+                && !has_width
+                && !loops.iter().any(|(known, _)| *known == stmt.path[depth])
+            {
+                loops.push((stmt.path[depth], if asked.is_some() { COMBINE_ASKED } else { COMBINE }));
+            }
+        }
+        loops.into_iter().map(|(loop_idx, cycles)| self.tree.loops[loop_idx].entries * cycles).sum()
     }
 
     /// Whether a statement accumulates into an element that stays the same during the rolled loop, but has to be stored
@@ -204,7 +221,20 @@ impl<'t, 'a> Model<'t, 'a> {
             (other.array() == target.array() && other.access != target.access && other.is_moved(self.depth))
                 || (is_in_team && other.array() != target.array())
         };
-        stmt.stmt.update.reads_target() && !is_asked && others.into_iter().any(|other| may_be_it(&other))
+        // Copies of the statement in rows whose distance only the sizes tell.
+        let has_rows_apart = || {
+            let array = self.tree.program.arrays.get(&target.array());
+            let is_constant = |e: &Option<Expr>| {
+                e.as_ref().and_then(Expr::as_affine).is_some_and(|a| a.as_constant().is_some())
+            };
+            let is_plain = array.is_some_and(|array| !array.shape.iter().skip(1).all(is_constant));
+            let rows = target.access.indices.len().saturating_sub(1);
+            let moves_row = |depth: usize| (0..rows).any(|dim| target.steps[depth][dim] != Some(0.0));
+            is_plain && (self.depth + 1..stmt.path.len()).any(moves_row)
+        };
+        stmt.stmt.update.reads_target()
+            && !is_asked
+            && (has_rows_apart() || others.into_iter().any(|other| may_be_it(&other)))
     }
 
     /// A guess at whether the compiler makes vectors of the rolled loop.

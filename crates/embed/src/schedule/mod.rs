@@ -16,8 +16,8 @@ use crate::schema::{N_SCHEDULE, ScheduleFeature};
 use crate::vectors::HostVector;
 use core::{Leaf, leaves, shares_lines};
 use memory::{Keeper, LINE, Memory, Moved, PAGE};
-use oxeye_ir::{Execution, Expr, MathFn, Nest, Node, Program, Storage, SymId, Update};
-use tree::{StmtNode, Tree};
+use oxeye_ir::{Expr, MathFn, Nest, Program, Storage, SymId, Update};
+use tree::{AccessNode, StmtNode, Tree};
 
 /// What [`ScheduleFeature`] lists, of one scheduled nest.
 pub type ScheduleFeatures = Features<N_SCHEDULE>;
@@ -250,13 +250,16 @@ fn lanes(tree: &Tree<'_>, leaves: &[Leaf], features: &mut ScheduleFeatures) {
 fn accesses(tree: &Tree<'_>, features: &mut ScheduleFeatures) {
     use ScheduleFeature as F;
     let mut sums = [0.0; 6];
-    let (mut all, mut temporary, mut single, mut floats) = (0.0, 0.0, 0.0, 0.0);
+    let (mut all, mut temporary, mut single, mut floats, mut far) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for stmt in &tree.stmts {
         for access in stmt.accesses.iter().filter(|access| !access.extents.is_empty()) {
             all += stmt.runs;
             let storage = tree.program.arrays.get(&access.array()).map(|array| array.storage);
             if matches!(storage, Some(Storage::Temp(_))) {
                 temporary += stmt.runs;
+            }
+            if jumps(tree, stmt, access) {
+                far += stmt.runs;
             }
             let class = match innermost(tree, stmt).map(|depth| access.strides[depth]) {
                 _ if access.is_indirect => 4,
@@ -280,6 +283,7 @@ fn accesses(tree: &Tree<'_>, features: &mut ScheduleFeatures) {
     for (feature, sum) in classes.into_iter().zip(sums) {
         features.set(feature, share(sum, all));
     }
+    features.set(F::Jumps, share(far, all));
     features.set(F::Temporaries, share(temporary, all));
     features.set(F::SinglePrecision, share(single, floats));
 }
@@ -301,8 +305,9 @@ fn shape(tree: &Tree<'_>, leaves: &[Leaf], features: &mut ScheduleFeatures) {
     };
     let flag = |is: bool| f64::from(u8::from(is));
     features.set(F::SharedLines, mean(&|stmt| flag(shares_lines(tree, stmt))));
-    features.set(F::OtherOrder, mean(&|stmt| flag(has_other_order(tree, stmt))));
-    features.set(F::Useless, mean(&|stmt| flag(repeats_itself(tree, stmt))));
+    features.set(F::OtherOrder, mean(&|stmt| flag(stmt.is_reordered)));
+    let once = |stmt: &StmtNode<'_>| stmt.path.iter().any(|loop_idx| tree.loops[*loop_idx].runs_once);
+    features.set(F::Useless, mean(&|stmt| flag(once(stmt))));
     features.set(F::Executions, all);
     features.set(F::Depth, mean(&|stmt| stmt.path.len() as f64));
     features.set(F::Guards, mean(&|stmt| stmt.n_guards as f64));
@@ -350,36 +355,14 @@ fn shape(tree: &Tree<'_>, leaves: &[Leaf], features: &mut ScheduleFeatures) {
     features.set(F::Reductions, mean(&|stmt| f64::from(u8::from(stmt.stmt.update.reads_target()))));
 }
 
-/// Whether a compiler could do better by exchanging loops that are neither marked nor shared: another loop around
-/// nothing but this statement moves all accesses by one element or not at all, while the innermost one does not, or is
-/// short, or accumulates.
-fn has_other_order(tree: &Tree<'_>, stmt: &StmtNode<'_>) -> bool {
-    let Some(inner) = stmt.path.len().checked_sub(1) else { return false };
-    let is_plain = |depth: &usize| {
-        let node = &tree.loops[stmt.path[*depth]];
-        node.l.execution == Execution::Sequential
-            && (*depth == inner || matches!(node.l.body.as_slice(), [Node::Loop(_)]))
-    };
-    if tree.team(&stmt.path).is_some() || !is_plain(&inner) {
+/// Whether an access is to short pieces of memory far apart: no more than half a page in a row, then at another page.
+fn jumps(tree: &Tree<'_>, stmt: &StmtNode<'_>, access: &AccessNode<'_>) -> bool {
+    let Some(inner) = innermost(tree, stmt).filter(|depth| access.is_contiguous(*depth)) else {
         return false;
-    }
-    let suits = |depth: usize| {
-        stmt.accesses.iter().all(|access| match access.is_write {
-            true => access.is_contiguous(depth),
-            false => access.is_contiguous(depth) || !access.is_moved(depth),
-        })
     };
-    let is_short = tree.loops[stmt.path[inner]].trips() < 16.0;
-    let outer = (0..inner).rev().take_while(is_plain);
-    (is_short || !suits(inner)) && outer.into_iter().any(suits)
-}
-
-/// Whether the innermost loop does the same again in every iteration.
-fn repeats_itself(tree: &Tree<'_>, stmt: &StmtNode<'_>) -> bool {
-    let Some(inner) = stmt.path.len().checked_sub(1) else { return false };
-    let is_plain = tree.loops[stmt.path[inner]].l.execution == Execution::Sequential;
-    is_plain
-        && stmt.stmt.update == Update::Assign
-        && stmt.accesses.iter().all(|access| !access.is_moved(inner))
-        && !stmt.stmt.value.uses(tree.loops[stmt.path[inner]].l.id)
+    let run = tree.loops[stmt.path[inner]].trips() * access.element_bytes;
+    let next =
+        (0..inner).rev().find(|depth| access.is_moved(*depth) && tree.loops[stmt.path[*depth]].trips() > 1.0);
+    let stride = next.and_then(|depth| access.strides[depth]);
+    run <= PAGE / 2.0 && next.is_some() && stride.is_none_or(|stride| stride.abs() >= PAGE)
 }

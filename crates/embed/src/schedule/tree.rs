@@ -3,7 +3,7 @@
 use oxeye_analysis::{evaluate, evaluate_symbols};
 use oxeye_ir::{
     Access, ArrayId, Bound, BoundTerm, Distribution, Execution, Expr, Loop, LoopId, Nest, Node, Program,
-    Stmt, SymId, Var,
+    Stmt, SymId, Update, Var,
 };
 
 /// Iterations assumed of a loop whose bounds are not known.
@@ -13,6 +13,8 @@ const SAMPLES: u64 = 6;
 const WORK: u64 = 36;
 /// Loops of at most so many vectors are written out as text, as by the renderer.
 const MAX_CHUNKS: u64 = 16;
+/// Innermost loops of fewer iterations are better exchanged.
+const SHORT_TRIPS: f64 = 16.0;
 /// Innermost loops of at most so many iterations are written out by compilers.
 const MAX_PEELED: u64 = 8;
 
@@ -58,6 +60,8 @@ pub(super) struct LoopNode<'a> {
     is_used: bool,
     /// Whether there are loops inside.
     holds_loops: bool,
+    /// Whether its iterations all do the same, so that one will do.
+    pub(super) runs_once: bool,
     /// A constant number of iterations, if it is one whatever the loops around.
     pub(super) constant_trips: Option<u64>,
 }
@@ -70,6 +74,8 @@ pub(super) struct StmtNode<'a> {
     pub(super) n_guards: usize,
     /// How often it runs.
     pub(super) runs: f64,
+    /// Whether its loops are taken in another order than they stand.
+    pub(super) is_reordered: bool,
     pub(super) accesses: Vec<AccessNode<'a>>,
 }
 
@@ -112,6 +118,7 @@ impl LoopNode<'_> {
     /// Whether the text, or what a compiler makes of it, has its iterations one after the other.
     pub(super) fn is_written_out(&self) -> bool {
         match (&self.l.execution, self.constant_trips) {
+            _ if self.runs_once => true,
             (Execution::Unrolled, Some(_)) => true,
             (Execution::Vector { lanes: Some(lanes), .. }, Some(trips)) => {
                 trips <= MAX_CHUNKS * u64::from(*lanes)
@@ -151,7 +158,106 @@ impl<'a> Tree<'a> {
         for stmt_idx in 0..tree.stmts.len() {
             tree.place(stmt_idx);
         }
+        for loop_idx in (0..tree.loops.len()).rev() {
+            if tree.repeats_itself(loop_idx) {
+                tree.run_once(loop_idx);
+            }
+        }
+        for stmt_idx in 0..tree.stmts.len() {
+            if let Some(depth) = tree.other_order(stmt_idx) {
+                tree.move_inside(stmt_idx, depth);
+            }
+        }
         tree
+    }
+
+    /// The depth of a loop that a compiler would make the innermost one around a statement: all loops from there on are
+    /// plain, around nothing but this statement, and independent of each other; that loop moves all accesses by one
+    /// element or not at all, while the innermost one does not, or is short.
+    fn other_order(&self, stmt_idx: usize) -> Option<usize> {
+        let stmt = &self.stmts[stmt_idx];
+        let inner = stmt.path.len().checked_sub(1)?;
+        let node = |depth: usize| &self.loops[stmt.path[depth]];
+        let is_plain = |depth: usize| node(depth).l.execution == Execution::Sequential;
+        let is_alone = |depth: usize| node(depth).l.body.len() == 1;
+        if self.team(&stmt.path).is_some() || !is_plain(inner) || !is_alone(inner) || stmt.n_guards > 0 {
+            return None;
+        }
+        let reads_suit = |depth: usize| {
+            stmt.accesses.iter().all(|access| access.is_contiguous(depth) || !access.is_moved(depth))
+        };
+        let suits = |depth: usize| {
+            let mut writes = stmt.accesses.iter().filter(|access| access.is_write);
+            reads_suit(depth) && writes.all(|access| access.is_contiguous(depth))
+        };
+        let is_short = node(inner).trips() < SHORT_TRIPS;
+        if suits(inner) && !is_short || reads_suit(inner) && !is_short {
+            return None;
+        }
+        let is_free =
+            |depth: usize| (depth + 1..=inner).all(|inside| !bounds_use(node(inside).l, node(depth).l.id));
+        let band =
+            (0..inner).rev().take_while(|depth| is_plain(*depth) && is_alone(*depth) && is_free(*depth));
+        band.into_iter()
+            .find(|depth| suits(*depth) && (!is_short || node(*depth).trips() > node(inner).trips()))
+    }
+
+    /// Makes the loop at a depth the innermost one around a statement that is alone in there.
+    fn move_inside(&mut self, stmt_idx: usize, depth: usize) {
+        let path = self.stmts[stmt_idx].path[depth..].to_vec();
+        let mut entries = self.loops[path[0]].entries;
+        let content = |node: &LoopNode<'a>| (node.l, node.trips(), node.constant_trips);
+        let mut contents: Vec<_> = path.iter().map(|loop_idx| content(&self.loops[*loop_idx])).collect();
+        contents.rotate_left(1);
+        for (loop_idx, (l, trips, constant_trips)) in path.into_iter().zip(contents) {
+            let node = &mut self.loops[loop_idx];
+            (node.l, node.constant_trips) = (l, constant_trips);
+            (node.entries, node.iterations) = (entries, entries * trips);
+            entries *= trips;
+        }
+        let stmt = &mut self.stmts[stmt_idx];
+        stmt.is_reordered = true;
+        for access in &mut stmt.accesses {
+            access.steps[depth..].rotate_left(1);
+            access.strides[depth..].rotate_left(1);
+        }
+    }
+
+    /// Whether a plain innermost loop does the same again in every iteration, and a compiler can tell: inside parallel
+    /// loops any array may be any other.
+    fn repeats_itself(&self, loop_idx: usize) -> bool {
+        let node = &self.loops[loop_idx];
+        let below: Vec<&StmtNode<'_>> =
+            self.stmts.iter().filter(|stmt| stmt.path.contains(&loop_idx)).collect();
+        let is_still = |stmt: &StmtNode<'_>| {
+            stmt.stmt.update == Update::Assign
+                && stmt.n_guards == 0
+                && !stmt.stmt.value.uses(node.l.id)
+                && stmt.accesses.iter().all(|access| !access.is_moved(node.path.len()))
+        };
+        let is_set_first = |position: usize, access: &AccessNode<'_>| {
+            let is_written = below.iter().any(|stmt| stmt.stmt.target.array == access.array());
+            let mut before = below[..position].iter();
+            !is_written || before.any(|stmt| stmt.stmt.target == *access.access)
+        };
+        let mut inside = self.loops.iter().filter(|inner| inner.path.contains(&loop_idx));
+        node.l.execution == Execution::Sequential
+            && inside.all(LoopNode::is_written_out)
+            && self.team(&node.path).is_none()
+            && below.iter().enumerate().all(|(position, stmt)| {
+                let mut reads = stmt.accesses.iter().filter(|access| !access.is_write);
+                is_still(stmt) && reads.all(|access| is_set_first(position, access))
+            })
+    }
+
+    /// Counts a loop as if it had one iteration, which is in the text of the loop around it.
+    fn run_once(&mut self, loop_idx: usize) {
+        let trips = self.loops[loop_idx].trips().max(1.0);
+        for stmt in self.stmts.iter_mut().filter(|stmt| stmt.path.contains(&loop_idx)) {
+            stmt.runs /= trips;
+        }
+        self.loops[loop_idx].iterations = self.loops[loop_idx].entries;
+        self.loops[loop_idx].runs_once = true;
     }
 
     fn import(
@@ -174,6 +280,7 @@ impl<'a> Tree<'a> {
                         imbalance: 0.0,
                         is_used: l.body.iter().any(|inner| controls(inner, l.id)),
                         holds_loops: l.body.iter().any(holds_loops),
+                        runs_once: false,
                         constant_trips: l.constant_trip_count(),
                     });
                     path.push(position);
@@ -186,7 +293,14 @@ impl<'a> Tree<'a> {
                     items.push(Item::Stmt(self.stmts.len()));
                     let accesses = self.accesses(stmt, guards);
                     let (path, n_guards) = (path.clone(), guards.len());
-                    self.stmts.push(StmtNode { stmt, path, n_guards, runs: 0.0, accesses });
+                    self.stmts.push(StmtNode {
+                        stmt,
+                        path,
+                        n_guards,
+                        runs: 0.0,
+                        is_reordered: false,
+                        accesses,
+                    });
                 }
                 Node::If { condition, then, otherwise } => {
                     guards.push(condition);

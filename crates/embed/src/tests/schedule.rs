@@ -32,7 +32,8 @@ fn at(body: &str, n: i64) -> ScheduleFeatures {
 }
 
 const ROWS: &str = "for L0 i: i32 in 0 .. n { for L1 j: i32 in 0 .. n { S0: x[i][j] = 2.0 * y[i][j] } }";
-const COLUMNS: &str = "for L0 j: i32 in 0 .. n { for L1 i: i32 in 0 .. n { S0: x[i][j] = 2.0 * y[i][j] } }";
+const COLUMNS: &str =
+    "for L0 j: i32 in 0 .. n { for L1 i: i32 in 0 .. n vector { S0: x[i][j] = 2.0 * y[i][j] } }";
 
 #[test]
 fn columns_cost_more_than_rows() {
@@ -41,7 +42,10 @@ fn columns_cost_more_than_rows() {
     assert!(columns.raw(F::L1Traffic) > 4.0 * rows.raw(F::L1Traffic));
     assert_eq!((rows.get(F::Contiguous), columns.get(F::BeyondLine)), (1.0, 1.0));
     assert!(rows.get(F::GuessedLanes) > 0.9 && columns.get(F::GuessedLanes) == 0.0);
-    assert!(columns.is_set(F::OtherOrder) && !rows.is_set(F::OtherOrder));
+    // Where nothing is said, the compiler exchanges the loops.
+    let exchanged = at(&COLUMNS.replace(" vector", ""), 2000);
+    assert!(exchanged.is_set(F::OtherOrder) && !rows.is_set(F::OtherOrder));
+    assert_eq!(exchanged.get(F::Seconds), rows.get(F::Seconds));
     // Read and written in whole, but no more.
     let bytes = 2000.0 * 2000.0 * 8.0;
     let traffic = rows.raw(F::L1Traffic);
@@ -94,6 +98,16 @@ fn what_waits_is_told_from_what_does_not() {
     // An accumulator that begins anew in every iteration waits for none.
     let anew = "for L0 i: i32 in 0 .. n { for L1 j: i32 in 0 .. n { S0: s = y[i][j] S1: s += 2.0 S2: x[i][j] = s } }";
     assert_eq!(at(anew, 100).raw(F::LatencySeconds), free.raw(F::LatencySeconds));
+}
+
+#[test]
+fn what_is_done_again_in_vain_is_done_once() {
+    let again = "for L0 j: i32 in 0 .. n { for L1 i: i32 in 0 .. n { S0: x[0][j] = 2.0 * y[0][j] } }";
+    let (plain, shared) = (at(again, 500), at(&again.replacen("0 .. n {", "0 .. n parallel {", 1), 500));
+    assert!((plain.raw(F::Executions) - 500.0).abs() < 1.0 && plain.get(F::Useless) == 1.0);
+    assert!((shared.raw(F::Executions) / 250_000.0 - 1.0).abs() < 0.01 && shared.get(F::Useless) == 0.0);
+    let other = again.replace("2.0 * y[0][j]", "2.0 * x[0][j]");
+    assert_eq!(at(&other, 500).get(F::Useless), 0.0);
 }
 
 #[test]
