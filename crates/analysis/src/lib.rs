@@ -69,7 +69,7 @@ pub use counts::{
 pub use dependence::{Dependence, DependenceKind, Direction, Endpoint, Level, Pairs, dependences};
 pub use domain::{Domain, LoopStep, NestModel, StmtModel};
 pub use footprint::{Footprint, LevelFootprint, footprints, level_footprints};
-pub use linear::Space;
+pub use linear::{Space, linearize};
 
 #[cfg(test)]
 mod testing;

@@ -62,6 +62,8 @@ pub struct Shape {
     pub has_scalars: bool,
     /// Indices and bounds read from memory, and data-dependent guards.
     pub has_data_dependence: bool,
+    /// Indices that are quotients or remainders by constants.
+    pub has_quotients: bool,
 }
 
 impl Default for Shape {
@@ -76,6 +78,7 @@ impl Default for Shape {
             has_steps: true,
             has_scalars: true,
             has_data_dependence: false,
+            has_quotients: false,
         }
     }
 }
@@ -369,7 +372,16 @@ impl Generator<'_> {
                 let low = self.range(&affine).0;
                 let affine = affine.offset((-low).max(0) + self.random.pick(&[0, 0, 0, 1, 2]));
                 let last = self.range(&affine).1;
-                (Expr::Affine(affine), last)
+                if self.shape.has_quotients && self.random.chance(40) {
+                    let divisor = self.random.between(2, 4);
+                    let (op, last) = match self.random.chance(60) {
+                        true => (BinaryOp::Rem, last.min(divisor - 1)),
+                        false => (BinaryOp::Div, last / divisor),
+                    };
+                    (Expr::binary(op, Expr::Affine(affine), divisor.into()), last)
+                } else {
+                    (Expr::Affine(affine), last)
+                }
             }
         };
         if let Some((_, extents)) = self.arrays.iter_mut().find(|(id, _)| *id == array) {
@@ -471,9 +483,10 @@ mod tests {
             Shape::default(),
             Shape { has_data_dependence: true, ..Shape::default() },
             Shape { element: ScalarType::I64, max_depth: 2, ..Shape::default() },
+            Shape { has_quotients: true, ..Shape::default() },
         ];
-        for seed in 0..600 {
-            let sample = random_program(seed, &shapes[seed as usize % 3]);
+        for seed in 0..800 {
+            let sample = random_program(seed, &shapes[seed as usize % shapes.len()]);
             let text = sample.program.to_string();
             let again = Program::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
             assert_eq!(again, sample.program, "seed {seed}:\n{text}");

@@ -374,7 +374,7 @@ fn dependence_system(
             space.add(system, instance, &c);
         }
     }
-    for (i, j) in a.indices.iter().zip(&b.indices) {
+    for (i, j) in a.located.iter().zip(&b.located) {
         if let (Some(i), Some(j)) = (i, j) {
             add_difference(space, system, (0, &source.mapped(i)), (1, &sink.mapped(j)), 0, true);
         }

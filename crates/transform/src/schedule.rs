@@ -32,12 +32,14 @@ pub(crate) struct OriginalTime {
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryAccess {
     pub(crate) array: ArrayId,
-    /// `None` where the index is not affine: any element.
+    /// `None` where the index is not affine.
     pub(crate) indices: Vec<Option<Affine>>,
+    /// The same with unknowns for quotients and the like; `None` where any element may be meant.
+    pub(crate) located: Vec<Option<Affine>>,
     pub(crate) write: bool,
     /// The access belongs to an update such as `+=` of the statement's own target.
     pub(crate) update: Option<Update>,
-    /// Constraints on loops inside an atomic statement that occur in the indices.
+    /// Constraints on what occurs in `located` besides loops and symbols: loops inside an atomic statement, unknowns.
     pub(crate) inner: Vec<Constraint>,
 }
 
@@ -276,6 +278,13 @@ impl Importer<'_> {
         Some((value, bounds))
     }
 
+    /// What holds of original iterators, those left out that are others in the schedule.
+    fn context(&self, map: &BTreeMap<LoopId, Affine>, domain: &[Constraint]) -> Vec<Constraint> {
+        let is_same = |l: LoopId| map.get(&l).is_none_or(|value| value.as_var() == Some(Var::Loop(l)));
+        let of_domain = domain.iter().filter(|c| c.expr.loops().all(is_same));
+        self.program.assumptions.iter().chain(of_domain).cloned().collect()
+    }
+
     fn leaf(
         &mut self,
         node: &Node,
@@ -296,7 +305,7 @@ impl Importer<'_> {
             id,
             origin: index,
             node: node.clone(),
-            accesses: memory_accesses(self.program, node),
+            accesses: memory_accesses(self.program, node, &self.context(map, domain)),
             time,
             map: map.clone(),
             domain: domain.to_vec(),
@@ -322,8 +331,8 @@ fn without_bodies(node: &Node) -> Node {
     }
 }
 
-/// Every access under a node; arrays that live inside it are left out.
-fn memory_accesses(program: &Program, node: &Node) -> Vec<MemoryAccess> {
+/// Every access under a node, where `context` holds; arrays that live inside it are left out.
+fn memory_accesses(program: &Program, node: &Node, context: &[Constraint]) -> Vec<MemoryAccess> {
     let nest = Nest {
         id: oxeye_ir::NestId(0),
         function: String::new(),
@@ -355,14 +364,35 @@ fn memory_accesses(program: &Program, node: &Node) -> Vec<MemoryAccess> {
             Some(Storage::Body(l) | Storage::Temp(Some(l))) => !inner_loops.contains(&l),
             _ => true,
         })
-        .map(|(k, (a, write))| MemoryAccess {
-            array: a.array,
-            indices: a.indices.iter().map(|e| e.as_affine().cloned()).collect(),
-            write,
-            update: update.filter(|_| k < n_target),
-            inner: inner.get(k).cloned().unwrap_or_default(),
+        .map(|(k, (a, write))| {
+            let mut inner = inner.get(k).cloned().unwrap_or_default();
+            MemoryAccess {
+                array: a.array,
+                indices: a.indices.iter().map(|e| e.as_affine().cloned()).collect(),
+                located: located(&a.indices, context, &mut inner),
+                write,
+                update: update.filter(|_| k < n_target),
+                inner,
+            }
         })
         .collect()
+}
+
+/// Indices with unknowns for what is not affine in them; what is known of these is added to `inner`. Unknowns have the ids
+/// of loops that no nest has; other accesses may use the same ones.
+fn located(indices: &[Expr], context: &[Constraint], inner: &mut Vec<Constraint>) -> Vec<Option<Affine>> {
+    let mut ids = (0..=u32::MAX).rev().map(LoopId);
+    let mut of = |index: &Expr| match index {
+        Expr::Affine(affine) => Some(affine.clone()),
+        _ => {
+            let context = [context, &inner[..]].concat();
+            let (value, known) =
+                oxeye_analysis::linearize(index, &context, &mut || ids.next().unwrap_or(LoopId(0)))?;
+            inner.extend(known);
+            Some(value)
+        }
+    };
+    indices.iter().map(&mut of).collect()
 }
 
 impl Schedule {

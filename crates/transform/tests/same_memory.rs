@@ -24,8 +24,9 @@ fn shapes() -> Vec<(Shape, Policy)> {
         (Shape::default(), STRICT),
         (Shape { has_data_dependence: true, ..integers }, REASSOCIATE),
         (Shape { has_data_dependence: true, element: ScalarType::F32, ..Shape::default() }, STRICT),
-        (deep, STRICT),
+        (deep.clone(), STRICT),
         (plain, STRICT),
+        (Shape { has_quotients: true, ..deep }, STRICT),
     ]
 }
 

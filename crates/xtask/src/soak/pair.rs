@@ -77,7 +77,8 @@ fn try_make(seed: u64) -> Made {
         Shape { element: ScalarType::F32, has_data_dependence: true, ..Shape::default() },
         Shape { has_data_dependence: true, ..integers.clone() },
         Shape { max_depth: 4, max_stmts: 3, ..integers.clone() },
-        Shape { has_guards: false, has_combined_bounds: false, has_steps: false, ..integers },
+        Shape { has_guards: false, has_combined_bounds: false, has_steps: false, ..integers.clone() },
+        Shape { has_quotients: true, ..integers },
     ];
     let (kind, sample, recipe, policy) = match random.below(10) {
         0..3 => {
