@@ -100,7 +100,7 @@ fn a_program_is_tuned_and_still_prints_the_same() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report = json(&ran);
     assert_eq!(report["schema"], "oxeye.report/1");
-    for key in ["input", "host", "threads", "seconds", "trials", "program", "nests"] {
+    for key in ["input", "host", "threads", "seconds", "program_seconds", "trials", "program", "nests"] {
         assert!(!report[key].is_null(), "{key}");
     }
     for key in ["baseline_ms", "optimized_ms", "speedup", "verified", "max_rel_error"] {

@@ -186,19 +186,20 @@ impl Tuner<'_> {
         self.enter(Phase::Capturing)?;
         let limits = Limits { seconds: self.program_limit().as_secs_f64(), ..Limits::default() };
         let Some(instrumented) = instrumented else {
-            let outcome = run_program(&Invocation::new(&executable), &limits)?;
+            let outcome = self.in_program(|| run_program(&Invocation::new(&executable), &limits))?;
             self.expect_success(&outcome)?;
             let seconds = outcome.elapsed_ns as f64 * 1e-9;
             let program = ProgramRun { executable, seconds, output: outcome.stdout };
             return Ok(Captured { unit, program: Some(program), nests });
         };
-        let run = capture(&Invocation::new(&instrumented), &limits, &self.work.subdir("samples")?)?;
+        let samples = self.work.subdir("samples")?;
+        let run = self.in_program(|| capture(&Invocation::new(&instrumented), &limits, &samples))?;
         self.check_cancelled()?;
         if !run.outcome.exit.success() {
             // Whose fault is it?
             let outcome = match run.outcome.exit {
                 Exit::TimedOut => run.outcome.clone(),
-                _ => run_program(&Invocation::new(&executable), &limits)?,
+                _ => self.in_program(|| run_program(&Invocation::new(&executable), &limits))?,
             };
             self.expect_success(&outcome)?;
             for nest in &mut nests {

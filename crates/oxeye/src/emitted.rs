@@ -249,7 +249,7 @@ impl<'t> Tuner<'t> {
             },
             ..WholeOptions::default()
         };
-        let whole = run_whole(&program.executable, tuned, &[], n_runs, &options);
+        let whole = self.in_program(|| run_whole(&program.executable, tuned, &[], n_runs, &options));
         self.check_cancelled()?;
         Ok(whole?)
     }

@@ -36,8 +36,10 @@ pub struct Report {
     pub fp: FpReport,
     /// Threads the emitted code uses at most.
     pub threads: u32,
-    /// Wall-clock time of the whole run.
+    /// Wall-clock seconds of the whole run.
     pub seconds: f64,
+    /// Those of them in which the whole program ran, as it is, observed, or tuned.
+    pub program_seconds: f64,
     /// Candidates that were compiled and run, over all nests.
     pub trials: usize,
     /// The whole program before and after.
@@ -321,6 +323,7 @@ impl Emitted<'_> {
             },
             threads: tuner.threads,
             seconds: tuner.start.elapsed().as_secs_f64(),
+            program_seconds: tuner.program_seconds(),
             trials: nests.iter().flat_map(|n| &n.trials).filter(|t| t.verdict.was_run()).count(),
             program,
             nests,

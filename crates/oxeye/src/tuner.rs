@@ -12,6 +12,7 @@ use oxeye_host::{Effort, HostProfile};
 use oxeye_measure::{CompileJob, Compiler, Replay, ReplayOptions, WorkDir, kill_everything};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Tunes the loop nests of `options.file` and writes the tuned file. If nothing faster is found, the tuned file is the
@@ -65,6 +66,8 @@ pub struct Tuner<'a> {
     pub(crate) notes: Vec<String>,
     /// Beginning of the run.
     pub(crate) start: Instant,
+    /// Nanoseconds that the user's program has run.
+    program_ns: AtomicU64,
     source_folder: PathBuf,
 }
 
@@ -109,6 +112,7 @@ impl<'a> Tuner<'a> {
             threads: options.threads.max(1),
             notes: Vec::new(),
             start,
+            program_ns: AtomicU64::new(0),
             source_folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
         };
         tuner.recipes = Recipes::open(&options.knowledge, &mut tuner.notes)?;
@@ -161,6 +165,19 @@ impl<'a> Tuner<'a> {
 
     pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
         if self.progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// Runs the user's program by `run`, and keeps account of the time.
+    pub(crate) fn in_program<T>(&self, run: impl FnOnce() -> T) -> T {
+        let begin = Instant::now();
+        let result = run();
+        self.program_ns.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        result
+    }
+
+    /// Seconds that the user's program has run, before and after.
+    pub(crate) fn program_seconds(&self) -> f64 {
+        self.program_ns.load(Ordering::Relaxed) as f64 * 1e-9
     }
 
     /// How long one run of the user's program may take.

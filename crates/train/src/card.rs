@@ -5,8 +5,12 @@ use crate::donors::Choice;
 use crate::metrics::{Floor, Metrics};
 use crate::nest::Family;
 use oxeye_embed::ModelInfo;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// The schema of [`Card::json`].
+pub const CARD_SCHEMA: &str = "oxeye.card/1";
 
 /// What a card is written from.
 pub struct Card<'a> {
@@ -109,6 +113,34 @@ impl Card<'_> {
         text
     }
 
+    /// The tables as JSON, for those who compare models.
+    pub fn json(&self) -> serde_json::Value {
+        let [plain, profiled] = [0, 1].map(|k| {
+            let families = self.left_out.iter().map(|(family, metrics)| (family.name(), &metrics[k]));
+            let all = self.left_out_all.map(|metrics| ("all", &metrics[k]));
+            families.chain(all).collect::<BTreeMap<&str, &Metrics>>()
+        });
+        let choices: BTreeMap<&str, serde_json::Value> = self
+            .choices
+            .iter()
+            .map(|choice| {
+                let figures =
+                    json!({ "response_distance": choice.response_distance, "reached": choice.reached.exp2() });
+                (choice.name.as_str(), figures)
+            })
+            .collect();
+        json!({
+            "schema": CARD_SCHEMA,
+            "model_id": self.info.model_id,
+            "features": self.info.schema,
+            "far": self.info.far,
+            "held_out": { "static": self.metrics[0], "with_profile": self.metrics[1] },
+            "families_left_out": { "static": plain, "with_profile": profiled },
+            "neighbours_of_families_left_out": choices,
+            "repetition": { "second_measurement": self.floor },
+        })
+    }
+
     fn families_left_out(&self, text: &mut String) {
         if self.left_out.is_empty() {
             return;
@@ -176,5 +208,8 @@ mod tests {
         assert!(text.contains("# Encoder model-1") && text.contains("| mixed | 0 | 0.930"), "{text}");
         assert!(text.contains("| random donor | 1.500 | 0.500 |"), "{text}");
         assert_eq!(text.matches("| 0.100 |").count(), n - 1);
+        let json = card.json();
+        assert_eq!(json["families_left_out"]["static"]["mixed"]["spearman"], 0.93);
+        assert_eq!(json["neighbours_of_families_left_out"]["random donor"]["reached"], 0.5);
     }
 }

@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
+/// How many objectives there are.
+pub const N_PARTS: usize = 8;
+
 /// The objectives.
-pub const PARTS: [&str; 7] =
-    ["speedup", "seconds", "panel", "applicable", "runtime", "contrastive", "metric"];
+pub const PARTS: [&str; N_PARTS] =
+    ["speedup", "relative", "seconds", "panel", "applicable", "runtime", "contrastive", "metric"];
 
 /// One epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,7 +18,7 @@ pub struct Epoch {
     /// Weighted sum of the objectives on the training nests.
     pub loss: f64,
     /// In the order of [`PARTS`].
-    pub parts: [f64; 7],
+    pub parts: [f64; N_PARTS],
     /// Huber loss of log2 speedups on the held-out nests.
     pub held_out_loss: f64,
     /// Rank correlation on the held-out nests; NaN is written as `null`.
@@ -111,7 +114,7 @@ mod tests {
         let epoch = |k: usize| Epoch {
             epoch: k,
             loss: 1.0 / k as f64,
-            parts: [0.5; 7],
+            parts: [0.5; N_PARTS],
             held_out_loss: 0.25,
             spearman: if k == 2 { f64::NAN } else { 0.5 },
             mape: 0.3,

@@ -74,7 +74,11 @@ pub(crate) fn example(k: usize) -> Example {
     let before = schedule_features(&program, nest, &value_of, &record.host);
     let version = |response: &Response| {
         let mut version = before;
-        version.set(ScheduleFeature::CoreSeconds, response.seconds?);
+        for feature in
+            [ScheduleFeature::Seconds, ScheduleFeature::SecondsInTurn, ScheduleFeature::CoreSeconds]
+        {
+            version.set(feature, response.seconds?);
+        }
         Some(version)
     };
     let versions = record.panel.iter().map(version).collect();

@@ -1,5 +1,6 @@
 //! `oxeye-train measure`
 
+use super::shard::Shard;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use oxeye_train::dataset;
@@ -7,9 +8,8 @@ use oxeye_train::journal::{Journal, read_journal};
 use oxeye_train::measure::{MeasureOptions, MeasuredHost, measure};
 use oxeye_train::nest::{GeneratedNest, read_nests};
 use oxeye_train::record::{Record, Status};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 #[derive(clap::Args, Debug)]
@@ -36,38 +36,8 @@ pub(crate) struct Args {
     as_generated: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Shard {
-    index: usize,
-    count: usize,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match parts {
-            Some((index, count)) if index < count => Ok(Self { index, count }),
-            _ => Err("a shard is I/N with I from 0 to N - 1".into()),
-        }
-    }
-}
-
-impl Shard {
-    /// Its nests, in order.
-    fn of(self, nests: Vec<GeneratedNest>) -> Vec<GeneratedNest> {
-        let mut groups = BTreeMap::new();
-        let mut number = |group: &str| {
-            let next = groups.len();
-            *groups.entry(group.to_owned()).or_insert(next)
-        };
-        nests.into_iter().filter(|n| number(&n.group) % self.count == self.index).collect()
-    }
-}
-
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let nests = args.shard.of(read_nests(&args.nests)?);
+    let nests = args.shard.of(read_nests(&args.nests)?, |nest| &nest.group);
     if nests.is_empty() {
         bail!("there are no nests in this shard of {}", args.nests.display());
     }

@@ -1,6 +1,7 @@
 //! `oxeye-train merge` and `oxeye-train stats`
 
 use super::database::excluded;
+use super::shard::Shard;
 use anyhow::{Context, Result};
 use oxeye_train::dataset::{self, Statistics};
 use oxeye_train::journal::read_journal;
@@ -19,6 +20,9 @@ pub(crate) struct MergeArgs {
     /// A file of hashes of normal forms, one a line in hexadecimal: nests with these are left out.
     #[arg(long)]
     exclude: Option<PathBuf>,
+    /// Only the i-th of n parts, i from 0; spellings of one computation stay together.
+    #[arg(long, default_value = "0/1", value_name = "I/N")]
+    shard: Shard,
 }
 
 #[derive(clap::Args, Debug)]
@@ -34,6 +38,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<()> {
     let n = records.len();
     records.retain(|r| !excluded.contains(&r.normal_hash));
     eprintln!("{} nests left out", n - records.len());
+    let records = args.shard.of(records, |record| &record.nest.group);
     dataset::write(&args.out, &records)?;
     println!("{} nests in {}", records.len(), args.out.display());
     Ok(())

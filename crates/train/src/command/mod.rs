@@ -4,6 +4,7 @@ mod database;
 mod generate;
 mod measure;
 mod merge;
+mod shard;
 #[cfg(feature = "torch")]
 mod train;
 

@@ -11,7 +11,8 @@ use oxeye_train::donors::{Choice, Nearest, Vectors, choices, far, nearest};
 use oxeye_train::example::Example;
 use oxeye_train::metrics::{Floor, Metrics, PanelGuess};
 use oxeye_train::model::{
-    TorchEncoder, TrainOptions, Trained, architecture, embeddings, is_held_out, n_groups, predict, train,
+    LossWeights, TorchEncoder, TrainOptions, Trained, architecture, embeddings, is_held_out, n_groups,
+    predict, train,
 };
 use oxeye_train::nest::{Family, read_nests};
 use oxeye_train::record::Record;
@@ -84,6 +85,9 @@ struct How {
     /// Share of steps in which predictions for schedules do not see the nest's embedding.
     #[arg(long, default_value_t = TrainOptions::default().without_context)]
     without_context: f64,
+    /// How much the relative error of predicted speedups counts.
+    #[arg(long, default_value_t = TrainOptions::default().weights.relative)]
+    relative: f64,
     /// Hold out this family instead of every tenth computation.
     #[arg(long, value_parser = family)]
     hold_out: Option<Family>,
@@ -129,6 +133,7 @@ impl How {
             jitter: self.jitter,
             without_context: self.without_context,
             hold_out: self.hold_out,
+            weights: LossWeights { relative: self.relative, ..LossWeights::default() },
             ..TrainOptions::default()
         }
     }
@@ -306,6 +311,7 @@ fn write(
         floor: Floor::of(records),
     };
     std::fs::write(beside("md"), card.markdown())?;
+    std::fs::write(beside("json"), format!("{:#}\n", card.json()))?;
     println!("{}", args.out.display());
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::batch::{Schedules, Targets};
 use super::encoder::Prediction;
+use crate::curves::N_PARTS;
 use crate::example::{Example, response_distance};
 use serde::{Deserialize, Serialize};
 use tch::{Device, Kind, Reduction, Tensor};
@@ -11,6 +12,8 @@ use tch::{Device, Kind, Reduction, Tensor};
 pub struct LossWeights {
     /// Huber loss of log2 speedups of schedules.
     pub speedup: f64,
+    /// Relative error of speedups of schedules; of what is too large, no more than [`MOST_LOG_ERROR`] counts.
+    pub relative: f64,
     /// Huber loss of log2 seconds of schedules.
     pub seconds: f64,
     /// Huber loss of log2 speedups of templates, guessed without their schedules.
@@ -29,6 +32,7 @@ impl Default for LossWeights {
     fn default() -> Self {
         Self {
             speedup: 1.0,
+            relative: 0.5,
             seconds: 0.1,
             panel: 0.2,
             applicable: 0.2,
@@ -42,8 +46,8 @@ impl Default for LossWeights {
 /// The value of each objective on a batch; their weighted sum can be differentiated.
 pub(super) struct Loss {
     pub(super) total: Tensor,
-    /// In the order of [`LossWeights`].
-    pub(super) parts: [f64; 7],
+    /// In the order of [`LossWeights`] and of [`PARTS`](crate::curves::PARTS).
+    pub(super) parts: [f64; N_PARTS],
 }
 
 /// Temperature of the contrastive objective (van den Oord, Li and Vinyals, "Representation learning with contrastive
@@ -52,6 +56,9 @@ const TEMPERATURE: f64 = 0.2;
 
 /// Errors of log2 beyond this count by their size, those below by their square.
 const HUBER: f64 = 0.3;
+
+/// Predictions that are too large by more than this power of two are no worse for their relative error.
+const MOST_LOG_ERROR: f64 = 2.0;
 
 /// `log2_seconds` are those of the schedules, a column a member.
 pub(super) fn loss(
@@ -63,7 +70,7 @@ pub(super) fn loss(
     weights: &LossWeights,
 ) -> Loss {
     let device = prediction.z.device();
-    let [speedup, seconds] = schedule_losses(log2_seconds, schedules);
+    let [speedup, relative, seconds] = schedule_losses(log2_seconds, schedules);
     let panel = huber(&prediction.log_speedups, &targets.log_speedups, &targets.speedup_mask, 1.0);
     let entropy = prediction.applicable.binary_cross_entropy_with_logits::<Tensor>(
         &targets.applicable,
@@ -81,8 +88,9 @@ pub(super) fn loss(
     let length = prediction.z_p.norm_scalaropt_dim(2, [1], true).clamp_min(1e-6);
     let metric =
         (metric(&unit, examples, device) + metric(&(&prediction.z_p / length), examples, device)) / 2.0;
-    let weighed = [
+    let weighed: [(Tensor, f64); N_PARTS] = [
         (speedup, weights.speedup),
+        (relative, weights.relative),
         (seconds, weights.seconds),
         (panel, weights.panel),
         (applicable, weights.applicable),
@@ -90,20 +98,24 @@ pub(super) fn loss(
         (contrastive, weights.contrastive),
         (metric, weights.metric),
     ];
-    let parts = [0, 1, 2, 3, 4, 5, 6].map(|k| weighed[k].0.double_value(&[]));
+    let parts = std::array::from_fn(|k| weighed[k].0.double_value(&[]));
     let total = weighed.iter().fold(Tensor::zeros([], (Kind::Float, device)), |sum, (l, w)| sum + l * *w);
     Loss { total, parts }
 }
 
-/// Of log2 speedups and of log2 seconds, given the latter, a column a member: every member learns by itself.
-pub(super) fn schedule_losses(log2_seconds: &Tensor, schedules: &Schedules) -> [Tensor; 2] {
+/// Of log2 speedups, of speedups relative to the measured ones, and of log2 seconds, given the latter, a column a member:
+/// every member learns by itself.
+pub(super) fn schedule_losses(log2_seconds: &Tensor, schedules: &Schedules) -> [Tensor; 3] {
     let per_member = |found: &Tensor, wanted: &Tensor, weights: &Tensor| {
         let weights = weights.unsqueeze(1).expand_as(found);
         huber(found, &wanted.unsqueeze(1).expand_as(found), &weights, HUBER)
     };
     let speedups = log2_seconds.index_select(0, &schedules.before) - log2_seconds;
+    let weights = schedules.weights.unsqueeze(1).expand_as(&speedups);
+    let error = (&speedups - schedules.log_speedups.unsqueeze(1)).clamp_max(MOST_LOG_ERROR);
     [
         per_member(&speedups, &schedules.log_speedups, &schedules.weights),
+        masked(&(error.exp2() - 1.0).abs(), &weights),
         per_member(log2_seconds, &schedules.log_seconds, &schedules.log_seconds.ones_like()),
     ]
 }

@@ -4,7 +4,7 @@ use super::adamw::AdamW;
 use super::batch::{Batch, Schedules, Targets};
 use super::encoder::TorchEncoder;
 use super::loss::{LossWeights, loss, schedule_losses};
-use crate::curves::Epoch;
+use crate::curves::{Epoch, N_PARTS};
 use crate::example::{Example, WORST};
 use crate::metrics::{Metrics, PanelGuess};
 use crate::nest::Family;
@@ -264,7 +264,7 @@ fn pass_over(
     options: &TrainOptions,
     rate: f64,
     mut rng: Rng,
-) -> (f64, [f64; 7]) {
+) -> (f64, [f64; N_PARTS]) {
     let mut groups: Vec<Vec<&Example>> = Vec::new();
     for example in examples {
         match groups.last_mut() {
@@ -276,7 +276,7 @@ fn pass_over(
     // Dropout draws from libtorch's own numbers.
     tch::manual_seed(rng.bits() as i64);
     let order: Vec<&Example> = groups.into_iter().flatten().collect();
-    let (mut total, mut parts, mut n_batches) = (0.0, [0.0; 7], 0.0);
+    let (mut total, mut parts, mut n_batches) = (0.0, [0.0; N_PARTS], 0.0);
     for batch in order.chunks(options.batch.max(2)) {
         let profiled: Vec<bool> = batch.iter().map(|_| rng.chance(options.profiled)).collect();
         let graphs: Vec<NestGraph> = batch.iter().zip(&profiled).map(|(e, p)| graph_of(e, *p)).collect();
@@ -330,8 +330,9 @@ fn head_passes(
             schedules.jitter(options.jitter, encoder.scale(), &mut rng);
             let context = seen_at_times(&context, options, &mut rng);
             let found = encoder.log2_seconds(&context, &schedules, options.dropout);
-            let [speedup, seconds] = schedule_losses(&found, &schedules);
-            let loss = speedup * options.weights.speedup + seconds * options.weights.seconds;
+            let [speedup, relative, seconds] = schedule_losses(&found, &schedules);
+            let weights = &options.weights;
+            let loss = speedup * weights.speedup + relative * weights.relative + seconds * weights.seconds;
             optimiser.step(encoder, &loss, rate);
         }
     }

@@ -208,6 +208,8 @@ pub(crate) struct Tuning {
     pub(crate) source: PathBuf,
     /// Wall-clock seconds of the whole command.
     pub(crate) seconds: f64,
+    /// Those of them in which the program ran.
+    pub(crate) program_seconds: f64,
     /// The report's `program.verified`.
     pub(crate) verified: bool,
     /// Loop nests in the report.
@@ -265,6 +267,7 @@ impl Oxeye {
         Ok(Tuning {
             source: if source.is_file() { source } else { kernel.path.clone() },
             seconds: finished.wall.as_secs_f64(),
+            program_seconds: report["program_seconds"].as_f64().unwrap_or(0.0),
             verified: report["program"]["verified"].as_bool().unwrap_or(false),
             nests: nests.len(),
             tuned_nests: nests.iter().filter(|nest| has_recipe(&nest["recipe"])).count(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::build::{Compiler, Peer, Toolchain};
+use super::build::{Compiler, Peer, Toolchain, Tuning};
 use super::corpus::Group;
 use super::machine::Machine;
 use super::run::{Outcome, TOLERANCE};
@@ -57,13 +57,15 @@ pub(crate) fn samples_csv(results: &[KernelResult]) -> String {
 
 /// Every tuning, one per line.
 pub(crate) fn tuning_csv(results: &[KernelResult]) -> String {
-    let mut text = String::from("kernel,compiler,seconds,verified,nests,tuned_nests,failure\n");
+    let mut text =
+        String::from("kernel,compiler,seconds,program_seconds,verified,nests,tuned_nests,failure\n");
     for result in results {
         for entry in &result.entries {
             let Contender::Oxeye(compiler) = entry.contender else { continue };
             let failure = entry.failure.as_deref().unwrap_or("").replace(['"', '\n'], " ");
-            let facts = entry.tuning.as_ref().map_or(",,,".to_owned(), |t| {
-                format!("{:.3},{},{},{}", t.seconds, t.verified, t.nests, t.tuned_nests)
+            let facts = entry.tuning.as_ref().map_or(",,,,".to_owned(), |t| {
+                let (seconds, of_program) = (t.seconds, t.program_seconds);
+                format!("{seconds:.3},{of_program:.3},{},{},{}", t.verified, t.nests, t.tuned_nests)
             });
             line(&mut text, format_args!("{},{},{facts},\"{failure}\"", result.name, compiler.word()));
         }
@@ -304,10 +306,11 @@ fn oxeye_lines(text: &mut String, compiler: Compiler, results: &[KernelResult]) 
         .filter(|r| r.ratio(contender, own_peer(compiler)).is_some_and(|ratio| ratio.is_slower()))
         .map(|r| r.name.clone())
         .collect();
-    let longest = results
-        .iter()
-        .filter_map(|r| Some((r.entry(contender)?.tuning.as_ref()?.seconds, r.name.as_str())))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let longest = |of: &dyn Fn(&Tuning) -> f64| {
+        let tunings =
+            results.iter().filter_map(|r| Some((of(r.entry(contender)?.tuning.as_ref()?), &r.name)));
+        tunings.max_by(|a, b| a.0.total_cmp(&b.0))
+    };
     let says = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     line(
         text,
@@ -322,16 +325,46 @@ fn oxeye_lines(text: &mut String, compiler: Compiler, results: &[KernelResult]) 
         text,
         format_args!("- {label}: slower than plain {} beyond noise: {}", compiler.word(), says(&slower)),
     );
-    if let Some((seconds, name)) = longest {
+    if let Some((seconds, name)) = longest(&|t| t.seconds) {
         line(text, format_args!("- {label}: longest tuning: {seconds:.1} s ({name})"));
     }
+    if let Some((seconds, name)) = longest(&|t| t.seconds - t.program_seconds) {
+        let words = "longest tuning without the runs of the program itself";
+        line(text, format_args!("- {label}: {words}: {seconds:.1} s ({name})"));
+    }
+    spellings_line(text, contender, results);
+}
+
+/// More time than this for a second spelling is worth a word.
+const SLOWER_SPELLING: f64 = 1.1;
+
+/// What the tuned second spellings of computations take, compared with the first.
+fn spellings_line(text: &mut String, contender: Contender, results: &[KernelResult]) {
+    let median = |name: &str| results.iter().find(|r| r.name == name)?.entry(contender)?.median();
+    let of_variant = |r: &KernelResult| {
+        let first = r.name.strip_suffix("-b").filter(|_| r.group == Group::Variant)?;
+        Some((first.to_owned(), median(&r.name)? / median(first)?))
+    };
+    let ratios: Vec<(String, f64)> = results.iter().filter_map(of_variant).collect();
+    if ratios.is_empty() {
+        return;
+    }
+    let (n, n_good) = (ratios.len(), ratios.iter().filter(|(_, ratio)| *ratio <= SLOWER_SPELLING).count());
+    let all: Vec<String> = ratios.iter().map(|(name, ratio)| format!("{name} {ratio:.2}")).collect();
+    line(
+        text,
+        format_args!(
+            "- {}: the b variant takes at most {SLOWER_SPELLING} times as long as its base kernel for {n_good} of {n} ({})",
+            contender.label(),
+            all.join(", ")
+        ),
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::stats::tests::entry;
     use super::*;
-    use crate::bench::build::Tuning;
 
     const CONTENDERS: [Contender; 4] = [
         Contender::Peer(Peer::Gcc),
@@ -347,6 +380,7 @@ mod tests {
         ours.tuning = Some(Tuning {
             source: "gemm.gcc.c".into(),
             seconds: 12.5,
+            program_seconds: 4.0,
             verified: true,
             nests: 2,
             tuned_nests: 1,
@@ -377,6 +411,21 @@ mod tests {
         );
         assert!(!text.contains("**polly**"));
         assert!(text.contains("oxeye-gcc: wrong results: none (of 1 kernels run"));
+    }
+
+    #[test]
+    fn second_spellings_are_compared_with_the_first() {
+        let mut results = example();
+        results.push(KernelResult { name: "gemm-b".into(), group: Group::Variant, ..results[0].clone() });
+        let ours = results[1].entries.last_mut().expect("our own");
+        ours.samples.iter_mut().for_each(|sample| {
+            if let Outcome::Good { kernel_seconds, .. } = &mut sample.outcome {
+                *kernel_seconds *= 2.0;
+            }
+        });
+        let text = summary(&CONTENDERS, &results);
+        assert!(text.contains("as its base kernel for 0 of 1 (gemm 2.00)"), "{text}");
+        assert!(!summary(&CONTENDERS, &example()).contains("b variant takes"));
     }
 
     #[test]
