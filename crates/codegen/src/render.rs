@@ -25,6 +25,10 @@ pub struct RenderOptions {
     /// Whether floating-point sums may be reordered. If not, loops marked as vector loops that would do so stay
     /// sequential, and parallel ones are an error.
     pub reassociate: bool,
+    /// The compiler makes vectors of sums without being asked: its flags let it reorder them, and it optimises as far as
+    /// that. Vector loops of several threads that only sum up are then left to it: gcc forgets that a loop was marked when it
+    /// copies it, as it does in loops over iterators of unknown sign, and sums up element by element in memory.
+    pub plain_sums: bool,
     /// The statement's own text in the user's file, run where the rendered nest cannot be: when pointers overlap or
     /// memory is short. Without it the program's own nest of the same id is rendered in its place.
     pub original: Option<String>,
@@ -344,8 +348,10 @@ impl Renderer<'_> {
             Execution::Vector { reductions, .. } => {
                 if let Some(text) = self.cx.reductions(header, body, reductions, None)? {
                     reduction = text;
+                    let sums_up = |item: &Item| matches!(item, Item::Stmt(s) if reductions.iter().any(|r| r.array == s.target.array));
+                    let is_plain = self.options.plain_sums && self.in_parallel && body.iter().all(sums_up);
                     if openmp {
-                        pragma = Some(format!("#pragma omp simd{}", reduction.clause));
+                        pragma = (!is_plain).then(|| format!("#pragma omp simd{}", reduction.clause));
                         self.in_simd = true;
                     } else if self.options.threads <= 1 {
                         pragma = Some("OXEYE_IVDEP".to_owned());

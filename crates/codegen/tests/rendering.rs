@@ -395,3 +395,42 @@ fn sums_keep_their_order_unless_reordering_is_allowed() {
     let text = oxeye_codegen::render_nest(&program, &nest, &strict).expect("renders");
     insta::assert_snapshot!("in_order", text);
 }
+
+/// Several threads each sum up in a loop; and a loop that also stores.
+const SUMS: &str = r#"
+program sums {
+  symbol P0 n: i32
+  array A0 A: f64[n][n] param
+  array A1 x: f64[n] param
+  array A2 y: f64[n] param
+  dataflow { N0 N1 }
+  nest N0 in sums {
+    for L0 i: i32 in 0 .. n {
+      for L1 j: i32 in 0 .. i + 1 {
+        S0: y[i] += A[i][j] * x[j]
+      }
+    }
+  }
+  nest N1 in sums {
+    for L0 i: i32 in 0 .. n parallel dynamic {
+      for L1 j: i32 in 0 .. i + 1 vector reduce(+ y) {
+        S0: y[i] += A[i][j] * x[j]
+      }
+    }
+  }
+}
+"#;
+
+#[test]
+fn sums_of_several_threads_are_left_to_compilers_that_need_no_word() {
+    let program = oxeye_ir::Program::parse(SUMS).expect("parses");
+    let lines = |plain_sums| {
+        let options = RenderOptions { threads: 2, reassociate: true, plain_sums, ..RenderOptions::default() };
+        let text = oxeye_codegen::render_nest(&program, &program.nests[1], &options).expect("renders");
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (asked, plain) = (lines(false), lines(true));
+    let word = |line: &&String| line.contains("#pragma omp simd reduction(+:");
+    assert_eq!(asked.iter().filter(word).count(), 1, "{asked:?}");
+    assert_eq!(asked.iter().filter(|line| !word(line)).collect::<Vec<_>>(), plain.iter().collect::<Vec<_>>());
+}

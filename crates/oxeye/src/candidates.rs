@@ -184,7 +184,8 @@ impl Tuner<'_> {
     }
 
     pub(crate) fn rendering<'s>(&self, source: &'s str) -> Rendering<'s> {
-        Rendering { source, threads: self.threads, policy: self.policy() }
+        let plain_sums = self.options.compiler.vectorizes_sums();
+        Rendering { source, threads: self.threads, policy: self.policy(), plain_sums }
     }
 
     /// The policy under which recipes are applied.
@@ -230,6 +231,8 @@ pub(crate) struct Rendering<'s> {
     pub(crate) threads: u32,
     /// Under which recipes are applied.
     pub(crate) policy: Policy,
+    /// [`Compiler::vectorizes_sums`](crate::Compiler::vectorizes_sums) of the user's compiler.
+    pub(crate) plain_sums: bool,
 }
 
 /// Applies a recipe, every step of which must be proved legal, and renders the result.
@@ -249,7 +252,7 @@ pub(crate) fn proved(
 ) -> Result<(CandidateState, Applied), String> {
     guarded(|| {
         let applied = apply(program, nest, recipe, how.policy).map_err(|refusal| refusal.to_string())?;
-        let text = render(how.source, nest, &applied, how.threads, how.policy, Vec::new())?;
+        let text = render(how, nest, &applied, Vec::new())?;
         let openmp = text.contains("#pragma omp");
         Ok((CandidateState::Ready { text, openmp, reassociated: applied.reassociated }, applied))
     })
@@ -258,16 +261,16 @@ pub(crate) fn proved(
 
 /// The C block of a transformed nest. `nest` is the original.
 pub(crate) fn render(
-    source: &str,
+    how: Rendering<'_>,
     nest: &Nest,
     applied: &Applied,
-    threads: u32,
-    policy: Policy,
     comment: Vec<String>,
 ) -> Result<String, String> {
+    let Rendering { source, threads, policy, plain_sums } = how;
     let original = nest.span.and_then(|s| source.get(s.start..s.end)).map(str::to_owned);
     let indent = nest.span.map_or(0, |s| column(source, s.start));
-    let options = RenderOptions { threads, comment, indent, reassociate: policy.reassociate, original };
+    let reassociate = policy.reassociate;
+    let options = RenderOptions { threads, comment, indent, reassociate, plain_sums, original };
     render_nest(&applied.program, &applied.nest, &options).map_err(|e| e.to_string())
 }
 

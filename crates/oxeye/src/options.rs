@@ -213,6 +213,16 @@ impl Compiler {
         })
     }
 
+    /// Whether the compiler makes vectors of floating-point sums without being asked: it may reorder them, and optimises
+    /// as far as that.
+    pub fn vectorizes_sums(&self) -> bool {
+        let level = self.args.iter().rfind(|flag| flag.starts_with("-O"));
+        let tries = level.is_some_and(|level| matches!(level.as_str(), "-O3" | "-O4" | "-Ofast"));
+        let told_not_to =
+            self.args.iter().any(|flag| flag.starts_with("-fno-tree-") || flag == "-fno-vectorize");
+        self.allows_reassociation() && tries && !told_not_to
+    }
+
     /// Further C sources among the arguments.
     pub fn sources(&self) -> impl Iterator<Item = &Path> {
         self.args.iter().filter(|a| !a.starts_with('-') && a.ends_with(".c")).map(Path::new)
@@ -246,6 +256,15 @@ mod tests {
         assert!(compiler("gcc -O3 -ffast-math").allows_reassociation());
         assert!(!compiler("gcc -Ofast -fno-associative-math").allows_reassociation());
         assert!(compiler("gcc -fno-fast-math -fassociative-math").allows_reassociation());
+    }
+
+    #[test]
+    fn sums_become_vectors_by_themselves_where_flags_allow_it() {
+        assert!(compiler("gcc -O3 -ffast-math").vectorizes_sums());
+        assert!(compiler("clang -Ofast -march=native").vectorizes_sums());
+        assert!(!compiler("gcc -O3").vectorizes_sums());
+        assert!(!compiler("gcc -O3 -ffast-math -O2").vectorizes_sums());
+        assert!(!compiler("gcc -O3 -ffast-math -fno-tree-vectorize").vectorizes_sums());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Applying a recipe file to a source file, and putting winners into the user's text.
 
-use crate::candidates::render;
+use crate::candidates::{Rendering, render};
 use crate::{Error, NestRecipe, Options, RecipeFile, files, tuner};
 use oxeye_codegen::tuned_file;
 use oxeye_frontend::{Unit, read_c};
@@ -25,13 +25,13 @@ pub fn replay(recipes: &RecipeFile, file: &Path) -> Result<String, Error> {
 
 /// The user's text with the given nests replaced.
 pub(crate) fn tuned_text(unit: &Unit, recipes: &RecipeFile, nests: &[&NestRecipe]) -> Result<String, String> {
-    let policy = Policy { reassociate: recipes.reassociate };
     let mut replacements: Vec<(Span, String)> = Vec::new();
     for wanted in nests {
         let (program, nest, span) = find(unit, wanted)?;
         let place = format!("function `{}`, line {}", wanted.function, span.line);
-        let applied = apply(program, nest, &wanted.recipe, policy).map_err(|r| format!("{place}: {r}"))?;
-        let text = render(&unit.source, nest, &applied, recipes.threads, policy, comment(wanted))
+        let applied = apply(program, nest, &wanted.recipe, rendering(unit, recipes).policy)
+            .map_err(|r| format!("{place}: {r}"))?;
+        let text = render(rendering(unit, recipes), nest, &applied, comment(wanted))
             .map_err(|r| format!("{place}: {r}"))?;
         replacements.push((span, text));
     }
@@ -41,10 +41,19 @@ pub(crate) fn tuned_text(unit: &Unit, recipes: &RecipeFile, nests: &[&NestRecipe
 
 /// The C block that a recipe makes of its nest.
 pub(crate) fn emitted_code(unit: &Unit, recipes: &RecipeFile, wanted: &NestRecipe) -> Result<String, String> {
-    let policy = Policy { reassociate: recipes.reassociate };
     let (program, nest, _) = find(unit, wanted)?;
-    let applied = apply(program, nest, &wanted.recipe, policy).map_err(|r| r.to_string())?;
-    render(&unit.source, nest, &applied, recipes.threads, policy, comment(wanted))
+    let applied =
+        apply(program, nest, &wanted.recipe, rendering(unit, recipes).policy).map_err(|r| r.to_string())?;
+    render(rendering(unit, recipes), nest, &applied, comment(wanted))
+}
+
+fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {
+    Rendering {
+        source: &unit.source,
+        threads: recipes.threads,
+        policy: Policy { reassociate: recipes.reassociate },
+        plain_sums: recipes.compiler.vectorizes_sums(),
+    }
 }
 
 fn find<'u>(unit: &'u Unit, wanted: &NestRecipe) -> Result<(&'u Program, &'u Nest, Span), String> {

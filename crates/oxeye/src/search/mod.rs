@@ -271,8 +271,7 @@ impl NestRun<'_> {
     }
 
     fn rendering(&self) -> Rendering<'_> {
-        let source = &self.captured.unit.source;
-        Rendering { source, threads: self.tuner.threads, policy: self.tuner.policy() }
+        self.tuner.rendering(&self.captured.unit.source)
     }
 
     fn space(&self) -> Space<'_> {

@@ -120,7 +120,7 @@ impl Measurements for Nothing {
 }
 
 fn rendering() -> Rendering<'static> {
-    Rendering { source: "", threads: 2, policy: Policy { reassociate: true } }
+    Rendering { source: "", threads: 2, policy: Policy { reassociate: true }, plain_sums: false }
 }
 
 fn nest_name() -> NestName {

@@ -140,7 +140,7 @@ fn advice(text: &str, donors: Vec<Donor>, predict: Option<&dyn Predict>, k: usiz
         program: &program,
         nest,
         machine: &MACHINE,
-        how: Rendering { source: "", threads: 2, policy: POLICY },
+        how: Rendering { source: "", threads: 2, policy: POLICY, plain_sums: false },
         n_cores: 2,
         description: &description,
         predict,

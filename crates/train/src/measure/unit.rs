@@ -18,7 +18,8 @@ pub(super) struct Arguments<'a> {
 /// # Errors
 /// If it has no rendering.
 pub(super) fn block(program: &Program, nest: &Nest, threads: u32) -> Result<String, CodegenError> {
-    render_nest(program, nest, &RenderOptions { threads, reassociate: true, ..RenderOptions::default() })
+    let options = RenderOptions { threads, reassociate: true, plain_sums: true, ..RenderOptions::default() };
+    render_nest(program, nest, &options)
 }
 
 impl<'a> Arguments<'a> {

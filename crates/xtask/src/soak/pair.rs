@@ -179,6 +179,7 @@ fn finish(
             comment: Vec::new(),
             indent: 4,
             reassociate: policy.reassociate,
+            plain_sums: policy.reassociate && random.chance(50),
             original: None,
         },
     );
