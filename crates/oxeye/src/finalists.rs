@@ -214,5 +214,5 @@ impl Finalist {
 
 /// Seconds for timing the finalists of a nest with this share of the program's time: precision is for nests that matter.
 pub(crate) fn timing_seconds(share: Option<f64>) -> f64 {
-    MOST_TIMING_SECONDS * (4.0 * share.unwrap_or(1.0)).clamp(0.2, 1.0)
+    MOST_TIMING_SECONDS * (2.0 * share.unwrap_or(1.0)).clamp(0.15, 1.0)
 }

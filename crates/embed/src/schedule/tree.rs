@@ -191,7 +191,7 @@ impl<'a> Tree<'a> {
             reads_suit(depth) && writes.all(|access| access.is_contiguous(depth))
         };
         let is_short = node(inner).trips() < SHORT_TRIPS;
-        if suits(inner) && !is_short || reads_suit(inner) && !is_short {
+        if !is_short && (suits(inner) || reads_suit(inner)) {
             return None;
         }
         let is_free =
