@@ -82,8 +82,9 @@ pub fn linearize(
     let mut vars: Vec<Var> = loops.chain(space.symbols.iter().map(|s| Var::Sym(*s))).collect();
     vars.extend((vars.len()..found.n_vars()).map(|_| Var::Loop(unknown())));
     let affine = |row: &Row| {
-        let terms = row.terms().map(|(column, c)| Affine::term(vars[column], c));
-        terms.fold(Affine::constant(row.constant), |sum, term| sum.add_scaled(&term, 1))
+        row.terms().fold(Affine::constant(row.constant), |sum, (column, c)| {
+            sum.add_scaled(&Affine::var(vars[column]), c)
+        })
     };
     let of = |row: &Row, relation| Constraint { expr: affine(row), relation };
     let eqs = found.eqs().iter().map(|row| of(row, Relation::Zero));

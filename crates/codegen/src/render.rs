@@ -348,7 +348,8 @@ impl Renderer<'_> {
             Execution::Vector { reductions, .. } => {
                 if let Some(text) = self.cx.reductions(header, body, reductions, None)? {
                     reduction = text;
-                    let sums_up = |item: &Item| matches!(item, Item::Stmt(s) if reductions.iter().any(|r| r.array == s.target.array));
+                    let is_sum = |array| reductions.iter().any(|r| r.array == array);
+                    let sums_up = |item: &Item| matches!(item, Item::Stmt(s) if is_sum(s.target.array));
                     let is_plain = self.options.plain_sums && self.in_parallel && body.iter().all(sums_up);
                     if openmp {
                         pragma = (!is_plain).then(|| format!("#pragma omp simd{}", reduction.clause));

@@ -25,14 +25,14 @@ pub fn replay(recipes: &RecipeFile, file: &Path) -> Result<String, Error> {
 
 /// The user's text with the given nests replaced.
 pub(crate) fn tuned_text(unit: &Unit, recipes: &RecipeFile, nests: &[&NestRecipe]) -> Result<String, String> {
+    let how = rendering(unit, recipes);
     let mut replacements: Vec<(Span, String)> = Vec::new();
     for wanted in nests {
         let (program, nest, span) = find(unit, wanted)?;
         let place = format!("function `{}`, line {}", wanted.function, span.line);
-        let applied = apply(program, nest, &wanted.recipe, rendering(unit, recipes).policy)
-            .map_err(|r| format!("{place}: {r}"))?;
-        let text = render(rendering(unit, recipes), nest, &applied, comment(wanted))
-            .map_err(|r| format!("{place}: {r}"))?;
+        let applied =
+            apply(program, nest, &wanted.recipe, how.policy).map_err(|r| format!("{place}: {r}"))?;
+        let text = render(how, nest, &applied, comment(wanted)).map_err(|r| format!("{place}: {r}"))?;
         replacements.push((span, text));
     }
     replacements.sort_by_key(|(span, _)| span.start);
@@ -41,10 +41,10 @@ pub(crate) fn tuned_text(unit: &Unit, recipes: &RecipeFile, nests: &[&NestRecipe
 
 /// The C block that a recipe makes of its nest.
 pub(crate) fn emitted_code(unit: &Unit, recipes: &RecipeFile, wanted: &NestRecipe) -> Result<String, String> {
+    let how = rendering(unit, recipes);
     let (program, nest, _) = find(unit, wanted)?;
-    let applied =
-        apply(program, nest, &wanted.recipe, rendering(unit, recipes).policy).map_err(|r| r.to_string())?;
-    render(rendering(unit, recipes), nest, &applied, comment(wanted))
+    let applied = apply(program, nest, &wanted.recipe, how.policy).map_err(|r| r.to_string())?;
+    render(how, nest, &applied, comment(wanted))
 }
 
 fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {

@@ -381,13 +381,16 @@ fn memory_accesses(program: &Program, node: &Node, context: &[Constraint]) -> Ve
 /// Indices with unknowns for what is not affine in them; what is known of these is added to `inner`. Unknowns have the ids
 /// of loops that no nest has; other accesses may use the same ones.
 fn located(indices: &[Expr], context: &[Constraint], inner: &mut Vec<Constraint>) -> Vec<Option<Affine>> {
-    let mut ids = (0..=u32::MAX).rev().map(LoopId);
+    let mut last = u32::MAX;
+    let mut unknown = || {
+        last -= 1;
+        LoopId(last)
+    };
     let mut of = |index: &Expr| match index {
         Expr::Affine(affine) => Some(affine.clone()),
         _ => {
             let context = [context, &inner[..]].concat();
-            let (value, known) =
-                oxeye_analysis::linearize(index, &context, &mut || ids.next().unwrap_or(LoopId(0)))?;
+            let (value, known) = oxeye_analysis::linearize(index, &context, &mut unknown)?;
             inner.extend(known);
             Some(value)
         }
