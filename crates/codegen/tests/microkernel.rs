@@ -113,36 +113,3 @@ fn packed_gemm_runs() {
         ],
     );
 }
-
-/// Prints GFLOP/s on one thread and on two; run with `--ignored --nocapture` on a quiet machine.
-#[test]
-#[ignore = "a measurement"]
-fn packed_gemm_speed() {
-    let text = gemm().replace("[8][256]", "[40][256]");
-    for threads in [1, 2] {
-        speed(&text, threads);
-    }
-}
-
-fn speed(text: &str, threads: u32) {
-    let options = RenderOptions { reassociate: true, threads, ..RenderOptions::default() };
-    let body = rendered(text, &options);
-    let source = format!(
-        "{}#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\n\
-         __attribute__((noinline)) void kernel(int m, int n, int p, double (*restrict C)[n], double (*restrict A)[p], \
-         double (*restrict B)[n])\n{body}\n\
-         int main(void) {{\n    int m = 1200, n = 1000, p = 1100;\n    double *A = calloc(m * p, 8), *B = calloc(p * n, 8), \
-         *C = calloc(m * n, 8);\n    for (int r = 0; r < 5; r++) {{\n        struct timespec a, b;\n        \
-         clock_gettime(CLOCK_MONOTONIC, &a);\n        kernel(m, n, p, (void *)C, (void *)A, (void *)B);\n        \
-         clock_gettime(CLOCK_MONOTONIC, &b);\n        double t = (b.tv_sec - a.tv_sec) + 1e-9 * (b.tv_nsec - a.tv_nsec);\n        \
-         printf(\"%.1f \", 2e-9 * m * n * p / t);\n    }}\n    printf(\"GFLOP/s\\n\");\n    return 0;\n}}\n",
-        oxeye_codegen::prelude(&[&body])
-    );
-    if let Ok(path) = std::env::var("OXEYE_KEEP_SOURCE") {
-        std::fs::write(path, &source).expect("written");
-    }
-    for compiler in common::COMPILERS.iter().filter(|c| common::has(c)) {
-        let output = common::run(compiler, &["-O3", "-march=native", "-ffast-math", "-fopenmp"], &source);
-        println!("{compiler}, {threads} threads: {}", output.unwrap_or_else(|e| panic!("{e}")));
-    }
-}

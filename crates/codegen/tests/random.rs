@@ -209,7 +209,7 @@ fn random_nests_with_clang() {
 
 /// Many more; run with `--ignored`.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes; `cargo xtask soak` looks as far, recipes included"]
 fn many_random_nests() {
     for k in 0..20 {
         check(k * 300..k * 300 + 150, "gcc", &["-O1", "-fopenmp"], 2);

@@ -1,5 +1,3 @@
-use std::time::Instant;
-
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -322,38 +320,6 @@ fn tiled_pair() -> System {
 #[test]
 fn tiled_pair_is_legal() {
     assert_eq!(verdict(&tiled_pair()), Feasibility::Infeasible);
-}
-
-/// Prints the time per test; run with `--ignored --nocapture` on an optimised build.
-#[test]
-#[ignore = "a measurement"]
-fn time_per_test() {
-    let time = |name: &str, systems: &[System]| {
-        let start = Instant::now();
-        let rounds = 200_000 / systems.len().max(1);
-        let mut n_unknown = 0;
-        for _ in 0..rounds {
-            n_unknown += systems.iter().filter(|s| verdict(s) == Feasibility::Unknown).count();
-        }
-        let each = start.elapsed().as_nanos() as usize / (rounds * systems.len());
-        eprintln!("{name}: {each} ns per test, {} unknown", n_unknown / rounds);
-    };
-    time("tiled product", &[tiled_pair()]);
-    let mut feasible = tiled_pair();
-    let last = feasible.geqs().len() - 1;
-    feasible.geqs_mut()[last].constant = 0;
-    time("tiled product, feasible", &[feasible]);
-    let mut random = Random::new(7);
-    let systems: Vec<System> = (0..1000).map(|_| random_system(&mut random)).collect();
-    time("random", &systems);
-    let mut slowest = (0, 0);
-    let mut n_unknown = 0;
-    for (idx, system) in (0..200_000).map(|idx| (idx, random_system(&mut random))) {
-        let start = Instant::now();
-        n_unknown += usize::from(verdict(&system) == Feasibility::Unknown);
-        slowest = slowest.max((start.elapsed().as_micros(), idx));
-    }
-    eprintln!("200000 random: slowest {} us, {n_unknown} unknown", slowest.0);
 }
 
 #[test]
