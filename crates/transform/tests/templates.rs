@@ -124,6 +124,35 @@ fn sizes_follow_the_machine() {
 }
 
 #[test]
+fn beside_strips_other_loops_are_shared_as_they_are() {
+    let both = "program p {
+  symbol P0 n: i32
+  array A0 a: f64[n][n] param
+  array A1 x: f64[n] param
+  array A2 y: f64[n] param
+  array A3 u: f64[n] param
+  array A4 v: f64[n] param
+  dataflow { N0 }
+  nest N0 in p {
+    for L0 j: i32 in 0 .. n {
+      for L1 i: i32 in 0 .. n {
+        S0: x[i] = x[i] + a[i][j] * u[j]
+        S1: y[j] = y[j] + a[i][j] * v[i]
+      }
+    }
+  }
+}
+";
+    let program = oxeye_ir::Program::parse(both).unwrap();
+    let template: Template = "order:0 memory distributed strips:256 simd".parse().unwrap();
+    let recipe = template.instantiate(&program, &program.nests[0], &REAL, Policy { reassociate: true });
+    let recipe = recipe.unwrap().to_string();
+    // One row of `a` after the other: sums of `x` by rows, those of `y` in strips of columns.
+    assert_eq!(recipe.matches("parallelize").count(), 2, "{recipe}");
+    assert_eq!(recipe.matches(":256").count(), 1, "{recipe}");
+}
+
+#[test]
 fn what_does_not_fit_is_said() {
     let (_, gemm) = kernels().into_iter().find(|(name, _)| name == "gemm").unwrap();
     let (_, sweep) = kernels().into_iter().find(|(name, _)| name == "jacobi_2d").unwrap();

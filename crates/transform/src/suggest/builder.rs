@@ -101,9 +101,16 @@ impl Builder {
         any
     }
 
-    /// Runs strips of innermost independent loops on several threads; false if there are none.
+    /// Runs strips of innermost independent loops on several threads; false if there are none. Beside them, outermost
+    /// loops that cannot be cut into strips are shared as they are.
     pub(crate) fn share_strips(&mut self, width: u16) -> bool {
-        self.strip_parallel(top_loops(&self.schedule.roots), 0, width.into())
+        let (with_strips, others): (Vec<LoopId>, Vec<LoopId>) = top_loops(&self.schedule.roots)
+            .into_iter()
+            .partition(|top| self.strip_parallel(vec![*top], 0, width.into()));
+        for id in others.into_iter().filter(|_| !with_strips.is_empty()) {
+            self.parallelize(id, 0, Shares::Fitting);
+        }
+        !with_strips.is_empty()
     }
 
     /// Makes the loop, or else the loops inside, parallel. Starting a team inside `n_outer` sequential loops must pay

@@ -27,7 +27,7 @@
 //! | `factor:64` | elimination steps in blocks of 64, the update behind a block as by `contract`, with its words |
 //! | `time-tiles:8x32` | tiles of 8 time steps and 32 rows on a wavefront |
 //! | `crossings` | loops cut where one iterator meets another |
-//! | `one-thread`, `threads`, `threads:static`, `threads:dynamic`, `strips:256` | one thread; outermost independent loops shared, as their work suggests or as stated; innermost loops shared in strips of 256 |
+//! | `one-thread`, `threads`, `threads:static`, `threads:dynamic`, `strips:256` | one thread; outermost independent loops shared, as their work suggests or as stated; innermost loops shared in strips of 256, beside which outermost loops without such strips are shared as they are |
 //! | `scalar`, `simd`, `simd:scattered` | no vector loops; those with contiguous accesses; all |
 
 mod instantiate;
@@ -212,7 +212,8 @@ pub enum Threads {
     One,
     /// The outermost loops with independent iterations.
     Outer(Shares),
-    /// Innermost loops with independent iterations, in strips, the loops around them inside each strip.
+    /// Innermost loops with independent iterations, in strips, the loops around them inside each strip; beside those, outermost
+    /// loops of which that cannot be made.
     Strips {
         /// Iterations per strip.
         width: u16,

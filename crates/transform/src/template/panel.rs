@@ -5,8 +5,9 @@ use super::{
     Threads,
 };
 
-/// Changes whenever the panel does: responses to different panels cannot be compared.
-pub const PANEL_VERSION: u32 = 1;
+/// Changes whenever the panel does, or what becomes of a nest by one of its templates: responses to different panels cannot
+/// be compared.
+pub const PANEL_VERSION: u32 = 2;
 
 /// The panel: [`Template::AS_IT_IS`] first, then templates as different as possible. Every kind of nest (products,
 /// element-wise chains, reductions, stencils, recurrences, factorizations) has several that apply.
