@@ -12,7 +12,7 @@ use oxeye_ir::{
     Affine, ArrayId, Constraint, ControlLoop, DataflowGraph, Expr, Nest, NestId, Node, Opaque, Program,
     Region, Storage,
 };
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Control structure before arrays have their final ids.
 enum Piece {
@@ -43,10 +43,14 @@ pub(crate) struct Regions<'a> {
     known: HashMap<NestId, Facts>,
     /// `#pragma scop` regions of the function.
     scops: Vec<Range>,
+    placed: Placed,
 }
 
+/// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
+pub(crate) type Placed = BTreeMap<NestId, Vec<String>>;
+
 impl<'a> Regions<'a> {
-    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places) -> (Program, Vec<Refused>) {
+    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places) -> (Program, Placed, Vec<Refused>) {
         let mut regions = Regions {
             cx,
             places,
@@ -54,6 +58,7 @@ impl<'a> Regions<'a> {
             refused: Vec::new(),
             known: HashMap::new(),
             scops: Vec::new(),
+            placed: Placed::new(),
         };
         regions.find_scops();
         let mut pieces = Vec::new();
@@ -67,7 +72,7 @@ impl<'a> Regions<'a> {
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
-        (regions.state.program, regions.refused)
+        (regions.state.program, regions.placed, regions.refused)
     }
 
     fn find_scops(&mut self) {
@@ -322,11 +327,12 @@ impl<'a> Regions<'a> {
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
         let mut roots = Vec::new();
         lowerer.for_loop(s, f, &mut roots)?;
-        let state = lowerer.state;
+        let (state, placed) = (lowerer.state, lowerer.placed);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
         iterators.sort_unstable();
         for var in iterators {
-            if is_live_after(self.cx.file, self.cx.function, s.range, var) {
+            let is_own = self.cx.file.var(var).function.is_none_or(|f| f == self.cx.position);
+            if is_own && is_live_after(self.cx.file, self.cx.function, s.range, var) {
                 let name = &self.cx.file.var(var).name;
                 let head = Range { start: s.range.start, end: s.range.start + 3 };
                 return Err(Refusal::new(
@@ -358,6 +364,10 @@ impl<'a> Regions<'a> {
         self.state = state;
         self.state.program.nests.insert(id, nest);
         self.known.insert(id, facts.clone());
+        if !placed.is_empty() {
+            let names = placed.into_iter().map(|position| self.cx.file.functions[position].name.clone());
+            self.placed.insert(id, names.collect());
+        }
         Ok(id)
     }
 

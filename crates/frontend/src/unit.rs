@@ -9,8 +9,8 @@ use crate::pointers::Pointers;
 use crate::preprocess::{Preprocessed, preprocess};
 use crate::regions::Regions;
 use crate::{Diagnostic, FrontendError, Severity};
-use oxeye_ir::{Program, Span};
-use std::collections::HashMap;
+use oxeye_ir::{NestId, Program, Span};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// How to read a file.
@@ -54,6 +54,8 @@ pub struct Function {
     pub name: String,
     /// Its nests.
     pub program: Program,
+    /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
+    pub placed: BTreeMap<NestId, Vec<String>>,
     /// The whole definition in the user's file.
     pub span: Span,
 }
@@ -213,14 +215,15 @@ impl Reader<'_> {
             self.report(Severity::Warning, &message, None, function.range, Some(name), None);
             return;
         };
-        let (program, refused) = Regions::build(cx, places);
+        let (program, placed, refused) = Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
             let line = self.preprocessed.origin(stmt.start).1;
             let Refusal { message, help, range } = *refusal;
             self.report(severity, &message, help, range, Some(name), Some(line));
         }
         if !program.nests.is_empty() {
-            self.unit.functions.push(Function { name: name.to_owned(), program, span: span(*whole) });
+            let name = name.to_owned();
+            self.unit.functions.push(Function { name, program, placed, span: span(*whole) });
         }
     }
 }

@@ -262,6 +262,40 @@ void f(int n, const double *restrict A, double *restrict B)
 }
 
 #[test]
+fn functions_with_loops_are_put_in_place() {
+    assert_snapshot!(shown(
+        "static void smooth(int n, double a[n][n], const double *restrict w, double scale, int k)
+{
+    int i;
+    double left = 0;
+    for (i = 1; i < n - 1; i++) {
+        double *row = a[i];
+        left += row[0];
+        for (int j = 1; j < n - 1; j++)
+            row[j] = scale * (row[j] + w[i]) + left;
+    }
+    k = k / 2;
+    a[0][0] = k;
+    return;
+}
+static void set(double *x, double v) { *x = v; }
+static void twice(int m, double b[m][m], double *w, double v)
+{
+    set(&w[m - 1], v * v);
+    smooth(m, b, w, v, m);
+}
+void f(int n, double a[n][n], double b[n][n], double *w)
+{
+    for (int i = 0; i < 10; i++) {
+        twice(n, a, w, w[i]);
+        twice(n, b, w + 1, i * 0.5);
+    }
+}
+"
+    ));
+}
+
+#[test]
 fn unsigned_arithmetic_keeps_its_meaning() {
     assert_snapshot!(shown(
         "#include <stdint.h>

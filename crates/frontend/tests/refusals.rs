@@ -123,6 +123,30 @@ fn every_construct_has_its_words() {
         ("", "void f(int n, double *x) { for (int i = 0; i < n; i++) { x[i] = 0; }"),
         ("", "void f(int n, double (*g)(double), double *x) { for (int i = 0; i < n; i++) x[i] = g(x[i]); }"),
         ("", "void f(int n, _Bool *x) { for (int i = 0; i < n; i++) x[i] = i; }"),
+        (
+            "double z[9]; static void g(int i) { z[i] = i; }",
+            "void f(int n) { for (int i = 0; i < n; i++) g(i); }",
+        ),
+        (
+            "static void g(double *x) { if (x[0] > 1) return; x[0] = 2; }",
+            "void f(int n, double *x) { for (int i = 0; i < n; i++) g(x + i); }",
+        ),
+        (
+            "static void g(int n, double *x) {\n#pragma omp parallel for\nfor (int i = 0; i < n; i++) x[i] += 1; }",
+            "void f(int n, double *x) { for (int t = 0; t < n; t++) g(n, x); }",
+        ),
+        (
+            "static void g(int n, double (*x)[4]) { for (int i = 0; i < n; i++) x[i][1] += 1; }",
+            "void f(int n, double (*x)[5]) { for (int t = 0; t < n; t++) g(n, (double (*)[4])x); }",
+        ),
+        (
+            "static void g(int n, double *x) { if (n > 0) g(n - 1, x + 1); x[0] = n; }",
+            "void f(int n, double *x) { for (int t = 0; t < n; t++) g(n, x); }",
+        ),
+        (
+            "static void g(double *x) { static int k; x[0] = k++; }",
+            "void f(int n, double *x) { for (int t = 0; t < n; t++) g(x + t); }",
+        ),
     ];
     let all: Vec<String> =
         cases.iter().map(|(before, body)| format!("{body}\n  {}", refused(before, body))).collect();

@@ -11,7 +11,7 @@ pub(crate) struct Pointer {
     base: VarId,
     indices: Vec<Expr>,
     offset: Option<Value>,
-    pointee: Type,
+    pub(super) pointee: Type,
 }
 
 /// An object: an element, or a row that still is an array.

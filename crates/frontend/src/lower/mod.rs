@@ -17,7 +17,7 @@ pub(crate) use scan::{Scan, pointer_var};
 
 use access::Pointer;
 use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, Program, ScalarType, StmtId, SymId};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use values::Value;
 
 /// Why a loop is not a nest, in words for its author.
@@ -100,8 +100,15 @@ pub(crate) struct Lowerer<'a> {
     bound: HashMap<VarId, Bound>,
     next_loop: u32,
     next_stmt: u32,
+    /// Calls within an expression that are being put in place.
     inline_depth: u32,
     inline_budget: u32,
+    /// Calls as statements that are being put in place.
+    placed_depth: u32,
+    /// Statements of the functions that are put in place of calls.
+    n_placed: usize,
+    /// Positions of those functions in the file.
+    pub(crate) placed: BTreeSet<usize>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -122,6 +129,9 @@ impl<'a> Lowerer<'a> {
             next_stmt: 0,
             inline_depth: 0,
             inline_budget: 0,
+            placed_depth: 0,
+            n_placed: 0,
+            placed: BTreeSet::new(),
         }
     }
 
@@ -165,7 +175,7 @@ impl<'a> Lowerer<'a> {
     /// of what it reads, which the functions it calls do not see.
     fn check_replayable(&self, var: VarId, at: Range) -> Lowered<()> {
         let file = self.cx.file;
-        if self.inline_depth == 0 || !self.is_global(var) {
+        if self.depth() == 0 || !self.is_global(var) {
             return Ok(());
         }
         let changes = |function: &ast::Function| {
@@ -176,7 +186,7 @@ impl<'a> Lowerer<'a> {
             return Ok(());
         }
         let message =
-            format!("the file-scope variable `{}` is read, which the program changes", self.name(var));
+            format!("the file-scope variable `{}` is used, which the program changes", self.name(var));
         Err(Refusal::new(at, message).help("pass what the function needs of it as an argument"))
     }
 

@@ -16,26 +16,40 @@ pub(crate) struct Scan {
     pub(crate) stored: HashSet<VarId>,
 }
 
+/// Calls that one scan follows into functions of the file; what is inside of more of them is not lowered either.
+const MOST_CALLS: u32 = 256;
+
 impl Scan {
+    /// Scans a statement, and the functions of the file that it calls as if their bodies stood in it.
     pub(crate) fn of(file: &File, s: &Stmt) -> Self {
-        let mut scan = Scan::default();
-        scan.stmt(s);
-        // A pointer parameter of an inlined function never stores: inlined functions only read.
+        let mut scanner = Scanner { file, scan: Scan::default(), within: Vec::new(), n_calls: 0 };
+        scanner.stmt(s);
+        let mut scan = scanner.scan;
         scan.stored.retain(|v| file.var(*v).ty.is_pointer());
         scan
     }
+}
 
+struct Scanner<'a> {
+    file: &'a File,
+    scan: Scan,
+    /// Positions of the functions that are being scanned.
+    within: Vec<usize>,
+    n_calls: u32,
+}
+
+impl Scanner<'_> {
     fn stmt(&mut self, s: &Stmt) {
         match &s.kind {
             StmtKind::For(f) => {
                 let counter = counter(f);
-                self.iterators.extend(counter);
+                self.scan.iterators.extend(counter);
                 let skip = |e: &Expr| counter.is_some() && assigned_var(e) == counter;
                 match f.init.as_ref().map(|s| &s.kind) {
                     Some(StmtKind::Declare(declared)) => {
                         for d in declared {
                             if Some(d.var) != counter {
-                                self.declared.insert(d.var);
+                                self.scan.declared.insert(d.var);
                             }
                             d.init.iter().for_each(|e| self.expr(e));
                         }
@@ -50,7 +64,7 @@ impl Scan {
             }
             _ => {
                 if let StmtKind::Declare(declared) = &s.kind {
-                    self.declared.extend(declared.iter().map(|d| d.var));
+                    self.scan.declared.extend(declared.iter().map(|d| d.var));
                 }
                 s.exprs().into_iter().for_each(|e| self.expr(e));
                 s.children().into_iter().for_each(|c| self.stmt(c));
@@ -74,16 +88,43 @@ impl Scan {
             let target = match &e.kind {
                 ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => target,
                 ExprKind::Unknown(_, inside) => {
-                    self.written.extend(inside.iter().filter_map(Expr::as_var));
+                    self.scan.written.extend(inside.iter().filter_map(Expr::as_var));
+                    return;
+                }
+                ExprKind::Call(callee, args) => {
+                    if let ExprKind::Name(name) = &callee.kind {
+                        self.call(name, args);
+                    }
                     return;
                 }
                 _ => return,
             };
             match target.as_var() {
-                Some(v) => _ = self.written.insert(v),
-                None => self.stored.extend(pointer_var(target)),
+                Some(v) => _ = self.scan.written.insert(v),
+                None => self.scan.stored.extend(pointer_var(target)),
             }
         });
+    }
+
+    /// What a function writes through a parameter it writes to what the argument points to.
+    fn call(&mut self, name: &str, args: &[Expr]) {
+        let Some((position, function)) = self.file.function(name) else { return };
+        if self.within.contains(&position) || self.n_calls == MOST_CALLS {
+            return;
+        }
+        self.n_calls += 1;
+        self.within.push(position);
+        let outer = std::mem::take(&mut self.scan.stored);
+        self.stmt(&function.body);
+        self.within.pop();
+        let inner = std::mem::replace(&mut self.scan.stored, outer);
+        for v in inner {
+            match function.params.iter().position(|p| *p == v) {
+                Some(k) => self.scan.stored.extend(args.get(k).and_then(pointer_var)),
+                None => _ = self.scan.stored.insert(v),
+            }
+        }
+        self.scan.declared.extend(&function.params);
     }
 }
 

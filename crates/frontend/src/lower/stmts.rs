@@ -80,6 +80,9 @@ impl Lowerer<'_> {
             }
             StmtKind::For(f) => self.for_loop(s, f, out),
             StmtKind::Break => Err(leaves("`break`")),
+            StmtKind::Return(_) if self.placed_depth > 0 => {
+                Err(Refusal::new(at, "`return` stands before the end of the function"))
+            }
             StmtKind::Return(_) => Err(leaves("`return`")),
             StmtKind::Goto => Err(leaves("`goto`")),
             StmtKind::Continue => Err(Refusal::new(at, "`continue` skips part of the loop")
@@ -100,7 +103,14 @@ impl Lowerer<'_> {
         is_own.then_some(line)
     }
 
-    fn push(&mut self, target: Access, update: Update, value: Expr, at: Range, out: &mut Vec<Node>) {
+    pub(super) fn push(
+        &mut self,
+        target: Access,
+        update: Update,
+        value: Expr,
+        at: Range,
+        out: &mut Vec<Node>,
+    ) {
         let (id, line) = (self.fresh_stmt(), self.line(at));
         out.push(Node::Stmt(oxeye_ir::Stmt { id, target, update, value, line }));
     }
@@ -128,8 +138,7 @@ impl Lowerer<'_> {
                 ExprKind::Name(name) => match self.call(callee, args, at) {
                     Ok(_) => Ok(()),
                     Err(refusal) if self.cx.file.function(name).is_none() => Err(refusal),
-                    Err(_) => Err(Refusal::new(at, format!("`{name}` is called, which may write to memory"))
-                        .help("write its body in place of the call, or tune the loops inside it")),
+                    Err(_) => self.placed(name, args, at, out),
                 },
                 _ => Err(Refusal::new(at, "a call through a pointer")),
             },
@@ -249,7 +258,7 @@ impl Lowerer<'_> {
     }
 
     /// Whether the nest does not change what the expression reads.
-    fn is_stable(&self, e: &Expr) -> bool {
+    pub(super) fn is_stable(&self, e: &Expr) -> bool {
         if !reads_memory(e) {
             return true;
         }
