@@ -106,6 +106,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         let Some(span) = site.nest.span else { continue };
         let id = site.id;
         let mut calls = format!("{{ oxeye_capture_begin({id});");
+        let mut results = String::new();
         for (k, argument) in arguments(site.program, site.nest).iter().enumerate() {
             let bytes = argument.bytes.clone().unwrap_or_else(|| "-1".to_owned());
             let address = if argument.is_buffer {
@@ -114,6 +115,9 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
                 format!("&({}){{{}}}", argument.element.c_name(), argument.name)
             };
             let _ = write!(calls, " oxeye_capture_arg({id}, {k}, {address}, {bytes});");
+            if argument.written && !argument.is_buffer {
+                let _ = write!(results, "oxeye_capture_result({id}, {k}, {address}, {bytes}); ");
+            }
             sizes.push(bytes);
         }
         let start = with_pragmas(source, span.start);
@@ -123,7 +127,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         } else {
             pieces.push((start, start, format!("\n{calls}\n#line {line}\n")));
         }
-        let end = format!("\noxeye_capture_end({id}); }}\n#line {}\n", line_of(source, span.end));
+        let end = format!("\n{results}oxeye_capture_end({id}); }}\n#line {}\n", line_of(source, span.end));
         pieces.push((span.end, span.end, end));
     }
     let at = top(source);

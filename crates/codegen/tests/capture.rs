@@ -133,6 +133,12 @@ static void oxeye_capture_arg(int site, int k, const void *p, long long bytes)
     if (bytes == 4) printf(" %d", *(const int *)p);
     printf("\n");
 }
+static void oxeye_capture_result(int site, int k, const void *p, long long bytes)
+{
+    printf("result %d %d: %lld bytes", site, k, bytes);
+    if (bytes == 8) printf(" %g", *(const double *)p);
+    printf("\n");
+}
 static void oxeye_capture_end(int site) { printf("end %d\n", site); }
 "#;
 

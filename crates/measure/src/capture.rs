@@ -18,6 +18,7 @@ use crate::sample::Sample;
 /// oxeye_capture_arg(site, 0, A, bytes);      /* per argument; -1 bytes when the size is unknown */
 /// oxeye_capture_arg(site, 1, &n, sizeof n);
 /// /* the nest */
+/// oxeye_capture_result(site, 1, &n, sizeof n);   /* per argument handed over as a copy that may have changed */
 /// oxeye_capture_end(site);
 /// ```
 ///
@@ -25,6 +26,7 @@ use crate::sample::Sample;
 /// are the inputs of the first invocation, of the one with most bytes (when over a quarter more than the others), and
 /// of up to two later ones with other scalars (arguments of at most 16 bytes), looked at when the invocation's number
 /// is a power of two. From 2^20 invocations on, one in 64 is looked at and timed, and stands for the others. What the pointers point to must stay as it is from the first `arg` to the last.
+/// Of a kept invocation that takes 0.4 s or more, what it leaves in its arguments is kept as well.
 ///
 /// `OXEYE_CAPTURE_DIR` names the folder for the samples; unset, nothing is recorded. `OXEYE_CAPTURE_LIMIT` bounds their
 /// total bytes (default 4 GiB).
@@ -114,6 +116,7 @@ fn parse(text: &str, dir: &Path, summary: &Path) -> Result<Summary, MeasureError
                 let file = words.last().ok_or_else(damaged)?;
                 let mut sample = Sample::open(&dir.join(file))?;
                 sample.nanoseconds = Some(number("nanoseconds")?);
+                sample.results = Some(sample.path.with_extension("out")).filter(|path| path.exists());
                 captures.last_mut().ok_or_else(damaged)?.samples.push(sample);
             }
             _ => {}

@@ -11,7 +11,7 @@ use crate::compare::{Comparison, Tolerance, verify};
 use crate::compiler::{CompileJob, Compiler};
 use crate::error::{MeasureError, Rejection};
 use crate::runner::{Placement, RUNNER_C, Runner, RunnerSetup};
-use crate::sample::Sample;
+use crate::sample::{Sample, SampleArg, same_bytes};
 use crate::workdir::WorkDir;
 
 /// The function a replay library exports, as `void oxeye_replay(void **args)`: `args[i]` points to argument `i`, be it
@@ -49,11 +49,13 @@ pub struct Replay {
 /// Numbers the files of outputs.
 static N_OUTPUTS: AtomicUsize = AtomicUsize::new(0);
 
-/// What a library left in its arguments after one call.
+/// What a library, or the captured program itself, left in its arguments after one call.
 #[derive(Debug)]
 pub struct Outputs {
     sample: Sample,
     path: PathBuf,
+    /// Whether the file is to go with the value.
+    is_own: bool,
     changed: Vec<bool>,
     /// Nanoseconds of the call. It is a first call, with everything cold: good for a limit, not for a comparison.
     pub first_call_ns: u64,
@@ -108,7 +110,8 @@ impl Replay {
         let first_call_ns = runner.call(1)?.first().copied().unwrap_or(0);
         runner.check_canaries()?;
         // Made before the file, so that a failed dump is removed too.
-        let mut outputs = Outputs { sample: sample.clone(), path, changed: Vec::new(), first_call_ns };
+        let sample = sample.clone();
+        let mut outputs = Outputs { sample, path, is_own: true, changed: Vec::new(), first_call_ns };
         outputs.changed = runner.dump()?;
         Ok(outputs)
     }
@@ -186,6 +189,25 @@ fn absolute(library: &Path) -> PathBuf {
 }
 
 impl Outputs {
+    /// What the captured invocation itself left, if its results were kept and it was timed. They stay in their file.
+    ///
+    /// # Errors
+    /// When the files of the sample cannot be read.
+    pub fn captured(sample: &Sample) -> Result<Option<Outputs>, MeasureError> {
+        let (Some(path), Some(first_call_ns)) = (&sample.results, sample.nanoseconds) else {
+            return Ok(None);
+        };
+        let before = File::open(&sample.path).map_err(MeasureError::io("read", &sample.path))?;
+        let after = File::open(path).map_err(MeasureError::io("read", path))?;
+        let is_changed = |arg: &SampleArg| {
+            same_bytes((&before, arg.offset), (&after, arg.offset), arg.bytes).map(|same| !same)
+        };
+        let changed = sample.args.iter().map(is_changed).collect::<Result<_, _>>();
+        let changed = changed.map_err(MeasureError::io("read", path))?;
+        let (sample, path) = (sample.clone(), path.clone());
+        Ok(Some(Outputs { sample, path, is_own: false, changed, first_call_ns }))
+    }
+
     /// Number of arguments.
     pub fn n_args(&self) -> usize {
         self.sample.args.len()
@@ -220,7 +242,9 @@ impl Outputs {
 
 impl Drop for Outputs {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        if self.is_own {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Sample {
     pub args: Vec<SampleArg>,
     /// Pairs of arguments, by position, whose memory overlapped.
     pub overlaps: Vec<(usize, usize)>,
+    /// The file of what the captured invocation left in its arguments, each where the sample has it, if that was kept.
+    pub results: Option<PathBuf>,
 }
 
 /// How the elements of a synthetic argument are made.
@@ -142,6 +144,7 @@ impl Sample {
             nanoseconds: None,
             args: table,
             overlaps: Vec::new(),
+            results: None,
         })
     }
 
@@ -195,6 +198,7 @@ impl Sample {
             nanoseconds: None,
             args,
             overlaps,
+            results: None,
         })
     }
 
@@ -292,7 +296,7 @@ fn find_overlaps(file: &File, args: &[SampleArg]) -> io::Result<Vec<(usize, usiz
                 continue;
             }
             let (in_a, in_b) = (a.offset + (start - a.address), b.offset + (start - b.address));
-            if same_bytes(file, in_a, in_b, end - start)? {
+            if same_bytes((file, in_a), (file, in_b), end - start)? {
                 overlaps.push((i, j));
             }
         }
@@ -300,12 +304,13 @@ fn find_overlaps(file: &File, args: &[SampleArg]) -> io::Result<Vec<(usize, usiz
     Ok(overlaps)
 }
 
-fn same_bytes(file: &File, a: u64, b: u64, length: u64) -> io::Result<bool> {
+/// Whether two pieces of files are the same.
+pub(crate) fn same_bytes(a: (&File, u64), b: (&File, u64), length: u64) -> io::Result<bool> {
     for part in chunks(length) {
         let mut left = vec![0; (part.end - part.start) as usize];
         let mut right = left.clone();
-        file.read_exact_at(&mut left, a + part.start)?;
-        file.read_exact_at(&mut right, b + part.start)?;
+        a.0.read_exact_at(&mut left, a.1 + part.start)?;
+        b.0.read_exact_at(&mut right, b.1 + part.start)?;
         if left != right {
             return Ok(false);
         }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use oxeye_measure::{
-    CAPTURE_RUNTIME_C, CaptureRun, CompileJob, Compiler, ElementType, Exit, Invocation, Limits, SizeSource,
-    WorkDir, capture,
+    CAPTURE_RUNTIME_C, CaptureRun, CompileJob, Compiler, ElementType, Exit, Invocation, Limits, Outputs,
+    SizeSource, WorkDir, capture,
 };
 
 fn build(work: &WorkDir, compiler: &Compiler, body: &str) -> PathBuf {
@@ -150,6 +150,64 @@ int main(void)
     assert!(run.overhead_seconds > 0.0);
     let files = std::fs::read_dir(work.join("captured")).expect("listed").count();
     assert_eq!(files, 1 + run.captures.iter().map(|c| c.samples.len()).sum::<usize>());
+}
+
+#[test]
+fn what_a_long_invocation_leaves_is_kept() {
+    let body = r#"
+#include <unistd.h>
+static double a[1000], b[1000];
+static double sum;
+static void nest(int seconds_10)
+{
+    oxeye_capture_begin(0);
+    oxeye_capture_arg(0, 0, a, sizeof a);
+    oxeye_capture_arg(0, 1, b, sizeof b);
+    oxeye_capture_arg(0, 2, &(double){sum}, sizeof sum);
+    for (int i = 0; i < 1000; i++) {
+        a[i] += b[i];
+        sum += a[i];
+    }
+    usleep(100000 * seconds_10);
+    oxeye_capture_result(0, 2, &(double){sum}, sizeof sum);
+    oxeye_capture_end(0);
+}
+int main(void)
+{
+    for (int i = 0; i < 1000; i++)
+        b[i] = i;
+    sum = 1;
+    nest(0);
+    nest(5);
+    nest(5);
+    return 0;
+}
+"#;
+    let work = WorkDir::new().expect("work folder");
+    let program = build(&work, &Compiler::new("gcc", ["-O2"]), body);
+    let invocation = |limit: &str| Invocation::new(&program).env("OXEYE_CAPTURE_LIMIT", limit);
+    let dir = work.subdir("captured").expect("made");
+    let run = capture(&invocation("1000000"), &Limits::default(), &dir).expect("captured");
+    let [first, second, third] = &run.captures[0].samples[..] else { panic!("{:?}", run.captures) };
+    assert!(Outputs::captured(first).expect("read").is_none());
+    // The second begins with 1 + 999 * 500, adds twice the row, and so on.
+    let (s, rows) = (1.0 + 499_500.0, 999_000.0);
+    for (sample, before, after) in [(second, s, s + rows), (third, s + rows, s + rows + 1.5 * rows)] {
+        let left = Outputs::captured(sample).expect("read").expect("kept");
+        assert!([true, false, true] == [0, 1, 2].map(|k| left.changed(k)));
+        assert!(left.first_call_ns >= 400_000_000);
+        assert_eq!(sample.read_f64(2, ElementType::F64).expect("sum"), before);
+        assert_eq!(ElementType::F64.read_f64(&left.read_arg(2).expect("sum")), Some(after));
+        let (a, b) = (left.read_arg(0).expect("a"), left.read_arg(1).expect("b"));
+        let times = if before == s { 2.0 } else { 3.0 };
+        assert_eq!(ElementType::F64.read_f64(&a[8 * 7..]), Some(7.0 * times));
+        assert_eq!(ElementType::F64.read_f64(&b[8 * 7..]), Some(7.0));
+    }
+    // Where there is no room for results, there are none, but samples.
+    let dir = work.subdir("little").expect("made");
+    let run = capture(&invocation("40000"), &Limits::default(), &dir).expect("captured");
+    assert!(run.captures[0].samples.iter().all(|sample| sample.results.is_none()));
+    assert!(!run.captures[0].samples.is_empty());
 }
 
 #[test]

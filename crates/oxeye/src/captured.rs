@@ -10,8 +10,9 @@ use oxeye_measure::{
 };
 use std::path::PathBuf;
 
-/// Nests that take less of the program's time than this are not tuned.
-const LEAST_SHARE: f64 = 0.01;
+/// Nests that take less of the program's time than this are not tuned, unless the others become so much faster that they
+/// take more.
+pub(crate) const LEAST_SHARE: f64 = 0.01;
 
 /// A unit whose nests have arguments to be replayed with.
 pub struct Captured {
@@ -54,6 +55,8 @@ pub struct CapturedNest {
     pub samples: Vec<Sample>,
     /// Why it is not tuned.
     pub skip: Option<String>,
+    /// Whether that is only because other nests take nearly all of the time.
+    pub is_short: bool,
 }
 
 impl CapturedNest {
@@ -81,12 +84,30 @@ impl Captured {
         order
     }
 
+    /// The nests that are left out only for being short, with their share of the program's time, the largest first.
+    pub(crate) fn short(&self) -> Vec<(usize, f64)> {
+        let short = self.nests.iter().enumerate().filter(|(_, nest)| nest.is_short);
+        let mut order: Vec<(usize, f64)> =
+            short.map(|(idx, nest)| (idx, nest.share.unwrap_or(0.0))).collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1));
+        order
+    }
+
+    /// The nests of the functions whose bodies a nest has in place of their calls: they do part of its work.
+    pub(crate) fn inside(&self, idx: usize) -> Vec<usize> {
+        let functions = &self.unit.functions;
+        let nest = &self.nests[idx];
+        let Some(placed) = functions[nest.function_idx].placed.get(&nest.nest_id) else { return Vec::new() };
+        let is_inside = |k: &usize| placed.contains(&functions[self.nests[*k].function_idx].name);
+        (0..self.nests.len()).filter(is_inside).collect()
+    }
+
     /// Leaves out of the tuning the nests that are not chosen.
     pub fn choose(&mut self, mut chosen: impl FnMut(&CapturedNest, &Nest) -> bool) {
         let unit = &self.unit;
         for nest in &mut self.nests {
-            if nest.skip.is_none() && !chosen(nest, nest.of(unit).2) {
-                nest.skip = Some("not chosen".into());
+            if (nest.skip.is_none() || nest.is_short) && !chosen(nest, nest.of(unit).2) {
+                (nest.skip, nest.is_short) = (Some("not chosen".into()), false);
             }
         }
     }
@@ -305,6 +326,7 @@ fn nests_of(unit: &Unit) -> Vec<CapturedNest> {
                 arguments: arguments(&function.program, nest),
                 samples: Vec::new(),
                 skip: None,
+                is_short: false,
             });
         }
     }
@@ -331,6 +353,7 @@ fn keep(nest: &mut CapturedNest, found: &Capture, program_seconds: f64) {
     } else if found.abandoned > 0 {
         Some("the program leaves it by a jump".into())
     } else if share < LEAST_SHARE {
+        nest.is_short = !nest.samples.is_empty();
         Some(format!("too short to matter ({:.1} % of the program's time)", 100.0 * share))
     } else if nest.samples.is_empty() {
         let unknown = partial.first().and_then(|s| s.missing().first().copied());

@@ -44,6 +44,8 @@ enum Trouble {
     Wrong(String),
     /// It is slower than the original.
     Slower(WholeComparison),
+    /// Other winners do the same work, and gain more: these, in words.
+    Overlapping(String),
 }
 
 impl<'t> Tuner<'t> {
@@ -63,6 +65,7 @@ impl<'t> Tuner<'t> {
             mismatch: None,
             notes: Vec::new(),
         };
+        emitted.drop_overlapping();
         let mut winners: Vec<usize> = (0..emitted.measured.nests.len())
             .filter(|idx| emitted.measured.nests[*idx].winner.is_some())
             .collect();
@@ -311,6 +314,33 @@ impl Emitted<'_> {
         self.measured.nests[idx].winner.as_ref().map_or(0.0, |w| share * (1.0 - 1.0 / w.speedup))
     }
 
+    /// A nest that has functions in place of their calls does the work of the nests of these functions. Of winners here and
+    /// there those stay that gain more.
+    fn drop_overlapping(&mut self) {
+        let captured = &self.measured.captured;
+        if captured.program.is_none() {
+            return;
+        }
+        for (outer, _) in captured.by_weight() {
+            let captured = &self.measured.captured;
+            let line = captured.nests[outer].span.line;
+            let mut inside = captured.inside(outer);
+            inside.retain(|idx| self.measured.nests[*idx].winner.is_some());
+            if self.measured.nests[outer].winner.is_none() || inside.is_empty() {
+                continue;
+            }
+            if self.gain(outer) >= inside.iter().map(|idx| self.gain(*idx)).sum() {
+                let by = format!(
+                    "the loop at line {line}, which has its function in place of the call, gains more"
+                );
+                inside.into_iter().for_each(|idx| self.drop_winner(idx, &Trouble::Overlapping(by.clone())));
+            } else {
+                let by = "the loops in the functions that it calls gain more by themselves";
+                self.drop_winner(outer, &Trouble::Overlapping(by.into()));
+            }
+        }
+    }
+
     fn settle(&mut self, winners: &[usize]) -> Result<(), Error> {
         self.recipes = self.tuner.recipes(&self.measured, winners);
         let nests: Vec<&NestRecipe> = self.recipes.nests.iter().collect();
@@ -331,6 +361,7 @@ impl Emitted<'_> {
             Trouble::Slower(whole) => {
                 format!("the whole program does not gain from it ({:.2}x)", whole.speedup.median)
             }
+            Trouble::Overlapping(by) => by.clone(),
         };
         let trial = &mut nest.trials[winner.trial_idx];
         trial.verdict = Verdict::Dropped;

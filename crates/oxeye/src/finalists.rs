@@ -1,7 +1,7 @@
 //! The end of stage 4: the fastest candidates timed in turns with the original, and the best of them verified on every
 //! sample.
 
-use crate::measured::{Bench, LONG_SECONDS, MeasuredNest, verdict_of};
+use crate::measured::{Bench, LONG_SECONDS, MeasuredNest, original_outputs, verdict_of};
 use crate::report::Verdict;
 use crate::{Error, Tuner};
 use oxeye_measure::{Rejection, TimingOptions};
@@ -154,7 +154,7 @@ impl Tuner<'_> {
         let mut max_rel_error = 0.0_f64;
         for sample in bench.nest.samples.iter().skip(1) {
             self.check_cancelled()?;
-            let reference = match self.reject(bench.replay.outputs(&bench.baseline, sample))? {
+            let reference = match self.reject(original_outputs(&bench.replay, &bench.baseline, sample))? {
                 Ok(outputs) => outputs,
                 // What the original cannot do again, the candidate cannot be held to.
                 Err(_) => continue,

@@ -1,7 +1,7 @@
 //! Stage 4: candidates compiled, run isolated, compared with the original, and timed.
 
 use crate::candidates::{Candidate, CandidateState, NestCandidates};
-use crate::captured::complaint;
+use crate::captured::{LEAST_SHARE, complaint};
 use crate::finalists::{Finalist, Winner};
 use crate::report::Verdict;
 use crate::roof::{ENOUGH_PERCENT, Roofs};
@@ -12,18 +12,19 @@ use crate::{
 };
 use oxeye_codegen::replay_unit;
 use oxeye_measure::{
-    Argument, CompileJob, MeasureError, Outputs, Rejection, Replay, Tolerance, compile_all, verify,
+    Argument, CompileJob, MeasureError, Outputs, Rejection, Replay, Sample, Tolerance, compile_all, verify,
 };
 use oxeye_profile::NestProfile;
 use oxeye_transform::template::Template;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// From this time on one run of each tells enough if it tells a lot.
 pub(crate) const LONG_SECONDS: f64 = 1.0;
-/// Where the time of the original in its place is known, a first call as long as this needs no second one.
+/// Where the time of the original in its place is known, a first call as long as this needs no second one. The results of
+/// invocations as long as that are captured, so that they need no first one either.
 const TELLING_SECONDS: f64 = 0.4;
 /// No single compilation of a candidate may take longer.
 pub(crate) const COMPILE_SECONDS: f64 = 30.0;
@@ -140,7 +141,7 @@ impl Tuner<'_> {
     /// If the run is interrupted, or a process cannot be started.
     pub fn measure(&self, candidates: Candidates) -> Result<Measured, Error> {
         self.enter(Phase::Trying)?;
-        let Candidates { captured, nests: mut all } = candidates;
+        let Candidates { mut captured, nests: mut all } = candidates;
         let mut measured: Vec<MeasuredNest> =
             captured.nests.iter().map(|_| MeasuredNest::default()).collect();
         let order = captured.by_weight();
@@ -155,7 +156,34 @@ impl Tuner<'_> {
             let candidates = std::mem::take(&mut all[*idx]);
             measured[*idx] = self.measure_nest(&captured, *idx, candidates, deadline)?;
         }
+        self.measure_short(&mut captured, &mut measured, end)?;
         Ok(Measured { captured, nests: measured })
+    }
+
+    /// Nests too short to matter beside slow ones may matter once those are fast: their candidates are made and measured
+    /// then, those of the longest first.
+    fn measure_short(
+        &self,
+        captured: &mut Captured,
+        measured: &mut [MeasuredNest],
+        end: Instant,
+    ) -> Result<(), Error> {
+        let speedup = |idx: usize| measured[idx].winner.as_ref().map(|winner| winner.speedup);
+        let all = 0..captured.nests.len();
+        let within: BTreeSet<usize> =
+            all.clone().filter(|idx| speedup(*idx).is_some()).flat_map(|idx| captured.inside(idx)).collect();
+        let faster = |idx: usize| Some((captured.nests[idx].share?, speedup(idx)?));
+        let left = share_left(all.filter(|idx| !within.contains(idx)).filter_map(faster));
+        for (idx, share) in captured.short() {
+            self.check_cancelled()?;
+            if share < LEAST_SHARE * left || Instant::now() >= end {
+                break;
+            }
+            (captured.nests[idx].skip, captured.nests[idx].is_short) = (None, false);
+            let candidates = self.candidates_by(captured, idx, self.options.donors)?;
+            measured[idx] = self.measure_nest(captured, idx, candidates, end)?;
+        }
+        Ok(())
     }
 
     /// When to stop trying: early enough for the final runs of the whole program.
@@ -261,7 +289,7 @@ impl Tuner<'_> {
         let not_replayed =
             |why: &Rejection| format!("the original cannot be replayed: {}", self.words(why, nest));
         let replay = self.replay()?;
-        let reference = match self.reject(replay.outputs(&baseline, &nest.samples[0]))? {
+        let reference = match self.reject(original_outputs(&replay, &baseline, &nest.samples[0]))? {
             Ok(outputs) => outputs,
             Err(why) => return Ok(Err(not_replayed(&why))),
         };
@@ -532,6 +560,25 @@ impl Patience {
     }
 }
 
+/// The share of a program's time that is left when parts with a share of it become faster by a factor. Times are measured,
+/// so that more than everything may seem to go; a hundredth stays.
+fn share_left(faster: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let gone: f64 = faster.map(|(share, speedup)| share * (1.0 - 1.0 / speedup)).sum();
+    (1.0 - gone).max(0.01)
+}
+
+/// What the original makes of a sample: as captured, or else replayed.
+pub(crate) fn original_outputs(
+    replay: &Replay,
+    original: &Path,
+    sample: &Sample,
+) -> Result<Outputs, MeasureError> {
+    match Outputs::captured(sample)? {
+        Some(outputs) => Ok(outputs),
+        None => replay.outputs(original, sample),
+    }
+}
+
 pub(crate) fn untried(candidate: &Candidate) -> Trial {
     let (verdict, why) = match &candidate.state {
         CandidateState::Ready { .. } => (Verdict::NotTried, None),
@@ -596,4 +643,19 @@ fn nothing_won(trials: &[Trial]) -> String {
         .map(|(n, words)| format!("{n} {words}"))
         .collect();
     format!("nothing faster found; candidates: {}", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_program() {
+        let left = |faster: &[(f64, f64)]| share_left(faster.iter().copied());
+        assert_eq!(left(&[]), 1.0);
+        // 0.1 of the first, 0.25 of the second, and the rest.
+        let both = left(&[(0.5, 5.0), (0.5, 2.0)]);
+        assert!((both - 0.35).abs() < 1e-12, "{both}");
+        assert_eq!(left(&[(0.9, 1000.0), (0.2, 1000.0)]), 0.01);
+    }
 }

@@ -6,6 +6,7 @@
  *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, ask the allocator
  *   oxeye_capture_arg(site, 1, &n, sizeof n);
  *   ... the loop nest ...
+ *   oxeye_capture_result(site, 1, &n, sizeof n);    for what was handed over as a copy and may have another value now
  *   oxeye_capture_end(site);
  *
  * The clock of an invocation starts when the last of begin and arg returns. Linux, 64 bit, little endian.
@@ -17,6 +18,8 @@
 /* From so many invocations on, only one in OXEYE_CAPTURE_STRIDE is looked at, and its time counts so often. */
 #define OXEYE_CAPTURE_OFTEN (1L << 20)
 #define OXEYE_CAPTURE_STRIDE 64
+/* Of an invocation that takes so many nanoseconds, the results are kept too: it is not to be run again for them. */
+#define OXEYE_CAPTURE_LONG 400000000L
 #define OXEYE_CAPTURE_UNUSED __attribute__((unused))
 
 typedef struct {
@@ -43,6 +46,7 @@ typedef struct {
     long invocation;
     long nanoseconds;
     long bytes;
+    long result_bytes; /* kept beside them, if any */
     unsigned long signature;
 } oxeye_capture_sample;
 
@@ -68,6 +72,7 @@ typedef struct {
     int fd;   /* open while the first invocation's arguments arrive, else -1 */
     long current;
     long start;
+    long overhead; /* of all sites when the clock started: what comes to it later is that of sites inside */
     long end_of_data;
     oxeye_capture_sample samples[OXEYE_CAPTURE_SLOTS]; /* first, largest, and two at powers of two, in turn */
     int next_slot;
@@ -157,9 +162,26 @@ static int oxeye_capture_put(int fd, const char *data, long bytes, long offset)
     return 0;
 }
 
-static void oxeye_capture_path(char *out, unsigned long size, int site, long invocation)
+static void oxeye_capture_path(char *out, unsigned long size, int site, long invocation, const char *what)
 {
-    oxeye_capture_libc_snprintf(out, size, "%s/site%d.%ld.bin", oxeye_capture_dir, site, invocation);
+    oxeye_capture_libc_snprintf(out, size, "%s/site%d.%ld.%s", oxeye_capture_dir, site, invocation, what);
+}
+
+/* Takes the files of a sample away. */
+static void oxeye_capture_forget(int k, int slot)
+{
+    oxeye_capture_sample *sample = &oxeye_capture_sites[k].samples[slot];
+    char path[4096];
+    oxeye_capture_path(path, sizeof path, k, sample->invocation, "bin");
+    oxeye_capture_libc_unlink(path);
+    if (sample->result_bytes) {
+        oxeye_capture_path(path, sizeof path, k, sample->invocation, "out");
+        oxeye_capture_libc_unlink(path);
+    }
+    oxeye_capture_kept -= sample->bytes + sample->result_bytes;
+    sample->used = 0;
+    sample->bytes = 0;
+    sample->result_bytes = 0;
 }
 
 static void oxeye_capture_summary(int finished)
@@ -282,17 +304,11 @@ static void oxeye_capture_resolve(oxeye_capture_slot_arg *arg)
 static void oxeye_capture_drop(int k)
 {
     oxeye_capture_site *site = &oxeye_capture_sites[k];
-    char path[4096];
     if (site->fd >= 0)
         oxeye_capture_libc_close(site->fd);
     site->fd = -1;
-    if (site->slot >= 0) {
-        oxeye_capture_path(path, sizeof path, k, site->current);
-        oxeye_capture_libc_unlink(path);
-        oxeye_capture_kept -= site->samples[site->slot].bytes;
-        site->samples[site->slot].used = 0;
-        site->samples[site->slot].bytes = 0;
-    }
+    if (site->slot >= 0)
+        oxeye_capture_forget(k, site->slot);
     site->slot = -1;
     ++site->skipped;
 }
@@ -306,11 +322,8 @@ static int oxeye_capture_create(int k, int slot)
         oxeye_capture_state = 2; /* a forked child leaves its parent's samples alone */
         return 0;
     }
-    if (sample->used) {
-        oxeye_capture_path(path, sizeof path, k, sample->invocation);
-        oxeye_capture_libc_unlink(path);
-        oxeye_capture_kept -= sample->bytes;
-    }
+    if (sample->used)
+        oxeye_capture_forget(k, slot);
     site->slot = slot;
     site->end_of_data = OXEYE_CAPTURE_HEADER;
     sample->used = 1;
@@ -318,7 +331,7 @@ static int oxeye_capture_create(int k, int slot)
     sample->nanoseconds = -1;
     sample->bytes = 0;
     sample->signature = 0;
-    oxeye_capture_path(path, sizeof path, k, site->current);
+    oxeye_capture_path(path, sizeof path, k, site->current, "bin");
     site->fd = oxeye_capture_open(path, 0);
     if (site->fd < 0)
         oxeye_capture_drop(k);
@@ -397,7 +410,7 @@ static void oxeye_capture_decide(int k)
 {
     oxeye_capture_site *site = &oxeye_capture_sites[k];
     unsigned long signature = oxeye_capture_signature(site);
-    long total = 0, largest = 0;
+    long total = 0, largest = 0, freed = 0;
     int i, slot = -1, known = 0;
     for (i = 0; i < site->n_args; ++i) {
         if (site->args[i].declared < 0 && !(site->current & (site->current - 1)))
@@ -420,7 +433,9 @@ static void oxeye_capture_decide(int k)
     }
     if (slot < 0)
         return;
-    if (oxeye_capture_kept - (site->samples[slot].used ? site->samples[slot].bytes : 0) + total > oxeye_capture_limit) {
+    if (site->samples[slot].used)
+        freed = site->samples[slot].bytes + site->samples[slot].result_bytes;
+    if (oxeye_capture_kept - freed + total > oxeye_capture_limit) {
         ++site->skipped;
         return;
     }
@@ -478,6 +493,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_begin(int k)
         oxeye_capture_create(k, 0);
         oxeye_capture_release();
     }
+    site->overhead = __atomic_load_n(&oxeye_capture_overhead, __ATOMIC_RELAXED);
     site->start = oxeye_capture_now();
 }
 
@@ -520,7 +536,43 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void 
         oxeye_capture_release();
     }
     site->start = oxeye_capture_now();
-    __atomic_fetch_add(&oxeye_capture_overhead, site->start - entered, __ATOMIC_RELAXED);
+    site->overhead = __atomic_add_fetch(&oxeye_capture_overhead, site->start - entered, __ATOMIC_RELAXED);
+}
+
+/* Keeps what the sampled invocation left in its arguments, at the places where the sample has them. */
+static void oxeye_capture_results(int k)
+{
+    oxeye_capture_site *site = &oxeye_capture_sites[k];
+    oxeye_capture_sample *sample = &site->samples[site->slot];
+    char path[4096];
+    int i, fd, failed = 0;
+    if (oxeye_capture_kept + sample->bytes > oxeye_capture_limit)
+        return;
+    oxeye_capture_path(path, sizeof path, k, site->current, "out");
+    fd = oxeye_capture_open(path, 0);
+    if (fd < 0)
+        return;
+    for (i = 0; i < site->n_args && !failed; ++i)
+        failed = oxeye_capture_put(fd, site->args[i].pointer, site->args[i].stored, site->args[i].offset);
+    oxeye_capture_libc_close(fd);
+    if (failed) {
+        oxeye_capture_libc_unlink(path);
+        return;
+    }
+    sample->result_bytes = sample->bytes;
+    oxeye_capture_kept += sample->bytes;
+}
+
+OXEYE_CAPTURE_UNUSED static void oxeye_capture_result(int k, int index, const void *pointer, long bytes)
+{
+    oxeye_capture_site *site;
+    if (k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on())
+        return;
+    site = &oxeye_capture_sites[k];
+    if (site->owner != (void *)&oxeye_capture_thread || index < 0 || index >= site->n_args || site->slot < 0)
+        return;
+    if (site->args[index].stored == bytes)
+        site->args[index].pointer = (const char *)pointer;
 }
 
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
@@ -533,7 +585,9 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
     if (site->owner != (void *)&oxeye_capture_thread)
         return;
     end = oxeye_capture_now();
-    elapsed = end - site->start;
+    elapsed = end - site->start - (__atomic_load_n(&oxeye_capture_overhead, __ATOMIC_RELAXED) - site->overhead);
+    if (elapsed < 0)
+        elapsed = 0;
     site->nanoseconds += site->current < OXEYE_CAPTURE_OFTEN ? elapsed : elapsed * OXEYE_CAPTURE_STRIDE;
     if (site->current == 0)
         site->known_args = site->n_args;
@@ -541,11 +595,13 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
         oxeye_capture_acquire();
         if (site->fd >= 0)
             oxeye_capture_header(k);
+        if (site->slot >= 0 && elapsed >= OXEYE_CAPTURE_LONG)
+            oxeye_capture_results(k);
         if (site->slot >= 0)
             site->samples[site->slot].nanoseconds = elapsed;
         site->slot = -1;
-        oxeye_capture_overhead += oxeye_capture_now() - end;
         oxeye_capture_summary(0);
+        __atomic_fetch_add(&oxeye_capture_overhead, oxeye_capture_now() - end, __ATOMIC_RELAXED);
         oxeye_capture_release();
     }
     __atomic_store_n(&site->owner, (void *)0, __ATOMIC_RELEASE);

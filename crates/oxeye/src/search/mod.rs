@@ -131,7 +131,7 @@ impl Tuner<'_> {
     /// If the run is interrupted, the log cannot be used, or a process cannot be started.
     pub fn search(
         &self,
-        captured: Captured,
+        mut captured: Captured,
         searching: &SearchOptions,
     ) -> Result<(Measured, SearchReport), Error> {
         self.enter(Phase::Trying)?;
@@ -144,6 +144,15 @@ impl Tuner<'_> {
         let end = self.search_end(&captured);
         let mut measured = vec![MeasuredNest::default(); captured.nests.len()];
         let mut report = SearchReport { seed: searching.seed, log: searching.log.clone(), nests: Vec::new() };
+        for (outer, _) in captured.by_weight() {
+            let line = captured.nests[outer].span.line;
+            for idx in captured.inside(outer) {
+                let why = format!(
+                    "the loop at line {line} is searched, which has its function in place of the call"
+                );
+                captured.nests[idx].skip.get_or_insert(why);
+            }
+        }
         let order = captured.by_weight();
         for (position, (idx, weight)) in order.iter().enumerate() {
             self.check_cancelled()?;
