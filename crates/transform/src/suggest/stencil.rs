@@ -40,24 +40,61 @@ pub(crate) fn time_tiles(
     if schedule.statements.len() > MOST_SWEEPS {
         return Err(unfit("a time step has too many statements"));
     }
-    // Statements with fewer loops than the sweeps sit in one row.
-    let deepest = paths.iter().map(Vec::len).max().unwrap_or(0);
-    let row: Vec<Option<LoopId>> = paths.iter().map(|p| (p.len() == deepest).then(|| p[1])).collect();
-    let (skew, shifts) = skew_and_shifts(&schedule, time, &row)
+    let (row, (skew, shifts)) = [outermost(&paths), rows(&schedule, &paths)]
+        .into_iter()
+        .find_map(|row| skew_and_shifts(&schedule, time, &row).map(|found| (row, found)))
         .ok_or_else(|| unfit("a sweep depends on rows too far away to skew by"))?;
     tile(&mut builder, &schedule, time, &row, (skew, &shifts), (sizes, shares))
         .ok_or_else(|| unfit("the loops over time and rows cannot be made permutable by skewing"))?;
     Ok(builder)
 }
 
+fn depth(paths: &[Vec<LoopId>]) -> usize {
+    paths.iter().map(Vec::len).max().unwrap_or(0)
+}
+
+/// The row of each statement: what its outermost loop within a time step counts, and row 0 for those with fewer loops than
+/// the sweeps.
+fn outermost(paths: &[Vec<LoopId>]) -> Vec<Affine> {
+    let deepest = depth(paths);
+    let row = |p: &Vec<LoopId>| if p.len() == deepest { Affine::var(p[1]) } else { Affine::default() };
+    paths.iter().map(row).collect()
+}
+
+/// The row that each statement writes in, as an expression of its loops, where that can be told; otherwise as by
+/// [`outermost`]. Rows are what the outermost index that moves within a time step counts in the sweeps with most loops:
+/// sweeps may run along columns, and statements for boundaries have fewer loops.
+fn rows(schedule: &Schedule, paths: &[Vec<LoopId>]) -> Vec<Affine> {
+    let deepest = depth(paths);
+    let indices = |s: usize| -> Option<Vec<Affine>> {
+        let statement = &schedule.statements[s];
+        let target = statement.accesses.iter().find(|access| access.write)?;
+        target.indices.iter().map(|index| Some(statement.mapped(index.as_ref()?))).collect()
+    };
+    let moves = |s: usize, index: &Affine| paths[s][1..].iter().any(|l| index.uses(*l));
+    // Counted from the last, as arrays with time levels have more indices.
+    let from_last = (0..paths.len()).filter(|s| paths[*s].len() == deepest).find_map(|s| {
+        let indices = indices(s)?;
+        Some(indices.len() - indices.iter().position(|index| moves(s, index))?)
+    });
+    let row_of = |s: usize| {
+        let indices = indices(s)?;
+        let index = indices.get(indices.len().checked_sub(from_last?)?)?;
+        let own: Vec<LoopId> = index.loops().collect();
+        match own[..] {
+            [] => Some(index.clone()),
+            [only] if only != paths[s][0] => Some(Affine::var(only)),
+            _ => None,
+        }
+    };
+    outermost(paths).into_iter().enumerate().map(|(s, row)| row_of(s).unwrap_or(row)).collect()
+}
+
 /// Rows per time step to skew by, and a shift for every statement, such that no dependence points to an earlier row.
-fn skew_and_shifts(schedule: &Schedule, time: LoopId, row: &[Option<LoopId>]) -> Option<(i64, Vec<i64>)> {
+fn skew_and_shifts(schedule: &Schedule, time: LoopId, row: &[Affine]) -> Option<(i64, Vec<i64>)> {
     let n = row.len();
     'skew: for skew in 0..=REACH / 2 {
-        let value = |s: usize| {
-            let own = row[s].map_or(Affine::default(), Affine::var);
-            own.add_scaled(&Affine::var(time), skew)
-        };
+        let value = |s: usize| row[s].clone().add_scaled(&Affine::var(time), skew);
         let mut shifts = vec![0i64; n];
         let mut edges = Vec::new();
         for pair in schedule.pairs.iter() {
@@ -111,7 +148,7 @@ fn tile(
     builder: &mut Builder,
     schedule: &Schedule,
     time: LoopId,
-    row: &[Option<LoopId>],
+    row: &[Affine],
     (skew, shifts): (i64, &[i64]),
     ((steps, rows), shares): ((u16, u16), Option<Shares>),
 ) -> Option<()> {
@@ -120,11 +157,10 @@ fn tile(
     let mut schedules = Vec::new();
     for (s, statement) in schedule.statements.iter().enumerate() {
         let by = |expr: Affine| Dimension::By { expr, reverse: false };
-        let own = row[s].map_or(Affine::default(), Affine::var);
-        let value = own.add_scaled(&Affine::var(time), skew).offset(shifts[s]);
+        let value = row[s].clone().add_scaled(&Affine::var(time), skew).offset(shifts[s]);
         let mut dimensions =
             vec![Dimension::At(0), by(Affine::var(time)), Dimension::At(0), by(value), Dimension::At(s)];
-        for l in paths[s].iter().skip(1).filter(|l| Some(**l) != row[s]) {
+        for l in paths[s].iter().skip(1).filter(|l| !row[s].uses(**l)) {
             dimensions.push(Dimension::By {
                 expr: Affine::var(*l),
                 reverse: schedule.band(*l).is_some_and(|b| b.reverse),
