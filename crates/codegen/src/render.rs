@@ -4,6 +4,7 @@ use crate::CodegenError;
 use crate::context::{Context, LaneScope};
 use crate::expand::{Expander, Item, Places, VectorItem, for_each_stmt, is_invariant, places};
 use crate::memory::{Memory, stack};
+use crate::print::prec;
 use crate::reduction::ReductionText;
 use crate::registers::{needs_memory, promote, writes};
 use crate::types::loop_type;
@@ -75,11 +76,15 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         condition = Some(memory.success());
     }
     match condition {
-        None => r.top(&items)?,
+        None => {
+            r.top(&items)?;
+            r.swaps(original_nest)?;
+        }
         Some(condition) => {
             r.line(format!("if ({condition}) {{"));
             r.depth += 1;
             r.top(&items)?;
+            r.swaps(original_nest)?;
             r.depth -= 1;
             r.line("} else {");
             let at = r.out.len();
@@ -164,6 +169,30 @@ impl Renderer<'_> {
         let declarations = self.memory.declarations(&self.cx, self.places, None);
         self.lines(declarations);
         self.items(items)
+    }
+
+    /// Pointers that have changed places an odd number of times.
+    fn swaps(&mut self, nest: &Nest) -> Result<(), CodegenError> {
+        for swap in &nest.swaps {
+            let condition = match swap.times.as_constant() {
+                Some(times) if times <= 0 || times % 2 == 0 => continue,
+                Some(_) => None,
+                None => {
+                    let times = self.cx.expr(&swap.times.clone().into()).at(prec::MUL);
+                    Some(format!("{times} > 0 && {times} % 2 != 0"))
+                }
+            };
+            let [first, second] = [swap.first, swap.second].map(|id| self.cx.name(id).to_owned());
+            let saved = self.cx.fresh("swapped");
+            self.line(condition.map_or("{".into(), |condition| format!("if ({condition}) {{")));
+            self.depth += 1;
+            self.line(format!("void *{saved} = {first};"));
+            self.line(format!("{first} = {second};"));
+            self.line(format!("{second} = {saved};"));
+            self.depth -= 1;
+            self.line("}");
+        }
+        Ok(())
     }
 
     /// The original statement, verbatim if it is known.

@@ -18,6 +18,7 @@ fn accesses(nodes: &[Node]) -> Vec<(Access, bool)> {
         span: None,
         roots: nodes.to_vec(),
         live_out: vec![],
+        swaps: vec![],
     };
     nest.accesses().into_iter().map(|(a, w)| (a.clone(), w)).collect()
 }

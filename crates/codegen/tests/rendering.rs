@@ -431,6 +431,31 @@ program sums {
 "#;
 
 #[test]
+fn pointers_change_places_behind_the_loops() {
+    let text = |times: &str| {
+        format!(
+            "program p {{ symbol P0 n: i32 symbol P1 swapped: i32 array A0 x: f64[?] param array A1 y: f64[?] param
+             dataflow {{ N0 }} nest N0 in p swap(x, y, {times}) {{
+               for L0 i: i32 in 0 .. swapped step 2 {{ S0: x[i] = y[i + 1] }} }} }}"
+        )
+    };
+    let tail = |times: &str| {
+        let program = oxeye_ir::Program::parse(&text(times)).expect("parses");
+        let nest = oxeye_ir::Nest { swaps: Vec::new(), ..program.nests[0].clone() };
+        let text = oxeye_codegen::render_nest(&program, &nest, &RenderOptions::default()).expect("renders");
+        let at = text.find("x[i]").expect("a statement");
+        text[at..].lines().skip(1).map(str::trim).collect::<Vec<_>>().join(" ")
+    };
+    let exchange = "void *swapped2 = x; x = y; y = swapped2; } }";
+    assert_eq!(
+        tail("swapped - n"),
+        format!("if ((swapped - n) > 0 && (swapped - n) % 2 != 0) {{ {exchange}")
+    );
+    assert_eq!(tail("3"), format!("{{ {exchange}"));
+    assert_eq!((tail("4"), tail("-3")), ("}".into(), "}".into()));
+}
+
+#[test]
 fn sums_of_several_threads_are_left_to_compilers_that_need_no_word() {
     let program = oxeye_ir::Program::parse(SUMS).expect("parses");
     let lines = |plain_sums| {

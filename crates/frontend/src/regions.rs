@@ -4,9 +4,9 @@ use crate::Severity;
 use crate::ast::{self, ExprKind, For, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::delinearize::delinearize;
 use crate::flow::{is_address_taken, is_live_after};
-use crate::lower::{Context, Lowered, Lowerer, Refusal, Scan, State, header};
+use crate::lower::{Context, Lowered, Lowerer, Refusal, Scan, State, changing_places, header};
 use crate::prove::Facts;
-use crate::swaps::{swap_at, swaps_in};
+use crate::swaps::{split_swaps, swap_at, swaps_in};
 use crate::unit::{Places, contains_for};
 use oxeye_ir::{
     Affine, ArrayId, Constraint, ControlLoop, DataflowGraph, Expr, Nest, NestId, Node, Opaque, Program,
@@ -319,15 +319,15 @@ impl<'a> Regions<'a> {
             .help("write the loop itself without macros; macros inside it are fine"));
         };
         self.check_pragmas(s.range)?;
-        if let Some(swap) = swaps_in(self.cx.file, s).first() {
-            let (a, b) = (&self.cx.file.var(swap.first).name, &self.cx.file.var(swap.second).name);
-            return Err(Refusal::new(swap.range, format!("the pointers `{a}` and `{b}` change places")));
+        let (_, at_end) = split_swaps(self.cx.file, &f.body);
+        if let Some(swap) = swaps_in(self.cx.file, s).iter().find(|swap| !at_end.contains(swap)) {
+            return Err(changing_places(self.cx.file, swap));
         }
         let scan = Scan::of(self.cx.file, s);
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
         let mut roots = Vec::new();
         lowerer.for_loop(s, f, &mut roots)?;
-        let (state, placed) = (lowerer.state, lowerer.placed);
+        let (state, placed, swaps) = (lowerer.state, lowerer.placed, lowerer.swaps);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
         iterators.sort_unstable();
         for var in iterators {
@@ -351,6 +351,7 @@ impl<'a> Regions<'a> {
             span: Some(span),
             roots,
             live_out: Vec::new(),
+            swaps,
         };
         if nest.stmts().is_empty() {
             return Err(Refusal::new(s.range, "the loop does nothing"));

@@ -7,6 +7,8 @@ use crate::ast::*;
 pub(crate) struct Swap {
     pub(crate) first: VarId,
     pub(crate) second: VarId,
+    /// The variable that keeps one of them meanwhile, if it is declared elsewhere.
+    pub(crate) saved: Option<VarId>,
     /// The three statements.
     pub(crate) range: Range,
 }
@@ -14,19 +16,37 @@ pub(crate) struct Swap {
 /// The swap that `statements` start with.
 pub(crate) fn swap_at(file: &File, statements: &[Stmt]) -> Option<Swap> {
     let [first, second, third, ..] = statements else { return None };
-    let (saved, a) = match &first.kind {
+    let (saved, a, is_own) = match &first.kind {
         StmtKind::Declare(declared) => match declared.as_slice() {
-            [Declared { var, init: Some(init) }] => (*var, init.as_var()?),
+            [Declared { var, init: Some(init) }] => (*var, init.as_var()?, true),
             _ => return None,
         },
-        _ => copy(first)?,
+        _ => copy(first).map(|(saved, a)| (saved, a, false))?,
     };
     let (target, b) = copy(second)?;
     let (last, source) = copy(third)?;
     let is_pointer = |v: VarId| file.var(v).ty.is_pointer();
     let fits = target == a && last == b && source == saved && a != b && saved != a && saved != b;
     let range = Range { start: first.range.start, end: third.range.end };
-    (fits && is_pointer(a) && is_pointer(b)).then_some(Swap { first: a, second: b, range })
+    let saved = (!is_own).then_some(saved);
+    (fits && is_pointer(a) && is_pointer(b)).then_some(Swap { first: a, second: b, saved, range })
+}
+
+/// The swaps at the end of a loop's body, and what stands before them.
+pub(crate) fn split_swaps<'a>(file: &File, body: &'a Stmt) -> (&'a [Stmt], Vec<Swap>) {
+    let mut rest = match &body.kind {
+        StmtKind::Block(body) => body.as_slice(),
+        _ => std::slice::from_ref(body),
+    };
+    let mut swaps = Vec::new();
+    while let Some(at) = rest.len().checked_sub(3)
+        && let Some(swap) = swap_at(file, &rest[at..])
+    {
+        swaps.push(swap);
+        rest = &rest[..at];
+    }
+    swaps.reverse();
+    (rest, swaps)
 }
 
 /// `a = b;`

@@ -296,6 +296,33 @@ void f(int n, double a[n][n], double b[n][n], double *w)
 }
 
 #[test]
+fn pointers_that_change_places_in_every_step() {
+    assert_snapshot!(shown(
+        "static void step(int n, const float *u, const float *v, float *un, float *vn)
+{
+    for (int i = 1; i < n; i++) {
+        un[i] = u[i] - v[i - 1];
+        vn[i] = v[i] + u[i - 1];
+    }
+}
+void f(int first, int last, int n, float *u, float *un, float (*v)[n], float (*vn)[n])
+{
+    float (*w)[n];
+    for (int t = first; t <= last; t++) {
+        step(n, u, v[t], un, vn[t]);
+        float *swap = u;
+        u = un;
+        un = swap;
+        w = v;
+        v = vn;
+        vn = w;
+    }
+}
+"
+    ));
+}
+
+#[test]
 fn unsigned_arithmetic_keeps_its_meaning() {
     assert_snapshot!(shown(
         "#include <stdint.h>

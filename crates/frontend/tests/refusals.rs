@@ -144,6 +144,34 @@ fn every_construct_has_its_words() {
             "void f(int n, double *x) { for (int t = 0; t < n; t++) g(n, x); }",
         ),
         (
+            "",
+            "double *f(int n, double *x, double *y) { double *t; for (int i = 0; i < n; i++) { x[0] += y[i]; t = x; x = y; y = t; } return t; }",
+        ),
+        (
+            "",
+            "void f(int n, double *x, double *y) { for (int i = 0; i < n; i++) { double *t = x; x = y; y = t; x[0] += y[i]; } }",
+        ),
+        (
+            "",
+            "void f(int n, double *x, double *y) { for (int i = 0; i < n; i++) { if (i == 3) continue; x[0] += y[i]; double *t = x; x = y; y = t; } }",
+        ),
+        (
+            "",
+            "void f(int n, double *x, double *y) { for (int r = 0; r < 9; r++) for (int i = 0; i < n; i++) { x[0] += y[i]; double *t = x; x = y; y = t; } }",
+        ),
+        (
+            "",
+            "void f(int n, double *x, double *y, double *z) { for (int i = 0; i < n; i++) { x[0] += y[i]; double *t = x; x = y; y = t; t = y; y = z; z = t; } }",
+        ),
+        (
+            "static void g(int n, double *x) { for (int i = 0; i < n; i++) x[i] += 1; }",
+            "void f(int n, double x[n][n]) { for (int t = 0; t < 9; t++) g(n * n, &x[0][0]); }",
+        ),
+        (
+            "static double g(int k, double *x) { return x[k]; }",
+            "void f(int n, double x[n][8], double *y) { for (int i = 0; i < n; i++) y[i] = g(8 * i, x[0]) + g(7, x[i]); }",
+        ),
+        (
             "static void g(double *x) { static int k; x[0] = k++; }",
             "void f(int n, double *x) { for (int t = 0; t < n; t++) g(x + t); }",
         ),

@@ -89,7 +89,9 @@ pub use dataflow::{DataNode, DataflowGraph, Memlet};
 pub use dot::to_dot;
 pub use expr::{Access, BinaryOp, Expr, MathFn, ScalarType, UnaryOp};
 pub use ids::{ArrayId, LoopId, NestId, StmtId, SymId};
-pub use nest::{Bound, BoundTerm, Distribution, Execution, Loop, Nest, Node, Reduction, Span, Stmt, Update};
+pub use nest::{
+    Bound, BoundTerm, Distribution, Execution, Loop, Nest, Node, PointerSwap, Reduction, Span, Stmt, Update,
+};
 pub use parse::ParseError;
 pub use print::Names;
 pub use program::{Array, ControlLoop, Form, Opaque, Program, Region, Storage, Symbol};

@@ -238,6 +238,20 @@ pub struct Nest {
     /// Scalars and local arrays whose values may be read after the nest. Everything that is not local to the nest is
     /// live anyway.
     pub live_out: Vec<ArrayId>,
+    /// Pointers that change places while the nest runs. Inside, every access names its memory by the pointer that leads
+    /// there before the nest.
+    pub swaps: Vec<PointerSwap>,
+}
+
+/// Two pointers that change places in every iteration of a time loop, such as those to the old and the new field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PointerSwap {
+    /// One of them.
+    pub first: ArrayId,
+    /// The other.
+    pub second: ArrayId,
+    /// How often, where that is positive; over symbols.
+    pub times: Affine,
 }
 
 impl Nest {

@@ -571,6 +571,10 @@ impl<'a> Printer<'a> {
         if !nest.live_out.is_empty() {
             _ = write!(head, " live_out({})", self.names.list(&nest.live_out));
         }
+        for swap in &nest.swaps {
+            let (first, second) = (self.names.array(swap.first), self.names.array(swap.second));
+            _ = write!(head, " swap({first}, {second}, {})", self.names.affine(&swap.times));
+        }
         self.open(&head);
         self.nodes(&nest.roots);
         self.close();

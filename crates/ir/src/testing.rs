@@ -213,7 +213,10 @@ impl Generator<'_> {
         let id = NestId(0);
         let live_out =
             self.program.arrays.values().filter(|a| a.storage == Storage::Local).map(|a| a.id).collect();
-        self.program.nests.insert(id, Nest { id, function: "random".into(), span: None, roots, live_out });
+        self.program.nests.insert(
+            id,
+            Nest { id, function: "random".into(), span: None, roots, live_out, swaps: Vec::new() },
+        );
         self.program.body = Region::Dataflow(DataflowGraph::build(&self.program, &[id]));
         Sample { program: self.program, symbols: self.symbols }
     }

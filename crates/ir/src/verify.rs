@@ -162,6 +162,11 @@ impl<'a> Checker<'a> {
     fn nest(&mut self, nest: &'a Nest) {
         self.place = nest.id.to_string();
         nest.live_out.iter().for_each(|a| self.array(*a));
+        for swap in &nest.swaps {
+            [swap.first, swap.second].into_iter().for_each(|a| self.array(a));
+            self.require(swap.first != swap.second, || "a pointer changes places with itself".into());
+            swap.times.terms().for_each(|(var, _)| self.var(var, &[]));
+        }
         let (mut loops, mut stmts) = (BTreeSet::new(), BTreeSet::new());
         nest.visit(&mut |path, node| match node {
             Node::Loop(l) => {

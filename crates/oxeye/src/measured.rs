@@ -289,7 +289,13 @@ impl Tuner<'_> {
         let not_replayed =
             |why: &Rejection| format!("the original cannot be replayed: {}", self.words(why, nest));
         let replay = self.replay()?;
-        let reference = match self.reject(original_outputs(&replay, &baseline, &nest.samples[0]))? {
+        // Where nests inside were observed as well, that took part of the time in place.
+        let is_undisturbed = captured.inside(idx).is_empty();
+        let reference = match is_undisturbed {
+            true => original_outputs(&replay, &baseline, &nest.samples[0]),
+            false => replay.outputs(&baseline, &nest.samples[0]),
+        };
+        let reference = match self.reject(reference)? {
             Ok(outputs) => outputs,
             Err(why) => return Ok(Err(not_replayed(&why))),
         };
@@ -307,7 +313,7 @@ impl Tuner<'_> {
             roofs: Roofs::of(self, captured, idx),
         };
         let first = 1e-9 * bench.reference.first_call_ns as f64;
-        let is_known = nest.samples[0].nanoseconds.is_some() && first > TELLING_SECONDS;
+        let is_known = is_undisturbed && nest.samples[0].nanoseconds.is_some() && first > TELLING_SECONDS;
         let left = if is_known { 0.0 } else { f64::INFINITY };
         let patience = Patience { best: f64::INFINITY, call_seconds: f64::INFINITY, left };
         match self.seconds(&bench, &bench.baseline, &bench.reference, patience)? {

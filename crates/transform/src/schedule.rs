@@ -339,6 +339,7 @@ fn memory_accesses(program: &Program, node: &Node, context: &[Constraint]) -> Ve
         span: None,
         roots: vec![node.clone()],
         live_out: Vec::new(),
+        swaps: Vec::new(),
     };
     let inner_loops: BTreeSet<LoopId> = nest.loops().iter().map(|l| l.id).collect();
     // What the loops of the subtree around each access say of their iterators.

@@ -12,6 +12,23 @@ pub(crate) struct Pointer {
     indices: Vec<Expr>,
     offset: Option<Value>,
     pub(super) pointee: Type,
+    /// Whether it leads into a row of an array by other means than subscripts: then it may lead beyond the row's end,
+    /// into the next one.
+    in_row: bool,
+}
+
+impl Pointer {
+    /// What a pointer variable points to.
+    pub(super) fn of(file: &ast::File, var: VarId) -> Option<Self> {
+        let pointee = file.var(var).ty.pointee()?.clone();
+        Some(Pointer { base: var, indices: Vec::new(), offset: None, pointee, in_row: false })
+    }
+
+    /// The same, handed to a function.
+    pub(super) fn handed_over(self) -> Self {
+        let in_row = self.in_row || !self.indices.is_empty();
+        Pointer { in_row, ..self }
+    }
 }
 
 /// An object: an element, or a row that still is an array.
@@ -117,11 +134,11 @@ impl<'a> Lowerer<'a> {
                 let pointer = self.pointer(base)?;
                 let index = self.value(index)?;
                 let pointer = self.moved(pointer, BinaryOp::Add, index, e.range)?;
-                Ok(self.pointed_at(pointer))
+                self.pointed_at(pointer, e.range)
             }
             ExprKind::Deref(base) => {
                 let pointer = self.pointer(base)?;
-                Ok(self.pointed_at(pointer))
+                self.pointed_at(pointer, e.range)
             }
             ExprKind::Member(base, field) => {
                 let message = format!("the member `{field}` of a structure is used");
@@ -147,8 +164,8 @@ impl<'a> Lowerer<'a> {
     }
 
     /// What `*pointer` is.
-    fn pointed_at(&mut self, pointer: Pointer) -> Place {
-        let Pointer { base, mut indices, offset, pointee } = pointer;
+    fn pointed_at(&mut self, pointer: Pointer, at: Range) -> Lowered<Place> {
+        let Pointer { base, mut indices, offset, pointee, in_row } = pointer;
         let index = match offset {
             Some(offset) => {
                 let is_wide = has_wide_cast(&offset.e);
@@ -164,8 +181,25 @@ impl<'a> Lowerer<'a> {
             }
             None => Expr::from(0),
         };
+        if in_row && !self.is_in_range(base, indices.len(), &index, at)? {
+            let name = self.name(base);
+            let message = format!("a pointer leads into a row of `{name}`, and perhaps beyond its end");
+            return Err(Refusal::new(at, message).help(format!("pass `{name}` itself, with its rows")));
+        }
         indices.push(index);
-        Place { base, indices, ty: pointee }
+        Ok(Place { base, indices, ty: pointee })
+    }
+
+    /// Whether an index is within what the array has in that dimension.
+    fn is_in_range(&mut self, base: VarId, dimension: usize, index: &Expr, at: Range) -> Lowered<bool> {
+        let array = self.array(base, at)?;
+        let extent = self.state.program.array(array).shape.get(dimension).cloned().flatten();
+        let (Some(index), Some(extent)) = (index.as_affine(), extent.as_ref().and_then(Expr::as_affine))
+        else {
+            return Ok(false);
+        };
+        let last = (extent.clone() - index.clone()).offset(-1);
+        Ok(self.facts.prove_non_negative(index) && self.facts.prove_non_negative(&last))
     }
 
     fn moved(&mut self, mut pointer: Pointer, op: BinaryOp, by: Value, at: Range) -> Lowered<Pointer> {
@@ -198,19 +232,13 @@ impl<'a> Lowerer<'a> {
                     }
                     None => {}
                 }
-                let ty = &self.cx.file.var(*v).ty;
-                match ty.pointee() {
-                    Some(pointee) => {
-                        Ok(Pointer { base: *v, indices: Vec::new(), offset: None, pointee: pointee.clone() })
-                    }
-                    None => {
-                        let name = self.name(*v);
-                        Err(Refusal::new(
-                            e.range,
-                            format!("`{name}` is subscripted, but its type is not known as a pointer"),
-                        ))
-                    }
-                }
+                Pointer::of(self.cx.file, *v).ok_or_else(|| {
+                    let name = self.name(*v);
+                    Refusal::new(
+                        e.range,
+                        format!("`{name}` is subscripted, but its type is not known as a pointer"),
+                    )
+                })
             }
             ExprKind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), l, r) => {
                 let (l, r) = if self.is_pointer(l) || *op == BinaryOp::Sub { (l, r) } else { (r, l) };
@@ -222,7 +250,8 @@ impl<'a> Lowerer<'a> {
                 let place = self.place(e)?;
                 match place.ty {
                     Type::Array { of, .. } => {
-                        Ok(Pointer { base: place.base, indices: place.indices, offset: None, pointee: *of })
+                        let Place { base, indices, .. } = place;
+                        Ok(Pointer { base, indices, offset: None, pointee: *of, in_row: false })
                     }
                     Type::Pointer { .. } => Err(self.pointers_inside(self.name(place.base), e.range)),
                     _ => Err(Refusal::new(e.range, "this is not a pointer")),
@@ -235,7 +264,9 @@ impl<'a> Lowerer<'a> {
                 };
                 let ty = self.natural(&last);
                 let offset = Some(Value { e: last, ty });
-                Ok(Pointer { base: place.base, indices: place.indices, offset, pointee: place.ty })
+                let Place { base, indices, ty } = place;
+                let in_row = !indices.is_empty();
+                Ok(Pointer { base, indices, offset, pointee: ty, in_row })
             }
             ExprKind::Cast(ty, inner) => {
                 let pointer = self.pointer(inner)?;

@@ -88,7 +88,7 @@ impl Lowerer<'_> {
                     Bound::Value(self.converted(value, scalar))
                 }
                 ty @ (Type::Pointer { .. } | Type::Array { .. }) => {
-                    Bound::Pointer(self.argument_pointer(arg, ty)?)
+                    Bound::Pointer(self.argument_pointer(arg, ty)?.handed_over())
                 }
                 _ => return Err(refuse("which takes something else than numbers and arrays")),
             };
@@ -212,7 +212,7 @@ impl Lowerer<'_> {
                     }
                 }
             };
-            frame.insert(param, Bound::Pointer(pointer));
+            frame.insert(param, Bound::Pointer(pointer.handed_over()));
         }
         Ok(frame)
     }

@@ -1,13 +1,18 @@
 //! `for` headers.
 
+use super::access::Pointer;
 use super::index::Mode;
 use super::scan::{Scan, assigned_var, commas, counter};
 use super::values::{Value, common, constant, is_unsigned};
 use super::{Lowered, Lowerer, Refusal};
 use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, VarId};
+use crate::flow::{is_address_taken, is_live_after};
+use crate::swaps::{Swap, split_swaps};
 use oxeye_ir::{
-    Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, ScalarType,
+    Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, PointerSwap,
+    ScalarType,
 };
+use std::collections::BTreeSet;
 
 /// The parts of a header.
 pub(crate) struct Header<'e> {
@@ -135,7 +140,7 @@ impl Lowerer<'_> {
         if self.loops.iter().any(|(v, _)| *v == var) {
             return Err(Refusal::new(s.range, format!("`{name}` already counts the loop around this one")));
         }
-        if crate::flow::is_address_taken(self.cx.function, var) {
+        if is_address_taken(self.cx.function, var) {
             return Err(Refusal::new(
                 s.range,
                 format!("the address of the loop's variable `{name}` is taken"),
@@ -198,9 +203,13 @@ impl Lowerer<'_> {
         for guard in &limits.guards {
             self.facts.push_condition(guard, true);
         }
-        match &f.body.kind {
-            StmtKind::Block(body) => self.loop_body(body, &mut l.body)?,
-            _ => self.stmt(&f.body, &mut l.body)?,
+        let (body, swaps) = split_swaps(self.cx.file, &f.body);
+        self.loop_body(body, &mut l.body)?;
+        if let Some(first) = swaps.first() {
+            if !header.before.is_empty() || !header.after.is_empty() || !limits.guards.is_empty() {
+                return Err(changing_places(self.cx.file, first));
+            }
+            self.other_way_round(s, body, (var, &swaps), &mut l)?;
         }
         for e in &header.after {
             self.effect(e, &mut l.body)?;
@@ -212,6 +221,62 @@ impl Lowerer<'_> {
             node = Node::If { condition, then: vec![node], otherwise: Vec::new() };
         }
         out.push(node);
+        Ok(())
+    }
+
+    /// A time loop at whose end pointers change places, of which the body of the first iteration is lowered: the body of the
+    /// second one, in which each pointer leads where the other did, and so on in turns.
+    fn other_way_round(
+        &mut self,
+        s: &Stmt,
+        body: &[Stmt],
+        (var, swaps): (VarId, &[Swap]),
+        l: &mut Loop,
+    ) -> Lowered<()> {
+        let file = self.cx.file;
+        let mut seen = BTreeSet::new();
+        for swap in swaps {
+            let refusal = || changing_places(file, swap);
+            let is_outermost = self.loops.len() == 1 && self.depth() == 0;
+            let is_plain = l.step == 1 && !is_unsigned(l.ty) && !body.iter().any(leaves_out);
+            let is_free = |v: VarId| !is_address_taken(self.cx.function, v);
+            let is_lost = |v: VarId| {
+                is_live_after(file, self.cx.function, s.range, v) || !is_free(v) || self.is_global(v)
+            };
+            if !is_outermost
+                || !is_plain
+                || [swap.first, swap.second].into_iter().any(|v| !is_free(v) || !seen.insert(v))
+                || swap.saved.is_some_and(is_lost)
+            {
+                return Err(refusal());
+            }
+        }
+        let (Some(lower), Some(upper)) = (l.lower.as_affine().cloned(), l.upper.as_affine().cloned()) else {
+            return Err(changing_places(file, &swaps[0]));
+        };
+        for swap in swaps {
+            let [first, second] = [self.array(swap.first, swap.range)?, self.array(swap.second, swap.range)?];
+            let times = upper.clone() - lower.clone();
+            self.swaps.push(PointerSwap { first, second, times });
+        }
+        let next = Affine::var(l.id).offset(1);
+        let before = self.bound.clone();
+        self.bound.insert(var, super::Bound::Value(Value { e: next.clone().into(), ty: l.ty }));
+        for swap in swaps {
+            for (one, other) in [(swap.first, swap.second), (swap.second, swap.first)] {
+                let pointer = Pointer::of(file, other).ok_or_else(|| changing_places(file, swap))?;
+                self.bound.insert(one, super::Bound::Pointer(pointer));
+            }
+        }
+        let condition = Expr::binary(BinaryOp::Lt, next.into(), upper.into());
+        let mark = self.facts.len();
+        self.facts.push_condition(&condition, true);
+        let mut then = Vec::new();
+        self.loop_body(body, &mut then)?;
+        self.facts.truncate(mark);
+        self.bound = before;
+        l.step = 2;
+        l.body.push(Node::If { condition, then, otherwise: Vec::new() });
         Ok(())
     }
 
@@ -439,6 +504,18 @@ impl Lowerer<'_> {
         limits.terms.push(BoundTerm::Data(data));
         Ok(())
     }
+}
+
+/// Whether something in a statement leaves out the end of an iteration.
+fn leaves_out(s: &Stmt) -> bool {
+    let mut found = false;
+    s.walk(&mut |s| found |= matches!(s.kind, StmtKind::Continue));
+    found
+}
+
+pub(crate) fn changing_places(file: &ast::File, swap: &Swap) -> Box<Refusal> {
+    let (a, b) = (&file.var(swap.first).name, &file.var(swap.second).name);
+    Refusal::new(swap.range, format!("the pointers `{a}` and `{b}` change places"))
 }
 
 fn changing_end(at: Range, name: &str) -> Box<Refusal> {

@@ -12,11 +12,11 @@ use crate::ast::{self, Range, VarId, VarKind};
 use crate::pointers::Pointers;
 use crate::preprocess::Preprocessed;
 use crate::prove::Facts;
-pub(crate) use loops::header;
+pub(crate) use loops::{changing_places, header};
 pub(crate) use scan::{Scan, pointer_var};
 
 use access::Pointer;
-use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, Program, ScalarType, StmtId, SymId};
+use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, PointerSwap, Program, ScalarType, StmtId, SymId};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use values::Value;
 
@@ -109,6 +109,8 @@ pub(crate) struct Lowerer<'a> {
     n_placed: usize,
     /// Positions of those functions in the file.
     pub(crate) placed: BTreeSet<usize>,
+    /// Pointers that change places while the nest runs.
+    pub(crate) swaps: Vec<PointerSwap>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -132,6 +134,7 @@ impl<'a> Lowerer<'a> {
             placed_depth: 0,
             n_placed: 0,
             placed: BTreeSet::new(),
+            swaps: Vec::new(),
         }
     }
 

@@ -201,9 +201,7 @@ impl<'a> Machine<'a> {
                 if self.eval(condition)?.is_true() { self.region(then) } else { self.region(otherwise) }
             }
             Region::Swap(a, b) => {
-                let (left, right) = (self.memory.buffers.remove(a), self.memory.buffers.remove(b));
-                self.memory.buffers.extend(right.map(|buffer| (*a, buffer)));
-                self.memory.buffers.extend(left.map(|buffer| (*b, buffer)));
+                self.swap(*a, *b);
                 Ok(())
             }
             Region::Opaque(opaque) => Err(InterpretError::Region(format!("opaque code ({})", opaque.reason))),
@@ -220,7 +218,21 @@ impl<'a> Machine<'a> {
                 _ => {}
             }
         }
-        self.nodes(&nest.roots)
+        self.nodes(&nest.roots)?;
+        for swap in &nest.swaps {
+            let times = self.integer(&Expr::from(swap.times.clone()))?;
+            if times > 0 && times % 2 != 0 {
+                self.swap(swap.first, swap.second);
+            }
+        }
+        Ok(())
+    }
+
+    /// Two pointers change places.
+    fn swap(&mut self, a: ArrayId, b: ArrayId) {
+        let (left, right) = (self.memory.buffers.remove(&a), self.memory.buffers.remove(&b));
+        self.memory.buffers.extend(right.map(|buffer| (a, buffer)));
+        self.memory.buffers.extend(left.map(|buffer| (b, buffer)));
     }
 
     /// Starts the life of a temporary.
@@ -508,6 +520,22 @@ mod tests {
         // t = 0: y = [0, 2, 5, 10, 0], swapped; t = 1: y = [0, 3.5, 7, 3.5, 16], swapped.
         assert_eq!(floats(&memory, 0), [0.0, 3.5, 7.0, 3.5, 16.0]);
         assert_eq!(floats(&memory, 1), [0.0, 2.0, 5.0, 10.0, 0.0]);
+    }
+
+    #[test]
+    fn pointers_are_swapped_after_an_odd_number_of_iterations() {
+        let text = |times: &str| {
+            format!(
+                "program p {{ symbol P0 n: i32 array A0 x: f64[n] param array A1 y: f64[n] param dataflow {{ N0 N1 }}
+                 nest N0 in p swap(x, y, {times}) {{ for L0 i: i32 in 0 .. n {{ S0: x[i] = 1.0 S1: y[i] = 2.0 }} }}
+                 nest N1 in p {{ for L0 i: i32 in 0 .. n {{ S0: x[i] += 4.0 }} }} }}"
+            )
+        };
+        for (times, x, y) in [("n", 6.0, 1.0), ("n - 1", 5.0, 2.0), ("-n", 5.0, 2.0), ("0", 5.0, 2.0)] {
+            let memory = run(&text(times), 3, Options::default()).1.unwrap();
+            // The buffers have changed places, and are called by the pointers that lead to them now.
+            assert_eq!((floats(&memory, 0)[0], floats(&memory, 1)[0]), (x, y), "{times}");
+        }
     }
 
     #[test]

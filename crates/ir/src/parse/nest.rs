@@ -3,8 +3,8 @@
 use super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::{
-    BinaryOp, Bound, BoundTerm, Distribution, Execution, Expr, Loop, Nest, Node, Reduction, Span, Stmt,
-    Update,
+    BinaryOp, Bound, BoundTerm, Distribution, Execution, Expr, Loop, Nest, Node, PointerSwap, Reduction,
+    Span, Stmt, Update,
 };
 
 const UPDATES: [Update; 7] =
@@ -26,8 +26,24 @@ impl Parser {
         }
         let live_out = if self.take_word("live_out") { self.list(Self::array)? } else { Vec::new() };
         self.path.clear();
+        let mut swaps = Vec::new();
+        while self.take_word("swap") {
+            swaps.push(self.pointer_swap()?);
+        }
         let roots = self.block(Self::node)?;
-        Ok(Nest { id, function, span, roots, live_out })
+        Ok(Nest { id, function, span, roots, live_out, swaps })
+    }
+
+    /// `(a, b, n)`
+    fn pointer_swap(&mut self) -> Parsed<PointerSwap> {
+        self.symbol("(")?;
+        let first = self.array()?;
+        self.symbol(",")?;
+        let second = self.array()?;
+        self.symbol(",")?;
+        let times = self.affine()?;
+        self.symbol(")")?;
+        Ok(PointerSwap { first, second, times })
     }
 
     fn node(&mut self) -> Parsed<Node> {

@@ -105,7 +105,14 @@ impl Writer<'_> {
         for root in &mut roots {
             self.node(root, &renamed);
         }
-        let own = Nest { id, function: "normal".into(), span: None, roots, live_out: Vec::new() };
+        let own = Nest {
+            id,
+            function: "normal".into(),
+            span: None,
+            roots,
+            live_out: Vec::new(),
+            swaps: Vec::new(),
+        };
         self.result.nests.insert(id, own);
         id
     }

@@ -7,7 +7,7 @@ use super::rotate::{Fresh, swapped_twice};
 use crate::generate::substitute;
 use oxeye_ir::{
     Affine, ArrayId, Bound, ControlLoop, DataflowGraph, Execution, Expr, Loop, LoopId, Nest, NestId, Node,
-    Program, Region, Storage, SymId, Var,
+    PointerSwap, Program, Region, Storage, SymId, Var,
 };
 use std::collections::BTreeSet;
 
@@ -40,7 +40,8 @@ fn rebuild(items: Vec<Item>, program: &mut Program, function: &str) -> Region {
             Item::Nest { roots, live_out } => {
                 let id = NestId(program.nests.len() as u32);
                 let live_out = live_out.into_iter().collect();
-                let nest = Nest { id, function: function.to_owned(), span: None, roots, live_out };
+                let function = function.to_owned();
+                let nest = Nest { id, function, span: None, roots, live_out, swaps: Vec::new() };
                 program.nests.insert(id, nest);
                 Region::Dataflow(DataflowGraph::build(program, &[id]))
             }
@@ -84,6 +85,8 @@ impl Gatherer {
                     if let Some(item) = self.nest(*id) {
                         push(&mut items, item);
                     }
+                    let swaps = self.program.nests.get(id).map(|nest| nest.swaps.clone()).unwrap_or_default();
+                    items.extend(swaps.into_iter().filter_map(swap_after));
                 }
             }
             Region::Loop(l) => items.push(self.control_loop(l)),
@@ -168,6 +171,7 @@ impl Gatherer {
                 span: None,
                 roots: roots.clone(),
                 live_out: Vec::new(),
+                swaps: Vec::new(),
             };
             if nest.vars().contains(&Var::Sym(symbol)) {
                 return None;
@@ -194,6 +198,15 @@ impl Gatherer {
     }
 }
 
+/// Pointers that may have changed places in a nest, as what stands behind it; nothing if they are back where they were.
+fn swap_after(swap: PointerSwap) -> Option<Item> {
+    let swapped = Item::Other(Region::Swap(swap.first, swap.second));
+    match swap.times.as_constant() {
+        Some(times) => (times > 0 && times % 2 != 0).then_some(swapped),
+        None => Some(Item::Branch(None, [vec![swapped], Vec::new()])),
+    }
+}
+
 /// Adds an item; a nest after a nest continues it.
 fn push(items: &mut Vec<Item>, item: Item) {
     match (items.last_mut(), item) {
@@ -204,6 +217,7 @@ fn push(items: &mut Vec<Item>, item: Item) {
                 span: None,
                 roots: more,
                 live_out: Vec::new(),
+                swaps: Vec::new(),
             };
             // The last nest that uses an array knows whether it is read afterwards.
             for array in next.arrays() {

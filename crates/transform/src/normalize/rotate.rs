@@ -155,6 +155,7 @@ fn rotation(l: &Loop) -> Option<i64> {
         span: None,
         roots: copy,
         live_out: Vec::new(),
+        swaps: Vec::new(),
     };
     fits &= !nest.vars().contains(&Var::Loop(l.id));
     modulus.filter(|k| fits && trips % k == 0)

@@ -79,6 +79,7 @@ fn accesses(nodes: &[Node]) -> Vec<(Access, bool)> {
         span: None,
         roots: nodes.to_vec(),
         live_out: Vec::new(),
+        swaps: Vec::new(),
     };
     nest.accesses().into_iter().map(|(a, w)| (a.clone(), w)).collect()
 }
