@@ -4,7 +4,7 @@ use crate::ast::{self, Range, Stmt, StmtKind};
 use crate::convert;
 use crate::layout::{Extent, Layout, Mark};
 use crate::lexer::tokens;
-use crate::lower::{Context, Refusal};
+use crate::lower::{Context, Refusal, changed_globals};
 use crate::pointers::Pointers;
 use crate::preprocess::{Preprocessed, preprocess};
 use crate::regions::Regions;
@@ -96,6 +96,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
         return Err(FrontendError::NoFunction { name: name.clone(), path: path.to_owned(), known });
     }
     let pointers = Pointers::new(&file);
+    let changed_globals = changed_globals(&file);
     let places = Places::new(&preprocessed, &layout);
     let mut reader = Reader { unit: &mut unit, preprocessed: &preprocessed };
     for (message, range) in &file.problems {
@@ -112,6 +113,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
             function,
             position,
             pointers: &pointers,
+            changed_globals: &changed_globals,
             preprocessed: &preprocessed,
             no_alias: options.no_alias,
             has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),

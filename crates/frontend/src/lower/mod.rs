@@ -49,10 +49,23 @@ pub(crate) struct Context<'a> {
     /// Position of the function in the file.
     pub(crate) position: usize,
     pub(crate) pointers: &'a Pointers<'a>,
+    /// File-scope variables that some function writes, or what they lead to.
+    pub(crate) changed_globals: &'a HashSet<VarId>,
     pub(crate) preprocessed: &'a Preprocessed,
     pub(crate) no_alias: bool,
     /// Whether the compiler takes it that objects of different types do not overlap.
     pub(crate) has_strict_aliasing: bool,
+}
+
+/// The file-scope variables that some function of the file writes, or what they lead to.
+pub(crate) fn changed_globals(file: &ast::File) -> HashSet<VarId> {
+    let mut changed = HashSet::new();
+    for function in &file.functions {
+        let Scan { iterators, written, stored, .. } = Scan::of(file, &function.body);
+        changed.extend(iterators.into_iter().chain(written).chain(stored));
+    }
+    changed.retain(|v| matches!(file.var(*v).kind, VarKind::Global { .. }));
+    changed
 }
 
 /// What the nests of a function share: its program as far as it is built.
@@ -177,15 +190,7 @@ impl<'a> Lowerer<'a> {
     /// Refuses variables that an inlined function reads by itself and that the program changes: a nest is replayed on copies
     /// of what it reads, which the functions it calls do not see.
     fn check_replayable(&self, var: VarId, at: Range) -> Lowered<()> {
-        let file = self.cx.file;
-        if self.depth() == 0 || !self.is_global(var) {
-            return Ok(());
-        }
-        let changes = |function: &ast::Function| {
-            let scan = Scan::of(file, &function.body);
-            scan.written.contains(&var) || scan.stored.contains(&var)
-        };
-        if !file.functions.iter().any(changes) {
+        if self.depth() == 0 || !self.cx.changed_globals.contains(&var) {
             return Ok(());
         }
         let message =
