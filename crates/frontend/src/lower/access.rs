@@ -199,7 +199,12 @@ impl<'a> Lowerer<'a> {
             return Ok(false);
         };
         let last = (extent.clone() - index.clone()).offset(-1);
-        Ok(self.facts.prove_non_negative(index) && self.facts.prove_non_negative(&last))
+        // What was assumed inside of a loop before is no longer among the facts.
+        let mark = self.facts.len();
+        self.state.program.assumptions.iter().for_each(|assumption| self.facts.push(assumption.clone()));
+        let is_inside = self.facts.prove_non_negative(index) && self.facts.prove_non_negative(&last);
+        self.facts.truncate(mark);
+        Ok(is_inside)
     }
 
     fn moved(&mut self, mut pointer: Pointer, op: BinaryOp, by: Value, at: Range) -> Lowered<Pointer> {
