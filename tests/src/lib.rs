@@ -7,6 +7,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+/// A recipe file for gcc and two threads, by hand: the steps for the first nest of each function.
+pub fn recipe_file(nests: &[(&str, serde_json::Value)]) -> String {
+    let nest = |(function, recipe): &(&str, serde_json::Value)| serde_json::json!({ "function": function, "ordinal": 0, "line": 1, "name": "by hand", "recipe": recipe });
+    serde_json::json!({
+        "schema": "oxeye.recipe/1",
+        "compiler": { "command": "gcc", "args": ["-O2"], "chosen": true },
+        "threads": 2,
+        "reassociate": false,
+        "no_alias": false,
+        "nests": nests.iter().map(nest).collect::<Vec<_>>(),
+    })
+    .to_string()
+}
+
 /// The built `oxeye` command, in the profile of the running test; `OXEYE_BIN` names another one.
 ///
 /// # Panics

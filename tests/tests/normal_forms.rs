@@ -1,6 +1,6 @@
 //! Recipes that start from the normal form of a nest, on a program whose spelling hides what it computes.
 
-use oxeye_tests::Playground;
+use oxeye_tests::{Playground, recipe_file};
 use serde_json::{Value, json};
 
 /// Loops in an order that suits no cache, a scalar between a sum and its element, and a scratch row; `t2` and `s` are
@@ -67,22 +67,11 @@ fn expect_same_output(playground: &Playground, tuned: &str) {
     assert_eq!(ran.code, Some(0), "{}\n{}\n{}", ran.stdout, ran.stderr, playground.read(tuned));
 }
 
-fn recipe_file(product: &Value, rows: &Value) -> String {
-    let nest = |function: &str, recipe: &Value| json!({ "function": function, "ordinal": 0, "line": 1, "name": "by hand", "recipe": recipe });
-    json!({
-        "schema": "oxeye.recipe/1",
-        "compiler": { "command": "gcc", "args": ["-O2"], "chosen": true },
-        "threads": 2,
-        "reassociate": false,
-        "no_alias": false,
-        "nests": [nest("product", product), nest("rows", rows)],
-    })
-    .to_string()
-}
-
 #[test]
 fn recipes_on_the_normal_form_are_replayed() {
     let playground = Playground::with("prog.c", PROGRAM);
+    let both =
+        |product: &Value, rows: &Value| recipe_file(&[("product", product.clone()), ("rows", rows.clone())]);
     // In normal form both are a loop nest that sets the target, and one that adds products to it; then the row is used.
     let parallel = |loops: &[u32]| -> Vec<Value> {
         let step = |at: &u32| json!({ "step": "parallelize", "at": at, "distribution": "Static" });
@@ -90,8 +79,7 @@ fn recipes_on_the_normal_form_are_replayed() {
     };
     let normalize = json!({ "step": "normalize" });
     let with_normal = |steps: Vec<Value>| Value::from([vec![normalize.clone()], steps].concat());
-    playground
-        .write("r.json", &recipe_file(&with_normal(parallel(&[0, 2])), &with_normal(parallel(&[0, 2, 5]))));
+    playground.write("r.json", &both(&with_normal(parallel(&[0, 2])), &with_normal(parallel(&[0, 2, 5]))));
     let ran = playground.run("replay r.json prog.c -o out.c");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let tuned = playground.read("out.c");
@@ -103,7 +91,7 @@ fn recipes_on_the_normal_form_are_replayed() {
 
     // As a later step it is refused, with its place.
     let late = Value::from([parallel(&[0]), vec![normalize]].concat());
-    playground.write("late.json", &recipe_file(&late, &late));
+    playground.write("late.json", &both(&late, &late));
     let ran = playground.run("replay late.json prog.c -o late.c");
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     assert!(ran.stderr.contains("function `product`"), "{}", ran.stderr);

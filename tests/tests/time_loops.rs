@@ -1,6 +1,6 @@
 //! Time loops as programs write them: functions called in every step, pointers to old and new fields that change places.
 
-use oxeye_tests::Playground;
+use oxeye_tests::{Playground, recipe_file};
 use serde_json::{Value, json};
 
 const PROGRAM: &str = r#"#include <stdio.h>
@@ -62,29 +62,17 @@ int main(void)
 }
 "#;
 
-fn recipe_file(nests: &[(&str, &[u32])]) -> String {
-    let parallel = |at: &u32| json!({ "step": "parallelize", "at": at, "distribution": "Static" });
-    let nest = |(function, loops): &(&str, &[u32])| -> Value {
-        let recipe: Vec<Value> = loops.iter().map(parallel).collect();
-        json!({ "function": function, "ordinal": 0, "line": 1, "name": "by hand", "recipe": recipe })
-    };
-    json!({
-        "schema": "oxeye.recipe/1",
-        "compiler": { "command": "gcc", "args": ["-O2"], "chosen": true },
-        "threads": 2,
-        "reassociate": false,
-        "no_alias": false,
-        "nests": nests.iter().map(nest).collect::<Vec<_>>(),
-    })
-    .to_string()
-}
-
 /// Whatever the number of steps, both pointers lead where they did, and every call has done its work.
 #[test]
 fn pointers_and_calls_keep_their_meaning() {
     let playground = Playground::with("prog.c", PROGRAM);
+    let parallel = |loops: &[u32]| -> Value {
+        let step = |at: &u32| json!({ "step": "parallelize", "at": at, "distribution": "Static" });
+        loops.iter().map(step).collect()
+    };
     // Both iterations of a pair: the loop of each, and those of the functions in place of their calls.
-    playground.write("r.json", &recipe_file(&[("relax", &[1, 2]), ("waves", &[1, 2, 3, 4])]));
+    playground
+        .write("r.json", &recipe_file(&[("relax", parallel(&[1, 2])), ("waves", parallel(&[1, 2, 3, 4]))]));
     let ran = playground.run("replay r.json prog.c -o out.c");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let tuned = playground.read("out.c");

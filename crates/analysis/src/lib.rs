@@ -44,7 +44,7 @@
 //!     body: vec![Node::Stmt(stmt)],
 //! };
 //! let roots = vec![Node::Loop(root)];
-//! let nest = Nest { id: NestId(0), function: "shift".into(), span: None, roots, live_out: Vec::new(), swaps: Vec::new() };
+//! let nest = Nest::new(NestId(0), "shift", roots);
 //!
 //! let found = dependences(&program, &nest);
 //! assert_eq!(found.len(), 1);

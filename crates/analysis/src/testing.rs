@@ -79,14 +79,7 @@ pub(crate) fn sample(seed: u64, menu: Menu) -> Sample {
     if maker.n_stmts == 0 {
         roots.push(maker.stmt());
     }
-    let nest = Nest {
-        id: NestId(0),
-        function: "f".into(),
-        span: None,
-        roots,
-        live_out: Vec::new(),
-        swaps: Vec::new(),
-    };
+    let nest = Nest::new(NestId(0), "f", roots);
     Sample { program, nest, values }
 }
 

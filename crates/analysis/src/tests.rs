@@ -299,14 +299,7 @@ fn triangle() -> (oxeye_ir::Program, oxeye_ir::Nest) {
     };
     let inner = make(j, Affine::from(i).offset(1), vec![stmt]);
     let roots = vec![make(i, n.into(), vec![inner])];
-    let nest = Nest {
-        id: NestId(0),
-        function: "f".into(),
-        span: None,
-        roots,
-        live_out: Vec::new(),
-        swaps: Vec::new(),
-    };
+    let nest = Nest::new(NestId(0), "f", roots);
     (program, nest)
 }
 

@@ -10,7 +10,8 @@ use crate::registers::{needs_memory, promote, writes};
 use crate::types::loop_type;
 use crate::vector::{Accumulator, vector_type};
 use oxeye_ir::{
-    Affine, ArrayId, Bound, Distribution, Execution, Loop, Nest, Node, Program, Stmt, Storage, Update,
+    Affine, ArrayId, Bound, Distribution, Execution, Loop, Nest, Node, PointerSwap, Program, Stmt, Storage,
+    Update,
 };
 use std::collections::BTreeSet;
 
@@ -78,13 +79,13 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     match condition {
         None => {
             r.top(&items)?;
-            r.swaps(original_nest)?;
+            r.swaps(original_nest);
         }
         Some(condition) => {
             r.line(format!("if ({condition}) {{"));
             r.depth += 1;
             r.top(&items)?;
-            r.swaps(original_nest)?;
+            r.swaps(original_nest);
             r.depth -= 1;
             r.line("} else {");
             let at = r.out.len();
@@ -172,10 +173,10 @@ impl Renderer<'_> {
     }
 
     /// Pointers that have changed places an odd number of times.
-    fn swaps(&mut self, nest: &Nest) -> Result<(), CodegenError> {
+    fn swaps(&mut self, nest: &Nest) {
         for swap in &nest.swaps {
             let condition = match swap.times.as_constant() {
-                Some(times) if times <= 0 || times % 2 == 0 => continue,
+                Some(times) if !PointerSwap::is_left(times) => continue,
                 Some(_) => None,
                 None => {
                     let times = self.cx.expr(&swap.times.clone().into()).at(prec::MUL);
@@ -192,7 +193,6 @@ impl Renderer<'_> {
             self.depth -= 1;
             self.line("}");
         }
-        Ok(())
     }
 
     /// The original statement, verbatim if it is known.

@@ -12,14 +12,7 @@ use std::fmt::Write;
 
 /// Accesses under a node with whether they write.
 fn accesses(nodes: &[Node]) -> Vec<(Access, bool)> {
-    let nest = Nest {
-        id: oxeye_ir::NestId(0),
-        function: String::new(),
-        span: None,
-        roots: nodes.to_vec(),
-        live_out: vec![],
-        swaps: vec![],
-    };
+    let nest = Nest::new(oxeye_ir::NestId(0), "", nodes.to_vec());
     nest.accesses().into_iter().map(|(a, w)| (a.clone(), w)).collect()
 }
 

@@ -181,6 +181,21 @@ fn every_construct_has_its_words() {
     assert_snapshot!(all.join("\n"));
 }
 
+/// What is called behind so many calls is not known to leave alone what is read here.
+#[test]
+fn more_calls_than_are_followed() {
+    let body = |n: usize| {
+        format!(
+            "void f(int n, double *x) {{ for (int i = 0; i < n; i++) {{ {} g(x + i); }} }}",
+            "x[i] += s(i);".repeat(n)
+        )
+    };
+    let before = "static double s(int k) { return k * k; } static void g(double *x) { x[0] = 1; }";
+    assert_eq!(refused(before, &body(9)).trim(), "(1 nests)");
+    let message = refused(before, &body(300));
+    assert!(message.contains("among too many calls to tell what all of them write"), "{message}");
+}
+
 #[test]
 fn the_rest_of_the_file_still_works() {
     let unit = read(

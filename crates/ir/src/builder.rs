@@ -353,9 +353,7 @@ impl ProgramBuilder {
         };
         build(&mut builder);
         let (roots, function) = (builder.nodes, self.program.name.clone());
-        self.program
-            .nests
-            .insert(id, Nest { id, function, span: None, roots, live_out: Vec::new(), swaps: Vec::new() });
+        self.program.nests.insert(id, Nest::new(id, function, roots));
         match self.regions.last_mut() {
             Some(Region::Dataflow(graph)) => graph.order.push(id),
             _ => self

@@ -254,7 +254,20 @@ pub struct PointerSwap {
     pub times: Affine,
 }
 
+impl PointerSwap {
+    /// Whether pointers that change places so many times have changed places at last.
+    pub fn is_left(times: i64) -> bool {
+        times > 0 && times % 2 != 0
+    }
+}
+
 impl Nest {
+    /// A nest with no place in a file, after which nothing local to the function is read.
+    pub fn new(id: NestId, function: impl Into<String>, roots: Vec<Node>) -> Self {
+        let function = function.into();
+        Self { id, function, span: None, roots, live_out: Vec::new(), swaps: Vec::new() }
+    }
+
     /// Calls `f` on every node, parents first, in execution order, with the enclosing loops outermost first.
     pub fn visit<'a>(&'a self, f: &mut dyn FnMut(&[&'a Loop], &'a Node)) {
         fn go<'a>(nodes: &'a [Node], path: &mut Vec<&'a Loop>, f: &mut dyn FnMut(&[&'a Loop], &'a Node)) {

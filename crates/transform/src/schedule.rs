@@ -333,14 +333,7 @@ fn without_bodies(node: &Node) -> Node {
 
 /// Every access under a node, where `context` holds; arrays that live inside it are left out.
 fn memory_accesses(program: &Program, node: &Node, context: &[Constraint]) -> Vec<MemoryAccess> {
-    let nest = Nest {
-        id: oxeye_ir::NestId(0),
-        function: String::new(),
-        span: None,
-        roots: vec![node.clone()],
-        live_out: Vec::new(),
-        swaps: Vec::new(),
-    };
+    let nest = Nest::new(oxeye_ir::NestId(0), "", vec![node.clone()]);
     let inner_loops: BTreeSet<LoopId> = nest.loops().iter().map(|l| l.id).collect();
     // What the loops of the subtree around each access say of their iterators.
     let mut inner: Vec<Vec<Constraint>> = Vec::new();

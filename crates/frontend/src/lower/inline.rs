@@ -155,6 +155,9 @@ impl Lowerer<'_> {
         if self.n_placed > PLACED_BUDGET {
             return Err(refuse("which is too long to be put in its place"));
         }
+        if self.scan.is_cut_short {
+            return Err(refuse("among too many calls to tell what all of them write"));
+        }
         let frame = self.frame(function, args, at, out)?;
         let outer = std::mem::replace(&mut self.bound, frame);
         self.placed_depth += 1;

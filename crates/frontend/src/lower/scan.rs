@@ -14,9 +14,11 @@ pub(crate) struct Scan {
     pub(crate) written: HashSet<VarId>,
     /// Arrays and pointers through which elements are written.
     pub(crate) stored: HashSet<VarId>,
+    /// Whether there were more calls than are followed, so that what some functions write is missing.
+    pub(crate) is_cut_short: bool,
 }
 
-/// Calls that one scan follows into functions of the file; what is inside of more of them is not lowered either.
+/// Calls that one scan follows into functions of the file.
 const MOST_CALLS: u32 = 256;
 
 impl Scan {
@@ -109,7 +111,11 @@ impl Scanner<'_> {
     /// What a function writes through a parameter it writes to what the argument points to.
     fn call(&mut self, name: &str, args: &[Expr]) {
         let Some((position, function)) = self.file.function(name) else { return };
-        if self.within.contains(&position) || self.n_calls == MOST_CALLS {
+        if self.within.contains(&position) {
+            return;
+        }
+        if self.n_calls == MOST_CALLS {
+            self.scan.is_cut_short = true;
             return;
         }
         self.n_calls += 1;

@@ -5,8 +5,8 @@ mod value;
 
 use crate::types::{affine_type, expr_type};
 use crate::{
-    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program,
-    Region, ScalarType, Stmt, Storage, Var,
+    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node,
+    PointerSwap, Program, Region, ScalarType, Stmt, Storage, Var,
 };
 pub(crate) use memory::noise;
 pub use memory::{Buffer, Memory};
@@ -221,7 +221,7 @@ impl<'a> Machine<'a> {
         self.nodes(&nest.roots)?;
         for swap in &nest.swaps {
             let times = self.integer(&Expr::from(swap.times.clone()))?;
-            if times > 0 && times % 2 != 0 {
+            if PointerSwap::is_left(times) {
                 self.swap(swap.first, swap.second);
             }
         }

@@ -105,14 +105,7 @@ impl Writer<'_> {
         for root in &mut roots {
             self.node(root, &renamed);
         }
-        let own = Nest {
-            id,
-            function: "normal".into(),
-            span: None,
-            roots,
-            live_out: Vec::new(),
-            swaps: Vec::new(),
-        };
+        let own = Nest::new(id, "normal", roots);
         self.result.nests.insert(id, own);
         id
     }

@@ -165,14 +165,7 @@ impl Gatherer {
             (start, end)
         } else {
             let trips = (end - start).as_constant().filter(|n| *n >= 0 && n % 2 == 0)?;
-            let nest = Nest {
-                id: NestId(0),
-                function: String::new(),
-                span: None,
-                roots: roots.clone(),
-                live_out: Vec::new(),
-                swaps: Vec::new(),
-            };
+            let nest = Nest::new(NestId(0), "", roots.clone());
             if nest.vars().contains(&Var::Sym(symbol)) {
                 return None;
             }
@@ -202,7 +195,7 @@ impl Gatherer {
 fn swap_after(swap: PointerSwap) -> Option<Item> {
     let swapped = Item::Other(Region::Swap(swap.first, swap.second));
     match swap.times.as_constant() {
-        Some(times) => (times > 0 && times % 2 != 0).then_some(swapped),
+        Some(times) => PointerSwap::is_left(times).then_some(swapped),
         None => Some(Item::Branch(None, [vec![swapped], Vec::new()])),
     }
 }
@@ -211,14 +204,7 @@ fn swap_after(swap: PointerSwap) -> Option<Item> {
 fn push(items: &mut Vec<Item>, item: Item) {
     match (items.last_mut(), item) {
         (Some(Item::Nest { roots, live_out }), Item::Nest { roots: more, live_out: later }) => {
-            let next = Nest {
-                id: NestId(0),
-                function: String::new(),
-                span: None,
-                roots: more,
-                live_out: Vec::new(),
-                swaps: Vec::new(),
-            };
+            let next = Nest::new(NestId(0), "", more);
             // The last nest that uses an array knows whether it is read afterwards.
             for array in next.arrays() {
                 live_out.remove(&array);

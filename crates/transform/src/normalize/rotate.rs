@@ -149,14 +149,7 @@ fn rotation(l: &Loop) -> Option<i64> {
             }
         });
     }
-    let nest = oxeye_ir::Nest {
-        id: oxeye_ir::NestId(0),
-        function: String::new(),
-        span: None,
-        roots: copy,
-        live_out: Vec::new(),
-        swaps: Vec::new(),
-    };
+    let nest = oxeye_ir::Nest::new(oxeye_ir::NestId(0), "", copy);
     fits &= !nest.vars().contains(&Var::Loop(l.id));
     modulus.filter(|k| fits && trips % k == 0)
 }

@@ -73,14 +73,7 @@ fn in_scope(
 
 /// All accesses under nodes, with whether they write.
 fn accesses(nodes: &[Node]) -> Vec<(Access, bool)> {
-    let nest = Nest {
-        id: oxeye_ir::NestId(0),
-        function: String::new(),
-        span: None,
-        roots: nodes.to_vec(),
-        live_out: Vec::new(),
-        swaps: Vec::new(),
-    };
+    let nest = Nest::new(oxeye_ir::NestId(0), "", nodes.to_vec());
     nest.accesses().into_iter().map(|(a, w)| (a.clone(), w)).collect()
 }
 
