@@ -5,7 +5,7 @@ use anyhow::Context;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use oxeye_host::{
-    Bandwidth, Effort, Figure, FloatType, HostProfile, MemoryLevel, Operation, Step, StreamKernel, Topology,
+    Bandwidth, Effort, FloatType, HostProfile, MemoryLevel, Operation, Quantity, Step, StreamKernel, Topology,
 };
 use oxeye_measure::{Compiler, CounterSurvey, counters};
 use std::fmt::Write;
@@ -295,7 +295,7 @@ fn right_align(table: &mut Table, columns: &[usize]) {
 }
 
 /// Three digits, and a mark where rounds differed so much that the best one says little.
-fn number(figure: Figure) -> String {
+fn number(figure: Quantity) -> String {
     const UNSURE: f64 = 0.10;
     let decimals = match figure.value {
         v if v >= 100.0 => 0,
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits_and_doubts() {
-        let figure = |value, spread| Figure { value, spread, samples: 9, provenance: Provenance::Measured };
+        let figure = |value, spread| Quantity { value, spread, samples: 9, provenance: Provenance::Measured };
         let shown =
             [(454.2, 0.01), (45.42, 0.01), (4.542, 0.2)].map(|(value, spread)| number(figure(value, spread)));
         assert_eq!(shown, ["454", "45.4", "~4.54"]);

@@ -10,7 +10,7 @@ use crate::registers::{needs_memory, promote, writes};
 use crate::types::loop_type;
 use crate::vector::{Accumulator, vector_type};
 use oxeye_ir::{
-    Affine, ArrayId, Bound, Distribution, Execution, Loop, Nest, Node, PointerSwap, Program, Stmt, Storage,
+    Affine, ArrayId, Bound, Execution, Loop, Nest, Node, OmpSchedule, PointerSwap, Program, Stmt, Storage,
     Update,
 };
 use std::collections::BTreeSet;
@@ -363,12 +363,12 @@ impl Renderer<'_> {
         let mut reduction = ReductionText::default();
         let (was_parallel, was_simd) = (self.in_parallel, self.in_simd);
         match &header.execution {
-            Execution::Parallel { reductions, distribution } if openmp && !self.in_parallel => {
+            Execution::Parallel { reductions, omp_schedule } if openmp && !self.in_parallel => {
                 reduction =
                     self.cx.reductions(header, body, reductions, Some(self.memory))?.unwrap_or_default();
-                let schedule = match distribution {
-                    Distribution::Static => "static",
-                    Distribution::Dynamic => "dynamic",
+                let schedule = match omp_schedule {
+                    OmpSchedule::Static => "static",
+                    OmpSchedule::Dynamic => "dynamic",
                 };
                 let within = if reduction.parts.is_empty() { "parallel for" } else { "for" };
                 pragma = Some(format!("#pragma omp {within} schedule({schedule}){}", reduction.clause));

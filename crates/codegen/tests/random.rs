@@ -68,8 +68,8 @@ fn mark(program: &Program, nodes: &mut [Node], random: &mut Random, inside: bool
                 if !inside && random.chance(25) {
                     l.execution = Execution::Parallel {
                         reductions: vec![],
-                        distribution: random
-                            .pick(&[oxeye_ir::Distribution::Static, oxeye_ir::Distribution::Dynamic]),
+                        omp_schedule: random
+                            .pick(&[oxeye_ir::OmpSchedule::Static, oxeye_ir::OmpSchedule::Dynamic]),
                     };
                 } else {
                     l.execution = Execution::Vector { lanes, reductions: vec![] };

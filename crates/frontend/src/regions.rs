@@ -43,14 +43,14 @@ pub(crate) struct Regions<'a> {
     known: HashMap<NestId, Facts>,
     /// `#pragma scop` regions of the function.
     scops: Vec<Range>,
-    placed: Placed,
+    inlined: Inlined,
 }
 
 /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
-pub(crate) type Placed = BTreeMap<NestId, Vec<String>>;
+pub(crate) type Inlined = BTreeMap<NestId, Vec<String>>;
 
 impl<'a> Regions<'a> {
-    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places) -> (Program, Placed, Vec<Refused>) {
+    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places) -> (Program, Inlined, Vec<Refused>) {
         let mut regions = Regions {
             cx,
             places,
@@ -58,7 +58,7 @@ impl<'a> Regions<'a> {
             refused: Vec::new(),
             known: HashMap::new(),
             scops: Vec::new(),
-            placed: Placed::new(),
+            inlined: Inlined::new(),
         };
         regions.find_scops();
         let mut pieces = Vec::new();
@@ -72,7 +72,7 @@ impl<'a> Regions<'a> {
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
-        (regions.state.program, regions.placed, regions.refused)
+        (regions.state.program, regions.inlined, regions.refused)
     }
 
     fn find_scops(&mut self) {
@@ -327,7 +327,7 @@ impl<'a> Regions<'a> {
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
         let mut roots = Vec::new();
         lowerer.for_loop(s, f, &mut roots)?;
-        let (state, placed, swaps) = (lowerer.state, lowerer.placed, lowerer.swaps);
+        let (state, inlined, swaps) = (lowerer.state, lowerer.inlined, lowerer.swaps);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
         iterators.sort_unstable();
         for var in iterators {
@@ -365,9 +365,9 @@ impl<'a> Regions<'a> {
         self.state = state;
         self.state.program.nests.insert(id, nest);
         self.known.insert(id, facts.clone());
-        if !placed.is_empty() {
-            let names = placed.into_iter().map(|position| self.cx.file.functions[position].name.clone());
-            self.placed.insert(id, names.collect());
+        if !inlined.is_empty() {
+            let names = inlined.into_iter().map(|position| self.cx.file.functions[position].name.clone());
+            self.inlined.insert(id, names.collect());
         }
         Ok(id)
     }

@@ -55,7 +55,7 @@ pub struct Function {
     /// Its nests.
     pub program: Program,
     /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
-    pub placed: BTreeMap<NestId, Vec<String>>,
+    pub inlined: BTreeMap<NestId, Vec<String>>,
     /// The whole definition in the user's file.
     pub span: Span,
 }
@@ -217,7 +217,7 @@ impl Reader<'_> {
             self.report(Severity::Warning, &message, None, function.range, Some(name), None);
             return;
         };
-        let (program, placed, refused) = Regions::build(cx, places);
+        let (program, inlined, refused) = Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
             let line = self.preprocessed.origin(stmt.start).1;
             let Refusal { message, help, range } = *refusal;
@@ -225,7 +225,7 @@ impl Reader<'_> {
         }
         if !program.nests.is_empty() {
             let name = name.to_owned();
-            self.unit.functions.push(Function { name, program, placed, span: span(*whole) });
+            self.unit.functions.push(Function { name, program, inlined, span: span(*whole) });
         }
     }
 }

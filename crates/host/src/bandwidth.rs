@@ -2,10 +2,10 @@
 
 use crate::arrays::{Arrays, Triple};
 use crate::error::HostError;
-use crate::figure::Figure;
 use crate::kernels;
 use crate::pool::{Pool, Work};
 use crate::profile::{Bandwidth, CurvePoint, StreamKernel};
+use crate::quantity::Quantity;
 use crate::sampling::{Patience, laps};
 use crate::timed::Timed;
 use std::sync::Arc;
@@ -60,8 +60,8 @@ pub(crate) fn sweep(pool: &Pool, plan: SweepPlan) -> Result<Vec<CurvePoint>, Hos
         }
     });
     let point = |(bytes, samples): (&usize, &Vec<f64>)| {
-        let median_gb_per_s = Figure::median_of(samples)?.value;
-        let gb_per_s = Figure::best_of(samples)?.value;
+        let median_gb_per_s = Quantity::median_of(samples)?.value;
+        let gb_per_s = Quantity::best_of(samples)?.value;
         Some(CurvePoint { bytes: *bytes as u64, gb_per_s, median_gb_per_s })
     };
     Ok(sizes.iter().zip(&series).filter_map(point).collect())
@@ -152,8 +152,8 @@ fn run(
             kernel: *kernel,
             non_temporal: *non_temporal,
             threads: plan.threads as u32,
-            gb_per_s: Figure::best_of(samples)?,
-            median_gb_per_s: Figure::median_of(samples)?.value,
+            gb_per_s: Quantity::best_of(samples)?,
+            median_gb_per_s: Quantity::median_of(samples)?.value,
         })
     };
     timed.iter().zip(&series).filter_map(bandwidth).collect()

@@ -1,9 +1,9 @@
 //! Peak rates of arithmetic, rates of expensive operations, and the clock rate.
 
-use crate::figure::Figure;
 use crate::kernels::{self, ArithmeticFn, WIDTHS};
 use crate::pool::Pool;
 use crate::profile::{FloatType, Operation, OperationRate, PeakRate};
+use crate::quantity::Quantity;
 use crate::sampling::{Patience, laps};
 use crate::timed::Timed;
 
@@ -31,7 +31,7 @@ pub(crate) fn peaks(
     threads: &[u32],
     widths: &[u32],
     patience: Patience,
-) -> (Vec<PeakRate>, Option<Figure>) {
+) -> (Vec<PeakRate>, Option<Quantity>) {
     let mut configurations = Vec::new();
     for ty in TYPES {
         for &vector_bits in widths {
@@ -46,11 +46,11 @@ pub(crate) fn peaks(
             ty: *ty,
             vector_bits: *vector_bits,
             threads: *threads,
-            gflops: Figure::best_of(samples)?,
-            median_gflops: Figure::median_of(samples)?.value,
+            gflops: Quantity::best_of(samples)?,
+            median_gflops: Quantity::median_of(samples)?.value,
         })
     };
-    let clock_ghz = series.get(configurations.len()).and_then(|samples| Figure::best_of(samples));
+    let clock_ghz = series.get(configurations.len()).and_then(|samples| Quantity::best_of(samples));
     (configurations.iter().zip(&series).filter_map(rate).collect(), clock_ghz)
 }
 
@@ -62,12 +62,12 @@ pub(crate) fn peak_with_clock(
     vector_bits: u32,
     threads: u32,
     patience: Patience,
-) -> Option<(Figure, Figure)> {
+) -> Option<(Quantity, Quantity)> {
     let peak = timed(pool, threads, kernels::multiply_add(ty, vector_bits)?);
     let chain = timed(pool, threads, kernels::addition_chain_beside(vector_bits)?);
     let series = sample([&peak, &chain].into_iter(), patience);
-    let clock_ghz = Figure::best_of(&series[1])?;
-    Some((Figure::best_of(&series[0])?, clock_ghz.scaled(1.0 / f64::from(threads), clock_ghz.provenance)))
+    let clock_ghz = Quantity::best_of(&series[1])?;
+    Some((Quantity::best_of(&series[0])?, clock_ghz.scaled(1.0 / f64::from(threads), clock_ghz.provenance)))
 }
 
 /// Vector widths for which the processor has multiply-add, scalars first.
@@ -90,7 +90,7 @@ pub(crate) fn operations(pool: &Pool, patience: Patience) -> Vec<OperationRate> 
     let series = sample(configurations.iter().map(|c| &c.3), patience);
     let rate =
         |((operation, ty, vector_bits, _), samples): (&(Operation, FloatType, u32, Timed<'_>), &Vec<f64>)| {
-            let gop_per_s = Figure::best_of(samples)?;
+            let gop_per_s = Quantity::best_of(samples)?;
             Some(OperationRate { operation: *operation, ty: *ty, vector_bits: *vector_bits, gop_per_s })
         };
     configurations.iter().zip(&series).filter_map(rate).collect()

@@ -1,19 +1,19 @@
 //! What an OpenMP parallel region costs, with the compiler at hand.
 
-use crate::figure::Figure;
+use crate::quantity::Quantity;
 use oxeye_measure::{CompileJob, Compiler, Invocation, Limits, MeasureError, WorkDir, run_program};
 
 const SOURCE: &str = include_str!("c/fork_join.c");
 
 /// Microseconds that an empty parallel region takes with so many threads, or why that is not known. Of the compiler only
 /// the program counts: its flags may be for other sources.
-pub(crate) fn fork_join_us(compiler: Option<&Compiler>, threads: u32) -> Result<Figure, String> {
+pub(crate) fn fork_join_us(compiler: Option<&Compiler>, threads: u32) -> Result<Quantity, String> {
     let Some(compiler) = compiler else { return Err("no compiler was given".into()) };
     let samples = run(compiler, threads).map_err(|e| {
         let text = e.to_string();
         text.lines().next().unwrap_or_default().to_owned()
     })?;
-    Figure::median_of(&samples)
+    Quantity::median_of(&samples)
         .ok_or_else(|| format!("the program made by {} printed no times", compiler.program))
 }
 

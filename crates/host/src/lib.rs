@@ -41,7 +41,6 @@ mod bandwidth;
 mod clock;
 mod compute;
 mod error;
-mod figure;
 mod fork_join;
 mod kernels;
 mod knees;
@@ -51,19 +50,20 @@ mod noise;
 mod pool;
 mod probe;
 mod profile;
+mod quantity;
 mod sampling;
 mod store;
 mod timed;
 mod topology;
 
 pub use error::HostError;
-pub use figure::{Figure, Provenance};
 pub use measure::{Effort, Step, measure};
 pub use probe::Probe;
 pub use profile::{
     Bandwidth, CurvePoint, DaisyKeys, FloatType, HostKey, HostProfile, MemoryLevel, Noise, Operation,
     OperationRate, PeakRate, SCHEMA, StreamKernel,
 };
+pub use quantity::{Provenance, Quantity};
 pub use store::{Kept, ProfileStore, cache_folder};
 pub use topology::{CacheInfo, ContainerLimits, Sources, Topology};
 

@@ -2,12 +2,12 @@
 
 use crate::bandwidth::{self, StreamPlan, SweepPlan};
 use crate::error::HostError;
-use crate::figure::Figure;
 use crate::levels::{self, SweptLevels};
 use crate::pool::Pool;
 use crate::profile::{
     Bandwidth, DaisyKeys, FloatType, HostKey, HostProfile, MemoryLevel, PeakRate, SCHEMA, StreamKernel,
 };
+use crate::quantity::Quantity;
 use crate::sampling::Patience;
 use crate::topology::{Sources, Topology};
 use crate::{clock, compute, fork_join, knees, noise};
@@ -297,7 +297,7 @@ impl Run<'_> {
         })
     }
 
-    fn peaks(&mut self) -> (Vec<PeakRate>, Option<Figure>) {
+    fn peaks(&mut self) -> (Vec<PeakRate>, Option<Quantity>) {
         let mut widths = compute::widths();
         if !self.plan.all_widths && widths.len() > 2 {
             widths.drain(1..widths.len() - 1);
@@ -317,7 +317,7 @@ impl Run<'_> {
         (peaks, clock_ghz)
     }
 
-    fn fork_join_us(&mut self, compiler: Option<&Compiler>) -> Option<Figure> {
+    fn fork_join_us(&mut self, compiler: Option<&Compiler>) -> Option<Quantity> {
         if !self.plan.fork_join {
             self.notes.push("cost of OpenMP parallel regions: not measured briefly".into());
             return None;

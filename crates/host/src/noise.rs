@@ -1,9 +1,9 @@
 //! How quiet the machine is.
 
-use crate::figure::quantile;
 use crate::kernels;
 use crate::pool::Pool;
 use crate::profile::{FloatType, Noise};
+use crate::quantity::quantile;
 use crate::timed::Timed;
 
 /// What the system counted of processor time up to some moment.

@@ -3,9 +3,9 @@
 use crate::bandwidth::{self, StreamPlan};
 use crate::compute;
 use crate::error::HostError;
-use crate::figure::Figure;
 use crate::pool::Pool;
 use crate::profile::{Bandwidth, FloatType, StreamKernel};
+use crate::quantity::Quantity;
 use crate::sampling::Patience;
 use crate::topology::Topology;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl Probe {
         vector_bits: u32,
         threads: u32,
         rounds: usize,
-    ) -> Option<(Figure, Figure)> {
+    ) -> Option<(Quantity, Quantity)> {
         let patience = Patience { share: Duration::ZERO, at_least: rounds, at_most: rounds };
         compute::peak_with_clock(&self.pool, ty, vector_bits, threads.clamp(1, self.cores()), patience)
     }

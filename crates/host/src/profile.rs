@@ -1,6 +1,6 @@
 //! The host profile: what is written down about a machine.
 
-use crate::figure::{Figure, Provenance};
+use crate::quantity::{Provenance, Quantity};
 use crate::topology::Topology;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub struct HostProfile {
     pub topology: Topology,
     /// Clock rate of one busy core in GHz, from a chain of additions each of which needs the one before; `None` where
     /// no chain with a known cycle count is at hand.
-    pub clock_ghz: Option<Figure>,
+    pub clock_ghz: Option<Quantity>,
     /// Bandwidths by memory level, nearest first. Levels that could not be told apart are left out and noted.
     pub memory_levels: Vec<MemoryLevel>,
     /// Read bandwidth of one core by array size, in order of size: where the capacities and the cache bandwidths come
@@ -35,7 +35,7 @@ pub struct HostProfile {
     /// Rates of expensive operations, one core.
     pub rates: Vec<OperationRate>,
     /// Microseconds that an empty OpenMP parallel region takes with all cores.
-    pub fork_join_us: Option<Figure>,
+    pub fork_join_us: Option<Quantity>,
     /// How quiet the machine was.
     pub noise: Noise,
     /// Why figures are missing, and what else to know about those that are there.
@@ -84,7 +84,7 @@ pub struct Bandwidth {
     /// Bytes that the program's text reads and writes, per nanosecond (10⁹ bytes per second), as McCalpin counts them:
     /// the line that an ordinary store reads before it writes is not counted. `value` is the best round, as
     /// STREAM reports it.
-    pub gb_per_s: Figure,
+    pub gb_per_s: Quantity,
     /// The same of the median round.
     pub median_gb_per_s: f64,
 }
@@ -139,7 +139,7 @@ pub struct PeakRate {
     /// Cores at work, one thread each.
     pub threads: u32,
     /// 10⁹ floating-point operations per second; a fused multiply-add is two. `value` is the best round.
-    pub gflops: Figure,
+    pub gflops: Quantity,
     /// The same of the median round.
     pub median_gflops: f64,
 }
@@ -166,7 +166,7 @@ pub struct OperationRate {
     /// Width of the vectors; 0 for scalars.
     pub vector_bits: u32,
     /// 10⁹ results (elements, not vectors) per second. `value` is the best round.
-    pub gop_per_s: Figure,
+    pub gop_per_s: Quantity,
 }
 
 /// How much the times of a fixed piece of work differ.
@@ -229,7 +229,7 @@ impl HostKey {
 impl HostProfile {
     /// Peak rate in GFLOP/s with the best vector width up to `max_vector_bits` (0: scalars only). Thread counts
     /// that were not measured are modelled: so many single cores, and never more than all cores together.
-    pub fn peak_gflops(&self, ty: FloatType, threads: u32, max_vector_bits: u32) -> Option<Figure> {
+    pub fn peak_gflops(&self, ty: FloatType, threads: u32, max_vector_bits: u32) -> Option<Quantity> {
         let fits = |p: &&PeakRate| p.ty == ty && p.vector_bits <= max_vector_bits;
         let rates = || self.compute.iter().filter(fits).map(|p| (p.threads, p.gflops));
         at_threads(rates, threads)
@@ -239,13 +239,13 @@ impl HostProfile {
     /// data between it and the level above, the lines that ordinary stores read before they write included (see
     /// [`MemoryLevel::traffic`]). It is what modelled or counted traffic may be compared with. For STREAM's own
     /// figures see [`HostProfile::triad`] and [`MemoryLevel::bandwidths`].
-    pub fn bandwidth(&self, level_name: &str, threads: u32) -> Option<Figure> {
+    pub fn bandwidth(&self, level_name: &str, threads: u32) -> Option<Quantity> {
         let level = self.memory_levels.iter().find(|l| l.name == level_name)?;
         at_threads(|| level.bandwidths.iter().map(|b| (b.threads, level.traffic(b))), threads)
     }
 
     /// STREAM triad of main memory in GB/s, as McCalpin counts it, with ordinary stores.
-    pub fn triad(&self, threads: u32) -> Option<Figure> {
+    pub fn triad(&self, threads: u32) -> Option<Quantity> {
         let level = self.memory_levels.iter().find(|l| l.name == "DRAM")?;
         let ordinary = |b: &&Bandwidth| b.kernel == StreamKernel::Triad && !b.non_temporal;
         at_threads(|| level.bandwidths.iter().filter(ordinary).map(|b| (b.threads, b.gb_per_s)), threads)
@@ -288,7 +288,7 @@ impl MemoryLevel {
     /// level an ordinary store reads its line first, so 4/3 of what McCalpin counts for triad and add, 3/2 for
     /// copy and scale, twice for store. Some processors save that reading when they write whole lines; the
     /// figure is then an upper bound, which a ceiling may be. It is marked as modelled where the factor is not 1.
-    pub fn traffic(&self, bandwidth: &Bandwidth) -> Figure {
+    pub fn traffic(&self, bandwidth: &Bandwidth) -> Quantity {
         if self.level <= 1 || bandwidth.non_temporal || bandwidth.kernel == StreamKernel::Load {
             return bandwidth.gb_per_s;
         }
@@ -360,7 +360,7 @@ impl Operation {
 }
 
 /// The best rate with so many threads: measured if it was, else modelled between one core and all of them.
-fn at_threads<I: Iterator<Item = (u32, Figure)>>(rates: impl Fn() -> I, threads: u32) -> Option<Figure> {
+fn at_threads<I: Iterator<Item = (u32, Quantity)>>(rates: impl Fn() -> I, threads: u32) -> Option<Quantity> {
     let best = |n: u32| {
         let with_n = rates().filter(|(t, _)| *t == n).map(|(_, figure)| figure);
         with_n.max_by(|a, b| a.value.total_cmp(&b.value))
@@ -371,9 +371,9 @@ fn at_threads<I: Iterator<Item = (u32, Figure)>>(rates: impl Fn() -> I, threads:
     let most = rates().map(|(t, _)| t).max()?;
     let all = best(most)?;
     if threads >= most {
-        return Some(Figure { provenance: Provenance::Modelled, ..all });
+        return Some(Quantity { provenance: Provenance::Modelled, ..all });
     }
     let one = best(1)?.scaled(f64::from(threads.max(1)), Provenance::Modelled);
     // Two cores may be slower than one where they share a bandwidth; the ceiling is what was seen to be possible.
-    Some(if one.value <= all.value { one } else { Figure { provenance: Provenance::Modelled, ..all } })
+    Some(if one.value <= all.value { one } else { Quantity { provenance: Provenance::Modelled, ..all } })
 }

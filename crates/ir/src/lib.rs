@@ -90,7 +90,7 @@ pub use dot::to_dot;
 pub use expr::{Access, BinaryOp, Expr, MathFn, ScalarType, UnaryOp};
 pub use ids::{ArrayId, LoopId, NestId, StmtId, SymId};
 pub use nest::{
-    Bound, BoundTerm, Distribution, Execution, Loop, Nest, Node, PointerSwap, Reduction, Span, Stmt, Update,
+    Bound, BoundTerm, Execution, Loop, Nest, Node, OmpSchedule, PointerSwap, Reduction, Span, Stmt, Update,
 };
 pub use parse::ParseError;
 pub use print::Names;

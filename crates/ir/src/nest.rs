@@ -54,7 +54,8 @@ pub enum Execution {
         /// Scalars or arrays accumulated privately and combined at the end.
         reductions: Vec<Reduction>,
         /// How iterations are handed to threads.
-        distribution: Distribution,
+        #[serde(rename = "distribution")]
+        omp_schedule: OmpSchedule,
     },
     /// In vector lanes.
     Vector {
@@ -78,7 +79,7 @@ pub struct Reduction {
 
 /// `schedule` clause of a parallel loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Distribution {
+pub enum OmpSchedule {
     /// Equal contiguous shares.
     #[default]
     Static,

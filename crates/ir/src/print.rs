@@ -1,9 +1,9 @@
 //! The textual form, written. The crate's front page describes it.
 
 use crate::{
-    Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Distribution, Execution, Expr,
-    Form, Loop, LoopId, MathFn, Nest, Node, Program, Reduction, Region, Relation, ScalarType, Storage, SymId,
-    UnaryOp, Update, Var,
+    Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Form, Loop,
+    LoopId, MathFn, Nest, Node, OmpSchedule, Program, Reduction, Region, Relation, ScalarType, Storage,
+    SymId, UnaryOp, Update, Var,
 };
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -408,10 +408,10 @@ impl<'a> Names<'a> {
         }
         match &l.execution {
             Execution::Sequential => {}
-            Execution::Parallel { reductions, distribution } => {
-                text.push_str(match distribution {
-                    Distribution::Static => " parallel",
-                    Distribution::Dynamic => " parallel dynamic",
+            Execution::Parallel { reductions, omp_schedule } => {
+                text.push_str(match omp_schedule {
+                    OmpSchedule::Static => " parallel",
+                    OmpSchedule::Dynamic => " parallel dynamic",
                 });
                 text.push_str(&self.reductions(reductions));
             }

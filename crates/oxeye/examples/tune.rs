@@ -1,6 +1,6 @@
 //! A tuning script: load, choose nests, apply an own recipe beside the suggested ones, measure, emit.
 //!
-//! `cargo run --release -p oxeye-oxeye --example tune -- benchmarks/kernels/gemm.c`
+//! `cargo run --release -p oxeye --example tune -- benchmarks/kernels/gemm.c`
 
 use oxeye::{Compiler, Options, Recipe, Silent, Transformation, Tuner};
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for nest_idx in 0..candidates.nests.len() {
         let Some(at) = candidates.outermost_loop(nest_idx) else { continue };
         let mine =
-            Recipe { steps: vec![Transformation::Parallelize { at, distribution: Default::default() }] };
+            Recipe { steps: vec![Transformation::Parallelize { at, omp_schedule: Default::default() }] };
         candidates.add(&tuner, nest_idx, "my own", mine);
     }
     let emitted = tuner.emit(tuner.measure(candidates)?)?;

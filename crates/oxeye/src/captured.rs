@@ -97,8 +97,10 @@ impl Captured {
     pub(crate) fn inside(&self, idx: usize) -> Vec<usize> {
         let functions = &self.unit.functions;
         let nest = &self.nests[idx];
-        let Some(placed) = functions[nest.function_idx].placed.get(&nest.nest_id) else { return Vec::new() };
-        let is_inside = |k: &usize| placed.contains(&functions[self.nests[*k].function_idx].name);
+        let Some(inlined) = functions[nest.function_idx].inlined.get(&nest.nest_id) else {
+            return Vec::new();
+        };
+        let is_inside = |k: &usize| inlined.contains(&functions[self.nests[*k].function_idx].name);
         (0..self.nests.len()).filter(is_inside).collect()
     }
 

@@ -4,7 +4,7 @@
 use crate::Sizes;
 use oxeye_analysis::traffic::{CacheGeometry, TrafficOptions, traffic};
 use oxeye_analysis::{Operations, executions, footprints, operations};
-use oxeye_host::{Figure, FloatType, HostProfile, Operation, Provenance};
+use oxeye_host::{FloatType, HostProfile, Operation, Provenance, Quantity};
 use oxeye_ir::{MathFn, Nest, Program, ScalarType, Stmt};
 use oxeye_profile::{CacheTraffic, ExpensiveOperations, Flops, NestInput, levels_served};
 use std::collections::BTreeMap;
@@ -157,9 +157,9 @@ impl Work {
 }
 
 /// A count; one that over-approximates what only the data know is a model's.
-fn counted(value: f64, exact: bool) -> Figure {
+fn counted(value: f64, exact: bool) -> Quantity {
     let provenance = if exact { Provenance::Counted } else { Provenance::Modelled };
-    Figure { value, spread: 0.0, samples: 0, provenance }
+    Quantity { value, spread: 0.0, samples: 0, provenance }
 }
 
 /// Bytes that the accesses of the program's text move on average.

@@ -1,7 +1,7 @@
 //! Reports as pages.
 
 use crate::{NestReport, ProfileReport, Report};
-use oxeye_host::{Figure, HostProfile, Provenance};
+use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_profile::{Listing, NestEntry, ProgramTimes, ReportData, html_report};
 
 impl Report {
@@ -77,6 +77,6 @@ fn entry(nest: &NestReport) -> Option<NestEntry> {
     })
 }
 
-fn measured(value: f64, spread: f64, samples: usize) -> Figure {
-    Figure { value, spread, samples: samples as u32, provenance: Provenance::Measured }
+fn measured(value: f64, spread: f64, samples: usize) -> Quantity {
+    Quantity { value, spread, samples: samples as u32, provenance: Provenance::Measured }
 }

@@ -4,7 +4,7 @@ use crate::{Emitted, MeasuredNest, RECIPE_SCHEMA, Trial, Tuner, Verdict};
 use oxeye_database::{
     Context, FpPolicy, Json, Measured, NewEntry, Origin, Provenance, RecipeText, Speedup, Timestamp,
 };
-use oxeye_transform::{LEARNT_RECIPE_FORMAT, LearntRecipe};
+use oxeye_transform::{STORED_RECIPE_FORMAT, StoredRecipe};
 
 /// A single run of each tells a gain or a loss only if it is beyond this.
 const SCREENING_NOISE: f64 = 1.1;
@@ -12,21 +12,21 @@ const SCREENING_NOISE: f64 = 1.1;
 const CONFIDENCE: f64 = 0.95;
 
 /// A recipe as the database keeps it.
-pub fn recipe_text(recipe: &LearntRecipe) -> RecipeText {
-    RecipeText { format: LEARNT_RECIPE_FORMAT.into(), steps: Json::from(&recipe.to_json()) }
+pub fn recipe_text(recipe: &StoredRecipe) -> RecipeText {
+    RecipeText { format: STORED_RECIPE_FORMAT.into(), steps: Json::from(&recipe.to_json()) }
 }
 
 /// A recipe of the database, or the steps of a recipe file.
 ///
 /// # Errors
 /// If the form is not known here, or the text is not of that form.
-pub fn learnt_recipe(text: &RecipeText) -> Result<LearntRecipe, String> {
+pub fn stored_recipe(text: &RecipeText) -> Result<StoredRecipe, String> {
     let value = text.steps.value();
     match text.format.as_str() {
-        LEARNT_RECIPE_FORMAT => LearntRecipe::from_json(value),
+        STORED_RECIPE_FORMAT => StoredRecipe::from_json(value),
         RECIPE_SCHEMA => {
             let steps = serde_json::from_value(value).map_err(|e| e.to_string())?;
-            Ok(LearntRecipe { template: None, steps })
+            Ok(StoredRecipe { template: None, steps })
         }
         other => Err(format!("recipes of the form `{other}` are not known here")),
     }
@@ -50,7 +50,7 @@ pub(crate) fn entries(emitted: &Emitted<'_>, origin: Origin) -> Vec<NewEntry> {
             entries.push(NewEntry {
                 nest: described.form.clone(),
                 embedding: Some(described.stored()),
-                recipe: recipe_text(&LearntRecipe { template: trial.template, steps: trial.recipe.clone() }),
+                recipe: recipe_text(&StoredRecipe { template: trial.template, steps: trial.recipe.clone() }),
                 verdict,
                 measured: figures,
                 n_samples,

@@ -81,12 +81,12 @@ pub use explain::{
 };
 pub use files::{check_writable, write_atomically};
 pub use finalists::Winner;
-pub use learnt::{learnt_recipe, recipe_text};
+pub use learnt::{recipe_text, stored_recipe};
 pub use measured::{Measured, MeasuredNest, Trial};
 pub use options::{Compiler, DonorSearch, FpPolicy, Knowledge, Options, default_output};
 pub use oxeye_frontend::Unit;
 pub use oxeye_profile::NestProfile;
-pub use oxeye_transform::{LEARNT_RECIPE_FORMAT, LearntRecipe, Recipe, Transformation};
+pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation};
 pub use profiled::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest, profile};
 pub use progress::{Event, Phase, Progress, Silent};
 pub use recipe_file::{NestRecipe, RECIPE_SCHEMA, RecipeFile};

@@ -4,7 +4,7 @@ use crate::counted::count;
 use crate::profile_cache::{self, CacheKey};
 use crate::{Captured, Error, Event, Options, Phase, Progress, Sizes, Tuner};
 use indexmap::IndexMap;
-use oxeye_host::{Figure, HostKey, HostProfile, Provenance};
+use oxeye_host::{HostKey, HostProfile, Provenance, Quantity};
 use oxeye_measure::{Counter, CountingOptions, MissingCounter, ProfileTimingOptions, Sample, Stat};
 use oxeye_profile::{CounterValue, NestInput, NestProfile, ThreadTime, profile_nest};
 use serde::{Deserialize, Serialize};
@@ -187,7 +187,7 @@ impl Tuner<'_> {
         let (function, program, ir) = nest.of(&captured.unit);
         let mut input = NestInput::new(idx, format!("{function}:{}", nest.span.line));
         input.max_vector_bits = 8 * self.host.vector_bytes;
-        input.share = nest.share.map(|value| Figure {
+        input.share = nest.share.map(|value| Quantity {
             value: value.clamp(0.0, 1.0),
             spread: 0.0,
             samples: 1,
@@ -272,8 +272,8 @@ fn missing_counters(missing: &[MissingCounter]) -> Vec<String> {
 }
 
 /// A time in nanoseconds.
-pub(crate) fn measured(stat: &Stat) -> Figure {
-    Figure {
+pub(crate) fn measured(stat: &Stat) -> Quantity {
+    Quantity {
         value: stat.median,
         spread: stat.spread,
         samples: stat.n as u32,

@@ -2,7 +2,7 @@
 
 use crate::counted::{count_traffic, home_level};
 use crate::{Captured, Recipe, Sizes, Tuner};
-use oxeye_host::{Figure, HostProfile, Provenance};
+use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{Nest, Program};
 use oxeye_profile::{Bound, LevelBytes, NestInput, NestProfile, profile_nest};
 use oxeye_transform::{Policy, apply};
@@ -76,6 +76,6 @@ impl<'a> Roofs<'a> {
 }
 
 /// A time that was taken by other means than those of a profile.
-fn once(seconds: f64) -> Figure {
-    Figure { value: 1e9 * seconds, spread: 0.0, samples: 1, provenance: Provenance::Measured }
+fn once(seconds: f64) -> Quantity {
+    Quantity { value: 1e9 * seconds, spread: 0.0, samples: 1, provenance: Provenance::Measured }
 }

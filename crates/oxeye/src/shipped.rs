@@ -40,7 +40,7 @@ mod tests {
             content.validate().expect("sound");
             let embedding = content.embedding.expect("an embedding");
             assert_eq!(&embedding.space, embedder.space(), "entries are of the default encoder");
-            crate::learnt_recipe(&content.recipe).expect("a recipe of a form known here");
+            crate::stored_recipe(&content.recipe).expect("a recipe of a form known here");
         }
     }
 }

@@ -1,59 +1,59 @@
 //! Arithmetic on figures that refuses to make nonsense.
 
-use oxeye_host::{Figure, Provenance};
+use oxeye_host::{Provenance, Quantity};
 
 /// Spreads above this are taken as this: a machine so noisy must not excuse any contradiction.
 const MOST_SPREAD: f64 = 0.25;
 
 /// The figure, if it is a number that a time or a rate can be: finite and above zero, with a sound spread.
-pub(crate) fn positive(figure: Option<Figure>) -> Option<Figure> {
+pub(crate) fn positive(figure: Option<Quantity>) -> Option<Quantity> {
     figure.filter(|f| f.value.is_normal() && f.value > 0.0 && sound_spread(f))
 }
 
 /// The figure, if it is a number that a count can be: finite and not below zero, with a sound spread.
-pub(crate) fn count(figure: Option<Figure>) -> Option<Figure> {
+pub(crate) fn count(figure: Option<Quantity>) -> Option<Quantity> {
     figure.filter(|f| f.value.is_finite() && f.value >= 0.0 && sound_spread(f))
 }
 
 /// `a / b * scale`, with the weaker provenance of both and their spreads added; `None` where that is no number.
-pub(crate) fn ratio(a: Figure, b: Figure, scale: f64) -> Option<Figure> {
+pub(crate) fn ratio(a: Quantity, b: Quantity, scale: f64) -> Option<Quantity> {
     let value = a.value / b.value * scale;
-    (value.is_finite() && value >= 0.0).then(|| Figure { value, ..joined(a, b) })
+    (value.is_finite() && value >= 0.0).then(|| Quantity { value, ..joined(a, b) })
 }
 
 /// `a + b`, with the weaker provenance of both and the larger spread.
-pub(crate) fn sum(a: Figure, b: Figure) -> Option<Figure> {
+pub(crate) fn sum(a: Quantity, b: Quantity) -> Option<Quantity> {
     let value = a.value + b.value;
-    value.is_finite().then(|| Figure { value, spread: a.spread.max(b.spread), ..joined(a, b) })
+    value.is_finite().then(|| Quantity { value, spread: a.spread.max(b.spread), ..joined(a, b) })
 }
 
 /// A number without samples.
-pub(crate) fn exact(value: f64, provenance: Provenance) -> Figure {
-    Figure { value, spread: 0.0, samples: 0, provenance }
+pub(crate) fn exact(value: f64, provenance: Provenance) -> Quantity {
+    Quantity { value, spread: 0.0, samples: 0, provenance }
 }
 
 /// How far `a / b` may lie beyond what is possible before the two contradict each other: the relative spreads of
 /// both together.
-pub(crate) fn slack(a: Figure, b: Figure) -> f64 {
+pub(crate) fn slack(a: Quantity, b: Quantity) -> f64 {
     a.spread.min(MOST_SPREAD) + b.spread.min(MOST_SPREAD)
 }
 
-fn sound_spread(figure: &Figure) -> bool {
+fn sound_spread(figure: &Quantity) -> bool {
     figure.spread.is_finite() && figure.spread >= 0.0
 }
 
 /// Spread, samples and provenance of a figure made of two others. Its value is left to the caller.
-fn joined(a: Figure, b: Figure) -> Figure {
+fn joined(a: Quantity, b: Quantity) -> Quantity {
     let samples = match (a.samples, b.samples) {
         (0, n) | (n, 0) => n,
         (n, m) => n.min(m),
     };
     let provenance = if weakness(a) >= weakness(b) { a.provenance } else { b.provenance };
-    Figure { value: 0.0, spread: a.spread + b.spread, samples, provenance }
+    Quantity { value: 0.0, spread: a.spread + b.spread, samples, provenance }
 }
 
 /// A figure is no better than the worst that went into it.
-fn weakness(figure: Figure) -> u8 {
+fn weakness(figure: Quantity) -> u8 {
     match figure.provenance {
         Provenance::Counted => 0,
         Provenance::Measured => 1,
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn the_weakest_link_names_the_provenance() {
         let flops = exact(100.0, Provenance::Counted);
-        let time = Figure { value: 50.0, spread: 0.02, samples: 7, provenance: Provenance::Measured };
+        let time = Quantity { value: 50.0, spread: 0.02, samples: 7, provenance: Provenance::Measured };
         let bytes = exact(10.0, Provenance::Modelled);
         let rate = ratio(flops, time, 1.0).expect("a number");
         assert_eq!((rate.value, rate.spread, rate.samples), (2.0, 0.02, 7));

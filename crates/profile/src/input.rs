@@ -1,6 +1,6 @@
 //! What is known of a nest before its profile is made: plain numbers, however they were obtained.
 
-use oxeye_host::{Figure, FloatType, HostProfile, Operation, Provenance};
+use oxeye_host::{FloatType, HostProfile, Operation, Provenance, Quantity};
 use serde::{Deserialize, Serialize};
 
 /// Name of the level that is no cache.
@@ -19,9 +19,9 @@ pub struct NestInput {
     /// Widest vectors that the compile flags allow, in bits; 0 for scalars.
     pub max_vector_bits: u32,
     /// Time of one invocation that finds its data outside the caches, in nanoseconds.
-    pub cold_ns: Option<Figure>,
+    pub cold_ns: Option<Quantity>,
     /// Time of one invocation that finds the data as the invocation before left them, in nanoseconds.
-    pub warm_ns: Option<Figure>,
+    pub warm_ns: Option<Quantity>,
     /// Floating-point operations of one invocation: an addition, subtraction, multiplication, division or square root
     /// is one, a fused multiply-add two, a call of a mathematical function none (see [`NestInput::expensive`]).
     pub flops: Vec<Flops>,
@@ -31,14 +31,14 @@ pub struct NestInput {
     /// [`levels_served`].
     pub levels: Vec<LevelBytes>,
     /// Distinct bytes that one invocation touches.
-    pub footprint_bytes: Option<Figure>,
+    pub footprint_bytes: Option<Quantity>,
     /// Bytes that any cache, however large, must move for one invocation that starts with empty caches: what is read
     /// before it is written, once, and what is written, once.
-    pub compulsory_bytes: Option<Figure>,
+    pub compulsory_bytes: Option<Quantity>,
     /// Times of one warm invocation with other numbers of threads.
     pub scaling: Vec<ThreadTime>,
     /// Share of the program's time, from 0 to 1.
-    pub share: Option<Figure>,
+    pub share: Option<Quantity>,
     /// Readings of hardware and software counters, one invocation.
     pub counters: Vec<CounterValue>,
     /// What could not be obtained, and why, in sentences: `counters: refused by the kernel`.
@@ -51,7 +51,7 @@ pub struct Flops {
     /// The type.
     pub ty: FloatType,
     /// How many.
-    pub count: Figure,
+    pub count: Quantity,
 }
 
 /// How often an expensive operation is done.
@@ -62,7 +62,7 @@ pub struct ExpensiveOperations {
     /// The type.
     pub ty: FloatType,
     /// How often.
-    pub count: Figure,
+    pub count: Quantity,
 }
 
 /// Bytes that a memory level serves: what is read from it and written to it, whole lines beyond `L1`.
@@ -71,7 +71,7 @@ pub struct LevelBytes {
     /// `L1`, `L2`, .., `DRAM`, as in the host profile.
     pub level: String,
     /// How many.
-    pub bytes: Figure,
+    pub bytes: Quantity,
 }
 
 /// A time with a number of threads.
@@ -80,7 +80,7 @@ pub struct ThreadTime {
     /// Threads.
     pub threads: u32,
     /// Time of one invocation in nanoseconds.
-    pub runtime_ns: Figure,
+    pub runtime_ns: Quantity,
 }
 
 /// What a counter read.
@@ -138,7 +138,7 @@ pub fn levels_served(
     provenance: Provenance,
     host: &HostProfile,
 ) -> Vec<LevelBytes> {
-    let figure = |value| Figure { value, spread: 0.0, samples: 0, provenance };
+    let figure = |value| Quantity { value, spread: 0.0, samples: 0, provenance };
     let mut served = Vec::new();
     let mut inner: Option<&CacheTraffic> = None;
     for (position, level) in host.levels().iter().enumerate() {

@@ -4,12 +4,12 @@
 //! [`profile_nest`] takes plain numbers, measured, counted or modelled by others, and a host profile:
 //!
 //! ```
-//! use oxeye_host::{Figure, FloatType, HostProfile, Provenance};
+//! use oxeye_host::{Quantity, FloatType, HostProfile, Provenance};
 //! use oxeye_profile::{Flops, NestInput, profile_nest, LevelBytes};
 //!
 //! fn describe(host: &HostProfile) -> String {
-//!     let measured = |value| Figure { value, spread: 0.01, samples: 9, provenance: Provenance::Measured };
-//!     let counted = |value| Figure { value, spread: 0.0, samples: 0, provenance: Provenance::Counted };
+//!     let measured = |value| Quantity { value, spread: 0.01, samples: 9, provenance: Provenance::Measured };
+//!     let counted = |value| Quantity { value, spread: 0.0, samples: 0, provenance: Provenance::Counted };
 //!     let nest = NestInput {
 //!         threads: 2,
 //!         max_vector_bits: 512,

@@ -7,7 +7,7 @@
 use crate::figures::{self, count, exact, format_bytes, format_ns, format_number, positive, ratio, slack};
 use crate::input::{MAIN_MEMORY, NestInput};
 use crate::nest::{Bound, LevelProfile, NestProfile, Roof, Run, ScalingPoint};
-use oxeye_host::{Figure, FloatType, HostProfile, MemoryLevel, Provenance};
+use oxeye_host::{FloatType, HostProfile, MemoryLevel, Provenance, Quantity};
 
 /// A nest below this share of its nearest roof is limited by something the roofline does not know.
 const FAR_FROM_ROOF: f64 = 0.1;
@@ -29,10 +29,10 @@ pub(crate) struct Model<'a> {
 /// Floating-point operations, and what the clock says of their count.
 struct Arithmetic {
     /// All of them, as the text has them.
-    flops: Option<Figure>,
+    flops: Option<Quantity>,
     /// The same where they can have been executed in the measured time.
-    believed: Option<Figure>,
-    gflops: Option<Figure>,
+    believed: Option<Quantity>,
+    gflops: Option<Quantity>,
 }
 
 /// The cache that holds all data of a warm invocation.
@@ -113,8 +113,8 @@ impl<'a> Model<'a> {
     }
 
     /// The peak roof. Types share the processor's units, so their least times add up.
-    fn arithmetic(&mut self, time: Option<Figure>) -> Arithmetic {
-        let counts: Vec<(FloatType, Figure)> =
+    fn arithmetic(&mut self, time: Option<Quantity>) -> Arithmetic {
+        let counts: Vec<(FloatType, Quantity)> =
             self.input.flops.iter().filter_map(|f| Some((f.ty, count(Some(f.count))?))).collect();
         let all_sound = counts.len() == self.input.flops.len();
         let total = counts.iter().map(|(_, n)| *n).try_fold(exact(0.0, Provenance::Counted), figures::sum);
@@ -163,7 +163,7 @@ impl<'a> Model<'a> {
         Arithmetic { flops: Some(flops), believed: Some(flops), gflops }
     }
 
-    fn least_time_of(&self, counts: &[(FloatType, Figure)], max_vector_bits: u32) -> Option<Figure> {
+    fn least_time_of(&self, counts: &[(FloatType, Quantity)], max_vector_bits: u32) -> Option<Quantity> {
         let mut least = exact(0.0, Provenance::Counted);
         for (ty, n) in counts.iter().filter(|(_, n)| n.value > 0.0) {
             let peak = positive(self.host.peak_gflops(*ty, self.threads, max_vector_bits))?;
@@ -173,7 +173,7 @@ impl<'a> Model<'a> {
     }
 
     /// One roof for each expensive operation, at the best rate that one core reached times the threads.
-    fn expensive(&mut self, time: Option<Figure>) {
+    fn expensive(&mut self, time: Option<Quantity>) {
         for wanted in &self.input.expensive {
             let bound = Bound::Rate { operation: wanted.operation, ty: wanted.ty };
             let Some(n) = count(Some(wanted.count)) else {
@@ -209,7 +209,7 @@ impl<'a> Model<'a> {
     }
 
     /// The nearest cache, the threads' private ones taken together, into which all data fit.
-    fn home(&self, data: Option<Figure>) -> Option<Home> {
+    fn home(&self, data: Option<Quantity>) -> Option<Home> {
         let data = data?.value;
         let caches = self.host.levels().iter().enumerate().filter(|(_, level)| level.name != MAIN_MEMORY);
         for (position, level) in caches {
@@ -237,10 +237,10 @@ impl<'a> Model<'a> {
     /// The bandwidth roofs.
     fn levels(
         &mut self,
-        time: Option<Figure>,
+        time: Option<Quantity>,
         home: Option<Home>,
-        flops: Option<Figure>,
-        compulsory_intensity: Option<Figure>,
+        flops: Option<Quantity>,
+        compulsory_intensity: Option<Quantity>,
     ) -> Vec<LevelProfile> {
         let host = self.host;
         let mut profiles = Vec::new();
@@ -269,7 +269,7 @@ impl<'a> Model<'a> {
         &mut self,
         position: usize,
         level: &MemoryLevel,
-        time: Option<Figure>,
+        time: Option<Quantity>,
         beyond: Option<&Home>,
     ) -> LevelProfile {
         let name = &level.name;
@@ -339,7 +339,7 @@ impl<'a> Model<'a> {
     }
 
     /// Whether what the nearest level serves is known well enough to be a roof.
-    fn is_fair(&self, bytes: Figure) -> bool {
+    fn is_fair(&self, bytes: Quantity) -> bool {
         let touched = count(self.input.footprint_bytes);
         bytes.provenance == Provenance::Measured
             || touched.is_some_and(|touched| bytes.value <= FAIR_ACCESSES * touched.value)
@@ -348,10 +348,10 @@ impl<'a> Model<'a> {
     fn intensity(
         &mut self,
         level: &str,
-        flops: Figure,
-        bytes: Figure,
-        compulsory_intensity: Option<Figure>,
-    ) -> Option<Figure> {
+        flops: Quantity,
+        bytes: Quantity,
+        compulsory_intensity: Option<Quantity>,
+    ) -> Option<Quantity> {
         let name = format!("{level} intensity");
         let Some(intensity) = ratio(flops, bytes, 1.0) else {
             self.miss(&name, "out of range");
@@ -374,7 +374,7 @@ impl<'a> Model<'a> {
     }
 
     /// Whether the nest is too short for threads, in words. For a nest that uses all cores the fork-join is a roof.
-    fn overhead(&mut self, time: Option<Figure>) -> Option<String> {
+    fn overhead(&mut self, time: Option<Quantity>) -> Option<String> {
         let Some(fork_join_us) = positive(self.host.fork_join_us) else {
             self.miss("overhead", "the host profile has no fork-join time");
             return None;
@@ -395,8 +395,8 @@ impl<'a> Model<'a> {
     fn binding(
         &mut self,
         overhead: Option<String>,
-        flops: Option<Figure>,
-    ) -> (Bound, Option<Figure>, Option<Figure>) {
+        flops: Option<Quantity>,
+    ) -> (Bound, Option<Quantity>, Option<Quantity>) {
         self.roofs.sort_by(|a, b| b.least_ns.value.total_cmp(&a.least_ns.value));
         let (bound, why) = match (overhead, self.roofs.first()) {
             (Some(why), _) => (Bound::Overhead, why),
@@ -421,7 +421,7 @@ impl<'a> Model<'a> {
         (bound, None, None)
     }
 
-    fn roof(&mut self, bound: Bound, least: Figure, time: Figure) {
+    fn roof(&mut self, bound: Bound, least: Quantity, time: Quantity) {
         let Some(fraction) = ratio(least, time, 1.0) else { return };
         if fraction.value > 1.0 {
             self.notes.push(format!(
@@ -429,7 +429,7 @@ impl<'a> Model<'a> {
                 fraction.value * 100.0
             ));
         }
-        let fraction = Figure { value: fraction.value.min(1.0), ..fraction };
+        let fraction = Quantity { value: fraction.value.min(1.0), ..fraction };
         self.roofs.push(Roof { bound, least_ns: least, fraction });
     }
 
@@ -458,7 +458,7 @@ impl<'a> Model<'a> {
         points
     }
 
-    fn share(&mut self) -> Option<Figure> {
+    fn share(&mut self) -> Option<Quantity> {
         let share =
             self.checked("share of the program", count, self.input.share, "the program was not run")?;
         if share.value > 1.0 {
@@ -488,10 +488,10 @@ impl<'a> Model<'a> {
     fn checked(
         &mut self,
         name: &str,
-        sound: fn(Option<Figure>) -> Option<Figure>,
-        given: Option<Figure>,
+        sound: fn(Option<Quantity>) -> Option<Quantity>,
+        given: Option<Quantity>,
         why_none: &str,
-    ) -> Option<Figure> {
+    ) -> Option<Quantity> {
         let checked = sound(given);
         match (given, checked) {
             (None, _) => self.miss(name, why_none),
@@ -511,6 +511,6 @@ impl<'a> Model<'a> {
 }
 
 /// Whether a bound says that the nest took longer than the clock does, beyond the spread of both.
-fn exceeds(least: Figure, time: Figure) -> bool {
+fn exceeds(least: Quantity, time: Quantity) -> bool {
     least.value > time.value * (1.0 + slack(least, time))
 }

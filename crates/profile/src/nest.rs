@@ -2,7 +2,7 @@
 
 use crate::input::{CounterValue, NestInput};
 use crate::model;
-use oxeye_host::{Figure, FloatType, HostProfile, Operation};
+use oxeye_host::{FloatType, HostProfile, Operation, Quantity};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -17,23 +17,23 @@ pub struct NestProfile {
     /// Threads that the timed code uses.
     pub threads: u32,
     /// Time of one invocation that finds its data outside the caches, in nanoseconds.
-    pub cold_ns: Option<Figure>,
+    pub cold_ns: Option<Quantity>,
     /// Time of one invocation that finds the data as the invocation before left them, in nanoseconds.
-    pub warm_ns: Option<Figure>,
+    pub warm_ns: Option<Quantity>,
     /// Which of the two the rates, intensities and roofs below are of: the warm one where there is one.
     pub basis: Option<Run>,
     /// Share of the program's time, from 0 to 1.
-    pub share: Option<Figure>,
+    pub share: Option<Quantity>,
     /// Floating-point operations of one invocation.
-    pub flops: Option<Figure>,
+    pub flops: Option<Quantity>,
     /// 10⁹ floating-point operations per second.
-    pub gflops: Option<Figure>,
+    pub gflops: Option<Quantity>,
     /// Distinct bytes that one invocation touches.
-    pub footprint_bytes: Option<Figure>,
+    pub footprint_bytes: Option<Quantity>,
     /// Bytes that any cache must move for one cold invocation.
-    pub compulsory_bytes: Option<Figure>,
+    pub compulsory_bytes: Option<Quantity>,
     /// Operations per byte of compulsory traffic: no cache can give a nest as it is a higher intensity.
-    pub compulsory_intensity: Option<Figure>,
+    pub compulsory_intensity: Option<Quantity>,
     /// Figures by memory level, nearest first.
     pub levels: Vec<LevelProfile>,
     /// The least time each roof allows, the binding one first.
@@ -41,9 +41,9 @@ pub struct NestProfile {
     /// The binding roof.
     pub bound: Bound,
     /// Performance at the binding roof, 10⁹ operations per second.
-    pub attainable_gflops: Option<Figure>,
+    pub attainable_gflops: Option<Quantity>,
     /// Share of the binding roof that is reached, from 0 to 1.
-    pub roof_fraction: Option<Figure>,
+    pub roof_fraction: Option<Quantity>,
     /// Times by number of threads.
     pub scaling: Vec<ScalingPoint>,
     /// Readings of counters.
@@ -70,13 +70,13 @@ pub struct LevelProfile {
     /// `L1`, `L2`, .., `DRAM`.
     pub level: String,
     /// Bytes that it serves to one invocation.
-    pub bytes: Option<Figure>,
+    pub bytes: Option<Quantity>,
     /// The same per time, 10⁹ bytes per second.
-    pub gb_per_s: Option<Figure>,
+    pub gb_per_s: Option<Quantity>,
     /// The most this level was seen to serve to so many threads.
-    pub ceiling_gb_per_s: Option<Figure>,
+    pub ceiling_gb_per_s: Option<Quantity>,
     /// Floating-point operations per byte that it serves.
-    pub intensity: Option<Figure>,
+    pub intensity: Option<Quantity>,
 }
 
 /// A lower bound on the time of one invocation.
@@ -85,9 +85,9 @@ pub struct Roof {
     /// What it is the bound of.
     pub bound: Bound,
     /// The least time it allows, in nanoseconds.
-    pub least_ns: Figure,
+    pub least_ns: Quantity,
     /// That time over the measured one, from 0 to 1.
-    pub fraction: Figure,
+    pub fraction: Quantity,
 }
 
 /// What keeps a nest from being faster.
@@ -144,14 +144,14 @@ pub struct ScalingPoint {
     /// Threads.
     pub threads: u32,
     /// Time of one invocation in nanoseconds.
-    pub runtime_ns: Figure,
+    pub runtime_ns: Quantity,
     /// Time of one thread over it; `None` where one thread was not timed.
-    pub speedup: Option<Figure>,
+    pub speedup: Option<Quantity>,
 }
 
 impl NestProfile {
     /// Time of one invocation that the rates are of.
-    pub fn runtime_ns(&self) -> Option<Figure> {
+    pub fn runtime_ns(&self) -> Option<Quantity> {
         match self.basis? {
             Run::Cold => self.cold_ns,
             Run::Warm => self.warm_ns,
@@ -165,7 +165,7 @@ impl NestProfile {
 
     /// Where the nest stands on a roofline plot: the level its intensity is of, and that intensity. The binding level if
     /// memory binds, else the farthest level with an intensity, else the compulsory traffic.
-    pub fn plotted_intensity(&self) -> Option<(&str, Figure)> {
+    pub fn plotted_intensity(&self) -> Option<(&str, Quantity)> {
         let intensity_of = |l: &LevelProfile| l.intensity.filter(|i| i.value > 0.0);
         if let Bound::Bandwidth { level } = &self.bound
             && let Some(found) = self.level(level)

@@ -2,7 +2,7 @@
 
 use crate::nest::NestProfile;
 use crate::table::Table;
-use oxeye_host::{Figure, HostProfile};
+use oxeye_host::{HostProfile, Quantity};
 use serde::{Deserialize, Serialize};
 
 /// Everything that stands in a report. Times are in nanoseconds.
@@ -30,9 +30,9 @@ pub struct ReportData {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProgramTimes {
     /// Time of the original.
-    pub before_ns: Option<Figure>,
+    pub before_ns: Option<Quantity>,
     /// Time of the optimized program; `None` where nothing was changed, or only a profile was asked for.
-    pub after_ns: Option<Figure>,
+    pub after_ns: Option<Quantity>,
     /// Time before over time after, from runs in turns; the ratio of the two times if it is not given.
     pub speedup: Option<f64>,
     /// Whether exit code and output were compared and agree.
@@ -57,7 +57,7 @@ pub struct NestEntry {
     /// Its steps.
     pub steps: Vec<String>,
     /// Time before over time after, where it was measured.
-    pub speedup: Option<Figure>,
+    pub speedup: Option<Quantity>,
     /// Whether outputs were compared and agree.
     pub verified: bool,
     /// What could not be done, and why, in words.

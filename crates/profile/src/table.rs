@@ -19,7 +19,7 @@
 
 use crate::figures::{format_number, format_percent};
 use crate::nest::NestProfile;
-use oxeye_host::Figure;
+use oxeye_host::Quantity;
 use std::collections::{BTreeSet, HashSet};
 
 /// A table of profiles. Cells without a figure are empty (`null` in JSON), never a number.
@@ -67,14 +67,14 @@ impl Table {
             profiles.iter().map(|p| Some(i64::from(p.threads))),
         );
         let mut figures =
-            |name: &str, meaning: &str, scale: f64, get: &dyn Fn(&NestProfile) -> Option<Figure>| {
+            |name: &str, meaning: &str, scale: f64, get: &dyn Fn(&NestProfile) -> Option<Quantity>| {
                 let cells = profiles.iter().map(|p| get(p).map(|f| f.value * scale));
                 table.numbers(name, meaning, cells);
             };
         figures("share", "share of the program's time, 0 to 1", 1.0, &|p| p.share);
         figures("runtime_ms", "time of one invocation that the rates are of, ms", 1e-6, &|p| p.runtime_ns());
         figures("runtime_spread", "half the interquartile distance of runtime_ms, relative", 1.0, &|p| {
-            p.runtime_ns().map(|f| Figure { value: f.spread, ..f })
+            p.runtime_ns().map(|f| Quantity { value: f.spread, ..f })
         });
         figures("cold_ms", "time with the data outside the caches, ms", 1e-6, &|p| p.cold_ns);
         figures("warm_ms", "time with the data where the invocation before left them, ms", 1e-6, &|p| {

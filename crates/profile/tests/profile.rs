@@ -2,7 +2,7 @@
 
 mod support;
 
-use oxeye_host::{Figure, FloatType, HostProfile, Operation, Provenance};
+use oxeye_host::{FloatType, HostProfile, Operation, Provenance, Quantity};
 use oxeye_profile::{
     Bound, CacheTraffic, ExpensiveOperations, Flops, LevelBytes, NestInput, NestProfile, Run, ThreadTime,
     levels_served, profile_nest,
@@ -200,7 +200,7 @@ fn a_machine_of_which_little_is_known_gives_reasons() {
 
 /// What must hold of any profile: nothing impossible, and a reason for every figure that is missing.
 fn check(profile: &NestProfile, host: &HostProfile) -> Result<(), String> {
-    let sane = |name: &str, figure: Option<Figure>, most: f64| match figure {
+    let sane = |name: &str, figure: Option<Quantity>, most: f64| match figure {
         Some(f) if !(f.value.is_finite() && f.value >= 0.0 && f.value <= most) => {
             Err(format!("{name} is {} where {most} is the most", f.value))
         }
@@ -253,7 +253,7 @@ fn number() -> impl Strategy<Value = f64> {
     ]
 }
 
-fn figure() -> impl Strategy<Value = Figure> {
+fn figure() -> impl Strategy<Value = Quantity> {
     let spread = prop_oneof![4 => 0.0..0.25, 1 => prop::sample::select(vec![f64::NAN, -1.0, 9.0])];
     let provenance = prop::sample::select(vec![
         Provenance::Measured,
@@ -261,7 +261,7 @@ fn figure() -> impl Strategy<Value = Figure> {
         Provenance::Modelled,
         Provenance::Assumed,
     ]);
-    (number(), spread, 0u32..20, provenance).prop_map(|(value, spread, samples, provenance)| Figure {
+    (number(), spread, 0u32..20, provenance).prop_map(|(value, spread, samples, provenance)| Quantity {
         value,
         spread,
         samples,

@@ -3,7 +3,7 @@
 //! Bounds of a loop are the projections of the domains of the statements inside on the loops up to it
 //! (Fourier–Motzkin); what a statement's own domain demands beyond the loops around it becomes a guard.
 
-use crate::schedule::{Band, Schedule, Tree, affine_condition, leaves};
+use crate::schedule::{LoopNode, Schedule, Tree, affine_condition, leaves};
 use crate::space::{gist, implies, is_empty, project};
 use crate::storage::{self, Layout};
 use oxeye_ir::{
@@ -184,7 +184,7 @@ impl Generator<'_> {
                         _ => nodes.extend(new),
                     }
                 }
-                Tree::Loop(band) => nodes.extend(self.band(band, outer, context)?),
+                Tree::Loop(loop_node) => nodes.extend(self.loop_node(loop_node, outer, context)?),
                 Tree::Contraction(c) => nodes.extend(self.contraction(c, outer, context)?),
             }
         }
@@ -242,13 +242,13 @@ impl Generator<'_> {
         gist(&rows, context)
     }
 
-    fn band(
+    fn loop_node(
         &mut self,
-        band: &Band,
+        loop_node: &LoopNode,
         outer: &mut Vec<LoopId>,
         context: &[Constraint],
     ) -> Result<Vec<Node>, String> {
-        let stmts: Vec<usize> = band
+        let stmts: Vec<usize> = loop_node
             .body
             .iter()
             .flat_map(leaves)
@@ -257,10 +257,10 @@ impl Generator<'_> {
         if stmts.is_empty() {
             return Ok(Vec::new());
         }
-        if !band.separate.is_empty() {
-            let full = self.full_tile(&stmts, &band.separate, outer, context);
-            let plain = Band { separate: Vec::new(), ..band.clone() };
-            let general = self.band(&plain, outer, context)?;
+        if !loop_node.separate.is_empty() {
+            let full = self.full_tile(&stmts, &loop_node.separate, outer, context);
+            let plain = LoopNode { separate: Vec::new(), ..loop_node.clone() };
+            let general = self.loop_node(&plain, outer, context)?;
             if full.is_empty() {
                 return Ok(general);
             }
@@ -268,41 +268,41 @@ impl Generator<'_> {
             if is_empty(&inside) {
                 return Ok(general);
             }
-            let special = self.band(&plain, outer, &inside)?;
+            let special = self.loop_node(&plain, outer, &inside)?;
             return Ok(guarded(&full, special, general));
         }
-        let rows = self.common(&stmts, outer, Some(band.id), context);
-        let (own, mut before): (Vec<_>, Vec<_>) = rows.into_iter().partition(|r| r.expr.uses(band.id));
+        let rows = self.common(&stmts, outer, Some(loop_node.id), context);
+        let (own, mut before): (Vec<_>, Vec<_>) = rows.into_iter().partition(|r| r.expr.uses(loop_node.id));
         before.retain(|r| r.expr.loops().next().is_some());
-        let (lower, upper) = bounds_from(&own, band.id);
+        let (lower, upper) = bounds_from(&own, loop_node.id);
         if lower.is_empty() || upper.is_empty() {
             return Err(format!(
                 "the bounds of loop {} differ between its statements in a way that cannot be written as one range",
-                self.schedule.loop_name(band.id)
+                self.schedule.loop_name(loop_node.id)
             ));
         }
         let inside = [context, &own, &before].concat();
-        outer.push(band.id);
-        let body = self.trees(&band.body, outer, &inside);
+        outer.push(loop_node.id);
+        let body = self.trees(&loop_node.body, outer, &inside);
         outer.pop();
         let body = body?;
         if body.is_empty() {
             return Ok(Vec::new());
         }
-        let info = &self.schedule.iterators[&band.id];
+        let info = &self.schedule.iterators[&loop_node.id];
         let (lower, upper) = (Bound(lower), Bound(upper));
-        let execution = match &band.execution {
+        let execution = match &loop_node.execution {
             // A partial tile is a plain loop.
             Execution::Unrolled if trip_count(&lower, &upper).is_none() => Execution::Sequential,
             other => other.clone(),
         };
         let node = Loop {
-            id: band.id,
+            id: loop_node.id,
             name: info.name.clone(),
             ty: info.ty,
             lower,
             upper,
-            step: if band.reverse { -1 } else { 1 },
+            step: if loop_node.reverse { -1 } else { 1 },
             execution,
             body,
         };

@@ -51,13 +51,13 @@ fn concurrency_fits(
                 Some((l, false)) => return Err(nested("a contraction", schedule, l, "in vector lanes")),
                 _ => continue,
             },
-            Tree::Loop(band) => match &band.execution {
+            Tree::Loop(loop_node) => match &loop_node.execution {
                 Execution::Sequential | Execution::Unrolled => {
-                    concurrency_fits(schedule, &band.body, outer)?;
+                    concurrency_fits(schedule, &loop_node.body, outer)?;
                     continue;
                 }
-                Execution::Parallel { reductions, .. } => (band.id, true, reductions),
-                Execution::Vector { reductions, .. } => (band.id, false, reductions),
+                Execution::Parallel { reductions, .. } => (loop_node.id, true, reductions),
+                Execution::Vector { reductions, .. } => (loop_node.id, false, reductions),
             },
         };
         let what = format!("concurrent loop {}", schedule.loop_name(id));
@@ -66,7 +66,7 @@ fn concurrency_fits(
             Some((l, true)) if parallel => return Err(nested(&what, schedule, l, "on several threads")),
             _ => {}
         }
-        let Tree::Loop(band) = tree else { continue };
+        let Tree::Loop(loop_node) = tree else { continue };
         for r in reductions {
             let accesses = leaves(tree).into_iter().flat_map(|s| &schedule.statements[s].accesses);
             let mut own = accesses.filter(|a| a.array == r.array);
@@ -78,7 +78,7 @@ fn concurrency_fits(
                 ));
             }
         }
-        concurrency_fits(schedule, &band.body, Some((id, parallel)))?;
+        concurrency_fits(schedule, &loop_node.body, Some((id, parallel)))?;
     }
     Ok(())
 }
@@ -124,16 +124,16 @@ impl<'a> Judge<'a> {
         for (position, tree) in trees.iter().enumerate() {
             path.push(TimeStep::Position(position));
             match tree {
-                Tree::Loop(band) => {
-                    let reductions = match &band.execution {
+                Tree::Loop(loop_node) => {
+                    let reductions = match &loop_node.execution {
                         Execution::Parallel { reductions, .. } | Execution::Vector { reductions, .. } => {
                             Some(reductions.clone())
                         }
                         Execution::Sequential | Execution::Unrolled => None,
                     };
-                    self.loops.insert(band.id, LoopFacts { reverse: band.reverse, reductions });
-                    path.push(TimeStep::Loop(band.id));
-                    self.walk(&band.body, path);
+                    self.loops.insert(loop_node.id, LoopFacts { reverse: loop_node.reverse, reductions });
+                    path.push(TimeStep::Loop(loop_node.id));
+                    self.walk(&loop_node.body, path);
                     path.pop();
                 }
                 Tree::Leaf(s) => self.times[*s] = path.clone(),

@@ -71,7 +71,7 @@ pub mod testing;
 pub use contract::Blocks;
 pub use normalize::{Change, LogEntry, NormalForm, NormalNest, normalize, normalize_nest};
 pub use recipe::{
-    Dimension, LEARNT_RECIPE_FORMAT, LearntRecipe, Recipe, RecipeError, StatementSchedule, TRANSFORMATIONS,
+    Dimension, Recipe, RecipeError, STORED_RECIPE_FORMAT, StatementSchedule, StoredRecipe, TRANSFORMATIONS,
     Transformation, TransformationInfo,
 };
 pub use suggest::{Machine, Suggestion, Suggestions, suggest};

@@ -91,7 +91,7 @@ impl Statement {
 /// A node of the schedule tree.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
-    Loop(Band),
+    Loop(LoopNode),
     /// Index into [`Schedule::statements`].
     Leaf(usize),
     /// A contraction in cache blocks and a register tile.
@@ -100,7 +100,7 @@ pub(crate) enum Tree {
 
 /// A loop of the schedule tree.
 #[derive(Clone, Debug)]
-pub(crate) struct Band {
+pub(crate) struct LoopNode {
     pub(crate) id: LoopId,
     pub(crate) reverse: bool,
     pub(crate) execution: Execution,
@@ -226,7 +226,7 @@ impl Importer<'_> {
                         map.insert(l.id, value);
                         let body = self.nodes(&l.body, &time, &mut 0, &map, &domain);
                         if !body.is_empty() {
-                            trees.push(Tree::Loop(Band {
+                            trees.push(Tree::Loop(LoopNode {
                                 id: l.id,
                                 reverse: l.step == -1,
                                 execution: l.execution.clone(),
@@ -470,9 +470,9 @@ impl Schedule {
         fn go(trees: &[Tree], path: &mut Vec<LoopId>, out: &mut Vec<Vec<LoopId>>) {
             for tree in trees {
                 match tree {
-                    Tree::Loop(band) => {
-                        path.push(band.id);
-                        go(&band.body, path, out);
+                    Tree::Loop(loop_node) => {
+                        path.push(loop_node.id);
+                        go(&loop_node.body, path, out);
                         path.pop();
                     }
                     Tree::Leaf(s) => out[*s] = path.clone(),
@@ -490,8 +490,8 @@ impl Schedule {
     }
 
     /// The loop with this id.
-    pub(crate) fn band(&self, id: LoopId) -> Option<&Band> {
-        fn go(trees: &[Tree], id: LoopId) -> Option<&Band> {
+    pub(crate) fn loop_node(&self, id: LoopId) -> Option<&LoopNode> {
+        fn go(trees: &[Tree], id: LoopId) -> Option<&LoopNode> {
             trees.iter().find_map(|t| match t {
                 Tree::Loop(b) if b.id == id => Some(b),
                 Tree::Loop(b) => go(&b.body, id),
@@ -502,14 +502,14 @@ impl Schedule {
     }
 
     /// The loop with this id, mutable.
-    pub(crate) fn band_mut(&mut self, id: LoopId) -> Option<&mut Band> {
-        fn go(trees: &mut [Tree], id: LoopId) -> Option<&mut Band> {
+    pub(crate) fn loop_node_mut(&mut self, id: LoopId) -> Option<&mut LoopNode> {
+        fn go(trees: &mut [Tree], id: LoopId) -> Option<&mut LoopNode> {
             for tree in trees {
-                let Tree::Loop(band) = tree else { continue };
-                if band.id == id {
-                    return Some(band);
+                let Tree::Loop(loop_node) = tree else { continue };
+                if loop_node.id == id {
+                    return Some(loop_node);
                 }
-                if let Some(found) = go(&mut band.body, id) {
+                if let Some(found) = go(&mut loop_node.body, id) {
                     return Some(found);
                 }
             }

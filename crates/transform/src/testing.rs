@@ -8,7 +8,7 @@ use crate::recipe::{Dimension, Recipe, StatementSchedule, Transformation};
 use crate::schedule::{Schedule, Tree};
 use crate::{Applied, Policy, Refusal, generate, legality, steps};
 use oxeye_ir::testing::{Random, Sample};
-use oxeye_ir::{Affine, Distribution, LoopId, Nest, Program, StmtId};
+use oxeye_ir::{Affine, LoopId, Nest, OmpSchedule, Program, StmtId};
 
 /// A random recipe of at most `max_steps` steps.
 pub fn random_recipe(
@@ -109,20 +109,20 @@ struct Place {
 
 fn places(trees: &[Tree], outer: &mut Vec<LoopId>, found: &mut Vec<Place>) {
     for (k, tree) in trees.iter().enumerate() {
-        let Tree::Loop(band) = tree else { continue };
+        let Tree::Loop(loop_node) = tree else { continue };
         let next = match trees.get(k + 1) {
             Some(Tree::Loop(next)) => Some(next.id),
             _ => None,
         };
         found.push(Place {
-            id: band.id,
+            id: loop_node.id,
             outer: outer.clone(),
-            n_children: band.body.len(),
+            n_children: loop_node.body.len(),
             next,
-            is_innermost: band.body.iter().all(|t| matches!(t, Tree::Leaf(_))),
+            is_innermost: loop_node.body.iter().all(|t| matches!(t, Tree::Leaf(_))),
         });
-        outer.push(band.id);
-        places(&band.body, outer, found);
+        outer.push(loop_node.id);
+        places(&loop_node.body, outer, found);
         outer.pop();
     }
 }
@@ -135,7 +135,7 @@ fn random_step(schedule: &Schedule, random: &mut Random) -> Option<Transformatio
     }
     let place = &all[random.below(all.len())];
     let at = place.id;
-    let distribution = random.pick(&[Distribution::Static, Distribution::Dynamic]);
+    let omp_schedule = random.pick(&[OmpSchedule::Static, OmpSchedule::Dynamic]);
     Some(match random.below(16) {
         0 => {
             let cut = random.chance(50).then(|| 1 + random.below(place.n_children.saturating_sub(1)));
@@ -177,7 +177,7 @@ fn random_step(schedule: &Schedule, random: &mut Random) -> Option<Transformatio
             };
             Transformation::Split { at, point }
         }
-        10 | 11 => Transformation::Parallelize { at, distribution },
+        10 | 11 => Transformation::Parallelize { at, omp_schedule },
         12 => {
             let inner: Vec<LoopId> = all.iter().filter(|p| p.is_innermost).map(|p| p.id).collect();
             Transformation::Vectorize { at: random.pick(&inner) }
@@ -215,7 +215,7 @@ fn random_contraction(schedule: &Schedule, random: &mut Random) -> Option<Transf
         column: loops[1],
         depth: loops[2],
         blocks: random_blocks(random),
-        parallel: random.chance(50).then(|| random.pick(&[Distribution::Static, Distribution::Dynamic])),
+        parallel: random.chance(50).then(|| random.pick(&[OmpSchedule::Static, OmpSchedule::Dynamic])),
     })
 }
 
@@ -333,7 +333,7 @@ pub fn random_product(random: &mut Random) -> (Sample, Recipe) {
     let symbols = program.symbols.keys().copied().zip(sizes).collect();
     let mut steps = Vec::new();
     if outer && random.chance(40) {
-        steps.push(Transformation::Parallelize { at: LoopId(9), distribution: Distribution::Static });
+        steps.push(Transformation::Parallelize { at: LoopId(9), omp_schedule: OmpSchedule::Static });
     }
     steps.push(Transformation::Contract {
         stmt: StmtId(0),
@@ -341,7 +341,7 @@ pub fn random_product(random: &mut Random) -> (Sample, Recipe) {
         column: LoopId(1),
         depth: LoopId(2),
         blocks: random_blocks(random),
-        parallel: random.chance(50).then_some(Distribution::Dynamic),
+        parallel: random.chance(50).then_some(OmpSchedule::Dynamic),
     });
     (Sample { program, symbols }, Recipe { steps })
 }

@@ -11,7 +11,7 @@ const MAX_INLINE_DEPTH: u32 = 8;
 /// Statements of inlined functions one call may lead to.
 const INLINE_BUDGET: u32 = 256;
 /// Statements of functions that are put in place of calls in one nest.
-const PLACED_BUDGET: usize = 256;
+const INLINED_BUDGET: usize = 256;
 
 impl Lowerer<'_> {
     pub(crate) fn call(&mut self, callee: &ast::Expr, args: &[ast::Expr], at: Range) -> Lowered<Value> {
@@ -115,7 +115,7 @@ impl Lowerer<'_> {
     }
 
     /// A call for what it does: the function's body in its place.
-    pub(crate) fn placed(
+    pub(crate) fn inlined_statements(
         &mut self,
         name: &str,
         args: &[ast::Expr],
@@ -151,8 +151,8 @@ impl Lowerer<'_> {
         }
         let mut n_stmts = 0;
         function.body.walk(&mut |_| n_stmts += 1);
-        self.n_placed += n_stmts;
-        if self.n_placed > PLACED_BUDGET {
+        self.n_inlined += n_stmts;
+        if self.n_inlined > INLINED_BUDGET {
             return Err(refuse("which is too long to be put in its place"));
         }
         if self.scan.is_cut_short {
@@ -160,9 +160,9 @@ impl Lowerer<'_> {
         }
         let frame = self.frame(function, args, at, out)?;
         let outer = std::mem::replace(&mut self.bound, frame);
-        self.placed_depth += 1;
+        self.inlined_depth += 1;
         let result = self.stmts(without_return(&function.body), out);
-        self.placed_depth -= 1;
+        self.inlined_depth -= 1;
         self.bound = outer;
         result.map_err(|mut refusal| {
             if !at.contains(refusal.range) {
@@ -171,7 +171,7 @@ impl Lowerer<'_> {
             }
             refusal
         })?;
-        self.placed.insert(position);
+        self.inlined.insert(position);
         Ok(())
     }
 
@@ -258,7 +258,7 @@ impl Lowerer<'_> {
 
     /// How many calls the present statement is in the place of.
     pub(super) fn depth(&self) -> u32 {
-        self.inline_depth + self.placed_depth
+        self.inline_depth + self.inlined_depth
     }
 
     /// The value that these statements return.

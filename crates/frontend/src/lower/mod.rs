@@ -117,11 +117,11 @@ pub(crate) struct Lowerer<'a> {
     inline_depth: u32,
     inline_budget: u32,
     /// Calls as statements that are being put in place.
-    placed_depth: u32,
+    inlined_depth: u32,
     /// Statements of the functions that are put in place of calls.
-    n_placed: usize,
+    n_inlined: usize,
     /// Positions of those functions in the file.
-    pub(crate) placed: BTreeSet<usize>,
+    pub(crate) inlined: BTreeSet<usize>,
     /// Pointers that change places while the nest runs.
     pub(crate) swaps: Vec<PointerSwap>,
 }
@@ -144,9 +144,9 @@ impl<'a> Lowerer<'a> {
             next_stmt: 0,
             inline_depth: 0,
             inline_budget: 0,
-            placed_depth: 0,
-            n_placed: 0,
-            placed: BTreeSet::new(),
+            inlined_depth: 0,
+            n_inlined: 0,
+            inlined: BTreeSet::new(),
             swaps: Vec::new(),
         }
     }

@@ -80,7 +80,7 @@ impl Lowerer<'_> {
             }
             StmtKind::For(f) => self.for_loop(s, f, out),
             StmtKind::Break => Err(leaves("`break`")),
-            StmtKind::Return(_) if self.placed_depth > 0 => {
+            StmtKind::Return(_) if self.inlined_depth > 0 => {
                 Err(Refusal::new(at, "`return` stands before the end of the function"))
             }
             StmtKind::Return(_) => Err(leaves("`return`")),
@@ -138,7 +138,7 @@ impl Lowerer<'_> {
                 ExprKind::Name(name) => match self.call(callee, args, at) {
                     Ok(_) => Ok(()),
                     Err(refusal) if self.cx.file.function(name).is_none() => Err(refusal),
-                    Err(_) => self.placed(name, args, at, out),
+                    Err(_) => self.inlined_statements(name, args, at, out),
                 },
                 _ => Err(Refusal::new(at, "a call through a pointer")),
             },

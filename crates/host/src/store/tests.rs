@@ -1,10 +1,10 @@
 use super::*;
-use crate::figure::{Figure, Provenance};
 use crate::profile::{Bandwidth, DaisyKeys, FloatType, MemoryLevel, Noise, PeakRate, StreamKernel};
+use crate::quantity::{Provenance, Quantity};
 use crate::topology::{Sources, Topology};
 
-fn figure(value: f64) -> Figure {
-    Figure { value, spread: 0.25, samples: 8, provenance: Provenance::Measured }
+fn figure(value: f64) -> Quantity {
+    Quantity { value, spread: 0.25, samples: 8, provenance: Provenance::Measured }
 }
 
 fn profile(thorough: bool) -> HostProfile {

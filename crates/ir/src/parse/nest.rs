@@ -3,8 +3,8 @@
 use super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::{
-    BinaryOp, Bound, BoundTerm, Distribution, Execution, Expr, Loop, Nest, Node, PointerSwap, Reduction,
-    Span, Stmt, Update,
+    BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, Nest, Node, OmpSchedule, PointerSwap, Reduction, Span,
+    Stmt, Update,
 };
 
 const UPDATES: [Update; 7] =
@@ -110,13 +110,13 @@ impl Parser {
 
     fn execution(&mut self) -> Parsed<Execution> {
         if self.take_word("parallel") {
-            let distribution = if self.take_word("dynamic") {
-                Distribution::Dynamic
+            let omp_schedule = if self.take_word("dynamic") {
+                OmpSchedule::Dynamic
             } else {
                 self.take_word("static");
-                Distribution::Static
+                OmpSchedule::Static
             };
-            Ok(Execution::Parallel { reductions: self.reductions()?, distribution })
+            Ok(Execution::Parallel { reductions: self.reductions()?, omp_schedule })
         } else if self.take_word("vector") {
             let lanes = if matches!(self.peek(), Token::Int(_)) { Some(self.unsigned()?) } else { None };
             Ok(Execution::Vector { lanes, reductions: self.reductions()? })

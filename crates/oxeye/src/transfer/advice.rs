@@ -6,7 +6,7 @@ use super::predict::Predict;
 use super::remap::{Names, remap};
 use super::score::{Scenario, choose, expected};
 use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, proved};
-use crate::{LearntRecipe, NestDescription, Recipe, Transformation};
+use crate::{NestDescription, Recipe, StoredRecipe, Transformation};
 use oxeye_database::EntryId;
 use oxeye_ir::{Nest, Program};
 use oxeye_transform::template::{Base, Instantiator, Loops, Order, Strategy, Template, panel};
@@ -143,11 +143,11 @@ impl Adviser<'_> {
             for trial in donor.trials.iter().filter(|trial| trial.log_gain > LEAST_GAIN) {
                 let helped = Some(format!("gained {:.2}x on {}", trial.log_gain.exp2(), donor.label()));
                 let steps = match &trial.recipe {
-                    Ok(LearntRecipe { template: Some(template), .. }) => {
+                    Ok(StoredRecipe { template: Some(template), .. }) => {
                         ideas.add_template(template, &mut made, helped);
                         continue;
                     }
-                    Ok(LearntRecipe { template: None, steps }) => self.carried(steps, donor, aligned),
+                    Ok(StoredRecipe { template: None, steps }) => self.carried(steps, donor, aligned),
                     Err(why) => Err(why.clone()),
                 };
                 let name = format!("recipe of {}", trial.id);
@@ -287,7 +287,7 @@ impl AdvisedOption {
     pub(crate) fn gain_on(&self, donor: &Donor) -> Option<f64> {
         let told = donor.trials.iter().filter_map(|trial| {
             let likeness = match &trial.recipe {
-                Ok(LearntRecipe { template: Some(template), .. }) => self.likeness(template)?,
+                Ok(StoredRecipe { template: Some(template), .. }) => self.likeness(template)?,
                 _ => f64::from(u8::from(self.own_recipe_of.contains(&trial.id))),
             };
             Some((trial.likeness * likeness, trial.log_gain))

@@ -2,7 +2,7 @@
 
 use crate::describe::{hand_made_of, static_vector};
 use crate::search::Rng;
-use crate::{DonorSearch, LearntRecipe, NestDescription, learnt_recipe};
+use crate::{DonorSearch, NestDescription, StoredRecipe, stored_recipe};
 use oxeye_database::{Context, DatabaseError, Entry, EntryId, Filter, NodeEmbedding, RecipeStore, Verdict};
 use oxeye_embed::HostVector;
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ pub struct DonorTrial {
     /// The entry.
     pub id: EntryId,
     /// The recipe, or why it cannot be read.
-    pub recipe: Result<LearntRecipe, String>,
+    pub recipe: Result<StoredRecipe, String>,
     /// log2 of its speedup; of a loss where it failed.
     pub log_gain: f64,
     /// Why it failed, if it did.
@@ -188,7 +188,7 @@ impl DonorFinder<'_> {
         };
         DonorTrial {
             id: entry.id,
-            recipe: learnt_recipe(&content.recipe),
+            recipe: stored_recipe(&content.recipe),
             log_gain,
             failure,
             likeness: self.likeness(&content.context),

@@ -90,8 +90,8 @@ impl Names {
                 T::Tile { loops, sizes: sizes.clone() }
             }
             T::Split { at: id, point } => T::Split { at: at(id)?, point: self.of_affine(point)? },
-            T::Parallelize { at: id, distribution } => {
-                T::Parallelize { at: at(id)?, distribution: *distribution }
+            T::Parallelize { at: id, omp_schedule } => {
+                T::Parallelize { at: at(id)?, omp_schedule: *omp_schedule }
             }
             T::Vectorize { at: id } => T::Vectorize { at: at(id)? },
             T::Unroll { at: id, factor } => T::Unroll { at: at(id)?, factor: *factor },

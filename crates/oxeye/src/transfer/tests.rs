@@ -5,7 +5,7 @@ use super::donors::{Donor, DonorFinder, MOST_DONORS};
 use super::predict::Predict;
 use crate::candidates::{CandidateState, Rendering};
 use crate::describe::static_vector;
-use crate::{DonorSearch, LearntRecipe, NestDescription, shipped_embedder};
+use crate::{DonorSearch, NestDescription, StoredRecipe, shipped_embedder};
 use oxeye_database::{
     Context, FpPolicy, Json, Measured, MemoryStore, NewEntry, Origin, Provenance, RecipeStore, RecipeText,
     Speedup, Timestamp, Verdict,
@@ -86,11 +86,11 @@ fn context() -> Context {
 /// A trial of a template on a nest; `None` is a failure.
 fn trial(nest: &NestDescription, template: &str, speedup: Option<f64>) -> NewEntry {
     let template: Template = template.parse().expect("a template");
-    let recipe = LearntRecipe { template: Some(template), steps: Default::default() };
+    let recipe = StoredRecipe { template: Some(template), steps: Default::default() };
     entry(nest, recipe, speedup)
 }
 
-fn entry(nest: &NestDescription, recipe: LearntRecipe, speedup: Option<f64>) -> NewEntry {
+fn entry(nest: &NestDescription, recipe: StoredRecipe, speedup: Option<f64>) -> NewEntry {
     let measured = speedup.map(|median| Measured {
         baseline_seconds: 0.1,
         best_seconds: 0.1 / median,
@@ -282,7 +282,7 @@ fn a_failure_on_a_donor_counts_against_a_schedule() {
 fn what_cannot_be_done_here_is_told() {
     let (product, copy) = (described(PRODUCT), described(COPY));
     let own =
-        LearntRecipe { template: None, steps: "interchange L0 L1; vectorize L0".parse().expect("steps") };
+        StoredRecipe { template: None, steps: "interchange L0 L1; vectorize L0".parse().expect("steps") };
     let nonsense = RecipeText { format: "another/9".into(), steps: Json::parse("[]").expect("JSON") };
     let store = store([
         trial(&product, CONTRACT, Some(9.0)),
@@ -306,7 +306,7 @@ fn what_cannot_be_done_here_is_told() {
 fn steps_of_the_same_nest_are_tried_as_they_are() {
     let product = described(PRODUCT);
     let steps: crate::Recipe = "interchange L1 L2; parallelize L0; unroll L1 by 2".parse().expect("steps");
-    let store = store([entry(&product, LearntRecipe { template: None, steps: steps.clone() }, Some(3.0))]);
+    let store = store([entry(&product, StoredRecipe { template: None, steps: steps.clone() }, Some(3.0))]);
     let advice = advice(PRODUCT, donors(&store, &product, DonorSearch::Embedding), None, 1);
     let first = &advice.options[advice.chosen[0]];
     assert_eq!((first.name.as_str(), &first.recipe), ("recipe of 1", &steps));

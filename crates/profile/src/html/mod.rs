@@ -7,7 +7,7 @@ mod style;
 use crate::figures::{format_ns, format_number, format_percent};
 use crate::plot::{Bar, Plot, PlotSize, RooflinePoint, bars, escape, roofline, theme};
 use crate::report::ReportData;
-use oxeye_host::{Figure, Provenance};
+use oxeye_host::{Provenance, Quantity};
 use std::fmt::Write;
 
 /// The whole report. It follows the reader's choice of light or dark and fits a phone; every name in it is escaped.
@@ -153,7 +153,7 @@ fn notes(page: &mut String, data: &ReportData) {
 }
 
 /// A figure in words with unit, spread and mark; `–` for none.
-fn shown(figure: Option<Figure>, words: impl Fn(f64) -> String) -> String {
+fn shown(figure: Option<Quantity>, words: impl Fn(f64) -> String) -> String {
     let Some(figure) = figure else { return "<span class=\"none\">–</span>".into() };
     let mut text = escape(&words(figure.value));
     if figure.samples > 0 {

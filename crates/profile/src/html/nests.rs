@@ -5,7 +5,7 @@ use crate::figures::{format_bytes, format_ns, format_number, format_percent};
 use crate::nest::NestProfile;
 use crate::plot::escape;
 use crate::report::{NestEntry, ReportData};
-use oxeye_host::Figure;
+use oxeye_host::Quantity;
 use std::fmt::Write;
 
 /// One row a nest.
@@ -237,12 +237,12 @@ fn speedup(nest: &NestEntry) -> Option<f64> {
     measured.or_else(of_times).filter(|x| x.is_finite())
 }
 
-fn plain(figure: Option<Figure>, words: impl Fn(f64) -> String) -> String {
+fn plain(figure: Option<Quantity>, words: impl Fn(f64) -> String) -> String {
     figure.map_or("<span class=\"none\">–</span>".into(), |f| escape(&words(f.value)))
 }
 
 /// A share as per cent with a small bar.
-fn meter(fraction: Option<Figure>) -> String {
+fn meter(fraction: Option<Quantity>) -> String {
     let Some(fraction) = fraction else { return "<span class=\"none\">–</span>".into() };
     let percent = (fraction.value * 100.0).clamp(0.0, 100.0);
     format!(

@@ -1,18 +1,18 @@
 //! A made-up machine: two cores with three caches, f64 peak 236 GFLOP/s.
 
 use oxeye_host::{
-    Bandwidth, CacheInfo, ContainerLimits, CurvePoint, DaisyKeys, Figure, FloatType, HostKey, HostProfile,
-    MemoryLevel, Noise, Operation, OperationRate, PeakRate, Provenance, StreamKernel, Topology,
+    Bandwidth, CacheInfo, ContainerLimits, CurvePoint, DaisyKeys, FloatType, HostKey, HostProfile,
+    MemoryLevel, Noise, Operation, OperationRate, PeakRate, Provenance, Quantity, StreamKernel, Topology,
 };
 
 /// A measured figure.
-pub(crate) fn measured(value: f64, spread: f64) -> Figure {
-    Figure { value, spread, samples: 15, provenance: Provenance::Measured }
+pub(crate) fn measured(value: f64, spread: f64) -> Quantity {
+    Quantity { value, spread, samples: 15, provenance: Provenance::Measured }
 }
 
 /// A counted figure.
-pub(crate) fn counted(value: f64) -> Figure {
-    Figure { value, spread: 0.0, samples: 0, provenance: Provenance::Counted }
+pub(crate) fn counted(value: f64) -> Quantity {
+    Quantity { value, spread: 0.0, samples: 0, provenance: Provenance::Counted }
 }
 
 /// The machine.

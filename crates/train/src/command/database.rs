@@ -75,13 +75,13 @@ pub(super) fn excluded(path: Option<&Path>) -> Result<BTreeSet<String>> {
 }
 
 fn tell(harvest: &Harvest) {
-    let Harvest { entries, n_nests, n_excluded, n_repeated, noise, unusable } = harvest;
+    let Harvest { entries, n_nests, n_excluded, n_repeated, noise, unusable_reason } = harvest;
     println!(
         "{} entries of {n_nests} measured nests; {n_excluded} nests left out, {n_repeated} other spellings",
         entries.len()
     );
     println!("gains and losses are beyond {noise:.1} %, which nine in ten repetitions stay within");
-    for (why, n) in unusable {
+    for (why, n) in unusable_reason {
         println!("{n} x {why}");
     }
 }

@@ -21,7 +21,7 @@ use oxeye_database::{
     Context, FpPolicy, Json, Measured, NewEntry, Origin, Provenance, RecipeText, Timestamp, Verdict,
 };
 use oxeye_transform::template::{Base, Template};
-use oxeye_transform::{LEARNT_RECIPE_FORMAT, LearntRecipe, Recipe};
+use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Entries made from a dataset.
@@ -38,7 +38,7 @@ pub struct Harvest {
     /// What a speedup must differ from 1 by to be a gain or a loss, in per cent.
     pub noise: f64,
     /// Why nests gave no entries, with counts.
-    pub unusable: BTreeMap<String, usize>,
+    pub unusable_reason: BTreeMap<String, usize>,
 }
 
 /// What entries are made with, and what they say of their origin.
@@ -73,7 +73,7 @@ pub fn harvest(records: &[Record], excluded: &BTreeSet<String>, source: &Source<
                 harvest.n_nests += usize::from(!of_nest.is_empty());
                 harvest.entries.extend(of_nest);
             }
-            Err(why) => *harvest.unusable.entry(why).or_default() += 1,
+            Err(why) => *harvest.unusable_reason.entry(why).or_default() += 1,
         }
     }
     harvest
@@ -142,8 +142,8 @@ fn failed(why: &str) -> Verdict {
 fn recipe(template: &str) -> Result<RecipeText, String> {
     let template: Template = template.parse().map_err(|e| format!("`{template}` is no template: {e}"))?;
     let template = Template { base: Base::Normal, ..template };
-    let learnt = LearntRecipe { template: Some(template), steps: Recipe::default() };
-    Ok(RecipeText { format: LEARNT_RECIPE_FORMAT.into(), steps: Json::from(&learnt.to_json()) })
+    let learnt = StoredRecipe { template: Some(template), steps: Recipe::default() };
+    Ok(RecipeText { format: STORED_RECIPE_FORMAT.into(), steps: Json::from(&learnt.to_json()) })
 }
 
 /// Flags that Oxeye adds by itself where they are needed.
@@ -181,11 +181,11 @@ mod tests {
     fn entries_are_sound_and_do_not_depend_on_the_order_of_records() {
         let mut records: Vec<Record> = (0..12).map(real_record).collect();
         let forward = harvest(&records, &BTreeSet::new(), &source());
-        assert!(forward.n_nests > 6, "{:?}", forward.unusable);
+        assert!(forward.n_nests > 6, "{:?}", forward.unusable_reason);
         assert!(forward.entries.len() > forward.n_nests);
         for entry in &forward.entries {
             entry.validate().expect("sound");
-            let learnt = LearntRecipe::from_json(entry.recipe.steps.value()).expect("a recipe");
+            let learnt = StoredRecipe::from_json(entry.recipe.steps.value()).expect("a recipe");
             assert!(learnt.template.is_some_and(|template| template.base == Base::Normal));
         }
         records.reverse();

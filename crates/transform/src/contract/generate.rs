@@ -5,7 +5,7 @@ use super::operands::Shape;
 use super::{Blocks, Contraction, Part};
 use crate::generate::{Generator, guarded};
 use oxeye_ir::{
-    Affine, ArrayId, Bound, Constraint, Distribution, Execution, Expr, LoopId, Node, ScalarType, Storage,
+    Affine, ArrayId, Bound, Constraint, Execution, Expr, LoopId, Node, OmpSchedule, ScalarType, Storage,
 };
 
 impl Generator<'_> {
@@ -21,7 +21,7 @@ impl Generator<'_> {
         let ty = self.program.array(stmt.target.array).element;
         let limits = Limits::of(c, context, self.schedule)?;
         let parallel_outer = outer.iter().rev().copied().find(|l| {
-            self.schedule.band(*l).is_some_and(|b| matches!(b.execution, Execution::Parallel { .. }))
+            self.schedule.loop_node(*l).is_some_and(|b| matches!(b.execution, Execution::Parallel { .. }))
         });
         let shape = Shape { statement, row: c.row, column: c.column, depth: c.depth };
         let mut operands = Vec::new();
@@ -120,7 +120,7 @@ impl Layout<'_> {
             Bound(self.limits.upper_depth.clone()),
             kc,
             Execution::Sequential,
-            vec![self.pack(&columns, self.team(Distribution::Static)), row_blocks],
+            vec![self.pack(&columns, self.team(OmpSchedule::Static)), row_blocks],
         );
         counted(
             (jb, "jb"),

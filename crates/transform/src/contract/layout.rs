@@ -5,7 +5,7 @@ use crate::generate::bounds_from;
 use crate::schedule::{Schedule, Statement};
 use crate::space::{gist, project};
 use oxeye_ir::{
-    Access, Affine, ArrayId, Bound, BoundTerm, Constraint, Distribution, Execution, Expr, Loop, LoopId, Node,
+    Access, Affine, ArrayId, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, OmpSchedule,
     ScalarType, Stmt, StmtId, Update, Var,
 };
 
@@ -182,9 +182,9 @@ impl Layout<'_> {
     }
 
     /// How a loop over blocks or panels runs that the threads may share.
-    pub(super) fn team(&self, distribution: Distribution) -> Execution {
+    pub(super) fn team(&self, omp_schedule: OmpSchedule) -> Execution {
         if self.is_parallel {
-            Execution::Parallel { reductions: Vec::new(), distribution }
+            Execution::Parallel { reductions: Vec::new(), omp_schedule }
         } else {
             Execution::Sequential
         }

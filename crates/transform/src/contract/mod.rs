@@ -31,8 +31,7 @@ use crate::schedule::{Schedule, Statement};
 use crate::space::{gist, implies, project};
 use operands::{Shape, has_type};
 use oxeye_ir::{
-    Access, Affine, BoundTerm, Constraint, Distribution, Expr, LoopId, Relation, ScalarType, Stmt, Update,
-    Var,
+    Access, Affine, BoundTerm, Constraint, Expr, LoopId, OmpSchedule, Relation, ScalarType, Stmt, Update, Var,
 };
 use serde::{Deserialize, Serialize};
 
@@ -116,7 +115,7 @@ pub(crate) struct Contraction {
     /// Counters of column blocks, depth blocks, row blocks, column panels and row panels.
     counters: [LoopId; 5],
     pub(crate) blocks: Blocks,
-    pub(crate) parallel: Option<Distribution>,
+    pub(crate) parallel: Option<OmpSchedule>,
     roles: Vec<Role>,
     /// The statement's domain before blocking.
     core: Vec<Constraint>,
@@ -240,7 +239,7 @@ pub(crate) fn plan(
     stmts: Vec<usize>,
     [row, column, depth]: [LoopId; 3],
     blocks: Blocks,
-    parallel: Option<Distribution>,
+    parallel: Option<OmpSchedule>,
     policy: Policy,
 ) -> Result<Contraction, String> {
     blocks.check()?;

@@ -128,7 +128,7 @@ impl<'a> Planner<'a> {
     }
 
     fn reverse(&self, id: LoopId) -> bool {
-        self.schedule.band(id).is_some_and(|b| b.reverse)
+        self.schedule.loop_node(id).is_some_and(|b| b.reverse)
     }
 
     /// As the source has it, after the first position.

@@ -276,7 +276,7 @@ fn may_meet(
 
 fn as_written(schedule: &Schedule, first: usize, time: &crate::schedule::OriginalTime) -> Vec<Dimension> {
     let by = |l: LoopId| {
-        let reverse = schedule.band(l).is_some_and(|b| b.reverse);
+        let reverse = schedule.loop_node(l).is_some_and(|b| b.reverse);
         Dimension::By { expr: Affine::var(l), reverse }
     };
     let inner = time.loops.iter().zip(time.positions.iter().skip(1));

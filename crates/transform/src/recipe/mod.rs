@@ -1,13 +1,13 @@
 //! Recipes: sequences of transformations as values.
 
-mod learnt;
+mod stored;
 mod text;
 
-pub use learnt::{LEARNT_RECIPE_FORMAT, LearntRecipe};
+pub use stored::{STORED_RECIPE_FORMAT, StoredRecipe};
 pub use text::RecipeError;
 
 use crate::contract::Blocks;
-use oxeye_ir::{Affine, Distribution, LoopId, StmtId};
+use oxeye_ir::{Affine, LoopId, OmpSchedule, StmtId};
 use serde::{Deserialize, Serialize};
 
 /// One level of a statement's schedule in 2d+1 form (Feautrier 1992; Girbal et al. 2006).
@@ -102,7 +102,8 @@ pub enum Transformation {
         /// The loop.
         at: LoopId,
         /// How iterations are handed to threads.
-        distribution: Distribution,
+        #[serde(rename = "distribution")]
+        omp_schedule: OmpSchedule,
     },
     /// See [`crate::steps::vectorize`].
     Vectorize {
@@ -137,7 +138,7 @@ pub enum Transformation {
         /// Block sizes.
         blocks: Blocks,
         /// Whether and how row blocks are handed to threads.
-        parallel: Option<Distribution>,
+        parallel: Option<OmpSchedule>,
     },
 }
 

@@ -11,7 +11,7 @@
 
 use super::{Dimension, Recipe, StatementSchedule, Transformation};
 use crate::contract::Blocks;
-use oxeye_ir::{Affine, Distribution, LoopId, StmtId, SymId, Var};
+use oxeye_ir::{Affine, LoopId, OmpSchedule, StmtId, SymId, Var};
 use std::fmt;
 use std::str::FromStr;
 
@@ -63,7 +63,7 @@ impl fmt::Display for Transformation {
                 loops.iter().zip(sizes).try_for_each(|(l, n)| write!(f, " {l}:{n}"))
             }
             Transformation::Split { at, point } => write!(f, " {at} at {}", affine_text(point)),
-            Transformation::Parallelize { at, distribution } => write!(f, " {at}{}", suffix(*distribution)),
+            Transformation::Parallelize { at, omp_schedule } => write!(f, " {at}{}", suffix(*omp_schedule)),
             Transformation::Unroll { at, factor } | Transformation::UnrollAndJam { at, factor } => {
                 write!(f, " {at} by {factor}")
             }
@@ -72,7 +72,7 @@ impl fmt::Display for Transformation {
                 write!(f, " {stmt} rows {row} columns {column} depth {depth}")?;
                 write!(f, " register {mr}x{nr} lanes {lanes} block {mc}x{nc}x{kc}")?;
                 match parallel {
-                    Some(distribution) => write!(f, " parallel{}", suffix(*distribution)),
+                    Some(omp_schedule) => write!(f, " parallel{}", suffix(*omp_schedule)),
                     None => Ok(()),
                 }
             }
@@ -98,8 +98,8 @@ impl fmt::Display for StatementSchedule {
     }
 }
 
-fn suffix(distribution: Distribution) -> &'static str {
-    if distribution == Distribution::Dynamic { " dynamic" } else { "" }
+fn suffix(omp_schedule: OmpSchedule) -> &'static str {
+    if omp_schedule == OmpSchedule::Dynamic { " dynamic" } else { "" }
 }
 
 fn affine_text(a: &Affine) -> String {
@@ -177,7 +177,7 @@ fn transformation(words: &mut Words<'_>) -> Result<Transformation, String> {
             Transformation::Split { at, point: affine(words.next("a point")?)? }
         }
         "parallelize" => {
-            Transformation::Parallelize { at: words.parse("a loop")?, distribution: words.distribution() }
+            Transformation::Parallelize { at: words.parse("a loop")?, omp_schedule: words.omp_schedule() }
         }
         "vectorize" => Transformation::Vectorize { at: words.parse("a loop")? },
         "unroll" => Transformation::Unroll { at: words.parse("a loop")?, factor: words.after("by")? },
@@ -196,7 +196,7 @@ fn transformation(words: &mut Words<'_>) -> Result<Transformation, String> {
                 return Err(format!("`{sizes}` is not rows, columns and depth of a block"));
             };
             let blocks = Blocks { mr, nr, lanes, mc: number(mc)?, nc: number(nc)?, kc: number(kc)? };
-            let parallel = words.accept("parallel").then(|| words.distribution());
+            let parallel = words.accept("parallel").then(|| words.omp_schedule());
             Transformation::Contract { stmt, row, column, depth, blocks, parallel }
         }
         other => return Err(format!("there is no transformation `{other}`")),
@@ -253,8 +253,8 @@ impl<'a> Words<'a> {
         parsed.ok_or_else(|| format!("`{word}` is not {wanted}"))
     }
 
-    fn distribution(&mut self) -> Distribution {
-        if self.accept("dynamic") { Distribution::Dynamic } else { Distribution::Static }
+    fn omp_schedule(&mut self) -> OmpSchedule {
+        if self.accept("dynamic") { OmpSchedule::Dynamic } else { OmpSchedule::Static }
     }
 
     fn schedule(&mut self) -> Result<StatementSchedule, String> {

@@ -5,15 +5,17 @@
 //! *Legal when* the judge finds no dependence from a later iteration's `A` back to an earlier `B`. *Refused when* the
 //! loop does not exist.
 
-use crate::schedule::{Band, Schedule, Tree, all_leaves};
+use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, LoopId};
 
 pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, before: Option<usize>) -> Result<(), String> {
-    let band = super::band(schedule, at)?.clone();
+    let loop_node = super::loop_node(schedule, at)?.clone();
     let info = schedule.iterators[&at].clone();
     let groups: Vec<Vec<Tree>> = match before {
-        None => band.body.iter().map(|child| vec![child.clone()]).collect(),
-        Some(k) if k > 0 && k < band.body.len() => vec![band.body[..k].to_vec(), band.body[k..].to_vec()],
+        None => loop_node.body.iter().map(|child| vec![child.clone()]).collect(),
+        Some(k) if k > 0 && k < loop_node.body.len() => {
+            vec![loop_node.body[..k].to_vec(), loop_node.body[k..].to_vec()]
+        }
         Some(k) => return Err(format!("loop {} has no child {k} to cut before", schedule.loop_name(at))),
     };
     let mut parts = Vec::new();
@@ -22,8 +24,8 @@ pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, before: Option<usize>) -
         for s in all_leaves(&body) {
             schedule.substitute_loop(s, at, &Affine::var(id));
         }
-        let separate = band.separate.iter().map(|l| if *l == at { id } else { *l }).collect();
-        parts.push(Tree::Loop(Band { id, body, separate, ..band.clone() }));
+        let separate = loop_node.separate.iter().map(|l| if *l == at { id } else { *l }).collect();
+        parts.push(Tree::Loop(LoopNode { id, body, separate, ..loop_node.clone() }));
     }
     let (siblings, k) = schedule.siblings_mut(at).ok_or_else(|| super::no_loop(at))?;
     siblings.splice(k..=k, parts);

@@ -10,7 +10,7 @@ use crate::schedule::{Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, LoopId};
 
 pub(crate) fn edit(schedule: &mut Schedule, first: LoopId, second: LoopId, shift: i64) -> Result<(), String> {
-    let (a, b) = (super::band(schedule, first)?.clone(), super::band(schedule, second)?.clone());
+    let (a, b) = (super::loop_node(schedule, first)?.clone(), super::loop_node(schedule, second)?.clone());
     if a.reverse != b.reverse {
         return Err("the loops run in opposite directions".into());
     }
@@ -26,8 +26,8 @@ pub(crate) fn edit(schedule: &mut Schedule, first: LoopId, second: LoopId, shift
         ));
     }
     siblings.remove(k + 1);
-    if let Tree::Loop(band) = &mut siblings[k] {
-        band.body.extend(b.body);
+    if let Tree::Loop(loop_node) = &mut siblings[k] {
+        loop_node.body.extend(b.body);
     }
     Ok(())
 }

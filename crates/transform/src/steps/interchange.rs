@@ -9,7 +9,7 @@ use crate::schedule::{Schedule, Tree};
 use oxeye_ir::LoopId;
 
 pub(crate) fn edit(schedule: &mut Schedule, outer: LoopId, inner: LoopId) -> Result<(), String> {
-    super::band(schedule, outer)?;
+    super::loop_node(schedule, outer)?;
     let chain = super::perfect_chain(schedule, outer);
     let Some(distance) = chain.iter().position(|l| *l == inner).filter(|d| *d > 0) else {
         return Err(format!(
@@ -25,16 +25,16 @@ pub(crate) fn edit(schedule: &mut Schedule, outer: LoopId, inner: LoopId) -> Res
 
 /// Rewrites the perfect chain that starts at `top` so that its loops come in `order`.
 pub(crate) fn permute_chain(schedule: &mut Schedule, top: LoopId, order: &[LoopId]) -> Result<(), String> {
-    let mut bands = Vec::new();
+    let mut loop_nodes = Vec::new();
     for id in order {
-        bands.push(super::band(schedule, *id)?.clone());
+        loop_nodes.push(super::loop_node(schedule, *id)?.clone());
     }
     let chain = super::perfect_chain(schedule, top);
     let last = chain[order.len() - 1];
-    let mut body = super::band(schedule, last)?.body.clone();
-    for mut band in bands.into_iter().rev() {
-        band.body = body;
-        body = vec![Tree::Loop(band)];
+    let mut body = super::loop_node(schedule, last)?.body.clone();
+    for mut loop_node in loop_nodes.into_iter().rev() {
+        loop_node.body = body;
+        body = vec![Tree::Loop(loop_node)];
     }
     let (siblings, k) = schedule.siblings_mut(top).ok_or_else(|| super::no_loop(top))?;
     siblings.splice(k..=k, body);

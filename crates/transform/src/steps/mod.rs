@@ -17,7 +17,7 @@ pub mod vectorize;
 use crate::Policy;
 use crate::contract;
 use crate::recipe::{Dimension, Transformation};
-use crate::schedule::{Band, Schedule, Tree};
+use crate::schedule::{LoopNode, Schedule, Tree};
 use oxeye_ir::{Affine, LoopId, StmtId, Var};
 
 /// Edits the schedule as the step says.
@@ -33,8 +33,8 @@ pub(crate) fn edit(schedule: &mut Schedule, step: &Transformation, policy: Polic
         Transformation::Reverse { at } => reverse::edit(schedule, *at),
         Transformation::Tile { loops, sizes } => tile::edit(schedule, loops, sizes),
         Transformation::Split { at, point } => split::edit(schedule, *at, point),
-        Transformation::Parallelize { at, distribution } => {
-            parallelize::edit(schedule, *at, *distribution, policy)
+        Transformation::Parallelize { at, omp_schedule } => {
+            parallelize::edit(schedule, *at, *omp_schedule, policy)
         }
         Transformation::Vectorize { at } => vectorize::edit(schedule, *at, policy),
         Transformation::Unroll { at, factor } => unroll::edit(schedule, *at, *factor),
@@ -75,8 +75,8 @@ fn no_loop(id: LoopId) -> String {
     format!("there is no loop {id}")
 }
 
-fn band(schedule: &Schedule, id: LoopId) -> Result<&Band, String> {
-    schedule.band(id).ok_or_else(|| no_loop(id))
+fn loop_node(schedule: &Schedule, id: LoopId) -> Result<&LoopNode, String> {
+    schedule.loop_node(id).ok_or_else(|| no_loop(id))
 }
 
 fn statement(schedule: &Schedule, id: StmtId) -> Result<usize, String> {
@@ -103,7 +103,8 @@ fn innermost_three(
     }
     let top = path[path.len() - 3];
     let chain = perfect_chain(schedule, top);
-    let body = chain.last().and_then(|l| schedule.band(*l)).map(|b| b.body.as_slice()).unwrap_or_default();
+    let body =
+        chain.last().and_then(|l| schedule.loop_node(*l)).map(|b| b.body.as_slice()).unwrap_or_default();
     if chain.len() != 3 || body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
         return Err(format!("other loops share a loop with {}", schedule.statements[s].id));
     }
@@ -113,8 +114,8 @@ fn innermost_three(
 /// The loops from `top` down that hold nothing but the next.
 pub(crate) fn perfect_chain(schedule: &Schedule, top: LoopId) -> Vec<LoopId> {
     let mut chain = vec![top];
-    let mut current = schedule.band(top);
-    while let Some(Band { body, .. }) = current
+    let mut current = schedule.loop_node(top);
+    while let Some(LoopNode { body, .. }) = current
         && let [Tree::Loop(next)] = body.as_slice()
     {
         chain.push(next.id);

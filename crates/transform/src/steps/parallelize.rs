@@ -9,20 +9,20 @@
 use crate::Policy;
 use crate::legality;
 use crate::schedule::{Schedule, Tree, all_leaves};
-use oxeye_ir::{ArrayId, Distribution, Execution, Expr, LoopId, Reduction, Update};
+use oxeye_ir::{ArrayId, Execution, Expr, LoopId, OmpSchedule, Reduction, Update};
 use std::collections::BTreeMap;
 
 pub(crate) fn edit(
     schedule: &mut Schedule,
     at: LoopId,
-    distribution: Distribution,
+    omp_schedule: OmpSchedule,
     policy: Policy,
 ) -> Result<(), String> {
     let reductions = needed_reductions(schedule, at, policy, of_known_size, |reductions| {
-        Execution::Parallel { reductions, distribution }
+        Execution::Parallel { reductions, omp_schedule }
     })?;
-    let band = schedule.band_mut(at).ok_or_else(|| super::no_loop(at))?;
-    band.execution = Execution::Parallel { reductions, distribution };
+    let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;
+    loop_node.execution = Execution::Parallel { reductions, omp_schedule };
     Ok(())
 }
 
@@ -40,11 +40,11 @@ pub(crate) fn needed_reductions(
     can_list: fn(&[Option<Expr>]) -> bool,
     execution: impl Fn(Vec<Reduction>) -> Execution,
 ) -> Result<Vec<Reduction>, String> {
-    super::band(schedule, at)?;
+    super::loop_node(schedule, at)?;
     let legal = |reductions: Vec<Reduction>| {
         let mut trial = schedule.clone();
-        if let Some(band) = trial.band_mut(at) {
-            band.execution = execution(reductions);
+        if let Some(loop_node) = trial.loop_node_mut(at) {
+            loop_node.execution = execution(reductions);
         }
         legality::check(&trial, policy).is_ok()
     };
@@ -67,12 +67,12 @@ pub(crate) fn needed_reductions(
 
 /// Arrays of shapes that can be listed and that the loop only accumulates into, always the same way.
 fn accumulators(schedule: &Schedule, at: LoopId, can_list: fn(&[Option<Expr>]) -> bool) -> Vec<Reduction> {
-    let Some(band) = schedule.band(at) else { return Vec::new() };
-    if band.body.iter().any(|t| matches!(t, Tree::Contraction(_))) {
+    let Some(loop_node) = schedule.loop_node(at) else { return Vec::new() };
+    if loop_node.body.iter().any(|t| matches!(t, Tree::Contraction(_))) {
         return Vec::new();
     }
     let mut found: BTreeMap<ArrayId, Option<Update>> = BTreeMap::new();
-    for s in all_leaves(&band.body) {
+    for s in all_leaves(&loop_node.body) {
         for access in &schedule.statements[s].accesses {
             let op = access.update.map(|u| if u == Update::Sub { Update::Add } else { u });
             let entry = found.entry(access.array).or_insert(op);

@@ -9,7 +9,7 @@
 //! or no further iterator with coefficient ±1, or a statement is missing.
 
 use crate::recipe::{Dimension, StatementSchedule};
-use crate::schedule::{Band, Schedule, Tree};
+use crate::schedule::{LoopNode, Schedule, Tree};
 use oxeye_ir::{Affine, Constraint, Execution, LoopId, ScalarType, Var};
 use std::collections::BTreeMap;
 
@@ -124,7 +124,7 @@ impl Builder<'_> {
         }
         let body = self.trees(&rest)?;
         let id = id.ok_or("an empty loop")?;
-        Ok(Tree::Loop(Band {
+        Ok(Tree::Loop(LoopNode {
             id,
             reverse: direction.unwrap_or(false),
             execution: Execution::Sequential,

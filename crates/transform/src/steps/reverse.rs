@@ -8,7 +8,7 @@ use crate::schedule::Schedule;
 use oxeye_ir::LoopId;
 
 pub(crate) fn edit(schedule: &mut Schedule, at: LoopId) -> Result<(), String> {
-    let band = schedule.band_mut(at).ok_or_else(|| super::no_loop(at))?;
-    band.reverse = !band.reverse;
+    let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;
+    loop_node.reverse = !loop_node.reverse;
     Ok(())
 }

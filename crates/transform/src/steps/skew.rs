@@ -9,7 +9,7 @@ use crate::schedule::{Schedule, all_leaves};
 use oxeye_ir::{Affine, LoopId};
 
 pub(crate) fn edit(schedule: &mut Schedule, inner: LoopId, outer: LoopId, factor: i64) -> Result<(), String> {
-    let stmts = all_leaves(&super::band(schedule, inner)?.body);
+    let stmts = all_leaves(&super::loop_node(schedule, inner)?.body);
     let paths = schedule.paths();
     let around = |path: &[LoopId]| path.iter().take_while(|l| **l != inner).any(|l| *l == outer);
     if stmts.iter().any(|s| !around(&paths[*s])) {

@@ -9,12 +9,12 @@ use oxeye_ir::{Affine, Constraint, LoopId, Node};
 use std::collections::BTreeMap;
 
 pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, point: &Affine) -> Result<(), String> {
-    let band = super::band(schedule, at)?.clone();
-    if band.reverse {
+    let loop_node = super::loop_node(schedule, at)?.clone();
+    if loop_node.reverse {
         return Err(format!("loop {} runs backwards", schedule.loop_name(at)));
     }
     let paths = schedule.paths();
-    let mut second = band.clone();
+    let mut second = loop_node.clone();
     second.id = {
         let info = schedule.iterators[&at].clone();
         schedule.fresh_loop(info.name, info.ty)
@@ -25,7 +25,7 @@ pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, point: &Affine) -> Resul
     }
     let mut copied = Tree::Loop(second);
     rename_separate(&mut copied, &renamed);
-    for s in crate::schedule::all_leaves(&band.body) {
+    for s in crate::schedule::all_leaves(&loop_node.body) {
         schedule.statements[s].domain.push(Constraint::lt(Affine::var(at), point.clone()));
     }
     let (siblings, k) = schedule.siblings_mut(at).ok_or_else(|| super::no_loop(at))?;
@@ -35,11 +35,11 @@ pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, point: &Affine) -> Resul
 
 /// Lets copied tiles name their own point loops.
 fn rename_separate(tree: &mut Tree, renamed: &BTreeMap<LoopId, LoopId>) {
-    if let Tree::Loop(band) = tree {
-        for l in &mut band.separate {
+    if let Tree::Loop(loop_node) = tree {
+        for l in &mut loop_node.separate {
             *l = renamed.get(l).copied().unwrap_or(*l);
         }
-        band.body.iter_mut().for_each(|t| rename_separate(t, renamed));
+        loop_node.body.iter_mut().for_each(|t| rename_separate(t, renamed));
     }
 }
 
@@ -70,17 +70,17 @@ fn copy(
             schedule.substitute_loop(*s, from, &Affine::var(to));
             Ok(())
         }
-        Tree::Loop(band) => {
-            let info = schedule.iterators[&band.id].clone();
+        Tree::Loop(loop_node) => {
+            let info = schedule.iterators[&loop_node.id].clone();
             let fresh = schedule.fresh_loop(info.name, info.ty);
-            for child in &mut band.body {
+            for child in &mut loop_node.body {
                 copy(schedule, child, from, to, point, paths, renamed)?;
             }
-            for s in crate::schedule::all_leaves(&band.body) {
-                schedule.substitute_loop(s, band.id, &Affine::var(fresh));
+            for s in crate::schedule::all_leaves(&loop_node.body) {
+                schedule.substitute_loop(s, loop_node.id, &Affine::var(fresh));
             }
-            renamed.insert(band.id, fresh);
-            band.id = fresh;
+            renamed.insert(loop_node.id, fresh);
+            loop_node.id = fresh;
             Ok(())
         }
         Tree::Contraction(_) => Err("a contracted statement cannot be split".into()),

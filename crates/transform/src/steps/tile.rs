@@ -6,7 +6,7 @@
 //!
 //! *Legal when* the judge finds the loops permutable. *Refused when* they are not perfectly nested or run backwards.
 
-use crate::schedule::{Band, Schedule, Tree, all_leaves};
+use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, Constraint, Execution, LoopId};
 
 /// Iterations per tile, at most: products of counters and sizes stay far from the ends of the integer types.
@@ -17,20 +17,20 @@ pub(crate) fn edit(schedule: &mut Schedule, loops: &[LoopId], sizes: &[i64]) -> 
     if loops.len() != sizes.len() || sizes.iter().any(|n| !(2..=MAX_SIZE).contains(n)) {
         return Err(format!("every tiled loop needs a size from 2 to {MAX_SIZE}"));
     }
-    super::band(schedule, top)?;
+    super::loop_node(schedule, top)?;
     let chain = super::perfect_chain(schedule, top);
     if chain.get(..loops.len()) != Some(loops) {
         return Err("the loops are not perfectly nested in this order".into());
     }
     let mut tiles = Vec::new();
     for (id, size) in loops.iter().zip(sizes) {
-        let band = super::band(schedule, *id)?.clone();
-        if band.reverse {
+        let loop_node = super::loop_node(schedule, *id)?.clone();
+        if loop_node.reverse {
             return Err(format!("loop {} runs backwards", schedule.loop_name(*id)));
         }
         let info = schedule.iterators[id].clone();
         let tile = schedule.fresh_loop(format!("{}t", info.name), info.ty);
-        for s in all_leaves(&band.body) {
+        for s in all_leaves(&loop_node.body) {
             let start = Affine::term(tile, *size);
             let domain = &mut schedule.statements[s].domain;
             domain.push(Constraint::ge(Affine::var(*id), start.clone()));
@@ -38,15 +38,15 @@ pub(crate) fn edit(schedule: &mut Schedule, loops: &[LoopId], sizes: &[i64]) -> 
         }
         tiles.push(tile);
     }
-    let innermost = |b: &Band| b.body.iter().all(|t| matches!(t, Tree::Leaf(_)));
-    if loops.len() > 1 || schedule.band(top).is_some_and(innermost) {
-        let point = schedule.band_mut(top).ok_or_else(|| super::no_loop(top))?;
+    let innermost = |b: &LoopNode| b.body.iter().all(|t| matches!(t, Tree::Leaf(_)));
+    if loops.len() > 1 || schedule.loop_node(top).is_some_and(innermost) {
+        let point = schedule.loop_node_mut(top).ok_or_else(|| super::no_loop(top))?;
         point.separate = loops.to_vec();
     }
     let (siblings, k) = schedule.siblings_mut(top).ok_or_else(|| super::no_loop(top))?;
     let mut tree = siblings[k].clone();
     for id in tiles.into_iter().rev() {
-        tree = Tree::Loop(Band {
+        tree = Tree::Loop(LoopNode {
             id,
             reverse: false,
             execution: Execution::Sequential,

@@ -16,7 +16,7 @@ pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, factor: i64) -> Result<(
         return Err(format!("a body is repeated at most {MAX_FACTOR} times"));
     }
     tile::edit(schedule, &[at], &[factor])?;
-    let band = schedule.band_mut(at).ok_or_else(|| super::no_loop(at))?;
-    band.execution = Execution::Unrolled;
+    let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;
+    loop_node.execution = Execution::Unrolled;
     Ok(())
 }

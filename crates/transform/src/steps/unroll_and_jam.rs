@@ -11,7 +11,7 @@ use crate::schedule::Schedule;
 use oxeye_ir::{Execution, LoopId};
 
 pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, factor: i64) -> Result<(), String> {
-    super::band(schedule, at)?;
+    super::loop_node(schedule, at)?;
     let inner = super::perfect_chain(schedule, at)[1..].to_vec();
     let Some(first) = inner.first().copied() else {
         return Err(format!("loop {} holds no loop to jam", schedule.loop_name(at)));
@@ -23,10 +23,10 @@ pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, factor: i64) -> Result<(
     let mut order = inner;
     order.push(at);
     interchange::permute_chain(schedule, at, &order)?;
-    let band = schedule.band_mut(at).ok_or_else(|| super::no_loop(at))?;
-    band.execution = Execution::Unrolled;
-    band.separate = Vec::new();
-    let band = schedule.band_mut(first).ok_or_else(|| super::no_loop(first))?;
-    band.separate = vec![at];
+    let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;
+    loop_node.execution = Execution::Unrolled;
+    loop_node.separate = Vec::new();
+    let loop_node = schedule.loop_node_mut(first).ok_or_else(|| super::no_loop(first))?;
+    loop_node.separate = vec![at];
     Ok(())
 }

@@ -12,11 +12,11 @@ use crate::schedule::{Schedule, Tree};
 use oxeye_ir::{Execution, LoopId};
 
 pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, policy: Policy) -> Result<(), String> {
-    let band = super::band(schedule, at)?;
-    if band.body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
+    let loop_node = super::loop_node(schedule, at)?;
+    if loop_node.body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
         return Err(format!("loop {} is not innermost", schedule.loop_name(at)));
     }
-    if band.execution != Execution::Sequential {
+    if loop_node.execution != Execution::Sequential {
         return Err(format!("loop {} already runs concurrently", schedule.loop_name(at)));
     }
     let reductions = needed_reductions(
@@ -26,7 +26,7 @@ pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, policy: Policy) -> Resul
         |_| true,
         |reductions| Execution::Vector { lanes: None, reductions },
     )?;
-    let band = schedule.band_mut(at).ok_or_else(|| super::no_loop(at))?;
-    band.execution = Execution::Vector { lanes: None, reductions };
+    let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;
+    loop_node.execution = Execution::Vector { lanes: None, reductions };
     Ok(())
 }

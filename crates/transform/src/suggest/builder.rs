@@ -7,7 +7,7 @@ use crate::schedule::{Schedule, Tree, all_leaves};
 use crate::steps::{self, perfect_chain};
 use crate::template::{BlockShape, Shares};
 use crate::{Policy, generate, legality};
-use oxeye_ir::{Distribution, Execution, LoopId};
+use oxeye_ir::{Execution, LoopId, OmpSchedule};
 
 /// Iterations of a loop without loops inside that a thread takes at a time.
 const CHUNK: i64 = 512;
@@ -88,7 +88,7 @@ impl Builder {
             .assignment()
             .map_or(8, |a| self.schedule.program.array(a.target.array).element.bytes());
         let blocks = contraction::blocks(shape, &self.machine, element);
-        let parallel = shares.map(uneven_distribution);
+        let parallel = shares.map(uneven_schedule);
         self.step(Transformation::Contract { stmt, row, column, depth, blocks, parallel })
     }
 
@@ -116,15 +116,15 @@ impl Builder {
     /// Makes the loop, or else the loops inside, parallel. Starting a team inside `n_outer` sequential loops must pay
     /// every time, so a loop on its own is not shared there, nor anything below two of them that holds no loop.
     fn parallelize(&mut self, id: LoopId, n_outer: usize, shares: Shares) -> bool {
-        let Some(band) = self.schedule.band(id) else { return false };
-        if band.execution != Execution::Sequential {
+        let Some(loop_node) = self.schedule.loop_node(id) else { return false };
+        if loop_node.execution != Execution::Sequential {
             return true;
         }
-        let inner = top_loops(&band.body);
-        let distribution = match shares {
-            Shares::Fitting if self.uneven(id) => Distribution::Dynamic,
-            Shares::Fitting | Shares::Static => Distribution::Static,
-            Shares::Dynamic => Distribution::Dynamic,
+        let inner = top_loops(&loop_node.body);
+        let omp_schedule = match shares {
+            Shares::Fitting if self.uneven(id) => OmpSchedule::Dynamic,
+            Shares::Fitting | Shares::Static => OmpSchedule::Static,
+            Shares::Dynamic => OmpSchedule::Dynamic,
         };
         if inner.is_empty() {
             let deeper = |s: &Schedule| s.paths().iter().any(|p| p.len() > n_outer + 1);
@@ -132,18 +132,18 @@ impl Builder {
                 return false;
             }
             // A strip per chunk of work keeps the vector loop whole; all strips are alike.
-            let distribution =
-                if shares == Shares::Dynamic { Distribution::Dynamic } else { Distribution::Static };
+            let omp_schedule =
+                if shares == Shares::Dynamic { OmpSchedule::Dynamic } else { OmpSchedule::Static };
             let mut trial = self.clone();
             if trial.step_unjudged(Transformation::Tile { loops: vec![id], sizes: vec![CHUNK] }).is_ok()
                 && let Some(tile) = parent_of(&trial.schedule.roots, id)
-                && trial.step(Transformation::Parallelize { at: tile, distribution }).is_ok()
+                && trial.step(Transformation::Parallelize { at: tile, omp_schedule }).is_ok()
             {
                 *self = trial;
                 return true;
             }
         }
-        if n_outer <= 2 && self.step(Transformation::Parallelize { at: id, distribution }).is_ok() {
+        if n_outer <= 2 && self.step(Transformation::Parallelize { at: id, omp_schedule }).is_ok() {
             return true;
         }
         let mut any = false;
@@ -155,8 +155,8 @@ impl Builder {
 
     /// Whether the work in an iteration of the loop depends on which it is.
     fn uneven(&self, id: LoopId) -> bool {
-        let Some(band) = self.schedule.band(id) else { return false };
-        all_leaves(&band.body).into_iter().any(|s| {
+        let Some(loop_node) = self.schedule.loop_node(id) else { return false };
+        all_leaves(&loop_node.body).into_iter().any(|s| {
             self.schedule.statements[s]
                 .domain
                 .iter()
@@ -165,7 +165,7 @@ impl Builder {
     }
 
     fn is_inside(&self, inner: LoopId, outer: LoopId) -> bool {
-        self.schedule.band(outer).is_some_and(|b| {
+        self.schedule.loop_node(outer).is_some_and(|b| {
             fn go(trees: &[Tree], id: LoopId) -> bool {
                 trees.iter().any(|t| matches!(t, Tree::Loop(b) if b.id == id || go(&b.body, id)))
             }
@@ -180,7 +180,7 @@ impl Builder {
         for top in loops {
             let chain = perfect_chain(&self.schedule, top);
             let Some((last, outer)) = chain.split_last() else { continue };
-            let inner = self.schedule.band(*last).map(|b| top_loops(&b.body)).unwrap_or_default();
+            let inner = self.schedule.loop_node(*last).map(|b| top_loops(&b.body)).unwrap_or_default();
             if !inner.is_empty() && n_outer == 0 && outer.is_empty() {
                 any |= self.strip_parallel(inner, 1, width);
                 continue;
@@ -204,7 +204,7 @@ impl Builder {
             if trial.rotate(*last, &back).is_err() {
                 continue;
             }
-            let parallel = Transformation::Parallelize { at: strip, distribution: Distribution::Static };
+            let parallel = Transformation::Parallelize { at: strip, omp_schedule: OmpSchedule::Static };
             if trial.step(parallel).is_ok() {
                 *self = trial;
                 any = true;
@@ -233,11 +233,11 @@ impl Builder {
     /// (`scattered`: everywhere).
     pub(crate) fn vectorize(&mut self, scattered: bool) {
         for id in innermost_loops(&self.schedule.roots) {
-            let Some(band) = self.schedule.band(id) else { continue };
-            if band.execution != Execution::Sequential {
+            let Some(loop_node) = self.schedule.loop_node(id) else { continue };
+            if loop_node.execution != Execution::Sequential {
                 continue;
             }
-            let stmts = all_leaves(&band.body);
+            let stmts = all_leaves(&loop_node.body);
             let contiguous = stmts.iter().all(|s| {
                 let n = self.schedule.statements[*s].accesses.len() as f64;
                 order::innermost_cost(&self.schedule, *s, id) <= 0.3 * n
@@ -254,9 +254,9 @@ impl Builder {
 }
 
 /// How concurrent work whose parts differ is shared.
-pub(crate) fn uneven_distribution(shares: Shares) -> Distribution {
+pub(crate) fn uneven_schedule(shares: Shares) -> OmpSchedule {
     match shares {
-        Shares::Static => Distribution::Static,
-        Shares::Fitting | Shares::Dynamic => Distribution::Dynamic,
+        Shares::Static => OmpSchedule::Static,
+        Shares::Fitting | Shares::Dynamic => OmpSchedule::Dynamic,
     }
 }

@@ -66,25 +66,25 @@ fn block(
             continue;
         }
         done.push(outer);
-        let only_child = |b: &Builder, l: LoopId| b.schedule.band(l).is_some_and(|b| b.body.len() == 1);
+        let only_child = |b: &Builder, l: LoopId| b.schedule.loop_node(l).is_some_and(|b| b.body.len() == 1);
         if !only_child(builder, outer) || parent_of(&builder.schedule.roots, inner) != Some(outer) {
             return None;
         }
         builder.step(Transformation::Split { at: outer, point: end.clone() }).ok()?;
         let behind = next_sibling(&builder.schedule.roots, outer)?;
-        let [inner] = top_loops(&builder.schedule.band(behind)?.body).try_into().ok()?;
+        let [inner] = top_loops(&builder.schedule.loop_node(behind)?.body).try_into().ok()?;
         builder.step(Transformation::Split { at: inner, point: end.clone() }).ok()?;
         builder.step(Transformation::Distribute { at: behind, before: Some(1) }).ok()?;
         let trailing = next_sibling(&builder.schedule.roots, behind)?;
         let holder = parent_of(&builder.schedule.roots, trailing)?;
         let position = builder
             .schedule
-            .band(holder)?
+            .loop_node(holder)?
             .body
             .iter()
             .position(|t| matches!(t, Tree::Loop(b) if b.id == trailing))?;
         builder.step(Transformation::Distribute { at: holder, before: Some(position) }).ok()?;
-        let leaf = *all_leaves(&builder.schedule.band(trailing)?.body).first()?;
+        let leaf = *all_leaves(&builder.schedule.loop_node(trailing)?.body).first()?;
         let original = updates.iter().find(|(u, _)| builder.schedule.statements[leaf].origin == *u)?.1;
         builder.contract(leaf, original, shape, shares).ok()?;
     }

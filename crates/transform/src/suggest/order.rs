@@ -231,7 +231,7 @@ impl Arranger<'_> {
     }
 
     fn reverse(&self, id: LoopId) -> bool {
-        self.schedule.band(id).is_some_and(|b| b.reverse)
+        self.schedule.loop_node(id).is_some_and(|b| b.reverse)
     }
 
     /// Iterators for a component: the best legal combination.

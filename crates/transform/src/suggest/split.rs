@@ -42,7 +42,7 @@ fn cut(builder: &mut Builder, id: LoopId, outer: &mut Vec<LoopId>) -> Option<()>
         return None;
     }
     for piece in pieces {
-        let inner = top_loops(&builder.schedule.band(piece)?.body);
+        let inner = top_loops(&builder.schedule.loop_node(piece)?.body);
         outer.push(piece);
         for l in inner {
             cut(builder, l, outer)?;
@@ -54,9 +54,9 @@ fn cut(builder: &mut Builder, id: LoopId, outer: &mut Vec<LoopId>) -> Option<()>
 
 /// Outer iterators that index some array where `id` indexes it elsewhere.
 fn crossings(schedule: &Schedule, id: LoopId, outer: &[LoopId]) -> Vec<LoopId> {
-    let Some(band) = schedule.band(id) else { return Vec::new() };
+    let Some(loop_node) = schedule.loop_node(id) else { return Vec::new() };
     let mut found = BTreeSet::new();
-    for s in all_leaves(&band.body) {
+    for s in all_leaves(&loop_node.body) {
         let statement = &schedule.statements[s];
         for a in &statement.accesses {
             for b in statement.accesses.iter().filter(|b| b.array == a.array && (a.write || b.write)) {

@@ -4,7 +4,7 @@
 //! "Using time skewing to eliminate idle time due to memory bandwidth and network limitations", 2000); tiles along a
 //! wavefront run in parallel.
 
-use super::builder::{Builder, Unfit, uneven_distribution};
+use super::builder::{Builder, Unfit, uneven_schedule};
 use super::tree::parent_of;
 use crate::legality::pair_system;
 use crate::recipe::{Dimension, StatementSchedule, Transformation};
@@ -34,7 +34,7 @@ pub(crate) fn time_tiles(
     };
     let nested = paths.iter().all(|p| p.len() >= 2 && p[0] == time);
     let carried = schedule.pairs.iter().any(|p| p.depth == Some(0));
-    if !nested || !carried || schedule.band(time).is_none_or(|b| b.reverse) {
+    if !nested || !carried || schedule.loop_node(time).is_none_or(|b| b.reverse) {
         return Err(unfit("the nest is no time loop around sweeps that depend on those before"));
     }
     if schedule.statements.len() > MOST_SWEEPS {
@@ -163,7 +163,7 @@ fn tile(
         for l in paths[s].iter().skip(1).filter(|l| !row[s].uses(**l)) {
             dimensions.push(Dimension::By {
                 expr: Affine::var(*l),
-                reverse: schedule.band(*l).is_some_and(|b| b.reverse),
+                reverse: schedule.loop_node(*l).is_some_and(|b| b.reverse),
             });
             dimensions.push(Dimension::At(0));
         }
@@ -179,10 +179,10 @@ fn tile(
         builder.step(Transformation::Distribute { at: r, before: None }).ok()?;
     }
     if let Some(shares) = shares {
-        let distribution = uneven_distribution(shares);
+        let omp_schedule = uneven_schedule(shares);
         builder.step_unjudged(Transformation::Skew { inner: row_tile, outer: time_tile, factor: 1 }).ok()?;
         builder.step_unjudged(Transformation::Interchange { outer: time_tile, inner: row_tile }).ok()?;
-        builder.step(Transformation::Parallelize { at: time_tile, distribution }).ok()?;
+        builder.step(Transformation::Parallelize { at: time_tile, omp_schedule }).ok()?;
     }
     Some(())
 }

@@ -62,7 +62,7 @@ fn chain_to(schedule: &Schedule, innermost: LoopId) -> Vec<LoopId> {
     let mut current = innermost;
     while let Some(parent) = parent_of(&schedule.roots, current)
         && perfect_chain(schedule, parent).len() == chain.len() + 1
-        && schedule.band(parent).is_some_and(|b| b.execution == Execution::Sequential)
+        && schedule.loop_node(parent).is_some_and(|b| b.execution == Execution::Sequential)
     {
         chain.insert(0, parent);
         current = parent;
@@ -79,7 +79,7 @@ fn side(schedule: &Schedule, loops: &[LoopId], bytes: u64) -> Option<i64> {
 /// Bytes of the cache lines that a tile touches. Accesses that differ by constants count once.
 fn footprint(schedule: &Schedule, loops: &[LoopId], side: i64) -> f64 {
     let stmts =
-        loops.first().and_then(|l| schedule.band(*l)).map(|b| all_leaves(&b.body)).unwrap_or_default();
+        loops.first().and_then(|l| schedule.loop_node(*l)).map(|b| all_leaves(&b.body)).unwrap_or_default();
     let points = (side as f64).powi(loops.len() as i32);
     let mut seen = BTreeSet::new();
     let mut total = 0.0;

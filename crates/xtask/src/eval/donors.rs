@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use oxeye_database::{EmbeddingSpace, NewEntry, Order, RecipeStore, SqliteStore, Verdict};
-use oxeye_transform::LearntRecipe;
+use oxeye_transform::StoredRecipe;
 use oxeye_transform::template::{Independent, Loops, Order as LoopOrder, Strategy, Template, Threads};
 
 /// A nest of the database.
@@ -121,7 +121,7 @@ pub(crate) fn donors(store: &SqliteStore) -> Result<Vec<Donor>> {
 /// What gained and how much, of an entry that did. Recipes that were edited by hand or by a search, and no longer come from
 /// a template, have no kind.
 fn gain(content: &NewEntry) -> Option<(Kind, f64)> {
-    let template = LearntRecipe::from_json(content.recipe.steps.value()).ok()?.template?;
+    let template = StoredRecipe::from_json(content.recipe.steps.value()).ok()?.template?;
     let speedup = content.speedup().filter(|_| content.verdict == Verdict::Gained)?;
     Some((Kind::of(&template), speedup))
 }

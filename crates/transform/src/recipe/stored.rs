@@ -4,21 +4,21 @@ use super::Recipe;
 use crate::template::Template;
 use serde::{Deserialize, Serialize};
 
-/// Name and version of the form that remembered recipes have: JSON of a [`LearntRecipe`].
-pub const LEARNT_RECIPE_FORMAT: &str = "oxeye.learnt-recipe/1";
+/// Name and version of the form that remembered recipes have: JSON of a [`StoredRecipe`].
+pub const STORED_RECIPE_FORMAT: &str = "oxeye.learnt-recipe/1";
 
 /// A recipe as it is remembered. The template carries over to other nests and machines; the steps speak of the loops of
 /// the nest they were measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LearntRecipe {
+pub struct StoredRecipe {
     /// What the recipe was made from, if from a template.
     pub template: Option<Template>,
     /// The steps; none where the template says it all.
     pub steps: Recipe,
 }
 
-impl LearntRecipe {
-    /// Its form as JSON, [`LEARNT_RECIPE_FORMAT`].
+impl StoredRecipe {
+    /// Its form as JSON, [`STORED_RECIPE_FORMAT`].
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -43,17 +43,17 @@ mod tests {
             "template": "source threads simd",
             "steps": [{"step": "vectorize", "at": 3}],
         });
-        let recipe = LearntRecipe::from_json(text.clone()).unwrap();
+        let recipe = StoredRecipe::from_json(text.clone()).unwrap();
         assert_eq!(recipe.steps.steps.len(), 1);
         assert_eq!(recipe.to_json(), text);
-        let bare = LearntRecipe { template: None, steps: Recipe::default() };
-        assert_eq!(LearntRecipe::from_json(bare.to_json()), Ok(bare));
+        let bare = StoredRecipe { template: None, steps: Recipe::default() };
+        assert_eq!(StoredRecipe::from_json(bare.to_json()), Ok(bare));
     }
 
     #[test]
     fn what_is_no_recipe_is_refused() {
         for wrong in [json!([1]), json!({"template": null}), json!({"template": "no such", "steps": []})] {
-            assert!(LearntRecipe::from_json(wrong.clone()).is_err(), "{wrong}");
+            assert!(StoredRecipe::from_json(wrong.clone()).is_err(), "{wrong}");
         }
     }
 }

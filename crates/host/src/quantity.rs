@@ -18,7 +18,7 @@ pub enum Provenance {
 
 /// A number with its provenance, and with its spread where it was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct Quantity {
     /// The number, in the unit of the field it stands in. The median of the samples where it was measured, unless that
     /// field says that it is the best of them.
     pub value: f64,
@@ -30,24 +30,24 @@ pub struct Figure {
     pub provenance: Provenance,
 }
 
-impl Figure {
+impl Quantity {
     /// The median of measured samples; `None` without a sample, or with one that is not a positive finite number.
-    pub fn median_of(samples: &[f64]) -> Option<Figure> {
+    pub fn median_of(samples: &[f64]) -> Option<Quantity> {
         let sorted = sorted(samples)?;
         let value = quantile(&sorted, 0.5);
         let spread = (quantile(&sorted, 0.75) - quantile(&sorted, 0.25)) / 2.0 / value;
-        Some(Figure { value, spread, samples: sorted.len() as u32, provenance: Provenance::Measured })
+        Some(Quantity { value, spread, samples: sorted.len() as u32, provenance: Provenance::Measured })
     }
 
-    /// The largest of measured samples, with the spread of all of them. `None` as for [`Figure::median_of`].
-    pub fn best_of(samples: &[f64]) -> Option<Figure> {
-        let median = Figure::median_of(samples)?;
-        Some(Figure { value: samples.iter().copied().fold(median.value, f64::max), ..median })
+    /// The largest of measured samples, with the spread of all of them. `None` as for [`Quantity::median_of`].
+    pub fn best_of(samples: &[f64]) -> Option<Quantity> {
+        let median = Quantity::median_of(samples)?;
+        Some(Quantity { value: samples.iter().copied().fold(median.value, f64::max), ..median })
     }
 
-    /// This figure times a factor, with a provenance of its own if the factor is not exact.
-    pub fn scaled(self, factor: f64, provenance: Provenance) -> Figure {
-        Figure { value: self.value * factor, provenance, ..self }
+    /// This quantity times a factor, with a provenance of its own if the factor is not exact.
+    pub fn scaled(self, factor: f64, provenance: Provenance) -> Quantity {
+        Quantity { value: self.value * factor, provenance, ..self }
     }
 }
 
@@ -76,18 +76,18 @@ mod tests {
     #[test]
     fn summaries_of_samples() {
         let samples = [4.0, 1.0, 2.0, 3.0, 5.0];
-        let median = Figure::median_of(&samples).expect("samples are sound");
+        let median = Quantity::median_of(&samples).expect("samples are sound");
         assert_eq!((median.value, median.samples), (3.0, 5));
         assert!((median.spread - 1.0 / 3.0).abs() < 1e-12);
-        let best = Figure::best_of(&samples).expect("samples are sound");
+        let best = Quantity::best_of(&samples).expect("samples are sound");
         assert_eq!((best.value, best.spread), (5.0, median.spread));
     }
 
     #[test]
     fn unsound_samples_give_no_figure() {
         for samples in [&[][..], &[1.0, 0.0], &[f64::NAN], &[f64::INFINITY], &[-1.0]] {
-            assert_eq!(Figure::median_of(samples), None, "{samples:?}");
-            assert_eq!(Figure::best_of(samples), None, "{samples:?}");
+            assert_eq!(Quantity::median_of(samples), None, "{samples:?}");
+            assert_eq!(Quantity::best_of(samples), None, "{samples:?}");
         }
     }
 }
