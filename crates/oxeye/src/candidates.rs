@@ -6,7 +6,7 @@ use crate::{Captured, DonorSearch, Error, NestDescription, Tuner};
 use indexmap::IndexMap;
 use oxeye_codegen::{RenderOptions, render_nest};
 use oxeye_ir::{LoopId, Nest, Program};
-use oxeye_transform::template::Template;
+use oxeye_transform::templates::Template;
 use oxeye_transform::{Applied, Machine, Policy, Recipe, Suggestion, Suggestions, apply, suggest};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

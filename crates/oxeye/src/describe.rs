@@ -7,7 +7,7 @@ use oxeye_embed::{
     EmbedError, Encoder, FEATURE_SCHEMA, HostVector, NestGraph, NodeKind, ProfileVector, graph, hand_made,
 };
 use oxeye_ir::{Nest, Program, Storage, SymId};
-use oxeye_transform::template::MOST_NORMAL_STATEMENTS;
+use oxeye_transform::templates::MOST_NORMAL_STATEMENTS;
 use oxeye_transform::{NormalNest, Policy, normalize_nest};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ use oxeye_measure::{
     Argument, CompileJob, MeasureError, Outputs, Rejection, Replay, Sample, Tolerance, compile_all, verify,
 };
 use oxeye_profile::NestProfile;
-use oxeye_transform::template::Template;
+use oxeye_transform::templates::Template;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -23,7 +23,7 @@ pub struct Record {
     pub compiler: String,
     /// Flags for all versions.
     pub flags: String,
-    /// [`oxeye_transform::template::PANEL_VERSION`].
+    /// [`oxeye_transform::templates::PANEL_VERSION`].
     pub panel_version: u32,
     /// Bytes of the arrays.
     pub footprint_bytes: f64,

@@ -5,13 +5,13 @@ use crate::generate::generate;
 use crate::record::{Record, Response, Retest, Status};
 use oxeye_embed::{HostVector, ScheduleFeature, schedule_features};
 use oxeye_ir::{Program, SymId};
-use oxeye_transform::template::{PANEL_VERSION, panel};
+use oxeye_transform::templates::{PANEL_VERSION, panel};
 use oxeye_transform::{Policy, normalize_nest};
 
 /// A record with made-up times.
 pub(crate) fn record(k: usize) -> Record {
     let nest = generate(9, k + 1).swap_remove(k);
-    let response = |(t, template): (usize, &oxeye_transform::template::Template)| {
+    let response = |(t, template): (usize, &oxeye_transform::templates::Template)| {
         let timed = (t + k).is_multiple_of(3) || t == 0;
         let seconds = timed.then(|| 1e-3 * (1 + (t * 7 + k) % 5) as f64);
         Response {

@@ -87,7 +87,10 @@ fn nested(what: &str, schedule: &Schedule, outer: LoopId, how: &str) -> String {
     format!("{what} would be inside loop {}, which already runs {how}", schedule.loop_name(outer))
 }
 
-fn any_contraction(trees: &[Tree], f: &dyn Fn(&crate::contract::Contraction) -> bool) -> bool {
+fn any_contraction(
+    trees: &[Tree],
+    f: &dyn Fn(&crate::steps::packed_contraction::Contraction) -> bool,
+) -> bool {
     trees.iter().any(|t| match t {
         Tree::Contraction(c) => f(c),
         Tree::Loop(b) => any_contraction(&b.body, f),
@@ -336,7 +339,10 @@ pub(crate) fn accumulates(schedule: &Schedule, pair: &OriginalPair, policy: Poli
 }
 
 /// The contraction that computes a statement, if one does.
-pub(crate) fn contraction_of(trees: &[Tree], s: usize) -> Option<&crate::contract::Contraction> {
+pub(crate) fn contraction_of(
+    trees: &[Tree],
+    s: usize,
+) -> Option<&crate::steps::packed_contraction::Contraction> {
     trees.iter().find_map(|tree| match tree {
         Tree::Contraction(c) if c.statements.contains(&s) => Some(&**c),
         Tree::Loop(b) => contraction_of(&b.body, s),

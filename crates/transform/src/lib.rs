@@ -3,7 +3,7 @@
 //! [`apply`] takes a nest and a [`Recipe`] and gives back a nest that computes the same, or a [`Refusal`] that says which
 //! step cannot be proved and why. Transformations only edit a schedule; legality is decided in one place, by an exact
 //! integer test over all pairs of dependent statement instances. [`suggest`] proposes recipes for a nest and a machine's
-//! cache sizes, made from [templates](template) that fit any nest and machine.
+//! cache sizes, made from [templates](templates) that fit any nest and machine.
 //!
 //! ```
 //! use oxeye_ir::Program;
@@ -53,7 +53,6 @@
 //! This crate knows nothing of C, compilers, clocks or databases.
 
 mod accumulate;
-mod contract;
 mod generate;
 mod legality;
 mod normalize;
@@ -63,18 +62,17 @@ mod schedule;
 mod space;
 pub mod steps;
 mod storage;
-mod suggest;
-pub mod template;
+pub mod templates;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use contract::Blocks;
 pub use normalize::{Change, LogEntry, NormalForm, NormalNest, normalize, normalize_nest};
 pub use recipe::{
     Dimension, Recipe, RecipeError, STORED_RECIPE_FORMAT, StatementSchedule, StoredRecipe, TRANSFORMATIONS,
     Transformation, TransformationInfo,
 };
-pub use suggest::{Machine, Suggestion, Suggestions, suggest};
+pub use steps::packed_contraction::Blocks;
+pub use templates::strategies::{Machine, Suggestion, Suggestions, suggest};
 
 use oxeye_ir::{Nest, Program};
 use schedule::Schedule;

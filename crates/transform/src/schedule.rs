@@ -5,7 +5,7 @@
 //! the new ones) and *domain* (constraints on the new ones). [`crate::legality`] compares the tree's order with the
 //! original one; [`crate::generate`] turns the tree back into an IR nest with explicit bounds.
 
-use crate::contract::Contraction;
+use crate::steps::packed_contraction::Contraction;
 use indexmap::IndexMap;
 use oxeye_ir::{
     Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Form, Loop, LoopId,

@@ -3,9 +3,9 @@
 //! Each is a function of its source of choices. Recipes name loops and statements that exist at their step, so that most
 //! are refused for their legality rather than for their form.
 
-use crate::contract::Blocks;
 use crate::recipe::{Dimension, Recipe, StatementSchedule, Transformation};
 use crate::schedule::{Schedule, Tree};
+use crate::steps::packed_contraction::Blocks;
 use crate::{Applied, Policy, Refusal, generate, legality, steps};
 use oxeye_ir::testing::{Random, Sample};
 use oxeye_ir::{Affine, LoopId, Nest, OmpSchedule, Program, StmtId};

@@ -5,7 +5,7 @@ mod common;
 use common::{Outcome, cases, check_with, forget_scalars, kernels, whole_numbers};
 use oxeye_ir::ScalarType;
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
-use oxeye_transform::template::{Instantiator, Template, panel};
+use oxeye_transform::templates::{Instantiator, Template, panel};
 use oxeye_transform::testing::random_product;
 use oxeye_transform::{Machine, Policy, Recipe, suggest};
 

@@ -4,7 +4,7 @@ use super::rng::Rng;
 use super::space::edits;
 use super::trial::Plan;
 use crate::Recipe;
-use oxeye_transform::template::{BlockShape, Loops, Strategy, Template, panel};
+use oxeye_transform::templates::{BlockShape, Loops, Strategy, Template, panel};
 use std::collections::HashSet;
 
 /// A candidate that gave the right outputs, or the original.

@@ -5,7 +5,7 @@ use super::space::digest;
 use super::trial::{Outcome, Plan};
 use crate::candidates::CandidateState;
 use crate::{Captured, DonorSearch, Error, Recipe, Tuner};
-use oxeye_transform::template::Template;
+use oxeye_transform::templates::Template;
 use serde::Serialize;
 
 /// What one way of finding donors picked for a nest.

@@ -13,7 +13,7 @@ use super::space::{Space, Unfit};
 use super::trial::{Measurement, Outcome, Plan, Proposal, Tried};
 use crate::roof::ENOUGH_PERCENT;
 use crate::{Error, Recipe};
-use oxeye_transform::template::{Template, Threads};
+use oxeye_transform::templates::{Template, Threads};
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 

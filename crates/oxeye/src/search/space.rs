@@ -5,7 +5,7 @@ use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, prove};
 use crate::{Recipe, Transformation};
 use oxeye_ir::{Nest, Program};
 use oxeye_transform::Machine;
-use oxeye_transform::template::{Instantiator, Template};
+use oxeye_transform::templates::{Instantiator, Template};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 

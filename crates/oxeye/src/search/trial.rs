@@ -1,7 +1,7 @@
 //! What is tried, and what comes of it.
 
 use crate::{Recipe, Verdict};
-use oxeye_transform::template::Template;
+use oxeye_transform::templates::Template;
 use serde::{Deserialize, Serialize};
 
 /// Something to try.

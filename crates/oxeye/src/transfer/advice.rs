@@ -9,7 +9,7 @@ use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, proved}
 use crate::{NestDescription, Recipe, StoredRecipe, Transformation};
 use oxeye_database::EntryId;
 use oxeye_ir::{Nest, Program};
-use oxeye_transform::template::{Base, Instantiator, Loops, Order, Strategy, Template, panel};
+use oxeye_transform::templates::{Base, Instantiator, Loops, Order, Strategy, Template, panel};
 use oxeye_transform::{Change, Machine, Suggestions};
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use crate::NestDescription;
 use oxeye_embed::{Encoder, HostVector, ScheduleFeatures, schedule_features};
 use oxeye_ir::{Nest, Program, SymId};
 use oxeye_transform::Applied;
-use oxeye_transform::template::{PANEL_VERSION, Template};
+use oxeye_transform::templates::{PANEL_VERSION, Template};
 
 /// Predictions for the schedules of one nest.
 pub(crate) trait Predict: Sync {

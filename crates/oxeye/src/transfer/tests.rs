@@ -12,7 +12,7 @@ use oxeye_database::{
 };
 use oxeye_embed::HostVector;
 use oxeye_ir::{Program, SymId};
-use oxeye_transform::template::Template;
+use oxeye_transform::templates::Template;
 use oxeye_transform::{Applied, Machine, Policy, suggest};
 
 const POLICY: Policy = Policy { reassociate: true };

@@ -2,7 +2,7 @@
 
 use crate::record::{Response, Status};
 use oxeye_ir::{Nest, Program};
-use oxeye_transform::template::{Instantiator, panel};
+use oxeye_transform::templates::{Instantiator, panel};
 use oxeye_transform::{Machine, Policy, Recipe, apply};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;

@@ -26,7 +26,7 @@ use oxeye_analysis::{executions, operations};
 use oxeye_ir::{Nest, Node, Program, SymId};
 use oxeye_measure::{CompileJob, Compiler, MeasureError, WorkDir, compile_all};
 use oxeye_transform::normalize_nest;
-use oxeye_transform::template::PANEL_VERSION;
+use oxeye_transform::templates::PANEL_VERSION;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -20,7 +20,7 @@ use oxeye::Embedder;
 use oxeye_database::{
     Context, FpPolicy, Json, Measured, NewEntry, Origin, Provenance, RecipeText, Timestamp, Verdict,
 };
-use oxeye_transform::template::{Base, Template};
+use oxeye_transform::templates::{Base, Template};
 use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -8,7 +8,7 @@
 use super::shapes::Shapes;
 use crate::recipe::{Dimension, StatementSchedule, Transformation};
 use crate::schedule::Schedule;
-use crate::suggest::order::{Level, Pair, combinations, pairs};
+use crate::templates::strategies::order::{Level, Pair, combinations, pairs};
 use crate::{Policy, generate, legality, steps};
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, LoopId, Nest, Node, Program, Var};
 use std::collections::BTreeMap;

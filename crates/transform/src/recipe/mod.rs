@@ -6,7 +6,7 @@ mod text;
 pub use stored::{STORED_RECIPE_FORMAT, StoredRecipe};
 pub use text::RecipeError;
 
-use crate::contract::Blocks;
+use crate::steps::packed_contraction::Blocks;
 use oxeye_ir::{Affine, LoopId, OmpSchedule, StmtId};
 use serde::{Deserialize, Serialize};
 

@@ -10,7 +10,7 @@
 //! ```
 
 use super::{Dimension, Recipe, StatementSchedule, Transformation};
-use crate::contract::Blocks;
+use crate::steps::packed_contraction::Blocks;
 use oxeye_ir::{Affine, LoopId, OmpSchedule, StmtId, SymId, Var};
 use std::fmt;
 use std::str::FromStr;

@@ -4,6 +4,7 @@ pub mod distribute;
 pub mod fuse;
 pub mod interchange;
 pub mod normalize;
+pub(crate) mod packed_contraction;
 pub mod parallelize;
 pub mod reorder;
 pub mod reverse;
@@ -15,7 +16,6 @@ pub mod unroll_and_jam;
 pub mod vectorize;
 
 use crate::Policy;
-use crate::contract;
 use crate::recipe::{Dimension, Transformation};
 use crate::schedule::{LoopNode, Schedule, Tree};
 use oxeye_ir::{Affine, LoopId, StmtId, Var};
@@ -42,7 +42,14 @@ pub(crate) fn edit(schedule: &mut Schedule, step: &Transformation, policy: Polic
         Transformation::Contract { stmt, row, column, depth, blocks, parallel } => {
             let s = statement(schedule, *stmt)?;
             let (place, stmts) = innermost_three(schedule, s, [*row, *column, *depth])?;
-            let c = contract::plan(schedule, stmts, [*row, *column, *depth], *blocks, *parallel, policy)?;
+            let c = packed_contraction::plan(
+                schedule,
+                stmts,
+                [*row, *column, *depth],
+                *blocks,
+                *parallel,
+                policy,
+            )?;
             let (siblings, k) = schedule.siblings_mut(place).ok_or_else(|| no_loop(place))?;
             siblings[k] = Tree::Contraction(Box::new(c));
             Ok(())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use oxeye_database::{EmbeddingSpace, NewEntry, Order, RecipeStore, SqliteStore, Verdict};
 use oxeye_transform::StoredRecipe;
-use oxeye_transform::template::{Independent, Loops, Order as LoopOrder, Strategy, Template, Threads};
+use oxeye_transform::templates::{Independent, Loops, Order as LoopOrder, Strategy, Template, Threads};
 
 /// A nest of the database.
 #[derive(Debug, Clone, PartialEq)]
@@ -229,7 +229,7 @@ pub(crate) mod tests {
             let template: Template = text.parse().expect(text);
             assert_eq!(Kind::of(&template), kind, "{text}");
         }
-        let of_panel: BTreeSet<Kind> = oxeye_transform::template::panel().iter().map(Kind::of).collect();
+        let of_panel: BTreeSet<Kind> = oxeye_transform::templates::panel().iter().map(Kind::of).collect();
         assert_eq!(of_panel, BTreeSet::from(Kind::ALL));
     }
 }

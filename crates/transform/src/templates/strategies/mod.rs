@@ -1,5 +1,5 @@
 //! Recipes worth trying for a nest, from its dependences, its strides and the sizes of the caches: the
-//! [templates](crate::template) that fit it, best guess first.
+//! [templates](crate::templates) that fit it, best guess first.
 
 pub(crate) mod builder;
 pub(crate) mod contraction;
@@ -10,7 +10,7 @@ pub(crate) mod stencil;
 pub(crate) mod tile;
 mod tree;
 
-use crate::template::{Instantiator, Template};
+use crate::templates::{Instantiator, Template};
 use crate::{Policy, Recipe};
 use builder::Unfit;
 use oxeye_ir::{Nest, Program};
@@ -51,7 +51,7 @@ pub struct Suggestions {
     pub refused: Vec<String>,
 }
 
-/// Recipes for a nest: all [templates](crate::template::templates) worth trying, instantiated.
+/// Recipes for a nest: all [templates](crate::templates::templates) worth trying, instantiated.
 pub fn suggest(program: &Program, nest: &Nest, machine: &Machine, policy: Policy) -> Suggestions {
     let mut instantiator = Instantiator::new(program, nest, machine, policy);
     let mut found = Suggestions::default();

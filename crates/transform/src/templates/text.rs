@@ -261,7 +261,7 @@ impl<'a> Words<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::panel;
+    use crate::templates::panel;
 
     #[test]
     fn the_panel_parses_back() {

@@ -174,7 +174,7 @@ fn threads(threads: Threads) -> Vec<Threads> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::panel;
+    use crate::templates::panel;
     use std::collections::{BTreeSet, HashSet};
 
     /// A walk of random mutations, as a search makes it.

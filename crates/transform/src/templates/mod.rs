@@ -8,12 +8,12 @@
 //! A template is one line of text, and is serialised as that:
 //!
 //! ```
-//! use oxeye_transform::template::{Strategy, Template};
+//! use oxeye_transform::templates::{Strategy, Template};
 //!
 //! let template: Template = "order:1 parallel-outer fused tile:l1/2 jam:4 threads simd".parse()?;
 //! assert!(matches!(template.strategy, Strategy::Loops(_)));
 //! assert_eq!(template.to_string(), "order:1 parallel-outer fused tile:l1/2 jam:4 threads simd");
-//! # Ok::<(), oxeye_transform::template::TemplateError>(())
+//! # Ok::<(), oxeye_transform::templates::TemplateError>(())
 //! ```
 //!
 //! | word | means |
@@ -33,6 +33,7 @@
 mod instantiate;
 mod neighbours;
 mod panel;
+pub(crate) mod strategies;
 mod text;
 
 pub use instantiate::{Instantiator, MOST_NORMAL_STATEMENTS, templates};

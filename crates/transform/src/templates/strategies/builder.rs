@@ -5,7 +5,7 @@ use super::{Machine, contraction, order};
 use crate::recipe::Transformation;
 use crate::schedule::{Schedule, Tree, all_leaves};
 use crate::steps::{self, perfect_chain};
-use crate::template::{BlockShape, Shares};
+use crate::templates::{BlockShape, Shares};
 use crate::{Policy, generate, legality};
 use oxeye_ir::{Execution, LoopId, OmpSchedule};
 

@@ -8,7 +8,7 @@ use super::order::{self, Preference};
 use super::tree::{next_sibling, parent_of, top_loops};
 use crate::recipe::Transformation;
 use crate::schedule::{Tree, all_leaves};
-use crate::template::{BlockShape, Shares};
+use crate::templates::{BlockShape, Shares};
 use oxeye_ir::{Affine, LoopId};
 
 /// How many loop orders to look through for one with the elimination loop outermost.

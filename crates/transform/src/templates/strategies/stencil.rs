@@ -9,7 +9,7 @@ use super::tree::parent_of;
 use crate::legality::pair_system;
 use crate::recipe::{Dimension, StatementSchedule, Transformation};
 use crate::schedule::Schedule;
-use crate::template::Shares;
+use crate::templates::Shares;
 use oxeye_analysis::omega::{Feasibility, Limit, feasible};
 use oxeye_ir::{Affine, LoopId};
 

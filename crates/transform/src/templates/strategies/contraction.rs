@@ -1,9 +1,9 @@
 //! Which statements could be contractions, and in blocks of which sizes.
 
 use super::Machine;
-use crate::contract::Blocks;
 use crate::schedule::Schedule;
-use crate::template::{BlockShape, Registers, Share};
+use crate::steps::packed_contraction::Blocks;
+use crate::templates::{BlockShape, Registers, Share};
 use oxeye_ir::{Affine, LoopId, Update};
 
 /// Statements that could be contractions: row, column and depth loops among their own.

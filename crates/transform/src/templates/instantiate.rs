@@ -3,9 +3,9 @@
 use super::{Base, BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads};
 use crate::recipe::Transformation;
 use crate::schedule::Schedule;
-use crate::suggest::builder::{Builder, Unfit};
-use crate::suggest::order::{self, Preference};
-use crate::suggest::{contraction, factor, split, stencil, tile};
+use crate::templates::strategies::builder::{Builder, Unfit};
+use crate::templates::strategies::order::{self, Preference};
+use crate::templates::strategies::{contraction, factor, split, stencil, tile};
 use crate::{Change, Machine, Policy, Recipe, generate, normalize_nest};
 use oxeye_ir::{LoopId, Nest, Program};
 use std::collections::BTreeMap;
