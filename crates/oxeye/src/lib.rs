@@ -42,63 +42,45 @@
 //! It prints nothing and parses no command line; a [`Progress`] hears what happens. It never overwrites the input
 //! unless told to by name, and writes files whole or not at all.
 
-mod candidates;
-mod captured;
-mod counted;
-mod describe;
-mod emitted;
-mod error;
-mod explain;
-mod files;
-mod finalists;
-mod html;
-mod learnt;
+mod commands;
+mod knowledge;
 mod machine;
-mod measured;
-mod options;
-mod profile_cache;
-mod profiled;
-mod progress;
-mod recipe_file;
-mod replay;
-mod report;
-mod roof;
+mod request;
 mod search;
-mod shipped;
-mod sizes;
-mod synthetic;
+mod session;
+mod stages;
 mod transfer;
-mod tuner;
 
-pub use candidates::{Candidate, CandidateState, Candidates, NestCandidates};
-pub use captured::{Captured, CapturedNest, ProgramRun};
-pub use describe::{Embedder, NestDescription};
-pub use emitted::Emitted;
-pub use error::Error;
-pub use explain::{
+pub use commands::explain::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
     NestExplanation, RefusalExplanation, TrialExplanation, explain,
 };
-pub use files::{check_writable, write_atomically};
-pub use finalists::Winner;
-pub use learnt::{recipe_text, stored_recipe};
-pub use measured::{Measured, MeasuredNest, Trial};
-pub use options::{Compiler, DonorSearch, FpPolicy, Knowledge, Options, default_output};
+pub use commands::profile::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest, profile};
+pub use commands::replay::replay;
+pub use knowledge::describe::{Embedder, NestDescription};
+pub use knowledge::shipped::{shipped_embedder, shipped_recipes};
+pub use machine::sizes::Sizes;
 pub use oxeye_frontend::Unit;
 pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation};
-pub use profiled::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest, profile};
-pub use progress::{Event, Phase, Progress, Silent};
-pub use recipe_file::{NestRecipe, RECIPE_SCHEMA, RecipeFile};
-pub use replay::replay;
-pub use report::{
-    BuildReport, DiagnosticReport, FpReport, HostReport, NestReport, ProgramReport, REPORT_SCHEMA, Report,
-    TrialReport, Verdict,
-};
+pub use request::compiler::Compiler;
+pub use request::error::Error;
+pub use request::files::{check_writable, write_atomically};
+pub use request::options::{DonorSearch, FpPolicy, Knowledge, Options, default_output};
+pub use request::progress::{Event, Phase, Progress, Silent};
+pub use request::recipe_file::{NestRecipe, RECIPE_SCHEMA, RecipeFile};
 pub use search::{
     ComparedMethod, NestSearchReport, SEARCH_SCHEMA, SearchOptions, SearchReport, search, trial_recipes,
 };
-pub use shipped::{shipped_embedder, shipped_recipes};
-pub use sizes::Sizes;
+pub use session::{Tuner, interrupt, optimize, optimize_and_learn};
+pub use stages::capture::{Captured, CapturedNest, ProgramRun};
+pub use stages::emit::Emitted;
+pub use stages::measure::select::Winner;
+pub use stages::measure::{Measured, MeasuredNest, Trial};
+pub use stages::propose::{Candidate, CandidateState, Candidates, NestCandidates};
+pub use stages::record::{recipe_text, stored_recipe};
+pub use stages::report::{
+    BuildReport, DiagnosticReport, FpReport, HostReport, NestReport, ProgramReport, REPORT_SCHEMA, Report,
+    TrialReport, Verdict,
+};
 pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Choice, Donor, DonorTrial};
-pub use tuner::{Tuner, interrupt, optimize, optimize_and_learn};

@@ -3,7 +3,7 @@
 use super::explore::State;
 use super::space::digest;
 use super::trial::{Outcome, Plan};
-use crate::candidates::CandidateState;
+use crate::stages::propose::CandidateState;
 use crate::{Captured, DonorSearch, Error, Recipe, Tuner};
 use oxeye_transform::templates::Template;
 use serde::Serialize;

@@ -11,7 +11,7 @@ use super::budget::Allowance;
 use super::rng::Rng;
 use super::space::{Space, Unfit};
 use super::trial::{Measurement, Outcome, Plan, Proposal, Tried};
-use crate::roof::ENOUGH_PERCENT;
+use crate::machine::roof::ENOUGH_PERCENT;
 use crate::{Error, Recipe};
 use oxeye_transform::templates::{Template, Threads};
 use std::collections::{BTreeMap, HashSet};
@@ -168,7 +168,7 @@ impl Explorer<'_> {
 
     /// Candidates that are compiled together.
     fn batch_size(&self) -> usize {
-        if self.baseline_seconds > crate::measured::LONG_SECONDS { LONG_BATCH } else { BATCH }
+        if self.baseline_seconds > crate::stages::measure::LONG_SECONDS { LONG_BATCH } else { BATCH }
     }
 
     /// Tries plans in order, in batches.

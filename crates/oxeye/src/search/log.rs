@@ -223,7 +223,7 @@ fn key(tried: &Tried) -> String {
 /// If the file cannot be read or is no log, there is no such trial, or it never had a recipe.
 pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
     let fail = |reason: String| Error::Recipe { path: log.to_owned(), reason };
-    crate::files::check_readable(log)?;
+    crate::request::files::check_readable(log)?;
     let text = std::fs::read_to_string(log).map_err(|source| Error::Io {
         action: "read",
         path: log.to_owned(),

@@ -23,13 +23,14 @@ pub use compare::ComparedMethod;
 pub use log::{SEARCH_SCHEMA, trial_recipes};
 pub(crate) use rng::Rng;
 
-use crate::candidates::Rendering;
-use crate::finalists::{Finalist, timing_seconds};
-use crate::measured::{Bench, Screened};
+use crate::stages::measure::select::{Finalist, timing_seconds};
+use crate::stages::measure::{Bench, Screened};
+use crate::stages::propose::Rendering;
+use crate::stages::{emit, record};
 use crate::transfer::Choice;
 use crate::{
     Captured, CapturedNest, Error, Event, Measured, MeasuredNest, Options, Phase, Progress, Report, Trial,
-    Tuner, emitted, learnt,
+    Tuner,
 };
 use budget::{Allowance, Budget, SystemClock};
 use compare::Picks;
@@ -118,7 +119,7 @@ pub fn search(
         let emitted = tuner.emit(measured)?;
         emitted.write()?;
         let report = Report { search: Some(search), ..emitted.report() };
-        Ok((report, learnt::entries(&emitted, Origin::Search)))
+        Ok((report, record::entries(&emitted, Origin::Search)))
     };
     run().map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
 }
@@ -170,7 +171,7 @@ impl Tuner<'_> {
     /// When the last nest should be done, after the start of the run: early enough for the runs of the whole program.
     fn search_end(&self, captured: &Captured) -> Duration {
         let budget = self.options.budget;
-        let final_runs = captured.program.as_ref().map_or(0.0, |p| emitted::final_seconds(p.seconds));
+        let final_runs = captured.program.as_ref().map_or(0.0, |p| emit::final_seconds(p.seconds));
         let end = budget.saturating_sub(Duration::from_secs_f64(final_runs).min(budget / 2));
         // However long capturing took, some time is left for trying.
         end.max(self.start.elapsed() + budget / 4)

@@ -1,7 +1,7 @@
 //! The schedules of one nest: what may be tried, and its proof.
 
 use super::trial::{Plan, Proposal};
-use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, prove};
+use crate::stages::propose::{CandidateState, Rendering, guarded, in_parallel, prove};
 use crate::{Recipe, Transformation};
 use oxeye_ir::{Nest, Program};
 use oxeye_transform::Machine;

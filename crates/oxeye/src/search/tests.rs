@@ -7,7 +7,7 @@ use super::space::{self, Draft, Space, digest};
 use super::trial::{Measurement, Outcome, Plan, Proposal, Tried};
 use super::trial_recipes;
 use super::workbench::Remembering;
-use crate::candidates::Rendering;
+use crate::stages::propose::Rendering;
 use crate::{Compiler, Error, Recipe};
 use oxeye_ir::Program;
 use oxeye_transform::{Machine, Policy};

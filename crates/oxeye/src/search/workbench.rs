@@ -2,7 +2,7 @@
 
 use super::explore::{Limits, Measurements};
 use super::trial::{Measurement, Outcome, Proposal};
-use crate::measured::{Bench, COMPILE_SECONDS, Patience, Screened, verdict_of};
+use crate::stages::measure::{Bench, COMPILE_SECONDS, Patience, Screened, verdict_of};
 use crate::{Captured, Error, Tuner, Verdict};
 use oxeye_measure::{MeasureError, Rejection, compile_all};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use super::donors::Donor;
 use super::predict::Predict;
 use super::remap::{Names, remap};
 use super::score::{Scenario, choose, expected};
-use crate::candidates::{CandidateState, Rendering, guarded, in_parallel, proved};
+use crate::stages::propose::{CandidateState, Rendering, guarded, in_parallel, proved};
 use crate::{NestDescription, Recipe, StoredRecipe, Transformation};
 use oxeye_database::EntryId;
 use oxeye_ir::{Nest, Program};

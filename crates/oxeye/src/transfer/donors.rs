@@ -1,6 +1,6 @@
 //! Nests of the recipe database that are like this one, with all that was tried on them.
 
-use crate::describe::{hand_made_of, static_vector};
+use crate::knowledge::describe::{hand_made_of, static_vector};
 use crate::search::Rng;
 use crate::{DonorSearch, NestDescription, StoredRecipe, stored_recipe};
 use oxeye_database::{Context, DatabaseError, Entry, EntryId, Filter, NodeEmbedding, RecipeStore, Verdict};
@@ -124,7 +124,7 @@ impl DonorFinder<'_> {
         let mut nests = self.store.nests()?;
         nests.retain(|entry| entry.content.nest.hash != own);
         let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let vectors = crate::candidates::in_parallel(&nests, n_threads, vector);
+        let vectors = crate::stages::propose::in_parallel(&nests, n_threads, vector);
         let known = nests.into_iter().zip(vectors);
         Ok(known.filter_map(|(entry, vector)| Some((entry.content.nest.hash, vector?))).collect())
     }

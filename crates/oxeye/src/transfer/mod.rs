@@ -9,7 +9,6 @@
 mod advice;
 mod align;
 mod donors;
-mod knowledge;
 mod predict;
 mod remap;
 mod score;
@@ -19,9 +18,10 @@ mod tests;
 pub use advice::{Advice, AdvisedOption, AdvisedRefusal, Choice};
 pub use align::AlignedNode;
 pub use donors::{Donor, DonorTrial};
-pub(crate) use knowledge::Recipes;
 
-use crate::{Captured, DonorSearch, Error, NestDescription, Sizes, Tuner, learnt, machine};
+use crate::machine::description as machine;
+use crate::stages::record;
+use crate::{Captured, DonorSearch, Error, NestDescription, Sizes, Tuner};
 use advice::Adviser;
 use donors::DonorFinder;
 use oxeye_ir::SymId;
@@ -65,7 +65,7 @@ impl Tuner<'_> {
             Ok(description) => description,
             Err(why) => return Ok(Err(why)),
         };
-        let (context, host) = (learnt::context(self), self.host_vector());
+        let (context, host) = (record::context(self), self.host_vector());
         let finder =
             DonorFinder { store: recipes.store(), context: &context, host: &host, seed: self.options.seed };
         let donors = finder.find(&description, how)?;

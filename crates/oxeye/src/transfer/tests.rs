@@ -3,8 +3,8 @@
 use super::advice::{Advice, Adviser};
 use super::donors::{Donor, DonorFinder, MOST_DONORS};
 use super::predict::Predict;
-use crate::candidates::{CandidateState, Rendering};
-use crate::describe::static_vector;
+use crate::knowledge::describe::static_vector;
+use crate::stages::propose::{CandidateState, Rendering};
 use crate::{DonorSearch, NestDescription, StoredRecipe, shipped_embedder};
 use oxeye_database::{
     Context, FpPolicy, Json, Measured, MemoryStore, NewEntry, Origin, Provenance, RecipeStore, RecipeText,

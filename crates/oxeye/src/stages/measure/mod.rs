@@ -1,14 +1,16 @@
 //! Stage 4: candidates compiled, run isolated, compared with the original, and timed.
 
-use crate::candidates::{Candidate, CandidateState, NestCandidates};
-use crate::captured::{LEAST_SHARE, complaint};
-use crate::finalists::{Finalist, Winner};
-use crate::report::Verdict;
-use crate::roof::{ENOUGH_PERCENT, Roofs};
+pub(crate) mod select;
+
+use crate::machine::roof::{ENOUGH_PERCENT, Roofs};
+use crate::stages::capture::{LEAST_SHARE, complaint};
+use crate::stages::measure::select::{Finalist, Winner};
+use crate::stages::propose::{Candidate, CandidateState, NestCandidates};
+use crate::stages::report::Verdict;
+use crate::stages::synthetic_inputs;
 use crate::transfer::{Advice, Choice};
 use crate::{
     Candidates, Captured, CapturedNest, Error, Event, FpPolicy, NestDescription, Phase, Recipe, Tuner,
-    synthetic,
 };
 use oxeye_codegen::replay_unit;
 use oxeye_measure::{
@@ -606,7 +608,7 @@ pub(crate) fn untried(candidate: &Candidate) -> Trial {
 }
 
 pub(crate) fn measure_argument(argument: &oxeye_codegen::Argument) -> Argument {
-    let element = synthetic::element_type(argument.element);
+    let element = synthetic_inputs::element_type(argument.element);
     let handed_over = match argument.is_buffer {
         true => Argument::buffer(&argument.name, element),
         false => Argument::scalar(&argument.name, element),

@@ -1,6 +1,6 @@
 //! What a nest is known by: its normal form, and where it lies among other nests.
 
-use crate::candidates::guarded;
+use crate::stages::propose::guarded;
 use oxeye_analysis::{executions, operations};
 use oxeye_database::{EmbeddingSpace, NodeEmbedding, NormalForm};
 use oxeye_embed::{

@@ -1,7 +1,7 @@
 //! The profile of every nest as the user's compiler builds it, against the roofline of the machine.
 
-use crate::counted::count;
-use crate::profile_cache::{self, CacheKey};
+use crate::commands::profile_cache::{self, CacheKey};
+use crate::machine::counts::count;
 use crate::{Captured, Error, Event, Options, Phase, Progress, Sizes, Tuner};
 use indexmap::IndexMap;
 use oxeye_host::{HostKey, HostProfile, Provenance, Quantity};

@@ -1,6 +1,7 @@
 //! What the symbols of a nest are worth where it is replayed.
 
-use crate::{CapturedNest, synthetic};
+use crate::CapturedNest;
+use crate::stages::synthetic_inputs;
 use oxeye_codegen::ArgumentOf;
 use oxeye_ir::SymId;
 use oxeye_measure::Sample;
@@ -16,7 +17,7 @@ impl Sizes {
     pub(crate) fn of(nest: &CapturedNest, sample: &Sample) -> Self {
         let known = nest.arguments.iter().enumerate().filter_map(|(position, argument)| {
             let ArgumentOf::Symbol(sym) = argument.what else { return None };
-            let element = synthetic::element_type(argument.element);
+            let element = synthetic_inputs::element_type(argument.element);
             Some((sym, sample.read_integer(position, element).ok()?))
         });
         Self(known.collect())

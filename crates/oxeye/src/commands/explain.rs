@@ -1,7 +1,7 @@
 //! Why a nest is tuned as it is: what it is like, what helped there, what of that can be done here, and what came of it.
 
-use crate::candidates::NestCandidates;
-use crate::report::{HostReport, Verdict};
+use crate::stages::propose::NestCandidates;
+use crate::stages::report::{HostReport, Verdict};
 use crate::transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor};
 use crate::{
     Candidates, Captured, Error, MeasuredNest, NestDescription, Options, Progress, Recipe, SkippedNest,
@@ -263,7 +263,7 @@ impl ExplainReport {
 /// Candidates as if none had been tried yet.
 fn unmeasured(candidates: NestCandidates) -> MeasuredNest {
     MeasuredNest {
-        trials: candidates.candidates.iter().map(crate::measured::untried).collect(),
+        trials: candidates.candidates.iter().map(crate::stages::measure::untried).collect(),
         refused: candidates.refused,
         note: candidates.note,
         advice: candidates.advice,

@@ -1,6 +1,6 @@
 //! What schedules need to know of the machine: caches, cores, vector width.
 
-use crate::report::HostReport;
+use crate::stages::report::HostReport;
 use oxeye_embed::HostVector;
 use oxeye_host::{FloatType, HostProfile};
 use oxeye_measure::{Compiler, Invocation, Limits, run_program};

@@ -1,6 +1,7 @@
 //! Recipes of a file's nests, saved so that they can be applied again.
 
-use crate::{Compiler, Error, files};
+use super::files;
+use crate::{Compiler, Error};
 use oxeye_transform::Recipe;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -62,7 +63,7 @@ impl RecipeFile {
         })?;
         let mut value: serde_json::Value =
             serde_json::from_str(&text).map_err(|e| fail(format!("it is not JSON: {e}")))?;
-        if value["schema"] == crate::report::REPORT_SCHEMA {
+        if value["schema"] == crate::stages::report::REPORT_SCHEMA {
             value = value["recipes"].take();
         }
         match value["schema"].as_str() {

@@ -1,6 +1,7 @@
 //! The recipe database of a run.
 
-use crate::{Error, Knowledge, shipped};
+use super::shipped;
+use crate::{Error, Knowledge};
 use oxeye_database::{Layered, RecipeStore, SqliteStore};
 
 /// Everything that is known of other nests.

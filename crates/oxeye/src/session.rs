@@ -1,11 +1,12 @@
 //! What all stages share, and the pipeline itself.
 
-use crate::captured::complaint;
-use crate::report::HostReport;
-use crate::transfer::Recipes;
-use crate::{
-    Embedder, Emitted, Error, Event, Options, Phase, Progress, Report, files, learnt, machine, shipped,
-};
+use crate::knowledge::{shipped, store::Recipes};
+use crate::machine::description as machine;
+use crate::request::files;
+use crate::stages::capture::complaint;
+use crate::stages::record;
+use crate::stages::report::HostReport;
+use crate::{Embedder, Emitted, Error, Event, Options, Phase, Progress, Report};
 use oxeye_database::{NewEntry, Origin};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 use oxeye_host::{Effort, HostProfile};
@@ -35,7 +36,7 @@ pub fn optimize_and_learn(
     progress: &dyn Progress,
 ) -> Result<(Report, Vec<NewEntry>), Error> {
     let tuner = Tuner::new(options, progress)?;
-    let found = tuner.pipeline().map(|emitted| (emitted.report(), learnt::entries(&emitted, Origin::Learn)));
+    let found = tuner.pipeline().map(|emitted| (emitted.report(), record::entries(&emitted, Origin::Learn)));
     found.map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Keys are only ever added. A figure that was not obtained is `null`, never a guess.
 
-use crate::recipe_file::RecipeFile;
-use crate::replay::emitted_code;
+use crate::commands::replay::emitted_code;
+use crate::request::recipe_file::RecipeFile;
 use crate::{Emitted, FpPolicy, Measured, SearchReport, Trial};
 use oxeye_frontend::{Diagnostic, Unit};
 use oxeye_host::HostProfile;

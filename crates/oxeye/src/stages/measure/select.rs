@@ -1,8 +1,8 @@
 //! The end of stage 4: the fastest candidates timed in turns with the original, and the best of them verified on every
 //! sample.
 
-use crate::measured::{Bench, LONG_SECONDS, MeasuredNest, original_outputs, verdict_of};
-use crate::report::Verdict;
+use crate::stages::measure::{Bench, LONG_SECONDS, MeasuredNest, original_outputs, verdict_of};
+use crate::stages::report::Verdict;
 use crate::{Error, Tuner};
 use oxeye_measure::{Rejection, TimingOptions};
 use std::path::{Path, PathBuf};

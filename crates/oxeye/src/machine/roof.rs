@@ -1,6 +1,6 @@
 //! How far a nest is from what the machine allows.
 
-use crate::counted::{count_traffic, home_level};
+use crate::machine::counts::{count_traffic, home_level};
 use crate::{Captured, Recipe, Sizes, Tuner};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{Nest, Program};

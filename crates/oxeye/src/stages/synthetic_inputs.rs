@@ -1,6 +1,7 @@
 //! Arguments for a nest that no program calls: sizes as given, data drawn at random or read from files.
 
-use crate::{Error, Options, machine};
+use crate::machine::description as machine;
+use crate::{Error, Options};
 use oxeye_codegen::{Argument, ArgumentOf};
 use oxeye_ir::{
     Access, Affine, Array, ArrayId, BinaryOp, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Region,

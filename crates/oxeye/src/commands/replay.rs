@@ -1,7 +1,8 @@
 //! Applying a recipe file to a source file, and putting winners into the user's text.
 
-use crate::candidates::{Rendering, render};
-use crate::{Error, NestRecipe, Options, RecipeFile, files, tuner};
+use crate::request::files;
+use crate::stages::propose::{Rendering, render};
+use crate::{Error, NestRecipe, Options, RecipeFile, session};
 use oxeye_codegen::tuned_file;
 use oxeye_frontend::{Unit, read_c};
 use oxeye_ir::{Nest, Program, Span};
@@ -18,7 +19,7 @@ pub fn replay(recipes: &RecipeFile, file: &Path) -> Result<String, Error> {
     let mut options = Options::new(file);
     options.compiler = recipes.compiler.clone();
     options.no_alias = recipes.no_alias;
-    let unit = read_c(file, &tuner::read_options(&options))?;
+    let unit = read_c(file, &session::read_options(&options))?;
     tuned_text(&unit, recipes, &recipes.nests.iter().collect::<Vec<_>>())
         .map_err(|reason| Error::Recipe { path: file.to_owned(), reason })
 }

@@ -4,8 +4,8 @@ use crate::{Embedder, Error};
 use oxeye_database::{DatabaseError, SqliteStore};
 use std::sync::OnceLock;
 
-static ENCODER: &[u8] = include_bytes!("../../../models/encoder.safetensors");
-static RECIPES: &[u8] = include_bytes!("../../../models/recipes.sqlite");
+static ENCODER: &[u8] = include_bytes!("../../../../models/encoder.safetensors");
+static RECIPES: &[u8] = include_bytes!("../../../../models/recipes.sqlite");
 
 /// The default encoder; read once.
 ///

@@ -1,7 +1,7 @@
 //! Stage 5: the winners in the user's file, and the whole program before and after.
 
-use crate::captured::complaint;
-use crate::replay::tuned_text;
+use crate::commands::replay::tuned_text;
+use crate::stages::capture::complaint;
 use crate::{
     Error, FpPolicy, Measured, NestRecipe, Options, Phase, ProgramRun, RECIPE_SCHEMA, RecipeFile, Tuner,
     Verdict, write_atomically,

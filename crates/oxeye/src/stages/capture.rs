@@ -1,6 +1,7 @@
 //! Stage 2: what the nests of the file are called with.
 
-use crate::{Error, Phase, Tuner, synthetic};
+use super::synthetic_inputs;
+use crate::{Error, Phase, Tuner};
 use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
 use oxeye_ir::{Nest, NestId, Program, Span};
@@ -170,11 +171,11 @@ impl Tuner<'_> {
     fn make_up(&self, unit: Unit, mut nests: Vec<CapturedNest>) -> Result<Captured, Error> {
         self.enter(Phase::Capturing)?;
         let programs = unit.functions.iter().map(|f| &f.program);
-        synthetic::check_names(self.options, programs)?;
+        synthetic_inputs::check_names(self.options, programs)?;
         for (idx, captured) in nests.iter_mut().enumerate() {
             let (_, program, nest) = captured.of(&unit);
             let path = self.work.join(format!("synthetic{idx}.bin"));
-            captured.samples.push(synthetic::sample(
+            captured.samples.push(synthetic_inputs::sample(
                 self.options,
                 program,
                 nest,
