@@ -52,16 +52,13 @@
 //!
 //! This crate knows nothing of C, compilers, clocks or databases.
 
-mod accumulate;
-mod generate;
+mod import;
 mod legality;
 mod normalize;
-mod privatize;
 mod recipe;
+mod scan;
 mod schedule;
-mod space;
 pub mod steps;
-mod storage;
 pub mod templates;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -153,6 +150,6 @@ fn apply_from(
         refusal(0, reason)
     })?;
     let (program, nest) =
-        generate::generate(schedule, nest).map_err(|reason| refusal(rest.len().saturating_sub(1), reason))?;
+        scan::generate(schedule, nest).map_err(|reason| refusal(rest.len().saturating_sub(1), reason))?;
     Ok(Applied { program, nest, reassociated })
 }

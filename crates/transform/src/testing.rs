@@ -6,7 +6,7 @@
 use crate::recipe::{Dimension, Recipe, StatementSchedule, Transformation};
 use crate::schedule::{Schedule, Tree};
 use crate::steps::packed_contraction::Blocks;
-use crate::{Applied, Policy, Refusal, generate, legality, steps};
+use crate::{Applied, Policy, Refusal, legality, scan, steps};
 use oxeye_ir::testing::{Random, Sample};
 use oxeye_ir::{Affine, LoopId, Nest, OmpSchedule, Program, StmtId};
 
@@ -77,7 +77,7 @@ pub fn apply_unjudged(
     for (k, step) in recipe.steps.iter().enumerate() {
         steps::edit(&mut schedule, step, policy).map_err(|reason| refusal(k, reason))?;
     }
-    let (program, nest) = generate::generate(schedule, nest)
+    let (program, nest) = scan::generate(schedule, nest)
         .map_err(|reason| refusal(recipe.steps.len().saturating_sub(1), reason))?;
     Ok(Applied { program, nest, reassociated: false })
 }

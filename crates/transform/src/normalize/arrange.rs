@@ -9,7 +9,7 @@ use super::shapes::Shapes;
 use crate::recipe::{Dimension, StatementSchedule, Transformation};
 use crate::schedule::Schedule;
 use crate::templates::strategies::order::{Level, Pair, combinations, pairs};
-use crate::{Policy, generate, legality, steps};
+use crate::{Policy, legality, scan, steps};
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, LoopId, Nest, Node, Program, Var};
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub(super) fn arrange(
         .collect();
     steps::edit(&mut schedule, &Transformation::Reorder { schedules }, policy)?;
     let reassociated = legality::check(&schedule, policy)?;
-    let (program, nest) = generate::generate(schedule, nest)?;
+    let (program, nest) = scan::generate(schedule, nest)?;
     Ok((program, nest, reassociated))
 }
 

@@ -4,9 +4,9 @@
 //! nothing from one iteration to the next. It gets a dimension for each such loop that does not index it yet, so that
 //! the loop can be distributed (array privatisation; Tu and Padua, "Automatic array privatization", 1993).
 
-use crate::generate::for_each_access;
+use crate::scan::for_each_access;
+use crate::schedule::space::implies;
 use crate::schedule::{bound_constraints, fresh_array};
-use crate::space::implies;
 use oxeye_ir::{
     Access, Affine, ArrayId, BoundTerm, Constraint, Expr, Loop, LoopId, Nest, Node, Program, Relation,
     Storage, Update, Var,

@@ -4,7 +4,7 @@
 //! of the nest, pointer swaps at its end included where the number of iterations is known and even.
 
 use super::rotate::{Fresh, swapped_twice};
-use crate::generate::substitute;
+use crate::scan::substitute;
 use oxeye_ir::{
     Affine, ArrayId, Bound, ControlLoop, DataflowGraph, Execution, Expr, Loop, LoopId, Nest, NestId, Node,
     PointerSwap, Program, Region, Storage, SymId, Var,

@@ -8,10 +8,10 @@
 //! - *Peeled iterations* return to their loop.
 
 use super::tidy::is_reduction;
-use crate::generate::substitute;
 use crate::recipe::{Dimension, StatementSchedule, Transformation};
+use crate::scan::substitute;
+use crate::schedule::space::implies;
 use crate::schedule::{Schedule, bound_constraints};
-use crate::space::implies;
 use crate::{Policy, legality, steps};
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, Bound, Constraint, Expr, Loop, LoopId, Nest, Node, Program, Stmt,

@@ -30,7 +30,7 @@ mod shapes;
 mod tidy;
 
 use crate::schedule::Schedule;
-use crate::{Policy, generate};
+use crate::{Policy, scan};
 use form::Nameless;
 use oxeye_ir::{Array, DataflowGraph, Execution, Nest, Node, Program, Region, Storage, SymId};
 use shapes::Shapes;
@@ -168,7 +168,7 @@ fn number(program: &mut Program, nest: &mut Nest) {
         let Some(storage) = storage.filter(|s| *s != array.storage) else { continue };
         // The nests of the program may use the array under the loop's old number.
         let own = program.add_array(Array { storage, ..array.clone() });
-        nest.roots.iter_mut().for_each(|n| generate::rename_array(n, id, own));
+        nest.roots.iter_mut().for_each(|n| scan::rename_array(n, id, own));
     }
 }
 
@@ -261,7 +261,7 @@ impl Work {
     fn separate_scalars(&mut self) {
         let mut schedule = Schedule::import(&self.program, &self.nest);
         schedule.scalar_replacement = false;
-        match generate::generate(schedule, &self.nest) {
+        match scan::generate(schedule, &self.nest) {
             Ok((program, nest)) => self.take(program, nest),
             Err(reason) => self.refused(format!("private scalars: {reason}")),
         }

@@ -3,7 +3,7 @@
 //! A loop whose body uses its iterator only as `(t + c) % k`, or that ends by swapping two pointers, is unrolled by `k` (or
 //! two) where its number of iterations is a known multiple: then every access names its buffer.
 
-use crate::generate::{for_each_access, substitute};
+use crate::scan::{for_each_access, substitute};
 use oxeye_ir::{Affine, ArrayId, BinaryOp, Bound, Expr, Loop, LoopId, Node, Program, StmtId, Storage, Var};
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@
 //! `c[i] = 0; for k: c[i] += e`. Both only *where* nothing in between can see the difference: the value's operands stay
 //! as they are, and no other access in the loop's body touches the element's array.
 
-use crate::generate::for_each_access;
+use crate::scan::for_each_access;
 use oxeye_ir::{Access, ArrayId, Expr, Loop, LoopId, Nest, Node, Program, Stmt, Storage, Types, Update, Var};
 
 /// Does both until nothing is left to do; what was done, in words.

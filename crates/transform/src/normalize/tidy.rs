@@ -7,7 +7,7 @@
 use super::expressions::Canonical;
 use super::shapes::Shapes;
 use crate::Policy;
-use crate::generate::substitute;
+use crate::scan::substitute;
 use oxeye_ir::{
     Affine, Bound, BoundTerm, Expr, Loop, Nest, Node, Program, Stmt, StmtId, Storage, Update, Var,
 };

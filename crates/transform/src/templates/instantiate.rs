@@ -6,7 +6,7 @@ use crate::schedule::Schedule;
 use crate::templates::strategies::builder::{Builder, Unfit};
 use crate::templates::strategies::order::{self, Preference};
 use crate::templates::strategies::{contraction, factor, split, stencil, tile};
-use crate::{Change, Machine, Policy, Recipe, generate, normalize_nest};
+use crate::{Change, Machine, Policy, Recipe, normalize_nest, scan};
 use oxeye_ir::{LoopId, Nest, Program};
 use std::collections::BTreeMap;
 
@@ -219,7 +219,7 @@ impl Start {
             Lanes::Scattered => builder.vectorize(true),
         }
         let recipe = Recipe { steps: [&self.first[..], &builder.steps].concat() };
-        generate::generate(builder.schedule, &self.nest).map(|_| recipe).map_err(Unfit::Unwritable)
+        scan::generate(builder.schedule, &self.nest).map(|_| recipe).map_err(Unfit::Unwritable)
     }
 
     fn made(&mut self, template: &Template) -> Result<&Made, Unfit> {

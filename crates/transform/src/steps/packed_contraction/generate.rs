@@ -3,7 +3,7 @@
 use super::layout::{Extent, Layout, Limits, Packed, counted, extreme};
 use super::operands::Shape;
 use super::{Blocks, Contraction, Part};
-use crate::generate::{Generator, guarded};
+use crate::scan::{Generator, guarded};
 use oxeye_ir::{
     Affine, ArrayId, Bound, Constraint, Execution, Expr, LoopId, Node, OmpSchedule, ScalarType, Storage,
 };

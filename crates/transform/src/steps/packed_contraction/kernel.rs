@@ -2,7 +2,7 @@
 
 use super::Part;
 use super::layout::{Extent, Layout, assign, counted, extreme, zero};
-use crate::generate::{bounds_from, guarded};
+use crate::scan::{bounds_from, guarded};
 use oxeye_ir::{Access, Affine, ArrayId, Bound, BoundTerm, Constraint, Execution, Expr, Node, Update, Var};
 
 impl Layout<'_> {

@@ -1,9 +1,9 @@
 //! What the loops of a contraction are made from: ranges of rows, columns and depth, packed operands, counters.
 
 use super::{Blocks, Contraction, Part};
-use crate::generate::bounds_from;
+use crate::scan::bounds_from;
+use crate::schedule::space::{gist, project};
 use crate::schedule::{Schedule, Statement};
-use crate::space::{gist, project};
 use oxeye_ir::{
     Access, Affine, ArrayId, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, OmpSchedule,
     ScalarType, Stmt, StmtId, Update, Var,

@@ -25,10 +25,10 @@ mod operands;
 mod packing;
 
 use crate::Policy;
-use crate::generate::bounds_from;
 use crate::legality::TimeStep;
+use crate::scan::bounds_from;
+use crate::schedule::space::{gist, implies, project};
 use crate::schedule::{Schedule, Statement};
-use crate::space::{gist, implies, project};
 use operands::{Shape, has_type};
 use oxeye_ir::{
     Access, Affine, BoundTerm, Constraint, Expr, LoopId, OmpSchedule, Relation, ScalarType, Stmt, Update, Var,

@@ -1,7 +1,7 @@
 //! Operands copied into panels, in the order in which the register tile reads them.
 
 use super::layout::{Extent, Layout, Packed, Side, assign, counted, extreme, zero};
-use crate::generate::{condition, guarded};
+use crate::scan::{condition, guarded};
 use oxeye_ir::{Access, Affine, Constraint, Execution, Expr, Node, Update, Var};
 
 impl Layout<'_> {

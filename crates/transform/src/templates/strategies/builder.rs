@@ -6,7 +6,7 @@ use crate::recipe::Transformation;
 use crate::schedule::{Schedule, Tree, all_leaves};
 use crate::steps::{self, perfect_chain};
 use crate::templates::{BlockShape, Shares};
-use crate::{Policy, generate, legality};
+use crate::{Policy, legality, scan};
 use oxeye_ir::{Execution, LoopId, OmpSchedule};
 
 /// Iterations of a loop without loops inside that a thread takes at a time.
@@ -63,7 +63,7 @@ impl Builder {
 
     /// Whether the schedule can be written as loops.
     fn can_be_written(&self) -> bool {
-        generate::generate(self.schedule.clone(), &self.schedule.nest).is_ok()
+        scan::generate(self.schedule.clone(), &self.schedule.nest).is_ok()
     }
 
     /// The schedule's loop that stands for an original iterator of a statement.

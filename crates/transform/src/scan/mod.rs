@@ -3,14 +3,23 @@
 //! Bounds of a loop are the projections of the domains of the statements inside on the loops up to it
 //! (Fourier–Motzkin); what a statement's own domain demands beyond the loops around it becomes a guard.
 
-use crate::schedule::{LoopNode, Schedule, Tree, affine_condition, leaves};
-use crate::space::{gist, implies, is_empty, project};
-use crate::storage::{self, Layout};
+mod conditions;
+mod rewrite;
+mod scalar_replacement;
+mod storage;
+
+pub(crate) use conditions::{bounds_from, condition, guarded};
+pub(crate) use rewrite::{for_each_access, rename_array, substitute};
+
+use conditions::complementary;
+use rewrite::{drop_unused, make_unique, relocate};
+
+use crate::schedule::space::{gist, implies, is_empty, project};
+use crate::schedule::{LoopNode, Schedule, Tree, leaves};
 use oxeye_ir::{
-    Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId,
-    Nest, Node, Program, Relation, StmtId, Storage, Var,
+    Affine, Array, Bound, Constraint, Execution, Loop, LoopId, Nest, Node, Program, Relation, Var,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The nest a schedule describes, and the program with the temporaries it uses.
 ///
@@ -75,85 +84,6 @@ fn all_run(schedule: &Schedule) -> Vec<Constraint> {
         found.extend(project(&statement.domain, &path));
     }
     gist(&found, &schedule.program.assumptions)
-}
-
-/// `Σ … ≥ 0` (or `== 0`) as a condition a person would write: positive terms on the left, negative on the right.
-fn comparison(c: &Constraint) -> Expr {
-    let (mut left, mut right) = (Affine::default(), Affine::default());
-    for (v, k) in c.expr.terms() {
-        if k > 0 {
-            left = left.add_scaled(&Affine::var(v), k);
-        } else {
-            right = right.add_scaled(&Affine::var(v), -k);
-        }
-    }
-    let constant = c.expr.constant_part();
-    let (op, constant) = match c.relation {
-        Relation::Zero => (BinaryOp::Eq, constant),
-        Relation::NonNegative if constant == -1 => (BinaryOp::Gt, 0),
-        Relation::NonNegative => (BinaryOp::Ge, constant),
-    };
-    if constant > 0 {
-        left = left.offset(constant);
-    } else {
-        right = right.offset(-constant);
-    }
-    Expr::Binary(op, Box::new(Expr::Affine(left)), Box::new(Expr::Affine(right)))
-}
-
-/// The conjunction of constraints; `None` if there are none.
-pub(crate) fn condition(constraints: &[Constraint]) -> Option<Expr> {
-    let mut parts = constraints.iter().map(comparison);
-    let first = parts.next()?;
-    Some(parts.fold(first, |all, c| Expr::Binary(BinaryOp::And, Box::new(all), Box::new(c))))
-}
-
-/// Whether two guards hold the same statement and exactly one of their conditions is true.
-fn complementary(a: &Node, b: &Node) -> bool {
-    let (Node::If { condition: c, then: x, otherwise: p }, Node::If { condition: d, then: y, otherwise: q }) =
-        (a, b)
-    else {
-        return false;
-    };
-    let ([Node::Stmt(x)], [Node::Stmt(y)]) = (x.as_slice(), y.as_slice()) else { return false };
-    let same = x.target == y.target && x.update == y.update && x.value == y.value;
-    let (Some(c), Some(d)) = (affine_condition(c), affine_condition(d)) else { return false };
-    let ([c], [d]) = (c.as_slice(), d.as_slice()) else { return false };
-    same && p.is_empty()
-        && q.is_empty()
-        && c.relation == Relation::NonNegative
-        && d.relation == Relation::NonNegative
-        && c.expr.scaled(-1).offset(-1) == d.expr
-}
-
-/// Wraps nodes in a guard if there is anything to check.
-pub(crate) fn guarded(constraints: &[Constraint], then: Vec<Node>, otherwise: Vec<Node>) -> Vec<Node> {
-    match condition(constraints) {
-        Some(condition) => vec![Node::If { condition, then, otherwise }],
-        None => then,
-    }
-}
-
-/// Lower and upper bound terms for `id` from rows that mention it.
-pub(crate) fn bounds_from(rows: &[Constraint], id: LoopId) -> (Vec<BoundTerm>, Vec<BoundTerm>) {
-    let (mut lower, mut upper) = (Vec::new(), Vec::new());
-    for row in rows {
-        let c = row.expr.coefficient(id);
-        let rest = row.expr.clone().add_scaled(&Affine::var(id), -c);
-        let equal = row.relation == Relation::Zero;
-        let mut push = |c: i64, rest: Affine| {
-            let list = if c > 0 { &mut lower } else { &mut upper };
-            let expr = if c > 0 { -rest } else { rest.offset(1) };
-            list.push(BoundTerm::Affine { expr, divisor: c.abs() });
-        };
-        if c != 0 {
-            push(c, rest.clone());
-            if equal {
-                push(-c, -rest);
-            }
-        }
-    }
-    (lower, upper)
 }
 
 pub(crate) struct Generator<'a> {
@@ -366,162 +296,4 @@ fn tile_box(domain: &[Constraint], point: LoopId) -> Option<(Affine, Affine)> {
         .filter(|l| tiled(l))
         .flat_map(|l| highs.iter().map(move |h| (l.clone(), h.clone())))
         .find(|(l, h)| (h.clone() - l.clone()).as_constant().is_some_and(|n| n > 0))
-}
-
-/// Replaces variables everywhere under a node.
-pub(crate) fn substitute(node: &mut Node, with: &dyn Fn(Var) -> Option<Affine>) {
-    match node {
-        Node::Stmt(s) => {
-            s.target.indices.iter_mut().for_each(|e| e.substitute(with));
-            s.value.substitute(with);
-        }
-        Node::If { condition, .. } => condition.substitute(with),
-        Node::Loop(l) => {
-            for term in l.lower.0.iter_mut().chain(&mut l.upper.0) {
-                match term {
-                    BoundTerm::Affine { expr, .. } => *expr = expr.substitute(with),
-                    BoundTerm::Data(e) => e.substitute(with),
-                }
-            }
-        }
-    }
-    for body in node.bodies_mut() {
-        body.iter_mut().for_each(|n| substitute(n, with));
-    }
-}
-
-/// Calls `f` on every access under a node.
-pub(crate) fn for_each_access(node: &mut Node, f: &mut dyn FnMut(&mut Access)) {
-    fn in_expr(e: &mut Expr, f: &mut dyn FnMut(&mut Access)) {
-        e.rewrite(&mut |e| {
-            if let Expr::Read(a) = e {
-                f(a);
-            }
-        });
-    }
-    match node {
-        Node::Stmt(s) => {
-            s.target.indices.iter_mut().for_each(|e| in_expr(e, f));
-            f(&mut s.target);
-            in_expr(&mut s.value, f);
-        }
-        Node::If { condition, .. } => in_expr(condition, f),
-        Node::Loop(l) => {
-            for term in l.lower.0.iter_mut().chain(&mut l.upper.0) {
-                if let BoundTerm::Data(e) = term {
-                    in_expr(e, f);
-                }
-            }
-        }
-    }
-    for body in node.bodies_mut() {
-        body.iter_mut().for_each(|n| for_each_access(n, f));
-    }
-}
-
-/// Replaces an array everywhere under a node, in lists of reductions too.
-pub(crate) fn rename_array(node: &mut Node, from: ArrayId, to: ArrayId) {
-    fn reductions(node: &mut Node, from: ArrayId, to: ArrayId) {
-        if let Node::Loop(l) = node
-            && let Execution::Parallel { reductions, .. } | Execution::Vector { reductions, .. } =
-                &mut l.execution
-        {
-            reductions.iter_mut().filter(|r| r.array == from).for_each(|r| r.array = to);
-        }
-        for body in node.bodies_mut() {
-            body.iter_mut().for_each(|n| reductions(n, from, to));
-        }
-    }
-    for_each_access(node, &mut |a| {
-        if a.array == from {
-            a.array = to;
-        }
-    });
-    reductions(node, from, to);
-}
-
-fn relocate(node: &mut Node, layouts: &BTreeMap<ArrayId, Layout>) {
-    for_each_access(node, &mut |a| {
-        if let Some(layout) = layouts.get(&a.array) {
-            a.indices = layout
-                .kept
-                .iter()
-                .map(|(dim, lower)| {
-                    Expr::binary(BinaryOp::Sub, a.indices[*dim].clone(), Expr::Affine(lower.clone()))
-                })
-                .collect();
-        }
-    });
-}
-
-/// Gives copied loops, statements and their temporaries ids of their own.
-fn make_unique(program: &mut Program, nest: &mut Nest, next_loop: u32) {
-    struct Unique<'a> {
-        program: &'a mut Program,
-        loops: BTreeSet<LoopId>,
-        stmts: BTreeSet<StmtId>,
-        next_loop: u32,
-        next_stmt: u32,
-    }
-    impl Unique<'_> {
-        fn node(&mut self, node: &mut Node) {
-            match node {
-                Node::Stmt(s) => {
-                    if !self.stmts.insert(s.id) {
-                        s.id = StmtId(self.next_stmt);
-                        self.next_stmt += 1;
-                        self.stmts.insert(s.id);
-                    }
-                }
-                Node::Loop(l) => {
-                    if !self.loops.insert(l.id) {
-                        let (old, new) = (l.id, LoopId(self.next_loop));
-                        self.next_loop += 1;
-                        self.loops.insert(new);
-                        l.id = new;
-                        let scoped: Vec<ArrayId> = self
-                            .program
-                            .arrays
-                            .values()
-                            .filter(|a| matches!(a.storage, Storage::Temp(Some(s)) | Storage::Body(s) if s == old))
-                            .map(|a| a.id)
-                            .collect();
-                        for array in scoped {
-                            let mut copy = self.program.array(array).clone();
-                            copy.storage = match copy.storage {
-                                Storage::Body(_) => Storage::Body(new),
-                                _ => Storage::Temp(Some(new)),
-                            };
-                            let copy = self.program.add_array(copy);
-                            l.body.iter_mut().for_each(|n| rename_array(n, array, copy));
-                        }
-                        l.body.iter_mut().for_each(|n| {
-                            substitute(n, &|v| (v == Var::Loop(old)).then(|| Affine::var(new)));
-                        });
-                    }
-                }
-                Node::If { .. } => {}
-            }
-            for body in node.bodies_mut() {
-                body.iter_mut().for_each(|n| self.node(n));
-            }
-        }
-    }
-    let next_loop = nest.loops().iter().map(|l| l.id.0 + 1).max().unwrap_or(0).max(next_loop);
-    let next_stmt = nest.stmts().iter().map(|s| s.id.0 + 1).max().unwrap_or(0);
-    let mut unique = Unique { program, loops: BTreeSet::new(), stmts: BTreeSet::new(), next_loop, next_stmt };
-    for node in &mut nest.roots {
-        unique.node(node);
-    }
-}
-
-/// Removes temporaries of this schedule that the nest does not use.
-fn drop_unused(program: &mut Program, nest: &Nest, schedule: &Schedule) {
-    let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
-    let original: BTreeSet<ArrayId> = schedule.program.nests.values().flat_map(|n| n.arrays()).collect();
-    program.arrays.retain(|id, a| {
-        used.contains(id)
-            || original.contains(id)
-            || !matches!(a.storage, Storage::Temp(_) | Storage::Body(_))
-    });
 }

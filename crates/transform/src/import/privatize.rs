@@ -1,10 +1,11 @@
 //! Scalars that every iteration of a loop writes before it reads them.
 //!
 //! Such a scalar carries nothing from one iteration to the next, so for the judge each iteration has its own: it is
-//! seen as an array indexed by the loops around it. [`crate::storage`] decides later how much of that array the
+//! seen as an array indexed by the loops around it. [`crate::scan`] decides later how much of that array the
 //! transformed nest really needs: a register if all uses of an element stay in one place, an array otherwise.
 
-use crate::schedule::{Private, affine_condition, bound_constraints};
+use super::{affine_condition, bound_constraints};
+use crate::schedule::Private;
 use oxeye_ir::{
     Access, Affine, ArrayId, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Storage, Update,
 };

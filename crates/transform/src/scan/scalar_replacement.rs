@@ -11,8 +11,8 @@
 //!
 //! *Done when* nothing else in the loop touches that element. The order of the sum stays as it is.
 
-use crate::generate::{Generator, for_each_access, guarded};
-use crate::space::{gist, is_empty};
+use super::{Generator, for_each_access, guarded};
+use crate::schedule::space::{gist, is_empty};
 use oxeye_ir::{
     Access, Affine, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, Reduction, Relation, Stmt,
     StmtId, Storage, Update,

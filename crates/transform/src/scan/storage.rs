@@ -1,13 +1,13 @@
 //! How much of a private scalar's expansion a schedule needs, and of the temporaries that normalization has made.
 //!
-//! For the judge a private scalar is an array over the loops that make it private (see [`crate::privatize`]). In the
+//! For the judge a private scalar is an array over the loops that make it private (see [`crate::import`]). In the
 //! emitted nest it becomes a scalar declared in the innermost loop that holds all uses of an element, or, where uses
 //! of many elements lie apart (after distribution), an array over the iterators that tell them apart. The same is done for
 //! a temporary of the whole nest, which otherwise stays as it is.
 
 use crate::legality::contraction_of;
+use crate::schedule::space::{Space, implies, project};
 use crate::schedule::{MemoryAccess, Schedule, Statement};
-use crate::space::{Space, implies, project};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
 use oxeye_ir::{Affine, ArrayId, BinaryOp, Constraint, Expr, LoopId, Relation, Storage, Var};
 use std::collections::BTreeMap;

@@ -1,0 +1,238 @@
+//! Whether a schedule keeps every dependence.
+
+use super::dependences::{dependence_system, order_system, possible, same_accumulation};
+use super::{OriginalPair, TimeStep, contraction_of};
+use crate::Policy;
+use crate::schedule::space::Space;
+use crate::schedule::{Schedule, Tree, leaves};
+use oxeye_analysis::omega::System;
+use oxeye_ir::{Execution, LoopId, Reduction, Var};
+use std::collections::BTreeMap;
+
+/// A dependence that the schedule breaks, in words.
+pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, String> {
+    let judge = Judge::new(schedule, policy);
+    concurrency_fits(schedule, &schedule.roots, None)?;
+    let mut reassociated = any_contraction(&schedule.roots, &|c| c.accumulates_apart(schedule));
+    for pair in schedule.pairs.iter() {
+        for s in judge.of_origin(pair.source.0) {
+            for t in judge.of_origin(pair.sink.0) {
+                reassociated |= judge.pair(pair, s, t)?;
+            }
+        }
+    }
+    Ok(reassociated)
+}
+
+/// Whether concurrent loops hold only what can run inside them: no further team of threads in a parallel loop, nothing
+/// concurrent in vector lanes, and in a loop with reductions no other use of what is reduced.
+fn concurrency_fits(
+    schedule: &Schedule,
+    trees: &[Tree],
+    outer: Option<(LoopId, bool)>,
+) -> Result<(), String> {
+    for tree in trees {
+        let (id, parallel, reductions) = match tree {
+            Tree::Leaf(_) => continue,
+            Tree::Contraction(_) => match outer {
+                Some((l, false)) => return Err(nested("a contraction", schedule, l, "in vector lanes")),
+                _ => continue,
+            },
+            Tree::Loop(loop_node) => match &loop_node.execution {
+                Execution::Sequential | Execution::Unrolled => {
+                    concurrency_fits(schedule, &loop_node.body, outer)?;
+                    continue;
+                }
+                Execution::Parallel { reductions, .. } => (loop_node.id, true, reductions),
+                Execution::Vector { reductions, .. } => (loop_node.id, false, reductions),
+            },
+        };
+        let what = format!("concurrent loop {}", schedule.loop_name(id));
+        match outer {
+            Some((l, false)) => return Err(nested(&what, schedule, l, "in vector lanes")),
+            Some((l, true)) if parallel => return Err(nested(&what, schedule, l, "on several threads")),
+            _ => {}
+        }
+        let Tree::Loop(loop_node) = tree else { continue };
+        for r in reductions {
+            let accesses = leaves(tree).into_iter().flat_map(|s| &schedule.statements[s].accesses);
+            let mut own = accesses.filter(|a| a.array == r.array);
+            if !own.all(|a| a.update.is_some_and(|u| same_accumulation(u, r.op))) {
+                let name = &schedule.program.array(r.array).name;
+                let at = schedule.loop_name(id);
+                return Err(format!(
+                    "{name} is accumulated in private copies by loop {at}, which also uses it otherwise"
+                ));
+            }
+        }
+        concurrency_fits(schedule, &loop_node.body, Some((id, parallel)))?;
+    }
+    Ok(())
+}
+
+fn nested(what: &str, schedule: &Schedule, outer: LoopId, how: &str) -> String {
+    format!("{what} would be inside loop {}, which already runs {how}", schedule.loop_name(outer))
+}
+
+fn any_contraction(
+    trees: &[Tree],
+    f: &dyn Fn(&crate::steps::packed_contraction::Contraction) -> bool,
+) -> bool {
+    trees.iter().any(|t| match t {
+        Tree::Contraction(c) => f(c),
+        Tree::Loop(b) => any_contraction(&b.body, f),
+        Tree::Leaf(_) => false,
+    })
+}
+
+pub(super) struct LoopFacts {
+    reverse: bool,
+    /// Some for concurrent loops.
+    pub(super) reductions: Option<Vec<Reduction>>,
+}
+
+pub(super) struct Judge<'a> {
+    pub(super) schedule: &'a Schedule,
+    pub(super) policy: Policy,
+    times: Vec<Vec<TimeStep>>,
+    pub(super) loops: BTreeMap<LoopId, LoopFacts>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(schedule: &'a Schedule, policy: Policy) -> Self {
+        let mut judge = Self {
+            schedule,
+            policy,
+            times: vec![Vec::new(); schedule.statements.len()],
+            loops: BTreeMap::new(),
+        };
+        judge.walk(&schedule.roots, &mut Vec::new());
+        judge
+    }
+
+    fn walk(&mut self, trees: &[Tree], path: &mut Vec<TimeStep>) {
+        for (position, tree) in trees.iter().enumerate() {
+            path.push(TimeStep::Position(position));
+            match tree {
+                Tree::Loop(loop_node) => {
+                    let reductions = match &loop_node.execution {
+                        Execution::Parallel { reductions, .. } | Execution::Vector { reductions, .. } => {
+                            Some(reductions.clone())
+                        }
+                        Execution::Sequential | Execution::Unrolled => None,
+                    };
+                    self.loops.insert(loop_node.id, LoopFacts { reverse: loop_node.reverse, reductions });
+                    path.push(TimeStep::Loop(loop_node.id));
+                    self.walk(&loop_node.body, path);
+                    path.pop();
+                }
+                Tree::Leaf(s) => self.times[*s] = path.clone(),
+                Tree::Contraction(c) => {
+                    for id in c.all_loops() {
+                        let reductions = c.is_concurrent(id).then(Vec::new);
+                        self.loops.insert(id, LoopFacts { reverse: false, reductions });
+                    }
+                    for s in &c.statements {
+                        self.times[*s] = path.iter().cloned().chain(c.compute_time()).collect();
+                    }
+                }
+            }
+            path.pop();
+        }
+    }
+
+    fn of_origin(&self, origin: usize) -> impl Iterator<Item = usize> + '_ {
+        let statements = &self.schedule.statements;
+        (0..statements.len()).filter(move |s| statements[*s].origin == origin)
+    }
+
+    /// When `access` of `s` happens. Operands that a contraction packs are read when their block is packed, and its
+    /// target is loaded before and stored after the register tile; between accumulations of one statement the
+    /// computation itself counts.
+    fn time(&self, s: usize, access: usize, accumulation: bool) -> Vec<TimeStep> {
+        let time = &self.times[s];
+        match contraction_of(&self.schedule.roots, s) {
+            Some(c) => {
+                let outer = time.len() - c.compute_time().len();
+                time[..outer].iter().cloned().chain(c.access_time(access, accumulation)).collect()
+            }
+            None => time.clone(),
+        }
+    }
+
+    /// Judges one original dependence between two statements of the schedule. `Ok(true)` if only reassociation makes
+    /// it acceptable.
+    fn pair(&self, pair: &OriginalPair, s: usize, t: usize) -> Result<bool, String> {
+        let (source, sink) = (&self.schedule.statements[s], &self.schedule.statements[t]);
+        let (a, b) = (&source.accesses[pair.source.1], &sink.accesses[pair.sink.1]);
+        let mut space = Space::default();
+        let mut system = System::new(0);
+        dependence_system(self.schedule, &mut space, &mut system, (source, a), (sink, b));
+        order_system(&mut space, &mut system, source, sink, pair.depth);
+        space.fit(&mut system);
+
+        let accumulation = matches!((a.update, b.update), (Some(u), Some(v)) if same_accumulation(u, v));
+        let element = self.schedule.program.array(a.array).element;
+        let may_reorder = accumulation && (self.policy.reassociate || !element.is_float());
+        let together = || contraction_of(&self.schedule.roots, s).is_some_and(|c| c.statements.contains(&t));
+        let own = accumulation && (s == t || together());
+        let (x, y) = (self.time(s, pair.source.1, own), self.time(t, pair.sink.1, own));
+        let mut reordered = false;
+        for (step_x, step_y) in x.iter().zip(&y) {
+            match (step_x, step_y) {
+                (TimeStep::Position(p), TimeStep::Position(q)) if p == q => {}
+                (TimeStep::Position(p), TimeStep::Position(q)) => {
+                    if p > q && possible(&system) {
+                        if may_reorder {
+                            return Ok(element.is_float());
+                        }
+                        return Err(self.explain(&system, &space, (s, a), (t, b), None));
+                    }
+                    return Ok(reordered);
+                }
+                (TimeStep::Loop(l), TimeStep::Loop(m)) if l == m => {
+                    let facts = &self.loops[l];
+                    let (cx, cy) = (space.column(0, Var::Loop(*l)), space.column(1, Var::Loop(*l)));
+                    space.fit(&mut system);
+                    let (first, second) = if facts.reverse { (cy, cx) } else { (cx, cy) };
+                    // y before x
+                    let mark = system.mark();
+                    system.add_ge(&[(first, 1), (second, -1)], -1);
+                    let swapped = possible(&system);
+                    if swapped && !may_reorder && facts.reductions.is_none() {
+                        return Err(self.explain(&system, &space, (s, a), (t, b), Some(*l)));
+                    }
+                    reordered |= swapped && element.is_float();
+                    if let Some(reductions) = &facts.reductions {
+                        let listed = reductions.iter().any(|r| {
+                            r.array == a.array
+                                && accumulation
+                                && a.update.is_some_and(|u| same_accumulation(u, r.op))
+                        });
+                        let mut concurrent = swapped;
+                        if !concurrent {
+                            system.rollback(mark);
+                            system.add_ge(&[(second, 1), (first, -1)], -1);
+                            concurrent = possible(&system);
+                        }
+                        if concurrent && !(listed && may_reorder) {
+                            return Err(self.explain(&system, &space, (s, a), (t, b), Some(*l)));
+                        }
+                        reordered |= concurrent && element.is_float();
+                    }
+                    system.rollback(mark);
+                    system.add_eq(&[(cx, 1), (cy, -1)], 0);
+                }
+                _ => return Err("the schedule tree is inconsistent".to_owned()),
+            }
+        }
+        if x.len() == y.len()
+            && (x != self.times[s] || y != self.times[t])
+            && !may_reorder
+            && possible(&system)
+        {
+            return Err(self.explain(&system, &space, (s, a), (t, b), None));
+        }
+        Ok(reordered)
+    }
+}

@@ -1,0 +1,38 @@
+//! The one judge of legality.
+//!
+//! A schedule is legal if no pair of dependent statement instances changes order: for every two accesses to the same
+//! element, at least one a write, the instance that came first in the original program still comes first. The question
+//! goes, pair by pair and loop level by loop level, to the exact integer test; "unknown" counts as illegal.
+//!
+//! Accumulations (`x += …` on both sides of a pair) may change order, not run concurrently, when the policy lets
+//! floating point reassociate or when the type is an integer one; they may run concurrently on a loop that lists them as
+//! reductions.
+
+mod check;
+mod dependences;
+mod explain;
+
+pub(crate) use check::check;
+pub(crate) use dependences::{OriginalPair, accumulates, original_pairs, pair_system};
+
+use crate::schedule::Tree;
+use oxeye_ir::LoopId;
+
+/// When an access happens: tree positions and loops in turn, `Position` first and last.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum TimeStep {
+    Position(usize),
+    Loop(LoopId),
+}
+
+/// The contraction that computes a statement, if one does.
+pub(crate) fn contraction_of(
+    trees: &[Tree],
+    s: usize,
+) -> Option<&crate::steps::packed_contraction::Contraction> {
+    trees.iter().find_map(|tree| match tree {
+        Tree::Contraction(c) if c.statements.contains(&s) => Some(&**c),
+        Tree::Loop(b) => contraction_of(&b.body, s),
+        _ => None,
+    })
+}

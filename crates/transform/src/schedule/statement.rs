@@ -1,0 +1,72 @@
+//! Statements of a schedule: domains, accesses, and where their instances stand in the original nest.
+
+use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, Node, Stmt, StmtId, Update, Var};
+use std::collections::BTreeMap;
+
+/// Position of a statement in the original program: `positions[0], loops[0], positions[1], …`.
+#[derive(Clone, Debug)]
+pub(crate) struct OriginalTime {
+    pub(crate) positions: Vec<usize>,
+    /// Original loops around the statement, outermost first, with whether they run backwards.
+    pub(crate) loops: Vec<(LoopId, bool)>,
+}
+
+/// One memory access of a statement, indices over the *original* iterators.
+#[derive(Clone, Debug)]
+pub(crate) struct MemoryAccess {
+    pub(crate) array: ArrayId,
+    /// `None` where the index is not affine.
+    pub(crate) indices: Vec<Option<Affine>>,
+    /// The same with unknowns for quotients and the like; `None` where any element may be meant.
+    pub(crate) located: Vec<Option<Affine>>,
+    pub(crate) write: bool,
+    /// The access belongs to an update such as `+=` of the statement's own target.
+    pub(crate) update: Option<Update>,
+    /// Constraints on what occurs in `located` besides loops and symbols: loops inside an atomic statement, unknowns.
+    pub(crate) inner: Vec<Constraint>,
+}
+
+/// A statement, or a piece of the tree that stays in one piece (`atomic`), with its domain.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    pub(crate) id: StmtId,
+    /// Which imported statement this is (index sets may be split).
+    pub(crate) origin: usize,
+    /// `Node::Stmt`, or an atomic subtree; over the original iterators.
+    pub(crate) node: Node,
+    pub(crate) accesses: Vec<MemoryAccess>,
+    pub(crate) time: OriginalTime,
+    /// Original iterator → affine expression of the schedule's loops and symbols.
+    pub(crate) map: BTreeMap<LoopId, Affine>,
+    /// Constraints over the schedule's loops and symbols.
+    pub(crate) domain: Vec<Constraint>,
+}
+
+impl Statement {
+    /// The assignment, unless this is an atomic subtree.
+    pub(crate) fn assignment(&self) -> Option<&Stmt> {
+        match &self.node {
+            Node::Stmt(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// An affine expression over original iterators, in terms of the schedule's loops.
+    pub(crate) fn mapped(&self, expr: &Affine) -> Affine {
+        expr.substitute(&|v| match v {
+            Var::Loop(l) => self.map.get(&l).cloned(),
+            Var::Sym(_) => None,
+        })
+    }
+
+    /// Replaces a schedule loop by an expression of others.
+    pub(crate) fn substitute_loop(&mut self, id: LoopId, with: &Affine) {
+        let f = |v: Var| (v == Var::Loop(id)).then(|| with.clone());
+        for value in self.map.values_mut() {
+            *value = value.substitute(&f);
+        }
+        for c in &mut self.domain {
+            *c = c.substitute(&f);
+        }
+    }
+}

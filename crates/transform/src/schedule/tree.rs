@@ -1,0 +1,39 @@
+//! The tree that orders a schedule's statements.
+
+use crate::steps::packed_contraction::Contraction;
+use oxeye_ir::{Execution, LoopId};
+
+/// A node of the schedule tree.
+#[derive(Clone, Debug)]
+pub(crate) enum Tree {
+    Loop(LoopNode),
+    /// Index into [`Schedule::statements`].
+    Leaf(usize),
+    /// A contraction in cache blocks and a register tile.
+    Contraction(Box<Contraction>),
+}
+
+/// A loop of the schedule tree.
+#[derive(Clone, Debug)]
+pub(crate) struct LoopNode {
+    pub(crate) id: LoopId,
+    pub(crate) reverse: bool,
+    pub(crate) execution: Execution,
+    /// Point loops of a tile: emit a version with constant trip counts for tiles that are full in these loops.
+    pub(crate) separate: Vec<LoopId>,
+    pub(crate) body: Vec<Tree>,
+}
+
+/// Statement indices under a tree, in order.
+pub(crate) fn leaves(tree: &Tree) -> Vec<usize> {
+    match tree {
+        Tree::Leaf(s) => vec![*s],
+        Tree::Contraction(c) => c.statements.clone(),
+        Tree::Loop(b) => b.body.iter().flat_map(leaves).collect(),
+    }
+}
+
+/// Statement indices under several trees, in order.
+pub(crate) fn all_leaves(trees: &[Tree]) -> Vec<usize> {
+    trees.iter().flat_map(leaves).collect()
+}
