@@ -56,6 +56,7 @@ mod import;
 mod legality;
 mod normalize;
 mod recipe;
+mod refusal;
 mod scan;
 mod schedule;
 pub mod steps;
@@ -68,6 +69,7 @@ pub use recipe::{
     Dimension, Recipe, RecipeError, STORED_RECIPE_FORMAT, StatementSchedule, StoredRecipe, TRANSFORMATIONS,
     Transformation, TransformationInfo,
 };
+pub use refusal::{Reason, Refusal, RefusalKind};
 pub use steps::packed_contraction::Blocks;
 pub use templates::strategies::{Machine, Suggestion, Suggestions, suggest};
 
@@ -93,18 +95,6 @@ pub struct Applied {
     pub reassociated: bool,
 }
 
-/// A step that could not be applied, or not be proved legal.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-#[error("{transformation}: {reason}")]
-pub struct Refusal {
-    /// Index of the step in the recipe.
-    pub step: usize,
-    /// The step, as it prints.
-    pub transformation: String,
-    /// Why, in words for a C programmer.
-    pub reason: String,
-}
-
 /// Applies a recipe to a nest.
 ///
 /// # Errors
@@ -128,10 +118,8 @@ fn apply_from(
     policy: Policy,
 ) -> Result<Applied, Refusal> {
     let rest = &recipe.steps[first..];
-    let refusal = |k: usize, reason: String| Refusal {
-        step: first + k,
-        transformation: rest.get(k).map_or("emit".into(), |s| s.to_string()),
-        reason,
+    let refusal = |k: usize, reason: Reason| {
+        reason.at_step(first + k, rest.get(k).map_or("emit".into(), |s| s.to_string()))
     };
     let mut stages = vec![schedule.clone()];
     for (k, step) in rest.iter().enumerate() {

@@ -6,7 +6,7 @@
 use crate::recipe::{Dimension, Recipe, StatementSchedule, Transformation};
 use crate::schedule::{Schedule, Tree};
 use crate::steps::packed_contraction::Blocks;
-use crate::{Applied, Policy, Refusal, legality, scan, steps};
+use crate::{Applied, Policy, Reason, Refusal, legality, scan, steps};
 use oxeye_ir::testing::{Random, Sample};
 use oxeye_ir::{Affine, LoopId, Nest, OmpSchedule, Program, StmtId};
 
@@ -67,10 +67,8 @@ pub fn apply_unjudged(
     recipe: &Recipe,
     policy: Policy,
 ) -> Result<Applied, Refusal> {
-    let refusal = |step: usize, reason: String| Refusal {
-        step,
-        transformation: recipe.steps.get(step).map_or(String::new(), |s| s.to_string()),
-        reason,
+    let refusal = |step: usize, reason: Reason| {
+        reason.at_step(step, recipe.steps.get(step).map_or(String::new(), |s| s.to_string()))
     };
     let mut schedule = Schedule::import(program, nest);
     schedule.scalar_replacement = false;

@@ -48,7 +48,7 @@ fn random_templates_on_random_nests() {
             let recipe = match instantiator.instantiate(&template) {
                 Ok(recipe) => recipe,
                 Err(reason) => {
-                    assert!(!reason.is_empty());
+                    assert!(!reason.to_string().is_empty());
                     n_unfit += 1;
                     continue;
                 }
@@ -111,7 +111,10 @@ fn sizes_follow_the_machine() {
     let nest = &program.nests[0];
     let recipe = |text: &str, machine: &Machine| {
         let template: Template = text.parse().unwrap();
-        template.instantiate(&program, nest, machine, Policy { reassociate: true }).map(|r| r.to_string())
+        template
+            .instantiate(&program, nest, machine, Policy { reassociate: true })
+            .map(|r| r.to_string())
+            .map_err(|unfit| unfit.to_string())
     };
     // Three square tiles: 3 * 8 * 128 * 128 bytes are less than half of 1 MiB, 3 * 8 * 192 * 192 are more.
     let tiled = "order:0 memory distributed tile:l2/2 one-thread scalar";
@@ -159,7 +162,10 @@ fn what_does_not_fit_is_said() {
     let reason = |program: &oxeye_ir::Program, text: &str, threads: u32| {
         let template: Template = text.parse().unwrap();
         let machine = Machine { threads, ..REAL };
-        template.instantiate(program, &program.nests[0], &machine, Policy { reassociate: false }).unwrap_err()
+        template
+            .instantiate(program, &program.nests[0], &machine, Policy { reassociate: false })
+            .unwrap_err()
+            .to_string()
     };
     assert_eq!(reason(&gemm, "source threads", 1), "there is one thread only");
     assert_eq!(reason(&gemm, "crossings", 2), "no inner iterator meets an outer one");

@@ -67,7 +67,9 @@ impl<'a> Space<'a> {
             Plan::Recipe { name, recipe } => (name, None, recipe),
             Plan::Template(template) => {
                 let instantiator = &mut self.instantiator;
-                match guarded(|| instantiator.instantiate(&template)).and_then(|made| made) {
+                match guarded(|| instantiator.instantiate(&template))
+                    .and_then(|made| made.map_err(|unfit| unfit.to_string()))
+                {
                     Ok(recipe) => (template.title(), Some(template), recipe),
                     Err(why) => {
                         let (name, template) = (template.title(), Some(template));

@@ -350,7 +350,12 @@ impl Made<'_> {
     fn one(&mut self, template: &Template) -> Result<Recipe, String> {
         let instantiator = &mut self.instantiator;
         let known = self.known.entry(*template);
-        known.or_insert_with(|| guarded(|| instantiator.instantiate(template)).and_then(|made| made)).clone()
+        known
+            .or_insert_with(|| {
+                guarded(|| instantiator.instantiate(template))
+                    .and_then(|made| made.map_err(|unfit| unfit.to_string()))
+            })
+            .clone()
     }
 
     /// A template, begun from the source and from the normal form: both where it keeps the order it starts from, which are

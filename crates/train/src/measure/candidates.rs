@@ -49,7 +49,10 @@ pub fn schedules(
         .map(|(t, template)| match t {
             _ if !is_wanted(t) => None,
             0 => Some(Ok(Recipe::default())),
-            _ => Some(guarded(|| instantiator.instantiate(template)).and_then(|r| r)),
+            _ => Some(
+                guarded(|| instantiator.instantiate(template).map_err(|unfit| unfit.to_string()))
+                    .and_then(|r| r),
+            ),
         })
         .collect();
     in_parallel(recipes.len(), jobs, &|t| {

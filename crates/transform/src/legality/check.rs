@@ -3,6 +3,7 @@
 use super::dependences::{dependence_system, order_system, possible, same_accumulation};
 use super::{OriginalPair, TimeStep, contraction_of};
 use crate::Policy;
+use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::space::Space;
 use crate::schedule::{Schedule, Tree, leaves};
 use oxeye_analysis::omega::System;
@@ -10,7 +11,7 @@ use oxeye_ir::{Execution, LoopId, Reduction, Var};
 use std::collections::BTreeMap;
 
 /// A dependence that the schedule breaks, in words.
-pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, String> {
+pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, Reason> {
     let judge = Judge::new(schedule, policy);
     concurrency_fits(schedule, &schedule.roots, None)?;
     let mut reassociated = any_contraction(&schedule.roots, &|c| c.accumulates_apart(schedule));
@@ -30,7 +31,7 @@ fn concurrency_fits(
     schedule: &Schedule,
     trees: &[Tree],
     outer: Option<(LoopId, bool)>,
-) -> Result<(), String> {
+) -> Result<(), Reason> {
     for tree in trees {
         let (id, parallel, reductions) = match tree {
             Tree::Leaf(_) => continue,
@@ -60,8 +61,11 @@ fn concurrency_fits(
             if !own.all(|a| a.update.is_some_and(|u| same_accumulation(u, r.op))) {
                 let name = &schedule.program.array(r.array).name;
                 let at = schedule.loop_name(id);
-                return Err(format!(
-                    "{name} is accumulated in private copies by loop {at}, which also uses it otherwise"
+                return Err(Reason::new(
+                    RefusalKind::ConcurrencyDoesNotNest,
+                    format!(
+                        "{name} is accumulated in private copies by loop {at}, which also uses it otherwise"
+                    ),
                 ));
             }
         }
@@ -70,8 +74,11 @@ fn concurrency_fits(
     Ok(())
 }
 
-fn nested(what: &str, schedule: &Schedule, outer: LoopId, how: &str) -> String {
-    format!("{what} would be inside loop {}, which already runs {how}", schedule.loop_name(outer))
+fn nested(what: &str, schedule: &Schedule, outer: LoopId, how: &str) -> Reason {
+    Reason::new(
+        RefusalKind::ConcurrencyDoesNotNest,
+        format!("{what} would be inside loop {}, which already runs {how}", schedule.loop_name(outer)),
+    )
 }
 
 fn any_contraction(
@@ -162,7 +169,7 @@ impl<'a> Judge<'a> {
 
     /// Judges one original dependence between two statements of the schedule. `Ok(true)` if only reassociation makes
     /// it acceptable.
-    fn pair(&self, pair: &OriginalPair, s: usize, t: usize) -> Result<bool, String> {
+    fn pair(&self, pair: &OriginalPair, s: usize, t: usize) -> Result<bool, Reason> {
         let (source, sink) = (&self.schedule.statements[s], &self.schedule.statements[t]);
         let (a, b) = (&source.accesses[pair.source.1], &sink.accesses[pair.sink.1]);
         let mut space = Space::default();
@@ -223,7 +230,7 @@ impl<'a> Judge<'a> {
                     system.rollback(mark);
                     system.add_eq(&[(cx, 1), (cy, -1)], 0);
                 }
-                _ => return Err("the schedule tree is inconsistent".to_owned()),
+                _ => return Err(Reason::unsupported("the schedule tree is inconsistent")),
             }
         }
         if x.len() == y.len()

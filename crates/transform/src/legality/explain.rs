@@ -2,9 +2,10 @@
 
 use super::check::Judge;
 use super::dependences::same_accumulation;
+use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::space::Space;
 use crate::schedule::{MemoryAccess, Statement};
-use oxeye_analysis::omega::{Limit, System, sample};
+use oxeye_analysis::omega::{Feasibility, Limit, System, feasible, sample};
 use oxeye_ir::{LoopId, Update};
 
 impl Judge<'_> {
@@ -15,8 +16,8 @@ impl Judge<'_> {
         (s, a): (usize, &MemoryAccess),
         (t, b): (usize, &MemoryAccess),
         at: Option<LoopId>,
-    ) -> String {
-        let kind = match (a.write, b.write) {
+    ) -> Reason {
+        let how = match (a.write, b.write) {
             (true, true) => "both write",
             (true, false) => "the first writes what the second reads:",
             _ => "the second overwrites what the first reads:",
@@ -37,8 +38,9 @@ impl Judge<'_> {
             None => "their order would change".to_owned(),
         };
         let mut text =
-            format!("{} and {} depend on each other ({kind} {name}); {place}", describe(s), describe(t));
+            format!("{} and {} depend on each other ({how} {name}); {place}", describe(s), describe(t));
         let element = self.schedule.program.array(a.array).element;
+        let mut kind = RefusalKind::Dependence { at, array: a.array };
         if let (Some(u), Some(v)) = (a.update, b.update)
             && same_accumulation(u, v)
             && element.is_float()
@@ -50,6 +52,7 @@ impl Judge<'_> {
                 Update::Max => "maximum",
                 _ => "sum",
             };
+            kind = RefusalKind::ReassociationNotAllowed { at, array: a.array };
             text.push_str(&format!(", and a floating-point {what} may not be taken in another order"));
         }
         if let Some(point) = sample(system, Limit::default()) {
@@ -71,7 +74,9 @@ impl Judge<'_> {
             if !first.is_empty() {
                 text.push_str(&format!("; for example ({first}) must come before ({second})"));
             }
+        } else if feasible(system, Limit::default()) == Feasibility::Unknown {
+            kind = RefusalKind::WorkLimit;
         }
-        text
+        Reason::new(kind, text)
     }
 }

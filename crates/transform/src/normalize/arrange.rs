@@ -7,6 +7,7 @@
 
 use super::shapes::Shapes;
 use crate::recipe::{Dimension, StatementSchedule, Transformation};
+use crate::refusal::Reason;
 use crate::schedule::Schedule;
 use crate::templates::strategies::order::{Level, Pair, combinations, pairs};
 use crate::{Policy, legality, scan, steps};
@@ -21,16 +22,18 @@ pub(super) fn arrange(
     program: &Program,
     nest: &Nest,
     policy: Policy,
-) -> Result<(Program, Nest, bool), String> {
+) -> Result<(Program, Nest, bool), Reason> {
     let mut schedule = Schedule::import(program, nest);
     schedule.scalar_replacement = false;
     let planner = Planner::new(&schedule);
     let pairs = pairs(&schedule, policy);
     let all: Vec<usize> = (0..schedule.statements.len()).collect();
     let paths = schedule.paths();
-    let found = planner.levels(&all, &pairs, &paths, 0).ok_or(
-        "statements that depend on each other in a cycle have no loop in common that could be outermost",
-    )?;
+    let found = planner.levels(&all, &pairs, &paths, 0).ok_or_else(|| {
+        Reason::unsupported(
+            "statements that depend on each other in a cycle have no loop in common that could be outermost",
+        )
+    })?;
     let schedules = found
         .into_iter()
         .map(|(s, dimensions)| StatementSchedule { stmt: schedule.statements[s].id, dimensions })

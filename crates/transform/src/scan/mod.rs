@@ -14,6 +14,7 @@ pub(crate) use rewrite::{for_each_access, rename_array, substitute};
 use conditions::complementary;
 use rewrite::{drop_unused, make_unique, relocate};
 
+use crate::refusal::Reason;
 use crate::schedule::space::{gist, implies, is_empty, project};
 use crate::schedule::{LoopNode, Schedule, Tree, leaves};
 use oxeye_ir::{
@@ -25,7 +26,7 @@ use std::collections::BTreeMap;
 ///
 /// Where the statements of a loop have no common range because some may not run at all, the nest is written for the case
 /// that all run, with `original` for the other.
-pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Program, Nest), String> {
+pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Program, Nest), Reason> {
     let whole: Vec<Array> = schedule.temporaries.iter().map(|t| schedule.program.array(*t).clone()).collect();
     let mut layouts = storage::assign(&mut schedule)?;
     let (mut program, mut roots) = match trees_under(&schedule, &[]) {
@@ -57,10 +58,10 @@ pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Progr
             })
         {
             let name = &schedule.program.array(r.array).name;
-            return Err(format!(
+            return Err(Reason::not_writable(format!(
                 "{name}, which loop {} accumulates, would need a copy for every iteration",
                 l.name
-            ));
+            )));
         }
     }
     make_unique(&mut program, &mut nest, schedule.next_loop);
@@ -69,7 +70,7 @@ pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Progr
 }
 
 /// The schedule's loops, given that the constraints on symbols hold.
-fn trees_under(schedule: &Schedule, given: &[Constraint]) -> Result<(Program, Vec<Node>), String> {
+fn trees_under(schedule: &Schedule, given: &[Constraint]) -> Result<(Program, Vec<Node>), Reason> {
     let context = [&schedule.program.assumptions, given].concat();
     let mut program = schedule.program.clone();
     let mut generator = Generator { schedule, program: &mut program, paths: schedule.paths() };
@@ -99,7 +100,7 @@ impl Generator<'_> {
         trees: &[Tree],
         outer: &mut Vec<LoopId>,
         context: &[Constraint],
-    ) -> Result<Vec<Node>, String> {
+    ) -> Result<Vec<Node>, Reason> {
         let mut nodes = Vec::new();
         for tree in trees {
             match tree {
@@ -177,7 +178,7 @@ impl Generator<'_> {
         loop_node: &LoopNode,
         outer: &mut Vec<LoopId>,
         context: &[Constraint],
-    ) -> Result<Vec<Node>, String> {
+    ) -> Result<Vec<Node>, Reason> {
         let stmts: Vec<usize> = loop_node
             .body
             .iter()
@@ -206,10 +207,10 @@ impl Generator<'_> {
         before.retain(|r| r.expr.loops().next().is_some());
         let (lower, upper) = bounds_from(&own, loop_node.id);
         if lower.is_empty() || upper.is_empty() {
-            return Err(format!(
+            return Err(Reason::not_writable(format!(
                 "the bounds of loop {} differ between its statements in a way that cannot be written as one range",
                 self.schedule.loop_name(loop_node.id)
-            ));
+            )));
         }
         let inside = [context, &own, &before].concat();
         outer.push(loop_node.id);

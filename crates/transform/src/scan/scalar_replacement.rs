@@ -12,6 +12,7 @@
 //! *Done when* nothing else in the loop touches that element. The order of the sum stays as it is.
 
 use super::{Generator, for_each_access, guarded};
+use crate::refusal::Reason;
 use crate::schedule::space::{gist, is_empty};
 use oxeye_ir::{
     Access, Affine, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, Reduction, Relation, Stmt,
@@ -26,7 +27,7 @@ impl Generator<'_> {
         outer: &[LoopId],
         context: &[Constraint],
         inside: &[Constraint],
-    ) -> Result<Vec<Node>, String> {
+    ) -> Result<Vec<Node>, Reason> {
         let mut load = Vec::new();
         let mut store = Vec::new();
         let plain = node.body.iter().all(|n| matches!(n, Node::Stmt(_))) && self.schedule.scalar_replacement;
@@ -81,7 +82,10 @@ impl Generator<'_> {
             };
             if let Some(r) = reductions.iter().find(kept) {
                 let name = &self.program.array(r.array).name;
-                return Err(format!("what loop {} adds to {name} cannot be kept in a register", node.name));
+                return Err(Reason::not_writable(format!(
+                    "what loop {} adds to {name} cannot be kept in a register",
+                    node.name
+                )));
             }
         }
         Ok(vec![Node::Loop(node)])

@@ -6,6 +6,7 @@
 //! a temporary of the whole nest, which otherwise stays as it is.
 
 use crate::legality::contraction_of;
+use crate::refusal::Reason;
 use crate::schedule::space::{Space, implies, project};
 use crate::schedule::{MemoryAccess, Schedule, Statement};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
@@ -24,7 +25,7 @@ type Use<'a> = (&'a Statement, &'a MemoryAccess);
 type Plan = (Layout, Storage, Vec<Option<Expr>>);
 
 /// Decides the storage of every private scalar and temporary, updating its declaration.
-pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout>, String> {
+pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout>, Reason> {
     let mut layouts = BTreeMap::new();
     let privates = schedule.privates.clone().into_iter().map(|p| (p.array, false));
     let temporaries = schedule.temporaries.clone().into_iter().map(|t| (t, true));
@@ -33,10 +34,10 @@ pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout
             Some(plan) => plan,
             None if is_temporary => continue,
             None => {
-                return Err(format!(
+                return Err(Reason::not_writable(format!(
                     "scalar {} would need a copy for every iteration, and the number of iterations is not known",
                     schedule.program.array(id).name
-                ));
+                )));
             }
         };
         let own_dims = layout.kept.len();

@@ -5,10 +5,11 @@
 //! *Legal when* the judge finds no dependence from a later iteration's `A` back to an earlier `B`. *Refused when* the
 //! loop does not exist.
 
+use crate::refusal::Reason;
 use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, LoopId};
 
-pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, before: Option<usize>) -> Result<(), String> {
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, before: Option<usize>) -> Result<(), Reason> {
     let loop_node = super::loop_node(schedule, at)?.clone();
     let info = schedule.iterators[&at].clone();
     let groups: Vec<Vec<Tree>> = match before {
@@ -16,7 +17,12 @@ pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, before: Option<usize>) -
         Some(k) if k > 0 && k < loop_node.body.len() => {
             vec![loop_node.body[..k].to_vec(), loop_node.body[k..].to_vec()]
         }
-        Some(k) => return Err(format!("loop {} has no child {k} to cut before", schedule.loop_name(at))),
+        Some(k) => {
+            return Err(Reason::unsupported(format!(
+                "loop {} has no child {k} to cut before",
+                schedule.loop_name(at)
+            )));
+        }
     };
     let mut parts = Vec::new();
     for (k, body) in groups.into_iter().enumerate() {

@@ -5,18 +5,19 @@
 //! *Legal when* the judge finds no dependence with direction (<, >). *Refused when* the nest between the two loops is not
 //! perfect.
 
+use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree};
 use oxeye_ir::LoopId;
 
-pub(crate) fn edit(schedule: &mut Schedule, outer: LoopId, inner: LoopId) -> Result<(), String> {
+pub(crate) fn edit(schedule: &mut Schedule, outer: LoopId, inner: LoopId) -> Result<(), Reason> {
     super::loop_node(schedule, outer)?;
     let chain = super::perfect_chain(schedule, outer);
     let Some(distance) = chain.iter().position(|l| *l == inner).filter(|d| *d > 0) else {
-        return Err(format!(
+        return Err(Reason::unsupported(format!(
             "loop {} is not perfectly nested in loop {}",
             schedule.loop_name(inner),
             schedule.loop_name(outer)
-        ));
+        )));
     };
     let mut order: Vec<LoopId> = chain[..=distance].to_vec();
     order.swap(0, distance);
@@ -24,7 +25,7 @@ pub(crate) fn edit(schedule: &mut Schedule, outer: LoopId, inner: LoopId) -> Res
 }
 
 /// Rewrites the perfect chain that starts at `top` so that its loops come in `order`.
-pub(crate) fn permute_chain(schedule: &mut Schedule, top: LoopId, order: &[LoopId]) -> Result<(), String> {
+pub(crate) fn permute_chain(schedule: &mut Schedule, top: LoopId, order: &[LoopId]) -> Result<(), Reason> {
     let mut loop_nodes = Vec::new();
     for id in order {
         loop_nodes.push(super::loop_node(schedule, *id)?.clone());

@@ -17,11 +17,12 @@ pub mod vectorize;
 
 use crate::Policy;
 use crate::recipe::{Dimension, Transformation};
+use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{LoopNode, Schedule, Tree};
 use oxeye_ir::{Affine, LoopId, StmtId, Var};
 
 /// Edits the schedule as the step says.
-pub(crate) fn edit(schedule: &mut Schedule, step: &Transformation, policy: Policy) -> Result<(), String> {
+pub(crate) fn edit(schedule: &mut Schedule, step: &Transformation, policy: Policy) -> Result<(), Reason> {
     known_symbols(schedule, step)?;
     match step {
         Transformation::Normalize => normalize::edit(),
@@ -58,7 +59,7 @@ pub(crate) fn edit(schedule: &mut Schedule, step: &Transformation, policy: Polic
 }
 
 /// Recipes may come from a file: their expressions must speak of this program.
-fn known_symbols(schedule: &Schedule, step: &Transformation) -> Result<(), String> {
+fn known_symbols(schedule: &Schedule, step: &Transformation) -> Result<(), Reason> {
     let expressions: Vec<&Affine> = match step {
         Transformation::Split { point, .. } => vec![point],
         Transformation::Reorder { schedules } => schedules
@@ -73,24 +74,24 @@ fn known_symbols(schedule: &Schedule, step: &Transformation) -> Result<(), Strin
     };
     let mut vars = expressions.into_iter().flat_map(Affine::terms).map(|(v, _)| v);
     match vars.find(|v| matches!(v, Var::Sym(s) if !schedule.program.symbols.contains_key(s))) {
-        Some(Var::Sym(s)) => Err(format!("there is no symbol {s}")),
+        Some(Var::Sym(s)) => Err(Reason::unsupported(format!("there is no symbol {s}"))),
         _ => Ok(()),
     }
 }
 
-fn no_loop(id: LoopId) -> String {
-    format!("there is no loop {id}")
+fn no_loop(id: LoopId) -> Reason {
+    Reason::new(RefusalKind::NoSuchLoop, format!("there is no loop {id}"))
 }
 
-fn loop_node(schedule: &Schedule, id: LoopId) -> Result<&LoopNode, String> {
+fn loop_node(schedule: &Schedule, id: LoopId) -> Result<&LoopNode, Reason> {
     schedule.loop_node(id).ok_or_else(|| no_loop(id))
 }
 
-fn statement(schedule: &Schedule, id: StmtId) -> Result<usize, String> {
+fn statement(schedule: &Schedule, id: StmtId) -> Result<usize, Reason> {
     let mut found = schedule.statements.iter().enumerate().filter(|(_, s)| s.id == id).map(|(k, _)| k);
-    let first = found.next().ok_or_else(|| format!("there is no statement {id}"))?;
+    let first = found.next().ok_or_else(|| Reason::unsupported(format!("there is no statement {id}")))?;
     if found.next().is_some() {
-        return Err(format!("statement {id} was split, so its name is not unique"));
+        return Err(Reason::unsupported(format!("statement {id} was split, so its name is not unique")));
     }
     Ok(first)
 }
@@ -100,20 +101,26 @@ fn innermost_three(
     schedule: &Schedule,
     s: usize,
     mut loops: [LoopId; 3],
-) -> Result<(LoopId, Vec<usize>), String> {
+) -> Result<(LoopId, Vec<usize>), Reason> {
     let path = &schedule.paths()[s];
     loops.sort_unstable();
     let mut inner: Vec<LoopId> = path.iter().rev().take(3).copied().collect();
     inner.sort_unstable();
     if inner != loops {
-        return Err(format!("{} is not directly inside the three loops", schedule.statements[s].id));
+        return Err(Reason::unsupported(format!(
+            "{} is not directly inside the three loops",
+            schedule.statements[s].id
+        )));
     }
     let top = path[path.len() - 3];
     let chain = perfect_chain(schedule, top);
     let body =
         chain.last().and_then(|l| schedule.loop_node(*l)).map(|b| b.body.as_slice()).unwrap_or_default();
     if chain.len() != 3 || body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
-        return Err(format!("other loops share a loop with {}", schedule.statements[s].id));
+        return Err(Reason::unsupported(format!(
+            "other loops share a loop with {}",
+            schedule.statements[s].id
+        )));
     }
     Ok((top, crate::schedule::all_leaves(body)))
 }

@@ -7,8 +7,11 @@
 //! *Legal when*: always, since normalization asks the judge before each of its own steps. *Refused when* it is not the first
 //! step: a schedule that other steps have edited is no nest yet.
 
+use crate::refusal::Reason;
+
 /// A schedule that steps have edited cannot be normalized; [`crate::apply`] deals with the first step.
-pub(crate) fn edit() -> Result<(), String> {
-    Err("only the nest as it stands in the source has a normal form, so this can only be the first step"
-        .into())
+pub(crate) fn edit() -> Result<(), Reason> {
+    Err(Reason::unsupported(
+        "only the nest as it stands in the source has a normal form, so this can only be the first step",
+    ))
 }

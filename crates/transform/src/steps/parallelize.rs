@@ -8,6 +8,7 @@
 
 use crate::Policy;
 use crate::legality;
+use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree, all_leaves};
 use oxeye_ir::{ArrayId, Execution, Expr, LoopId, OmpSchedule, Reduction, Update};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ pub(crate) fn edit(
     at: LoopId,
     omp_schedule: OmpSchedule,
     policy: Policy,
-) -> Result<(), String> {
+) -> Result<(), Reason> {
     let reductions = needed_reductions(schedule, at, policy, of_known_size, |reductions| {
         Execution::Parallel { reductions, omp_schedule }
     })?;
@@ -39,7 +40,7 @@ pub(crate) fn needed_reductions(
     policy: Policy,
     can_list: fn(&[Option<Expr>]) -> bool,
     execution: impl Fn(Vec<Reduction>) -> Execution,
-) -> Result<Vec<Reduction>, String> {
+) -> Result<Vec<Reduction>, Reason> {
     super::loop_node(schedule, at)?;
     let legal = |reductions: Vec<Reduction>| {
         let mut trial = schedule.clone();

@@ -9,27 +9,28 @@
 //! or no further iterator with coefficient ±1, or a statement is missing.
 
 use crate::recipe::{Dimension, StatementSchedule};
+use crate::refusal::Reason;
 use crate::schedule::{LoopNode, Schedule, Tree};
 use oxeye_ir::{Affine, Constraint, Execution, LoopId, ScalarType, Var};
 use std::collections::BTreeMap;
 
-pub(crate) fn edit(schedule: &mut Schedule, schedules: &[StatementSchedule]) -> Result<(), String> {
+pub(crate) fn edit(schedule: &mut Schedule, schedules: &[StatementSchedule]) -> Result<(), Reason> {
     let paths = schedule.paths();
     let mut rows: Vec<(usize, &[Dimension])> = Vec::new();
     for (s, statement) in schedule.statements.iter().enumerate() {
         let mut found = schedules.iter().filter(|r| r.stmt == statement.id);
         let (Some(row), None) = (found.next(), found.next()) else {
-            return Err(format!("{} needs exactly one schedule", statement.id));
+            return Err(Reason::unsupported(format!("{} needs exactly one schedule", statement.id)));
         };
         let well_formed = row.dimensions.len() > 2 * paths[s].len()
             && row.dimensions.len() % 2 == 1
             && row.dimensions.iter().enumerate().all(|(k, d)| matches!(d, Dimension::At(_)) == (k % 2 == 0));
         if !well_formed {
-            return Err(format!(
+            return Err(Reason::unsupported(format!(
                 "the schedule of {} needs {} loops or more between positions",
                 row.stmt,
                 paths[s].len()
-            ));
+            )));
         }
         rows.push((s, &row.dimensions));
     }
@@ -38,11 +39,11 @@ pub(crate) fn edit(schedule: &mut Schedule, schedules: &[StatementSchedule]) -> 
     let roots = builder.trees(&rows)?;
     for (s, _) in &rows {
         if let Some(lost) = paths[*s].iter().find(|l| !builder.solved[*s].contains_key(l)) {
-            return Err(format!(
+            return Err(Reason::unsupported(format!(
                 "no loop of the schedule of {} stands for its iterator {}",
                 builder.schedule.statements[*s].id,
                 builder.schedule.loop_name(*lost)
-            ));
+            )));
         }
     }
     let Builder { solved, fixed, .. } = builder;
@@ -75,7 +76,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn trees(&mut self, rows: &[(usize, &[Dimension])]) -> Result<Vec<Tree>, String> {
+    fn trees(&mut self, rows: &[(usize, &[Dimension])]) -> Result<Vec<Tree>, Reason> {
         let mut groups: BTreeMap<usize, Vec<(usize, &[Dimension])>> = BTreeMap::new();
         for (s, dims) in rows {
             if let [Dimension::At(position), rest @ ..] = dims {
@@ -85,7 +86,7 @@ impl Builder<'_> {
         groups.into_values().map(|group| self.tree(&group)).collect()
     }
 
-    fn tree(&mut self, group: &[(usize, &[Dimension])]) -> Result<Tree, String> {
+    fn tree(&mut self, group: &[(usize, &[Dimension])]) -> Result<Tree, Reason> {
         if let [(s, [])] = group {
             return Ok(Tree::Leaf(*s));
         }
@@ -94,10 +95,13 @@ impl Builder<'_> {
         let mut rest = Vec::new();
         for (s, dims) in group {
             let [Dimension::By { expr, reverse }, tail @ ..] = dims else {
-                return Err(format!("{} shares its position with a loop", self.schedule.statements[*s].id));
+                return Err(Reason::unsupported(format!(
+                    "{} shares its position with a loop",
+                    self.schedule.statements[*s].id
+                )));
             };
             if *direction.get_or_insert(*reverse) != *reverse {
-                return Err("one loop cannot run both ways".into());
+                return Err(Reason::unsupported("one loop cannot run both ways"));
             }
             let unknown = self.unknown(*s, expr)?;
             let old = unknown.map(|(old, _)| old);
@@ -123,7 +127,7 @@ impl Builder<'_> {
             rest.push((*s, tail));
         }
         let body = self.trees(&rest)?;
-        let id = id.ok_or("an empty loop")?;
+        let id = id.ok_or_else(|| Reason::unsupported("an empty loop"))?;
         Ok(Tree::Loop(LoopNode {
             id,
             reverse: direction.unwrap_or(false),
@@ -134,7 +138,7 @@ impl Builder<'_> {
     }
 
     /// The one iterator that `expr` adds to those already determined, if any, and its sign.
-    fn unknown(&self, s: usize, expr: &Affine) -> Result<Option<(LoopId, i64)>, String> {
+    fn unknown(&self, s: usize, expr: &Affine) -> Result<Option<(LoopId, i64)>, Reason> {
         let stmt = self.schedule.statements[s].id;
         let new: Vec<LoopId> = expr.loops().filter(|l| !self.solved[s].contains_key(l)).collect();
         match new.as_slice() {
@@ -142,7 +146,9 @@ impl Builder<'_> {
                 Ok(Some((*only, expr.coefficient(*only))))
             }
             [] => Ok(None),
-            _ => Err(format!("a loop of {stmt} does not stand for one more of its iterators")),
+            _ => Err(Reason::unsupported(format!(
+                "a loop of {stmt} does not stand for one more of its iterators"
+            ))),
         }
     }
 }

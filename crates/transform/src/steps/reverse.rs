@@ -4,10 +4,11 @@
 //!
 //! *Legal when* the judge finds no dependence carried by the loop.
 
+use crate::refusal::Reason;
 use crate::schedule::Schedule;
 use oxeye_ir::LoopId;
 
-pub(crate) fn edit(schedule: &mut Schedule, at: LoopId) -> Result<(), String> {
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId) -> Result<(), Reason> {
     let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;
     loop_node.reverse = !loop_node.reverse;
     Ok(())

@@ -4,14 +4,15 @@
 //!
 //! *Legal when*: always for a forward loop, since order stays. *Refused when* the point uses inner iterators.
 
+use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree};
 use oxeye_ir::{Affine, Constraint, LoopId, Node};
 use std::collections::BTreeMap;
 
-pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, point: &Affine) -> Result<(), String> {
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, point: &Affine) -> Result<(), Reason> {
     let loop_node = super::loop_node(schedule, at)?.clone();
     if loop_node.reverse {
-        return Err(format!("loop {} runs backwards", schedule.loop_name(at)));
+        return Err(Reason::unsupported(format!("loop {} runs backwards", schedule.loop_name(at))));
     }
     let paths = schedule.paths();
     let mut second = loop_node.clone();
@@ -52,12 +53,12 @@ fn copy(
     point: &Affine,
     paths: &[Vec<LoopId>],
     renamed: &mut BTreeMap<LoopId, LoopId>,
-) -> Result<(), String> {
+) -> Result<(), Reason> {
     match tree {
         Tree::Leaf(s) => {
             let outside = paths[*s].iter().take_while(|l| **l != from).count();
             if point.loops().any(|l| !paths[*s][..outside].contains(&l)) {
-                return Err("the splitting point may only use outer iterators".into());
+                return Err(Reason::unsupported("the splitting point may only use outer iterators"));
             }
             let mut statement = schedule.statements[*s].clone();
             statement.domain.push(Constraint::ge(Affine::var(from), point.clone()));
@@ -83,6 +84,6 @@ fn copy(
             loop_node.id = fresh;
             Ok(())
         }
-        Tree::Contraction(_) => Err("a contracted statement cannot be split".into()),
+        Tree::Contraction(_) => Err(Reason::unsupported("a contracted statement cannot be split")),
     }
 }

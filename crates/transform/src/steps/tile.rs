@@ -6,27 +6,28 @@
 //!
 //! *Legal when* the judge finds the loops permutable. *Refused when* they are not perfectly nested or run backwards.
 
+use crate::refusal::Reason;
 use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, Constraint, Execution, LoopId};
 
 /// Iterations per tile, at most: products of counters and sizes stay far from the ends of the integer types.
 const MAX_SIZE: i64 = 1 << 24;
 
-pub(crate) fn edit(schedule: &mut Schedule, loops: &[LoopId], sizes: &[i64]) -> Result<(), String> {
-    let Some(top) = loops.first().copied() else { return Err("no loop to tile".into()) };
+pub(crate) fn edit(schedule: &mut Schedule, loops: &[LoopId], sizes: &[i64]) -> Result<(), Reason> {
+    let Some(top) = loops.first().copied() else { return Err(Reason::unsupported("no loop to tile")) };
     if loops.len() != sizes.len() || sizes.iter().any(|n| !(2..=MAX_SIZE).contains(n)) {
-        return Err(format!("every tiled loop needs a size from 2 to {MAX_SIZE}"));
+        return Err(Reason::unsupported(format!("every tiled loop needs a size from 2 to {MAX_SIZE}")));
     }
     super::loop_node(schedule, top)?;
     let chain = super::perfect_chain(schedule, top);
     if chain.get(..loops.len()) != Some(loops) {
-        return Err("the loops are not perfectly nested in this order".into());
+        return Err(Reason::unsupported("the loops are not perfectly nested in this order"));
     }
     let mut tiles = Vec::new();
     for (id, size) in loops.iter().zip(sizes) {
         let loop_node = super::loop_node(schedule, *id)?.clone();
         if loop_node.reverse {
-            return Err(format!("loop {} runs backwards", schedule.loop_name(*id)));
+            return Err(Reason::unsupported(format!("loop {} runs backwards", schedule.loop_name(*id))));
         }
         let info = schedule.iterators[id].clone();
         let tile = schedule.fresh_loop(format!("{}t", info.name), info.ty);

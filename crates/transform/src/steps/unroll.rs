@@ -5,15 +5,16 @@
 //! *Legal when*: always, since order stays.
 
 use super::tile;
+use crate::refusal::Reason;
 use crate::schedule::Schedule;
 use oxeye_ir::{Execution, LoopId};
 
 /// Copies of a body, at most.
 pub(super) const MAX_FACTOR: i64 = 64;
 
-pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, factor: i64) -> Result<(), String> {
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, factor: i64) -> Result<(), Reason> {
     if factor > MAX_FACTOR {
-        return Err(format!("a body is repeated at most {MAX_FACTOR} times"));
+        return Err(Reason::unsupported(format!("a body is repeated at most {MAX_FACTOR} times")));
     }
     tile::edit(schedule, &[at], &[factor])?;
     let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;

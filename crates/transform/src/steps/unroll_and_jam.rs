@@ -7,17 +7,18 @@
 
 use super::unroll::MAX_FACTOR;
 use super::{interchange, tile};
+use crate::refusal::Reason;
 use crate::schedule::Schedule;
 use oxeye_ir::{Execution, LoopId};
 
-pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, factor: i64) -> Result<(), String> {
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, factor: i64) -> Result<(), Reason> {
     super::loop_node(schedule, at)?;
     let inner = super::perfect_chain(schedule, at)[1..].to_vec();
     let Some(first) = inner.first().copied() else {
-        return Err(format!("loop {} holds no loop to jam", schedule.loop_name(at)));
+        return Err(Reason::unsupported(format!("loop {} holds no loop to jam", schedule.loop_name(at))));
     };
     if factor > MAX_FACTOR {
-        return Err(format!("a body is repeated at most {MAX_FACTOR} times"));
+        return Err(Reason::unsupported(format!("a body is repeated at most {MAX_FACTOR} times")));
     }
     tile::edit(schedule, &[at], &[factor])?;
     let mut order = inner;

@@ -8,16 +8,20 @@
 
 use super::parallelize::needed_reductions;
 use crate::Policy;
+use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree};
 use oxeye_ir::{Execution, LoopId};
 
-pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, policy: Policy) -> Result<(), String> {
+pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, policy: Policy) -> Result<(), Reason> {
     let loop_node = super::loop_node(schedule, at)?;
     if loop_node.body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
-        return Err(format!("loop {} is not innermost", schedule.loop_name(at)));
+        return Err(Reason::unsupported(format!("loop {} is not innermost", schedule.loop_name(at))));
     }
     if loop_node.execution != Execution::Sequential {
-        return Err(format!("loop {} already runs concurrently", schedule.loop_name(at)));
+        return Err(Reason::unsupported(format!(
+            "loop {} already runs concurrently",
+            schedule.loop_name(at)
+        )));
     }
     let reductions = needed_reductions(
         schedule,

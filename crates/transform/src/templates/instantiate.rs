@@ -1,9 +1,11 @@
 //! Templates made into recipes for one nest on one machine.
 
+use super::unfit::Unfit;
 use super::{Base, BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads};
 use crate::recipe::Transformation;
+use crate::refusal::Reason;
 use crate::schedule::Schedule;
-use crate::templates::strategies::builder::{Builder, Unfit};
+use crate::templates::strategies::builder::Builder;
 use crate::templates::strategies::order::{self, Preference};
 use crate::templates::strategies::{contraction, factor, split, stencil, tile};
 use crate::{Change, Machine, Policy, Recipe, normalize_nest, scan};
@@ -49,7 +51,7 @@ struct Start {
 struct Made {
     builder: Builder,
     /// Why parts of the nest stay as they are.
-    refused: Vec<String>,
+    refused: Vec<Reason>,
 }
 
 impl<'a> Instantiator<'a> {
@@ -63,12 +65,8 @@ impl<'a> Instantiator<'a> {
     /// [`Transformation::Normalize`].
     ///
     /// # Errors
-    /// Why there is none, in words for a C programmer.
-    pub fn instantiate(&mut self, template: &Template) -> Result<Recipe, String> {
-        self.attempt(template).map_err(|unfit| unfit.to_string())
-    }
-
-    pub(crate) fn attempt(&mut self, template: &Template) -> Result<Recipe, Unfit> {
+    /// Why there is none.
+    pub fn instantiate(&mut self, template: &Template) -> Result<Recipe, Unfit> {
         if template.base == Base::Normal && self.is_large() {
             let why = format!(
                 "its normal form is not looked for, as it has more than {MOST_NORMAL_STATEMENTS} statements"
@@ -88,7 +86,7 @@ impl<'a> Instantiator<'a> {
     }
 
     /// Why parts of the nest do not take part in the template's strategy.
-    pub(crate) fn refused_parts(&mut self, template: &Template) -> Vec<String> {
+    pub(crate) fn refused_parts(&mut self, template: &Template) -> Vec<Reason> {
         self.start(template.base).made(template).map(|made| made.refused.clone()).unwrap_or_default()
     }
 
@@ -276,10 +274,11 @@ impl Start {
             self.reorder(&mut builder, &preference)?;
         }
         if let Some(share) = loops.tile {
-            tile::tile(&mut builder, share.bytes(&self.machine)).map_err(Unfit::Inapplicable)?;
+            tile::tile(&mut builder, share.bytes(&self.machine))
+                .map_err(|reason| Unfit::Inapplicable(reason.text))?;
         }
         if let Some(jam) = loops.jam {
-            tile::jam(&mut builder, jam).map_err(Unfit::Inapplicable)?;
+            tile::jam(&mut builder, jam).map_err(|reason| Unfit::Inapplicable(reason.text))?;
         }
         Ok(builder)
     }

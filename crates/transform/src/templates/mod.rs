@@ -35,10 +35,12 @@ mod neighbours;
 mod panel;
 pub(crate) mod strategies;
 mod text;
+pub(crate) mod unfit;
 
 pub use instantiate::{Instantiator, MOST_NORMAL_STATEMENTS, templates};
 pub use panel::{PANEL_VERSION, panel};
 pub use text::TemplateError;
+pub use unfit::Unfit;
 
 use crate::{Machine, Policy, Recipe};
 use oxeye_ir::{Nest, Program};
@@ -255,14 +257,14 @@ impl Template {
     /// The recipe for a nest on a machine. For several templates and one nest, [`Instantiator`] does less work.
     ///
     /// # Errors
-    /// Why there is none, in words for a C programmer: the template does not fit the nest, or cannot be proved legal.
+    /// Why there is none: the template does not fit the nest, or cannot be proved legal.
     pub fn instantiate(
         &self,
         program: &Program,
         nest: &Nest,
         machine: &Machine,
         policy: Policy,
-    ) -> Result<Recipe, String> {
+    ) -> Result<Recipe, Unfit> {
         Instantiator::new(program, nest, machine, policy).instantiate(self)
     }
 

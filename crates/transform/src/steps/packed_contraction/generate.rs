@@ -3,6 +3,7 @@
 use super::layout::{Extent, Layout, Limits, Packed, counted, extreme};
 use super::operands::Shape;
 use super::{Blocks, Contraction, Part};
+use crate::refusal::Reason;
 use crate::scan::{Generator, guarded};
 use oxeye_ir::{
     Affine, ArrayId, Bound, Constraint, Execution, Expr, LoopId, Node, OmpSchedule, ScalarType, Storage,
@@ -15,9 +16,9 @@ impl Generator<'_> {
         c: &Contraction,
         outer: &[LoopId],
         context: &[Constraint],
-    ) -> Result<Vec<Node>, String> {
+    ) -> Result<Vec<Node>, Reason> {
         let statement = &self.schedule.statements[c.statements[0]];
-        let Some(stmt) = statement.assignment() else { return Err("not an assignment".into()) };
+        let Some(stmt) = statement.assignment() else { return Err(Reason::unsupported("not an assignment")) };
         let ty = self.program.array(stmt.target.array).element;
         let limits = Limits::of(c, context, self.schedule)?;
         let parallel_outer = outer.iter().rev().copied().find(|l| {
@@ -27,7 +28,7 @@ impl Generator<'_> {
         let mut operands = Vec::new();
         shape
             .operands(&stmt.value, &mut operands)
-            .ok_or("the value is not a function of row and column operands")?;
+            .ok_or_else(|| Reason::unsupported("the value is not a function of row and column operands"))?;
         let packed = self.packed_operands(c, ty, &operands, parallel_outer);
         let [.., p] = c.counters;
         let mut tile =

@@ -1,6 +1,7 @@
 //! What the loops of a contraction are made from: ranges of rows, columns and depth, packed operands, counters.
 
 use super::{Blocks, Contraction, Part};
+use crate::refusal::Reason;
 use crate::scan::bounds_from;
 use crate::schedule::space::{gist, project};
 use crate::schedule::{Schedule, Statement};
@@ -51,7 +52,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn of(c: &Contraction, context: &[Constraint], schedule: &Schedule) -> Result<Self, String> {
+    pub(super) fn of(c: &Contraction, context: &[Constraint], schedule: &Schedule) -> Result<Self, Reason> {
         let (row, column, depth) = (c.row, c.column, c.depth);
         let axis = |id: LoopId| -> Vec<Constraint> {
             let away: Vec<LoopId> = [row, column, depth].into_iter().filter(|l| *l != id).collect();
@@ -69,14 +70,17 @@ impl Limits {
         let (upper_row, upper_column, upper_depth) =
             (upper(&rows_i, row), upper(&rows_j, column), upper(&rows_k, depth));
         if upper_row.is_empty() || upper_column.is_empty() || upper_depth.is_empty() {
-            return Err("a loop of the contraction has no upper bound".into());
+            return Err(Reason::unsupported("a loop of the contraction has no upper bound"));
         }
         for (rows, id, base) in
             [(&rows_i, row, &c.base[2]), (&rows_j, column, &c.base[0]), (&rows_k, depth, &c.base[1])]
         {
             // The blocks start at the base, so it must be all that bounds the loop from below.
             if bounds_from(rows, id).0.iter().any(|t| *t != BoundTerm::from(base.clone())) {
-                return Err(format!("loop {} has several lower bounds", schedule.loop_name(id)));
+                return Err(Reason::unsupported(format!(
+                    "loop {} has several lower bounds",
+                    schedule.loop_name(id)
+                )));
             }
         }
         Ok(Self {

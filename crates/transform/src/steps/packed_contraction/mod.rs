@@ -26,6 +26,7 @@ mod packing;
 
 use crate::Policy;
 use crate::legality::TimeStep;
+use crate::refusal::Reason;
 use crate::scan::bounds_from;
 use crate::schedule::space::{gist, implies, project};
 use crate::schedule::{Schedule, Statement};
@@ -58,26 +59,28 @@ impl Blocks {
     /// Elements of a packed block, at most.
     const MAX_BLOCK: i64 = 1 << 26;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Reason> {
         let Blocks { mr, nr, lanes, mc, nc, kc } = *self;
         let width = i64::from(lanes);
         if !(lanes.is_power_of_two() && (2..=64).contains(&lanes)) {
-            return Err(format!("{lanes} is not a number of vector lanes: a power of two from 2 to 64 is"));
+            return Err(Reason::unsupported(format!(
+                "{lanes} is not a number of vector lanes: a power of two from 2 to 64 is"
+            )));
         }
         if !(1..=Self::MAX_TILE).contains(&mr) || !(1..=Self::MAX_TILE).contains(&nr) || nr % width != 0 {
-            return Err(format!(
+            return Err(Reason::unsupported(format!(
                 "a register tile of {mr}x{nr} is not possible: sides are at most {}, columns a multiple of {lanes}",
                 Self::MAX_TILE
-            ));
+            )));
         }
         let fits = |n: i64| (1..=Self::MAX_BLOCK).contains(&n);
         if !fits(mc) || !fits(nc) || !fits(kc) || mc % mr != 0 || nc % nr != 0 {
-            return Err(format!(
+            return Err(Reason::unsupported(format!(
                 "blocks of {mc}x{nc}x{kc} are not possible: rows must be a multiple of {mr}, columns of {nr}"
-            ));
+            )));
         }
         if !fits(mc.saturating_mul(kc)) || !fits(nc.saturating_mul(kc)) {
-            return Err(format!("blocks of {mc}x{nc}x{kc} are too large to pack"));
+            return Err(Reason::unsupported(format!("blocks of {mc}x{nc}x{kc} are too large to pack")));
         }
         Ok(())
     }
@@ -190,14 +193,17 @@ impl Contraction {
 
 /// The union of the domains of statements that compute the same, if it is a polyhedron: all share `core`, and the
 /// second lies where one more constraint of the first does not hold.
-fn joined_domain(schedule: &Schedule, stmts: &[usize]) -> Result<Vec<Constraint>, String> {
+fn joined_domain(schedule: &Schedule, stmts: &[usize]) -> Result<Vec<Constraint>, Reason> {
     let [s, t] = match stmts {
         [only] => return Ok(schedule.statements[*only].domain.clone()),
         [s, t] => [&schedule.statements[*s], &schedule.statements[*t]],
-        _ => return Err("more than two statements share the innermost loop".into()),
+        _ => return Err(Reason::unsupported("more than two statements share the innermost loop")),
     };
     if mapped_assignment(s) != mapped_assignment(t) || s.assignment().is_none() {
-        return Err(format!("{} and {} share the innermost loop and differ", s.id, t.id));
+        return Err(Reason::unsupported(format!(
+            "{} and {} share the innermost loop and differ",
+            s.id, t.id
+        )));
     }
     let core: Vec<Constraint> = s
         .domain
@@ -215,7 +221,7 @@ fn joined_domain(schedule: &Schedule, stmts: &[usize]) -> Result<Vec<Constraint>
         {
             Ok(gist(&core, &[]))
         }
-        _ => Err(format!("{} and {} do not meet at one boundary", s.id, t.id)),
+        _ => Err(Reason::unsupported(format!("{} and {} do not meet at one boundary", s.id, t.id))),
     }
 }
 
@@ -241,53 +247,64 @@ pub(crate) fn plan(
     blocks: Blocks,
     parallel: Option<OmpSchedule>,
     policy: Policy,
-) -> Result<Contraction, String> {
+) -> Result<Contraction, Reason> {
     blocks.check()?;
     let core = joined_domain(schedule, &stmts)?;
     let statement = schedule.statements[stmts[0]].clone();
     let Some(stmt) = statement.assignment().cloned() else {
-        return Err("only a plain assignment can be contracted".into());
+        return Err(Reason::unsupported("only a plain assignment can be contracted"));
     };
     if !matches!(stmt.update, Update::Add | Update::Sub | Update::Min | Update::Max) {
-        return Err(format!("{} does not accumulate into its target", stmt.id));
+        return Err(Reason::unsupported(format!("{} does not accumulate into its target", stmt.id)));
     }
     let shape = Shape { statement: &statement, row, column, depth };
     let target: Vec<Affine> = stmt
         .target
         .affine_indices()
-        .ok_or_else(|| format!("an index of the target of {} is not affine", stmt.id))?
+        .ok_or_else(|| Reason::unsupported(format!("an index of the target of {} is not affine", stmt.id)))?
         .into_iter()
         .map(|a| statement.mapped(a))
         .collect();
-    let Some((last, others)) = target.split_last() else { return Err("the target is a scalar".into()) };
+    let Some((last, others)) = target.split_last() else {
+        return Err(Reason::unsupported("the target is a scalar"));
+    };
     if last.coefficient(column) != 1 || others.iter().any(|a| a.uses(column)) {
-        return Err(format!("the target is not contiguous in loop {}", schedule.loop_name(column)));
+        return Err(Reason::unsupported(format!(
+            "the target is not contiguous in loop {}",
+            schedule.loop_name(column)
+        )));
     }
     if target.iter().any(|a| a.uses(depth)) {
-        return Err(format!("the target changes with loop {}", schedule.loop_name(depth)));
+        return Err(Reason::unsupported(format!(
+            "the target changes with loop {}",
+            schedule.loop_name(depth)
+        )));
     }
     if !target.iter().any(|a| a.uses(row)) {
-        return Err(format!("the target does not change with loop {}", schedule.loop_name(row)));
+        return Err(Reason::unsupported(format!(
+            "the target does not change with loop {}",
+            schedule.loop_name(row)
+        )));
     }
     let ty = schedule.program.array(stmt.target.array).element;
     if !ty.is_float() || !has_type(schedule, &stmt.value, ty) {
-        return Err("target and operands are not all of one floating-point type".into());
+        return Err(Reason::unsupported("target and operands are not all of one floating-point type"));
     }
     let mut operands = Vec::new();
     shape
         .operands(&stmt.value, &mut operands)
-        .ok_or("the value is not a function of row and column operands")?;
+        .ok_or_else(|| Reason::unsupported("the value is not a function of row and column operands"))?;
     if !operands.iter().any(|(p, _)| *p == Part::Rows) || !operands.iter().any(|(p, _)| *p == Part::Columns) {
-        return Err("the value has no operand of its own for rows or for columns".into());
+        return Err(Reason::unsupported("the value has no operand of its own for rows or for columns"));
     }
 
     for c in &core {
         let e = &c.expr;
         if e.uses(row) && e.uses(column) && e.uses(depth) {
-            return Err("a loop bound joins row, column and depth".into());
+            return Err(Reason::unsupported("a loop bound joins row, column and depth"));
         }
         if c.relation == Relation::Zero && (e.uses(row) || e.uses(column) || e.uses(depth)) {
-            return Err("a loop bound fixes an iterator".into());
+            return Err(Reason::unsupported("a loop bound fixes an iterator"));
         }
     }
     for (side, axis) in [(Part::Rows, row), (Part::Columns, column)] {
@@ -296,15 +313,15 @@ pub(crate) fn plan(
             && policy.reassociate
             && shape.vanishes(&stmt.value, side);
         if masked && !exact {
-            return Err(format!(
+            return Err(Reason::unsupported(format!(
                 "the range of loop {} depends on loop {}, and padding with zeros may change the result",
                 schedule.loop_name(depth),
                 schedule.loop_name(axis)
-            ));
+            )));
         }
     }
 
-    let first_of = |axis: LoopId| -> Result<Affine, String> {
+    let first_of = |axis: LoopId| -> Result<Affine, Reason> {
         let away: Vec<LoopId> = [row, column, depth].into_iter().filter(|l| *l != axis).collect();
         let rows = project(&core, &away);
         let (lower, _) = bounds_from(&rows, axis);
@@ -318,11 +335,9 @@ pub(crate) fn plan(
         let around = project(&core, &[row, column, depth]);
         let greatest =
             |e: &&Affine| terms.iter().all(|o| implies(&around, &Constraint::ge((*e).clone(), o.clone())));
-        terms
-            .iter()
-            .find(greatest)
-            .cloned()
-            .ok_or_else(|| format!("loop {} has no single lower bound", schedule.loop_name(axis)))
+        terms.iter().find(greatest).cloned().ok_or_else(|| {
+            Reason::unsupported(format!("loop {} has no single lower bound", schedule.loop_name(axis)))
+        })
     };
     let base = [first_of(column)?, first_of(depth)?, first_of(row)?];
 

@@ -3,6 +3,7 @@
 use super::tree::{contains_contraction, innermost_loops, parent_of, top_loops};
 use super::{Machine, contraction, order};
 use crate::recipe::Transformation;
+use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree, all_leaves};
 use crate::steps::{self, perfect_chain};
 use crate::templates::{BlockShape, Shares};
@@ -21,20 +22,6 @@ pub(crate) struct Builder {
     machine: Machine,
 }
 
-/// Why a template gives no recipe for a nest.
-#[derive(Clone, Debug, thiserror::Error)]
-pub(crate) enum Unfit {
-    /// The nest has nothing of what the template is about.
-    #[error("{0}")]
-    Inapplicable(String),
-    /// The steps it would take are not possible, or not proved legal.
-    #[error("{}", .0.join("; "))]
-    Refused(Vec<String>),
-    /// The result cannot be written as loops.
-    #[error("{0}")]
-    Unwritable(String),
-}
-
 impl Builder {
     pub(crate) fn new(schedule: &Schedule, policy: Policy, machine: &Machine) -> Self {
         Self { schedule: schedule.clone(), steps: Vec::new(), policy, machine: *machine }
@@ -45,7 +32,7 @@ impl Builder {
     }
 
     /// Applies a step if it is legal; otherwise nothing changes.
-    pub(crate) fn step(&mut self, step: Transformation) -> Result<(), String> {
+    pub(crate) fn step(&mut self, step: Transformation) -> Result<(), Reason> {
         let mut trial = self.schedule.clone();
         steps::edit(&mut trial, &step, self.policy)?;
         legality::check(&trial, self.policy)?;
@@ -55,7 +42,7 @@ impl Builder {
     }
 
     /// Applies a step whose legality the steps after it decide.
-    pub(crate) fn step_unjudged(&mut self, step: Transformation) -> Result<(), String> {
+    pub(crate) fn step_unjudged(&mut self, step: Transformation) -> Result<(), Reason> {
         steps::edit(&mut self.schedule, &step, self.policy)?;
         self.steps.push(step);
         Ok(())
@@ -78,10 +65,10 @@ impl Builder {
         original: [LoopId; 3],
         shape: &BlockShape,
         shares: Option<Shares>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Reason> {
         let [row, column, depth] = original.map(|l| self.loop_of(s, l));
         let (Some(row), Some(column), Some(depth)) = (row, column, depth) else {
-            return Err("an iterator of the statement is no loop of its own".into());
+            return Err(Reason::unsupported("an iterator of the statement is no loop of its own"));
         };
         let stmt = self.schedule.statements[s].id;
         let element = self.schedule.statements[s]
@@ -214,12 +201,12 @@ impl Builder {
     }
 
     /// Brings a perfect chain into the given order by interchanges of neighbours' ends.
-    fn rotate(&mut self, top: LoopId, order: &[LoopId]) -> Result<(), String> {
+    fn rotate(&mut self, top: LoopId, order: &[LoopId]) -> Result<(), Reason> {
         let mut current = perfect_chain(&self.schedule, top);
         current.truncate(order.len());
         for (k, wanted) in order.iter().enumerate() {
             let Some(from) = current.iter().position(|l| l == wanted) else {
-                return Err("not a chain".into());
+                return Err(Reason::unsupported("not a chain"));
             };
             for j in (k..from).rev() {
                 self.step_unjudged(Transformation::Interchange { outer: current[j], inner: current[j + 1] })?;

@@ -3,11 +3,12 @@
 //! Right-looking blocks (Golub and Van Loan, "Matrix Computations", 3.2.11): elimination steps in blocks, the columns and
 //! rows of a block first, then one contraction that updates all that lies behind the block in both directions.
 
-use super::builder::{Builder, Unfit};
+use super::builder::Builder;
 use super::order::{self, Preference};
 use super::tree::{next_sibling, parent_of, top_loops};
 use crate::recipe::Transformation;
 use crate::schedule::{Tree, all_leaves};
+use crate::templates::unfit::Unfit;
 use crate::templates::{BlockShape, Shares};
 use oxeye_ir::{Affine, LoopId};
 

@@ -10,9 +10,8 @@ pub(crate) mod stencil;
 pub(crate) mod tile;
 mod tree;
 
-use crate::templates::{Instantiator, Template};
+use crate::templates::{Instantiator, Template, Unfit};
 use crate::{Policy, Recipe};
-use builder::Unfit;
 use oxeye_ir::{Nest, Program};
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +62,7 @@ pub fn suggest(program: &Program, nest: &Nest, machine: &Machine, policy: Policy
         let strategy = template.strategy_title();
         let parts = instantiator.refused_parts(&template);
         found.refused.extend(parts.into_iter().map(|reason| format!("{strategy}: {reason}")));
-        match instantiator.attempt(&template) {
+        match instantiator.instantiate(&template) {
             Ok(recipe) => {
                 if !recipe.steps.is_empty() && found.recipes.iter().all(|s| s.recipe != recipe) {
                     found.recipes.push(Suggestion { name: template.title(), template, recipe });

@@ -3,10 +3,11 @@
 //! In `for k for i for j: d[i][j] = min(d[i][j], d[i][k] + d[k][j])` only the iterations `i = k` and `j = k` stand in the
 //! way of concurrency. Index-set splitting (Griebl, Feautrier and Lengauer, 2000) sets them apart.
 
-use super::builder::{Builder, Unfit};
+use super::builder::Builder;
 use super::tree::{next_sibling, top_loops};
 use crate::recipe::Transformation;
 use crate::schedule::{Schedule, all_leaves};
+use crate::templates::unfit::Unfit;
 use oxeye_ir::{Affine, LoopId, Var};
 use std::collections::BTreeSet;
 

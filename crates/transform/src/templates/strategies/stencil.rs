@@ -4,12 +4,13 @@
 //! "Using time skewing to eliminate idle time due to memory bandwidth and network limitations", 2000); tiles along a
 //! wavefront run in parallel.
 
-use super::builder::{Builder, Unfit, uneven_schedule};
+use super::builder::{Builder, uneven_schedule};
 use super::tree::parent_of;
 use crate::legality::pair_system;
 use crate::recipe::{Dimension, StatementSchedule, Transformation};
 use crate::schedule::Schedule;
 use crate::templates::Shares;
+use crate::templates::unfit::Unfit;
 use oxeye_analysis::omega::{Feasibility, Limit, feasible};
 use oxeye_ir::{Affine, LoopId};
 

@@ -3,6 +3,7 @@
 use super::builder::Builder;
 use super::tree::{innermost_loops, parent_of};
 use crate::recipe::Transformation;
+use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{Schedule, all_leaves};
 use crate::steps::perfect_chain;
 use oxeye_ir::{Execution, LoopId};
@@ -16,7 +17,7 @@ const SIDES: [i64; 17] = [4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
 
 /// Cuts innermost perfect nests of at least two loops into tiles of equal sides whose footprint takes at most so many
 /// bytes. Of each, as many inner loops as the judge finds permutable.
-pub(crate) fn tile(builder: &mut Builder, bytes: u64) -> Result<(), String> {
+pub(crate) fn tile(builder: &mut Builder, bytes: u64) -> Result<(), Reason> {
     let mut refused = None;
     let mut any = false;
     for innermost in innermost_loops(&builder.schedule.roots) {
@@ -24,8 +25,10 @@ pub(crate) fn tile(builder: &mut Builder, bytes: u64) -> Result<(), String> {
         for n in (2..=chain.len()).rev() {
             let loops = chain[chain.len() - n..].to_vec();
             let Some(side) = side(&builder.schedule, &loops, bytes) else {
-                refused =
-                    Some(format!("tiles of {} iterations a side take more than {bytes} bytes", SIDES[0]));
+                refused = Some(Reason::unsupported(format!(
+                    "tiles of {} iterations a side take more than {bytes} bytes",
+                    SIDES[0]
+                )));
                 continue;
             };
             let sizes = vec![side; n];
@@ -38,11 +41,11 @@ pub(crate) fn tile(builder: &mut Builder, bytes: u64) -> Result<(), String> {
             }
         }
     }
-    if any { Ok(()) } else { Err(refused.unwrap_or_else(|| "no two loops are perfectly nested".into())) }
+    if any { Ok(()) } else { Err(refused.unwrap_or_else(not_perfect)) }
 }
 
 /// Unrolls the loops directly around innermost ones and fuses the copies.
-pub(crate) fn jam(builder: &mut Builder, factor: u8) -> Result<(), String> {
+pub(crate) fn jam(builder: &mut Builder, factor: u8) -> Result<(), Reason> {
     let mut refused = None;
     let mut any = false;
     for innermost in innermost_loops(&builder.schedule.roots) {
@@ -53,7 +56,11 @@ pub(crate) fn jam(builder: &mut Builder, factor: u8) -> Result<(), String> {
             Err(reason) => refused = Some(reason),
         }
     }
-    if any { Ok(()) } else { Err(refused.unwrap_or_else(|| "no two loops are perfectly nested".into())) }
+    if any { Ok(()) } else { Err(refused.unwrap_or_else(not_perfect)) }
+}
+
+fn not_perfect() -> Reason {
+    Reason::new(RefusalKind::NotPerfectlyNested, "no two loops are perfectly nested")
 }
 
 /// The sequential loops of the perfect nest that ends in an innermost loop, outermost first.
