@@ -170,81 +170,115 @@ pub fn dependences(program: &Program, nest: &Nest) -> Vec<Dependence> {
     NestModel::new(program, nest).dependences()
 }
 
+/// A dependence as the set of instance pairs it joins: what a judge of orders needs to know of it.
+#[derive(Clone, Debug)]
+pub struct DependenceRelation {
+    /// The earlier access: indices into [`NestModel::stmts`] and [`StmtModel::accesses`].
+    pub src: (usize, usize),
+    /// The later access.
+    pub dst: (usize, usize),
+    /// What orders them.
+    pub level: Level,
+    /// The pairs, and those that could not be excluded.
+    pub pairs: Pairs,
+    /// Whether `pairs` was seen to have a member.
+    pub has_member: bool,
+}
+
 impl NestModel {
-    /// All memory-based dependences, by source, destination, and level.
+    /// All memory-based dependences, by source, destination, and level, with what is known of their distances.
     pub fn dependences(&self) -> Vec<Dependence> {
+        self.relations().into_iter().map(|relation| self.dependence(relation)).collect()
+    }
+
+    /// All memory-based dependences, by source, destination, and level.
+    pub fn relations(&self) -> Vec<DependenceRelation> {
         let mut found = Vec::new();
-        for src in &self.stmts {
-            for dst in &self.stmts {
+        let mut keep = |src, dst, level, pairs: &Pairs| {
+            let answer = feasible(&pairs.system, Limit::default());
+            let is_kept = answer != Feasibility::Infeasible;
+            if let (true, Some(level)) = (is_kept, level) {
+                let has_member = answer == Feasibility::Feasible;
+                found.push(DependenceRelation { src, dst, level, pairs: pairs.clone(), has_member });
+            }
+            is_kept
+        };
+        self.candidates(&mut keep);
+        found
+    }
+
+    /// Calls `test` on every set of instance pairs of which a member would be a dependence, with its level; first, per
+    /// pair of accesses and without a level, on all that touch the same element, whose levels are left out if `test` is
+    /// false.
+    pub(crate) fn candidates(
+        &self,
+        test: &mut dyn FnMut((usize, usize), (usize, usize), Option<Level>, &Pairs) -> bool,
+    ) {
+        for (s, src) in self.stmts.iter().enumerate() {
+            for (t, dst) in self.stmts.iter().enumerate() {
                 let mut all = None;
-                for (src_idx, a) in src.accesses.iter().enumerate() {
-                    for (dst_idx, b) in dst.accesses.iter().enumerate() {
+                for (x, a) in src.accesses.iter().enumerate() {
+                    for (y, b) in dst.accesses.iter().enumerate() {
                         if a.array != b.array || !(a.role.is_write() || b.role.is_write()) {
                             continue;
                         }
-                        let pairs = all.get_or_insert_with(|| Pairs::new(src, dst));
-                        self.between((src, src_idx), (dst, dst_idx), pairs, &mut found);
+                        let all = all.get_or_insert_with(|| Pairs::new(src, dst));
+                        self.levels((src, a), (dst, b), all, &mut |level, pairs| {
+                            test((s, x), (t, y), level, pairs)
+                        });
                     }
                 }
             }
         }
-        found
     }
 
-    /// Adds the dependences from one access to another; `all` is every pair of their statements' instances.
-    fn between(
+    /// The candidates of one access and another; `all` is every pair of their statements' instances.
+    fn levels(
         &self,
-        (src, src_idx): (&StmtModel, usize),
-        (dst, dst_idx): (&StmtModel, usize),
+        (src, a): (&StmtModel, &StmtAccess),
+        (dst, b): (&StmtModel, &StmtAccess),
         all: &Pairs,
-        found: &mut Vec<Dependence>,
+        test: &mut dyn FnMut(Option<Level>, &Pairs) -> bool,
     ) {
-        let (a, b) = (&src.accesses[src_idx], &dst.accesses[dst_idx]);
-        let kind = match (a.role.is_write(), b.role.is_write()) {
-            (true, false) => DependenceKind::Flow,
-            (false, true) => DependenceKind::Anti,
-            _ => DependenceKind::Output,
-        };
-        let n_common = src.n_common_loops(dst).min(a.anchor.n_loops).min(b.anchor.n_loops);
         let mut pairs = all.clone();
         pairs.same_element(a, b);
         let n_private = self.n_private_loops(src, dst, a.array);
         (0..n_private).for_each(|depth| pairs.same_iteration(depth));
-        if feasible(&pairs.system, Limit::default()) == Feasibility::Infeasible {
+        if !test(None, &pairs) {
             return;
         }
-        let common = &src.loops[..n_common];
-        let mut test = |pairs: &Pairs, level: Level| {
-            let answer = feasible(&pairs.system, Limit::default());
-            if answer == Feasibility::Infeasible {
-                return;
-            }
-            let signs: Vec<i64> = common.iter().map(|l| l.sign()).collect();
-            found.push(Dependence {
-                src: Endpoint { stmt: src.id, access: src_idx },
-                dst: Endpoint { stmt: dst.id, access: dst_idx },
-                kind,
-                array: a.array,
-                level,
-                common: common.iter().map(|l| l.id).collect(),
-                directions: directions(pairs, &signs),
-                pairs: pairs.clone(),
-                exact: answer == Feasibility::Feasible
-                    && src.domain.exact
-                    && dst.domain.exact
-                    && a.exact
-                    && b.exact,
-            });
-        };
-        for (depth, step) in common.iter().enumerate() {
+        for (depth, step) in src.loops[..n_common(src, a, dst, b)].iter().enumerate() {
             let mark = pairs.system.mark();
             pairs.later_iteration(depth, step.sign());
-            test(&pairs, Level::Carried(depth));
+            test(Some(Level::Carried(depth)), &pairs);
             pairs.system.rollback(mark);
             pairs.same_iteration(depth);
         }
         if a.anchor.position < b.anchor.position {
-            test(&pairs, Level::Independent);
+            test(Some(Level::Independent), &pairs);
+        }
+    }
+
+    fn dependence(&self, relation: DependenceRelation) -> Dependence {
+        let DependenceRelation { src: (s, x), dst: (t, y), level, pairs, has_member } = relation;
+        let (src, dst) = (&self.stmts[s], &self.stmts[t]);
+        let (a, b) = (&src.accesses[x], &dst.accesses[y]);
+        let common = &src.loops[..n_common(src, a, dst, b)];
+        let signs: Vec<i64> = common.iter().map(|l| l.sign()).collect();
+        Dependence {
+            src: Endpoint { stmt: src.id, access: x },
+            dst: Endpoint { stmt: dst.id, access: y },
+            kind: match (a.role.is_write(), b.role.is_write()) {
+                (true, false) => DependenceKind::Flow,
+                (false, true) => DependenceKind::Anti,
+                _ => DependenceKind::Output,
+            },
+            array: a.array,
+            level,
+            common: common.iter().map(|l| l.id).collect(),
+            directions: directions(&pairs, &signs),
+            pairs,
+            exact: has_member && src.domain.exact && dst.domain.exact && a.exact && b.exact,
         }
     }
 
@@ -254,6 +288,11 @@ impl NestModel {
         let n_common = src.n_common_loops(dst);
         src.loops[..n_common].iter().position(|l| l.id == owner).map_or(0, |depth| depth + 1)
     }
+}
+
+/// How many common loops order two accesses.
+fn n_common(src: &StmtModel, a: &StmtAccess, dst: &StmtModel, b: &StmtAccess) -> usize {
+    src.n_common_loops(dst).min(a.anchor.n_loops).min(b.anchor.n_loops)
 }
 
 /// The direction vector over the first common loops, whose orders are `signs`.

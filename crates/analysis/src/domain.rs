@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::access::{Anchor, StmtAccess, TreeAccesses};
+use crate::constraints::bound_constraint;
 use crate::linear::{Encoder, Space, added, difference, offset, scaled};
 use crate::omega::{Row, System};
 use oxeye_ir::{
@@ -14,7 +15,7 @@ use oxeye_ir::{
 ///
 /// Arrays that [`Program::may_alias`] lists are taken to be distinct: whoever relies on the result guards it with
 /// a run-time test.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NestModel {
     /// The symbols of the program, in the order of their variables.
     pub symbols: Vec<SymId>,
@@ -194,17 +195,19 @@ fn require(encoder: &mut Encoder<'_>, constraint: &Constraint) {
 /// Requires that the iterator of `l` takes one of the values the loop visits.
 fn require_loop(encoder: &mut Encoder<'_>, l: &Loop) {
     let Some(iterator) = encoder.space.row(&Affine::var(l.id)) else { return };
-    // lower <= i
-    for term in &l.lower.0 {
-        let row =
-            bound_term(encoder, term).and_then(|(value, divisor)| added(&iterator, divisor, &value, -1));
-        require_or_forget(encoder, row);
-    }
-    // i < upper; for the rounded-up quotient of integers that is divisor * i < numerator.
-    for term in &l.upper.0 {
-        let row = bound_term(encoder, term)
-            .and_then(|(value, divisor)| offset(added(&value, 1, &iterator, -divisor)?, -1));
-        require_or_forget(encoder, row);
+    for (bound, is_lower) in [(&l.lower, true), (&l.upper, false)] {
+        for term in &bound.0 {
+            let row = match term {
+                BoundTerm::Affine { .. } => bound_constraint(&Affine::var(l.id), term, is_lower)
+                    .and_then(|constraint| encoder.space.row(&constraint.expr)),
+                // lower <= i, or i < upper
+                BoundTerm::Data(expr) => encoder.value(expr).and_then(|value| match is_lower {
+                    true => difference(&iterator, &value),
+                    false => offset(difference(&value, &iterator)?, -1),
+                }),
+            };
+            require_or_forget(encoder, row);
+        }
     }
     if l.step.unsigned_abs() == 1 {
         return;

@@ -53,6 +53,7 @@
 //! ```
 
 mod access;
+mod constraints;
 mod counts;
 mod dependence;
 mod domain;
@@ -62,14 +63,17 @@ pub mod omega;
 pub mod traffic;
 
 pub use access::{Anchor, Role, StmtAccess};
+pub use constraints::{affine_condition, bound_constraints, negated_condition};
 pub use counts::{
     Count, Operations, Stride, access_bytes, evaluate, evaluate_symbols, executions, iterations, operations,
     stride, trip_count,
 };
-pub use dependence::{Dependence, DependenceKind, Direction, Endpoint, Level, Pairs, dependences};
+pub use dependence::{
+    Dependence, DependenceKind, DependenceRelation, Direction, Endpoint, Level, Pairs, dependences,
+};
 pub use domain::{Domain, LoopStep, NestModel, StmtModel};
 pub use footprint::{Footprint, LevelFootprint, footprints, level_footprints};
-pub use linear::{Space, linearize};
+pub use linear::Space;
 
 #[cfg(test)]
 mod testing;

@@ -1,7 +1,7 @@
 //! Integer expressions as linear forms over the variables of a system.
 
 use crate::omega::{Row, System, implies_ge};
-use oxeye_ir::{Affine, BinaryOp, Constraint, Expr, LoopId, Relation, ScalarType, SymId, UnaryOp, Var};
+use oxeye_ir::{Affine, BinaryOp, Expr, LoopId, ScalarType, SymId, UnaryOp, Var};
 
 /// Which variable of a system stands for which iterator or symbol: the loops around a statement, outermost first,
 /// then the symbols of the program in their order. Existential variables follow.
@@ -40,56 +40,6 @@ impl Space {
         }
         Some(row)
     }
-}
-
-/// An integer expression as a linear form with unknowns for what is not linear in it, such as quotients, and what is known
-/// of these: all values of the expression where `context` holds, perhaps more. `unknown` names them. `None` if nothing is
-/// known of the value.
-pub fn linearize(
-    expr: &Expr,
-    context: &[Constraint],
-    unknown: &mut dyn FnMut() -> LoopId,
-) -> Option<(Affine, Vec<Constraint>)> {
-    let mut space = Space::default();
-    let mut note = |affine: &Affine| {
-        for (var, _) in affine.terms() {
-            match var {
-                _ if space.index_of(var).is_some() => {}
-                Var::Loop(id) => space.loops.push(id),
-                Var::Sym(id) => space.symbols.push(id),
-            }
-        }
-    };
-    context.iter().for_each(|c| note(&c.expr));
-    expr.visit(&mut |e| {
-        if let Expr::Affine(affine) = e {
-            note(affine);
-        }
-    });
-    let mut system = System::new(space.len());
-    for c in context {
-        let row = space.row(&c.expr)?;
-        match c.relation {
-            Relation::Zero => system.add_eq_row(row),
-            Relation::NonNegative => system.add_ge_row(row),
-        }
-    }
-    let mut encoder = Encoder::new(&space, system);
-    let mark = encoder.system.mark();
-    let value = encoder.value(expr)?;
-    let found = encoder.system.since(mark);
-    let loops = space.loops.iter().map(|l| Var::Loop(*l));
-    let mut vars: Vec<Var> = loops.chain(space.symbols.iter().map(|s| Var::Sym(*s))).collect();
-    vars.extend((vars.len()..found.n_vars()).map(|_| Var::Loop(unknown())));
-    let affine = |row: &Row| {
-        row.terms().fold(Affine::constant(row.constant), |sum, (column, c)| {
-            sum.add_scaled(&Affine::var(vars[column]), c)
-        })
-    };
-    let of = |row: &Row, relation| Constraint { expr: affine(row), relation };
-    let eqs = found.eqs().iter().map(|row| of(row, Relation::Zero));
-    let known = eqs.chain(found.geqs().iter().map(|row| of(row, Relation::NonNegative))).collect();
-    Some((affine(&value), known))
 }
 
 /// Adds what is known of expressions to a system, with existential variables where an expression is not linear.

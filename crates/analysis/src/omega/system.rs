@@ -148,6 +148,42 @@ impl System {
         self.overflowed |= other.overflowed;
     }
 
+    /// Adds the constraints of `other`, whose variable `i` is the sum of the terms of `forms[i]` and its constant here.
+    /// Those that are there already are not added again.
+    ///
+    /// # Panics
+    /// If `forms` is shorter than the variables `other` uses, or names a variable this system does not have.
+    pub fn extend_substituted(&mut self, other: &System, forms: &[(Vec<(usize, i64)>, i64)]) {
+        let rows = other.eqs.iter().map(|row| (row, true)).chain(other.geqs.iter().map(|row| (row, false)));
+        for (row, is_eq) in rows {
+            let mut coeffs = vec![0_i64; self.n_vars];
+            let mut constant = row.constant;
+            let mut fits = true;
+            for (var, factor) in row.terms() {
+                let (terms, offset) = &forms[var];
+                let mut add = |sum: &mut i64, value: i64| match factor
+                    .checked_mul(value)
+                    .and_then(|product| sum.checked_add(product))
+                {
+                    Some(total) => *sum = total,
+                    None => fits = false,
+                };
+                terms.iter().for_each(|&(column, coeff)| add(&mut coeffs[column], coeff));
+                add(&mut constant, *offset);
+            }
+            self.overflowed |= !fits;
+            let row = Row { coeffs, constant };
+            let list = if is_eq { &mut self.eqs } else { &mut self.geqs };
+            let is_same = |old: &Row| {
+                old.constant == row.constant && (0..self.n_vars).all(|var| old.coeff(var) == row.coeff(var))
+            };
+            if !list.iter().any(is_same) {
+                list.push(row);
+            }
+        }
+        self.overflowed |= other.overflowed;
+    }
+
     /// The present state, for [`System::rollback`].
     pub fn mark(&self) -> Mark {
         Mark {

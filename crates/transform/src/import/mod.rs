@@ -2,59 +2,13 @@
 
 mod privatize;
 
+use crate::legality::Original;
 use crate::schedule::{IteratorInfo, LoopNode, MemoryAccess, OriginalTime, Schedule, Statement, Tree};
 use indexmap::IndexMap;
-use oxeye_ir::{
-    Affine, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Expr, Loop, LoopId, Nest, Node, Program,
-    Relation, StmtId, Storage, UnaryOp, Var,
-};
+use oxeye_analysis::{affine_condition, bound_constraints, negated_condition};
+use oxeye_ir::{Affine, ArrayId, Constraint, Loop, LoopId, Nest, Node, Program, StmtId, Storage, Var};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The constraints of an affine condition, if it is a conjunction of comparisons.
-pub(crate) fn affine_condition(condition: &Expr) -> Option<Vec<Constraint>> {
-    let Expr::Binary(op, l, r) = condition else { return None };
-    if *op == BinaryOp::And {
-        let mut all = affine_condition(l)?;
-        all.extend(affine_condition(r)?);
-        return Some(all);
-    }
-    let (l, r) = (l.as_affine()?.clone(), r.as_affine()?.clone());
-    Some(vec![match op {
-        BinaryOp::Lt => Constraint::lt(l, r),
-        BinaryOp::Le => Constraint::ge(r, l),
-        BinaryOp::Gt => Constraint::lt(r, l),
-        BinaryOp::Ge => Constraint::ge(l, r),
-        BinaryOp::Eq => Constraint::eq(l, r),
-        _ => return None,
-    }])
-}
-
-/// The constraints under which a condition with one inequality fails.
-fn negated_condition(condition: &Expr) -> Option<Vec<Constraint>> {
-    if let Expr::Unary(UnaryOp::Not, inner) = condition {
-        return affine_condition(inner);
-    }
-    let [only] = affine_condition(condition)?.try_into().ok()?;
-    let Constraint { expr, relation: Relation::NonNegative } = only else { return None };
-    Some(vec![Constraint { expr: expr.scaled(-1).offset(-1), relation: Relation::NonNegative }])
-}
-
-/// `lower ≤ iterator < upper` of a loop with affine bounds.
-pub(crate) fn bound_constraints(iterator: &Affine, lower: &Bound, upper: &Bound) -> Option<Vec<Constraint>> {
-    let mut found = Vec::new();
-    for (bound, is_lower) in [(lower, true), (upper, false)] {
-        for term in &bound.0 {
-            let BoundTerm::Affine { expr, divisor } = term else { return None };
-            let scaled = iterator.scaled(*divisor);
-            found.push(if is_lower {
-                Constraint::ge(scaled, expr.clone())
-            } else {
-                Constraint::lt(scaled, expr.clone())
-            });
-        }
-    }
-    Some(found)
-}
+use std::rc::Rc;
 
 struct Importer<'a> {
     program: &'a Program,
@@ -145,13 +99,6 @@ impl Importer<'_> {
         Some((value, bounds))
     }
 
-    /// What holds of original iterators, those left out that are others in the schedule.
-    fn context(&self, map: &BTreeMap<LoopId, Affine>, domain: &[Constraint]) -> Vec<Constraint> {
-        let is_same = |l: LoopId| map.get(&l).is_none_or(|value| value.as_var() == Some(Var::Loop(l)));
-        let of_domain = domain.iter().filter(|c| c.expr.loops().all(is_same));
-        self.program.assumptions.iter().chain(of_domain).cloned().collect()
-    }
-
     fn leaf(
         &mut self,
         node: &Node,
@@ -172,7 +119,7 @@ impl Importer<'_> {
             id,
             origin: index,
             node: node.clone(),
-            accesses: memory_accesses(self.program, node, &self.context(map, domain)),
+            accesses: memory_accesses(self.program, node),
             time,
             map: map.clone(),
             domain: domain.to_vec(),
@@ -198,8 +145,8 @@ fn without_bodies(node: &Node) -> Node {
     }
 }
 
-/// Every access under a node, where `context` holds; arrays that live inside it are left out.
-fn memory_accesses(program: &Program, node: &Node, context: &[Constraint]) -> Vec<MemoryAccess> {
+/// Every access under a node, in the order of [`Nest::accesses`]; arrays that live inside it are left out.
+fn memory_accesses(program: &Program, node: &Node) -> Vec<MemoryAccess> {
     let nest = Nest::new(oxeye_ir::NestId(0), "", vec![node.clone()]);
     let inner_loops: BTreeSet<LoopId> = nest.loops().iter().map(|l| l.id).collect();
     // What the loops of the subtree around each access say of their iterators.
@@ -220,43 +167,21 @@ fn memory_accesses(program: &Program, node: &Node, context: &[Constraint]) -> Ve
     let n_target = if update.is_some() { 2 } else { 1 };
     nest.accesses()
         .into_iter()
+        .zip(inner)
         .enumerate()
-        .filter(|(_, (a, _))| match program.arrays.get(&a.array).map(|a| a.storage) {
+        .filter(|(_, ((a, _), _))| match program.arrays.get(&a.array).map(|a| a.storage) {
             Some(Storage::Body(l) | Storage::Temp(Some(l))) => !inner_loops.contains(&l),
             _ => true,
         })
-        .map(|(k, (a, write))| {
-            let mut inner = inner.get(k).cloned().unwrap_or_default();
-            MemoryAccess {
-                array: a.array,
-                indices: a.indices.iter().map(|e| e.as_affine().cloned()).collect(),
-                located: located(&a.indices, context, &mut inner),
-                write,
-                update: update.filter(|_| k < n_target),
-                inner,
-            }
+        .map(|(k, ((a, write), inner))| MemoryAccess {
+            array: a.array,
+            source: a.clone(),
+            indices: a.indices.iter().map(|e| e.as_affine().cloned()).collect(),
+            write,
+            update: update.filter(|_| k < n_target),
+            inner,
         })
         .collect()
-}
-
-/// Indices with unknowns for what is not affine in them; what is known of these is added to `inner`. Unknowns have the ids
-/// of loops that no nest has; other accesses may use the same ones.
-fn located(indices: &[Expr], context: &[Constraint], inner: &mut Vec<Constraint>) -> Vec<Option<Affine>> {
-    let mut last = u32::MAX;
-    let mut unknown = || {
-        last -= 1;
-        LoopId(last)
-    };
-    let mut of = |index: &Expr| match index {
-        Expr::Affine(affine) => Some(affine.clone()),
-        _ => {
-            let context = [context, &inner[..]].concat();
-            let (value, known) = oxeye_analysis::linearize(index, &context, &mut unknown)?;
-            inner.extend(known);
-            Some(value)
-        }
-    };
-    indices.iter().map(&mut of).collect()
 }
 
 impl Schedule {
@@ -276,11 +201,11 @@ impl Schedule {
             iterators,
             privates,
             temporaries: Vec::new(),
-            pairs: Default::default(),
+            original: Default::default(),
             next_loop,
             scalar_replacement: true,
         };
-        schedule.pairs = std::rc::Rc::new(crate::legality::original_pairs(&schedule));
+        schedule.original = Rc::new(Original::new(&schedule));
         schedule
     }
 

@@ -4,8 +4,8 @@
 //! seen as an array indexed by the loops around it. [`crate::scan`] decides later how much of that array the
 //! transformed nest really needs: a register if all uses of an element stay in one place, an array otherwise.
 
-use super::{affine_condition, bound_constraints};
 use crate::schedule::Private;
+use oxeye_analysis::{affine_condition, bound_constraints};
 use oxeye_ir::{
     Access, Affine, ArrayId, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Storage, Update,
 };

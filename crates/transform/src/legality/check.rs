@@ -1,12 +1,10 @@
 //! Whether a schedule keeps every dependence.
 
-use super::dependences::{dependence_system, order_system, possible, same_accumulation};
+use super::dependences::{joined, possible, same_accumulation};
 use super::{OriginalPair, TimeStep, contraction_of};
 use crate::Policy;
 use crate::refusal::{Reason, RefusalKind};
-use crate::schedule::space::Space;
 use crate::schedule::{Schedule, Tree, leaves};
-use oxeye_analysis::omega::System;
 use oxeye_ir::{Execution, LoopId, Reduction, Var};
 use std::collections::BTreeMap;
 
@@ -15,7 +13,7 @@ pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, Reason>
     let judge = Judge::new(schedule, policy);
     concurrency_fits(schedule, &schedule.roots, None)?;
     let mut reassociated = any_contraction(&schedule.roots, &|c| c.accumulates_apart(schedule));
-    for pair in schedule.pairs.iter() {
+    for pair in schedule.original.pairs.iter() {
         for s in judge.of_origin(pair.source.0) {
             for t in judge.of_origin(pair.sink.0) {
                 reassociated |= judge.pair(pair, s, t)?;
@@ -172,11 +170,7 @@ impl<'a> Judge<'a> {
     fn pair(&self, pair: &OriginalPair, s: usize, t: usize) -> Result<bool, Reason> {
         let (source, sink) = (&self.schedule.statements[s], &self.schedule.statements[t]);
         let (a, b) = (&source.accesses[pair.source.1], &sink.accesses[pair.sink.1]);
-        let mut space = Space::default();
-        let mut system = System::new(0);
-        dependence_system(self.schedule, &mut space, &mut system, (source, a), (sink, b));
-        order_system(&mut space, &mut system, source, sink, pair.depth);
-        space.fit(&mut system);
+        let (mut space, mut system) = joined(self.schedule, pair, source, sink);
 
         let accumulation = matches!((a.update, b.update), (Some(u), Some(v)) if same_accumulation(u, v));
         let element = self.schedule.program.array(a.array).element;

@@ -1,31 +1,130 @@
-//! The dependences of the original program.
+//! The dependences of the original nest, which [`oxeye_analysis`] finds, between the statements of a schedule.
 
 use crate::Policy;
 use crate::schedule::space::Space;
 use crate::schedule::{MemoryAccess, Schedule, Statement};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
-use oxeye_ir::{ArrayId, Update};
-use std::collections::BTreeMap;
+use oxeye_analysis::{DependenceRelation, Level, NestModel, Role, StmtAccess, StmtModel};
+use oxeye_ir::{LoopId, Node, Update, Var};
 
-/// A dependence in the original program, found on import: access `a` of statement `s` comes before access `b` of `t`,
-/// their common loops being equal above `depth` and ordered at `depth` (`None`: all equal, textual order).
+/// A dependence of the original nest: access `a` of statement `s` comes before access `b` of `t`, their common loops being
+/// equal above `depth` and ordered at `depth` (`None`: all equal, textual order).
 #[derive(Clone, Debug)]
 pub(crate) struct OriginalPair {
     pub(crate) source: (usize, usize),
     pub(crate) sink: (usize, usize),
     pub(crate) depth: Option<usize>,
+    relation: DependenceRelation,
+}
+
+/// The nest as it was imported, and its dependences.
+#[derive(Debug, Default)]
+pub(crate) struct Original {
+    model: NestModel,
+    pub(crate) pairs: Vec<OriginalPair>,
+}
+
+impl Original {
+    /// Of a schedule as it was imported: its statements stand in textual order, each one or several of the nest's.
+    pub(crate) fn new(schedule: &Schedule) -> Self {
+        let model = NestModel::new(&schedule.program, &schedule.nest);
+        let holders: Vec<usize> = schedule
+            .statements
+            .iter()
+            .enumerate()
+            .flat_map(|(s, statement)| std::iter::repeat_n(s, n_stmts(&statement.node)))
+            .collect();
+        let accesses: Vec<Vec<Option<usize>>> = model
+            .stmts
+            .iter()
+            .zip(&holders)
+            .map(|(stmt, s)| places(stmt, &schedule.statements[*s]))
+            .collect();
+        let pair = |relation: DependenceRelation| {
+            let place = |(stmt, access): (usize, usize)| Some((holders[stmt], accesses[stmt][access]?));
+            let (source, sink) = (place(relation.src)?, place(relation.dst)?);
+            let n_outer = |s: usize| schedule.statements[s].time.loops.len();
+            let depth = match relation.level {
+                Level::Carried(depth) => Some(depth),
+                Level::Independent => None,
+            };
+            // What stays inside one run of an atomic statement is nobody's business.
+            let is_inside = source.0 == sink.0 && depth.is_none_or(|d| d >= n_outer(source.0));
+            (!is_inside).then_some(OriginalPair { source, sink, depth, relation })
+        };
+        let mut pairs: Vec<OriginalPair> = model.relations().into_iter().filter_map(pair).collect();
+        pairs.sort_by_key(|p| (p.source.0, p.sink.0, p.source.1, p.sink.1, p.depth.unwrap_or(usize::MAX)));
+        Self { model, pairs }
+    }
+}
+
+fn n_stmts(node: &Node) -> usize {
+    match node {
+        Node::Stmt(_) => 1,
+        _ => node.bodies().into_iter().flatten().map(n_stmts).sum(),
+    }
+}
+
+/// Which of the statement's accesses each access of one of its assignments is; `None` for arrays that live inside it.
+fn places(stmt: &StmtModel, statement: &Statement) -> Vec<Option<usize>> {
+    let mut taken = vec![false; statement.accesses.len()];
+    let n_target = statement.assignment().map_or(0, |s| if s.update.reads_target() { 2 } else { 1 });
+    let mut place = |access: &StmtAccess| {
+        let fits = |k: usize, own: &MemoryAccess| match (statement.assignment(), access.role) {
+            (None, _) => own.source == access.source && own.write == access.role.is_write(),
+            (Some(_), Role::Update) => k == 0,
+            (Some(_), Role::Target) => k + 1 == n_target,
+            (Some(_), _) => k >= n_target && own.source == access.source && !taken[k],
+        };
+        let found = statement.accesses.iter().enumerate().position(|(k, own)| fits(k, own))?;
+        taken[found] = true;
+        Some(found)
+    };
+    stmt.accesses.iter().map(&mut place).collect()
+}
+
+/// The pairs of instances of `s` and `t` of the schedule, as instances 0 and 1, between which there is the dependence.
+pub(super) fn joined(
+    schedule: &Schedule,
+    pair: &OriginalPair,
+    s: &Statement,
+    t: &Statement,
+) -> (Space, System) {
+    let mut space = Space::default();
+    let mut system = System::new(0);
+    for c in &schedule.program.assumptions {
+        space.add(&mut system, 0, c);
+    }
+    for (instance, statement) in [(0, s), (1, t)] {
+        for c in &statement.domain {
+            space.add(&mut system, instance, c);
+        }
+    }
+    let DependenceRelation { src, dst, pairs, .. } = &pair.relation;
+    let model = &schedule.original.model;
+    let mut forms: Vec<(Vec<(usize, i64)>, i64)> = Vec::new();
+    for (instance, stmt, statement) in [(0, src.0, s), (1, dst.0, t)] {
+        for l in &model.stmts[stmt].loops {
+            // Loops inside an atomic statement are only its own.
+            forms.push(match statement.map.get(&l.id) {
+                Some(value) => (space.terms(instance, value), value.constant_part()),
+                None => (vec![(space.column(instance, Var::Loop(l.id)), 1)], 0),
+            });
+        }
+    }
+    forms.extend(model.symbols.iter().map(|id| (vec![(space.column(0, Var::Sym(*id)), 1)], 0)));
+    // Unknowns have the ids of loops that no nest has.
+    let n_unknown = pairs.system.n_vars() - forms.len();
+    let unknown = (1..=n_unknown as u32).map(|k| Var::Loop(LoopId(u32::MAX - k)));
+    forms.extend(unknown.map(|var| (vec![(space.column(0, var), 1)], 0)));
+    space.fit(&mut system);
+    system.extend_substituted(&pairs.system, &forms);
+    (space, system)
 }
 
 /// The system of one dependence of an imported schedule; instance 0 is the source.
 pub(crate) fn pair_system(schedule: &Schedule, pair: &OriginalPair) -> (Space, System) {
-    let (source, sink) = (&schedule.statements[pair.source.0], &schedule.statements[pair.sink.0]);
-    let mut space = Space::default();
-    let mut system = System::new(0);
-    let accesses = (&source.accesses[pair.source.1], &sink.accesses[pair.sink.1]);
-    dependence_system(schedule, &mut space, &mut system, (source, accesses.0), (sink, accesses.1));
-    order_system(&mut space, &mut system, source, sink, pair.depth);
-    space.fit(&mut system);
-    (space, system)
+    joined(schedule, pair, &schedule.statements[pair.source.0], &schedule.statements[pair.sink.0])
 }
 
 /// Whether a dependence joins accumulations that may change places under the policy.
@@ -45,131 +144,4 @@ pub(super) fn same_accumulation(a: Update, b: Update) -> bool {
 
 pub(super) fn possible(system: &System) -> bool {
     feasible(system, Limit::default()) != Feasibility::Infeasible
-}
-
-/// Both instances inside their domains, touching the same element. Instance 0 is the source.
-pub(super) fn dependence_system(
-    schedule: &Schedule,
-    space: &mut Space,
-    system: &mut System,
-    (source, a): (&Statement, &MemoryAccess),
-    (sink, b): (&Statement, &MemoryAccess),
-) {
-    for c in &schedule.program.assumptions {
-        space.add(system, 0, c);
-    }
-    for (instance, statement, access) in [(0, source, a), (1, sink, b)] {
-        for c in &statement.domain {
-            space.add(system, instance, c);
-        }
-        for c in &access.inner {
-            let c = oxeye_ir::Constraint { expr: statement.mapped(&c.expr), relation: c.relation };
-            space.add(system, instance, &c);
-        }
-    }
-    for (i, j) in a.located.iter().zip(&b.located) {
-        if let (Some(i), Some(j)) = (i, j) {
-            add_difference(space, system, (0, &source.mapped(i)), (1, &sink.mapped(j)), 0, true);
-        }
-    }
-}
-
-/// `right − left + constant` is zero (`equal`) or not negative.
-fn add_difference(
-    space: &mut Space,
-    system: &mut System,
-    (p, left): (u8, &oxeye_ir::Affine),
-    (q, right): (u8, &oxeye_ir::Affine),
-    constant: i64,
-    equal: bool,
-) {
-    let mut terms = space.terms(q, right);
-    for (column, c) in space.terms(p, left) {
-        match terms.iter_mut().find(|(k, _)| *k == column) {
-            Some((_, existing)) => *existing -= c,
-            None => terms.push((column, -c)),
-        }
-    }
-    space.fit(system);
-    let constant = right.constant_part() - left.constant_part() + constant;
-    if equal {
-        system.add_eq(&terms, constant);
-    } else {
-        system.add_ge(&terms, constant);
-    }
-}
-
-/// The source comes first in the original program: equal above `depth`, ordered there.
-pub(super) fn order_system(
-    space: &mut Space,
-    system: &mut System,
-    source: &Statement,
-    sink: &Statement,
-    depth: Option<usize>,
-) {
-    let n_common = common_loops(source, sink);
-    for d in 0..depth.unwrap_or(n_common) {
-        let l = source.time.loops[d].0;
-        add_difference(space, system, (0, &source.map[&l]), (1, &sink.map[&l]), 0, true);
-    }
-    if let Some(d) = depth {
-        let (l, reverse) = source.time.loops[d];
-        let (x, y) = ((0, &source.map[&l]), (1, &sink.map[&l]));
-        if reverse {
-            add_difference(space, system, y, x, -1, false);
-        } else {
-            add_difference(space, system, x, y, -1, false);
-        }
-    }
-}
-
-fn common_loops(s: &Statement, t: &Statement) -> usize {
-    (0..s.time.loops.len().min(t.time.loops.len()))
-        .take_while(|d| {
-            s.time.positions[..=*d] == t.time.positions[..=*d] && s.time.loops[*d].0 == t.time.loops[*d].0
-        })
-        .count()
-}
-
-/// All pairs of accesses of the original program that depend on each other.
-pub(crate) fn original_pairs(schedule: &Schedule) -> Vec<OriginalPair> {
-    let mut pairs = Vec::new();
-    let mut written: BTreeMap<ArrayId, bool> = BTreeMap::new();
-    for s in &schedule.statements {
-        for a in &s.accesses {
-            *written.entry(a.array).or_default() |= a.write;
-        }
-    }
-    for (i, s) in schedule.statements.iter().enumerate() {
-        for (j, t) in schedule.statements.iter().enumerate() {
-            let n_common = common_loops(s, t);
-            let textual = s.time.positions.get(n_common) < t.time.positions.get(n_common);
-            for (x, a) in s.accesses.iter().enumerate() {
-                if !written[&a.array] {
-                    continue;
-                }
-                for (y, b) in t.accesses.iter().enumerate() {
-                    if a.array != b.array || !(a.write || b.write) {
-                        continue;
-                    }
-                    let mut space = Space::default();
-                    let mut system = System::new(0);
-                    dependence_system(schedule, &mut space, &mut system, (s, a), (t, b));
-                    space.fit(&mut system);
-                    if !possible(&system) {
-                        continue;
-                    }
-                    for depth in (0..n_common).map(Some).chain(textual.then_some(None)) {
-                        let (mut space, mut system) = (space.clone(), system.clone());
-                        order_system(&mut space, &mut system, s, t, depth);
-                        space.fit(&mut system);
-                        if possible(&system) {
-                            pairs.push(OriginalPair { source: (i, x), sink: (j, y), depth });
-                        }
-                    }
-                }
-            }
-        }
-    }
-    pairs
 }

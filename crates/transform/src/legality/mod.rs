@@ -13,7 +13,7 @@ mod dependences;
 mod explain;
 
 pub(crate) use check::check;
-pub(crate) use dependences::{OriginalPair, accumulates, original_pairs, pair_system};
+pub(crate) use dependences::{Original, OriginalPair, accumulates, pair_system};
 
 use crate::schedule::Tree;
 use oxeye_ir::LoopId;

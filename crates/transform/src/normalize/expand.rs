@@ -5,8 +5,9 @@
 //! the loop can be distributed (array privatisation; Tu and Padua, "Automatic array privatization", 1993).
 
 use crate::scan::for_each_access;
+use crate::schedule::fresh_array;
 use crate::schedule::space::implies;
-use crate::schedule::{bound_constraints, fresh_array};
+use oxeye_analysis::bound_constraints;
 use oxeye_ir::{
     Access, Affine, ArrayId, BoundTerm, Constraint, Expr, Loop, LoopId, Nest, Node, Program, Relation,
     Storage, Update, Var,

@@ -10,9 +10,10 @@
 use super::tidy::is_reduction;
 use crate::recipe::{Dimension, StatementSchedule, Transformation};
 use crate::scan::substitute;
+use crate::schedule::Schedule;
 use crate::schedule::space::implies;
-use crate::schedule::{Schedule, bound_constraints};
 use crate::{Policy, legality, steps};
+use oxeye_analysis::bound_constraints;
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, Bound, Constraint, Expr, Loop, LoopId, Nest, Node, Program, Stmt,
     StmtId, Storage, Types, Update, Var,

@@ -1,6 +1,6 @@
 //! Constraints as conditions and bounds of the IR.
 
-use crate::schedule::affine_condition;
+use oxeye_analysis::affine_condition;
 use oxeye_ir::{Affine, BinaryOp, BoundTerm, Constraint, Expr, LoopId, Node, Relation};
 
 /// `Σ … ≥ 0` (or `== 0`) as a condition a person would write: positive terms on the left, negative on the right.

@@ -9,13 +9,13 @@ pub(crate) mod space;
 mod statement;
 mod tree;
 
-pub(crate) use crate::import::{affine_condition, bound_constraints};
-pub(crate) use crate::legality::OriginalPair;
+pub(crate) use crate::legality::Original;
 pub(crate) use statement::{MemoryAccess, OriginalTime, Statement};
 pub(crate) use tree::{LoopNode, Tree, all_leaves, leaves};
 
 use indexmap::IndexMap;
 use oxeye_ir::{Affine, Array, ArrayId, Expr, Form, LoopId, Nest, Program, ScalarType, StmtId, Storage};
+use std::rc::Rc;
 
 /// Name and type of an iterator.
 #[derive(Clone, Debug)]
@@ -43,7 +43,8 @@ pub(crate) struct Schedule {
     pub(crate) privates: Vec<Private>,
     /// Temporaries of the whole nest, which may be stored in less if all uses of an element end up near each other.
     pub(crate) temporaries: Vec<ArrayId>,
-    pub(crate) pairs: std::rc::Rc<Vec<OriginalPair>>,
+    /// The nest's dependences in its original order.
+    pub(crate) original: Rc<Original>,
     pub(crate) next_loop: u32,
     /// Keep what innermost loops accumulate in registers when the nest is written.
     pub(crate) scalar_replacement: bool,

@@ -1,6 +1,6 @@
 //! Statements of a schedule: domains, accesses, and where their instances stand in the original nest.
 
-use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, Node, Stmt, StmtId, Update, Var};
+use oxeye_ir::{Access, Affine, ArrayId, Constraint, LoopId, Node, Stmt, StmtId, Update, Var};
 use std::collections::BTreeMap;
 
 /// Position of a statement in the original program: `positions[0], loops[0], positions[1], …`.
@@ -15,14 +15,14 @@ pub(crate) struct OriginalTime {
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryAccess {
     pub(crate) array: ArrayId,
+    /// The access as the nest has it.
+    pub(crate) source: Access,
     /// `None` where the index is not affine.
     pub(crate) indices: Vec<Option<Affine>>,
-    /// The same with unknowns for quotients and the like; `None` where any element may be meant.
-    pub(crate) located: Vec<Option<Affine>>,
     pub(crate) write: bool,
     /// The access belongs to an update such as `+=` of the statement's own target.
     pub(crate) update: Option<Update>,
-    /// Constraints on what occurs in `located` besides loops and symbols: loops inside an atomic statement, unknowns.
+    /// Constraints on the loops inside an atomic statement.
     pub(crate) inner: Vec<Constraint>,
 }
 

@@ -136,7 +136,7 @@ pub(crate) fn pairs(schedule: &Schedule, policy: Policy) -> Vec<Pair> {
             system,
         }
     };
-    schedule.pairs.iter().map(pair).collect()
+    schedule.original.pairs.iter().map(pair).collect()
 }
 
 /// A legal order for the whole nest, if one was found.

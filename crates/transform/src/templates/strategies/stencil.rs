@@ -34,7 +34,7 @@ pub(crate) fn time_tiles(
         return Err(unfit("there is no time loop"));
     };
     let nested = paths.iter().all(|p| p.len() >= 2 && p[0] == time);
-    let carried = schedule.pairs.iter().any(|p| p.depth == Some(0));
+    let carried = schedule.original.pairs.iter().any(|p| p.depth == Some(0));
     if !nested || !carried || schedule.loop_node(time).is_none_or(|b| b.reverse) {
         return Err(unfit("the nest is no time loop around sweeps that depend on those before"));
     }
@@ -98,7 +98,7 @@ fn skew_and_shifts(schedule: &Schedule, time: LoopId, row: &[Affine]) -> Option<
         let value = |s: usize| row[s].clone().add_scaled(&Affine::var(time), skew);
         let mut shifts = vec![0i64; n];
         let mut edges = Vec::new();
-        for pair in schedule.pairs.iter() {
+        for pair in schedule.original.pairs.iter() {
             let (s, t) = (pair.source.0, pair.sink.0);
             let (mut space, mut system) = pair_system(schedule, pair);
             let (x, y) = (value(s), value(t));
