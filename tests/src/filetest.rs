@@ -9,7 +9,7 @@
 //! the temporaries and the nest after the steps, or `refused: …`
 //! ```
 //!
-//! Commands are `apply strict`, `apply reassociate` (every line `// {…}` is a step of the recipe), `suggest strict`,
+//! Commands are `apply strict`, `apply reassociate` (every line `// {…}` is a step of the recipe, in which loops may go by their names), `suggest strict`,
 //! `suggest reassociate`, `normalize strict`, `normalize reassociate` (the normal form without names), `verify` and
 //! `roundtrip`. `OXEYE_BLESS=1` rewrites the expectations with what came out; read
 //! the difference before keeping it.
@@ -20,7 +20,7 @@ use std::path::Path;
 use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, run_nest};
 use oxeye_ir::{ArrayId, Nest, Program, Storage};
 use oxeye_transform::{
-    Applied, Machine, Policy, Recipe, Suggestion, apply, normalize, normalize_nest, suggest,
+    Applied, Machine, Policy, Suggestion, WrittenRecipe, apply, normalize, normalize_nest, suggest,
 };
 
 const SEPARATOR: &str = "// ----";
@@ -101,9 +101,10 @@ pub fn run(input: &str) -> Result<String, String> {
     };
     match command.split_whitespace().next() {
         Some("apply") => {
-            let recipe: Recipe = serde_json::from_str(&format!("[{}]", steps.join(",")))
+            let written: WrittenRecipe = serde_json::from_str(&format!("[{}]", steps.join(",")))
                 .map_err(|e| format!("the recipe: {e}"))?;
-            match apply(&program, nest, &recipe, policy) {
+            let recipe = written.resolve(&program, nest, policy);
+            match recipe.and_then(|recipe| apply(&program, nest, &recipe, policy)) {
                 Ok(applied) => {
                     check(&program, nest, &applied)?;
                     Ok(shown(&applied))

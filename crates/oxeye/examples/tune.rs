@@ -3,6 +3,7 @@
 //! `cargo run --release -p oxeye --example tune -- benchmarks/kernels/gemm.c`
 
 use oxeye::{Compiler, Options, Recipe, Silent, Transformation, Tuner};
+use oxeye_transform::steps::Parallelize;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = std::env::args().nth(1).ok_or("usage: tune FILE.c")?;
@@ -16,8 +17,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut candidates = tuner.candidates(captured)?;
     for nest_idx in 0..candidates.nests.len() {
         let Some(at) = candidates.outermost_loop(nest_idx) else { continue };
-        let mine =
-            Recipe { steps: vec![Transformation::Parallelize { at, omp_schedule: Default::default() }] };
+        let mine = Recipe {
+            steps: vec![Transformation::Parallelize(Parallelize { at, omp_schedule: Default::default() })],
+        };
         candidates.add(&tuner, nest_idx, "my own", mine);
     }
     let emitted = tuner.emit(tuner.measure(candidates)?)?;

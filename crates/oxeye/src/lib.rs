@@ -62,7 +62,7 @@ pub use knowledge::shipped::{shipped_embedder, shipped_recipes};
 pub use machine::sizes::Sizes;
 pub use oxeye_frontend::Unit;
 pub use oxeye_profile::NestProfile;
-pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation};
+pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
 pub use request::compiler::Compiler;
 pub use request::error::Error;
 pub use request::files::{check_writable, write_atomically};

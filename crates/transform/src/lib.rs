@@ -65,12 +65,13 @@ pub mod templates;
 pub mod testing;
 
 pub use normalize::{Change, LogEntry, NormalForm, NormalNest, normalize, normalize_nest};
-pub use recipe::{
-    Dimension, Recipe, RecipeError, STORED_RECIPE_FORMAT, StatementSchedule, StoredRecipe, TRANSFORMATIONS,
-    Transformation, TransformationInfo,
-};
+pub use recipe::{Recipe, RecipeError, STORED_RECIPE_FORMAT, StoredRecipe, WrittenRecipe};
 pub use refusal::{Reason, Refusal, RefusalKind};
+pub use steps::argument::{Kind, Renaming};
 pub use steps::packed_contraction::Blocks;
+pub use steps::registry::{Parameter, TransformationInfo, Variation};
+pub use steps::reorder::{Dimension, StatementSchedule};
+pub use steps::{TRANSFORMATIONS, Transformation};
 pub use templates::strategies::{Machine, Suggestion, Suggestions, suggest};
 
 use oxeye_ir::{Nest, Program};
@@ -100,7 +101,7 @@ pub struct Applied {
 /// # Errors
 /// If a step does not fit the nest, or the result cannot be proved to keep every dependence.
 pub fn apply(program: &Program, nest: &Nest, recipe: &Recipe, policy: Policy) -> Result<Applied, Refusal> {
-    if recipe.steps.first() != Some(&Transformation::Normalize) {
+    if !matches!(recipe.steps.first(), Some(Transformation::Normalize(_))) {
         return apply_from(Schedule::import(program, nest), nest, recipe, 0, policy);
     }
     let normal = normalize_nest(program, nest, policy);

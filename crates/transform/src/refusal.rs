@@ -79,7 +79,7 @@ pub struct Reason {
 
 impl Reason {
     /// Of this kind, in these words.
-    pub(crate) fn new(kind: RefusalKind, text: impl Into<String>) -> Self {
+    pub fn new(kind: RefusalKind, text: impl Into<String>) -> Self {
         Self { kind, text: text.into() }
     }
 

@@ -3,12 +3,20 @@
 //! Each is a function of its source of choices. Recipes name loops and statements that exist at their step, so that most
 //! are refused for their legality rather than for their form.
 
-use crate::recipe::{Dimension, Recipe, StatementSchedule, Transformation};
+use crate::recipe::Recipe;
 use crate::schedule::{Schedule, Tree};
+use crate::steps::Transformation;
+use crate::steps::argument::{Argument, Kind};
 use crate::steps::packed_contraction::Blocks;
+use crate::steps::registry::TransformationInfo;
+use crate::steps::reorder::{Dimension, StatementSchedule};
+use crate::steps::{
+    Fission, Fuse, IndexSetSplit, Interchange, PackedContraction, Parallelize, Reorder, Reverse, Skew, Tile,
+    Unroll, UnrollAndJam, Vectorize,
+};
 use crate::{Applied, Policy, Reason, Refusal, legality, scan, steps};
 use oxeye_ir::testing::{Random, Sample};
-use oxeye_ir::{Affine, LoopId, Nest, OmpSchedule, Program, StmtId};
+use oxeye_ir::{Affine, LoopId, Nest, OmpSchedule, Program, StmtId, SymId, Var};
 
 /// A random recipe of at most `max_steps` steps.
 pub fn random_recipe(
@@ -80,6 +88,59 @@ pub fn apply_unjudged(
     Ok(Applied { program, nest, reassociated: false })
 }
 
+/// A step with arguments that only have the right types: what readers and printers are tested with.
+///
+/// # Panics
+/// If the registry does not make a step of an argument for each of its parameters.
+pub fn random_arguments(info: &TransformationInfo, random: &mut Random) -> Transformation {
+    let schedule = |random: &mut Random| {
+        let dimension = |random: &mut Random| {
+            if random.chance(50) {
+                return Dimension::At(random.below(4));
+            }
+            Dimension::By { expr: random_expression(random), reverse: random.chance(30) }
+        };
+        let n = random.below(4);
+        let dimensions = (0..n).map(|_| dimension(random)).collect();
+        StatementSchedule { stmt: StmtId(random.below(5) as u32), dimensions }
+    };
+    let omp_schedule = |random: &mut Random| random.pick(&[OmpSchedule::Static, OmpSchedule::Dynamic]);
+    // Lists of one step are equally long.
+    let n = random.between(1, 3);
+    let argument = |kind: Kind, random: &mut Random| match kind {
+        Kind::Loop | Kind::Inside { .. } => Argument::Loop(random_loop(random)),
+        Kind::PerfectChain => Argument::Loops((0..n).map(|_| random_loop(random)).collect()),
+        Kind::Sizes { .. } => Argument::Numbers((0..n).map(|_| random.between(-9, 9000)).collect()),
+        Kind::Count { .. } | Kind::Integer => Argument::Number(random.between(-99, 99)),
+        Kind::Position { .. } => Argument::Position(random.chance(50).then(|| random.below(9))),
+        Kind::Expression => Argument::Expression(random_expression(random)),
+        Kind::Statement => Argument::Statement(StmtId(random.below(9) as u32)),
+        Kind::Schedules => Argument::Schedules((0..n).map(|_| schedule(random)).collect()),
+        Kind::OmpSchedule => Argument::OmpSchedule(omp_schedule(random)),
+        Kind::Team => Argument::Team(random.chance(50).then(|| omp_schedule(random))),
+        Kind::Blocks => Argument::Blocks(random_blocks(random)),
+    };
+    let arguments: Vec<Argument> = info.parameters.iter().map(|p| argument(p.kind, random)).collect();
+    Transformation::new(info.name, &arguments).expect("the parameters have the types of their kinds")
+}
+
+fn random_loop(random: &mut Random) -> LoopId {
+    LoopId(random.below(12) as u32)
+}
+
+fn random_expression(random: &mut Random) -> Affine {
+    let mut e = Affine::constant(random.between(-9, 9));
+    for _ in 0..random.below(3) {
+        let variable = if random.chance(30) {
+            Var::Sym(SymId(random.below(3) as u32))
+        } else {
+            Var::Loop(random_loop(random))
+        };
+        e = e.add_scaled(&Affine::var(variable), random.between(-3, 3));
+    }
+    e
+}
+
 /// Small blocks, so that small sizes have full and partial ones.
 pub fn random_blocks(random: &mut Random) -> Blocks {
     let lanes = random.pick(&[2u32, 4]);
@@ -137,7 +198,7 @@ fn random_step(schedule: &Schedule, random: &mut Random) -> Option<Transformatio
     Some(match random.below(16) {
         0 => {
             let cut = random.chance(50).then(|| 1 + random.below(place.n_children.saturating_sub(1)));
-            Transformation::Distribute { at, before: cut }
+            Transformation::Fission(Fission { at, before: cut })
         }
         1 | 2 => {
             let chain = steps::perfect_chain(schedule, at);
@@ -147,23 +208,23 @@ fn random_step(schedule: &Schedule, random: &mut Random) -> Option<Transformatio
             } else {
                 inner
             };
-            Transformation::Interchange { outer: at, inner }
+            Transformation::Interchange(Interchange { outer: at, inner })
         }
         3 | 4 => {
             let shift = if random.chance(60) { 0 } else { random.between(-2, 2) };
-            Transformation::Fuse { first: at, second: place.next?, shift }
+            Transformation::Fuse(Fuse { first: at, second: place.next?, shift })
         }
         5 => {
             let outer = place.outer.get(random.below(place.outer.len()))?;
-            Transformation::Skew { inner: at, outer: *outer, factor: random.pick(&[1, 1, -1, 2]) }
+            Transformation::Skew(Skew { inner: at, outer: *outer, factor: random.pick(&[1, 1, -1, 2]) })
         }
-        6 => Transformation::Reverse { at },
+        6 => Transformation::Reverse(Reverse { at }),
         7 | 8 => {
             let chain = steps::perfect_chain(schedule, at);
             let n = 1 + random.below(chain.len().min(3));
             let loops = chain[..n].to_vec();
             let sizes = loops.iter().map(|_| random.between(2, 4)).collect();
-            Transformation::Tile { loops, sizes }
+            Transformation::Tile(Tile { loops, sizes })
         }
         9 => {
             let symbols: Vec<_> = schedule.program.symbols.keys().copied().collect();
@@ -173,15 +234,15 @@ fn random_step(schedule: &Schedule, random: &mut Random) -> Option<Transformatio
                 _ => Affine::var(*place.outer.get(random.below(place.outer.len()))?)
                     .offset(random.between(-1, 1)),
             };
-            Transformation::Split { at, point }
+            Transformation::IndexSetSplit(IndexSetSplit { at, point })
         }
-        10 | 11 => Transformation::Parallelize { at, omp_schedule },
+        10 | 11 => Transformation::Parallelize(Parallelize { at, omp_schedule }),
         12 => {
             let inner: Vec<LoopId> = all.iter().filter(|p| p.is_innermost).map(|p| p.id).collect();
-            Transformation::Vectorize { at: random.pick(&inner) }
+            Transformation::Vectorize(Vectorize { at: random.pick(&inner) })
         }
-        13 if random.chance(50) => Transformation::Unroll { at, factor: random.between(2, 4) },
-        13 => Transformation::UnrollAndJam { at, factor: random.between(2, 3) },
+        13 if random.chance(50) => Transformation::Unroll(Unroll { at, factor: random.between(2, 4) }),
+        13 => Transformation::UnrollAndJam(UnrollAndJam { at, factor: random.between(2, 3) }),
         14 => random_contraction(schedule, random)?,
         _ => random_reorder(schedule, random),
     })
@@ -207,14 +268,14 @@ fn random_contraction(schedule: &Schedule, random: &mut Random) -> Option<Transf
             (false, false) => 2,
         });
     }
-    Some(Transformation::Contract {
+    Some(Transformation::PackedContraction(PackedContraction {
         stmt: schedule.statements[s].id,
         row: loops[0],
         column: loops[1],
         depth: loops[2],
         blocks: random_blocks(random),
         parallel: random.chance(50).then(|| random.pick(&[OmpSchedule::Static, OmpSchedule::Dynamic])),
-    })
+    }))
 }
 
 /// A schedule for every statement: all apart, or sharing a random number of outer loops.
@@ -248,7 +309,7 @@ fn random_reorder(schedule: &Schedule, random: &mut Random) -> Transformation {
         dimensions.push(Dimension::At(s));
         schedules.push(StatementSchedule { stmt: statement.id, dimensions });
     }
-    Transformation::Reorder { schedules }
+    Transformation::Reorder(Reorder { schedules })
 }
 
 /// A random product-like nest and the recipe that contracts it in small blocks: rectangular and triangular domains,
@@ -331,16 +392,19 @@ pub fn random_product(random: &mut Random) -> (Sample, Recipe) {
     let symbols = program.symbols.keys().copied().zip(sizes).collect();
     let mut steps = Vec::new();
     if outer && random.chance(40) {
-        steps.push(Transformation::Parallelize { at: LoopId(9), omp_schedule: OmpSchedule::Static });
+        steps.push(Transformation::Parallelize(Parallelize {
+            at: LoopId(9),
+            omp_schedule: OmpSchedule::Static,
+        }));
     }
-    steps.push(Transformation::Contract {
+    steps.push(Transformation::PackedContraction(PackedContraction {
         stmt: StmtId(0),
         row: LoopId(0),
         column: LoopId(1),
         depth: LoopId(2),
         blocks: random_blocks(random),
         parallel: random.chance(50).then_some(OmpSchedule::Dynamic),
-    });
+    }));
     (Sample { program, symbols }, Recipe { steps })
 }
 

@@ -8,6 +8,7 @@ mod common;
 use common::{Outcome, cases, check_with, fault, forget_arrays, forget_scalars, replaced, whole_numbers};
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
 use oxeye_ir::{Nest, Node, Program, ScalarType, Storage};
+use oxeye_transform::steps::Normalize;
 use oxeye_transform::testing::{random_recipe, random_single};
 use oxeye_transform::{Applied, Policy, Recipe, Transformation, apply, normalize, normalize_nest};
 
@@ -85,11 +86,11 @@ fn respelled(sample: &Sample, random: &mut Random) -> Option<(Program, Nest)> {
         let Some(step) = random_single(&program, &nest, random) else { continue };
         let plain = matches!(
             step,
-            Transformation::Interchange { .. }
-                | Transformation::Distribute { .. }
-                | Transformation::Fuse { .. }
-                | Transformation::Reorder { .. }
-                | Transformation::Reverse { .. }
+            Transformation::Interchange(_)
+                | Transformation::Fission(_)
+                | Transformation::Fuse(_)
+                | Transformation::Reorder(_)
+                | Transformation::Reverse(_)
         );
         if !plain {
             continue;
@@ -126,7 +127,7 @@ fn spellings_meet() {
 fn recipe_on_normal_form(sample: &Sample, policy: Policy, random: &mut Random) -> Recipe {
     let normal = normalize_nest(&sample.program, sample.nest(), policy);
     let mut recipe = random_recipe(&normal.program, &normal.nest, policy, 4, random);
-    recipe.steps.insert(0, Transformation::Normalize);
+    recipe.steps.insert(0, Transformation::Normalize(Normalize {}));
     recipe
 }
 
@@ -196,7 +197,7 @@ fn recipes_for_one_spelling_fit_the_others() {
 #[test]
 fn a_normal_form_is_asked_for_at_the_start_only() {
     let sample = sample(1);
-    let normalize = Transformation::Normalize;
+    let normalize = Transformation::Normalize(Normalize {});
     let only = Recipe { steps: vec![normalize.clone()] };
     assert!(apply(&sample.program, sample.nest(), &only, STRICT).is_ok());
     let twice = Recipe { steps: vec![normalize.clone(), normalize] };

@@ -6,7 +6,7 @@ use crate::{Error, NestRecipe, Options, RecipeFile, session};
 use oxeye_codegen::tuned_file;
 use oxeye_frontend::{Unit, read_c};
 use oxeye_ir::{Nest, Program, Span};
-use oxeye_transform::{Policy, apply};
+use oxeye_transform::{Applied, Policy, Recipe, Refusal, apply};
 use std::path::Path;
 
 /// The text of `file` with the recipes applied: byte for byte what the run wrote that saved them. Every step is proved
@@ -31,9 +31,9 @@ pub(crate) fn tuned_text(unit: &Unit, recipes: &RecipeFile, nests: &[&NestRecipe
     for wanted in nests {
         let (program, nest, span) = find(unit, wanted)?;
         let place = format!("function `{}`, line {}", wanted.function, span.line);
-        let applied =
-            apply(program, nest, &wanted.recipe, how.policy).map_err(|r| format!("{place}: {r}"))?;
-        let text = render(how, nest, &applied, comment(wanted)).map_err(|r| format!("{place}: {r}"))?;
+        let (recipe, applied) = applied(program, nest, wanted, how).map_err(|r| format!("{place}: {r}"))?;
+        let comment = comment(wanted, &recipe);
+        let text = render(how, nest, &applied, comment).map_err(|r| format!("{place}: {r}"))?;
         replacements.push((span, text));
     }
     replacements.sort_by_key(|(span, _)| span.start);
@@ -44,8 +44,20 @@ pub(crate) fn tuned_text(unit: &Unit, recipes: &RecipeFile, nests: &[&NestRecipe
 pub(crate) fn emitted_code(unit: &Unit, recipes: &RecipeFile, wanted: &NestRecipe) -> Result<String, String> {
     let how = rendering(unit, recipes);
     let (program, nest, _) = find(unit, wanted)?;
-    let applied = apply(program, nest, &wanted.recipe, how.policy).map_err(|r| r.to_string())?;
-    render(how, nest, &applied, comment(wanted))
+    let (recipe, applied) = applied(program, nest, wanted, how).map_err(|r| r.to_string())?;
+    render(how, nest, &applied, comment(wanted, &recipe))
+}
+
+/// The recipe in the ids of its nest, and what it makes of it.
+fn applied(
+    program: &Program,
+    nest: &Nest,
+    wanted: &NestRecipe,
+    how: Rendering<'_>,
+) -> Result<(Recipe, Applied), Refusal> {
+    let recipe = wanted.recipe.resolve(program, nest, how.policy)?;
+    let applied = apply(program, nest, &recipe, how.policy)?;
+    Ok((recipe, applied))
 }
 
 fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {
@@ -75,8 +87,8 @@ fn find<'u>(unit: &'u Unit, wanted: &NestRecipe) -> Result<(&'u Program, &'u Nes
 }
 
 /// What stands above a rewritten nest.
-fn comment(recipe: &NestRecipe) -> Vec<String> {
-    let mut lines = vec![format!("oxeye: {}", recipe.name)];
-    lines.extend(recipe.recipe.steps.iter().map(|step| format!("  {step}").replace("*/", "* /")));
+fn comment(wanted: &NestRecipe, recipe: &Recipe) -> Vec<String> {
+    let mut lines = vec![format!("oxeye: {}", wanted.name)];
+    lines.extend(recipe.steps.iter().map(|step| format!("  {step}").replace("*/", "* /")));
     lines
 }

@@ -2,7 +2,7 @@
 
 use super::files;
 use crate::{Compiler, Error};
-use oxeye_transform::Recipe;
+use oxeye_transform::WrittenRecipe;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -37,8 +37,8 @@ pub struct NestRecipe {
     pub line: u32,
     /// Name of the recipe.
     pub name: String,
-    /// Its steps.
-    pub recipe: Recipe,
+    /// Its steps. People may call loops by their names in the source; what Oxeye writes has ids.
+    pub recipe: WrittenRecipe,
 }
 
 impl RecipeFile {

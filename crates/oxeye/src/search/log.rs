@@ -254,7 +254,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
             ordinal: nest.ordinal,
             line: *at,
             name: tried.name.clone(),
-            recipe,
+            recipe: recipe.into(),
         }],
     })
 }

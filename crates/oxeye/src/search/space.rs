@@ -5,6 +5,7 @@ use crate::stages::propose::{CandidateState, Rendering, guarded, in_parallel, pr
 use crate::{Recipe, Transformation};
 use oxeye_ir::{Nest, Program};
 use oxeye_transform::Machine;
+use oxeye_transform::steps::{Unroll, Vectorize};
 use oxeye_transform::templates::{Instantiator, Template};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -121,57 +122,26 @@ pub(crate) fn edits(name: &str, recipe: &Recipe) -> Vec<Plan> {
         found.push(Plan::Recipe { name: format!("{name}, {what}"), recipe: Recipe { steps } });
     };
     for (k, step) in recipe.steps.iter().enumerate() {
-        let mut with = |what: String, changed: Transformation| {
+        for (what, changed) in step.variations() {
             let mut steps = recipe.steps.clone();
             steps[k] = changed;
             add(what, steps);
-        };
-        match step {
-            Transformation::Tile { loops, sizes } => {
-                for (position, size) in sizes.iter().enumerate() {
-                    for other in scaled(*size, 4, 8192) {
-                        let mut sizes = sizes.clone();
-                        sizes[position] = other;
-                        let shown: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-                        let what = format!("tiles of {}", shown.join("x"));
-                        with(what, Transformation::Tile { loops: loops.clone(), sizes });
-                    }
-                }
-            }
-            Transformation::Unroll { at, factor } => {
-                for factor in scaled(*factor, 2, 16) {
-                    with(format!("{at} unrolled {factor}x"), Transformation::Unroll { at: *at, factor });
-                }
-            }
-            Transformation::UnrollAndJam { at, factor } => {
-                for factor in scaled(*factor, 2, 16) {
-                    let changed = Transformation::UnrollAndJam { at: *at, factor };
-                    with(format!("{at} jammed {factor}x"), changed);
-                }
-            }
-            _ => {}
         }
     }
     for (k, step) in recipe.steps.iter().enumerate() {
-        // A reordering and a normal form have the ids of everything after them.
-        let names_what_follows = matches!(step, Transformation::Normalize | Transformation::Reorder { .. });
-        if recipe.steps.len() > 1 && !names_what_follows {
+        // The steps after one that renumbers speak of its ids.
+        if recipe.steps.len() > 1 && !step.info().renumbers {
             let mut steps = recipe.steps.clone();
             steps.remove(k);
             add(format!("without {step}"), steps);
         }
-        if let Transformation::Vectorize { at } = step {
+        if let Transformation::Vectorize(Vectorize { at }) = step {
             for factor in [2, 4] {
                 let mut steps = recipe.steps.clone();
-                steps.insert(k, Transformation::Unroll { at: *at, factor });
+                steps.insert(k, Unroll { at: *at, factor }.into());
                 add(format!("{at} unrolled {factor}x"), steps);
             }
         }
     }
     found
-}
-
-/// Half and twice a number, inside a range.
-fn scaled(value: i64, least: i64, most: i64) -> impl Iterator<Item = i64> {
-    [value / 2, value.saturating_mul(2)].into_iter().filter(move |v| (least..=most).contains(v))
 }

@@ -342,7 +342,8 @@ fn every_logged_trial_can_be_applied_again() {
         let recipes = trial_recipes(&path, number).expect("a recipe");
         assert_eq!((recipes.threads, recipes.reassociate), (2, true));
         let [nest] = recipes.nests.as_slice() else { panic!("one nest") };
-        let draft = Draft { name: nest.name.clone(), template: None, recipe: nest.recipe.clone() };
+        let recipe = nest.recipe.resolve(&program, &program.nests[0], rendering().policy).expect("ids only");
+        let draft = Draft { name: nest.name.clone(), template: None, recipe: recipe.clone() };
         let made = space::proposal(rendering(), &program, &program.nests[0], &draft);
         if let Some(code) = line["code"].as_str() {
             assert_eq!(made.expect("legal again").digest, code);

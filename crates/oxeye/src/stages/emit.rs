@@ -274,7 +274,7 @@ impl<'t> Tuner<'t> {
                 ordinal: nest.ordinal,
                 line: nest.span.line,
                 name: trial.name.clone(),
-                recipe: trial.recipe.clone(),
+                recipe: trial.recipe.clone().into(),
             })
         });
         RecipeFile {

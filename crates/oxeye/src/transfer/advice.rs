@@ -185,7 +185,7 @@ impl Adviser<'_> {
             if n_loops(aligned) == 0 {
                 return Err("nothing is known of the loops of the nest it was found on".into());
             }
-            return remap(recipe, &Names::of(aligned, n_donor, n_here));
+            return remap(recipe, &Names::of(aligned, n_donor, n_here)).map_err(|r| r.to_string());
         }
         if donor.exact {
             // Its loops may be called otherwise there: then the judge says so, or it is another schedule, as legal.
@@ -320,7 +320,7 @@ fn keeps_order(template: &Template) -> bool {
 
 /// Whether the steps speak of the loops of the normal form and not of the source's.
 fn speaks_of_normal_form(recipe: &Recipe) -> bool {
-    recipe.steps.first() == Some(&Transformation::Normalize)
+    matches!(recipe.steps.first(), Some(Transformation::Normalize(_)))
 }
 
 /// Of those that are known.

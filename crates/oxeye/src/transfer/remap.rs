@@ -1,9 +1,9 @@
 //! Recipes of other nests in the words of this one.
 
 use super::align::AlignedNode;
-use crate::{Recipe, Transformation};
-use oxeye_ir::{Affine, LoopId, StmtId, Var};
-use oxeye_transform::{Dimension, StatementSchedule};
+use crate::Recipe;
+use oxeye_ir::{LoopId, StmtId, Var};
+use oxeye_transform::{Reason, Refusal, RefusalKind, Renaming};
 use std::collections::BTreeMap;
 
 /// What the loops and statements of a donor's normal form are here.
@@ -29,82 +29,31 @@ impl Names {
             first_new: (n_donor_loops as u32, n_loops as u32),
         }
     }
+}
 
-    fn of_loop(&self, id: LoopId) -> Result<LoopId, String> {
+impl Renaming for Names {
+    fn of_loop(&self, id: LoopId) -> Result<LoopId, Reason> {
         let (donor, here) = self.first_new;
         if id.0 >= donor {
             return Ok(LoopId(id.0 - donor + here));
         }
-        self.loops.get(&id).copied().ok_or_else(|| format!("no loop here is like loop {id} of the donor"))
-    }
-
-    fn of_stmt(&self, id: StmtId) -> Result<StmtId, String> {
-        let found = self.stmts.get(&id).copied();
-        found.ok_or_else(|| format!("no statement here is like statement {id} of the donor"))
-    }
-
-    fn of_affine(&self, affine: &Affine) -> Result<Affine, String> {
-        let mut result = Affine::constant(affine.constant_part());
-        for (var, coefficient) in affine.terms() {
-            let Var::Loop(id) = var else {
-                return Err("it depends on a size of the donor".into());
-            };
-            result = result.add_scaled(&Affine::var(self.of_loop(id)?), coefficient);
-        }
-        Ok(result)
-    }
-
-    fn of_schedule(&self, schedule: &StatementSchedule) -> Result<StatementSchedule, String> {
-        let dimension = |dimension: &Dimension| {
-            Ok(match dimension {
-                Dimension::At(position) => Dimension::At(*position),
-                Dimension::By { expr, reverse } => {
-                    Dimension::By { expr: self.of_affine(expr)?, reverse: *reverse }
-                }
-            })
-        };
-        let dimensions = schedule.dimensions.iter().map(dimension).collect::<Result<_, String>>()?;
-        Ok(StatementSchedule { stmt: self.of_stmt(schedule.stmt)?, dimensions })
-    }
-
-    fn of_step(&self, step: &Transformation) -> Result<Transformation, String> {
-        use Transformation as T;
-        let at = |id: &LoopId| self.of_loop(*id);
-        Ok(match step {
-            T::Normalize => T::Normalize,
-            T::Reorder { schedules } => {
-                let schedules = schedules.iter().map(|s| self.of_schedule(s)).collect::<Result<_, _>>()?;
-                T::Reorder { schedules }
-            }
-            T::Distribute { at: id, before } => T::Distribute { at: at(id)?, before: *before },
-            T::Interchange { outer, inner } => T::Interchange { outer: at(outer)?, inner: at(inner)? },
-            T::Fuse { first, second, shift } => {
-                T::Fuse { first: at(first)?, second: at(second)?, shift: *shift }
-            }
-            T::Skew { inner, outer, factor } => {
-                T::Skew { inner: at(inner)?, outer: at(outer)?, factor: *factor }
-            }
-            T::Reverse { at: id } => T::Reverse { at: at(id)? },
-            T::Tile { loops, sizes } => {
-                let loops = loops.iter().map(at).collect::<Result<_, _>>()?;
-                T::Tile { loops, sizes: sizes.clone() }
-            }
-            T::Split { at: id, point } => T::Split { at: at(id)?, point: self.of_affine(point)? },
-            T::Parallelize { at: id, omp_schedule } => {
-                T::Parallelize { at: at(id)?, omp_schedule: *omp_schedule }
-            }
-            T::Vectorize { at: id } => T::Vectorize { at: at(id)? },
-            T::Unroll { at: id, factor } => T::Unroll { at: at(id)?, factor: *factor },
-            T::UnrollAndJam { at: id, factor } => T::UnrollAndJam { at: at(id)?, factor: *factor },
-            T::Contract { stmt, row, column, depth, blocks, parallel } => T::Contract {
-                stmt: self.of_stmt(*stmt)?,
-                row: at(row)?,
-                column: at(column)?,
-                depth: at(depth)?,
-                blocks: *blocks,
-                parallel: *parallel,
-            },
+        self.loops.get(&id).copied().ok_or_else(|| {
+            Reason::new(RefusalKind::NoSuchLoop, format!("no loop here is like loop {id} of the donor"))
         })
+    }
+
+    fn of_statement(&self, id: StmtId) -> Result<StmtId, Reason> {
+        self.stmts.get(&id).copied().ok_or_else(|| {
+            let text = format!("no statement here is like statement {id} of the donor");
+            Reason::new(RefusalKind::NoSuchStatement, text)
+        })
+    }
+
+    fn of_variable(&self, variable: Var) -> Result<Var, Reason> {
+        match variable {
+            Var::Loop(id) => self.of_loop(id).map(Var::Loop),
+            Var::Sym(_) => Err(Reason::new(RefusalKind::NoSuchSymbol, "it depends on a size of the donor")),
+        }
     }
 }
 
@@ -112,9 +61,8 @@ impl Names {
 ///
 /// # Errors
 /// Which step has no meaning here, and why.
-pub(crate) fn remap(recipe: &Recipe, names: &Names) -> Result<Recipe, String> {
-    let step = |step| names.of_step(step).map_err(|why| format!("{step}: {why}"));
-    Ok(Recipe { steps: recipe.steps.iter().map(step).collect::<Result<_, _>>()? })
+pub(crate) fn remap(recipe: &Recipe, names: &Names) -> Result<Recipe, Refusal> {
+    recipe.renamed(names)
 }
 
 #[cfg(test)]
@@ -144,7 +92,8 @@ mod tests {
     fn what_is_not_here_is_named() {
         let recipe: Recipe = "vectorize L1".parse().expect("a recipe");
         let refused = remap(&recipe, &names(&[("loop", "L0", "L0")], 2, 1)).expect_err("no L1 here");
-        assert_eq!(refused, "vectorize L1: no loop here is like loop L1 of the donor");
+        assert_eq!(refused.kind, RefusalKind::NoSuchLoop);
+        assert_eq!(refused.to_string(), "vectorize L1: no loop here is like loop L1 of the donor");
     }
 
     #[test]

@@ -6,9 +6,10 @@
 //! their structural keys.
 
 use super::shapes::Shapes;
-use crate::recipe::{Dimension, StatementSchedule, Transformation};
 use crate::refusal::Reason;
 use crate::schedule::Schedule;
+use crate::steps::reorder::{Dimension, StatementSchedule};
+use crate::steps::{Reorder, Transformation};
 use crate::templates::strategies::order::{Level, Pair, combinations, pairs};
 use crate::{Policy, legality, scan, steps};
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, LoopId, Nest, Node, Program, Var};
@@ -38,7 +39,7 @@ pub(super) fn arrange(
         .into_iter()
         .map(|(s, dimensions)| StatementSchedule { stmt: schedule.statements[s].id, dimensions })
         .collect();
-    steps::edit(&mut schedule, &Transformation::Reorder { schedules }, policy)?;
+    steps::edit(&mut schedule, &Transformation::Reorder(Reorder { schedules }), policy)?;
     let reassociated = legality::check(&schedule, policy)?;
     let (program, nest) = scan::generate(schedule, nest)?;
     Ok((program, nest, reassociated))

@@ -8,10 +8,11 @@
 //! - *Peeled iterations* return to their loop.
 
 use super::tidy::is_reduction;
-use crate::recipe::{Dimension, StatementSchedule, Transformation};
 use crate::scan::substitute;
 use crate::schedule::Schedule;
 use crate::schedule::space::implies;
+use crate::steps::reorder::{Dimension, StatementSchedule};
+use crate::steps::{Reorder, Transformation};
 use crate::{Policy, legality, steps};
 use oxeye_analysis::bound_constraints;
 use oxeye_ir::{
@@ -289,7 +290,7 @@ fn as_written(schedule: &Schedule, first: usize, time: &crate::schedule::Origina
 fn is_legal(schedule: &mut Schedule, schedules: Vec<StatementSchedule>, policy: Policy) -> bool {
     // Sums stay in the order they have: merging is no reason to reorder them.
     let exact = Policy { reassociate: false };
-    steps::edit(schedule, &Transformation::Reorder { schedules }, policy).is_ok()
+    steps::edit(schedule, &Transformation::Reorder(Reorder { schedules }), policy).is_ok()
         && legality::check(schedule, exact).is_ok()
 }
 

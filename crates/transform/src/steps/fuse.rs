@@ -6,29 +6,53 @@
 //! *Legal when* the judge finds that no `B(j)` needs an `A(i)` that now comes later. *Refused when* the loops are not
 //! adjacent siblings that run the same way.
 
-use crate::refusal::Reason;
+use super::argument::Kind;
+use super::registry::{Step, step};
+use crate::Policy;
+use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, LoopId};
 
-pub(crate) fn edit(schedule: &mut Schedule, first: LoopId, second: LoopId, shift: i64) -> Result<(), Reason> {
-    let (a, b) = (super::loop_node(schedule, first)?.clone(), super::loop_node(schedule, second)?.clone());
-    if a.reverse != b.reverse {
-        return Err(Reason::unsupported("the loops run in opposite directions"));
+step! {
+    /// Two adjacent loops become one.
+    Fuse: "fuse",
+    "merge two adjacent loops, the second shifted",
+    "{first} {second} shift {shift}";
+    /// The first loop.
+    first: LoopId = Kind::Loop,
+    /// Its next sibling.
+    second: LoopId = Kind::Loop,
+    /// Added to the second loop's iterator.
+    shift: i64 = Kind::Integer,
+}
+
+impl Step for Fuse {
+    fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
+        let Self { first, second, shift } = *self;
+        let (a, b) =
+            (super::loop_node(schedule, first)?.clone(), super::loop_node(schedule, second)?.clone());
+        if a.reverse != b.reverse {
+            return Err(Reason::unsupported("the loops run in opposite directions"));
+        }
+        let (siblings, k) = super::siblings_mut(schedule, first)?;
+        if !matches!(siblings.get(k + 1), Some(Tree::Loop(next)) if next.id == second) {
+            return Err(Reason::new(
+                RefusalKind::NotAdjacent,
+                format!(
+                    "loop {} does not directly follow loop {}",
+                    schedule.loop_name(second),
+                    schedule.loop_name(first)
+                ),
+            ));
+        }
+        for s in all_leaves(&b.body) {
+            schedule.substitute_loop(s, second, &Affine::var(first).offset(-shift));
+        }
+        let (siblings, k) = super::siblings_mut(schedule, first)?;
+        siblings.remove(k + 1);
+        if let Tree::Loop(loop_node) = &mut siblings[k] {
+            loop_node.body.extend(b.body);
+        }
+        Ok(())
     }
-    for s in all_leaves(&b.body) {
-        schedule.substitute_loop(s, second, &Affine::var(first).offset(-shift));
-    }
-    let (siblings, k) = schedule.siblings_mut(first).ok_or_else(|| super::no_loop(first))?;
-    if !matches!(siblings.get(k + 1), Some(Tree::Loop(next)) if next.id == second) {
-        return Err(Reason::unsupported(format!(
-            "loop {} does not directly follow loop {}",
-            schedule.loop_name(second),
-            schedule.loop_name(first)
-        )));
-    }
-    siblings.remove(k + 1);
-    if let Tree::Loop(loop_node) = &mut siblings[k] {
-        loop_node.body.extend(b.body);
-    }
-    Ok(())
 }

@@ -5,23 +5,32 @@
 //! *Legal when* the judge finds no dependence with direction (<, >). *Refused when* the nest between the two loops is not
 //! perfect.
 
+use super::argument::Kind;
+use super::registry::{Step, step};
+use crate::Policy;
 use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree};
 use oxeye_ir::LoopId;
 
-pub(crate) fn edit(schedule: &mut Schedule, outer: LoopId, inner: LoopId) -> Result<(), Reason> {
-    super::loop_node(schedule, outer)?;
-    let chain = super::perfect_chain(schedule, outer);
-    let Some(distance) = chain.iter().position(|l| *l == inner).filter(|d| *d > 0) else {
-        return Err(Reason::unsupported(format!(
-            "loop {} is not perfectly nested in loop {}",
-            schedule.loop_name(inner),
-            schedule.loop_name(outer)
-        )));
-    };
-    let mut order: Vec<LoopId> = chain[..=distance].to_vec();
-    order.swap(0, distance);
-    permute_chain(schedule, outer, &order)
+step! {
+    /// Two loops of a perfect nest change places.
+    Interchange: "interchange",
+    "swap two perfectly nested loops",
+    "{outer} {inner}";
+    /// The outer loop.
+    outer: LoopId = Kind::Loop,
+    /// A loop perfectly nested in it.
+    inner: LoopId = Kind::Inside { outer: "outer", perfectly: true },
+}
+
+impl Step for Interchange {
+    fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
+        let chain = super::perfect_chain(schedule, self.outer);
+        let distance = chain.iter().position(|l| *l == self.inner).unwrap_or(0);
+        let mut order: Vec<LoopId> = chain[..=distance].to_vec();
+        order.swap(0, distance);
+        permute_chain(schedule, self.outer, &order)
+    }
 }
 
 /// Rewrites the perfect chain that starts at `top` so that its loops come in `order`.
@@ -37,7 +46,7 @@ pub(crate) fn permute_chain(schedule: &mut Schedule, top: LoopId, order: &[LoopI
         loop_node.body = body;
         body = vec![Tree::Loop(loop_node)];
     }
-    let (siblings, k) = schedule.siblings_mut(top).ok_or_else(|| super::no_loop(top))?;
+    let (siblings, k) = super::siblings_mut(schedule, top)?;
     siblings.splice(k..=k, body);
     Ok(())
 }

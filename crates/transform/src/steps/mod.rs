@@ -1,128 +1,199 @@
-//! The transformations, one file each. None decides legality: each only edits the schedule, or says why it cannot.
+//! The transformations, one file each, and the registry of them. None decides legality: each only edits the schedule, or
+//! says why it cannot.
+//!
+//! To add one: write its file after the model of [`fission`] (doc comment, parameters with the macro `step!`, `edit`), and
+//! give it a line in the list below. Its text and JSON forms, the checks of its arguments, the renaming of loops and
+//! statements, what searches vary, and its row in [`TRANSFORMATIONS`] follow from its parameters.
 
-pub mod distribute;
+pub(crate) mod argument;
+mod check;
+pub(crate) mod registry;
+
+pub(crate) use check::all_loops;
+
+use crate::Policy;
+use crate::refusal::{Reason, RefusalKind};
+use crate::schedule::{LoopNode, Schedule, Tree};
+use argument::{Argument, Renaming};
+use oxeye_ir::LoopId;
+use registry::{Parameters, Step, TransformationInfo};
+
+/// Builds [`Transformation`] and [`TRANSFORMATIONS`] from the list of steps.
+macro_rules! steps {
+    ($($module:ident::$step:ident,)*) => {
+        /// A transformation with its parameters. Loops and statements are named as they are when the step is applied;
+        /// new loops get the next free ids, outermost first.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum Transformation {
+            $(
+                #[doc = concat!("See [`crate::steps::", stringify!($module), "`].")]
+                $step($module::$step),
+            )*
+        }
+
+        /// Every transformation.
+        pub static TRANSFORMATIONS: &[TransformationInfo] = &[$($module::$step::INFO,)*];
+
+        impl Transformation {
+            /// Its row in the table.
+            pub fn info(&self) -> &'static TransformationInfo {
+                match self {
+                    $(Self::$step(_) => const { &$module::$step::INFO },)*
+                }
+            }
+
+            /// Its arguments, one for each parameter.
+            pub(crate) fn arguments(&self) -> Vec<Argument> {
+                match self {
+                    $(Self::$step(step) => step.arguments(),)*
+                }
+            }
+
+            /// The transformation of this name with these arguments; `None` if they do not go together.
+            pub(crate) fn new(name: &str, arguments: &[Argument]) -> Option<Self> {
+                $(
+                    if name == $module::$step::INFO.name {
+                        return $module::$step::from_arguments(arguments).map(Self::$step);
+                    }
+                )*
+                None
+            }
+
+            fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
+                match self {
+                    $(Self::$step(step) => step.edit(schedule, policy),)*
+                }
+            }
+        }
+
+        $(
+            impl From<$module::$step> for Transformation {
+                fn from(step: $module::$step) -> Self {
+                    Self::$step(step)
+                }
+            }
+
+            pub use $module::$step;
+        )*
+    };
+}
+
+pub mod fission;
 pub mod fuse;
+pub mod index_set_split;
 pub mod interchange;
 pub mod normalize;
-pub(crate) mod packed_contraction;
+pub mod packed_contraction;
 pub mod parallelize;
 pub mod reorder;
 pub mod reverse;
 pub mod skew;
-pub mod split;
 pub mod tile;
 pub mod unroll;
 pub mod unroll_and_jam;
 pub mod vectorize;
 
-use crate::Policy;
-use crate::recipe::{Dimension, Transformation};
-use crate::refusal::{Reason, RefusalKind};
-use crate::schedule::{LoopNode, Schedule, Tree};
-use oxeye_ir::{Affine, LoopId, StmtId, Var};
+steps! {
+    normalize::Normalize,
+    reorder::Reorder,
+    fission::Fission,
+    interchange::Interchange,
+    fuse::Fuse,
+    skew::Skew,
+    reverse::Reverse,
+    tile::Tile,
+    index_set_split::IndexSetSplit,
+    parallelize::Parallelize,
+    vectorize::Vectorize,
+    unroll::Unroll,
+    unroll_and_jam::UnrollAndJam,
+    packed_contraction::PackedContraction,
+}
+
+impl Transformation {
+    /// Name in recipes and in the table.
+    pub fn name(&self) -> &'static str {
+        self.info().name
+    }
+
+    /// The same with loops, statements and variables called otherwise.
+    ///
+    /// # Errors
+    /// What has no other name, and why.
+    pub fn renamed(&self, names: &dyn Renaming) -> Result<Self, Reason> {
+        let arguments = self.arguments().iter().map(|a| a.renamed(names)).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.with(&arguments))
+    }
+
+    /// The same step with one number doubled or halved, each with what is changed, where a search may do that.
+    pub fn variations(&self) -> Vec<(String, Self)> {
+        let info = self.info();
+        let Some(variation) = info.variation else { return Vec::new() };
+        let Some(k) = info.position(variation.parameter) else { return Vec::new() };
+        let arguments = self.arguments();
+        let near = |n: i64| {
+            let range = variation.least..=variation.most;
+            [n / 2, n.saturating_mul(2)].into_iter().filter(move |n| range.contains(n))
+        };
+        let changed: Vec<Argument> = match &arguments[k] {
+            Argument::Number(n) => near(*n).map(Argument::Number).collect(),
+            Argument::Numbers(all) => {
+                let at = |position: usize| {
+                    near(all[position]).map(move |n| {
+                        let mut all = all.clone();
+                        all[position] = n;
+                        Argument::Numbers(all)
+                    })
+                };
+                (0..all.len()).flat_map(at).collect()
+            }
+            _ => Vec::new(),
+        };
+        let step = |argument: Argument| {
+            let mut arguments = arguments.clone();
+            arguments[k] = argument;
+            let step = self.with(&arguments);
+            (step.titled(variation.title), step)
+        };
+        changed.into_iter().map(step).collect()
+    }
+
+    /// The same step with other arguments of the same types.
+    fn with(&self, arguments: &[Argument]) -> Self {
+        Self::new(self.name(), arguments).unwrap_or_else(|| self.clone())
+    }
+}
 
 /// Edits the schedule as the step says.
 pub(crate) fn edit(schedule: &mut Schedule, step: &Transformation, policy: Policy) -> Result<(), Reason> {
-    known_symbols(schedule, step)?;
-    match step {
-        Transformation::Normalize => normalize::edit(),
-        Transformation::Reorder { schedules } => reorder::edit(schedule, schedules),
-        Transformation::Distribute { at, before } => distribute::edit(schedule, *at, *before),
-        Transformation::Interchange { outer, inner } => interchange::edit(schedule, *outer, *inner),
-        Transformation::Fuse { first, second, shift } => fuse::edit(schedule, *first, *second, *shift),
-        Transformation::Skew { inner, outer, factor } => skew::edit(schedule, *inner, *outer, *factor),
-        Transformation::Reverse { at } => reverse::edit(schedule, *at),
-        Transformation::Tile { loops, sizes } => tile::edit(schedule, loops, sizes),
-        Transformation::Split { at, point } => split::edit(schedule, *at, point),
-        Transformation::Parallelize { at, omp_schedule } => {
-            parallelize::edit(schedule, *at, *omp_schedule, policy)
-        }
-        Transformation::Vectorize { at } => vectorize::edit(schedule, *at, policy),
-        Transformation::Unroll { at, factor } => unroll::edit(schedule, *at, *factor),
-        Transformation::UnrollAndJam { at, factor } => unroll_and_jam::edit(schedule, *at, *factor),
-        Transformation::Contract { stmt, row, column, depth, blocks, parallel } => {
-            let s = statement(schedule, *stmt)?;
-            let (place, stmts) = innermost_three(schedule, s, [*row, *column, *depth])?;
-            let c = packed_contraction::plan(
-                schedule,
-                stmts,
-                [*row, *column, *depth],
-                *blocks,
-                *parallel,
-                policy,
-            )?;
-            let (siblings, k) = schedule.siblings_mut(place).ok_or_else(|| no_loop(place))?;
-            siblings[k] = Tree::Contraction(Box::new(c));
-            Ok(())
-        }
-    }
+    check::arguments(schedule, step.info(), &step.arguments())?;
+    step.edit(schedule, policy)
 }
 
-/// Recipes may come from a file: their expressions must speak of this program.
-fn known_symbols(schedule: &Schedule, step: &Transformation) -> Result<(), Reason> {
-    let expressions: Vec<&Affine> = match step {
-        Transformation::Split { point, .. } => vec![point],
-        Transformation::Reorder { schedules } => schedules
-            .iter()
-            .flat_map(|s| &s.dimensions)
-            .filter_map(|d| match d {
-                Dimension::By { expr, .. } => Some(expr),
-                Dimension::At(_) => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    };
-    let mut vars = expressions.into_iter().flat_map(Affine::terms).map(|(v, _)| v);
-    match vars.find(|v| matches!(v, Var::Sym(s) if !schedule.program.symbols.contains_key(s))) {
-        Some(Var::Sym(s)) => Err(Reason::unsupported(format!("there is no symbol {s}"))),
-        _ => Ok(()),
-    }
-}
-
-fn no_loop(id: LoopId) -> Reason {
-    Reason::new(RefusalKind::NoSuchLoop, format!("there is no loop {id}"))
+fn no_loop(schedule: &Schedule, id: LoopId) -> Reason {
+    let known: Vec<String> =
+        all_loops(&schedule.roots).into_iter().map(|id| schedule.loop_name(id)).collect();
+    let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+    Reason::new(RefusalKind::NoSuchLoop, format!("there is no loop {id}; loops here are {known}"))
 }
 
 fn loop_node(schedule: &Schedule, id: LoopId) -> Result<&LoopNode, Reason> {
-    schedule.loop_node(id).ok_or_else(|| no_loop(id))
+    check::loop_node(schedule, id)
 }
 
-fn statement(schedule: &Schedule, id: StmtId) -> Result<usize, Reason> {
-    let mut found = schedule.statements.iter().enumerate().filter(|(_, s)| s.id == id).map(|(k, _)| k);
-    let first = found.next().ok_or_else(|| Reason::unsupported(format!("there is no statement {id}")))?;
-    if found.next().is_some() {
-        return Err(Reason::unsupported(format!("statement {id} was split, so its name is not unique")));
+fn loop_node_mut(schedule: &mut Schedule, id: LoopId) -> Result<&mut LoopNode, Reason> {
+    if schedule.loop_node(id).is_none() {
+        return Err(no_loop(schedule, id));
     }
-    Ok(first)
+    schedule.loop_node_mut(id).ok_or_else(|| Reason::unsupported(format!("loop {id} cannot be edited")))
 }
 
-/// The outermost of three loops that hold nothing but each other and statements, `s` among them; and those.
-fn innermost_three(
-    schedule: &Schedule,
-    s: usize,
-    mut loops: [LoopId; 3],
-) -> Result<(LoopId, Vec<usize>), Reason> {
-    let path = &schedule.paths()[s];
-    loops.sort_unstable();
-    let mut inner: Vec<LoopId> = path.iter().rev().take(3).copied().collect();
-    inner.sort_unstable();
-    if inner != loops {
-        return Err(Reason::unsupported(format!(
-            "{} is not directly inside the three loops",
-            schedule.statements[s].id
-        )));
+/// The children of the loop around this one, and which of them it is.
+fn siblings_mut(schedule: &mut Schedule, id: LoopId) -> Result<(&mut Vec<Tree>, usize), Reason> {
+    if schedule.loop_node(id).is_none() {
+        return Err(no_loop(schedule, id));
     }
-    let top = path[path.len() - 3];
-    let chain = perfect_chain(schedule, top);
-    let body =
-        chain.last().and_then(|l| schedule.loop_node(*l)).map(|b| b.body.as_slice()).unwrap_or_default();
-    if chain.len() != 3 || body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
-        return Err(Reason::unsupported(format!(
-            "other loops share a loop with {}",
-            schedule.statements[s].id
-        )));
-    }
-    Ok((top, crate::schedule::all_leaves(body)))
+    schedule.siblings_mut(id).ok_or_else(|| Reason::unsupported(format!("loop {id} cannot be edited")))
 }
 
 /// The loops from `top` down that hold nothing but the next.

@@ -7,11 +7,25 @@
 //! *Legal when*: always, since normalization asks the judge before each of its own steps. *Refused when* it is not the first
 //! step: a schedule that other steps have edited is no nest yet.
 
-use crate::refusal::Reason;
+use super::registry::{Step, step};
+use crate::Policy;
+use crate::refusal::{Reason, RefusalKind};
+use crate::schedule::Schedule;
 
-/// A schedule that steps have edited cannot be normalized; [`crate::apply`] deals with the first step.
-pub(crate) fn edit() -> Result<(), Reason> {
-    Err(Reason::unsupported(
-        "only the nest as it stands in the source has a normal form, so this can only be the first step",
-    ))
+step! {
+    /// The nest in its normal form.
+    Normalize: "normalize",
+    "replace the nest by its normal form, as the first step; the steps after it speak of that form",
+    "",
+    .renumbers();
+}
+
+impl Step for Normalize {
+    /// A schedule that steps have edited cannot be normalized; [`crate::apply`] deals with the first step.
+    fn edit(&self, _: &mut Schedule, _: Policy) -> Result<(), Reason> {
+        Err(Reason::new(
+            RefusalKind::Misplaced,
+            "only the nest as it stands in the source has a normal form, so this can only be the first step",
+        ))
+    }
 }

@@ -1,4 +1,4 @@
-//! Parallelize: iterations on several threads.
+//! Parallelize: iterations on several threads (work sharing).
 //!
 //! *Rewrite*: `for i S` → `#pragma omp parallel for` over `i`. Accumulations into scalars and one-dimensional arrays that
 //! nothing else touches in the loop become reductions.
@@ -6,6 +6,8 @@
 //! *Legal when* the judge finds no dependence between different iterations, reductions apart, and those only when
 //! floating point may reassociate.
 
+use super::argument::Kind;
+use super::registry::{Step, step};
 use crate::Policy;
 use crate::legality;
 use crate::refusal::Reason;
@@ -13,18 +15,26 @@ use crate::schedule::{Schedule, Tree, all_leaves};
 use oxeye_ir::{ArrayId, Execution, Expr, LoopId, OmpSchedule, Reduction, Update};
 use std::collections::BTreeMap;
 
-pub(crate) fn edit(
-    schedule: &mut Schedule,
-    at: LoopId,
-    omp_schedule: OmpSchedule,
-    policy: Policy,
-) -> Result<(), Reason> {
-    let reductions = needed_reductions(schedule, at, policy, of_known_size, |reductions| {
-        Execution::Parallel { reductions, omp_schedule }
-    })?;
-    let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;
-    loop_node.execution = Execution::Parallel { reductions, omp_schedule };
-    Ok(())
+step! {
+    /// The iterations of a loop on several threads.
+    Parallelize: "parallelize",
+    "run the iterations of a loop on several threads",
+    "{at} {distribution}";
+    /// The loop.
+    at: LoopId = Kind::Loop,
+    /// How iterations are handed to threads.
+    omp_schedule as "distribution": OmpSchedule = Kind::OmpSchedule,
+}
+
+impl Step for Parallelize {
+    fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
+        let Self { at, omp_schedule } = *self;
+        let reductions = needed_reductions(schedule, at, policy, of_known_size, |reductions| {
+            Execution::Parallel { reductions, omp_schedule }
+        })?;
+        super::loop_node_mut(schedule, at)?.execution = Execution::Parallel { reductions, omp_schedule };
+        Ok(())
+    }
 }
 
 /// Scalars and one-dimensional arrays of which every thread can have a copy.

@@ -8,25 +8,73 @@
 //! *Legal when* the judge finds every dependence in order. *Refused when* an expression does not determine exactly one
 //! or no further iterator with coefficient ±1, or a statement is missing.
 
-use crate::recipe::{Dimension, StatementSchedule};
-use crate::refusal::Reason;
+use super::argument::Kind;
+use super::registry::{Step, step};
+use crate::Policy;
+use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{LoopNode, Schedule, Tree};
-use oxeye_ir::{Affine, Constraint, Execution, LoopId, ScalarType, Var};
+use oxeye_ir::{Affine, Constraint, Execution, LoopId, ScalarType, StmtId, Var};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub(crate) fn edit(schedule: &mut Schedule, schedules: &[StatementSchedule]) -> Result<(), Reason> {
+step! {
+    /// A new schedule for every statement.
+    Reorder: "reorder",
+    "give every statement a new schedule: loop order, fusion, fission, shifts and skews at once",
+    "{schedules}",
+    .renumbers();
+    /// One for every statement of the nest.
+    schedules: Vec<StatementSchedule> = Kind::Schedules,
+}
+
+/// One level of a statement's schedule in 2d+1 form (Feautrier 1992; Girbal et al. 2006).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dimension {
+    /// Position among the siblings at this level.
+    At(usize),
+    /// A loop over the value of this expression of the statement's iterators, backwards if asked.
+    By {
+        /// Over loops of the schedule before this step.
+        expr: Affine,
+        /// From the greatest value to the least.
+        reverse: bool,
+    },
+}
+
+/// The new schedule of one statement.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct StatementSchedule {
+    /// The statement.
+    pub stmt: StmtId,
+    /// `At`, `By`, `At`, …, `At`. Statements whose dimensions agree from the start share those loops.
+    pub dimensions: Vec<Dimension>,
+}
+
+impl Step for Reorder {
+    fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
+        reorder(schedule, &self.schedules)
+    }
+}
+
+/// What is wrong with the schedules.
+fn bad(text: impl Into<String>) -> Reason {
+    Reason::new(RefusalKind::BadArgument { argument: "schedules".into() }, text)
+}
+
+fn reorder(schedule: &mut Schedule, schedules: &[StatementSchedule]) -> Result<(), Reason> {
     let paths = schedule.paths();
     let mut rows: Vec<(usize, &[Dimension])> = Vec::new();
     for (s, statement) in schedule.statements.iter().enumerate() {
         let mut found = schedules.iter().filter(|r| r.stmt == statement.id);
         let (Some(row), None) = (found.next(), found.next()) else {
-            return Err(Reason::unsupported(format!("{} needs exactly one schedule", statement.id)));
+            return Err(bad(format!("{} needs exactly one schedule", statement.id)));
         };
         let well_formed = row.dimensions.len() > 2 * paths[s].len()
             && row.dimensions.len() % 2 == 1
             && row.dimensions.iter().enumerate().all(|(k, d)| matches!(d, Dimension::At(_)) == (k % 2 == 0));
         if !well_formed {
-            return Err(Reason::unsupported(format!(
+            return Err(bad(format!(
                 "the schedule of {} needs {} loops or more between positions",
                 row.stmt,
                 paths[s].len()
@@ -39,7 +87,7 @@ pub(crate) fn edit(schedule: &mut Schedule, schedules: &[StatementSchedule]) -> 
     let roots = builder.trees(&rows)?;
     for (s, _) in &rows {
         if let Some(lost) = paths[*s].iter().find(|l| !builder.solved[*s].contains_key(l)) {
-            return Err(Reason::unsupported(format!(
+            return Err(bad(format!(
                 "no loop of the schedule of {} stands for its iterator {}",
                 builder.schedule.statements[*s].id,
                 builder.schedule.loop_name(*lost)
@@ -95,13 +143,13 @@ impl Builder<'_> {
         let mut rest = Vec::new();
         for (s, dims) in group {
             let [Dimension::By { expr, reverse }, tail @ ..] = dims else {
-                return Err(Reason::unsupported(format!(
+                return Err(bad(format!(
                     "{} shares its position with a loop",
                     self.schedule.statements[*s].id
                 )));
             };
             if *direction.get_or_insert(*reverse) != *reverse {
-                return Err(Reason::unsupported("one loop cannot run both ways"));
+                return Err(bad("one loop cannot run both ways"));
             }
             let unknown = self.unknown(*s, expr)?;
             let old = unknown.map(|(old, _)| old);
@@ -127,7 +175,7 @@ impl Builder<'_> {
             rest.push((*s, tail));
         }
         let body = self.trees(&rest)?;
-        let id = id.ok_or_else(|| Reason::unsupported("an empty loop"))?;
+        let id = id.ok_or_else(|| bad("an empty loop"))?;
         Ok(Tree::Loop(LoopNode {
             id,
             reverse: direction.unwrap_or(false),
@@ -146,9 +194,7 @@ impl Builder<'_> {
                 Ok(Some((*only, expr.coefficient(*only))))
             }
             [] => Ok(None),
-            _ => Err(Reason::unsupported(format!(
-                "a loop of {stmt} does not stand for one more of its iterators"
-            ))),
+            _ => Err(bad(format!("a loop of {stmt} does not stand for one more of its iterators"))),
         }
     }
 }

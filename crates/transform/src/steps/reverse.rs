@@ -4,12 +4,26 @@
 //!
 //! *Legal when* the judge finds no dependence carried by the loop.
 
+use super::argument::Kind;
+use super::registry::{Step, step};
+use crate::Policy;
 use crate::refusal::Reason;
 use crate::schedule::Schedule;
 use oxeye_ir::LoopId;
 
-pub(crate) fn edit(schedule: &mut Schedule, at: LoopId) -> Result<(), Reason> {
-    let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;
-    loop_node.reverse = !loop_node.reverse;
-    Ok(())
+step! {
+    /// A loop runs from its last iteration to its first.
+    Reverse: "reverse",
+    "run a loop backwards",
+    "{at}";
+    /// The loop.
+    at: LoopId = Kind::Loop,
+}
+
+impl Step for Reverse {
+    fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
+        let loop_node = super::loop_node_mut(schedule, self.at)?;
+        loop_node.reverse = !loop_node.reverse;
+        Ok(())
+    }
 }

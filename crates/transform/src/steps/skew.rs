@@ -5,24 +5,32 @@
 //! *Legal when*: always by itself, since order within `t` stays; it makes interchange and tiling legal. *Refused when* the
 //! loops are not nested.
 
+use super::argument::Kind;
+use super::registry::{Step, step};
+use crate::Policy;
 use crate::refusal::Reason;
 use crate::schedule::{Schedule, all_leaves};
 use oxeye_ir::{Affine, LoopId};
 
-pub(crate) fn edit(schedule: &mut Schedule, inner: LoopId, outer: LoopId, factor: i64) -> Result<(), Reason> {
-    let stmts = all_leaves(&super::loop_node(schedule, inner)?.body);
-    let paths = schedule.paths();
-    let around = |path: &[LoopId]| path.iter().take_while(|l| **l != inner).any(|l| *l == outer);
-    if stmts.iter().any(|s| !around(&paths[*s])) {
-        return Err(Reason::unsupported(format!(
-            "loop {} is not inside loop {}",
-            schedule.loop_name(inner),
-            schedule.loop_name(outer)
-        )));
+step! {
+    /// An inner iterator runs ahead with an outer one.
+    Skew: "skew",
+    "add a multiple of an outer iterator to an inner one",
+    "{inner} by {factor}*{outer}";
+    /// The loop that is skewed.
+    inner: LoopId = Kind::Inside { outer: "outer", perfectly: false },
+    /// A loop around it.
+    outer: LoopId = Kind::Loop,
+    /// How many iterations per iteration of the outer loop.
+    factor: i64 = Kind::Integer,
+}
+
+impl Step for Skew {
+    fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
+        let with = Affine::var(self.inner).add_scaled(&Affine::var(self.outer), -self.factor);
+        for s in all_leaves(&super::loop_node(schedule, self.inner)?.body) {
+            schedule.substitute_loop(s, self.inner, &with);
+        }
+        Ok(())
     }
-    let with = Affine::var(inner).add_scaled(&Affine::var(outer), -factor);
-    for s in stmts {
-        schedule.substitute_loop(s, inner, &with);
-    }
-    Ok(())
 }

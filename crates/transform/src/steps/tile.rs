@@ -6,6 +6,9 @@
 //!
 //! *Legal when* the judge finds the loops permutable. *Refused when* they are not perfectly nested or run backwards.
 
+use super::argument::Kind;
+use super::registry::{Step, step};
+use crate::Policy;
 use crate::refusal::Reason;
 use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, Constraint, Execution, LoopId};
@@ -13,16 +16,27 @@ use oxeye_ir::{Affine, Constraint, Execution, LoopId};
 /// Iterations per tile, at most: products of counters and sizes stay far from the ends of the integer types.
 const MAX_SIZE: i64 = 1 << 24;
 
-pub(crate) fn edit(schedule: &mut Schedule, loops: &[LoopId], sizes: &[i64]) -> Result<(), Reason> {
-    let Some(top) = loops.first().copied() else { return Err(Reason::unsupported("no loop to tile")) };
-    if loops.len() != sizes.len() || sizes.iter().any(|n| !(2..=MAX_SIZE).contains(n)) {
-        return Err(Reason::unsupported(format!("every tiled loop needs a size from 2 to {MAX_SIZE}")));
+step! {
+    /// Loops cut into tiles (strip-mined, where it is one loop).
+    Tile: "tile",
+    "cut perfectly nested loops into tiles, full tiles apart from partial ones",
+    "{loops}:{sizes}",
+    .varied("sizes", (4, 8192), "tiles of {sizes}");
+    /// Perfectly nested loops, outermost first.
+    loops: Vec<LoopId> = Kind::PerfectChain,
+    /// Iterations per tile.
+    sizes: Vec<i64> = Kind::Sizes { of: "loops", least: 2, most: MAX_SIZE },
+}
+
+impl Step for Tile {
+    fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
+        strip_mine(schedule, &self.loops, &self.sizes)
     }
-    super::loop_node(schedule, top)?;
-    let chain = super::perfect_chain(schedule, top);
-    if chain.get(..loops.len()) != Some(loops) {
-        return Err(Reason::unsupported("the loops are not perfectly nested in this order"));
-    }
+}
+
+/// Cuts the loops of a perfect nest, outermost first, into tiles.
+pub(super) fn strip_mine(schedule: &mut Schedule, loops: &[LoopId], sizes: &[i64]) -> Result<(), Reason> {
+    let Some(top) = loops.first().copied() else { return Ok(()) };
     let mut tiles = Vec::new();
     for (id, size) in loops.iter().zip(sizes) {
         let loop_node = super::loop_node(schedule, *id)?.clone();
@@ -41,10 +55,10 @@ pub(crate) fn edit(schedule: &mut Schedule, loops: &[LoopId], sizes: &[i64]) -> 
     }
     let innermost = |b: &LoopNode| b.body.iter().all(|t| matches!(t, Tree::Leaf(_)));
     if loops.len() > 1 || schedule.loop_node(top).is_some_and(innermost) {
-        let point = schedule.loop_node_mut(top).ok_or_else(|| super::no_loop(top))?;
+        let point = super::loop_node_mut(schedule, top)?;
         point.separate = loops.to_vec();
     }
-    let (siblings, k) = schedule.siblings_mut(top).ok_or_else(|| super::no_loop(top))?;
+    let (siblings, k) = super::siblings_mut(schedule, top)?;
     let mut tree = siblings[k].clone();
     for id in tiles.into_iter().rev() {
         tree = Tree::Loop(LoopNode {

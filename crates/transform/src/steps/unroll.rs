@@ -4,7 +4,10 @@
 //!
 //! *Legal when*: always, since order stays.
 
+use super::argument::Kind;
+use super::registry::{Step, step};
 use super::tile;
+use crate::Policy;
 use crate::refusal::Reason;
 use crate::schedule::Schedule;
 use oxeye_ir::{Execution, LoopId};
@@ -12,12 +15,22 @@ use oxeye_ir::{Execution, LoopId};
 /// Copies of a body, at most.
 pub(super) const MAX_FACTOR: i64 = 64;
 
-pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, factor: i64) -> Result<(), Reason> {
-    if factor > MAX_FACTOR {
-        return Err(Reason::unsupported(format!("a body is repeated at most {MAX_FACTOR} times")));
+step! {
+    /// The body of a loop repeated.
+    Unroll: "unroll",
+    "repeat the body of a loop",
+    "{at} by {factor}",
+    .varied("factor", (2, 16), "{at} unrolled {factor}x");
+    /// The loop.
+    at: LoopId = Kind::Loop,
+    /// Copies of the body.
+    factor: i64 = Kind::Count { least: 2, most: MAX_FACTOR },
+}
+
+impl Step for Unroll {
+    fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
+        tile::strip_mine(schedule, &[self.at], &[self.factor])?;
+        super::loop_node_mut(schedule, self.at)?.execution = Execution::Unrolled;
+        Ok(())
     }
-    tile::edit(schedule, &[at], &[factor])?;
-    let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;
-    loop_node.execution = Execution::Unrolled;
-    Ok(())
 }

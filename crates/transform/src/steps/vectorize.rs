@@ -6,31 +6,39 @@
 //! *Legal when* the judge finds no dependence between different iterations. *Refused when* the loop holds loops, or is
 //! already concurrent.
 
+use super::argument::Kind;
 use super::parallelize::needed_reductions;
+use super::registry::{Step, step};
 use crate::Policy;
 use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree};
 use oxeye_ir::{Execution, LoopId};
 
-pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, policy: Policy) -> Result<(), Reason> {
-    let loop_node = super::loop_node(schedule, at)?;
-    if loop_node.body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
-        return Err(Reason::unsupported(format!("loop {} is not innermost", schedule.loop_name(at))));
+step! {
+    /// The iterations of an innermost loop in vector lanes.
+    Vectorize: "vectorize",
+    "run the iterations of a loop in vector lanes",
+    "{at}";
+    /// The loop.
+    at: LoopId = Kind::Loop,
+}
+
+impl Step for Vectorize {
+    fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
+        let loop_node = super::loop_node(schedule, self.at)?;
+        if loop_node.body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
+            return Err(Reason::unsupported(format!(
+                "loop {} is not innermost",
+                schedule.loop_name(self.at)
+            )));
+        }
+        if loop_node.execution != Execution::Sequential {
+            let name = schedule.loop_name(self.at);
+            return Err(Reason::unsupported(format!("loop {name} already runs concurrently")));
+        }
+        let execution = |reductions| Execution::Vector { lanes: None, reductions };
+        let reductions = needed_reductions(schedule, self.at, policy, |_| true, execution)?;
+        super::loop_node_mut(schedule, self.at)?.execution = execution(reductions);
+        Ok(())
     }
-    if loop_node.execution != Execution::Sequential {
-        return Err(Reason::unsupported(format!(
-            "loop {} already runs concurrently",
-            schedule.loop_name(at)
-        )));
-    }
-    let reductions = needed_reductions(
-        schedule,
-        at,
-        policy,
-        |_| true,
-        |reductions| Execution::Vector { lanes: None, reductions },
-    )?;
-    let loop_node = schedule.loop_node_mut(at).ok_or_else(|| super::no_loop(at))?;
-    loop_node.execution = Execution::Vector { lanes: None, reductions };
-    Ok(())
 }

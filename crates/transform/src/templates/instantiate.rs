@@ -2,9 +2,10 @@
 
 use super::unfit::Unfit;
 use super::{Base, BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads};
-use crate::recipe::Transformation;
 use crate::refusal::Reason;
 use crate::schedule::Schedule;
+use crate::steps::Transformation;
+use crate::steps::{Normalize, Reorder};
 use crate::templates::strategies::builder::Builder;
 use crate::templates::strategies::order::{self, Preference};
 use crate::templates::strategies::{contraction, factor, split, stencil, tile};
@@ -122,7 +123,7 @@ impl<'a> Instantiator<'a> {
         self.normal.get_or_insert_with(|| {
             let normal = normalize_nest(program, nest, policy);
             let schedule = Schedule::import_normal(&normal.program, &normal.nest);
-            let first = vec![Transformation::Normalize];
+            let first = vec![Transformation::Normalize(Normalize {})];
             (Start::new(schedule, normal.nest, machine, policy, first), normal.change)
         })
     }
@@ -286,7 +287,9 @@ impl Start {
     fn reorder(&self, builder: &mut Builder, preference: &Preference) -> Result<(), Unfit> {
         let schedules = order::order(&self.schedule, self.policy, preference)
             .ok_or_else(|| Unfit::Inapplicable("there is no such legal loop order".into()))?;
-        builder.step(Transformation::Reorder { schedules }).map_err(|reason| Unfit::Refused(vec![reason]))
+        builder
+            .step(Transformation::Reorder(Reorder { schedules }))
+            .map_err(|reason| Unfit::Refused(vec![reason]))
     }
 
     /// Every product in blocks; the rest of the nest in loops of its own.

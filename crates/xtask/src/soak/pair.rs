@@ -4,6 +4,7 @@ use oxeye_codegen::{CodegenError, RenderOptions, render_nest};
 use oxeye_ir::interpret::{InterpretError, Memory, Options, Value, run_nest};
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
 use oxeye_ir::{ArrayId, Program, ScalarType, Storage};
+use oxeye_transform::steps::Normalize;
 use oxeye_transform::testing::{random_product, random_recipe};
 use oxeye_transform::{Machine, Policy, Recipe, Transformation, apply, normalize_nest, suggest};
 
@@ -106,7 +107,7 @@ fn try_make(seed: u64) -> Made {
             let policy = Policy { reassociate: shape.element == ScalarType::I64 && random.chance(50) };
             let normal = normalize_nest(&sample.program, sample.nest(), policy);
             let mut recipe = random_recipe(&normal.program, &normal.nest, policy, 4, &mut random);
-            recipe.steps.insert(0, Transformation::Normalize);
+            recipe.steps.insert(0, Transformation::Normalize(Normalize {}));
             ("random recipe on the normal form", sample, recipe, policy)
         }
         _ => {

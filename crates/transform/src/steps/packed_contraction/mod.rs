@@ -1,4 +1,5 @@
-//! Contractions: `T[i, j] += f(A-part[i, k], B-part[j, k])` in cache blocks around a register tile.
+//! Packed contraction, called `contract` in recipes: `T[i, j] += f(A-part[i, k], B-part[j, k])` in cache blocks around a
+//! register tile.
 //!
 //! *Rewrite* (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008), for one statement inside
 //! loops `i`, `j`, `k` in any order:
@@ -24,17 +25,83 @@ mod layout;
 mod operands;
 mod packing;
 
+use super::argument::Kind;
+use super::check;
+use super::registry::{Step, step};
 use crate::Policy;
 use crate::legality::TimeStep;
-use crate::refusal::Reason;
+use crate::refusal::{Reason, RefusalKind};
 use crate::scan::bounds_from;
 use crate::schedule::space::{gist, implies, project};
-use crate::schedule::{Schedule, Statement};
+use crate::schedule::{Schedule, Statement, Tree};
 use operands::{Shape, has_type};
 use oxeye_ir::{
-    Access, Affine, BoundTerm, Constraint, Expr, LoopId, OmpSchedule, Relation, ScalarType, Stmt, Update, Var,
+    Access, Affine, BoundTerm, Constraint, Expr, LoopId, OmpSchedule, Relation, ScalarType, Stmt, StmtId,
+    Update, Var,
 };
 use serde::{Deserialize, Serialize};
+
+step! {
+    /// A product in cache blocks: operands packed around a tile of accumulators in vector registers.
+    PackedContraction: "contract",
+    "pack operands into cache blocks around a tile of accumulators in vector registers",
+    "{stmt} rows {row} columns {column} depth {depth} {blocks} [parallel {parallel}]",
+    .alias("packed_contraction");
+    /// The statement.
+    stmt: StmtId = Kind::Statement,
+    /// Loop over rows of the target.
+    row: LoopId = Kind::Loop,
+    /// Loop over contiguous columns of the target.
+    column: LoopId = Kind::Loop,
+    /// Loop that is summed over.
+    depth: LoopId = Kind::Loop,
+    /// Block sizes.
+    blocks: Blocks = Kind::Blocks,
+    /// Whether and how row blocks are handed to threads.
+    parallel: Option<OmpSchedule> = Kind::Team,
+}
+
+impl Step for PackedContraction {
+    fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
+        let loops = [self.row, self.column, self.depth];
+        let s = check::statement(schedule, self.stmt)?;
+        let (place, stmts) = innermost_three(schedule, s, loops)?;
+        let contraction = plan(schedule, stmts, loops, self.blocks, self.parallel, policy)?;
+        let (siblings, k) = super::siblings_mut(schedule, place)?;
+        siblings[k] = Tree::Contraction(Box::new(contraction));
+        Ok(())
+    }
+}
+
+/// The outermost of three loops that hold nothing but each other and statements, `s` among them; and those.
+fn innermost_three(
+    schedule: &Schedule,
+    s: usize,
+    mut loops: [LoopId; 3],
+) -> Result<(LoopId, Vec<usize>), Reason> {
+    let path = &schedule.paths()[s];
+    loops.sort_unstable();
+    let mut inner: Vec<LoopId> = path.iter().rev().take(3).copied().collect();
+    inner.sort_unstable();
+    let statement = schedule.statements[s].id;
+    if inner != loops {
+        return Err(Reason::new(
+            RefusalKind::NotNested,
+            format!("{statement} is not directly inside the three loops"),
+        ));
+    }
+    let top = path[path.len() - 3];
+    let chain = super::perfect_chain(schedule, top);
+    let body =
+        chain.last().and_then(|l| schedule.loop_node(*l)).map(|b| b.body.as_slice()).unwrap_or_default();
+    if chain.len() != 3 || body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
+        return Err(Reason::new(
+            RefusalKind::NotPerfectlyNested,
+            format!("other loops share a loop with {statement}"),
+        ));
+    }
+    Ok((top, crate::schedule::all_leaves(body)))
+}
 
 /// Sizes of the blocks, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -59,28 +126,27 @@ impl Blocks {
     /// Elements of a packed block, at most.
     const MAX_BLOCK: i64 = 1 << 26;
 
-    fn check(&self) -> Result<(), Reason> {
+    /// Whether blocks of these sizes can be packed and computed.
+    pub(super) fn check(&self) -> Result<(), String> {
         let Blocks { mr, nr, lanes, mc, nc, kc } = *self;
         let width = i64::from(lanes);
         if !(lanes.is_power_of_two() && (2..=64).contains(&lanes)) {
-            return Err(Reason::unsupported(format!(
-                "{lanes} is not a number of vector lanes: a power of two from 2 to 64 is"
-            )));
+            return Err(format!("{lanes} is not a number of vector lanes: a power of two from 2 to 64 is"));
         }
         if !(1..=Self::MAX_TILE).contains(&mr) || !(1..=Self::MAX_TILE).contains(&nr) || nr % width != 0 {
-            return Err(Reason::unsupported(format!(
+            return Err(format!(
                 "a register tile of {mr}x{nr} is not possible: sides are at most {}, columns a multiple of {lanes}",
                 Self::MAX_TILE
-            )));
+            ));
         }
         let fits = |n: i64| (1..=Self::MAX_BLOCK).contains(&n);
         if !fits(mc) || !fits(nc) || !fits(kc) || mc % mr != 0 || nc % nr != 0 {
-            return Err(Reason::unsupported(format!(
+            return Err(format!(
                 "blocks of {mc}x{nc}x{kc} are not possible: rows must be a multiple of {mr}, columns of {nr}"
-            )));
+            ));
         }
         if !fits(mc.saturating_mul(kc)) || !fits(nc.saturating_mul(kc)) {
-            return Err(Reason::unsupported(format!("blocks of {mc}x{nc}x{kc} are too large to pack")));
+            return Err(format!("blocks of {mc}x{nc}x{kc} are too large to pack"));
         }
         Ok(())
     }
@@ -248,7 +314,6 @@ pub(crate) fn plan(
     parallel: Option<OmpSchedule>,
     policy: Policy,
 ) -> Result<Contraction, Reason> {
-    blocks.check()?;
     let core = joined_domain(schedule, &stmts)?;
     let statement = schedule.statements[stmts[0]].clone();
     let Some(stmt) = statement.assignment().cloned() else {

@@ -2,10 +2,11 @@
 
 use super::tree::{contains_contraction, innermost_loops, parent_of, top_loops};
 use super::{Machine, contraction, order};
-use crate::recipe::Transformation;
 use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree, all_leaves};
+use crate::steps::Transformation;
 use crate::steps::{self, perfect_chain};
+use crate::steps::{Interchange, PackedContraction, Parallelize, Tile, Vectorize};
 use crate::templates::{BlockShape, Shares};
 use crate::{Policy, legality, scan};
 use oxeye_ir::{Execution, LoopId, OmpSchedule};
@@ -32,7 +33,8 @@ impl Builder {
     }
 
     /// Applies a step if it is legal; otherwise nothing changes.
-    pub(crate) fn step(&mut self, step: Transformation) -> Result<(), Reason> {
+    pub(crate) fn step(&mut self, step: impl Into<Transformation>) -> Result<(), Reason> {
+        let step = step.into();
         let mut trial = self.schedule.clone();
         steps::edit(&mut trial, &step, self.policy)?;
         legality::check(&trial, self.policy)?;
@@ -42,7 +44,8 @@ impl Builder {
     }
 
     /// Applies a step whose legality the steps after it decide.
-    pub(crate) fn step_unjudged(&mut self, step: Transformation) -> Result<(), Reason> {
+    pub(crate) fn step_unjudged(&mut self, step: impl Into<Transformation>) -> Result<(), Reason> {
+        let step = step.into();
         steps::edit(&mut self.schedule, &step, self.policy)?;
         self.steps.push(step);
         Ok(())
@@ -76,7 +79,7 @@ impl Builder {
             .map_or(8, |a| self.schedule.program.array(a.target.array).element.bytes());
         let blocks = contraction::blocks(shape, &self.machine, element);
         let parallel = shares.map(uneven_schedule);
-        self.step(Transformation::Contract { stmt, row, column, depth, blocks, parallel })
+        self.step(PackedContraction { stmt, row, column, depth, blocks, parallel })
     }
 
     /// Runs outermost independent loops on several threads; false if there are none.
@@ -122,15 +125,15 @@ impl Builder {
             let omp_schedule =
                 if shares == Shares::Dynamic { OmpSchedule::Dynamic } else { OmpSchedule::Static };
             let mut trial = self.clone();
-            if trial.step_unjudged(Transformation::Tile { loops: vec![id], sizes: vec![CHUNK] }).is_ok()
+            if trial.step_unjudged(Tile { loops: vec![id], sizes: vec![CHUNK] }).is_ok()
                 && let Some(tile) = parent_of(&trial.schedule.roots, id)
-                && trial.step(Transformation::Parallelize { at: tile, omp_schedule }).is_ok()
+                && trial.step(Parallelize { at: tile, omp_schedule }).is_ok()
             {
                 *self = trial;
                 return true;
             }
         }
-        if n_outer <= 2 && self.step(Transformation::Parallelize { at: id, omp_schedule }).is_ok() {
+        if n_outer <= 2 && self.step(Parallelize { at: id, omp_schedule }).is_ok() {
             return true;
         }
         let mut any = false;
@@ -181,7 +184,7 @@ impl Builder {
             if trial.rotate(top, &order).is_err() {
                 continue;
             }
-            let tile = Transformation::Tile { loops: vec![*last], sizes: vec![width] };
+            let tile = Tile { loops: vec![*last], sizes: vec![width] };
             if trial.step_unjudged(tile).is_err() {
                 continue;
             }
@@ -191,7 +194,7 @@ impl Builder {
             if trial.rotate(*last, &back).is_err() {
                 continue;
             }
-            let parallel = Transformation::Parallelize { at: strip, omp_schedule: OmpSchedule::Static };
+            let parallel = Parallelize { at: strip, omp_schedule: OmpSchedule::Static };
             if trial.step(parallel).is_ok() {
                 *self = trial;
                 any = true;
@@ -209,7 +212,7 @@ impl Builder {
                 return Err(Reason::unsupported("not a chain"));
             };
             for j in (k..from).rev() {
-                self.step_unjudged(Transformation::Interchange { outer: current[j], inner: current[j + 1] })?;
+                self.step_unjudged(Interchange { outer: current[j], inner: current[j + 1] })?;
                 current.swap(j, j + 1);
             }
         }
@@ -231,7 +234,7 @@ impl Builder {
             });
             if contiguous || scattered {
                 let before = self.clone();
-                let done = self.step(Transformation::Vectorize { at: id }).is_ok();
+                let done = self.step(Vectorize { at: id }).is_ok();
                 if done && !self.can_be_written() && before.can_be_written() {
                     *self = before;
                 }

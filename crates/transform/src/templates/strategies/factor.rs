@@ -6,8 +6,8 @@
 use super::builder::Builder;
 use super::order::{self, Preference};
 use super::tree::{next_sibling, parent_of, top_loops};
-use crate::recipe::Transformation;
 use crate::schedule::{Tree, all_leaves};
+use crate::steps::{Fission, IndexSetSplit, Reorder, Tile};
 use crate::templates::unfit::Unfit;
 use crate::templates::{BlockShape, Shares};
 use oxeye_ir::{Affine, LoopId};
@@ -30,7 +30,7 @@ pub(crate) fn blocked(
         let preference = Preference { nth, parallel_from: Some(1), fuse: true, ..Preference::default() };
         let Some(schedules) = order::order(&start.schedule, start.policy(), &preference) else { break };
         let mut builder = start.clone();
-        if builder.step(Transformation::Reorder { schedules }).is_err() {
+        if builder.step(Reorder { schedules }).is_err() {
             continue;
         }
         let roots = top_loops(&builder.schedule.roots);
@@ -54,7 +54,7 @@ fn block(
     steps: i64,
     (shape, shares): (&BlockShape, Option<Shares>),
 ) -> Option<()> {
-    builder.step(Transformation::Tile { loops: vec![elimination], sizes: vec![steps] }).ok()?;
+    builder.step(Tile { loops: vec![elimination], sizes: vec![steps] }).ok()?;
     let tile = parent_of(&builder.schedule.roots, elimination)?;
     let end = Affine::term(tile, steps).offset(steps);
     let mut done: Vec<LoopId> = Vec::new();
@@ -71,11 +71,11 @@ fn block(
         if !only_child(builder, outer) || parent_of(&builder.schedule.roots, inner) != Some(outer) {
             return None;
         }
-        builder.step(Transformation::Split { at: outer, point: end.clone() }).ok()?;
+        builder.step(IndexSetSplit { at: outer, point: end.clone() }).ok()?;
         let behind = next_sibling(&builder.schedule.roots, outer)?;
         let [inner] = top_loops(&builder.schedule.loop_node(behind)?.body).try_into().ok()?;
-        builder.step(Transformation::Split { at: inner, point: end.clone() }).ok()?;
-        builder.step(Transformation::Distribute { at: behind, before: Some(1) }).ok()?;
+        builder.step(IndexSetSplit { at: inner, point: end.clone() }).ok()?;
+        builder.step(Fission { at: behind, before: Some(1) }).ok()?;
         let trailing = next_sibling(&builder.schedule.roots, behind)?;
         let holder = parent_of(&builder.schedule.roots, trailing)?;
         let position = builder
@@ -84,7 +84,7 @@ fn block(
             .body
             .iter()
             .position(|t| matches!(t, Tree::Loop(b) if b.id == trailing))?;
-        builder.step(Transformation::Distribute { at: holder, before: Some(position) }).ok()?;
+        builder.step(Fission { at: holder, before: Some(position) }).ok()?;
         let leaf = *all_leaves(&builder.schedule.loop_node(trailing)?.body).first()?;
         let original = updates.iter().find(|(u, _)| builder.schedule.statements[leaf].origin == *u)?.1;
         builder.contract(leaf, original, shape, shares).ok()?;

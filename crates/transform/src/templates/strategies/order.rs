@@ -7,9 +7,9 @@
 
 use crate::Policy;
 use crate::legality::{accumulates, pair_system};
-use crate::recipe::{Dimension, StatementSchedule};
 use crate::schedule::Schedule;
 use crate::schedule::space::{Space, implies, project};
+use crate::steps::reorder::{Dimension, StatementSchedule};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
 use oxeye_ir::{Affine, Constraint, LoopId, Var};
 use std::collections::BTreeMap;

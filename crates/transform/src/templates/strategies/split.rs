@@ -5,8 +5,8 @@
 
 use super::builder::Builder;
 use super::tree::{next_sibling, top_loops};
-use crate::recipe::Transformation;
 use crate::schedule::{Schedule, all_leaves};
+use crate::steps::IndexSetSplit;
 use crate::templates::unfit::Unfit;
 use oxeye_ir::{Affine, LoopId, Var};
 use std::collections::BTreeSet;
@@ -33,9 +33,9 @@ fn cut(builder: &mut Builder, id: LoopId, outer: &mut Vec<LoopId>) -> Option<()>
     for point in points {
         // The last piece is cut after the meeting point, then before it.
         let last = *pieces.last()?;
-        builder.step(Transformation::Split { at: last, point: Affine::var(point).offset(1) }).ok()?;
+        builder.step(IndexSetSplit { at: last, point: Affine::var(point).offset(1) }).ok()?;
         let after = next_sibling(&builder.schedule.roots, last)?;
-        builder.step(Transformation::Split { at: last, point: Affine::var(point) }).ok()?;
+        builder.step(IndexSetSplit { at: last, point: Affine::var(point) }).ok()?;
         let at = next_sibling(&builder.schedule.roots, last)?;
         pieces.extend([at, after]);
     }

@@ -7,8 +7,9 @@
 use super::builder::{Builder, uneven_schedule};
 use super::tree::parent_of;
 use crate::legality::pair_system;
-use crate::recipe::{Dimension, StatementSchedule, Transformation};
 use crate::schedule::Schedule;
+use crate::steps::reorder::{Dimension, StatementSchedule};
+use crate::steps::{Fission, Interchange, Parallelize, Reorder, Skew, Tile};
 use crate::templates::Shares;
 use crate::templates::unfit::Unfit;
 use oxeye_analysis::omega::{Feasibility, Limit, feasible};
@@ -170,20 +171,20 @@ fn tile(
         }
         schedules.push(StatementSchedule { stmt: statement.id, dimensions });
     }
-    builder.step(Transformation::Reorder { schedules }).ok()?;
+    builder.step(Reorder { schedules }).ok()?;
     let path = builder.schedule.paths()[0].clone();
     let (t, r) = (path[0], path[1]);
-    builder.step(Transformation::Tile { loops: vec![t, r], sizes: vec![steps.into(), rows.into()] }).ok()?;
+    builder.step(Tile { loops: vec![t, r], sizes: vec![steps.into(), rows.into()] }).ok()?;
     let row_tile = parent_of(&builder.schedule.roots, t)?;
     let time_tile = parent_of(&builder.schedule.roots, row_tile)?;
     if flat && schedule.statements.len() > 1 {
-        builder.step(Transformation::Distribute { at: r, before: None }).ok()?;
+        builder.step(Fission { at: r, before: None }).ok()?;
     }
     if let Some(shares) = shares {
         let omp_schedule = uneven_schedule(shares);
-        builder.step_unjudged(Transformation::Skew { inner: row_tile, outer: time_tile, factor: 1 }).ok()?;
-        builder.step_unjudged(Transformation::Interchange { outer: time_tile, inner: row_tile }).ok()?;
-        builder.step(Transformation::Parallelize { at: time_tile, omp_schedule }).ok()?;
+        builder.step_unjudged(Skew { inner: row_tile, outer: time_tile, factor: 1 }).ok()?;
+        builder.step_unjudged(Interchange { outer: time_tile, inner: row_tile }).ok()?;
+        builder.step(Parallelize { at: time_tile, omp_schedule }).ok()?;
     }
     Some(())
 }

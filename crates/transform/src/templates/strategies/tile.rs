@@ -2,10 +2,10 @@
 
 use super::builder::Builder;
 use super::tree::{innermost_loops, parent_of};
-use crate::recipe::Transformation;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{Schedule, all_leaves};
 use crate::steps::perfect_chain;
+use crate::steps::{Tile, UnrollAndJam};
 use oxeye_ir::{Execution, LoopId};
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(crate) fn tile(builder: &mut Builder, bytes: u64) -> Result<(), Reason> {
                 continue;
             };
             let sizes = vec![side; n];
-            match builder.step(Transformation::Tile { loops, sizes }) {
+            match builder.step(Tile { loops, sizes }) {
                 Ok(()) => {
                     any = true;
                     break;
@@ -51,7 +51,7 @@ pub(crate) fn jam(builder: &mut Builder, factor: u8) -> Result<(), Reason> {
     for innermost in innermost_loops(&builder.schedule.roots) {
         let chain = chain_to(&builder.schedule, innermost);
         let [.., at, _] = chain.as_slice() else { continue };
-        match builder.step(Transformation::UnrollAndJam { at: *at, factor: factor.into() }) {
+        match builder.step(UnrollAndJam { at: *at, factor: factor.into() }) {
             Ok(()) => any = true,
             Err(reason) => refused = Some(reason),
         }

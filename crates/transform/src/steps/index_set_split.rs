@@ -1,37 +1,55 @@
-//! Split (index-set splitting): the range of a loop in two.
+//! Index-set splitting, called `split` in recipes: the range of a loop in two.
 //!
 //! *Rewrite*: `for i S` → `for i < p S; for i ≥ p S`. The copies of statements in the second loop get the next free ids.
 //!
 //! *Legal when*: always for a forward loop, since order stays. *Refused when* the point uses inner iterators.
 
-use crate::refusal::Reason;
+use super::argument::Kind;
+use super::registry::{Step, step};
+use crate::Policy;
+use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{Schedule, Tree};
 use oxeye_ir::{Affine, Constraint, LoopId, Node};
 use std::collections::BTreeMap;
 
-pub(crate) fn edit(schedule: &mut Schedule, at: LoopId, point: &Affine) -> Result<(), Reason> {
-    let loop_node = super::loop_node(schedule, at)?.clone();
-    if loop_node.reverse {
-        return Err(Reason::unsupported(format!("loop {} runs backwards", schedule.loop_name(at))));
+step! {
+    /// The range of a loop in two.
+    IndexSetSplit: "split",
+    "cut the range of a loop in two",
+    "{at} at {point}",
+    .alias("index_set_split");
+    /// The loop.
+    at: LoopId = Kind::Loop,
+    /// Iterations before this value of the iterator go into a loop of their own.
+    point: Affine = Kind::Expression,
+}
+
+impl Step for IndexSetSplit {
+    fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
+        let at = self.at;
+        let loop_node = super::loop_node(schedule, at)?.clone();
+        if loop_node.reverse {
+            return Err(Reason::unsupported(format!("loop {} runs backwards", schedule.loop_name(at))));
+        }
+        let paths = schedule.paths();
+        let mut second = loop_node.clone();
+        second.id = {
+            let info = schedule.iterators[&at].clone();
+            schedule.fresh_loop(info.name, info.ty)
+        };
+        let mut renamed = BTreeMap::from([(at, second.id)]);
+        for tree in &mut second.body {
+            copy(schedule, tree, at, second.id, &self.point, &paths, &mut renamed)?;
+        }
+        let mut copied = Tree::Loop(second);
+        rename_separate(&mut copied, &renamed);
+        for s in crate::schedule::all_leaves(&loop_node.body) {
+            schedule.statements[s].domain.push(Constraint::lt(Affine::var(at), self.point.clone()));
+        }
+        let (siblings, k) = super::siblings_mut(schedule, at)?;
+        siblings.insert(k + 1, copied);
+        Ok(())
     }
-    let paths = schedule.paths();
-    let mut second = loop_node.clone();
-    second.id = {
-        let info = schedule.iterators[&at].clone();
-        schedule.fresh_loop(info.name, info.ty)
-    };
-    let mut renamed = BTreeMap::from([(at, second.id)]);
-    for tree in &mut second.body {
-        copy(schedule, tree, at, second.id, point, &paths, &mut renamed)?;
-    }
-    let mut copied = Tree::Loop(second);
-    rename_separate(&mut copied, &renamed);
-    for s in crate::schedule::all_leaves(&loop_node.body) {
-        schedule.statements[s].domain.push(Constraint::lt(Affine::var(at), point.clone()));
-    }
-    let (siblings, k) = schedule.siblings_mut(at).ok_or_else(|| super::no_loop(at))?;
-    siblings.insert(k + 1, copied);
-    Ok(())
 }
 
 /// Lets copied tiles name their own point loops.
@@ -58,7 +76,10 @@ fn copy(
         Tree::Leaf(s) => {
             let outside = paths[*s].iter().take_while(|l| **l != from).count();
             if point.loops().any(|l| !paths[*s][..outside].contains(&l)) {
-                return Err(Reason::unsupported("the splitting point may only use outer iterators"));
+                return Err(Reason::new(
+                    RefusalKind::BadArgument { argument: "point".into() },
+                    "the splitting point may only use outer iterators",
+                ));
             }
             let mut statement = schedule.statements[*s].clone();
             statement.domain.push(Constraint::ge(Affine::var(from), point.clone()));

@@ -1,0 +1,182 @@
+//! Recipes written by people: loops may go by the names that they have in the source.
+
+use super::names::Names;
+use super::text::{RecipeError, print, read_steps};
+use super::{Recipe, json};
+use crate::Policy;
+use crate::normalize::normalize_nest;
+use crate::refusal::{Reason, Refusal, RefusalKind};
+use crate::schedule::{Schedule, Tree, leaves};
+use crate::steps::argument::Renaming;
+use crate::steps::{Transformation, all_loops, edit};
+use oxeye_ir::{LoopId, Nest, Program, StmtId, Var};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::fmt;
+use std::str::FromStr;
+
+/// A recipe in which loops go by their ids (`L2`) or by their names in the source: `i`, and where several loops have that
+/// name, `i#1`, `i#2`, … in the order in which they stand. Names mean the loops of the nest as it is when their step is
+/// applied, those that earlier steps made among them; in expressions, they may also be symbols of the program.
+///
+/// It is read from text or from JSON, where a step, or the whole recipe, may be its text. What is read with ids only is
+/// written with ids only.
+///
+/// ```
+/// use oxeye_transform::WrittenRecipe;
+///
+/// let recipe: WrittenRecipe = "tile i:32 j:32; unroll_and_jam i by 4".parse()?;
+/// assert_eq!(recipe.to_string(), "tile i:32 j:32; unroll_and_jam i by 4");
+/// # Ok::<(), oxeye_transform::RecipeError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WrittenRecipe {
+    steps: Vec<Transformation>,
+    names: Names,
+}
+
+impl From<Recipe> for WrittenRecipe {
+    fn from(recipe: Recipe) -> Self {
+        Self { steps: recipe.steps, names: Names::default() }
+    }
+}
+
+impl FromStr for WrittenRecipe {
+    type Err = RecipeError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut names = Names::default();
+        Ok(Self { steps: read_steps(text, &mut names)?, names })
+    }
+}
+
+impl fmt::Display for WrittenRecipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps: Vec<String> = self.steps.iter().map(|step| print(step, &self.names)).collect();
+        f.write_str(&steps.join("; "))
+    }
+}
+
+impl Serialize for WrittenRecipe {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.steps.iter().map(|step| json::Step { step, names: &self.names }))
+    }
+}
+
+impl<'de> Deserialize<'de> for WrittenRecipe {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut names = Names::default();
+        let steps = match Value::deserialize(deserializer)? {
+            Value::String(text) => read_steps(&text, &mut names),
+            Value::Array(steps) => steps.iter().map(|step| json::read_step(step, &mut names)).collect(),
+            other => {
+                return Err(D::Error::custom(format!("{other} is not a recipe: a list of steps, or a text")));
+            }
+        };
+        Ok(Self { steps: steps.map_err(D::Error::custom)?, names })
+    }
+}
+
+impl WrittenRecipe {
+    /// The recipe in the ids of a nest.
+    ///
+    /// # Errors
+    /// If a step names a loop that the nest does not have when it is applied, or one of several without saying which, or
+    /// does not fit the nest.
+    pub fn resolve(&self, program: &Program, nest: &Nest, policy: Policy) -> Result<Recipe, Refusal> {
+        if self.names.is_empty() {
+            return Ok(Recipe { steps: self.steps.clone() });
+        }
+        let is_normal = matches!(self.steps.first(), Some(Transformation::Normalize(_)));
+        let mut schedule = if is_normal {
+            let normal = normalize_nest(program, nest, policy);
+            Schedule::import_normal(&normal.program, &normal.nest)
+        } else {
+            Schedule::import(program, nest)
+        };
+        let mut steps = Vec::new();
+        for (k, written) in self.steps.iter().enumerate() {
+            let refused = |reason: Reason| reason.at_step(k, print(written, &self.names));
+            let step = written.renamed(&Here { schedule: &schedule, names: &self.names }).map_err(refused)?;
+            if !(is_normal && k == 0) {
+                edit(&mut schedule, &step, policy).map_err(refused)?;
+            }
+            steps.push(step);
+        }
+        Ok(Recipe { steps })
+    }
+}
+
+/// What names mean at one step.
+struct Here<'a> {
+    schedule: &'a Schedule,
+    names: &'a Names,
+}
+
+impl Here<'_> {
+    /// The loops with a name, in the order in which they stand.
+    fn called(&self, name: &str) -> Vec<LoopId> {
+        let is_called = |id: &LoopId| self.schedule.iterators.get(id).is_some_and(|info| info.name == name);
+        all_loops(&self.schedule.roots).into_iter().filter(is_called).collect()
+    }
+
+    /// A loop for a message: its id, and the first line of the source in it.
+    fn place(&self, id: LoopId) -> String {
+        let inside = self.schedule.loop_node(id).map(|node| leaves(&Tree::Loop(node.clone())));
+        let stmts = inside.unwrap_or_default();
+        let lines = stmts.iter().filter_map(|s| self.schedule.statements[*s].assignment()?.line);
+        match lines.min() {
+            Some(line) => format!("{id}, around line {line}"),
+            None => id.to_string(),
+        }
+    }
+
+    fn find(&self, name: &str) -> Result<LoopId, Reason> {
+        let (bare, ordinal) = match name.split_once('#') {
+            Some((bare, ordinal)) => (bare, ordinal.parse::<usize>().ok()),
+            None => (name, None),
+        };
+        let found = self.called(bare);
+        let listed = || {
+            let one = |(k, id): (usize, &LoopId)| format!("{bare}#{} ({})", k + 1, self.place(*id));
+            found.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+        };
+        match (found.as_slice(), ordinal) {
+            ([only], None | Some(1)) => Ok(*only),
+            ([], _) => {
+                let all = all_loops(&self.schedule.roots);
+                let known: Vec<String> = all.into_iter().map(|id| self.schedule.loop_name(id)).collect();
+                let text = format!("there is no loop `{name}`; loops here are {}", known.join(", "));
+                Err(Reason::new(RefusalKind::NoSuchLoop, text))
+            }
+            (several, None) => Err(Reason::new(
+                RefusalKind::AmbiguousName,
+                format!("{} loops are called `{bare}`: {}", several.len(), listed()),
+            )),
+            (several, Some(k)) => several.get(k - 1).copied().ok_or_else(|| {
+                Reason::new(RefusalKind::NoSuchLoop, format!("there is no loop `{name}`, only {}", listed()))
+            }),
+        }
+    }
+}
+
+impl Renaming for Here<'_> {
+    fn of_loop(&self, id: LoopId) -> Result<LoopId, Reason> {
+        self.names.name(id).map_or(Ok(id), |name| self.find(name))
+    }
+
+    fn of_statement(&self, id: StmtId) -> Result<StmtId, Reason> {
+        Ok(id)
+    }
+
+    fn of_variable(&self, variable: Var) -> Result<Var, Reason> {
+        let Var::Loop(id) = variable else { return Ok(variable) };
+        let Some(name) = self.names.name(id) else { return Ok(variable) };
+        let symbols = &self.schedule.program.symbols;
+        match symbols.iter().find(|(_, symbol)| symbol.name == name) {
+            Some((symbol, _)) if self.called(name).is_empty() => Ok(Var::Sym(*symbol)),
+            _ => self.find(name).map(Var::Loop),
+        }
+    }
+}

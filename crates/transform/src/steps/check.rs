@@ -1,0 +1,155 @@
+//! Whether arguments are what their parameters ask for.
+
+use super::argument::{Argument, Kind};
+use super::registry::TransformationInfo;
+use crate::refusal::{Reason, RefusalKind};
+use crate::schedule::{LoopNode, Schedule, Tree};
+use oxeye_ir::{LoopId, StmtId, Var};
+
+/// Checks all arguments of a step against the schedule that it is to edit.
+pub(super) fn arguments(
+    schedule: &Schedule,
+    info: &TransformationInfo,
+    arguments: &[Argument],
+) -> Result<(), Reason> {
+    let other = |name: &str| info.position(name).and_then(|k| arguments.get(k));
+    for (k, (parameter, argument)) in info.parameters.iter().zip(arguments).enumerate() {
+        check(schedule, parameter.kind, argument, &other).map_err(|reason| Reason {
+            kind: match reason.kind {
+                RefusalKind::BadArgument { .. } => {
+                    RefusalKind::BadArgument { argument: parameter.name.into() }
+                }
+                kind => kind,
+            },
+            text: format!("argument {}, `{}`: {}", k + 1, parameter.name, reason.text),
+        })?;
+    }
+    Ok(())
+}
+
+fn check<'a>(
+    schedule: &Schedule,
+    kind: Kind,
+    argument: &Argument,
+    other: &dyn Fn(&str) -> Option<&'a Argument>,
+) -> Result<(), Reason> {
+    for e in argument.expressions() {
+        for (variable, _) in e.terms() {
+            if let Var::Sym(symbol) = variable
+                && !schedule.program.symbols.contains_key(&symbol)
+            {
+                return Err(Reason::new(RefusalKind::NoSuchSymbol, format!("there is no symbol {symbol}")));
+            }
+        }
+    }
+    match (kind, argument) {
+        (Kind::Inside { outer, perfectly }, Argument::Loop(id)) => {
+            loop_node(schedule, *id)?;
+            let Some(Argument::Loop(outer)) = other(outer) else { return Ok(()) };
+            loop_node(schedule, *outer)?;
+            inside(schedule, *id, *outer, perfectly)
+        }
+        (_, Argument::Loop(id)) => loop_node(schedule, *id).map(|_| ()),
+        (_, Argument::Loops(ids)) => chain(schedule, ids),
+        (_, Argument::Statement(id)) => statement(schedule, *id).map(|_| ()),
+        (Kind::Count { least, most }, Argument::Number(n)) if !(least..=most).contains(n) => {
+            Err(bad(format!("a number from {least} to {most}; got {n}")))
+        }
+        (Kind::Sizes { of, least, most }, Argument::Numbers(sizes)) => {
+            if let Some(Argument::Loops(loops)) = other(of)
+                && loops.len() != sizes.len()
+            {
+                let name = |id: &LoopId| {
+                    schedule.iterators.get(id).map_or_else(|| id.to_string(), |i| i.name.clone())
+                };
+                let names: Vec<String> = loops.iter().map(name).collect();
+                return Err(bad(format!("one size a loop; loops {}; got {}", names.join(", "), sizes.len())));
+            }
+            match sizes.iter().find(|n| !(least..=most).contains(n)) {
+                Some(n) => Err(bad(format!("sizes from {least} to {most}; got {n}"))),
+                None => Ok(()),
+            }
+        }
+        (Kind::Position { of }, Argument::Position(Some(k))) => {
+            let Some(Argument::Loop(id)) = other(of) else { return Ok(()) };
+            let n_children = loop_node(schedule, *id)?.body.len();
+            if (1..n_children).contains(k) {
+                return Ok(());
+            }
+            let name = schedule.loop_name(*id);
+            Err(bad(match n_children {
+                0 | 1 => format!("loop {name} has one child and cannot be cut; got {k}"),
+                n => format!("a position from 1 to {} among the children of loop {name}; got {k}", n - 1),
+            }))
+        }
+        (_, Argument::Blocks(blocks)) => blocks.check().map_err(bad),
+        _ => Ok(()),
+    }
+}
+
+fn bad(text: String) -> Reason {
+    Reason::new(RefusalKind::BadArgument { argument: String::new() }, text)
+}
+
+fn inside(schedule: &Schedule, inner: LoopId, outer: LoopId, perfectly: bool) -> Result<(), Reason> {
+    let (holds, kind, how) = if perfectly {
+        let chain = super::perfect_chain(schedule, outer);
+        (chain[1..].contains(&inner), RefusalKind::NotPerfectlyNested, "perfectly nested in")
+    } else {
+        let around = |path: &Vec<LoopId>| {
+            !path.contains(&inner) || path.iter().take_while(|l| **l != inner).any(|l| *l == outer)
+        };
+        (inner != outer && schedule.paths().iter().all(around), RefusalKind::NotNested, "inside")
+    };
+    if holds {
+        return Ok(());
+    }
+    let (inner, outer) = (schedule.loop_name(inner), schedule.loop_name(outer));
+    Err(Reason::new(kind, format!("loop {inner} is not {how} loop {outer}")))
+}
+
+fn chain(schedule: &Schedule, loops: &[LoopId]) -> Result<(), Reason> {
+    let Some(top) = loops.first() else { return Err(bad("there is no loop in it".into())) };
+    for id in loops {
+        loop_node(schedule, *id)?;
+    }
+    if super::perfect_chain(schedule, *top).starts_with(loops) {
+        return Ok(());
+    }
+    let names: Vec<String> = loops.iter().map(|id| schedule.loop_name(*id)).collect();
+    Err(Reason::new(
+        RefusalKind::NotPerfectlyNested,
+        format!("the loops are not perfectly nested in this order: {}", names.join(", ")),
+    ))
+}
+
+/// The loop with this id.
+pub(super) fn loop_node(schedule: &Schedule, id: LoopId) -> Result<&LoopNode, Reason> {
+    schedule.loop_node(id).ok_or_else(|| super::no_loop(schedule, id))
+}
+
+/// The position of the one statement with this id.
+pub(super) fn statement(schedule: &Schedule, id: StmtId) -> Result<usize, Reason> {
+    let mut found = schedule.statements.iter().enumerate().filter(|(_, s)| s.id == id).map(|(k, _)| k);
+    let first = found
+        .next()
+        .ok_or_else(|| Reason::new(RefusalKind::NoSuchStatement, format!("there is no statement {id}")))?;
+    if found.next().is_some() {
+        return Err(Reason::new(
+            RefusalKind::AmbiguousName,
+            format!("statement {id} was split, so its name is not unique"),
+        ));
+    }
+    Ok(first)
+}
+
+/// Every loop of the trees, outermost first.
+pub(crate) fn all_loops(trees: &[Tree]) -> Vec<LoopId> {
+    trees
+        .iter()
+        .flat_map(|tree| match tree {
+            Tree::Loop(node) => [vec![node.id], all_loops(&node.body)].concat(),
+            _ => Vec::new(),
+        })
+        .collect()
+}
