@@ -3,18 +3,24 @@
 //! Each is a function of its source of choices. Recipes name loops and statements that exist at their step, so that most
 //! are refused for their legality rather than for their form.
 
+use crate::apply::Applied;
+use crate::legality;
+use crate::policy::Policy;
 use crate::recipe::Recipe;
+use crate::refusal::Reason;
+use crate::refusal::Refusal;
+use crate::scan;
+use crate::schedule::packed_contraction::Blocks;
 use crate::schedule::{Schedule, Tree};
+use crate::steps;
 use crate::steps::Transformation;
 use crate::steps::argument::{Argument, Kind};
-use crate::steps::packed_contraction::Blocks;
 use crate::steps::registry::TransformationInfo;
 use crate::steps::reorder::{Dimension, StatementSchedule};
 use crate::steps::{
     Fission, Fuse, IndexSetSplit, Interchange, PackedContraction, Parallelize, Reorder, Reverse, Skew, Tile,
     Unroll, UnrollAndJam, Vectorize,
 };
-use crate::{Applied, Policy, Reason, Refusal, legality, scan, steps};
 use oxeye_ir::testing::{Random, Sample};
 use oxeye_ir::{Affine, LoopId, Nest, OmpSchedule, Program, StmtId, SymId, Var};
 

@@ -1,10 +1,10 @@
 //! Whether a schedule keeps every dependence.
 
+use super::OriginalPair;
 use super::dependences::{joined, possible, same_accumulation};
-use super::{OriginalPair, TimeStep, contraction_of};
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
-use crate::schedule::{Schedule, Tree, leaves};
+use crate::schedule::{Schedule, TimeStep, Tree, contraction_of, leaves};
 use oxeye_ir::{Execution, LoopId, Reduction, Var};
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ fn nested(what: &str, schedule: &Schedule, outer: LoopId, how: &str) -> Reason {
 
 fn any_contraction(
     trees: &[Tree],
-    f: &dyn Fn(&crate::steps::packed_contraction::Contraction) -> bool,
+    f: &dyn Fn(&crate::schedule::packed_contraction::Contraction) -> bool,
 ) -> bool {
     trees.iter().any(|t| match t {
         Tree::Contraction(c) => f(c),

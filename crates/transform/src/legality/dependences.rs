@@ -1,6 +1,6 @@
 //! The dependences of the original nest, which [`oxeye_analysis`] finds, between the statements of a schedule.
 
-use crate::Policy;
+use crate::policy::Policy;
 use crate::schedule::space::Space;
 use crate::schedule::{MemoryAccess, Schedule, Statement};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};

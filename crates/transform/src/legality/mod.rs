@@ -14,25 +14,3 @@ mod explain;
 
 pub(crate) use check::check;
 pub(crate) use dependences::{Original, OriginalPair, accumulates, pair_system};
-
-use crate::schedule::Tree;
-use oxeye_ir::LoopId;
-
-/// When an access happens: tree positions and loops in turn, `Position` first and last.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum TimeStep {
-    Position(usize),
-    Loop(LoopId),
-}
-
-/// The contraction that computes a statement, if one does.
-pub(crate) fn contraction_of(
-    trees: &[Tree],
-    s: usize,
-) -> Option<&crate::steps::packed_contraction::Contraction> {
-    trees.iter().find_map(|tree| match tree {
-        Tree::Contraction(c) if c.statements.contains(&s) => Some(&**c),
-        Tree::Loop(b) => contraction_of(&b.body, s),
-        _ => None,
-    })
-}

@@ -6,12 +6,15 @@
 //! their structural keys.
 
 use super::shapes::Shapes;
+use crate::legality;
+use crate::order::{Level, Pair, combinations, pairs};
+use crate::policy::Policy;
 use crate::refusal::Reason;
+use crate::scan;
 use crate::schedule::Schedule;
+use crate::steps;
 use crate::steps::reorder::{Dimension, StatementSchedule};
 use crate::steps::{Reorder, Transformation};
-use crate::templates::strategies::order::{Level, Pair, combinations, pairs};
-use crate::{Policy, legality, scan, steps};
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, LoopId, Nest, Node, Program, Var};
 use std::collections::BTreeMap;
 

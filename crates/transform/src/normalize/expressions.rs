@@ -6,7 +6,7 @@
 //! coefficient share it: `0.5*(a − 2.0*b + c) + b` becomes `0.5*(a + c)`.
 
 use super::shapes::{Hash, Roles, Shapes};
-use crate::Policy;
+use crate::policy::Policy;
 use oxeye_ir::{BinaryOp, Expr, Loop, Program, ScalarType, Stmt, Types, UnaryOp, Update};
 
 /// Everything needed to put the expressions of one statement into canonical form.

@@ -8,12 +8,14 @@
 //! - *Peeled iterations* return to their loop.
 
 use super::tidy::is_reduction;
+use crate::legality;
+use crate::policy::Policy;
 use crate::scan::substitute;
 use crate::schedule::Schedule;
 use crate::schedule::space::implies;
+use crate::steps;
 use crate::steps::reorder::{Dimension, StatementSchedule};
 use crate::steps::{Reorder, Transformation};
-use crate::{Policy, legality, steps};
 use oxeye_analysis::bound_constraints;
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, Bound, Constraint, Expr, Loop, LoopId, Nest, Node, Program, Stmt,

@@ -29,8 +29,9 @@ mod scalars;
 mod shapes;
 mod tidy;
 
+use crate::policy::Policy;
+use crate::scan;
 use crate::schedule::Schedule;
-use crate::{Policy, scan};
 use form::Nameless;
 use oxeye_ir::{Array, DataflowGraph, Execution, Nest, Node, Program, Region, Storage, SymId};
 use shapes::Shapes;

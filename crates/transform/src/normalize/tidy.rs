@@ -6,7 +6,7 @@
 
 use super::expressions::Canonical;
 use super::shapes::Shapes;
-use crate::Policy;
+use crate::policy::Policy;
 use crate::scan::substitute;
 use oxeye_ir::{
     Affine, Bound, BoundTerm, Expr, Loop, Nest, Node, Program, Stmt, StmtId, Storage, Update, Var,

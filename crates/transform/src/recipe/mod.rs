@@ -6,12 +6,10 @@
 mod affine;
 mod json;
 mod names;
-mod stored;
 mod text;
 mod words;
 mod written;
 
-pub use stored::{STORED_RECIPE_FORMAT, StoredRecipe};
 pub use text::RecipeError;
 pub use written::WrittenRecipe;
 

@@ -12,8 +12,8 @@
 use super::names::Names;
 use super::words::{Words, number};
 use super::{Recipe, affine};
+use crate::schedule::packed_contraction::Blocks;
 use crate::steps::argument::{Argument, Kind};
-use crate::steps::packed_contraction::Blocks;
 use crate::steps::registry::TransformationInfo;
 use crate::steps::reorder::{Dimension, StatementSchedule};
 use crate::steps::{TRANSFORMATIONS, Transformation};

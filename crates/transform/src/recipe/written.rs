@@ -3,8 +3,8 @@
 use super::names::Names;
 use super::text::{RecipeError, print, read_steps};
 use super::{Recipe, json};
-use crate::Policy;
 use crate::normalize::normalize_nest;
+use crate::policy::Policy;
 use crate::refusal::{Reason, Refusal, RefusalKind};
 use crate::schedule::{Schedule, Tree, leaves};
 use crate::steps::argument::Renaming;

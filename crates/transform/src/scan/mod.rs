@@ -4,6 +4,7 @@
 //! (Fourier–Motzkin); what a statement's own domain demands beyond the loops around it becomes a guard.
 
 mod conditions;
+mod packed_contraction;
 mod rewrite;
 mod scalar_replacement;
 mod storage;

@@ -5,8 +5,8 @@
 //! of many elements lie apart (after distribution), an array over the iterators that tell them apart. The same is done for
 //! a temporary of the whole nest, which otherwise stays as it is.
 
-use crate::legality::contraction_of;
 use crate::refusal::Reason;
+use crate::schedule::contraction_of;
 use crate::schedule::space::{Space, implies, project};
 use crate::schedule::{MemoryAccess, Schedule, Statement};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};

@@ -5,13 +5,14 @@
 //! the new ones) and *domain* (constraints on the new ones). [`crate::legality`] compares the tree's order with the
 //! original one; [`crate::scan`] turns the tree back into an IR nest with explicit bounds.
 
+pub(crate) mod packed_contraction;
 pub(crate) mod space;
 mod statement;
 mod tree;
 
 pub(crate) use crate::legality::Original;
 pub(crate) use statement::{MemoryAccess, OriginalTime, Statement};
-pub(crate) use tree::{LoopNode, Tree, all_leaves, leaves};
+pub(crate) use tree::{LoopNode, TimeStep, Tree, all_leaves, contraction_of, leaves};
 
 use indexmap::IndexMap;
 use oxeye_ir::{Affine, Array, ArrayId, Expr, Form, LoopId, Nest, Program, ScalarType, StmtId, Storage};

@@ -1,6 +1,6 @@
 //! The tree that orders a schedule's statements.
 
-use crate::steps::packed_contraction::Contraction;
+use super::packed_contraction::Contraction;
 use oxeye_ir::{Execution, LoopId};
 
 /// A node of the schedule tree.
@@ -36,4 +36,20 @@ pub(crate) fn leaves(tree: &Tree) -> Vec<usize> {
 /// Statement indices under several trees, in order.
 pub(crate) fn all_leaves(trees: &[Tree]) -> Vec<usize> {
     trees.iter().flat_map(leaves).collect()
+}
+
+/// When an access happens: tree positions and loops in turn, `Position` first and last.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum TimeStep {
+    Position(usize),
+    Loop(LoopId),
+}
+
+/// The contraction that computes a statement, if one does.
+pub(crate) fn contraction_of(trees: &[Tree], s: usize) -> Option<&Contraction> {
+    trees.iter().find_map(|tree| match tree {
+        Tree::Contraction(c) if c.statements.contains(&s) => Some(&**c),
+        Tree::Loop(b) => contraction_of(&b.body, s),
+        _ => None,
+    })
 }

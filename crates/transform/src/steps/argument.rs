@@ -1,8 +1,8 @@
 //! Arguments of steps as values, and what parameters ask of them.
 
-use super::packed_contraction::Blocks;
 use super::reorder::{Dimension, StatementSchedule};
 use crate::refusal::Reason;
+use crate::schedule::packed_contraction::Blocks;
 use oxeye_ir::{Affine, LoopId, OmpSchedule, StmtId, Var};
 
 /// An argument of a step.

@@ -8,7 +8,7 @@
 
 use super::argument::Kind;
 use super::registry::{Step, step};
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, LoopId};

@@ -6,7 +6,7 @@
 
 use super::argument::Kind;
 use super::registry::{Step, step};
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{Schedule, Tree};
 use oxeye_ir::{Affine, Constraint, LoopId, Node};

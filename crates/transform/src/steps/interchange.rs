@@ -7,7 +7,7 @@
 
 use super::argument::Kind;
 use super::registry::{Step, step};
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree};
 use oxeye_ir::LoopId;

@@ -11,7 +11,7 @@ pub(crate) mod registry;
 
 pub(crate) use check::all_loops;
 
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{LoopNode, Schedule, Tree};
 use argument::{Argument, Renaming};

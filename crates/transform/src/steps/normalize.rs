@@ -8,7 +8,7 @@
 //! step: a schedule that other steps have edited is no nest yet.
 
 use super::registry::{Step, step};
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::Schedule;
 

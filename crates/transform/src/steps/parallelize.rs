@@ -8,8 +8,8 @@
 
 use super::argument::Kind;
 use super::registry::{Step, step};
-use crate::Policy;
 use crate::legality;
+use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree, all_leaves};
 use oxeye_ir::{ArrayId, Execution, Expr, LoopId, OmpSchedule, Reduction, Update};

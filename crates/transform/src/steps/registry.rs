@@ -4,7 +4,7 @@
 //! the step's own file adds how it edits a schedule ([`Step`]).
 
 use super::argument::{Argument, Kind};
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::schedule::Schedule;
 

@@ -10,7 +10,7 @@
 
 use super::argument::Kind;
 use super::registry::{Step, step};
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{LoopNode, Schedule, Tree};
 use oxeye_ir::{Affine, Constraint, Execution, LoopId, ScalarType, StmtId, Var};

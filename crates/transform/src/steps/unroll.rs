@@ -7,7 +7,7 @@
 use super::argument::Kind;
 use super::registry::{Step, step};
 use super::tile;
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::schedule::Schedule;
 use oxeye_ir::{Execution, LoopId};

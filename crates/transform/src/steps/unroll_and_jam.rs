@@ -9,7 +9,7 @@ use super::argument::Kind;
 use super::registry::{Step, step};
 use super::unroll::MAX_FACTOR;
 use super::{interchange, tile};
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::Schedule;
 use oxeye_ir::{Execution, LoopId};

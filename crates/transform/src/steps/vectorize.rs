@@ -9,7 +9,7 @@
 use super::argument::Kind;
 use super::parallelize::needed_reductions;
 use super::registry::{Step, step};
-use crate::Policy;
+use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree};
 use oxeye_ir::{Execution, LoopId};

@@ -1,15 +1,21 @@
 //! Templates made into recipes for one nest on one machine.
 
+use super::machine::Machine;
+use super::strategies::builder::Builder;
+use super::strategies::{contraction, factor, split, stencil, tile};
+use super::template::{
+    Base, BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads,
+};
 use super::unfit::Unfit;
-use super::{Base, BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads};
+use crate::normalize::{Change, normalize_nest};
+use crate::order::{self, Preference};
+use crate::policy::Policy;
+use crate::recipe::Recipe;
 use crate::refusal::Reason;
+use crate::scan;
 use crate::schedule::Schedule;
 use crate::steps::Transformation;
 use crate::steps::{Normalize, Reorder};
-use crate::templates::strategies::builder::Builder;
-use crate::templates::strategies::order::{self, Preference};
-use crate::templates::strategies::{contraction, factor, split, stencil, tile};
-use crate::{Change, Machine, Policy, Recipe, normalize_nest, scan};
 use oxeye_ir::{LoopId, Nest, Program};
 use std::collections::BTreeMap;
 
@@ -21,6 +27,22 @@ pub fn templates(program: &Program, nest: &Nest, machine: &Machine, policy: Poli
 /// Nests with more statements than this are not brought into normal form to be tuned: asking for every pair of statements,
 /// whether one depends on the other, after every step would take minutes.
 pub const MOST_NORMAL_STATEMENTS: usize = 40;
+
+impl Template {
+    /// The recipe for a nest on a machine. For several templates and one nest, [`Instantiator`] does less work.
+    ///
+    /// # Errors
+    /// Why there is none: the template does not fit the nest, or cannot be proved legal.
+    pub fn instantiate(
+        &self,
+        program: &Program,
+        nest: &Nest,
+        machine: &Machine,
+        policy: Policy,
+    ) -> Result<Recipe, Unfit> {
+        Instantiator::new(program, nest, machine, policy).instantiate(self)
+    }
+}
 
 /// Instantiates templates for one nest on one machine; what several have in common is done once.
 pub struct Instantiator<'a> {

@@ -1,6 +1,6 @@
 //! Templates near a template: one parameter changed, one step away.
 
-use super::{
+use super::template::{
     Base, BlockShape, Cache, Capped, Independent, Lanes, Loops, Order, Registers, STRIP, Share, Shares,
     Strategy, Template, Threads,
 };

@@ -1,6 +1,6 @@
 //! The panel: templates that every nest is measured with, so that nests can be compared by how they respond.
 
-use super::{
+use super::template::{
     Base, BlockShape, Cache, Independent, Lanes, Loops, Order, Registers, Share, Shares, Strategy, Template,
     Threads,
 };
@@ -22,7 +22,7 @@ const IN_LANES: Order = ranked(0, Independent::Innermost, true);
 const HALF_L1: Option<Share> = Some(Share { cache: Cache::L1, divisor: 2 });
 const HALF_L2: Option<Share> = Some(Share { cache: Cache::L2, divisor: 2 });
 const TEAM: Threads = Threads::Outer(Shares::Fitting);
-const STRIPS: Threads = Threads::Strips { width: super::STRIP };
+const STRIPS: Threads = Threads::Strips { width: super::template::STRIP };
 const WIDE: BlockShape =
     BlockShape { registers: Some(Registers { rows: 12, vectors: 1 }), ..BlockShape::USUAL };
 

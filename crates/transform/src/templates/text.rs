@@ -1,6 +1,6 @@
 //! Templates as text: words with a space between them, see the [module](super).
 
-use super::{
+use super::template::{
     Base, BlockShape, Cache, Capped, Independent, Lanes, Loops, Order, Registers, Share, Shares, Strategy,
     Template, Threads,
 };

@@ -1,14 +1,18 @@
 //! Recipes in the making: steps that have been judged, and the strategies for threads and vector lanes.
 
+use super::contraction;
 use super::tree::{contains_contraction, innermost_loops, parent_of, top_loops};
-use super::{Machine, contraction, order};
+use crate::legality;
+use crate::order;
+use crate::policy::Policy;
 use crate::refusal::Reason;
+use crate::scan;
 use crate::schedule::{Schedule, Tree, all_leaves};
 use crate::steps::Transformation;
 use crate::steps::{self, perfect_chain};
 use crate::steps::{Interchange, PackedContraction, Parallelize, Tile, Vectorize};
-use crate::templates::{BlockShape, Shares};
-use crate::{Policy, legality, scan};
+use crate::templates::machine::Machine;
+use crate::templates::template::{BlockShape, Shares};
 use oxeye_ir::{Execution, LoopId, OmpSchedule};
 
 /// Iterations of a loop without loops inside that a thread takes at a time.

@@ -1,9 +1,9 @@
 //! Which statements could be contractions, and in blocks of which sizes.
 
-use super::Machine;
 use crate::schedule::Schedule;
-use crate::steps::packed_contraction::Blocks;
-use crate::templates::{BlockShape, Registers, Share};
+use crate::schedule::packed_contraction::Blocks;
+use crate::templates::machine::Machine;
+use crate::templates::template::{BlockShape, Registers, Share};
 use oxeye_ir::{Affine, LoopId, Update};
 
 /// Statements that could be contractions: row, column and depth loops among their own.

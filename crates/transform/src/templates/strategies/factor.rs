@@ -4,12 +4,12 @@
 //! rows of a block first, then one contraction that updates all that lies behind the block in both directions.
 
 use super::builder::Builder;
-use super::order::{self, Preference};
 use super::tree::{next_sibling, parent_of, top_loops};
+use crate::order::{self, Preference};
 use crate::schedule::{Tree, all_leaves};
 use crate::steps::{Fission, IndexSetSplit, Reorder, Tile};
+use crate::templates::template::{BlockShape, Shares};
 use crate::templates::unfit::Unfit;
-use crate::templates::{BlockShape, Shares};
 use oxeye_ir::{Affine, LoopId};
 
 /// How many loop orders to look through for one with the elimination loop outermost.

@@ -10,7 +10,7 @@ use crate::legality::pair_system;
 use crate::schedule::Schedule;
 use crate::steps::reorder::{Dimension, StatementSchedule};
 use crate::steps::{Fission, Interchange, Parallelize, Reorder, Skew, Tile};
-use crate::templates::Shares;
+use crate::templates::template::Shares;
 use crate::templates::unfit::Unfit;
 use oxeye_analysis::omega::{Feasibility, Limit, feasible};
 use oxeye_ir::{Affine, LoopId};

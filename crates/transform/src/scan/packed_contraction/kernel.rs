@@ -1,8 +1,8 @@
 //! The register tile: accumulators loaded, updated over the depth of a block, and stored.
 
-use super::Part;
 use super::layout::{Extent, Layout, assign, counted, extreme, zero};
 use crate::scan::{bounds_from, guarded};
+use crate::schedule::packed_contraction::Part;
 use oxeye_ir::{Access, Affine, ArrayId, Bound, BoundTerm, Constraint, Execution, Expr, Node, Update, Var};
 
 impl Layout<'_> {

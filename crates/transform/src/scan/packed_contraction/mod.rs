@@ -1,10 +1,14 @@
 //! The explicit loops of a contraction: block loops, packing, the register tile.
 
-use super::layout::{Extent, Layout, Limits, Packed, counted, extreme};
-use super::operands::Shape;
-use super::{Blocks, Contraction, Part};
+mod kernel;
+mod layout;
+mod packing;
+
+use self::layout::{Extent, Layout, Limits, Packed, counted, extreme};
 use crate::refusal::Reason;
 use crate::scan::{Generator, guarded};
+use crate::schedule::packed_contraction::Shape;
+use crate::schedule::packed_contraction::{Blocks, Contraction, Part};
 use oxeye_ir::{
     Affine, ArrayId, Bound, Constraint, Execution, Expr, LoopId, Node, OmpSchedule, ScalarType, Storage,
 };

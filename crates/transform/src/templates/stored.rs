@@ -1,7 +1,7 @@
 //! Recipes as they are remembered.
 
-use super::Recipe;
-use crate::templates::Template;
+use super::template::Template;
+use crate::recipe::Recipe;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the form that remembered recipes have: JSON of a [`StoredRecipe`].

@@ -5,11 +5,11 @@ use crate::schedule::{Schedule, Statement};
 use oxeye_ir::{Affine, BinaryOp, Expr, LoopId, ScalarType, UnaryOp};
 
 /// What makes up the value, by dependence on row, column and depth.
-pub(super) struct Shape<'a> {
-    pub(super) statement: &'a Statement,
-    pub(super) row: LoopId,
-    pub(super) column: LoopId,
-    pub(super) depth: LoopId,
+pub(crate) struct Shape<'a> {
+    pub(crate) statement: &'a Statement,
+    pub(crate) row: LoopId,
+    pub(crate) column: LoopId,
+    pub(crate) depth: LoopId,
 }
 
 impl Shape<'_> {
@@ -41,7 +41,7 @@ impl Shape<'_> {
 
     /// Largest subexpressions that belong to one side, in evaluation order; `None` if one joins rows and columns
     /// in an index.
-    pub(super) fn operands<'e>(&self, e: &'e Expr, found: &mut Vec<(Part, &'e Expr)>) -> Option<()> {
+    pub(crate) fn operands<'e>(&self, e: &'e Expr, found: &mut Vec<(Part, &'e Expr)>) -> Option<()> {
         match self.part(e) {
             Part::Outer => Some(()),
             side @ (Part::Rows | Part::Columns) => {
@@ -64,7 +64,7 @@ impl Shape<'_> {
     }
 
     /// Whether the value is zero whenever every operand of this side is.
-    pub(super) fn vanishes(&self, e: &Expr, side: Part) -> bool {
+    pub(crate) fn vanishes(&self, e: &Expr, side: Part) -> bool {
         match self.part(e) {
             part if part == side => true,
             Part::Mixed => match e {
@@ -81,7 +81,7 @@ impl Shape<'_> {
 }
 
 /// Whether arithmetic in the expression is done in this floating type; integers occur as its operands only.
-pub(super) fn has_type(schedule: &Schedule, e: &Expr, ty: ScalarType) -> bool {
+pub(crate) fn has_type(schedule: &Schedule, e: &Expr, ty: ScalarType) -> bool {
     match e {
         Expr::Affine(_) => true,
         Expr::Float { ty: own, .. } => *own == ty,

@@ -1,8 +1,8 @@
 //! What the loops of a contraction are made from: ranges of rows, columns and depth, packed operands, counters.
 
-use super::{Blocks, Contraction, Part};
 use crate::refusal::Reason;
 use crate::scan::bounds_from;
+use crate::schedule::packed_contraction::{Blocks, Contraction, Part};
 use crate::schedule::space::{gist, project};
 use crate::schedule::{Schedule, Statement};
 use oxeye_ir::{

@@ -5,8 +5,8 @@
 //! its own. Unlike there, each statement may bring any of its iterators to the level, so that an imperfect nest such as
 //! LU can be turned inside out. Which one is a matter of cost (Carr, McKinley and Tseng, 1994) and of parallelism.
 
-use crate::Policy;
 use crate::legality::{accumulates, pair_system};
+use crate::policy::Policy;
 use crate::schedule::Schedule;
 use crate::schedule::space::{Space, implies, project};
 use crate::steps::reorder::{Dimension, StatementSchedule};

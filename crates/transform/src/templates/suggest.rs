@@ -1,0 +1,60 @@
+//! Recipes worth trying for a nest, from its dependences, its strides and the sizes of the caches: the templates that fit
+//! it, best guess first.
+
+use super::instantiate::Instantiator;
+use super::machine::Machine;
+use super::template::Template;
+use super::unfit::Unfit;
+use crate::policy::Policy;
+use crate::recipe::Recipe;
+use oxeye_ir::{Nest, Program};
+
+/// A recipe to try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// A short name, different from those of the other suggestions.
+    pub name: String,
+    /// What it was made from.
+    pub template: Template,
+    /// The recipe, every step of which has been found legal.
+    pub recipe: Recipe,
+}
+
+/// Recipes to try, best guess first, and what was found impossible on the way.
+#[derive(Clone, Debug, Default)]
+pub struct Suggestions {
+    /// No two have the same recipe, and none is empty.
+    pub recipes: Vec<Suggestion>,
+    /// Reasons, in words for a C programmer.
+    pub refused: Vec<String>,
+}
+
+/// Recipes for a nest: all [templates](super::templates) worth trying, instantiated.
+pub fn suggest(program: &Program, nest: &Nest, machine: &Machine, policy: Policy) -> Suggestions {
+    let mut instantiator = Instantiator::new(program, nest, machine, policy);
+    let mut found = Suggestions::default();
+    if !instantiator.has_loops() {
+        found.refused.push("no loop of the nest has bounds that can be analysed".into());
+        return found;
+    }
+    for template in instantiator.templates() {
+        let strategy = template.strategy_title();
+        let parts = instantiator.refused_parts(&template);
+        found.refused.extend(parts.into_iter().map(|reason| format!("{strategy}: {reason}")));
+        match instantiator.instantiate(&template) {
+            Ok(recipe) => {
+                if !recipe.steps.is_empty() && found.recipes.iter().all(|s| s.recipe != recipe) {
+                    found.recipes.push(Suggestion { name: template.title(), template, recipe });
+                }
+            }
+            Err(Unfit::Inapplicable(_)) => {}
+            Err(Unfit::Refused(reasons)) => {
+                found.refused.extend(reasons.into_iter().map(|reason| format!("{strategy}: {reason}")));
+            }
+            Err(Unfit::Unwritable(reason)) => found.refused.push(format!("{}: {reason}", template.title())),
+        }
+    }
+    found.refused.sort();
+    found.refused.dedup();
+    found
+}
