@@ -53,7 +53,7 @@ mod vector;
 pub use arguments::{Argument, ArgumentOf, arguments};
 pub use capture::{Site, instrument, replay_unit, splice, tuned_file};
 pub use prelude::prelude;
-pub use render::{RenderOptions, render_nest};
+pub use render::{RenderOptions, commented, render_nest};
 
 /// Why a nest has no rendering.
 #[derive(Debug, thiserror::Error)]

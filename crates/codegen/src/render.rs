@@ -59,7 +59,6 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         in_parallel: false,
         in_simd: false,
     };
-    r.comment();
     let mut condition = None;
     if let Some(test) = test {
         r.lines(test.declarations);
@@ -95,7 +94,23 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
             r.lines(memory.frees());
         }
     }
-    Ok(r.finish())
+    Ok(commented(&r.finish(), &options.comment, options.indent))
+}
+
+/// A rendered block with a comment at its top. `indent` is that of [`RenderOptions`].
+pub fn commented(block: &str, comment: &[String], indent: usize) -> String {
+    let lines: Vec<String> = comment.iter().flat_map(|l| l.lines()).map(|l| l.replace("*/", "* /")).collect();
+    let (Some(body), false) = (block.strip_prefix("{\n"), lines.is_empty()) else { return block.to_owned() };
+    let columns = " ".repeat(indent + 4);
+    let mut text = String::from("{\n");
+    for (k, line) in lines.iter().enumerate() {
+        let start = if k == 0 { "/* " } else { " * " };
+        let end = if k + 1 == lines.len() { " */" } else { "" };
+        text += &columns;
+        text += format!("{start}{line}{end}").trim_end();
+        text.push('\n');
+    }
+    text + body
 }
 
 /// What the renderer takes for granted.
@@ -153,17 +168,6 @@ impl Renderer<'_> {
         text += &" ".repeat(self.options.indent);
         text.push('}');
         text
-    }
-
-    fn comment(&mut self) {
-        let lines: Vec<String> =
-            self.options.comment.iter().flat_map(|l| l.lines()).map(|l| l.replace("*/", "* /")).collect();
-        let n = lines.len();
-        for (k, line) in lines.into_iter().enumerate() {
-            let start = if k == 0 { "/* " } else { " * " };
-            let end = if k + 1 == n { " */" } else { "" };
-            self.line(format!("{start}{line}{end}").trim_end().to_owned());
-        }
     }
 
     fn top(&mut self, items: &[Item]) -> Result<(), CodegenError> {

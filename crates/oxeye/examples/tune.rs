@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p oxeye --example tune -- benchmarks/kernels/gemm.c`
 
-use oxeye::{Compiler, Options, Recipe, Silent, Transformation, Tuner};
+use oxeye::{Compiler, Options, Recipe, Session, Silent, Standing};
+use oxeye::{capture, emit, measure, propose, read, report};
 use oxeye_transform::steps::Parallelize;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,20 +11,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = Options::new(&file);
     let command = ["gcc", "-O3", "-march=native", "-ffast-math", "-lm"].map(String::from);
     options.compiler = Compiler::from_words(&command, file.as_ref());
-    let tuner = Tuner::new(&options, &Silent)?;
+    let session = Session::new(&options, &Silent)?;
 
-    let mut captured = tuner.capture(tuner.read()?)?;
-    captured.choose(|nest, _| nest.share.unwrap_or(1.0) > 0.1);
-    let mut candidates = tuner.candidates(captured)?;
-    for nest_idx in 0..candidates.nests.len() {
-        let Some(at) = candidates.outermost_loop(nest_idx) else { continue };
-        let mine = Recipe {
-            steps: vec![Transformation::Parallelize(Parallelize { at, omp_schedule: Default::default() })],
-        };
-        candidates.add(&tuner, nest_idx, "my own", mine);
+    let unit = read(&session)?;
+    let mut captured = capture(&session, unit)?;
+    captured.choose(|nest, _| nest.calls.share.unwrap_or(1.0) > 0.1);
+    let mut proposed = propose(&session, captured)?;
+    for nest_idx in 0..proposed.workpiece.nests.len() {
+        let nest = &proposed.workpiece.nests[nest_idx];
+        let Some(at) = nest.outermost_loop(&proposed.workpiece.unit) else { continue };
+        if nest.standing == Standing::Tuned {
+            let mine = Recipe { steps: vec![Parallelize { at, omp_schedule: Default::default() }.into()] };
+            proposed.add(&session, nest_idx, "my own", mine);
+        }
     }
-    let emitted = tuner.emit(tuner.measure(candidates)?)?;
-    emitted.write()?;
-    println!("{}", emitted.report().to_json());
+    let measured = measure(&session, proposed)?;
+    let emitted = emit(&session, measured)?;
+    emitted.write(&session)?;
+    println!("{}", report(&session, &emitted).to_json());
     Ok(())
 }

@@ -1,8 +1,18 @@
 //! Tunes the loop nests of C programs: the pipeline as a library.
 //!
-//! [`optimize`] is the whole of it. It is the composition of one function a stage, each returning a new value:
-//! [`Tuner::read`] → [`Unit`], [`Tuner::capture`] → [`Captured`], [`Tuner::candidates`] → [`Candidates`],
-//! [`Tuner::measure`] → [`Measured`], [`Tuner::emit`] → [`Emitted`], [`Emitted::report`] → [`Report`].
+//! [`optimize()`] is the whole of it, the composition of one function a stage, each returning a new named type. Inside a
+//! [`Session`], which is what the run was asked and what it runs on, everything that is known of a nest is in one place
+//! ([`TunedNest`]) and grows from stage to stage:
+//!
+//! | stage | returns |
+//! |---|---|
+//! | [`read`] | [`Unit`], the functions of the file with their nests |
+//! | [`capture()`] | [`Captured`], what the nests are called with |
+//! | [`propose`] | [`Proposed`], schedules to try, each proved legal and rendered |
+//! | [`measure`] | [`Measured`], what became of each, and the winners |
+//! | [`second_round`] | [`Measured`], with the nests that were too short to matter before others became fast |
+//! | [`emit`] | [`Emitted`], the tuned file, and the whole program before and after |
+//! | [`report`] | [`Report`] |
 //!
 //! ```
 //! use oxeye::{Compiler, Options, Silent};
@@ -42,45 +52,46 @@
 //! It prints nothing and parses no command line; a [`Progress`] hears what happens. It never overwrites the input
 //! unless told to by name, and writes files whole or not at all.
 
+mod budget;
 mod commands;
 mod knowledge;
 mod machine;
+mod nest;
+mod parallel;
+mod random;
 mod request;
+mod schedule;
 mod search;
 mod session;
 mod stages;
 mod transfer;
+mod workshop;
 
-pub use commands::explain::{
+pub use commands::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
-    NestExplanation, RefusalExplanation, TrialExplanation, explain,
+    NestExplanation, PROFILE_SCHEMA, ProfileOptions, ProfileReport, RefusalExplanation, SkippedNest,
+    TrialExplanation, explain, optimize, optimize_and_learn, profile, replay, search,
 };
-pub use commands::profile::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest, profile};
-pub use commands::replay::replay;
-pub use knowledge::describe::{Embedder, NestDescription};
-pub use knowledge::shipped::{shipped_embedder, shipped_recipes};
-pub use machine::sizes::Sizes;
+pub use knowledge::{
+    Embedder, NestDescription, NoEncoder, Undescribed, UnreadableRecipe, recipe_text, shipped_embedder,
+    shipped_recipes, stored_recipe,
+};
+pub use machine::{HostReport, Sizes};
+pub use nest::{Calls, Place, ProgramRun, Standing, TunedNest, Workpiece};
 pub use oxeye_frontend::Unit;
 pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
-pub use request::compiler::Compiler;
-pub use request::error::Error;
-pub use request::files::{check_writable, write_atomically};
-pub use request::options::{DonorSearch, FpPolicy, Knowledge, Options, default_output};
-pub use request::progress::{Event, Phase, Progress, Silent};
-pub use request::recipe_file::{NestRecipe, RECIPE_SCHEMA, RecipeFile};
-pub use search::{
-    ComparedMethod, NestSearchReport, SEARCH_SCHEMA, SearchOptions, SearchReport, search, trial_recipes,
+pub use parallel::Panicked;
+pub use request::{
+    Compiler, DonorSearch, Error, Event, FpPolicy, Knowledge, NestRecipe, Options, Phase, Progress,
+    RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, Silent, check_writable, default_output, write_atomically,
 };
-pub use session::{Tuner, interrupt, optimize, optimize_and_learn};
-pub use stages::capture::{Captured, CapturedNest, ProgramRun};
-pub use stages::emit::Emitted;
-pub use stages::measure::select::Winner;
-pub use stages::measure::{Measured, MeasuredNest, Trial};
-pub use stages::propose::{Candidate, CandidateState, Candidates, NestCandidates};
-pub use stages::record::{recipe_text, stored_recipe};
-pub use stages::report::{
-    BuildReport, DiagnosticReport, FpReport, HostReport, NestReport, ProgramReport, REPORT_SCHEMA, Report,
-    TrialReport, Verdict,
+pub use schedule::{Choice, Proved, Schedule, Timing, Trial, Unproved, Verdict};
+pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};
+pub use session::{Session, interrupt};
+pub use stages::{
+    BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, Measured, NestReport,
+    NestSearchReport, ProgramReport, Proposed, Report, SearchReport, TrialReport, capture, emit, measure,
+    propose, read, report, second_round,
 };
-pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Choice, Donor, DonorTrial};
+pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};

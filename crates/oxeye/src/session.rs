@@ -1,78 +1,45 @@
-//! What all stages share, and the pipeline itself.
+//! One run: what it was asked, what it runs on, and what it knows. Every stage is a function of a session and of what the
+//! stage before it returned.
 
-use crate::knowledge::{shipped, store::Recipes};
-use crate::machine::description as machine;
-use crate::request::files;
-use crate::stages::capture::complaint;
-use crate::stages::record;
-use crate::stages::report::HostReport;
-use crate::{Embedder, Emitted, Error, Event, Options, Phase, Progress, Report};
-use oxeye_database::{NewEntry, Origin};
-use oxeye_frontend::{ReadOptions, Unit, read_c};
+use crate::knowledge::{Embedder, KnownNests, NestDescription, Undescribed};
+use crate::machine::{HostReport, detect, vector};
+use crate::request::{Error, Event, FpPolicy, Options, Phase, Progress, Setback, files};
+use crate::schedule::Rendering;
+use crate::workshop::{Workshop, complaint};
+use oxeye_database::Context;
+use oxeye_embed::HostVector;
 use oxeye_host::{Effort, HostProfile};
-use oxeye_measure::{CompileJob, Compiler, Replay, ReplayOptions, WorkDir, kill_everything};
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use oxeye_ir::{Nest, Program, SymId};
+use oxeye_measure::{MeasureError, Rejection, Tolerance, kill_everything};
+use oxeye_transform::{Machine, Policy};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Tunes the loop nests of `options.file` and writes the tuned file. If nothing faster is found, the tuned file is the
-/// input byte for byte, and the report says why.
-///
-/// # Errors
-/// If the run cannot be done; no file is written then.
-pub fn optimize(options: &Options, progress: &dyn Progress) -> Result<Report, Error> {
-    let tuner = Tuner::new(options, progress)?;
-    let report = tuner.pipeline().map(|emitted| emitted.report());
-    report.map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
-}
-
-/// The same as [`optimize`], and every trial, failures included, for a recipe database.
-///
-/// # Errors
-/// As [`optimize`].
-pub fn optimize_and_learn(
-    options: &Options,
-    progress: &dyn Progress,
-) -> Result<(Report, Vec<NewEntry>), Error> {
-    let tuner = Tuner::new(options, progress)?;
-    let found = tuner.pipeline().map(|emitted| (emitted.report(), record::entries(&emitted, Origin::Learn)));
-    found.map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
-}
-
-/// Kills every child process of a run in progress. For a signal handler; the run itself must be told through
-/// [`Progress::cancelled`].
-pub fn interrupt() {
-    kill_everything();
-}
-
-/// One run: its options, its compiler, the machine, and a folder for everything temporary.
-pub struct Tuner<'a> {
+/// One run: its options, the machine, the compiler, and what is known of other nests.
+pub struct Session<'a> {
     pub(crate) options: &'a Options,
     pub(crate) progress: &'a dyn Progress,
-    pub(crate) compiler: Compiler,
+    pub(crate) workshop: Workshop,
     pub(crate) host: HostReport,
     /// What this machine can do; `None` where it could not be measured.
     pub(crate) host_profile: Option<HostProfile>,
-    /// What makes vectors of nests, or why nothing does.
-    pub(crate) embedder: Result<&'static Embedder, String>,
-    /// What is known of other nests, if the run may look.
-    pub(crate) recipes: Option<Recipes>,
-    pub(crate) work: WorkDir,
-    /// What nests are replayed with, once it is built.
-    replay: OnceLock<Replay>,
+    pub(crate) known: KnownNests,
     /// Threads of the emitted code, as far as the compiler can.
     pub(crate) threads: u32,
     /// Sentences on the run as a whole.
     pub(crate) notes: Vec<String>,
-    /// Beginning of the run.
-    pub(crate) start: Instant,
-    /// Nanoseconds that the user's program has run.
-    program_ns: AtomicU64,
-    source_folder: PathBuf,
+    time: RunTime,
 }
 
-impl<'a> Tuner<'a> {
+/// How long a run takes, and its programs.
+struct RunTime {
+    start: Instant,
+    /// Nanoseconds that the user's program has run.
+    program_ns: AtomicU64,
+}
+
+impl<'a> Session<'a> {
     /// Looks at the machine and the compiler, and checks that the results can be written.
     ///
     /// # Errors
@@ -92,42 +59,33 @@ impl<'a> Tuner<'a> {
     /// # Errors
     /// If the file is not there, or the compiler is missing.
     pub fn for_reading(options: &'a Options, progress: &'a dyn Progress) -> Result<Self, Error> {
-        let start = Instant::now();
+        let time = RunTime { start: Instant::now(), program_ns: AtomicU64::new(0) };
         files::check_readable(&options.file)?;
-        let compiler = Compiler::new(&options.compiler.command, &options.compiler.args);
-        compiler.version()?;
-        let folder = match options.file.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut tuner = Self {
+        let workshop = Workshop::new(options)?;
+        let mut notes = Vec::new();
+        let mut session = Self {
             options,
             progress,
-            host: machine::detect(&compiler, None),
+            host: detect(&workshop.compiler, None),
+            workshop,
             host_profile: None,
-            compiler,
-            embedder: shipped::shipped_embedder().map_err(|error| error.to_string()),
-            recipes: None,
-            work: WorkDir::new()?,
-            replay: OnceLock::new(),
+            known: KnownNests::open(&options.knowledge, &mut notes)?,
             threads: options.threads.max(1),
-            notes: Vec::new(),
-            start,
-            program_ns: AtomicU64::new(0),
-            source_folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
+            notes,
+            time,
         };
-        tuner.recipes = Recipes::open(&options.knowledge, &mut tuner.notes)?;
-        tuner.find_openmp()?;
-        tuner.know_machine()?;
-        Ok(tuner)
+        session.find_openmp()?;
+        session.know_machine()?;
+        Ok(session)
     }
 
     /// Takes the kept profile of this machine, or measures one briefly.
     fn know_machine(&mut self) -> Result<(), Error> {
         self.enter(Phase::Machine)?;
-        match oxeye_host::load_or_measure(Effort::Brief, Some(&self.compiler.bare()), &mut |_| {}) {
+        let compiler = self.workshop.compiler.bare();
+        match oxeye_host::load_or_measure(Effort::Brief, Some(&compiler), &mut |_| {}) {
             Ok(profile) => {
-                self.host = machine::detect(&self.compiler, Some(&profile));
+                self.host = detect(&self.workshop.compiler, Some(&profile));
                 self.host_profile = Some(profile);
             }
             Err(error) => self.notes.push(format!("the machine could not be measured: {error}")),
@@ -135,28 +93,31 @@ impl<'a> Tuner<'a> {
         self.check_cancelled()
     }
 
-    fn pipeline(&self) -> Result<Emitted<'_>, Error> {
-        let unit = self.read()?;
-        let captured = self.capture(unit)?;
-        let candidates = self.candidates(captured)?;
-        let measured = self.measure(candidates)?;
-        let emitted = self.emit(measured)?;
-        emitted.write()?;
-        Ok(emitted)
-    }
-
-    /// Stage 1: the file as functions of loop nests. What cannot be read is told to the progress and kept.
-    ///
-    /// # Errors
-    /// If the compiler does not preprocess the file, or it is not C.
-    pub fn read(&self) -> Result<Unit, Error> {
-        self.enter(Phase::Reading)?;
-        let unit = read_c(&self.options.file, &read_options(self.options))?;
-        for diagnostic in &unit.diagnostics {
-            let text = diagnostic.render(&unit.path, &unit.source);
-            self.progress.event(Event::Diagnostic(&text));
+    /// Falls back to one thread where the compiler cannot link OpenMP.
+    fn find_openmp(&mut self) -> Result<(), Error> {
+        if self.threads == 1 {
+            return Ok(());
         }
-        Ok(unit)
+        let own = std::iter::once(self.options.file.as_path()).chain(self.options.compiler.sources());
+        let flag = self.workshop.openmp_flag();
+        if let (Some(source), Some(flag)) = (own.into_iter().find(|s| has_openmp(s)), flag) {
+            self.threads = 1;
+            self.notes.push(format!(
+                "{} has OpenMP directives, which {flag} would switch on, so one thread is used; give {flag} to use more",
+                source.display()
+            ));
+            return Ok(());
+        }
+        if let Err(error) = self.workshop.try_openmp() {
+            self.check_cancelled()?;
+            let why = complaint(&error.to_string());
+            self.threads = 1;
+            self.notes.push(format!(
+                "{} cannot build OpenMP code ({why}), so one thread is used; for clang install libomp",
+                self.workshop.compiler.program
+            ));
+        }
+        Ok(())
     }
 
     pub(crate) fn enter(&self, phase: Phase) -> Result<(), Error> {
@@ -168,17 +129,27 @@ impl<'a> Tuner<'a> {
         if self.progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
+    /// What a run returns: whatever went wrong after it was told to stop went wrong because of that.
+    pub(crate) fn outcome<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        result.map_err(|error| if self.progress.cancelled() { Error::Cancelled } else { error })
+    }
+
+    /// Beginning of the run.
+    pub(crate) fn start(&self) -> Instant {
+        self.time.start
+    }
+
     /// Runs the user's program by `run`, and keeps account of the time.
     pub(crate) fn in_program<T>(&self, run: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
         let result = run();
-        self.program_ns.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.time.program_ns.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
         result
     }
 
     /// Seconds that the user's program has run, before and after.
     pub(crate) fn program_seconds(&self) -> f64 {
-        self.program_ns.load(Ordering::Relaxed) as f64 * 1e-9
+        self.time.program_ns.load(Ordering::Relaxed) as f64 * 1e-9
     }
 
     /// How long one run of the user's program may take.
@@ -186,96 +157,102 @@ impl<'a> Tuner<'a> {
         (self.options.budget * 2).max(Duration::from_secs(10))
     }
 
-    /// A job that builds a whole program from a variant of the user's file.
-    pub(crate) fn program_job(&self, source: &Path, name: &str, openmp: bool) -> CompileJob {
-        CompileJob::executable(source, self.work.join(name)).args(self.variant_args(openmp))
+    /// What recipes need to know of the machine.
+    pub(crate) fn machine(&self) -> Machine {
+        Machine {
+            l1: self.host.l1_bytes,
+            l2: self.host.l2_bytes,
+            l3: self.host.l3_bytes,
+            threads: self.threads,
+            vector_bytes: self.host.vector_bytes,
+        }
     }
 
-    /// A job that builds a replay library.
-    pub(crate) fn replay_job(&self, source: &Path, name: &str, openmp: bool) -> CompileJob {
-        // Without the first, gcc inlines less in a library than in the program the nest comes from; without the second,
-        // `-Werror` would fail on text that is not the user's.
-        let more = ["-fno-semantic-interposition", "-w"].map(str::to_owned);
-        let args = self.variant_args(openmp).into_iter().chain(more);
-        CompileJob::shared_library(source, self.work.join(name)).args(args)
+    /// The machine as feature vectors have it.
+    pub(crate) fn host_vector(&self) -> HostVector {
+        vector(&self.host, self.host_profile.as_ref(), self.threads)
     }
 
-    /// The compiler for replay libraries: without what cannot go into a shared library.
-    pub(crate) fn replay_compiler(&self) -> Compiler {
-        let fits = |a: &&String| {
-            let is_object = !a.starts_with('-') && (a.ends_with(".o") || a.ends_with(".a"));
-            !is_object
-                && !matches!(a.as_str(), "-static" | "-pie" | "-no-pie" | "-static-pie" | "-fwhole-program")
+    /// The policy under which recipes are applied.
+    pub(crate) fn policy(&self) -> Policy {
+        Policy { reassociate: self.options.reassociate() }
+    }
+
+    /// How recipes become text in a file with this source.
+    pub(crate) fn rendering<'s>(&self, source: &'s str) -> Rendering<'s> {
+        let plain_sums = self.options.compiler.vectorizes_sums();
+        Rendering { source, threads: self.threads, policy: self.policy(), plain_sums }
+    }
+
+    /// How far outputs may be apart. Without an explicit word for bits, compilers may contract a product and a sum into
+    /// one rounding, and do so differently around different loops.
+    pub(crate) fn tolerance(&self) -> Tolerance {
+        match self.options.fp {
+            FpPolicy::Strict => Tolerance::Strict,
+            _ if self.options.reassociate() => Tolerance::reassociate(),
+            _ => Tolerance::Relative { f64: 1e-12, f32: 1e-5 },
+        }
+    }
+
+    /// Where and how this run measures, in the words of the database.
+    pub(crate) fn context(&self) -> Context {
+        use oxeye_database::FpPolicy;
+        let host_key = match &self.host_profile {
+            Some(profile) => format!("{}, {} threads", profile.key.cpu_model, profile.key.threads),
+            None => format!("unknown, {} threads", self.host.cores),
         };
-        Compiler::new(&self.compiler.program, self.compiler.args.iter().filter(fits))
+        Context {
+            host_key,
+            compiler: self.workshop.compiler.program.clone(),
+            flags: self.workshop.compiler.args.clone(),
+            threads: self.threads,
+            policy: if self.policy().reassociate { FpPolicy::Reassociate } else { FpPolicy::Strict },
+        }
     }
 
-    /// What nests are replayed with.
-    pub(crate) fn replay(&self) -> Result<Replay, Error> {
-        if let Some(replay) = self.replay.get() {
-            return Ok(replay.clone());
-        }
-        let options =
-            ReplayOptions { threads: self.threads as usize, call_seconds: 600.0, ..ReplayOptions::default() };
-        let replay = Replay::new(&self.replay_compiler(), &self.work, options)?;
-        Ok(self.replay.get_or_init(|| replay).clone())
+    /// The encoder.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn embedder(&self) -> Result<&'static Embedder, Undescribed> {
+        Ok(self.known.embedder.clone()?)
     }
 
-    /// Writes a variant of the user's file into the work folder. It passes for the user's file itself, in the compiler's
-    /// words and in its own (`__FILE__`, failed assertions).
-    pub(crate) fn write_variant(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
-        let (mark, text) = match text.strip_prefix('\u{feff}') {
-            Some(rest) => ("\u{feff}", rest),
-            None => ("", text),
-        };
-        let path = self.options.file.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
-        Ok(self.work.write(name, format!("{mark}#line 1 \"{path}\"\n{text}"))?)
+    /// What a nest is known by; `seconds` is the time of one run, if known.
+    ///
+    /// # Errors
+    /// Why there is no description.
+    pub(crate) fn describe(
+        &self,
+        (program, nest): (&Program, &Nest),
+        value_of: &dyn Fn(SymId) -> Option<i64>,
+        seconds: Option<f64>,
+    ) -> Result<NestDescription, Undescribed> {
+        self.embedder()?.describe(program, nest, value_of, &self.host_vector(), self.policy(), seconds)
     }
 
-    /// Flags to compile text that stands elsewhere than the user's file as if it stood there.
-    fn variant_args(&self, openmp: bool) -> Vec<String> {
-        let mut args = vec!["-iquote".to_owned(), self.source_folder.to_string_lossy().into_owned()];
-        if openmp {
-            args.extend(self.openmp_flag());
-        }
-        args
+    /// Separates what is a candidate's fault from what is not.
+    ///
+    /// # Errors
+    /// Why the candidate is rejected, or why the run cannot go on.
+    pub(crate) fn judge<T>(&self, outcome: Result<T, MeasureError>) -> Result<T, Setback<Rejection>> {
+        outcome.map_err(|error| {
+            // Killed processes are our own doing then.
+            if let Err(cancelled) = self.check_cancelled() {
+                return cancelled.into();
+            }
+            match error.rejection() {
+                Some(rejection) => Setback::Item(rejection),
+                None => error.into(),
+            }
+        })
     }
+}
 
-    /// `-fopenmp`, unless the user gives it anyway.
-    pub(crate) fn openmp_flag(&self) -> Option<String> {
-        let given = self.compiler.args.iter().any(|a| a.starts_with("-fopenmp") && a != "-fopenmp-simd");
-        (!given).then(|| "-fopenmp".to_owned())
-    }
-
-    /// Falls back to one thread where the compiler cannot link OpenMP.
-    fn find_openmp(&mut self) -> Result<(), Error> {
-        if self.threads == 1 {
-            return Ok(());
-        }
-        let own = std::iter::once(self.options.file.as_path()).chain(self.options.compiler.sources());
-        if let (Some(source), Some(flag)) = (own.into_iter().find(|s| has_openmp(s)), self.openmp_flag()) {
-            self.threads = 1;
-            self.notes.push(format!(
-                "{} has OpenMP directives, which {flag} would switch on, so one thread is used; give {flag} to use more",
-                source.display()
-            ));
-            return Ok(());
-        }
-        let text = "#include <omp.h>\nint oxeye_probe(void) { return omp_get_max_threads(); }\n";
-        let source = self.work.write("probe.c", text)?;
-        let bare = Compiler::new(&self.compiler.program, [""; 0]);
-        let job = CompileJob::shared_library(source, self.work.join("probe.so")).args(["-fopenmp"]);
-        if let Err(error) = bare.compile(&job) {
-            self.check_cancelled()?;
-            let why = complaint(&error.to_string());
-            self.threads = 1;
-            self.notes.push(format!(
-                "{} cannot build OpenMP code ({why}), so one thread is used; for clang install libomp",
-                self.compiler.program
-            ));
-        }
-        Ok(())
-    }
+/// Kills every child process of a run in progress. For a signal handler; the run itself must be told through
+/// [`Progress::cancelled`].
+pub fn interrupt() {
+    kill_everything();
 }
 
 /// Whether a source does something else when it is compiled for OpenMP.
@@ -288,13 +265,4 @@ fn has_openmp(source: &Path) -> bool {
         what.is_some_and(|w| w.starts_with("omp")) || line.contains("_Pragma") && line.contains("omp")
     };
     text.contains("_OPENMP") || text.lines().any(is_directive)
-}
-
-pub(crate) fn read_options(options: &Options) -> ReadOptions {
-    ReadOptions {
-        compiler: options.compiler.command.clone(),
-        args: options.compiler.args.clone(),
-        function: options.function.clone(),
-        no_alias: options.no_alias,
-    }
 }

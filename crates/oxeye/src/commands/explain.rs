@@ -1,13 +1,17 @@
 //! Why a nest is tuned as it is: what it is like, what helped there, what of that can be done here, and what came of it.
 
-use crate::stages::propose::NestCandidates;
-use crate::stages::report::{HostReport, Verdict};
-use crate::transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor};
-use crate::{
-    Candidates, Captured, Error, MeasuredNest, NestDescription, Options, Progress, Recipe, SkippedNest,
-    Trial, Tuner,
-};
+use super::profile_report::SkippedNest;
+use crate::knowledge::NestDescription;
+use crate::machine::HostReport;
+use crate::nest::{Standing, TunedNest, Workpiece};
+use crate::request::{Error, Options, Progress};
+use crate::schedule::{Schedule, Trial, Verdict};
+use crate::session::Session;
+use crate::stages::{capture, measure, propose, read, second_round};
+use crate::transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};
 use oxeye_database::{EmbeddingSpace, NodeEmbedding};
+use oxeye_frontend::Unit;
+use oxeye_transform::Recipe;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -200,52 +204,38 @@ pub fn explain(
     explaining: &ExplainOptions,
     progress: &dyn Progress,
 ) -> Result<ExplainReport, Error> {
-    let tuner = Tuner::for_reading(options, progress)?;
-    let run = || {
-        let captured = tuner.capture(tuner.read()?)?;
-        let candidates = tuner.candidates(captured)?;
-        tuner.explained(candidates, explaining)
-    };
-    run().map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
+    let session = Session::for_reading(options, progress)?;
+    session.outcome(explained(&session, explaining))
 }
 
-impl Tuner<'_> {
-    fn explained(&self, candidates: Candidates, explaining: &ExplainOptions) -> Result<ExplainReport, Error> {
-        let (captured, nests) = match explaining.measure {
-            true => {
-                let measured = self.measure(candidates)?;
-                (measured.captured, measured.nests)
-            }
-            false => {
-                let nests = candidates.nests.into_iter().map(unmeasured).collect();
-                (candidates.captured, nests)
-            }
-        };
-        let recipes = self.recipes.as_ref();
-        let mut report = ExplainReport {
-            schema: EXPLAIN_SCHEMA,
-            input: self.options.file.clone(),
-            host: self.host.clone(),
-            threads: self.threads,
-            database_entries: recipes.map(|recipes| recipes.store().n_entries()).transpose()?,
-            measured: explaining.measure,
-            nests: Vec::new(),
-            skipped: Vec::new(),
-            notes: self.notes.clone(),
-        };
-        for (id, nest) in nests.iter().enumerate() {
-            let at = &captured.nests[id];
-            let (function, _, _) = at.of(&captured.unit);
-            match &at.skip {
-                Some(why) => {
-                    let name = format!("{function}:{}", at.span.line);
-                    report.skipped.push(SkippedNest { id, name, why: why.clone() });
-                }
-                None => report.nests.push(explanation(&captured, id, nest, explaining.measure)),
+fn explained(session: &Session<'_>, explaining: &ExplainOptions) -> Result<ExplainReport, Error> {
+    let proposed = propose(session, capture(session, read(session)?)?)?;
+    let Workpiece { unit, nests, .. } = match explaining.measure {
+        true => second_round(session, measure(session, proposed)?)?.workpiece,
+        false => proposed.workpiece,
+    };
+    let recipes = session.known.recipes.as_ref();
+    let mut report = ExplainReport {
+        schema: EXPLAIN_SCHEMA,
+        input: session.options.file.clone(),
+        host: session.host.clone(),
+        threads: session.threads,
+        database_entries: recipes.map(|recipes| recipes.n_entries()).transpose()?,
+        measured: explaining.measure,
+        nests: Vec::new(),
+        skipped: Vec::new(),
+        notes: session.notes.clone(),
+    };
+    for (id, nest) in nests.iter().enumerate() {
+        match &nest.standing {
+            Standing::Tuned => report.nests.push(explanation(&unit, id, nest, explaining.measure)),
+            Standing::Short(why) | Standing::Skipped(why) => {
+                let (name, why) = (nest.place.name(&unit), why.clone());
+                report.skipped.push(SkippedNest { id, name, why });
             }
         }
-        Ok(report)
     }
+    Ok(report)
 }
 
 impl ExplainReport {
@@ -260,21 +250,9 @@ impl ExplainReport {
     }
 }
 
-/// Candidates as if none had been tried yet.
-fn unmeasured(candidates: NestCandidates) -> MeasuredNest {
-    MeasuredNest {
-        trials: candidates.candidates.iter().map(crate::stages::measure::untried).collect(),
-        refused: candidates.refused,
-        note: candidates.note,
-        advice: candidates.advice,
-        ..MeasuredNest::default()
-    }
-}
-
-fn explanation(captured: &Captured, id: usize, nest: &MeasuredNest, measured: bool) -> NestExplanation {
-    let at = &captured.nests[id];
-    let (function, _, _) = at.of(&captured.unit);
-    let winner = nest.winner.as_ref().map(|winner| nest.trials[winner.trial_idx].name.clone());
+fn explanation(unit: &Unit, id: usize, nest: &TunedNest, measured: bool) -> NestExplanation {
+    let (function, _, _) = nest.place.of(unit);
+    let winner = nest.winner().map(|(trial, _)| trial.schedule.name.clone());
     let (described, advice) = match nest.advice.as_deref() {
         Some((described, advice)) => (Some(described), Some(advice)),
         None => (None, None),
@@ -287,8 +265,8 @@ fn explanation(captured: &Captured, id: usize, nest: &MeasuredNest, measured: bo
     NestExplanation {
         id,
         function: function.to_owned(),
-        line: at.span.line,
-        share: at.share,
+        line: nest.place.span.line,
+        share: nest.calls.share,
         nest: described.map(described_nest),
         donors: advice.map(donors).unwrap_or_default(),
         far: advice.and_then(|advice| advice.far),
@@ -332,14 +310,14 @@ fn donors(advice: &Advice) -> Vec<DonorExplanation> {
     advice.donors.iter().zip(&advice.aligned).map(one).collect()
 }
 
-fn trial(trial: &crate::DonorTrial) -> TrialExplanation {
+fn trial(trial: &DonorTrial) -> TrialExplanation {
     let learnt = trial.recipe.as_ref();
     TrialExplanation {
         entry: trial.id.to_string(),
         template: learnt.ok().and_then(|learnt| learnt.template).map(|template| template.to_string()),
         steps: learnt.map(|learnt| steps(&learnt.steps)).unwrap_or_default(),
         speedup: trial.failure.is_none().then(|| trial.log_gain.exp2()),
-        failure: trial.failure.clone().or_else(|| learnt.err().cloned()),
+        failure: trial.failure.clone().or_else(|| learnt.err().map(ToString::to_string)),
         likeness: trial.likeness,
     }
 }
@@ -364,53 +342,47 @@ fn suggestion_refused(sentence: &str) -> RefusalExplanation {
 }
 
 /// What was or would be tried, in its order, then what was not chosen.
-fn candidates(nest: &MeasuredNest, advice: Option<&Advice>) -> Vec<CandidateExplanation> {
+fn candidates(nest: &TunedNest, advice: Option<&Advice>) -> Vec<CandidateExplanation> {
     let options = advice.map_or(&[][..], |advice| &advice.options);
     let rank =
         |position: usize| advice.and_then(|a| a.chosen.iter().position(|c| *c == position)).map(|r| r + 1);
     let of_trial = |trial: &Trial| {
-        let position = options.iter().position(|option| option.recipe == trial.recipe);
+        let schedule = &trial.schedule;
+        let position = options.iter().position(|option| option.schedule.recipe == schedule.recipe);
         let option = position.map(|position| &options[position]);
-        let templates = match option {
-            Some(option) => option.templates.iter().map(ToString::to_string).collect(),
-            None => trial.template.iter().map(ToString::to_string).collect(),
-        };
-        let baseline = nest.baseline_seconds;
-        let seconds = trial.timed_seconds.or(trial.screened_seconds);
+        let (baseline, seconds) = (nest.baseline_seconds, trial.seconds());
         CandidateExplanation {
-            name: trial.name.clone(),
-            templates,
-            steps: steps(&trial.recipe),
             rank: position.and_then(rank),
             verdict: Some(trial.verdict),
             time_ms: seconds.map(|seconds| 1e3 * seconds),
-            speedup: trial.timed.as_ref().map(|t| t.speedup).or_else(|| Some(baseline? / seconds?)),
+            speedup: trial.timed.map(|t| t.speedup).or_else(|| Some(baseline? / seconds?)),
             why: trial.why.clone(),
-            ..thought(option, advice)
+            ..thought(option.map_or(schedule, |option| &option.schedule), option, advice)
         }
     };
     let tried: Vec<CandidateExplanation> = nest.trials.iter().map(of_trial).collect();
-    let is_tried = |option: &AdvisedOption| nest.trials.iter().any(|trial| trial.recipe == option.recipe);
+    let is_tried = |option: &AdvisedOption| {
+        nest.trials.iter().any(|trial| trial.schedule.recipe == option.schedule.recipe)
+    };
     let mut others: Vec<&AdvisedOption> = options.iter().filter(|option| !is_tried(option)).collect();
     let value = |option: &AdvisedOption| option.choice.expected.unwrap_or(f64::NEG_INFINITY);
     others.sort_by(|a, b| value(b).total_cmp(&value(a)));
-    let others = others.into_iter().map(|option| CandidateExplanation {
-        name: option.name.clone(),
-        templates: option.templates.iter().map(ToString::to_string).collect(),
-        steps: steps(&option.recipe),
-        ..thought(Some(option), advice)
-    });
+    let others = others.into_iter().map(|option| thought(&option.schedule, Some(option), advice));
     tried.into_iter().chain(others).collect()
 }
 
-/// What is thought of a schedule, the rest left out.
-fn thought(option: Option<&AdvisedOption>, advice: Option<&Advice>) -> CandidateExplanation {
+/// A schedule with what is thought of it, the rest left out.
+fn thought(
+    schedule: &Schedule,
+    option: Option<&AdvisedOption>,
+    advice: Option<&Advice>,
+) -> CandidateExplanation {
     let choice = option.map(|option| option.choice.clone()).unwrap_or_default();
     let donor = choice.donor_idx.zip(advice).map(|(idx, advice)| &advice.donors[idx]);
     CandidateExplanation {
-        name: String::new(),
-        templates: Vec::new(),
-        steps: Vec::new(),
+        name: schedule.name.clone(),
+        templates: schedule.templates.iter().map(ToString::to_string).collect(),
+        steps: steps(&schedule.recipe),
         rank: None,
         donor: choice.donor,
         distance: choice.distance,

@@ -1,8 +1,22 @@
-//! What can be asked of the library besides tuning, each a composition of stages.
+//! What can be asked of the library, each a composition of stages.
 //!
-//! In: options. Out: a report, or a tuned text.
+//! In: options. Out: a report or a tuned text, and the tuned file where one is written. Nothing else here decides anything
+//! about a nest.
 
-pub(crate) mod explain;
-pub(crate) mod profile;
-pub(crate) mod profile_cache;
-pub(crate) mod replay;
+mod explain;
+mod optimize;
+mod profile;
+mod profile_cache;
+mod profile_report;
+mod replay;
+mod search;
+
+pub use explain::{
+    CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
+    NestExplanation, RefusalExplanation, TrialExplanation, explain,
+};
+pub use optimize::{optimize, optimize_and_learn};
+pub use profile::profile;
+pub use profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest};
+pub use replay::replay;
+pub use search::search;

@@ -1,6 +1,8 @@
 //! Profiles of earlier runs, kept by content: what program, inputs, compiler, flags and machine a profile is of.
 
-use crate::{Error, PROFILE_SCHEMA, ProfileOptions, ProfileReport, Tuner, write_atomically};
+use super::profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport};
+use crate::request::{Error, write_atomically};
+use crate::session::Session;
 use oxeye_frontend::Unit;
 use oxeye_host::HostProfile;
 use oxeye_measure::{Invocation, Limits, run_program};
@@ -14,12 +16,12 @@ pub(crate) struct CacheKey(Option<String>);
 impl CacheKey {
     /// The key of a run; one that finds and keeps nothing if something that matters cannot be read.
     pub(crate) fn of(
-        tuner: &Tuner<'_>,
+        session: &Session<'_>,
         unit: &Unit,
         host: &HostProfile,
         profiling: &ProfileOptions,
     ) -> CacheKey {
-        CacheKey(digest(tuner, unit, host, profiling))
+        CacheKey(digest(session, unit, host, profiling))
     }
 
     fn path(&self) -> Option<PathBuf> {
@@ -44,8 +46,13 @@ pub(crate) fn save(key: &CacheKey, report: &ProfileReport) -> Result<(), Error> 
     write_atomically(&path, report.to_json().as_bytes())
 }
 
-fn digest(tuner: &Tuner<'_>, unit: &Unit, host: &HostProfile, profiling: &ProfileOptions) -> Option<String> {
-    let options = tuner.options;
+fn digest(
+    session: &Session<'_>,
+    unit: &Unit,
+    host: &HostProfile,
+    profiling: &ProfileOptions,
+) -> Option<String> {
+    let options = session.options;
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
@@ -54,12 +61,12 @@ fn digest(tuner: &Tuner<'_>, unit: &Unit, host: &HostProfile, profiling: &Profil
     part(PROFILE_SCHEMA.as_bytes());
     part(env!("CARGO_PKG_VERSION").as_bytes());
     part(unit.source.as_bytes());
-    part(&preprocessed(tuner)?);
+    part(&preprocessed(session)?);
     let more = options.compiler.args.iter().filter(|a| !a.starts_with('-')).map(Path::new);
     for file in more.chain(options.inputs.values().map(PathBuf::as_path)) {
         part(&std::fs::read(file).ok()?);
     }
-    part(tuner.compiler.version().ok()?.as_bytes());
+    part(session.workshop.compiler.version().ok()?.as_bytes());
     // Maps keep the order of the command line, which does not matter.
     let mut sizes: Vec<_> = options.sizes.iter().collect();
     sizes.sort();
@@ -68,7 +75,7 @@ fn digest(tuner: &Tuner<'_>, unit: &Unit, host: &HostProfile, profiling: &Profil
         &options.compiler,
         &options.function,
         (sizes, inputs, options.seed, options.no_alias),
-        (tuner.threads, profiling.counters, profiling.seconds.to_bits()),
+        (session.threads, profiling.counters, profiling.seconds.to_bits()),
         (&host.key, &host.measured_at),
     );
     part(&serde_json::to_vec(&rest).ok()?);
@@ -76,12 +83,14 @@ fn digest(tuner: &Tuner<'_>, unit: &Unit, host: &HostProfile, profiling: &Profil
 }
 
 /// The file with everything it includes, as the user's compiler sees it.
-fn preprocessed(tuner: &Tuner<'_>) -> Option<Vec<u8>> {
-    let compiler = &tuner.options.compiler;
+fn preprocessed(session: &Session<'_>) -> Option<Vec<u8>> {
+    let compiler = &session.options.compiler;
     let is_other = |a: &&String| compiler.sources().any(|s| s.as_os_str() == a.as_str()) || a.ends_with(".o");
     let flags = compiler.args.iter().filter(|a| !is_other(a)).cloned();
-    let invocation =
-        Invocation::new(&tuner.compiler.program).args(flags).args(["-E", "-w"]).args([&tuner.options.file]);
+    let invocation = Invocation::new(&session.workshop.compiler.program)
+        .args(flags)
+        .args(["-E", "-w"])
+        .args([&session.options.file]);
     let outcome = run_program(&invocation, &Limits { seconds: 20.0, ..Limits::default() }).ok()?;
     outcome.exit.success().then_some(outcome.stdout)
 }

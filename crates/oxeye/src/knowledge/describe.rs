@@ -1,6 +1,6 @@
 //! What a nest is known by: its normal form, and where it lies among other nests.
 
-use crate::stages::propose::guarded;
+use crate::parallel::{Panicked, guarded};
 use oxeye_analysis::{executions, operations};
 use oxeye_database::{EmbeddingSpace, NodeEmbedding, NormalForm};
 use oxeye_embed::{
@@ -34,6 +34,28 @@ pub struct NestDescription {
     /// What the encoder says of it.
     pub embedding: oxeye_embed::Embedding,
     space: EmbeddingSpace,
+}
+
+/// The default encoder cannot be used: the weights do not belong to the features of this build.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the default encoder cannot be used: {0}")]
+pub struct NoEncoder(pub(crate) String);
+
+/// Why a nest has no description.
+#[derive(Debug, thiserror::Error)]
+pub enum Undescribed {
+    /// Finding its normal form would take too long.
+    #[error("a nest of more than {MOST_NORMAL_STATEMENTS} statements is not compared with others")]
+    TooManyStatements,
+    /// It has no statement, or numbers overflow.
+    #[error(transparent)]
+    NotEmbedded(#[from] EmbedError),
+    /// There is no encoder.
+    #[error(transparent)]
+    NoEncoder(#[from] NoEncoder),
+    /// A bug of ours.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
 }
 
 /// The kind of the nodes that hold, one part after another, where the nest lies without its profile.
@@ -73,7 +95,7 @@ impl Embedder {
     /// nest as it is, if that is known.
     ///
     /// # Errors
-    /// Why there is no description, in words: the nest has no statement, or numbers overflow.
+    /// Why there is no description.
     pub fn describe(
         &self,
         program: &Program,
@@ -82,21 +104,19 @@ impl Embedder {
         host: &HostVector,
         policy: Policy,
         seconds: Option<f64>,
-    ) -> Result<NestDescription, String> {
+    ) -> Result<NestDescription, Undescribed> {
         if nest.stmts().len() > MOST_NORMAL_STATEMENTS {
-            return Err(format!(
-                "a nest of more than {MOST_NORMAL_STATEMENTS} statements is not compared with others"
-            ));
+            return Err(Undescribed::TooManyStatements);
         }
         guarded(|| {
             let normal = normalize_nest(program, nest, policy);
-            let mut nest_graph = features(&normal, value_of, host).map_err(|e| e.to_string())?;
+            let mut nest_graph = features(&normal, value_of, host)?;
             if let Some(seconds) = seconds {
                 let gflops = flops(&normal, value_of).map(|count| 1e-9 * count / seconds);
                 let profile = ProfileVector { seconds: Some(seconds), gflops, ..ProfileVector::default() };
                 nest_graph = nest_graph.with_profile(&profile);
             }
-            let embedding = self.encoder.embed(&nest_graph).map_err(|e| e.to_string())?;
+            let embedding = self.encoder.embed(&nest_graph)?;
             let form = NormalForm { hash: format!("{:016x}", normal.hash), text: normal.text.clone() };
             let sizes = normal.symbols.iter().enumerate();
             let sizes = sizes.filter_map(|(k, symbol)| Some((format!("n{k}"), value_of(*symbol)?))).collect();
@@ -108,8 +128,7 @@ impl Embedder {
                 embedding,
                 space: self.space.clone(),
             })
-        })
-        .and_then(|described| described)
+        })?
     }
 }
 

@@ -1,8 +1,15 @@
 //! What nests are known by, and what is known of other nests.
 //!
-//! In: a nest with its sizes. Out: its description, comparable with those of other nests ([`describe`]), and the
-//! database of what was tried on them ([`store`], [`shipped`]).
+//! In: a nest with its sizes. Out: its description, comparable with those of other nests (`describe`), and the encoder
+//! and the database of what was tried on them (`store`, `shipped`, `stored`).
 
-pub(crate) mod describe;
-pub(crate) mod shipped;
-pub(crate) mod store;
+mod describe;
+mod shipped;
+mod store;
+mod stored;
+
+pub use describe::{Embedder, NestDescription, NoEncoder, Undescribed};
+pub(crate) use describe::{hand_made_of, static_vector};
+pub use shipped::{shipped_embedder, shipped_recipes};
+pub(crate) use store::KnownNests;
+pub use stored::{UnreadableRecipe, recipe_text, stored_recipe};

@@ -1,6 +1,6 @@
 //! What is part of the program: the weights of the default encoder, and the default recipe database.
 
-use crate::{Embedder, Error};
+use super::describe::{Embedder, NoEncoder};
 use oxeye_database::{DatabaseError, SqliteStore};
 use std::sync::OnceLock;
 
@@ -11,10 +11,11 @@ static RECIPES: &[u8] = include_bytes!("../../../../models/recipes.sqlite");
 ///
 /// # Errors
 /// If the weights do not belong to the features of this build.
-pub fn shipped_embedder() -> Result<&'static Embedder, Error> {
-    static SHIPPED: OnceLock<Result<Embedder, String>> = OnceLock::new();
-    let shipped = SHIPPED.get_or_init(|| Embedder::from_bytes(ENCODER).map_err(|e| e.to_string()));
-    shipped.as_ref().map_err(|why| Error::Input(format!("the default encoder cannot be used: {why}")))
+pub fn shipped_embedder() -> Result<&'static Embedder, NoEncoder> {
+    static SHIPPED: OnceLock<Result<Embedder, NoEncoder>> = OnceLock::new();
+    let shipped =
+        SHIPPED.get_or_init(|| Embedder::from_bytes(ENCODER).map_err(|why| NoEncoder(why.to_string())));
+    shipped.as_ref().map_err(Clone::clone)
 }
 
 /// The default recipe database.
@@ -40,7 +41,7 @@ mod tests {
             content.validate().expect("sound");
             let embedding = content.embedding.expect("an embedding");
             assert_eq!(&embedding.space, embedder.space(), "entries are of the default encoder");
-            crate::stored_recipe(&content.recipe).expect("a recipe of a form known here");
+            crate::knowledge::stored_recipe(&content.recipe).expect("a recipe of a form known here");
         }
     }
 }

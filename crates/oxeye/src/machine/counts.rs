@@ -1,7 +1,7 @@
 //! What a nest does, counted from its loops and modelled for the machine's caches: the part of its profile that needs no
 //! clock.
 
-use crate::Sizes;
+use super::sizes::Sizes;
 use oxeye_analysis::traffic::{CacheGeometry, TrafficOptions, traffic};
 use oxeye_analysis::{Operations, executions, footprints, operations};
 use oxeye_host::{FloatType, HostProfile, Operation, Provenance, Quantity};

@@ -1,9 +1,32 @@
 //! What schedules need to know of the machine: caches, cores, vector width.
 
-use crate::stages::report::HostReport;
 use oxeye_embed::HostVector;
 use oxeye_host::{FloatType, HostProfile};
 use oxeye_measure::{Compiler, Invocation, Limits, run_program};
+use serde::Serialize;
+
+/// The machine the figures were measured on.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostReport {
+    /// Processor model, if the system tells.
+    pub cpu: Option<String>,
+    /// Cores this process may run on.
+    pub cores: u32,
+    /// Bytes of first-level data cache.
+    pub l1_bytes: u64,
+    /// Bytes of second-level cache.
+    pub l2_bytes: u64,
+    /// Bytes of last-level cache.
+    pub l3_bytes: u64,
+    /// Bytes of the widest vector register that the compile flags allow.
+    pub vector_bytes: u32,
+    /// Most bytes that all cores together move to and from main memory, 10⁹ per second.
+    pub dram_gb_per_s: Option<f64>,
+    /// Most floating-point operations that all cores together do on f64, 10⁹ per second.
+    pub peak_f64_gflops: Option<f64>,
+    /// Whether the machine was measured with care (`oxeye host`) and not only briefly.
+    pub thorough: bool,
+}
 
 /// The machine as its profile and the compiler describe it. Assumed sizes stand in for what is not known.
 pub(crate) fn detect(compiler: &Compiler, profile: Option<&HostProfile>) -> HostReport {

@@ -1,11 +1,10 @@
 //! How far a nest is from what the machine allows.
 
-use crate::machine::counts::{count_traffic, home_level};
-use crate::{Captured, Recipe, Sizes, Tuner};
+use super::counts::{count_traffic, home_level};
+use super::sizes::Sizes;
 use oxeye_host::{HostProfile, Provenance, Quantity};
-use oxeye_ir::{Nest, Program};
 use oxeye_profile::{Bound, LevelBytes, NestInput, NestProfile, profile_nest};
-use oxeye_transform::{Policy, apply};
+use oxeye_transform::Applied;
 
 /// A nest this near to its roof, in percent of it, is not tuned any further.
 pub(crate) const ENOUGH_PERCENT: u32 = 8;
@@ -13,9 +12,6 @@ pub(crate) const ENOUGH_PERCENT: u32 = 8;
 /// The roofs of one nest on this machine.
 pub(crate) struct Roofs<'a> {
     host: &'a HostProfile,
-    program: &'a Program,
-    nest: &'a Nest,
-    policy: Policy,
     sizes: Sizes,
     /// Counted of the nest as it stands in the file.
     input: NestInput,
@@ -24,19 +20,14 @@ pub(crate) struct Roofs<'a> {
 }
 
 impl<'a> Roofs<'a> {
-    /// `None` without a host profile or a sample.
-    pub(crate) fn of(tuner: &'a Tuner<'_>, captured: &'a Captured, idx: usize) -> Option<Self> {
-        let host = tuner.host_profile.as_ref()?;
-        let captured_nest = &captured.nests[idx];
-        let sizes = Sizes::of(captured_nest, captured_nest.samples.first()?);
-        let (_, program, nest) = captured_nest.of(&captured.unit);
-        let input = tuner.counted_input(captured, idx, host);
+    /// For a nest of which `input` was counted with these sizes, in so many threads at most.
+    pub(crate) fn of(host: &'a HostProfile, input: NestInput, sizes: Sizes, threads: u32) -> Self {
         let mut least = NestInput { levels: Vec::new(), ..input.clone() };
         if let (Some(bytes), Some(footprint)) = (input.compulsory_bytes, input.footprint_bytes) {
-            let level = home_level(host, footprint.value, tuner.threads);
+            let level = home_level(host, footprint.value, threads);
             least.levels = vec![LevelBytes { level, bytes }];
         }
-        Some(Self { host, program, nest, policy: tuner.policy(), sizes, input, least })
+        Self { host, sizes, input, least }
     }
 
     /// The nest as the user's compiler builds it, taking `seconds`.
@@ -44,15 +35,13 @@ impl<'a> Roofs<'a> {
         profile_nest(&NestInput { warm_ns: Some(once(seconds)), ..self.input.clone() }, self.host)
     }
 
-    /// The nest after a recipe, taking `seconds` with `threads`. Operations and compulsory traffic are those of the nest
+    /// The nest as a recipe made it, taking `seconds` with `threads`. Operations and compulsory traffic are those of the nest
     /// before it; the traffic is that of the new loops.
-    pub(crate) fn after(&self, recipe: &Recipe, seconds: f64, threads: u32) -> NestProfile {
+    pub(crate) fn after(&self, applied: &Applied, seconds: f64, threads: u32) -> NestProfile {
         let mut input = NestInput { warm_ns: Some(once(seconds)), threads, ..self.input.clone() };
         input.levels.clear();
         input.why_missing.retain(|why| !why.starts_with("traffic"));
-        if let Ok(applied) = apply(self.program, self.nest, recipe, self.policy) {
-            count_traffic(&mut input, &applied.program, &applied.nest, &self.sizes, self.host);
-        }
+        count_traffic(&mut input, &applied.program, &applied.nest, &self.sizes, self.host);
         profile_nest(&input, self.host)
     }
 

@@ -82,3 +82,51 @@ pub enum Error {
     #[error("interrupted; no file was changed")]
     Cancelled,
 }
+
+/// Why something did not come about: the run cannot go on, or only the thing at hand is out.
+#[derive(Debug)]
+pub(crate) enum Setback<R> {
+    /// The run cannot go on.
+    Run(Error),
+    /// The thing at hand is out, for this reason.
+    Item(R),
+}
+
+impl<R> Setback<R> {
+    /// The reason why the thing at hand is out.
+    ///
+    /// # Errors
+    /// If it is the run that cannot go on.
+    pub(crate) fn item(self) -> Result<R, Error> {
+        match self {
+            Setback::Item(reason) => Ok(reason),
+            Setback::Run(error) => Err(error),
+        }
+    }
+
+    /// The same for another reason.
+    pub(crate) fn because<S>(self, reason: impl FnOnce(R) -> S) -> Setback<S> {
+        match self {
+            Setback::Item(why) => Setback::Item(reason(why)),
+            Setback::Run(error) => Setback::Run(error),
+        }
+    }
+}
+
+impl<R> From<Error> for Setback<R> {
+    fn from(error: Error) -> Self {
+        Setback::Run(error)
+    }
+}
+
+impl<R> From<oxeye_measure::MeasureError> for Setback<R> {
+    fn from(error: oxeye_measure::MeasureError) -> Self {
+        Setback::Run(error.into())
+    }
+}
+
+impl<R> From<oxeye_database::DatabaseError> for Setback<R> {
+    fn from(error: oxeye_database::DatabaseError) -> Self {
+        Setback::Run(error.into())
+    }
+}

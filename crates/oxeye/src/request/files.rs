@@ -1,6 +1,6 @@
 //! Writing files whole or not at all.
 
-use crate::Error;
+use super::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

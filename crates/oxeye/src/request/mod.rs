@@ -3,9 +3,17 @@
 //!
 //! In: words of the user. Out: values that every other module may rely on; nothing here knows of nests.
 
-pub(crate) mod compiler;
-pub(crate) mod error;
+mod compiler;
+mod error;
 pub(crate) mod files;
-pub(crate) mod options;
-pub(crate) mod progress;
-pub(crate) mod recipe_file;
+mod options;
+mod progress;
+mod recipe_file;
+
+pub use compiler::Compiler;
+pub use error::Error;
+pub(crate) use error::Setback;
+pub use files::{check_writable, write_atomically};
+pub use options::{DonorSearch, FpPolicy, Knowledge, Options, default_output};
+pub use progress::{Event, Phase, Progress, Silent};
+pub use recipe_file::{NestRecipe, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile};

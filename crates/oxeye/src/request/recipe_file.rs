@@ -1,13 +1,17 @@
 //! Recipes of a file's nests, saved so that they can be applied again.
 
+use super::compiler::Compiler;
+use super::error::Error;
 use super::files;
-use crate::{Compiler, Error};
 use oxeye_transform::WrittenRecipe;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Name and version of the file's form.
 pub const RECIPE_SCHEMA: &str = "oxeye.recipe/1";
+
+/// Name and version of the form of reports, which have a recipe file in them.
+pub const REPORT_SCHEMA: &str = "oxeye.report/1";
 
 /// What a tuning run decided, complete enough to do it again byte for byte without measuring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,7 +67,7 @@ impl RecipeFile {
         })?;
         let mut value: serde_json::Value =
             serde_json::from_str(&text).map_err(|e| fail(format!("it is not JSON: {e}")))?;
-        if value["schema"] == crate::stages::report::REPORT_SCHEMA {
+        if value["schema"] == REPORT_SCHEMA {
             value = value["recipes"].take();
         }
         match value["schema"].as_str() {

@@ -1,18 +1,16 @@
 //! New plans from good ones.
 
-use super::rng::Rng;
+use super::record::Plan;
 use super::space::edits;
-use super::trial::Plan;
-use crate::Recipe;
+use crate::random::Rng;
+use crate::schedule::Schedule;
 use oxeye_transform::templates::{BlockShape, Loops, Strategy, Template, panel};
 use std::collections::HashSet;
 
 /// A candidate that gave the right outputs, or the original.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
-    pub(crate) name: String,
-    pub(crate) template: Option<Template>,
-    pub(crate) recipe: Recipe,
+    pub(crate) schedule: Schedule,
     pub(crate) seconds: f64,
 }
 
@@ -46,10 +44,11 @@ fn neighbours(ranked: &[Member], n: usize, seen: &mut HashSet<Plan>) -> Vec<Plan
     let mut beam: Vec<Option<Template>> = Vec::new();
     for member in ranked {
         // Recipes without a template are neighbours of the member they were made from.
-        if sources.len() == BEAM || member.template.is_some() && beam.contains(&member.template) {
+        let template = member.schedule.template();
+        if sources.len() == BEAM || template.is_some() && beam.contains(&template) {
             continue;
         }
-        beam.push(member.template);
+        beam.push(template);
         sources.push(around(member).into_iter());
     }
     let mut plans = Vec::new();
@@ -69,8 +68,9 @@ fn neighbours(ranked: &[Member], n: usize, seen: &mut HashSet<Plan>) -> Vec<Plan
 }
 
 fn around(member: &Member) -> Vec<Plan> {
-    let templates = member.template.iter().flat_map(Template::neighbours).map(Plan::Template);
-    templates.chain(edits(&member.name, &member.recipe)).collect()
+    let Schedule { name, templates, recipe } = &member.schedule;
+    let neighbours = templates.iter().take(1).flat_map(Template::neighbours).map(Plan::Template);
+    neighbours.chain(edits(name, recipe)).collect()
 }
 
 fn child(ranked: &[Member], rng: &mut Rng) -> Option<Plan> {
@@ -85,17 +85,17 @@ fn child(ranked: &[Member], rng: &mut Rng) -> Option<Plan> {
     };
     Some(match rng.below(10) {
         0..4 => {
-            let template = parent(rng)?.template?;
+            let template = parent(rng)?.schedule.template()?;
             let n_times = 1 + rng.below(3);
             Plan::Template(mutated(template, n_times, rng))
         }
         4..7 => {
-            let (a, b) = (parent(rng)?.template?, parent(rng)?.template?);
+            let (a, b) = (parent(rng)?.schedule.template()?, parent(rng)?.schedule.template()?);
             Plan::Template(crossed(a, b, rng))
         }
         7..9 => {
             let member = parent(rng)?;
-            let mut all = edits(&member.name, &member.recipe);
+            let mut all = edits(&member.schedule.name, &member.schedule.recipe);
             if all.is_empty() {
                 return None;
             }

@@ -1,27 +1,13 @@
 //! Ways of finding donors, compared on one bench: what each would try on a nest, and how that fared in the search.
 
 use super::explore::State;
-use super::space::digest;
-use super::trial::{Outcome, Plan};
-use crate::stages::propose::CandidateState;
-use crate::{Captured, DonorSearch, Error, Recipe, Tuner};
-use oxeye_transform::templates::Template;
-use serde::Serialize;
-
-/// What one way of finding donors picked for a nest.
-#[derive(Clone, Debug, Serialize)]
-pub struct ComparedMethod {
-    /// [`DonorSearch::name`]; `none` picks the first of the suggested schedules.
-    pub method: &'static str,
-    /// Names of the schedules it picked, best guess first.
-    pub picks: Vec<String>,
-    /// Seconds of the fastest of them; `None` if none gave the right outputs in time.
-    pub best_seconds: Option<f64>,
-    /// Original by the fastest.
-    pub speedup: Option<f64>,
-    /// Why it picked nothing, or fell back on what it did.
-    pub note: Option<String>,
-}
+use super::record::{Outcome, Plan};
+use crate::nest::TunedNest;
+use crate::request::{DonorSearch, Error};
+use crate::schedule::Schedule;
+use crate::session::Session;
+use crate::stages::{ComparedMethod, proposal};
+use oxeye_frontend::Unit;
 
 /// The picks of one method.
 pub(crate) struct Picks {
@@ -31,39 +17,32 @@ pub(crate) struct Picks {
 }
 
 struct Pick {
-    name: String,
-    template: Option<Template>,
-    recipe: Recipe,
+    schedule: Schedule,
     /// Of its C text.
     digest: String,
 }
 
 impl Picks {
     /// What every method picks for a nest.
-    pub(crate) fn of_all(tuner: &Tuner<'_>, captured: &Captured, idx: usize) -> Result<Vec<Picks>, Error> {
-        DonorSearch::ALL.into_iter().map(|method| Self::of(tuner, captured, idx, method)).collect()
+    pub(crate) fn of_all(session: &Session<'_>, unit: &Unit, nest: &TunedNest) -> Result<Vec<Picks>, Error> {
+        DonorSearch::ALL.into_iter().map(|method| Self::of(session, unit, nest, method)).collect()
     }
 
-    fn of(tuner: &Tuner<'_>, captured: &Captured, idx: usize, method: DonorSearch) -> Result<Self, Error> {
-        let found = tuner.candidates_by(captured, idx, method)?;
-        let k = tuner.options.top_k.max(1);
-        let ready = found.candidates.iter().take(found.n_first).filter_map(|candidate| {
-            let CandidateState::Ready { text, .. } = &candidate.state else { return None };
-            Some(Pick {
-                name: candidate.name.clone(),
-                template: candidate.template,
-                recipe: candidate.recipe.clone(),
-                digest: digest(text),
-            })
+    fn of(session: &Session<'_>, unit: &Unit, nest: &TunedNest, method: DonorSearch) -> Result<Self, Error> {
+        let found = proposal(session, unit, nest, method)?;
+        let k = session.options.top_k.max(1);
+        let ready = found.trials.into_iter().take(found.n_first).filter_map(|trial| {
+            let digest = trial.proved.as_ref()?.digest();
+            Some(Pick { schedule: trial.schedule, digest })
         });
         Ok(Self { method, picks: ready.take(k).collect(), note: found.note })
     }
 
     /// As plans of a search.
     pub(crate) fn plans(&self) -> impl Iterator<Item = Plan> + '_ {
-        self.picks.iter().map(|pick| match pick.template {
+        self.picks.iter().map(|Pick { schedule, .. }| match schedule.template() {
             Some(template) => Plan::Template(template),
-            None => Plan::Recipe { name: pick.name.clone(), recipe: pick.recipe.clone() },
+            None => Plan::Recipe { name: schedule.name.clone(), recipe: schedule.recipe.clone() },
         })
     }
 
@@ -78,7 +57,7 @@ impl Picks {
         let best_seconds = self.picks.iter().filter_map(right).reduce(f64::min);
         ComparedMethod {
             method: self.method.name(),
-            picks: self.picks.iter().map(|pick| pick.name.clone()).collect(),
+            picks: self.picks.iter().map(|pick| pick.schedule.name.clone()).collect(),
             best_seconds,
             speedup: best_seconds.map(|seconds| baseline_seconds / seconds),
             note: self.note.clone(),

@@ -7,12 +7,14 @@
 //! Everything here is a function of the nest, the seed and the measurements, but for the moment when time is up.
 
 use super::breed::{self, Member};
-use super::budget::Allowance;
-use super::rng::Rng;
-use super::space::{Space, Unfit};
-use super::trial::{Measurement, Outcome, Plan, Proposal, Tried};
-use crate::machine::roof::ENOUGH_PERCENT;
-use crate::{Error, Recipe};
+use super::record::{Candidate, Measurement, Outcome, Plan, TrialRecord};
+use super::space::{NoCandidate, Space};
+use crate::budget::{Allowance, LONG_SECONDS};
+use crate::machine::ENOUGH_PERCENT;
+use crate::random::Rng;
+use crate::request::Error;
+use crate::schedule::Schedule;
+use oxeye_transform::Recipe;
 use oxeye_transform::templates::{Template, Threads};
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
@@ -38,7 +40,7 @@ pub(crate) trait Measurements {
     /// If the search is interrupted, `found` fails, or a process cannot be started.
     fn measure(
         &mut self,
-        batch: &[Proposal],
+        batch: &[Candidate],
         limits: Limits<'_>,
         found: &mut dyn FnMut(usize, Measurement) -> Result<(), Error>,
     ) -> Result<(), Error>;
@@ -78,14 +80,14 @@ pub(crate) struct Explorer<'a> {
     pub(crate) first: Vec<Plan>,
     pub(crate) measurements: &'a mut dyn Measurements,
     /// Hears every trial, at once.
-    pub(crate) record: &'a mut dyn FnMut(&Tried, &State) -> Result<(), Error>,
+    pub(crate) record: &'a mut dyn FnMut(&TrialRecord, &State) -> Result<(), Error>,
 }
 
 /// How far a search has come.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// Every trial, in order.
-    pub(crate) tried: Vec<Tried>,
+    pub(crate) tried: Vec<TrialRecord>,
     /// What gave the right outputs, the original included.
     members: Vec<Member>,
     /// Plans that were made.
@@ -123,9 +125,7 @@ impl Explorer<'_> {
         let original = Template::AS_IT_IS;
         state.seen.insert(Plan::Template(original));
         state.members.push(Member {
-            name: original.title(),
-            template: Some(original),
-            recipe: Recipe::default(),
+            schedule: Schedule::of_template(original, Recipe::default()),
             seconds: self.baseline_seconds,
         });
         let first = std::mem::take(&mut self.first);
@@ -168,7 +168,7 @@ impl Explorer<'_> {
 
     /// Candidates that are compiled together.
     fn batch_size(&self) -> usize {
-        if self.baseline_seconds > crate::stages::measure::LONG_SECONDS { LONG_BATCH } else { BATCH }
+        if self.baseline_seconds > LONG_SECONDS { LONG_BATCH } else { BATCH }
     }
 
     /// Tries plans in order, in batches.
@@ -176,7 +176,7 @@ impl Explorer<'_> {
         let batch_size = self.batch_size();
         let mut plans = plans.into_iter().peekable();
         while plans.peek().is_some() {
-            let mut batch: Vec<Proposal> = Vec::new();
+            let mut batch: Vec<Candidate> = Vec::new();
             while batch.len() < batch_size && plans.peek().is_some() {
                 if let Some(stop) = self.stop(state) {
                     return Ok(Some(stop));
@@ -215,31 +215,32 @@ impl Explorer<'_> {
     /// Puts a candidate into the batch, unless there is no need to measure it; `alike`: even if it is hopeless.
     fn admit(
         &mut self,
-        made: Result<Proposal, Unfit>,
-        batch: &mut Vec<Proposal>,
+        made: Result<Candidate, NoCandidate>,
+        batch: &mut Vec<Candidate>,
         state: &mut State,
         alike: bool,
     ) -> Result<(), Error> {
-        let proposal = match made {
-            Ok(proposal) => proposal,
-            Err(Unfit { name, template, recipe, why }) => {
+        let candidate = match made {
+            Ok(candidate) => candidate,
+            Err(NoCandidate { name, template, recipe, why }) => {
                 let found = Measurement::without(Outcome::Refused, why);
                 let tried = unproved(name, template, recipe, state.generation, found);
                 return self.keep(tried, state);
             }
         };
-        let skipped = if let Some(same) = state.texts.get(&proposal.digest) {
+        let skipped = if let Some(same) = state.texts.get(&candidate.digest) {
             Measurement::without(Outcome::Duplicate, format!("the same as `{same}`"))
         } else if !alike
-            && let Some(why) = self.hopeless(!proposal.text.contains("omp parallel"), state.best_seconds)
+            && let Some(why) =
+                self.hopeless(!candidate.proved.text.contains("omp parallel"), state.best_seconds)
         {
             Measurement::without(Outcome::Hopeless, why)
         } else {
-            state.texts.insert(proposal.digest.clone(), proposal.name.clone());
-            batch.push(proposal);
+            state.texts.insert(candidate.digest.clone(), candidate.schedule.name.clone());
+            batch.push(candidate);
             return Ok(());
         };
-        let tried = tried(&proposal, state.generation, skipped);
+        let tried = tried(&candidate, state.generation, skipped);
         self.keep(tried, state)
     }
 
@@ -267,7 +268,7 @@ impl Explorer<'_> {
         })
     }
 
-    fn measure(&mut self, batch: Vec<Proposal>, state: &mut State, alike: bool) -> Result<(), Error> {
+    fn measure(&mut self, batch: Vec<Candidate>, state: &mut State, alike: bool) -> Result<(), Error> {
         if batch.is_empty() {
             return Ok(());
         }
@@ -282,22 +283,17 @@ impl Explorer<'_> {
             record(&tried(&batch[k], state.generation, found), state)
         })?;
         // In the order of the plans, in whichever they were measured.
-        for (proposal, found) in batch.iter().zip(results) {
+        for (candidate, found) in batch.iter().zip(results) {
             let Some(found) = found else { continue };
             if let Some(seconds) = found.seconds {
-                state.members.push(Member {
-                    name: proposal.name.clone(),
-                    template: proposal.template,
-                    recipe: proposal.recipe.clone(),
-                    seconds,
-                });
+                state.members.push(Member { schedule: candidate.schedule.clone(), seconds });
             }
-            state.tried.push(tried(proposal, state.generation, found));
+            state.tried.push(tried(candidate, state.generation, found));
         }
         Ok(())
     }
 
-    fn keep(&mut self, tried: Tried, state: &mut State) -> Result<(), Error> {
+    fn keep(&mut self, tried: TrialRecord, state: &mut State) -> Result<(), Error> {
         (self.record)(&tried, state)?;
         state.tried.push(tried);
         Ok(())
@@ -311,19 +307,20 @@ fn unproved(
     recipe: Option<Recipe>,
     generation: usize,
     found: Measurement,
-) -> Tried {
-    Tried { name, template, recipe, generation, code: None, openmp: false, reassociated: false, found }
+) -> TrialRecord {
+    TrialRecord { name, template, recipe, generation, code: None, openmp: false, reassociated: false, found }
 }
 
-fn tried(proposal: &Proposal, generation: usize, found: Measurement) -> Tried {
-    Tried {
-        name: proposal.name.clone(),
-        template: proposal.template,
-        recipe: Some(proposal.recipe.clone()),
+fn tried(candidate: &Candidate, generation: usize, found: Measurement) -> TrialRecord {
+    let Candidate { schedule, proved, digest } = candidate;
+    TrialRecord {
+        name: schedule.name.clone(),
+        template: schedule.template(),
+        recipe: Some(schedule.recipe.clone()),
         generation,
-        code: Some(proposal.digest.clone()),
-        openmp: proposal.openmp,
-        reassociated: proposal.reassociated,
+        code: Some(digest.clone()),
+        openmp: proved.openmp,
+        reassociated: proved.applied.reassociated,
         found,
     }
 }

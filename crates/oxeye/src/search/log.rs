@@ -3,9 +3,9 @@
 //! It is written line by line while the search runs. With it an interrupted search goes on without measuring again what
 //! it had measured, and any trial can be applied again byte for byte ([`trial_recipes`]).
 
-use super::space::digest;
-use super::trial::{Measurement, Tried};
-use crate::{Compiler, Error, NestRecipe, RECIPE_SCHEMA, RecipeFile};
+use super::record::{Measurement, TrialRecord};
+use crate::request::{Compiler, Error, NestRecipe, RECIPE_SCHEMA, RecipeFile, files};
+use crate::schedule::digest;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions};
@@ -45,7 +45,7 @@ pub(crate) enum Line {
         used_seconds: f64,
         /// What was tried, and what came of it.
         #[serde(flatten)]
-        tried: Tried,
+        tried: TrialRecord,
     },
 }
 
@@ -163,7 +163,7 @@ impl Log {
         nest: &NestName,
         at: u32,
         used: Duration,
-        tried: &Tried,
+        tried: &TrialRecord,
     ) -> Result<(), Error> {
         if self.pasts.get(nest).is_some_and(|past| past.written.contains(&key(tried))) {
             return Ok(());
@@ -212,8 +212,8 @@ impl Log {
 }
 
 /// What makes two trials of a nest the same.
-fn key(tried: &Tried) -> String {
-    let Tried { name, template, recipe, code, .. } = tried;
+fn key(tried: &TrialRecord) -> String {
+    let TrialRecord { name, template, recipe, code, .. } = tried;
     digest(&serde_json::to_string(&(name, template, recipe, code)).unwrap_or_default())
 }
 
@@ -223,7 +223,7 @@ fn key(tried: &Tried) -> String {
 /// If the file cannot be read or is no log, there is no such trial, or it never had a recipe.
 pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
     let fail = |reason: String| Error::Recipe { path: log.to_owned(), reason };
-    crate::request::files::check_readable(log)?;
+    files::check_readable(log)?;
     let text = std::fs::read_to_string(log).map_err(|source| Error::Io {
         action: "read",
         path: log.to_owned(),

@@ -1,14 +1,12 @@
 //! The schedules of one nest: what may be tried, and its proof.
 
-use super::trial::{Plan, Proposal};
-use crate::stages::propose::{CandidateState, Rendering, guarded, in_parallel, prove};
-use crate::{Recipe, Transformation};
+use super::record::{Candidate, Plan};
+use crate::parallel::{self, guarded};
+use crate::schedule::{Rendering, Schedule, instantiate, prove};
 use oxeye_ir::{Nest, Program};
-use oxeye_transform::Machine;
 use oxeye_transform::steps::{Unroll, Vectorize};
 use oxeye_transform::templates::{Instantiator, Template};
-use sha2::{Digest, Sha256};
-use std::fmt::Write;
+use oxeye_transform::{Machine, Recipe, Transformation};
 
 /// The schedules of one nest.
 pub(crate) struct Space<'a> {
@@ -16,20 +14,11 @@ pub(crate) struct Space<'a> {
     nest: &'a Nest,
     how: Rendering<'a>,
     instantiator: Instantiator<'a>,
-    n_cores: usize,
-}
-
-/// A plan with its recipe, not proved yet.
-#[derive(Clone, Debug)]
-pub(crate) struct Draft {
-    pub(crate) name: String,
-    pub(crate) template: Option<Template>,
-    pub(crate) recipe: Recipe,
 }
 
 /// A plan that gives no candidate.
 #[derive(Clone, Debug)]
-pub(crate) struct Unfit {
+pub(crate) struct NoCandidate {
     pub(crate) name: String,
     pub(crate) template: Option<Template>,
     /// `None` if the template gives none.
@@ -38,15 +27,9 @@ pub(crate) struct Unfit {
 }
 
 impl<'a> Space<'a> {
-    pub(crate) fn new(
-        program: &'a Program,
-        nest: &'a Nest,
-        machine: &Machine,
-        how: Rendering<'a>,
-        n_cores: usize,
-    ) -> Self {
+    pub(crate) fn new(program: &'a Program, nest: &'a Nest, machine: &Machine, how: Rendering<'a>) -> Self {
         let instantiator = Instantiator::new(program, nest, machine, how.policy);
-        Self { program, nest, how, instantiator, n_cores }
+        Self { program, nest, how, instantiator }
     }
 
     /// What is worth trying first, best guess first.
@@ -55,63 +38,55 @@ impl<'a> Space<'a> {
     }
 
     /// Makes plans into candidates, proving every step; the answers are in the order of the plans.
-    pub(crate) fn prove(&mut self, plans: Vec<Plan>) -> Vec<Result<Proposal, Unfit>> {
-        let drafts: Vec<Result<Draft, Unfit>> = plans.into_iter().map(|plan| self.recipe(plan)).collect();
+    pub(crate) fn prove(&mut self, plans: Vec<Plan>) -> Vec<Result<Candidate, NoCandidate>> {
+        let schedules: Vec<Result<Schedule, NoCandidate>> =
+            plans.into_iter().map(|plan| self.schedule(plan)).collect();
         let (how, program, nest) = (self.how, self.program, self.nest);
-        in_parallel(&drafts, self.n_cores, |made| {
-            proposal(how, program, nest, made.as_ref().map_err(Unfit::clone)?)
-        })
+        let proofs = parallel::map(&schedules, |made| {
+            candidate(how, program, nest, made.as_ref().map_err(NoCandidate::clone)?.clone())
+        });
+        let whole = |(made, proof): (Result<Schedule, NoCandidate>, Result<_, parallel::Panicked>)| {
+            proof.unwrap_or_else(|bug| Err(NoCandidate::of(made?, bug.to_string())))
+        };
+        schedules.into_iter().zip(proofs).map(whole).collect()
     }
 
-    fn recipe(&mut self, plan: Plan) -> Result<Draft, Unfit> {
-        let (name, template, recipe) = match plan {
-            Plan::Recipe { name, recipe } => (name, None, recipe),
-            Plan::Template(template) => {
-                let instantiator = &mut self.instantiator;
-                match guarded(|| instantiator.instantiate(&template))
-                    .and_then(|made| made.map_err(|unfit| unfit.to_string()))
-                {
-                    Ok(recipe) => (template.title(), Some(template), recipe),
-                    Err(why) => {
-                        let (name, template) = (template.title(), Some(template));
-                        return Err(Unfit { name, template, recipe: None, why });
-                    }
+    fn schedule(&mut self, plan: Plan) -> Result<Schedule, NoCandidate> {
+        let schedule = match plan {
+            Plan::Recipe { name, recipe } => Schedule { name, templates: Vec::new(), recipe },
+            Plan::Template(template) => match instantiate(&mut self.instantiator, &template) {
+                Ok(recipe) => Schedule::of_template(template, recipe),
+                Err(why) => {
+                    let (name, template) = (template.title(), Some(template));
+                    return Err(NoCandidate { name, template, recipe: None, why: why.to_string() });
                 }
-            }
+            },
         };
-        if recipe.steps.is_empty() {
-            let why = "it leaves the nest as it is".into();
-            return Err(Unfit { name, template, recipe: Some(recipe), why });
+        if schedule.recipe.steps.is_empty() {
+            return Err(NoCandidate::of(schedule, "it leaves the nest as it is".into()));
         }
-        Ok(Draft { name, template, recipe })
+        Ok(schedule)
     }
 }
 
-/// Proves a recipe and renders what it makes of the nest.
-pub(crate) fn proposal(
+impl NoCandidate {
+    fn of(schedule: Schedule, why: String) -> Self {
+        let template = schedule.template();
+        Self { name: schedule.name, template, recipe: Some(schedule.recipe), why }
+    }
+}
+
+/// Proves a schedule and renders what it makes of the nest.
+pub(crate) fn candidate(
     how: Rendering<'_>,
     program: &Program,
     nest: &Nest,
-    draft: &Draft,
-) -> Result<Proposal, Unfit> {
-    let Draft { name, template, recipe } = draft.clone();
-    match prove(how, program, nest, &recipe) {
-        CandidateState::Ready { text, openmp, reassociated } => {
-            let digest = digest(&text);
-            Ok(Proposal { name, template, recipe, text, digest, openmp, reassociated })
-        }
-        CandidateState::Refused(why) | CandidateState::Duplicate(why) => {
-            Err(Unfit { name, template, recipe: Some(recipe), why })
-        }
+    schedule: Schedule,
+) -> Result<Candidate, NoCandidate> {
+    match prove(how, program, nest, &schedule.recipe) {
+        Ok(proved) => Ok(Candidate { digest: proved.digest(), schedule, proved }),
+        Err(why) => Err(NoCandidate::of(schedule, why.to_string())),
     }
-}
-
-/// The first 16 hexadecimal digits of the SHA-256 hash of a text.
-pub(crate) fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(8).fold(String::new(), |mut digits, byte| {
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
 }
 
 /// Recipes that differ from one in a single step, where no template has a word for it: sizes of tiles one by one, how

@@ -1,16 +1,16 @@
 //! Searches on made-up measurements: what is decided must be a function of the nest, the seed and the measurements.
 
-use super::budget::{Allowance, Budget, Clock};
 use super::explore::{Bounds, Explorer, Limits, Measurements, State, Stop};
-use super::log::{Header, Log, NestName, SEARCH_SCHEMA};
-use super::space::{self, Draft, Space, digest};
-use super::trial::{Measurement, Outcome, Plan, Proposal, Tried};
-use super::trial_recipes;
+use super::log::{Header, Log, NestName, SEARCH_SCHEMA, trial_recipes};
+use super::record::{Candidate, Measurement, Outcome, Plan, TrialRecord};
+use super::space::{self, Space};
+
 use super::workbench::Remembering;
-use crate::stages::propose::Rendering;
-use crate::{Compiler, Error, Recipe};
+use crate::budget::{Allowance, Budget, Clock};
+use crate::request::{Compiler, Error};
+use crate::schedule::{Rendering, Schedule, digest};
 use oxeye_ir::Program;
-use oxeye_transform::{Machine, Policy};
+use oxeye_transform::{Machine, Policy, Recipe};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,8 +62,8 @@ struct Made<'c> {
 
 impl Made<'_> {
     /// Between a tenth and all of the baseline, some of them wrong.
-    fn of(&self, proposal: &Proposal) -> Measurement {
-        let hash = u64::from_str_radix(&proposal.digest, 16).expect("a digest");
+    fn of(&self, candidate: &Candidate) -> Measurement {
+        let hash = u64::from_str_radix(&candidate.digest, 16).expect("a digest");
         if hash % 7 == 3 {
             return Measurement::without(Outcome::WrongResult, "made up");
         }
@@ -75,18 +75,18 @@ impl Made<'_> {
 impl Measurements for Made<'_> {
     fn measure(
         &mut self,
-        batch: &[Proposal],
+        batch: &[Candidate],
         limits: Limits<'_>,
         found: &mut dyn FnMut(usize, Measurement) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.clock.pass(self.compile_seconds.min(limits.time.left().as_secs_f64()));
         let mut best = limits.best_seconds;
-        for (k, proposal) in batch.iter().enumerate() {
+        for (k, candidate) in batch.iter().enumerate() {
             let left = limits.time.left().as_secs_f64();
             if left == 0.0 {
                 return Ok(());
             }
-            let made = self.of(proposal);
+            let made = self.of(candidate);
             let limit = 1.5 * best + 0.5;
             let takes = made.seconds.unwrap_or(0.01);
             self.clock.pass(takes.min(limit).min(left));
@@ -98,7 +98,7 @@ impl Measurements for Made<'_> {
                 continue;
             }
             best = best.min(takes);
-            self.measured.borrow_mut().push(proposal.digest.clone());
+            self.measured.borrow_mut().push(candidate.digest.clone());
             found(k, made)?;
         }
         Ok(())
@@ -111,11 +111,11 @@ struct Nothing;
 impl Measurements for Nothing {
     fn measure(
         &mut self,
-        batch: &[Proposal],
+        batch: &[Candidate],
         _: Limits<'_>,
         _: &mut dyn FnMut(usize, Measurement) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        panic!("`{}` is not in the log", batch[0].name)
+        panic!("`{}` is not in the log", batch[0].schedule.name)
     }
 }
 
@@ -156,7 +156,7 @@ fn explore(
     let known = log.past(&nest_name()).measured;
     let mut measurements = Remembering { known, source: measurements };
     let explorer = Explorer {
-        space: Space::new(&program, &program.nests[0], &MACHINE, rendering(), 2),
+        space: Space::new(&program, &program.nests[0], &MACHINE, rendering()),
         bounds: Bounds::default(),
         baseline_seconds: BASELINE,
         seed,
@@ -176,7 +176,7 @@ fn made<'c>(clock: &'c FakeClock, measured: &'c RefCell<Vec<String>>) -> Made<'c
 const LONG: Duration = Duration::from_secs(100_000);
 
 /// A whole search of so many trials, logged if there is a path.
-fn whole(seed: u64, max_trials: usize, path: Option<&Path>) -> Vec<Tried> {
+fn whole(seed: u64, max_trials: usize, path: Option<&Path>) -> Vec<TrialRecord> {
     let (clock, measured) = (FakeClock::default(), RefCell::default());
     let budget = Budget::new(&clock);
     let mut log = path.map_or_else(Log::default, |path| Log::open(path, header(seed)).expect("a log"));
@@ -217,7 +217,7 @@ fn an_interrupted_search_goes_on_without_measuring_again() {
     impl Measurements for Killed<'_, '_> {
         fn measure(
             &mut self,
-            batch: &[Proposal],
+            batch: &[Candidate],
             limits: Limits<'_>,
             found: &mut dyn FnMut(usize, Measurement) -> Result<(), Error>,
         ) -> Result<(), Error> {
@@ -267,7 +267,7 @@ fn the_time_is_kept_even_by_slow_candidates() {
         let used = clock.elapsed().as_secs_f64();
         assert!((60.0..66.0).contains(&used), "{used}");
         // What was stopped for want of time is not called slow.
-        let slow = |t: &&Tried| t.found.outcome == Outcome::TooSlow;
+        let slow = |t: &&TrialRecord| t.found.outcome == Outcome::TooSlow;
         assert!(scale > 1.0 || state.tried.iter().filter(slow).count() == 0);
     }
 }
@@ -293,7 +293,7 @@ fn hopeless_candidates_are_not_measured_and_a_roof_ends_the_search() {
     let run = |one: f64, all: f64| {
         let mut measurements = made(&clock, &measured);
         let explorer = Explorer {
-            space: Space::new(&program, &program.nests[0], &MACHINE, rendering(), 2),
+            space: Space::new(&program, &program.nests[0], &MACHINE, rendering()),
             bounds: Bounds {
                 one_thread: Some((one, "f64 peak".into())),
                 all_threads: Some((all, "f64 peak".into())),
@@ -310,7 +310,7 @@ fn hopeless_candidates_are_not_measured_and_a_roof_ends_the_search() {
     };
     let (state, _) = run(2.0 * BASELINE, 1e-6);
     assert!(state.count(Outcome::Hopeless) > 0);
-    let single = |t: &&Tried| t.found.outcome.was_measured() && !t.openmp;
+    let single = |t: &&TrialRecord| t.found.outcome.was_measured() && !t.openmp;
     assert_eq!(state.tried.iter().filter(single).count(), 0);
     let (state, stop) = run(1e-6, 0.5 * BASELINE);
     // No time can be below its bound, so measurements that are show the bound to be wrong.
@@ -343,8 +343,8 @@ fn every_logged_trial_can_be_applied_again() {
         assert_eq!((recipes.threads, recipes.reassociate), (2, true));
         let [nest] = recipes.nests.as_slice() else { panic!("one nest") };
         let recipe = nest.recipe.resolve(&program, &program.nests[0], rendering().policy).expect("ids only");
-        let draft = Draft { name: nest.name.clone(), template: None, recipe: recipe.clone() };
-        let made = space::proposal(rendering(), &program, &program.nests[0], &draft);
+        let schedule = Schedule { name: nest.name.clone(), templates: Vec::new(), recipe };
+        let made = space::candidate(rendering(), &program, &program.nests[0], schedule);
         if let Some(code) = line["code"].as_str() {
             assert_eq!(made.expect("legal again").digest, code);
             n_replayed += 1;

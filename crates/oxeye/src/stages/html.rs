@@ -1,7 +1,7 @@
-//! Reports as pages.
+//! The report as a page.
 
-use crate::{NestReport, ProfileReport, Report};
-use oxeye_host::{HostProfile, Provenance, Quantity};
+use super::report::{NestReport, Report};
+use oxeye_host::{Provenance, Quantity};
 use oxeye_profile::{Listing, NestEntry, ProgramTimes, ReportData, html_report};
 
 impl Report {
@@ -34,27 +34,6 @@ impl Report {
     }
 }
 
-impl ProfileReport {
-    /// The report as one HTML file with plots that needs nothing else.
-    pub fn to_html(&self, host: &HostProfile) -> String {
-        let skipped = self.skipped.iter().map(|s| format!("{} has no profile: {}", s.name, s.why));
-        let data = ReportData {
-            title: self.input.display().to_string(),
-            build: Some(self.compiler.clone()),
-            made_at: None,
-            program: ProgramTimes {
-                before_ns: self.program_seconds.map(|s| measured(1e9 * s, 0.0, 1)),
-                ..ProgramTimes::default()
-            },
-            host: host.clone(),
-            threads: self.threads,
-            nests: self.nests.iter().cloned().map(NestEntry::new).collect(),
-            notes: self.notes.iter().cloned().chain(skipped).collect(),
-        };
-        html_report(&data)
-    }
-}
-
 /// A nest with a profile.
 fn entry(nest: &NestReport) -> Option<NestEntry> {
     let interval = nest.speedup_interval.map_or(0.0, |(low, high)| 0.5 * (high - low));
@@ -77,6 +56,7 @@ fn entry(nest: &NestReport) -> Option<NestEntry> {
     })
 }
 
-fn measured(value: f64, spread: f64, samples: usize) -> Quantity {
+/// A measured figure.
+pub(crate) fn measured(value: f64, spread: f64, samples: usize) -> Quantity {
     Quantity { value, spread, samples: samples as u32, provenance: Provenance::Measured }
 }

@@ -1,14 +1,32 @@
 //! The stages of a tuning run, in their order.
 //!
-//! In: the user's file. Out, stage by stage: what its nests are called with ([`capture`]), the schedules to try
-//! ([`propose`]), how they fared ([`measure`]), the tuned file ([`emit`]), and what there is to tell ([`report`],
-//! [`record`]).
+//! In: the user's file. Out, stage by stage: its nests (`read`), what they are called with (`capture`), the schedules to
+//! try (`propose`), how they fared (`measure`, and `second_round` for nests that were too short at first), the tuned file
+//! (`emit`), and what there is to tell (`report`, `html`, `record`).
 
-pub(crate) mod capture;
-pub(crate) mod emit;
-pub(crate) mod html;
+mod capture;
+mod emit;
+mod html;
 pub(crate) mod measure;
-pub(crate) mod propose;
-pub(crate) mod record;
-pub(crate) mod report;
-pub(crate) mod synthetic_inputs;
+mod propose;
+mod read;
+mod record;
+mod report;
+mod search_report;
+mod second_round;
+mod synthetic_inputs;
+
+pub use capture::{Captured, capture};
+pub use emit::{Emitted, emit};
+pub(crate) use html::measured;
+pub use measure::{Measured, measure};
+pub(crate) use propose::proposal;
+pub use propose::{Proposed, propose};
+pub use read::read;
+pub(crate) use read::read_options;
+pub(crate) use record::entries;
+pub use report::{
+    BuildReport, DiagnosticReport, FpReport, NestReport, ProgramReport, Report, TrialReport, report,
+};
+pub use search_report::{ComparedMethod, NestSearchReport, SearchReport};
+pub use second_round::second_round;

@@ -2,17 +2,18 @@
 //!
 //! Keys are only ever added. A figure that was not obtained is `null`, never a guess.
 
-use crate::commands::replay::emitted_code;
-use crate::request::recipe_file::RecipeFile;
-use crate::{Emitted, FpPolicy, Measured, SearchReport, Trial};
+use super::emit::Emitted;
+use super::search_report::SearchReport;
+use crate::machine::HostReport;
+use crate::nest::{TunedNest, Workpiece};
+use crate::request::{FpPolicy, REPORT_SCHEMA, RecipeFile};
+use crate::schedule::{Trial, Verdict};
+use crate::session::Session;
 use oxeye_frontend::{Diagnostic, Unit};
 use oxeye_host::HostProfile;
 use oxeye_profile::{Bound, NestProfile};
 use serde::Serialize;
 use std::path::PathBuf;
-
-/// Name and version of the report's form.
-pub const REPORT_SCHEMA: &str = "oxeye.report/1";
 
 /// What `optimize` found and did.
 #[derive(Clone, Debug, Serialize)]
@@ -55,29 +56,6 @@ pub struct Report {
     pub search: Option<SearchReport>,
     /// Sentences on the run as a whole.
     pub notes: Vec<String>,
-}
-
-/// The machine the figures were measured on.
-#[derive(Clone, Debug, Serialize)]
-pub struct HostReport {
-    /// Processor model, if the system tells.
-    pub cpu: Option<String>,
-    /// Cores this process may run on.
-    pub cores: u32,
-    /// Bytes of first-level data cache.
-    pub l1_bytes: u64,
-    /// Bytes of second-level cache.
-    pub l2_bytes: u64,
-    /// Bytes of last-level cache.
-    pub l3_bytes: u64,
-    /// Bytes of the widest vector register that the compile flags allow.
-    pub vector_bytes: u32,
-    /// Most bytes that all cores together move to and from main memory, 10⁹ per second.
-    pub dram_gb_per_s: Option<f64>,
-    /// Most floating-point operations that all cores together do on f64, 10⁹ per second.
-    pub peak_f64_gflops: Option<f64>,
-    /// Whether the machine was measured with care (`oxeye host`) and not only briefly.
-    pub thorough: bool,
 }
 
 /// How things were compiled.
@@ -209,32 +187,6 @@ pub struct TrialReport {
     pub why: Option<String>,
 }
 
-/// What became of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Chosen and emitted.
-    Chosen,
-    /// Right, and not the fastest, or not faster beyond noise.
-    Slower,
-    /// A step was refused as illegal, or does not apply.
-    Refused,
-    /// The same C text as an earlier candidate.
-    Duplicate,
-    /// The emitted C could not be compiled.
-    DoesNotCompile,
-    /// Stopped because it takes longer than what is already known.
-    TooSlow,
-    /// Crashed.
-    Crashed,
-    /// Its outputs differ from the original's.
-    WrongResult,
-    /// Faster alone, dropped because the whole program did not gain.
-    Dropped,
-    /// The budget was spent first.
-    NotTried,
-}
-
 /// A message of the reader.
 #[derive(Clone, Debug, Serialize)]
 pub struct DiagnosticReport {
@@ -271,159 +223,149 @@ impl NestReport {
     }
 }
 
-impl Emitted<'_> {
-    /// Stage 6: everything that was found, as a value.
-    pub fn report(&self) -> Report {
-        let tuner = self.tuner;
-        let options = tuner.options;
-        let nests: Vec<NestReport> = (0..self.measured.nests.len())
-            .map(|idx| NestReport { code: self.code(idx), ..nest_report(&self.measured, idx) })
-            .collect();
-        let winners = || self.measured.nests.iter().filter_map(|n| n.winner.as_ref());
-        let program = self.program_report();
-        let errors = winners().map(|w| w.max_rel_error).chain(program.max_rel_error);
-        let openmp = winners().any(|w| w.openmp);
-        let mut notes = tuner.notes.clone();
-        notes.extend(self.notes.iter().cloned());
-        if openmp && tuner.threads != tuner.host.cores {
-            notes.push(format!(
-                "measured with OMP_NUM_THREADS={}; set it when running the result",
-                tuner.threads
-            ));
-        }
-        if self.whole.is_some() && !(options.sizes.is_empty() && options.inputs.is_empty()) {
-            notes.push("there is a main, so sizes and data are the program's own, and --set and --input were not used".into());
-        }
-        if !options.compiler.chosen {
-            notes
-                .push(format!("no compiler was named after `--`, so `{}` was used", options.compiler.line()));
-        }
-        Report {
-            schema: REPORT_SCHEMA,
-            input: options.file.clone(),
-            output: self.output(),
-            changed: self.text != self.measured.captured.unit.source,
-            host: tuner.host.clone(),
-            host_profile: tuner.host_profile.clone(),
-            build: BuildReport {
-                compiler: options.compiler.command.clone(),
-                version: tuner.compiler.version().ok(),
-                args: options.compiler.args.clone(),
-                added: tuner.openmp_flag().filter(|_| openmp).into_iter().collect(),
-                assumed: !options.compiler.chosen,
-            },
-            fp: FpReport {
-                reassociate: options.reassociate(),
-                source: match options.fp {
-                    FpPolicy::FromFlags => "flags",
-                    FpPolicy::Strict | FpPolicy::Reassociate => "option",
-                },
-                used: winners().any(|w| w.reassociated),
-                max_rel_error: errors.reduce(f64::max),
-            },
-            threads: tuner.threads,
-            seconds: tuner.start.elapsed().as_secs_f64(),
-            program_seconds: tuner.program_seconds(),
-            trials: nests.iter().flat_map(|n| &n.trials).filter(|t| t.verdict.was_run()).count(),
-            program,
-            nests,
-            diagnostics: diagnostics(&self.measured.captured.unit),
-            recipes: self.recipes.clone(),
-            search: None,
-            notes,
-        }
+/// Stage 6: everything that was found, as a value.
+pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
+    let Workpiece { unit, nests, .. } = &emitted.workpiece;
+    let options = session.options;
+    let reports: Vec<NestReport> =
+        nests.iter().enumerate().map(|(idx, nest)| nest_report(emitted, idx, nest)).collect();
+    let winners = || nests.iter().filter_map(TunedNest::winner);
+    let proofs = || (0..nests.len()).filter_map(|idx| emitted.proved(idx));
+    let program = program_report(emitted);
+    let errors = winners().map(|(_, timing)| timing.max_rel_error).chain(program.max_rel_error);
+    let openmp = proofs().any(|proved| proved.openmp);
+    let mut notes = session.notes.clone();
+    notes.extend(emitted.notes.iter().cloned());
+    if openmp && session.threads != session.host.cores {
+        notes.push(format!(
+            "measured with OMP_NUM_THREADS={}; set it when running the result",
+            session.threads
+        ));
     }
-
-    /// The C block that replaces a nest.
-    fn code(&self, idx: usize) -> Option<String> {
-        let nest = &self.measured.captured.nests[idx];
-        let function = &self.measured.captured.unit.functions[nest.function_idx].name;
-        let wanted =
-            self.recipes.nests.iter().find(|r| r.function == *function && r.ordinal == nest.ordinal)?;
-        emitted_code(&self.measured.captured.unit, &self.recipes, wanted).ok()
+    if emitted.whole.is_some() && !(options.sizes.is_empty() && options.inputs.is_empty()) {
+        notes.push(
+            "there is a main, so sizes and data are the program's own, and --set and --input were not used"
+                .into(),
+        );
     }
-
-    fn program_report(&self) -> ProgramReport {
-        let Some(whole) = &self.whole else {
-            let note = match self.measured.captured.program {
-                Some(_) => None,
-                None if self.measured.captured.nests.is_empty() => {
-                    Some("no loop nest was found that can be tuned, so it was not run".to_owned())
-                }
-                None => Some("there is no main, so no whole program was run".to_owned()),
-            };
-            return ProgramReport { note, ..ProgramReport::default() };
-        };
-        let unchanged = self.text == self.measured.captured.unit.source;
-        let before = 1e-6 * whole.before_ns.median;
-        ProgramReport {
-            baseline_ms: Some(before),
-            optimized_ms: Some(if unchanged { before } else { 1e-6 * whole.after_ns.median }),
-            speedup: Some(if unchanged { 1.0 } else { whole.speedup.median }),
-            verified: whole.equal,
-            max_rel_error: Some(whole.max_rel_error),
-            samples: whole.before_ns.n,
-            spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
-            mismatch: self.mismatch.clone(),
-            note: None,
-        }
+    if !options.compiler.chosen {
+        notes.push(format!("no compiler was named after `--`, so `{}` was used", options.compiler.line()));
+    }
+    Report {
+        schema: REPORT_SCHEMA,
+        input: options.file.clone(),
+        output: options.output_path(),
+        changed: emitted.text != unit.source,
+        host: session.host.clone(),
+        host_profile: session.host_profile.clone(),
+        build: BuildReport {
+            compiler: options.compiler.command.clone(),
+            version: session.workshop.compiler.version().ok(),
+            args: options.compiler.args.clone(),
+            added: session.workshop.openmp_flag().filter(|_| openmp).into_iter().collect(),
+            assumed: !options.compiler.chosen,
+        },
+        fp: FpReport {
+            reassociate: options.reassociate(),
+            source: match options.fp {
+                FpPolicy::FromFlags => "flags",
+                FpPolicy::Strict | FpPolicy::Reassociate => "option",
+            },
+            used: proofs().any(|proved| proved.applied.reassociated),
+            max_rel_error: errors.reduce(f64::max),
+        },
+        threads: session.threads,
+        seconds: session.start().elapsed().as_secs_f64(),
+        program_seconds: session.program_seconds(),
+        trials: nests.iter().flat_map(|n| &n.trials).filter(|t| t.verdict.was_run()).count(),
+        program,
+        nests: reports,
+        diagnostics: diagnostics(unit),
+        recipes: emitted.recipes.clone(),
+        search: None,
+        notes,
     }
 }
 
-fn nest_report(measured: &Measured, idx: usize) -> NestReport {
-    let captured = &measured.captured.nests[idx];
-    let found = &measured.nests[idx];
-    let winner = found.winner.as_ref();
-    let chosen = winner.map(|w| &found.trials[w.trial_idx]);
-    let profile = winner.and(found.after.as_ref()).or(found.before.as_ref());
+fn program_report(emitted: &Emitted) -> ProgramReport {
+    let Workpiece { unit, program, nests } = &emitted.workpiece;
+    let Some(whole) = &emitted.whole else {
+        let note = match program {
+            Some(_) => None,
+            None if nests.is_empty() => {
+                Some("no loop nest was found that can be tuned, so it was not run".to_owned())
+            }
+            None => Some("there is no main, so no whole program was run".to_owned()),
+        };
+        return ProgramReport { note, ..ProgramReport::default() };
+    };
+    let unchanged = emitted.text == unit.source;
+    let before = 1e-6 * whole.before_ns.median;
+    ProgramReport {
+        baseline_ms: Some(before),
+        optimized_ms: Some(if unchanged { before } else { 1e-6 * whole.after_ns.median }),
+        speedup: Some(if unchanged { 1.0 } else { whole.speedup.median }),
+        verified: whole.equal,
+        max_rel_error: Some(whole.max_rel_error),
+        samples: whole.before_ns.n,
+        spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
+        mismatch: emitted.mismatch.clone(),
+        note: None,
+    }
+}
+
+fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
+    let (function, _, _) = nest.place.of(&emitted.workpiece.unit);
+    let (chosen, timing) = nest.winner().unzip();
+    let profile = chosen.and(nest.after.as_ref()).or(nest.before.as_ref());
     let bound = |p: &NestProfile| (p.bound != Bound::Unknown).then(|| p.bound.to_string());
     let ms = |seconds: f64| 1e3 * seconds;
-    let baseline = winner.map(|w| w.baseline_seconds).or(found.baseline_seconds);
+    let baseline = timing.map(|t| t.baseline_seconds).or(nest.baseline_seconds);
     NestReport {
         id: idx,
-        function: measured.captured.unit.functions[captured.function_idx].name.clone(),
-        line: captured.span.line,
-        share: captured.share,
-        invocations: captured.invocations,
+        function: function.to_owned(),
+        line: nest.place.span.line,
+        share: nest.calls.share,
+        invocations: nest.calls.invocations,
         baseline_ms: baseline.map(ms),
-        optimized_ms: winner.map(|w| w.seconds).or(baseline).map(ms),
-        speedup: winner.map(|w| w.speedup).or(baseline.map(|_| 1.0)),
-        speedup_interval: winner.and_then(|w| w.interval),
-        samples: winner.map_or(0, |w| w.samples),
-        spread: winner.and_then(|w| w.spread),
-        verified: winner.is_some(),
-        max_rel_error: winner.map(|w| w.max_rel_error),
-        recipe: chosen.map(|t| t.name.clone()),
+        optimized_ms: timing.map(|t| t.seconds).or(baseline).map(ms),
+        speedup: timing.map(|t| t.speedup).or(baseline.map(|_| 1.0)),
+        speedup_interval: timing.and_then(|t| t.interval),
+        samples: timing.map_or(0, |t| t.samples),
+        spread: timing.and_then(|t| t.spread),
+        verified: chosen.is_some(),
+        max_rel_error: timing.map(|t| t.max_rel_error),
+        recipe: chosen.map(|t| t.schedule.name.clone()),
         steps: chosen.map(steps).unwrap_or_default(),
-        code: None,
-        reassociated: winner.is_some_and(|w| w.reassociated),
+        code: emitted.blocks.get(&idx).cloned(),
+        reassociated: emitted.proved(idx).is_some_and(|proved| proved.applied.reassociated),
         donor: chosen.and_then(|t| t.choice.donor.clone()),
         distance: chosen.and_then(|t| t.choice.distance),
         bound: profile.and_then(bound),
         roof_fraction: profile.and_then(|p| Some(p.roof_fraction?.value)),
-        profile_before: found.before.clone(),
-        profile_after: found.after.clone().filter(|_| winner.is_some()),
-        refused: found.refused.clone(),
-        trials: found.trials.iter().map(trial_report).collect(),
-        note: captured.skip.clone().or_else(|| found.note.clone()),
+        profile_before: nest.before.clone(),
+        profile_after: nest.after.clone().filter(|_| chosen.is_some()),
+        refused: nest.refused.clone(),
+        trials: nest.trials.iter().map(trial_report).collect(),
+        note: nest.standing.reason().map(str::to_owned).or_else(|| nest.note.clone()),
     }
 }
 
 fn trial_report(trial: &Trial) -> TrialReport {
     TrialReport {
-        name: trial.name.clone(),
+        name: trial.schedule.name.clone(),
         recipe: steps(trial),
         donor: trial.choice.donor.clone(),
         predicted_speedup: trial.choice.predicted.map(f64::exp2),
         verdict: trial.verdict,
-        screened_ms: trial.screened_seconds.map(|s| 1e3 * s),
-        time_ms: trial.timed_seconds.map(|s| 1e3 * s),
+        screened_ms: trial.screened.map(|s| 1e3 * s.seconds),
+        time_ms: trial.timed.map(|t| 1e3 * t.seconds),
         why: trial.why.clone(),
     }
 }
 
 fn steps(trial: &Trial) -> Vec<String> {
-    trial.recipe.steps.iter().map(ToString::to_string).collect()
+    trial.schedule.recipe.steps.iter().map(ToString::to_string).collect()
 }
 
 fn diagnostics(unit: &Unit) -> Vec<DiagnosticReport> {
@@ -434,11 +376,4 @@ fn diagnostics(unit: &Unit) -> Vec<DiagnosticReport> {
         help: d.help.clone(),
     };
     unit.diagnostics.iter().map(report).collect()
-}
-
-impl Verdict {
-    /// Whether the candidate was compiled and run.
-    pub fn was_run(self) -> bool {
-        !matches!(self, Verdict::Refused | Verdict::Duplicate | Verdict::DoesNotCompile | Verdict::NotTried)
-    }
 }

@@ -1,31 +1,15 @@
 //! Arguments for a nest that no program calls: sizes as given, data drawn at random or read from files.
 
-use crate::machine::description as machine;
-use crate::{Error, Options};
+use crate::machine::{element_type, memory_bytes};
+use crate::request::{Error, Options};
 use oxeye_codegen::{Argument, ArgumentOf};
 use oxeye_ir::{
     Access, Affine, Array, ArrayId, BinaryOp, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Region,
     ScalarType, SymId, UnaryOp, Var,
 };
-use oxeye_measure::{ElementType, Init, Sample, SyntheticArg, read_npy_header};
+use oxeye_measure::{Init, Sample, SyntheticArg, read_npy_header};
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// The element type as `measure` names it.
-pub(crate) fn element_type(ty: ScalarType) -> ElementType {
-    match ty {
-        ScalarType::F32 => ElementType::F32,
-        ScalarType::F64 => ElementType::F64,
-        ScalarType::I8 => ElementType::I8,
-        ScalarType::U8 => ElementType::U8,
-        ScalarType::I16 => ElementType::I16,
-        ScalarType::U16 => ElementType::U16,
-        ScalarType::I32 => ElementType::I32,
-        ScalarType::U32 => ElementType::U32,
-        ScalarType::I64 => ElementType::I64,
-        ScalarType::U64 => ElementType::U64,
-    }
-}
 
 /// Checks that every size and input of the options is used by some nest: a misspelt name must not go unnoticed.
 pub(crate) fn check_names<'a>(
@@ -153,7 +137,7 @@ fn check_memory(nest: &Nest, args: &[SyntheticArg]) -> Result<(), Error> {
     let bytes = args
         .iter()
         .fold(0u64, |sum, a| sum.saturating_add(a.elements.saturating_mul(a.element.size() as u64)));
-    let room = machine::memory_bytes() / 4;
+    let room = memory_bytes() / 4;
     if bytes <= room {
         return Ok(());
     }

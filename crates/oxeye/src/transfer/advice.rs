@@ -3,15 +3,17 @@
 use super::align::{AlignedNode, align};
 use super::donors::Donor;
 use super::predict::Predict;
-use super::remap::{Names, remap};
+use super::remap::{Names, NotCarried, remap};
 use super::score::{Scenario, choose, expected};
-use crate::stages::propose::{CandidateState, Rendering, guarded, in_parallel, proved};
-use crate::{NestDescription, Recipe, StoredRecipe, Transformation};
+use crate::knowledge::NestDescription;
+use crate::parallel::{self, guarded};
+use crate::schedule::{Choice, NoRecipe, Proved, Rendering, Schedule, Unproved, instantiate, prove};
 use oxeye_database::EntryId;
 use oxeye_ir::{Nest, Program};
 use oxeye_transform::templates::{Base, Instantiator, Loops, Order, Strategy, Template, panel};
-use oxeye_transform::{Change, Machine, Suggestions};
+use oxeye_transform::{Change, Machine, Recipe, StoredRecipe, Suggestions, Transformation};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A donor of the same normal form counts as much as so many very near ones.
 const EXACT_WEIGHT: f64 = 4.0;
@@ -30,7 +32,6 @@ pub(crate) struct Adviser<'a> {
     pub(crate) nest: &'a Nest,
     pub(crate) machine: &'a Machine,
     pub(crate) how: Rendering<'a>,
-    pub(crate) n_cores: usize,
     pub(crate) description: &'a NestDescription,
     pub(crate) predict: Option<&'a dyn Predict>,
     /// The distance beyond which donors say nothing, if the encoder knows it.
@@ -72,41 +73,19 @@ pub struct AdvisedRefusal {
 /// A legal schedule.
 #[derive(Clone, Debug)]
 pub struct AdvisedOption {
-    /// Short name for people.
-    pub name: String,
-    /// The templates that make it, if any do.
-    pub templates: Vec<Template>,
-    /// The recipe.
-    pub recipe: Recipe,
-    /// What it makes of the nest.
-    pub(crate) state: CandidateState,
+    /// The schedule, with all the templates that make it.
+    pub schedule: Schedule,
+    /// What it makes of the nest, until a trial has taken it.
+    pub(crate) proved: Option<Arc<Proved>>,
     /// Entries whose recipe it is, if no template makes it.
     own_recipe_of: Vec<EntryId>,
     /// What is thought of it.
     pub choice: Choice,
 }
 
-/// What is thought of a schedule before it is measured.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Choice {
-    /// Position of the donor that speaks for it most.
-    pub donor_idx: Option<usize>,
-    /// That donor, in a few words.
-    pub donor: Option<String>,
-    /// Its distance.
-    pub distance: Option<f64>,
-    /// The encoder's prediction: log2 of the speedup over the nest as it is.
-    pub predicted: Option<f64>,
-    /// What donors and prediction expect together: log2 of the speedup.
-    pub expected: Option<f64>,
-}
-
 /// Something to try, before it is proved.
-#[derive(Clone)]
 struct Idea {
-    name: String,
-    templates: Vec<Template>,
-    recipe: Recipe,
+    schedule: Schedule,
     own_recipe_of: Vec<EntryId>,
     /// What it gained on which donor, if it helped one.
     helped: Option<String>,
@@ -148,20 +127,20 @@ impl Adviser<'_> {
                         continue;
                     }
                     Ok(StoredRecipe { template: None, steps }) => self.carried(steps, donor, aligned),
-                    Err(why) => Err(why.clone()),
+                    Err(why) => Err(NotCarried::Unreadable(why.clone())),
                 };
                 let name = format!("recipe of {}", trial.id);
                 match steps {
                     Ok(recipe) => {
-                        let (templates, own_recipe_of) = (Vec::new(), vec![trial.id]);
-                        ideas.add(Idea { name, templates, recipe, own_recipe_of, helped });
+                        let schedule = Schedule { name, templates: Vec::new(), recipe };
+                        ideas.add(Idea { schedule, own_recipe_of: vec![trial.id], helped });
                     }
-                    Err(reason) => ideas.refuse(name, reason, helped),
+                    Err(why) => ideas.refuse(name, why.to_string(), helped),
                 }
             }
         }
         for suggestion in &suggested.recipes {
-            ideas.add(Idea::of(&suggestion.template, suggestion.recipe.clone(), None));
+            ideas.add(Idea::of(suggestion.template, suggestion.recipe.clone(), None));
         }
         for template in panel() {
             ideas.add_template(template, &mut made, None);
@@ -177,53 +156,67 @@ impl Adviser<'_> {
     }
 
     /// A donor's recipe that no template makes, in the words of this nest.
-    fn carried(&self, recipe: &Recipe, donor: &Donor, aligned: &[AlignedNode]) -> Result<Recipe, String> {
+    fn carried(&self, recipe: &Recipe, donor: &Donor, aligned: &[AlignedNode]) -> Result<Recipe, NotCarried> {
         if speaks_of_normal_form(recipe) {
             let n_loops = |nodes: &[AlignedNode]| nodes.iter().filter(|node| node.kind == "loop").count();
             let n_here = self.description.normal.nest.loops().len();
             let n_donor = donor.nodes.iter().filter(|node| node.kind == "loop").count();
             if n_loops(aligned) == 0 {
-                return Err("nothing is known of the loops of the nest it was found on".into());
+                return Err(NotCarried::UnknownLoops);
             }
-            return remap(recipe, &Names::of(aligned, n_donor, n_here)).map_err(|r| r.to_string());
+            return Ok(remap(recipe, &Names::of(aligned, n_donor, n_here))?);
         }
         if donor.exact {
             // Its loops may be called otherwise there: then the judge says so, or it is another schedule, as legal.
             return Ok(recipe.clone());
         }
-        Err("its steps speak of the loops of another nest's source".into())
+        Err(NotCarried::AnotherSource)
     }
 
     /// Proves every idea and merges those with the same C text.
     fn proved(&self, ideas: Vec<Idea>, refused: &mut Vec<AdvisedRefusal>) -> Vec<AdvisedOption> {
-        let states = in_parallel(&ideas, self.n_cores, |idea| {
-            let (state, applied) = proved(self.how, self.program, self.nest, &idea.recipe)?;
-            Ok((state, self.predict.and_then(|predict| predict.log_speedup(&idea.templates, &applied))))
-        });
+        let proofs = parallel::map(&ideas, |idea| self.proof(&idea.schedule));
         let mut options: Vec<AdvisedOption> = Vec::new();
-        for (idea, state) in ideas.into_iter().zip(states) {
-            let Idea { name, templates, recipe, own_recipe_of, helped } = idea;
-            let (state, predicted) = match state {
+        for (idea, proof) in ideas.into_iter().zip(proofs) {
+            let Idea { schedule, own_recipe_of, helped } = idea;
+            let (proved, predicted) = match proof.map_err(Unproved::from).and_then(|proof| proof) {
                 Ok(found) => found,
-                Err(reason) => {
-                    refused.push(AdvisedRefusal { name, reason, helped, recipe: Some(recipe) });
+                Err(why) => {
+                    let Schedule { name, recipe, .. } = schedule;
+                    refused.push(AdvisedRefusal {
+                        name,
+                        reason: why.to_string(),
+                        helped,
+                        recipe: Some(recipe),
+                    });
                     continue;
                 }
             };
-            let same = options.iter_mut().find(|option| option.text() == text_of(&state));
+            let same = options.iter_mut().find(|option| option.text() == Some(proved.text.as_str()));
             match same {
                 Some(same) => {
-                    same.templates.extend(templates);
+                    same.schedule.templates.extend(schedule.templates);
                     same.own_recipe_of.extend(own_recipe_of);
                     same.choice.predicted = mean([same.choice.predicted, predicted]);
                 }
-                None => {
-                    let choice = Choice { predicted, ..Choice::default() };
-                    options.push(AdvisedOption { name, templates, recipe, state, own_recipe_of, choice });
-                }
+                None => options.push(AdvisedOption {
+                    schedule,
+                    proved: Some(Arc::new(proved)),
+                    own_recipe_of,
+                    choice: Choice { predicted, ..Choice::default() },
+                }),
             }
         }
         options
+    }
+
+    /// Proves a schedule and asks what it would gain; a bug in the prediction costs no more than the prediction.
+    fn proof(&self, schedule: &Schedule) -> Result<(Proved, Option<f64>), Unproved> {
+        let proved = prove(self.how, self.program, self.nest, &schedule.recipe)?;
+        let predicted = self.predict.and_then(|predict| {
+            guarded(|| predict.log_speedup(&schedule.templates, &proved.applied)).ok().flatten()
+        });
+        Ok((proved, predicted))
     }
 
     /// Every donor is a scenario, and so is the prediction.
@@ -277,9 +270,9 @@ impl Adviser<'_> {
 }
 
 impl AdvisedOption {
-    /// The C block.
+    /// The C block, until a trial has taken it.
     pub(crate) fn text(&self) -> Option<&str> {
-        text_of(&self.state)
+        self.proved.as_ref().map(|proved| proved.text.as_str())
     }
 
     /// log2 of what it gained on a donor, over all trials by how much their circumstances are like those here; `None` if it
@@ -298,18 +291,14 @@ impl AdvisedOption {
 
     /// How much a template is like those that make this option, from 0 to 1; `None` if it is another one.
     fn likeness(&self, template: &Template) -> Option<f64> {
-        let same = self.templates.iter().filter(|own| Template { base: template.base, ..**own } == *template);
+        let same = self
+            .schedule
+            .templates
+            .iter()
+            .filter(|own| Template { base: template.base, ..**own } == *template);
         let alike =
             |own: &Template| if own.base == template.base || !keeps_order(own) { 1.0 } else { OTHER_ORDER };
         same.map(alike).reduce(f64::max)
-    }
-}
-
-/// The C block.
-fn text_of(state: &CandidateState) -> Option<&str> {
-    match state {
-        CandidateState::Ready { text, .. } => Some(text),
-        _ => None,
     }
 }
 
@@ -332,30 +321,23 @@ fn mean(values: [Option<f64>; 2]) -> Option<f64> {
 }
 
 impl Idea {
-    fn of(template: &Template, recipe: Recipe, helped: Option<String>) -> Self {
-        let (name, templates) = (template.title(), vec![*template]);
-        Self { name, templates, recipe, own_recipe_of: Vec::new(), helped }
+    fn of(template: Template, recipe: Recipe, helped: Option<String>) -> Self {
+        Self { schedule: Schedule::of_template(template, recipe), own_recipe_of: Vec::new(), helped }
     }
 }
 
 /// Templates as recipes for one nest.
 struct Made<'a> {
-    known: BTreeMap<Template, Result<Recipe, String>>,
+    known: BTreeMap<Template, Result<Recipe, NoRecipe>>,
     instantiator: Instantiator<'a>,
     /// Whether the nest is its own normal form.
     is_normal: bool,
 }
 
 impl Made<'_> {
-    fn one(&mut self, template: &Template) -> Result<Recipe, String> {
+    fn one(&mut self, template: &Template) -> Result<Recipe, NoRecipe> {
         let instantiator = &mut self.instantiator;
-        let known = self.known.entry(*template);
-        known
-            .or_insert_with(|| {
-                guarded(|| instantiator.instantiate(template))
-                    .and_then(|made| made.map_err(|unfit| unfit.to_string()))
-            })
-            .clone()
+        self.known.entry(*template).or_insert_with(|| instantiate(instantiator, template)).clone()
     }
 
     /// A template, begun from the source and from the normal form: both where it keeps the order it starts from, which are
@@ -363,7 +345,7 @@ impl Made<'_> {
     ///
     /// # Errors
     /// Why neither will do.
-    fn all(&mut self, template: &Template) -> Result<Vec<(Template, Recipe)>, String> {
+    fn all(&mut self, template: &Template) -> Result<Vec<(Template, Recipe)>, NoRecipe> {
         let from = |base| Template { base, ..*template };
         let order = match template.base {
             _ if self.is_normal => vec![Base::Source],
@@ -398,23 +380,26 @@ impl Ideas<'_> {
         match made.all(template) {
             Ok(found) => {
                 for (template, recipe) in found {
-                    self.add(Idea::of(&template, recipe, helped.clone()));
+                    self.add(Idea::of(template, recipe, helped.clone()));
                 }
             }
-            Err(reason) => self.refuse(template.title(), reason, helped),
+            Err(why) => self.refuse(template.title(), why.to_string(), helped),
         }
     }
 
     /// What leaves the nest as it is is no idea.
     fn add(&mut self, idea: Idea) {
-        if idea.recipe.steps.is_empty() {
+        if idea.schedule.recipe.steps.is_empty() {
             return;
         }
-        match self.ideas.iter_mut().find(|known| known.recipe == idea.recipe) {
+        match self.ideas.iter_mut().find(|known| known.schedule.recipe == idea.schedule.recipe) {
             Some(same) => {
-                let new = idea.templates.iter().filter(|template| !same.templates.contains(template));
-                let new: Vec<Template> = new.copied().collect();
-                same.templates.extend(new);
+                let known = &mut same.schedule.templates;
+                for template in idea.schedule.templates {
+                    if !known.contains(&template) {
+                        known.push(template);
+                    }
+                }
                 same.own_recipe_of.extend(idea.own_recipe_of);
             }
             None => self.ideas.push(idea),
@@ -436,5 +421,23 @@ impl AdvisedRefusal {
             Some(helped) => format!("{} ({helped})", self.name),
             None => self.name.clone(),
         }
+    }
+}
+
+impl Advice {
+    /// Why nobody's word counts here; `None` if somebody's does. Where donors are too far away, the encoder still ranks what
+    /// the nest itself suggests.
+    pub(crate) fn useless(&self) -> Option<String> {
+        if self.options.iter().any(|option| option.choice.predicted.is_some()) {
+            return None;
+        }
+        if self.donors.is_empty() {
+            return Some("the recipe database knows no other nest".into());
+        }
+        let far = self.far?;
+        let nearest = self.donors.iter().filter_map(|donor| donor.distance).reduce(f64::min)?;
+        (nearest > far).then(|| {
+            format!("the nearest nest of the recipe database is at a distance of {nearest:.2}, and beyond {far:.2} others say nothing")
+        })
     }
 }

@@ -1,10 +1,12 @@
 //! Nests of the recipe database that are like this one, with all that was tried on them.
 
-use crate::knowledge::describe::{hand_made_of, static_vector};
-use crate::search::Rng;
-use crate::{DonorSearch, NestDescription, StoredRecipe, stored_recipe};
+use crate::knowledge::{NestDescription, UnreadableRecipe, hand_made_of, static_vector, stored_recipe};
+use crate::parallel;
+use crate::random::Rng;
+use crate::request::DonorSearch;
 use oxeye_database::{Context, DatabaseError, Entry, EntryId, Filter, NodeEmbedding, RecipeStore, Verdict};
 use oxeye_embed::HostVector;
+use oxeye_transform::StoredRecipe;
 use std::collections::BTreeSet;
 
 /// How many nests recipes are taken from, besides those of the same normal form.
@@ -39,7 +41,7 @@ pub struct DonorTrial {
     /// The entry.
     pub id: EntryId,
     /// The recipe, or why it cannot be read.
-    pub recipe: Result<StoredRecipe, String>,
+    pub recipe: Result<StoredRecipe, UnreadableRecipe>,
     /// log2 of its speedup; of a loss where it failed.
     pub log_gain: f64,
     /// Why it failed, if it did.
@@ -123,8 +125,8 @@ impl DonorFinder<'_> {
     ) -> Result<Vec<(String, Vec<f32>)>, DatabaseError> {
         let mut nests = self.store.nests()?;
         nests.retain(|entry| entry.content.nest.hash != own);
-        let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let vectors = crate::stages::propose::in_parallel(&nests, n_threads, vector);
+        // What cannot be looked at without a panic is left out, like what has no vector.
+        let vectors = parallel::map(&nests, vector).into_iter().map(|vector| vector.ok().flatten());
         let known = nests.into_iter().zip(vectors);
         Ok(known.filter_map(|(entry, vector)| Some((entry.content.nest.hash, vector?))).collect())
     }

@@ -1,6 +1,6 @@
 //! What the encoder thinks that a schedule would gain.
 
-use crate::NestDescription;
+use crate::knowledge::NestDescription;
 use oxeye_embed::{Encoder, HostVector, ScheduleFeatures, schedule_features};
 use oxeye_ir::{Nest, Program, SymId};
 use oxeye_transform::Applied;

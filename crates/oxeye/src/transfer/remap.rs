@@ -1,10 +1,23 @@
 //! Recipes of other nests in the words of this one.
 
 use super::align::AlignedNode;
-use crate::Recipe;
+use crate::knowledge::UnreadableRecipe;
 use oxeye_ir::{LoopId, StmtId, Var};
-use oxeye_transform::{Reason, Refusal, RefusalKind, Renaming};
+use oxeye_transform::{Reason, Recipe, Refusal, RefusalKind, Renaming};
 use std::collections::BTreeMap;
+
+/// Why a recipe of a donor cannot be said in the words of this nest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotCarried {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("nothing is known of the loops of the nest it was found on")]
+    UnknownLoops,
+    #[error("its steps speak of the loops of another nest's source")]
+    AnotherSource,
+    #[error(transparent)]
+    Unreadable(UnreadableRecipe),
+}
 
 /// What the loops and statements of a donor's normal form are here.
 #[derive(Clone, Debug, Default)]

@@ -1,11 +1,11 @@
 //! Donors and advice on made-up databases.
 
-use super::advice::{Advice, Adviser};
+use super::advice::{Advice, AdvisedOption, Adviser};
 use super::donors::{Donor, DonorFinder, MOST_DONORS};
 use super::predict::Predict;
-use crate::knowledge::describe::static_vector;
-use crate::stages::propose::{CandidateState, Rendering};
-use crate::{DonorSearch, NestDescription, StoredRecipe, shipped_embedder};
+use crate::knowledge::{NestDescription, recipe_text, shipped_embedder, static_vector};
+use crate::request::DonorSearch;
+use crate::schedule::{Rendering, prove};
 use oxeye_database::{
     Context, FpPolicy, Json, Measured, MemoryStore, NewEntry, Origin, Provenance, RecipeStore, RecipeText,
     Speedup, Timestamp, Verdict,
@@ -13,7 +13,7 @@ use oxeye_database::{
 use oxeye_embed::HostVector;
 use oxeye_ir::{Program, SymId};
 use oxeye_transform::templates::Template;
-use oxeye_transform::{Applied, Machine, Policy, suggest};
+use oxeye_transform::{Applied, Machine, Policy, Recipe, StoredRecipe, suggest};
 
 const POLICY: Policy = Policy { reassociate: true };
 const MACHINE: Machine = Machine { l1: 48 << 10, l2: 2 << 20, l3: 32 << 20, threads: 2, vector_bytes: 32 };
@@ -105,7 +105,7 @@ fn entry(nest: &NestDescription, recipe: StoredRecipe, speedup: Option<f64>) -> 
     NewEntry {
         nest: nest.form.clone(),
         embedding: Some(nest.stored()),
-        recipe: crate::recipe_text(&recipe),
+        recipe: recipe_text(&recipe),
         verdict,
         measured,
         n_samples: 3,
@@ -132,6 +132,10 @@ fn donors(store: &dyn RecipeStore, nest: &NestDescription, how: DonorSearch) -> 
     DonorFinder { store, context: &context, host: &host, seed: 1 }.find(nest, how).expect("found")
 }
 
+fn rendering() -> Rendering<'static> {
+    Rendering { source: "", threads: 2, policy: POLICY, plain_sums: false }
+}
+
 fn advice(text: &str, donors: Vec<Donor>, predict: Option<&dyn Predict>, k: usize) -> Advice {
     let (program, description) = (program(text), described(text));
     let nest = &program.nests[0];
@@ -140,8 +144,7 @@ fn advice(text: &str, donors: Vec<Donor>, predict: Option<&dyn Predict>, k: usiz
         program: &program,
         nest,
         machine: &MACHINE,
-        how: Rendering { source: "", threads: 2, policy: POLICY, plain_sums: false },
-        n_cores: 2,
+        how: rendering(),
         description: &description,
         predict,
         far: None,
@@ -151,7 +154,7 @@ fn advice(text: &str, donors: Vec<Donor>, predict: Option<&dyn Predict>, k: usiz
 }
 
 fn chosen(advice: &Advice) -> Vec<String> {
-    advice.chosen.iter().map(|position| advice.options[*position].templates[0].to_string()).collect()
+    advice.chosen.iter().map(|position| advice.options[*position].schedule.templates[0].to_string()).collect()
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn what_helped_most_is_tried_first_and_says_where_it_is_from() {
     assert_eq!(first.choice.donor.as_deref(), Some("2, the same nest"));
     assert_eq!(first.choice.distance, Some(0.0));
     assert!(first.choice.expected.is_some_and(|gain| (gain.exp2() - 9.0).abs() < 1e-6));
-    assert!(matches!(&first.state, CandidateState::Ready { openmp: true, .. }));
+    assert!(first.proved.as_ref().is_some_and(|proved| proved.openmp));
     assert_eq!(advice.aligned[0].len(), 4);
     // No two have the same text.
     let texts: Vec<_> = advice.options.iter().filter_map(|option| option.text()).collect();
@@ -305,12 +308,40 @@ fn what_cannot_be_done_here_is_told() {
 #[test]
 fn steps_of_the_same_nest_are_tried_as_they_are() {
     let product = described(PRODUCT);
-    let steps: crate::Recipe = "interchange L1 L2; parallelize L0; unroll L1 by 2".parse().expect("steps");
+    let steps: Recipe = "interchange L1 L2; parallelize L0; unroll L1 by 2".parse().expect("steps");
     let store = store([entry(&product, StoredRecipe { template: None, steps: steps.clone() }, Some(3.0))]);
     let advice = advice(PRODUCT, donors(&store, &product, DonorSearch::Embedding), None, 1);
     let first = &advice.options[advice.chosen[0]];
-    assert_eq!((first.name.as_str(), &first.recipe), ("recipe of 1", &steps));
+    assert_eq!((first.schedule.name.as_str(), &first.schedule.recipe), ("recipe of 1", &steps));
     assert_eq!(first.choice.donor.as_deref(), Some("1, the same nest"));
+}
+
+/// Has a bug that strikes at one template.
+struct Buggy;
+
+impl Predict for Buggy {
+    fn log_speedup(&self, templates: &[Template], _: &Applied) -> Option<f64> {
+        assert!(templates.iter().all(|t| t.to_string() != CONTRACT), "planted");
+        Some(0.5)
+    }
+}
+
+#[test]
+fn a_bug_in_a_prediction_costs_no_more_than_that_prediction() {
+    let advised = advice(PRODUCT, Vec::new(), Some(&Buggy), 3);
+    let is_struck = |option: &AdvisedOption| {
+        option.schedule.templates.iter().any(|template| template.to_string() == CONTRACT)
+    };
+    assert!(advised.options.iter().any(is_struck));
+    for option in &advised.options {
+        let expected = if is_struck(option) { None } else { Some(0.5) };
+        assert_eq!(option.choice.predicted, expected, "{}", option.schedule.name);
+        // Every schedule stands beside its own text.
+        let proved = option.proved.as_ref().expect("proved");
+        let (program, how) = (program(PRODUCT), rendering());
+        let again = prove(how, &program, &program.nests[0], &option.schedule.recipe).expect("legal");
+        assert_eq!(proved.text, again.text, "{}", option.schedule.name);
+    }
 }
 
 /// Knows of one template only.

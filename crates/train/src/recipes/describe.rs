@@ -39,8 +39,8 @@ pub fn describe(record: &Record, embedder: Option<&Embedder>) -> Result<Descript
     let embedding = match embedder {
         Some(embedder) => {
             let seconds = record.subject_seconds();
-            let found = embedder.describe(&program, &nest, &value_of, &record.host, POLICY, seconds)?;
-            Some(found.stored())
+            let found = embedder.describe(&program, &nest, &value_of, &record.host, POLICY, seconds);
+            Some(found.map_err(|e| e.to_string())?.stored())
         }
         None => None,
     };
@@ -63,7 +63,7 @@ pub fn embed_entry(entry: &mut NewEntry, embedder: &Embedder) -> Result<(), Stri
     let host: HostVector = serde_json::from_value(entry.host_summary.value()).unwrap_or_default();
     let host = HostVector { threads: Some(f64::from(entry.context.threads)), ..host };
     let seconds = entry.measured.map(|measured| measured.baseline_seconds);
-    let found = embedder.describe(&program, nest, &value_of, &host, POLICY, seconds)?;
-    entry.embedding = Some(found.stored());
+    let found = embedder.describe(&program, nest, &value_of, &host, POLICY, seconds);
+    entry.embedding = Some(found.map_err(|e| e.to_string())?.stored());
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What is tried, and what comes of it.
 
-use crate::{Recipe, Verdict};
+use crate::schedule::{Proved, Schedule, Verdict};
+use oxeye_transform::Recipe;
 use oxeye_transform::templates::Template;
 use serde::{Deserialize, Serialize};
 
@@ -20,16 +21,11 @@ pub(crate) enum Plan {
 
 /// A plan made into text, ready to be compiled.
 #[derive(Clone, Debug)]
-pub(crate) struct Proposal {
-    pub(crate) name: String,
-    pub(crate) template: Option<Template>,
-    pub(crate) recipe: Recipe,
-    /// The new nest as a C block.
-    pub(crate) text: String,
+pub(crate) struct Candidate {
+    pub(crate) schedule: Schedule,
+    pub(crate) proved: Proved,
     /// Of the text.
     pub(crate) digest: String,
-    pub(crate) openmp: bool,
-    pub(crate) reassociated: bool,
 }
 
 /// What compiling and running a candidate told.
@@ -90,9 +86,9 @@ impl Outcome {
     }
 }
 
-/// One trial of a nest.
+/// One trial of a nest, as the log has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Tried {
+pub(crate) struct TrialRecord {
     /// Short name for people.
     pub(crate) name: String,
     /// What the recipe was made from, if from a template.

@@ -1,0 +1,41 @@
+//! Tuning a file: the stages, one after another.
+
+use crate::request::{Error, Options, Progress};
+use crate::session::Session;
+use crate::stages::{Emitted, Report, capture, emit, entries, measure, propose, read, report, second_round};
+use oxeye_database::{NewEntry, Origin};
+
+/// Tunes the loop nests of `options.file` and writes the tuned file. If nothing faster is found, the tuned file is the
+/// input byte for byte, and the report says why.
+///
+/// # Errors
+/// If the run cannot be done; no file is written then.
+pub fn optimize(options: &Options, progress: &dyn Progress) -> Result<Report, Error> {
+    let session = Session::new(options, progress)?;
+    let emitted = session.outcome(tuned(&session))?;
+    Ok(report(&session, &emitted))
+}
+
+/// The same as [`optimize`], and every trial, failures included, for a recipe database.
+///
+/// # Errors
+/// As [`optimize`].
+pub fn optimize_and_learn(
+    options: &Options,
+    progress: &dyn Progress,
+) -> Result<(Report, Vec<NewEntry>), Error> {
+    let session = Session::new(options, progress)?;
+    let emitted = session.outcome(tuned(&session))?;
+    Ok((report(&session, &emitted), entries(&session, &emitted, Origin::Learn)))
+}
+
+fn tuned(session: &Session<'_>) -> Result<Emitted, Error> {
+    let unit = read(session)?;
+    let captured = capture(session, unit)?;
+    let proposed = propose(session, captured)?;
+    let measured = measure(session, proposed)?;
+    let measured = second_round(session, measured)?;
+    let emitted = emit(session, measured)?;
+    emitted.write(session)?;
+    Ok(emitted)
+}

@@ -1,0 +1,30 @@
+//! Tuning with a search in place of proposals and their measurement.
+
+use crate::request::{Error, Options, Progress};
+use crate::search::{SearchOptions, search_nests};
+use crate::session::Session;
+use crate::stages::{Report, capture, emit, entries, read, report};
+use oxeye_database::{NewEntry, Origin};
+
+/// Searches schedules for the loop nests of `options.file` and writes the tuned file. Also returns every trial, for a
+/// recipe database.
+///
+/// # Errors
+/// If the run cannot be done, or the log is that of another search; no tuned file is written then.
+pub fn search(
+    options: &Options,
+    searching: &SearchOptions,
+    progress: &dyn Progress,
+) -> Result<(Report, Vec<NewEntry>), Error> {
+    let session = Session::new(options, progress)?;
+    let run = || {
+        let unit = read(&session)?;
+        let captured = capture(&session, unit)?;
+        let (measured, found) = search_nests(&session, captured, searching)?;
+        let emitted = emit(&session, measured)?;
+        emitted.write(&session)?;
+        let report = Report { search: Some(found), ..report(&session, &emitted) };
+        Ok((report, entries(&session, &emitted, Origin::Search)))
+    };
+    session.outcome(run())
+}

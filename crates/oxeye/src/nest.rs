@@ -1,0 +1,248 @@
+//! A file and its nests on their way through the stages: everything that is known of a nest is in one place, and every
+//! stage adds to it.
+
+use crate::knowledge::NestDescription;
+use crate::machine::{Roofs, Sizes, count};
+use crate::schedule::{Timing, Trial};
+use crate::session::Session;
+use crate::transfer::Advice;
+use oxeye_codegen::{Argument, Site};
+use oxeye_frontend::Unit;
+use oxeye_host::{HostProfile, Provenance, Quantity};
+use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
+use oxeye_measure::Sample;
+use oxeye_profile::{NestInput, NestProfile};
+use std::path::PathBuf;
+
+/// A file that is being tuned.
+pub struct Workpiece {
+    /// The file.
+    pub unit: Unit,
+    /// The original program, if there is one.
+    pub program: Option<ProgramRun>,
+    /// Every nest with a place in the file, in the order of the file.
+    pub nests: Vec<TunedNest>,
+}
+
+/// The original program as built and run.
+#[derive(Clone, Debug)]
+pub struct ProgramRun {
+    /// Built from the file as it is.
+    pub executable: PathBuf,
+    /// Seconds of its first run, without what capturing took.
+    pub seconds: f64,
+    /// What that run printed.
+    pub output: Vec<u8>,
+}
+
+/// A nest with all that is known of it.
+pub struct TunedNest {
+    /// Where it stands.
+    pub place: Place,
+    /// How the program calls it.
+    pub calls: Calls,
+    /// Whether it is tuned.
+    pub standing: Standing,
+    /// The schedules to try, best guess first.
+    pub trials: Vec<Trial>,
+    /// How many of them to try; the others are for when none of these is faster.
+    pub n_first: usize,
+    /// What was found impossible, in words.
+    pub refused: Vec<String>,
+    /// What the nest is known by, and what donors and the encoder advised.
+    pub advice: Option<Box<(NestDescription, Advice)>>,
+    /// Seconds of one invocation of the original on the first sample.
+    pub baseline_seconds: Option<f64>,
+    /// Position of the trial to emit.
+    pub winner: Option<usize>,
+    /// The nest as the user's compiler builds it, against the roofline; `None` without a host profile.
+    pub before: Option<NestProfile>,
+    /// The same of the winner.
+    pub after: Option<NestProfile>,
+    /// Why nothing won, or what else there is to say.
+    pub note: Option<String>,
+}
+
+/// Where a nest stands.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Index into the functions of the unit.
+    pub function_idx: usize,
+    /// The nest in that function's program.
+    pub nest_id: NestId,
+    /// Which nest of the function, from 0.
+    pub ordinal: usize,
+    /// Its bytes in the file.
+    pub span: Span,
+    /// The nests of the functions whose bodies it has in place of their calls: they do part of its work.
+    pub inside: Vec<usize>,
+}
+
+/// What a nest is called with.
+#[derive(Debug, Default)]
+pub struct Calls {
+    /// Share of the program's time; `None` without a program.
+    pub share: Option<f64>,
+    /// How often the program runs it.
+    pub invocations: Option<u64>,
+    /// What a replay takes.
+    pub arguments: Vec<Argument>,
+    /// Arguments of some invocations, the one to time first.
+    pub samples: Vec<Sample>,
+}
+
+/// Whether a nest is tuned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is.
+    Tuned,
+    /// Other nests take nearly all of the time, unless they become faster: in words.
+    Short(String),
+    /// It is not, for this reason.
+    Skipped(String),
+}
+
+impl Workpiece {
+    /// The nests that are tuned, those with most of the program's time first, with their share of it.
+    pub(crate) fn by_weight(&self) -> Vec<(usize, f64)> {
+        let weight = |nest: &TunedNest| nest.calls.share.unwrap_or(1.0).max(0.01);
+        self.ordered(|nest| (nest.standing == Standing::Tuned).then(|| weight(nest)))
+    }
+
+    /// The nests that are left out only for being short, with their share of the program's time, the largest first.
+    pub(crate) fn short(&self) -> Vec<(usize, f64)> {
+        self.ordered(|nest| {
+            matches!(nest.standing, Standing::Short(_)).then(|| nest.calls.share.unwrap_or(0.0))
+        })
+    }
+
+    fn ordered(&self, key: impl Fn(&TunedNest) -> Option<f64>) -> Vec<(usize, f64)> {
+        let keys = self.nests.iter().enumerate().filter_map(|(idx, nest)| Some((idx, key(nest)?)));
+        let mut order: Vec<(usize, f64)> = keys.collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1));
+        order
+    }
+}
+
+impl TunedNest {
+    /// A nest of which nothing is known yet but its place and its arguments.
+    pub(crate) fn new(place: Place, arguments: Vec<Argument>) -> Self {
+        Self {
+            place,
+            calls: Calls { arguments, ..Calls::default() },
+            standing: Standing::Tuned,
+            trials: Vec::new(),
+            n_first: 0,
+            refused: Vec::new(),
+            advice: None,
+            baseline_seconds: None,
+            winner: None,
+            before: None,
+            after: None,
+            note: None,
+        }
+    }
+
+    /// The outermost loop, by its id in recipes.
+    pub fn outermost_loop(&self, unit: &Unit) -> Option<LoopId> {
+        let (_, _, nest) = self.place.of(unit);
+        nest.loops().first().map(|l| l.id)
+    }
+
+    /// The trial to emit, and how it compares with the original.
+    pub fn winner(&self) -> Option<(&Trial, &Timing)> {
+        let trial = &self.trials[self.winner?];
+        Some((trial, trial.timed.as_ref()?))
+    }
+
+    /// What its symbols are worth in the sample that is timed; nothing without a sample.
+    pub(crate) fn sizes(&self) -> Sizes {
+        let first = self.calls.samples.first();
+        first.map(|sample| Sizes::of(&self.calls.arguments, sample)).unwrap_or_default()
+    }
+
+    /// Seconds of the invocation that is timed, where the program runs it.
+    pub(crate) fn seconds_in_place(&self) -> Option<f64> {
+        Some(1e-9 * self.calls.samples.first()?.nanoseconds? as f64)
+    }
+
+    /// Its roofs on this machine; `None` without a host profile or a sample.
+    pub(crate) fn roofs<'s>(&self, session: &'s Session<'_>, unit: &Unit, idx: usize) -> Option<Roofs<'s>> {
+        let host = session.host_profile.as_ref()?;
+        self.calls.samples.first()?;
+        Some(Roofs::of(host, self.counted(session, unit, idx, host), self.sizes(), session.threads))
+    }
+
+    /// What is counted and modelled of the nest with this number, as it stands in the file, with the captured sizes.
+    pub(crate) fn counted(
+        &self,
+        session: &Session<'_>,
+        unit: &Unit,
+        idx: usize,
+        host: &HostProfile,
+    ) -> NestInput {
+        let (_, program, nest) = self.place.of(unit);
+        let mut input = NestInput::new(idx, self.place.name(unit));
+        input.max_vector_bits = 8 * session.host.vector_bytes;
+        input.share = self.calls.share.map(|value| Quantity {
+            value: value.clamp(0.0, 1.0),
+            spread: 0.0,
+            samples: 1,
+            provenance: Provenance::Measured,
+        });
+        count(input, program, nest, &self.sizes(), host)
+    }
+
+    /// Lets go of what trials would need to be run again, but for the winner's.
+    pub(crate) fn release_trials(&mut self) {
+        for (idx, trial) in self.trials.iter_mut().enumerate() {
+            trial.library = None;
+            if Some(idx) != self.winner {
+                trial.proved = None;
+            }
+        }
+    }
+}
+
+impl Place {
+    /// Function, program and nest in the unit.
+    pub fn of<'u>(&self, unit: &'u Unit) -> (&'u str, &'u Program, &'u Nest) {
+        let function = &unit.functions[self.function_idx];
+        (&function.name, &function.program, &function.program.nests[&self.nest_id])
+    }
+
+    /// The nest's own text.
+    pub(crate) fn text<'u>(&self, unit: &'u Unit) -> &'u str {
+        unit.source.get(self.span.start..self.span.end).unwrap_or_default()
+    }
+
+    /// `function:line`.
+    pub(crate) fn name(&self, unit: &Unit) -> String {
+        format!("{}:{}", unit.functions[self.function_idx].name, self.span.line)
+    }
+
+    /// The nest as the generator of replay and capture programs takes it.
+    pub(crate) fn site<'u>(&self, unit: &'u Unit, id: u32) -> Site<'u> {
+        let function = &unit.functions[self.function_idx];
+        let nest = &function.program.nests[&self.nest_id];
+        Site { id, program: &function.program, nest, function: function.span }
+    }
+}
+
+impl Standing {
+    /// Why it is not tuned.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Standing::Tuned => None,
+            Standing::Short(reason) | Standing::Skipped(reason) => Some(reason),
+        }
+    }
+}
+
+/// Adds a sentence to a note.
+pub(crate) fn remark(note: &mut Option<String>, sentence: &str) {
+    *note = Some(match note.take() {
+        Some(before) => format!("{before}; {sentence}"),
+        None => sentence.to_owned(),
+    });
+}

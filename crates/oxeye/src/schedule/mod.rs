@@ -1,0 +1,12 @@
+//! What may be tried on a nest, and what became of it.
+//!
+//! In: a nest and a recipe. Out: the recipe proved, with the transformed nest and its C text ([`proof`]), and the record
+//! of a trial, from the first thought to its figures ([`trial`]).
+
+mod proof;
+mod trial;
+
+pub(crate) use proof::{NoRecipe, Rendering, digest, instantiate, prove};
+pub use proof::{Proved, Schedule, Unproved};
+pub(crate) use trial::Screening;
+pub use trial::{Choice, Timing, Trial, Verdict};

@@ -1,0 +1,155 @@
+//! Recipes made into text: every step proved legal, the result rendered.
+
+use crate::parallel::{Panicked, guarded};
+use oxeye_codegen::{CodegenError, RenderOptions, commented, render_nest};
+use oxeye_ir::{Nest, Program};
+use oxeye_transform::templates::{Instantiator, Template, Unfit};
+use oxeye_transform::{Applied, Policy, Recipe, Refusal, apply};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// A recipe with a name: something to try.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    /// Short name for people.
+    pub name: String,
+    /// The templates that make it; none if it is a recipe of its own.
+    pub templates: Vec<Template>,
+    /// The recipe.
+    pub recipe: Recipe,
+}
+
+/// What a legal schedule makes of its nest.
+#[derive(Clone, Debug)]
+pub struct Proved {
+    /// The nest after the recipe.
+    pub applied: Applied,
+    /// The same as a C block.
+    pub text: String,
+    /// Whether the text needs OpenMP.
+    pub openmp: bool,
+    /// Columns by which the text is indented.
+    indent: usize,
+}
+
+/// Why a schedule gives no text.
+#[derive(Debug, thiserror::Error)]
+pub enum Unproved {
+    /// A step is not legal, or does not apply.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The new nest cannot be written as C.
+    #[error(transparent)]
+    NotRendered(#[from] CodegenError),
+    /// A bug of ours.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
+}
+
+/// Why a template gives no recipe for a nest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoRecipe {
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
+}
+
+/// How recipes become text.
+#[derive(Clone, Copy)]
+pub(crate) struct Rendering<'s> {
+    /// The user's file.
+    pub(crate) source: &'s str,
+    /// Threads of the emitted code.
+    pub(crate) threads: u32,
+    /// Under which recipes are applied.
+    pub(crate) policy: Policy,
+    /// [`Compiler::vectorizes_sums`](crate::Compiler::vectorizes_sums) of the user's compiler.
+    pub(crate) plain_sums: bool,
+}
+
+/// The recipe that a template makes for the nest of the instantiator.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn instantiate(
+    instantiator: &mut Instantiator<'_>,
+    template: &Template,
+) -> Result<Recipe, NoRecipe> {
+    Ok(guarded(|| instantiator.instantiate(template))??)
+}
+
+/// Applies a recipe, every step of which must be proved legal, and renders the result.
+///
+/// # Errors
+/// Why a step is not legal or does not apply, or why the nest cannot be rendered.
+pub(crate) fn prove(
+    how: Rendering<'_>,
+    program: &Program,
+    nest: &Nest,
+    recipe: &Recipe,
+) -> Result<Proved, Unproved> {
+    guarded(|| {
+        let mut applied = apply(program, nest, recipe, how.policy)?;
+        let original = nest.span.and_then(|s| how.source.get(s.start..s.end)).map(str::to_owned);
+        let indent = nest.span.map_or(0, |s| column(how.source, s.start));
+        let options = RenderOptions {
+            threads: how.threads,
+            comment: Vec::new(),
+            indent,
+            reassociate: how.policy.reassociate,
+            plain_sums: how.plain_sums,
+            original,
+        };
+        let text = render_nest(&applied.program, &applied.nest, &options)?;
+        let openmp = text.contains("#pragma omp");
+        // Many of these wait to be tried: of the program only what this nest needs is kept.
+        applied.program.nests.retain(|id, _| *id == nest.id);
+        Ok(Proved { applied, text, openmp, indent })
+    })?
+}
+
+impl Schedule {
+    /// What a template makes of a nest.
+    pub(crate) fn of_template(template: Template, recipe: Recipe) -> Self {
+        Self { name: template.title(), templates: vec![template], recipe }
+    }
+
+    /// What it was made from first, if from a template.
+    pub fn template(&self) -> Option<Template> {
+        self.templates.first().copied()
+    }
+}
+
+impl Proved {
+    /// Threads at work, where `most` are allowed.
+    pub(crate) fn threads(&self, most: u32) -> u32 {
+        if self.openmp { most } else { 1 }
+    }
+
+    /// What the text is known by in logs.
+    pub(crate) fn digest(&self) -> String {
+        digest(&self.text)
+    }
+
+    /// The text as it stands in tuned files: with the recipe in a comment at its top.
+    pub(crate) fn emitted(&self, name: &str, recipe: &Recipe) -> String {
+        let mut lines = vec![format!("oxeye: {name}")];
+        lines.extend(recipe.steps.iter().map(|step| format!("  {step}")));
+        commented(&self.text, &lines, self.indent)
+    }
+}
+
+/// The first 16 hexadecimal digits of the SHA-256 hash of a text.
+pub(crate) fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(8).fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
+
+/// Columns of white space before a position, a tab counting as four.
+fn column(source: &str, at: usize) -> usize {
+    let line = source.get(..at).and_then(|text| text.rsplit('\n').next()).unwrap_or_default();
+    line.chars().take_while(|c| c.is_whitespace()).map(|c| if c == '\t' { 4 } else { 1 }).sum()
+}

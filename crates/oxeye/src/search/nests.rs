@@ -1,0 +1,303 @@
+//! The search of every nest of a file, and of one.
+
+use super::compare::Picks;
+use super::explore::{Bounds, Explorer, State, Stop};
+use super::log::{Header, Log, NestName, SEARCH_SCHEMA};
+use super::record::{Candidate, Outcome, TrialRecord};
+use super::space::{Space, candidate};
+use super::workbench::{Remembering, Workbench};
+use crate::budget::{Allowance, Budget, SystemClock, end_of_trials, share_of, timing_seconds};
+use crate::nest::{Standing, TunedNest, Workpiece};
+use crate::request::{Error, Event, Phase};
+use crate::schedule::{Choice, Schedule, Screening, Trial, digest};
+use crate::session::Session;
+use crate::stages::measure::{Bench, ReplaySite, conclude, select};
+use crate::stages::{Captured, Measured, NestSearchReport, SearchReport};
+use oxeye_frontend::Unit;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Refusals in a report; all of them are in the log.
+const MOST_REASONS: usize = 20;
+
+/// What a search is asked besides the [`Options`](crate::Options) of every run. Their budget is for the whole search.
+#[derive(Clone, Debug)]
+pub struct SearchOptions {
+    /// Seed of the random choices.
+    pub seed: u64,
+    /// The log to write, and to go on from if it is there.
+    pub log: Option<PathBuf>,
+    /// Measure at most so many candidates of a nest.
+    pub max_trials: Option<usize>,
+    /// Begin with what every way of finding donors would pick, and tell how that fared.
+    pub compare: bool,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self { seed: 1, log: None, max_trials: None, compare: false }
+    }
+}
+
+/// Instead of `propose` and `measure`: a search for every nest, and the best of each timed against the original.
+///
+/// # Errors
+/// If the run is interrupted, the log cannot be used, or a process cannot be started.
+pub(crate) fn search_nests(
+    session: &Session<'_>,
+    captured: Captured,
+    searching: &SearchOptions,
+) -> Result<(Measured, SearchReport), Error> {
+    session.enter(Phase::Trying)?;
+    let mut workpiece = captured.workpiece;
+    let mut log = match &searching.log {
+        Some(path) => Log::open(path, header(session, &workpiece.unit, searching.seed))?,
+        None => Log::default(),
+    };
+    let clock = SystemClock(session.start());
+    let budget = Budget::new(&clock);
+    let program_seconds = workpiece.program.as_ref().map(|program| program.seconds);
+    let end = end_of_trials(session.options.budget, session.start().elapsed(), program_seconds);
+    let mut report = SearchReport { seed: searching.seed, log: searching.log.clone(), nests: Vec::new() };
+    leave_out_inside(&mut workpiece);
+    let order = workpiece.by_weight();
+    let Workpiece { unit, nests, .. } = &mut workpiece;
+    for (position, (idx, weight)) in order.iter().enumerate() {
+        session.check_cancelled()?;
+        let rest: f64 = order[position..].iter().map(|(_, weight)| weight).sum();
+        let time = share_of(end.saturating_sub(budget.used()), *weight, rest);
+        let mut search = NestSearch { session, unit, idx: *idx, searching };
+        report.nests.extend(search.run(&mut nests[*idx], &mut log, &budget, time)?);
+        nests[*idx].release_trials();
+    }
+    Ok((Measured { workpiece, end: session.start() + end }, report))
+}
+
+/// What a nest does in place of a call is searched there.
+fn leave_out_inside(workpiece: &mut Workpiece) {
+    for (outer, _) in workpiece.by_weight() {
+        let place = workpiece.nests[outer].place.clone();
+        let line = place.span.line;
+        for idx in place.inside {
+            let standing = &mut workpiece.nests[idx].standing;
+            if *standing == Standing::Tuned {
+                *standing = Standing::Skipped(format!(
+                    "the loop at line {line} is searched, which has its function in place of the call"
+                ));
+            }
+        }
+    }
+}
+
+fn header(session: &Session<'_>, unit: &Unit, seed: u64) -> Header {
+    let options = session.options;
+    Header {
+        schema: SEARCH_SCHEMA.into(),
+        input: options.file.clone(),
+        source: digest(&unit.source),
+        compiler: options.compiler.clone(),
+        compiler_version: session.workshop.compiler.version().ok(),
+        threads: session.threads,
+        reassociate: options.reassociate(),
+        no_alias: options.no_alias,
+        sizes: options.sizes.iter().map(|(name, value)| (name.clone(), *value)).collect(),
+        inputs: options.inputs.iter().map(|(name, path)| (name.clone(), path.clone())).collect(),
+        cpu: session.host.cpu.clone(),
+        seed,
+    }
+}
+
+/// The search for one nest.
+struct NestSearch<'a> {
+    session: &'a Session<'a>,
+    unit: &'a Unit,
+    idx: usize,
+    searching: &'a SearchOptions,
+}
+
+impl NestSearch<'_> {
+    /// Searches, and selects the winner; no report where there is nothing to compare with.
+    fn run(
+        &mut self,
+        nest: &mut TunedNest,
+        log: &mut Log,
+        budget: &Budget<'_>,
+        time: Duration,
+    ) -> Result<Option<NestSearchReport>, Error> {
+        let (session, unit, line) = (self.session, self.unit, nest.place.span.line);
+        let (function, _, _) = nest.place.of(unit);
+        let name = NestName { function: function.to_owned(), ordinal: nest.place.ordinal };
+        let past = log.past(&name);
+        let time = budget.allow(time, past.used);
+        session.progress.event(Event::Nest { function, line, n_candidates: 0 });
+        let roofs = nest.roofs(session, unit, self.idx);
+        let site = ReplaySite { session, unit, idx: self.idx, place: &nest.place, calls: &nest.calls };
+        let mut bench = match Bench::open(site, site.build_original(), roofs.as_ref(), Instant::now()) {
+            Ok(bench) => bench,
+            Err(setback) => {
+                nest.note = Some(setback.item()?.to_string());
+                return Ok(None);
+            }
+        };
+        match past.baseline {
+            Some((seconds, samples)) => (bench.baseline_seconds, bench.baseline_samples) = (seconds, samples),
+            None => log.nest(&name, line, (bench.baseline_seconds, bench.baseline_samples))?,
+        }
+        let baseline = bench.baseline_seconds;
+        nest.baseline_seconds = Some(baseline);
+        let picks = match self.searching.compare {
+            true => Picks::of_all(session, unit, nest)?,
+            false => Vec::new(),
+        };
+        let mut workbench = Workbench { bench: &bench, libraries: Default::default() };
+        let mut measurements = Remembering { known: past.measured, source: &mut workbench };
+        let explorer = Explorer {
+            space: self.space(nest),
+            bounds: self.bounds(&bench),
+            baseline_seconds: baseline,
+            seed: self.searching.seed,
+            max_trials: self.searching.max_trials.unwrap_or(usize::MAX),
+            time: time.but(timing_reserve(nest.calls.share, time.left())),
+            first: picks.iter().flat_map(Picks::plans).collect(),
+            measurements: &mut measurements,
+            record: &mut |tried, state| {
+                session.check_cancelled()?;
+                log.trial(&name, line, time.used(), tried)?;
+                let best = state.best_seconds;
+                session.progress.event(Event::Searched {
+                    n_measured: state.n_measured,
+                    used: time.used(),
+                    left: time.left(),
+                    best_speedup: (best < baseline).then_some(baseline / best),
+                });
+                Ok(())
+            },
+        };
+        let (state, stop) = explorer.explore()?;
+        let compared = picks.iter().map(|picks| picks.judged(&state, baseline)).collect();
+        let shown: Vec<&TrialRecord> =
+            state.tried.iter().filter(|t| t.found.outcome.was_measured() && t.recipe.is_some()).collect();
+        let mut trials: Vec<Trial> = shown.iter().map(|tried| as_trial(tried)).collect();
+        let mut finalists = self.finalists(nest, &mut workbench, &shown, &mut trials)?;
+        (nest.trials, nest.refused) = (trials, reasons(&state));
+        if nest.trials.is_empty() {
+            let why = "no schedule other than its own was found to be legal and different";
+            let note = if stop == Stop::Time { "the time was up before a candidate was run" } else { why };
+            nest.note = Some(note.into());
+        }
+        bench.deadline = Instant::now() + time.left();
+        let mut in_place = baseline;
+        nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut in_place)?;
+        nest.baseline_seconds = Some(in_place);
+        conclude(session, roofs.as_ref(), nest);
+        Ok(Some(NestSearchReport { compared, ..self.report(&state, &stop, time, baseline) }))
+    }
+
+    fn space<'n>(&'n self, nest: &TunedNest) -> Space<'n> {
+        let (_, program, ir) = nest.place.of(self.unit);
+        Space::new(program, ir, &self.session.machine(), self.session.rendering(&self.unit.source))
+    }
+
+    fn bounds(&self, bench: &Bench<'_>) -> Bounds {
+        let least = |threads| bench.roofs?.least_seconds(threads);
+        Bounds { one_thread: least(1), all_threads: least(self.session.threads) }
+    }
+
+    /// Makes the fastest trials ready to be timed and emitted; the positions of those.
+    fn finalists(
+        &self,
+        nest: &TunedNest,
+        workbench: &mut Workbench<'_>,
+        shown: &[&TrialRecord],
+        trials: &mut [Trial],
+    ) -> Result<Vec<usize>, Error> {
+        let mut ranked: Vec<(usize, f64)> =
+            shown.iter().enumerate().filter_map(|(k, t)| Some((k, t.found.seconds?))).collect();
+        ranked.retain(|(_, seconds)| *seconds < workbench.bench.baseline_seconds);
+        ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let mut finalists = Vec::new();
+        for (k, _) in ranked {
+            if finalists.len() == self.session.options.top_k.max(1) {
+                break;
+            }
+            // A search tries too many candidates to keep what each makes of the nest.
+            let Some(candidate) = self.candidate(nest, &trials[k].schedule) else { continue };
+            let kept = workbench.libraries.get(&candidate.digest).cloned();
+            let library = match kept.filter(|_| shown[k].found.max_rel_error.is_some()) {
+                Some(library) => library,
+                None => {
+                    let Some(screened) = workbench.again(&candidate)? else { continue };
+                    trials[k].screened = Some(screened.screening);
+                    screened.library
+                }
+            };
+            (trials[k].library, trials[k].proved) = (Some(library), Some(Arc::new(candidate.proved)));
+            finalists.push(k);
+        }
+        Ok(finalists)
+    }
+
+    /// A trial proved again.
+    fn candidate(&self, nest: &TunedNest, schedule: &Schedule) -> Option<Candidate> {
+        let (_, program, ir) = nest.place.of(self.unit);
+        candidate(self.session.rendering(&self.unit.source), program, ir, schedule.clone()).ok()
+    }
+
+    fn report(
+        &self,
+        state: &State,
+        stop: &Stop,
+        time: Allowance<'_>,
+        baseline_seconds: f64,
+    ) -> NestSearchReport {
+        NestSearchReport {
+            id: self.idx,
+            generations: state.n_generations(),
+            measured: state.n_measured,
+            refused: state.count(Outcome::Refused),
+            duplicates: state.count(Outcome::Duplicate),
+            hopeless: state.count(Outcome::Hopeless),
+            seconds: time.used().as_secs_f64(),
+            stopped: stop.to_string(),
+            baseline_seconds,
+            best_seconds: state.best_seconds,
+            compared: Vec::new(),
+        }
+    }
+}
+
+/// Time to keep for timing the finalists.
+fn timing_reserve(share: Option<f64>, time: Duration) -> Duration {
+    Duration::from_secs_f64(timing_seconds(share)).min(time / 5)
+}
+
+/// Why schedules were refused, each reason once.
+fn reasons(state: &State) -> Vec<String> {
+    let refused = state.tried.iter().filter(|t| t.found.outcome == Outcome::Refused);
+    let mut reasons: Vec<String> =
+        refused.map(|t| format!("{}: {}", t.name, t.found.why.as_deref().unwrap_or_default())).collect();
+    reasons.sort();
+    reasons.dedup();
+    reasons.truncate(MOST_REASONS);
+    reasons
+}
+
+fn as_trial(tried: &TrialRecord) -> Trial {
+    let found = &tried.found;
+    let (samples, max_rel_error) = (found.samples, found.max_rel_error);
+    Trial {
+        schedule: Schedule {
+            name: tried.name.clone(),
+            templates: tried.template.into_iter().collect(),
+            recipe: tried.recipe.clone().unwrap_or_default(),
+        },
+        choice: Choice::default(),
+        verdict: found.outcome.verdict(),
+        why: found.why.clone(),
+        proved: None,
+        screened: found.seconds.map(|seconds| Screening { seconds, samples, max_rel_error }),
+        timed: None,
+        library: None,
+    }
+}

@@ -1,0 +1,284 @@
+//! The bench: one nest, its original built and run, and what runs candidates on the same arguments.
+
+use crate::budget::{COMPILE_SECONDS, LONG_SECONDS};
+use crate::machine::{Roofs, element_type};
+use crate::nest::{Calls, Place};
+use crate::request::{Error, Setback};
+use crate::schedule::{Screening, Trial, Verdict};
+use crate::session::Session;
+use crate::workshop::complaint;
+use oxeye_codegen::replay_unit;
+use oxeye_frontend::Unit;
+use oxeye_measure::{Argument, CompileJob, MeasureError, Outputs, Rejection, Replay, Sample, verify};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Where the time of the original in its place is known, a first call as long as this needs no second one. The results of
+/// invocations as long as that are captured, so that they need no first one either.
+const TELLING_SECONDS: f64 = 0.4;
+
+/// A nest with what it is replayed on.
+#[derive(Clone, Copy)]
+pub(crate) struct ReplaySite<'a> {
+    pub(crate) session: &'a Session<'a>,
+    pub(crate) unit: &'a Unit,
+    /// Number of the nest in the file.
+    pub(crate) idx: usize,
+    pub(crate) place: &'a Place,
+    pub(crate) calls: &'a Calls,
+}
+
+/// What a nest's candidates are run with.
+pub(crate) struct Bench<'a> {
+    pub(crate) site: ReplaySite<'a>,
+    pub(crate) arguments: Vec<Argument>,
+    pub(crate) replay: Replay,
+    pub(crate) baseline: PathBuf,
+    /// What the original left in its arguments.
+    pub(crate) reference: Outputs,
+    /// Seconds of one invocation of the original on the first sample.
+    pub(crate) baseline_seconds: f64,
+    /// Timed runs behind that.
+    pub(crate) baseline_samples: usize,
+    /// When to stop.
+    pub(crate) deadline: Instant,
+    /// The roofs of the nest, if they are known.
+    pub(crate) roofs: Option<&'a Roofs<'a>>,
+}
+
+/// A candidate that was run and gave the right outputs.
+pub(crate) struct Screened {
+    pub(crate) library: PathBuf,
+    pub(crate) screening: Screening,
+}
+
+/// How long running a candidate may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience {
+    /// Seconds of the best so far.
+    pub(crate) best: f64,
+    /// Limit of one call, seconds.
+    pub(crate) call_seconds: f64,
+    /// Seconds for all calls.
+    pub(crate) left: f64,
+}
+
+/// The original's own text does not build by itself: the compiler's complaint.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NotBuilt(pub(crate) String);
+
+/// Why there is no bench for a nest.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoBench {
+    #[error("the nest cannot be taken out of its function: {0}")]
+    NotBuilt(NotBuilt),
+    #[error("the original cannot be replayed: {0}")]
+    NotReplayed(String),
+}
+
+impl ReplaySite<'_> {
+    /// How to build a library of the nest with this text in its place.
+    ///
+    /// # Errors
+    /// If the text cannot be written.
+    pub(crate) fn library(&self, name: &str, body: &str, openmp: bool) -> Result<CompileJob, Error> {
+        let idx = self.idx;
+        let unit = replay_unit(&self.unit.source, &self.place.site(self.unit, idx as u32), body);
+        let workshop = &self.session.workshop;
+        let source = workshop.write_variant(&format!("nest{idx}/{name}.c"), &unit)?;
+        let job = workshop.replay_job(&source, &format!("nest{idx}/{name}.so"), openmp);
+        Ok(CompileJob { seconds: COMPILE_SECONDS, ..job })
+    }
+
+    /// How to build a trial's candidate, if it has one.
+    ///
+    /// # Errors
+    /// If the text cannot be written.
+    pub(super) fn candidate(&self, trial_idx: usize, trial: &Trial) -> Result<Option<CompileJob>, Error> {
+        let Some(proved) = &trial.proved else { return Ok(None) };
+        self.library(&format!("candidate{trial_idx}"), &proved.text, proved.openmp).map(Some)
+    }
+
+    /// How to build the original.
+    ///
+    /// # Errors
+    /// If the text cannot be written.
+    pub(crate) fn original(&self) -> Result<CompileJob, Error> {
+        self.library("original", self.place.text(self.unit), false)
+    }
+
+    /// The original nest as a library.
+    ///
+    /// # Errors
+    /// If its text does not build by itself, or the run cannot go on.
+    pub(crate) fn build_original(&self) -> Result<PathBuf, Setback<NotBuilt>> {
+        self.built(self.session.workshop.replay_compiler().compile(&self.original()?))
+    }
+
+    /// What came of building the original.
+    ///
+    /// # Errors
+    /// As [`ReplaySite::build_original`].
+    pub(super) fn built(&self, built: Result<PathBuf, MeasureError>) -> Result<PathBuf, Setback<NotBuilt>> {
+        match built {
+            Ok(library) => Ok(library),
+            Err(MeasureError::CompileFailed { text, .. }) => {
+                self.session.check_cancelled()?;
+                Err(Setback::Item(NotBuilt(complaint(&text))))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A rejection in the words of the user's program.
+    pub(crate) fn words(&self, why: &Rejection) -> String {
+        match why {
+            Rejection::OutOfBounds { argument } => match self.calls.arguments.get(*argument) {
+                Some(argument) => format!("accessed memory outside `{}`", argument.name),
+                None => why.to_string(),
+            },
+            Rejection::CompileFailed { text } => {
+                format!("does not compile: {}", complaint(text))
+            }
+            _ => why.to_string(),
+        }
+    }
+}
+
+impl<'a> Bench<'a> {
+    /// Runs the original.
+    ///
+    /// # Errors
+    /// If it was not built or cannot be replayed, or the run cannot go on.
+    pub(crate) fn open(
+        site: ReplaySite<'a>,
+        original: Result<PathBuf, Setback<NotBuilt>>,
+        roofs: Option<&'a Roofs<'a>>,
+        deadline: Instant,
+    ) -> Result<Self, Setback<NoBench>> {
+        let baseline = original.map_err(|setback| setback.because(NoBench::NotBuilt))?;
+        let session = site.session;
+        let not_replayed =
+            |setback: Setback<Rejection>| setback.because(|why| NoBench::NotReplayed(site.words(&why)));
+        let replay = session.workshop.replay(session.threads)?;
+        let sample = &site.calls.samples[0];
+        // Where nests inside were observed as well, that took part of the time in place.
+        let is_undisturbed = site.place.inside.is_empty();
+        let reference = match is_undisturbed {
+            true => original_outputs(&replay, &baseline, sample),
+            false => replay.outputs(&baseline, sample),
+        };
+        let reference = session.judge(reference).map_err(not_replayed)?;
+        let mut bench = Self {
+            site,
+            arguments: site.calls.arguments.iter().map(measure_argument).collect(),
+            replay,
+            baseline,
+            reference,
+            baseline_seconds: 0.0,
+            baseline_samples: 0,
+            deadline,
+            roofs,
+        };
+        let first = 1e-9 * bench.reference.first_call_ns as f64;
+        let is_known = is_undisturbed && sample.nanoseconds.is_some() && first > TELLING_SECONDS;
+        let left = if is_known { 0.0 } else { f64::INFINITY };
+        let patience = Patience { best: f64::INFINITY, call_seconds: f64::INFINITY, left };
+        let timed = bench.seconds(&bench.baseline, &bench.reference, patience);
+        (bench.baseline_seconds, bench.baseline_samples) = timed.map_err(not_replayed)?;
+        // However long the original takes, a few candidates are tried before the time is up.
+        let least = Duration::from_secs_f64(1.2 * bench.baseline_seconds);
+        bench.deadline = bench.deadline.max(Instant::now() + least);
+        Ok(bench)
+    }
+
+    /// Runs one candidate.
+    ///
+    /// # Errors
+    /// Why it is rejected, or why the run cannot go on.
+    pub(crate) fn run_candidate(
+        &self,
+        library: Result<PathBuf, MeasureError>,
+        patience: Patience,
+    ) -> Result<Screened, Setback<Rejection>> {
+        let session = self.site.session;
+        let library = session.judge(library)?;
+        let limited = self.replay.with_call_limit(patience.call_seconds);
+        let outputs = session.judge(limited.outputs(&library, self.sample()))?;
+        let comparison = verify(&self.reference, &outputs, &self.arguments, session.tolerance())?;
+        if let Some(mismatch) = comparison.mismatch {
+            return Err(Setback::Item(Rejection::WrongOutput(mismatch)));
+        }
+        let (seconds, samples) = self.seconds(&library, &outputs, patience)?;
+        let max_rel_error = Some(comparison.max_rel_error);
+        Ok(Screened { library, screening: Screening { seconds, samples, max_rel_error } })
+    }
+
+    /// The arguments that are timed.
+    pub(crate) fn sample(&self) -> &Sample {
+        &self.site.calls.samples[0]
+    }
+
+    /// Seconds of one call, and of how many: of the first one if that was long, hopeless against the best so far, or all
+    /// there is time for; else of a few more.
+    fn seconds(
+        &self,
+        library: &Path,
+        outputs: &Outputs,
+        patience: Patience,
+    ) -> Result<(f64, usize), Setback<Rejection>> {
+        let first = outputs.first_call_ns as f64 * 1e-9;
+        // A first call is cold, but not by that much.
+        if first > LONG_SECONDS
+            || (first > 0.05 && first > 2.0 * patience.best)
+            || 3.0 * first > patience.left
+        {
+            return Ok((first, 1));
+        }
+        let n = ((0.1 / first.max(1e-6)) as usize).clamp(1, 5);
+        let times = self.site.session.judge(self.replay.time_few(library, self.sample(), n))?;
+        // The least of few runs is the one with least noise from elsewhere.
+        let least = times.into_iter().min().unwrap_or(outputs.first_call_ns);
+        Ok((least as f64 * 1e-9, n))
+    }
+}
+
+impl Patience {
+    /// For candidates that are only of interest if they come near the best so far. A first call is cold and may start
+    /// threads.
+    pub(crate) fn for_best(best: f64) -> Self {
+        Self { best, call_seconds: 1.5 * best + 0.5, left: f64::INFINITY }
+    }
+}
+
+/// What the original makes of a sample: as captured, or else replayed.
+pub(super) fn original_outputs(
+    replay: &Replay,
+    original: &Path,
+    sample: &Sample,
+) -> Result<Outputs, MeasureError> {
+    match Outputs::captured(sample)? {
+        Some(outputs) => Ok(outputs),
+        None => replay.outputs(original, sample),
+    }
+}
+
+fn measure_argument(argument: &oxeye_codegen::Argument) -> Argument {
+    let element = element_type(argument.element);
+    let handed_over = match argument.is_buffer {
+        true => Argument::buffer(&argument.name, element),
+        false => Argument::scalar(&argument.name, element),
+    };
+    if argument.is_scratch { handed_over.scratch() } else { handed_over }
+}
+
+/// What a rejection means for the trial.
+pub(crate) fn verdict_of(why: &Rejection) -> Verdict {
+    match why {
+        Rejection::TimedOut { .. } => Verdict::TooSlow,
+        Rejection::WrongOutput(_) => Verdict::WrongResult,
+        Rejection::CompileFailed { .. } | Rejection::LoadFailed { .. } => Verdict::DoesNotCompile,
+        _ => Verdict::Crashed,
+    }
+}

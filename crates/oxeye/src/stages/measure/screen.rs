@@ -1,0 +1,102 @@
+//! Screening: candidates run once or a few times, best guess first, until the time is up or a roof is near.
+
+use super::bench::{Bench, Patience, Screened, verdict_of};
+use crate::budget::{LONG_SECONDS, compiled_together};
+use crate::machine::ENOUGH_PERCENT;
+use crate::request::{Error, Event};
+use crate::schedule::{Trial, Verdict};
+use oxeye_measure::{MeasureError, compile_all};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Compiles and runs some of the candidates, a few at a time until the deadline. Returns the positions of those with the
+/// right outputs.
+///
+/// # Errors
+/// If the run is interrupted, or a process cannot be started.
+pub(super) fn screen(
+    bench: &Bench<'_>,
+    trials: &mut [Trial],
+    which: Range<usize>,
+    built: &mut BTreeMap<usize, Result<PathBuf, MeasureError>>,
+) -> Result<Vec<usize>, Error> {
+    let session = bench.site.session;
+    let baseline_seconds = bench.baseline_seconds;
+    let ready: Vec<usize> = which.filter(|k| trials[*k].is_ready()).collect();
+    let mut right: Vec<usize> = Vec::new();
+    let mut best = baseline_seconds;
+    let mut n_done = 0;
+    for chunk in ready.chunks(compiled_together(baseline_seconds, session.host.cores)) {
+        // Half of the time is for the finalists of short nests; long ones are mostly decided here.
+        if Instant::now() >= bench.deadline {
+            break;
+        }
+        let roof = right.first().and_then(|_| bench.roofs?.near(best, session.threads));
+        if let Some(bound) = roof {
+            let why = format!("the best before it is within {ENOUGH_PERCENT} % of its roof ({bound})");
+            ready[n_done..].iter().for_each(|k| trials[*k].why = Some(why.clone()));
+            break;
+        }
+        build(bench, trials, chunk, built)?;
+        for k in chunk {
+            session.check_cancelled()?;
+            if Instant::now() >= bench.deadline {
+                break;
+            }
+            let Some(library) = built.remove(k) else { continue };
+            if baseline_seconds > LONG_SECONDS
+                && !is_parallel(&trials[*k])
+                && right.iter().any(|k| is_parallel(&trials[*k]))
+            {
+                trials[*k].why = Some("one thread, where a long nest gains from several".into());
+                n_done += 1;
+                continue;
+            }
+            let trial = &mut trials[*k];
+            match bench.run_candidate(library, Patience::for_best(best)) {
+                Ok(Screened { library, screening }) => {
+                    trial.verdict = Verdict::Slower;
+                    (trial.screened, trial.library) = (Some(screening), Some(library));
+                    best = best.min(screening.seconds);
+                    right.push(*k);
+                }
+                Err(setback) => {
+                    let why = setback.item()?;
+                    trial.reject(verdict_of(&why), bench.site.words(&why));
+                }
+            }
+            n_done += 1;
+            session.progress.event(Event::Candidate {
+                n_done,
+                n_candidates: ready.len(),
+                best_speedup: right.first().map(|_| baseline_seconds / best),
+            });
+        }
+    }
+    Ok(right)
+}
+
+/// Builds those of some candidates that are not built yet.
+fn build(
+    bench: &Bench<'_>,
+    trials: &[Trial],
+    which: &[usize],
+    built: &mut BTreeMap<usize, Result<PathBuf, MeasureError>>,
+) -> Result<(), Error> {
+    let session = bench.site.session;
+    let (mut numbers, mut jobs) = (Vec::new(), Vec::new());
+    for k in which.iter().filter(|k| !built.contains_key(*k)) {
+        let Some(job) = bench.site.candidate(*k, &trials[*k])? else { continue };
+        numbers.push(*k);
+        jobs.push(job);
+    }
+    let libraries = compile_all(&session.workshop.replay_compiler(), &jobs, session.host.cores as usize);
+    built.extend(numbers.into_iter().zip(libraries));
+    Ok(())
+}
+
+fn is_parallel(trial: &Trial) -> bool {
+    trial.proved.as_ref().is_some_and(|proved| proved.openmp)
+}

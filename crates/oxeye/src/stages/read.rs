@@ -1,0 +1,29 @@
+//! Stage 1: the file as functions of loop nests.
+
+use crate::request::{Error, Event, Options, Phase};
+use crate::session::Session;
+use oxeye_frontend::{ReadOptions, Unit, read_c};
+
+/// The file as functions of loop nests. What cannot be read is told to the progress and kept.
+///
+/// # Errors
+/// If the compiler does not preprocess the file, or it is not C.
+pub fn read(session: &Session<'_>) -> Result<Unit, Error> {
+    session.enter(Phase::Reading)?;
+    let unit = read_c(&session.options.file, &read_options(session.options))?;
+    for diagnostic in &unit.diagnostics {
+        let text = diagnostic.render(&unit.path, &unit.source);
+        session.progress.event(Event::Diagnostic(&text));
+    }
+    Ok(unit)
+}
+
+/// How a file is read.
+pub(crate) fn read_options(options: &Options) -> ReadOptions {
+    ReadOptions {
+        compiler: options.compiler.command.clone(),
+        args: options.compiler.args.clone(),
+        function: options.function.clone(),
+        no_alias: options.no_alias,
+    }
+}

@@ -1,0 +1,67 @@
+//! Between stages 4 and 5: nests that were too short to matter beside slow ones may matter once those are fast.
+
+use super::capture::LEAST_SHARE;
+use super::measure::{Measured, measure_nest};
+use super::propose::proposal;
+use crate::nest::{Standing, TunedNest, Workpiece};
+use crate::request::Error;
+use crate::session::Session;
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// Makes and measures schedules for the nests that were left out for being short, those of the longest first, as far as
+/// they matter in what is left of the program's time.
+///
+/// # Errors
+/// As [`propose`](super::propose()) and [`measure`](super::measure()).
+pub fn second_round(session: &Session<'_>, measured: Measured) -> Result<Measured, Error> {
+    let Measured { mut workpiece, end } = measured;
+    let left = share_left(gains(&workpiece.nests));
+    for (idx, share) in workpiece.short() {
+        session.check_cancelled()?;
+        if share < LEAST_SHARE * left || Instant::now() >= end {
+            break;
+        }
+        let Workpiece { unit, nests, .. } = &mut workpiece;
+        let nest = &mut nests[idx];
+        nest.standing = Standing::Tuned;
+        proposal(session, unit, nest, session.options.donors)?.put_into(nest);
+        measure_nest(session, unit, idx, nest, end)?;
+    }
+    Ok(Measured { workpiece, end })
+}
+
+/// Share of the time and speedup of the winners; of those that do the same work the outermost counts.
+fn gains(nests: &[TunedNest]) -> impl Iterator<Item = (f64, f64)> {
+    let speedup = |nest: &TunedNest| nest.winner().map(|(_, timing)| timing.speedup);
+    let within: BTreeSet<usize> = nests
+        .iter()
+        .filter(|nest| nest.winner.is_some())
+        .flat_map(|nest| nest.place.inside.clone())
+        .collect();
+    nests.iter().enumerate().filter_map(move |(idx, nest)| {
+        if within.contains(&idx) { None } else { Some((nest.calls.share?, speedup(nest)?)) }
+    })
+}
+
+/// The share of a program's time that is left when parts with a share of it become faster by a factor. Times are measured,
+/// so that more than everything may seem to go; a hundredth stays.
+fn share_left(faster: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let gone: f64 = faster.map(|(share, speedup)| share * (1.0 - 1.0 / speedup)).sum();
+    (1.0 - gone).max(0.01)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_program() {
+        let left = |faster: &[(f64, f64)]| share_left(faster.iter().copied());
+        assert_eq!(left(&[]), 1.0);
+        // 0.1 of the first, 0.25 of the second, and the rest.
+        let both = left(&[(0.5, 5.0), (0.5, 2.0)]);
+        assert!((both - 0.35).abs() < 1e-12, "{both}");
+        assert_eq!(left(&[(0.9, 1000.0), (0.2, 1000.0)]), 0.01);
+    }
+}
