@@ -25,7 +25,8 @@ use oxeye_transform::{
 
 const SEPARATOR: &str = "// ----";
 
-/// Runs every `.oxir` file in a folder; what differs from the expectation, in words.
+/// Runs every `.oxir` file in a folder; what differs from the expectation, in words. A folder without such files is a
+/// failure.
 ///
 /// # Panics
 /// If the folder cannot be read, or an expectation not be rewritten.
@@ -37,6 +38,9 @@ pub fn run_folder(folder: &Path) -> Vec<String> {
         .filter(|path| path.extension().is_some_and(|e| e == "oxir"))
         .collect();
     files.sort();
+    if files.is_empty() {
+        return vec![format!("{}: no `.oxir` files", folder.display())];
+    }
     let bless = std::env::var_os("OXEYE_BLESS").is_some();
     let mut failures = Vec::new();
     for path in files {
@@ -168,7 +172,7 @@ fn shown(applied: &Applied) -> String {
 }
 
 /// Whether the transformed nest is well formed, comes back from text, and computes what the original computes for a few
-/// sizes, concurrent loops visited in several orders.
+/// sizes, concurrent loops visited in several orders. At least one size must be large enough to be executed.
 fn check(program: &Program, nest: &Nest, applied: &Applied) -> Result<(), String> {
     let mut transformed = applied.program.clone();
     transformed.nests.insert(applied.nest.id, applied.nest.clone());
@@ -182,10 +186,18 @@ fn check(program: &Program, nest: &Nest, applied: &Applied) -> Result<(), String
     }
     let is_integer = program.arrays.values().all(|a| !a.element.is_float());
     let tolerance = if applied.reassociated && !is_integer { 1e-9 } else { 0.0 };
+    let mut n_executed = 0;
+    let mut why_skipped = String::new();
     for size in [1, 2, 5, 9, 16] {
         let sizes =
             program.symbols.keys().enumerate().map(|(k, s)| (*s, size + (size > 4) as i64 * k as i64));
-        let Ok(memory) = Memory::random(program, sizes, 40, 7) else { continue };
+        let memory = match Memory::random(program, sizes, 40, 7) {
+            Ok(memory) => memory,
+            Err(error) => {
+                why_skipped = error.to_string();
+                continue;
+            }
+        };
         let run = |program: &Program, nest: &Nest, order| {
             let mut memory = memory.clone();
             let options = Options { max_steps: 5_000_000, parallel: order, vector: order };
@@ -197,7 +209,10 @@ fn check(program: &Program, nest: &Nest, applied: &Applied) -> Result<(), String
                 memory
             }
             // Too small a size for the program's accesses.
-            Err(InterpretError::OutOfBounds { .. } | InterpretError::Undefined(_)) => continue,
+            Err(error @ (InterpretError::OutOfBounds { .. } | InterpretError::Undefined(_))) => {
+                why_skipped = error.to_string();
+                continue;
+            }
             Err(error) => return Err(format!("the original fails at size {size}: {error}")),
         };
         for order in [Order::Forward, Order::Reversed, Order::Shuffled(3)] {
@@ -207,10 +222,40 @@ fn check(program: &Program, nest: &Nest, applied: &Applied) -> Result<(), String
                 return Err(format!("wrong at size {size}, {order:?}: {difference}\n{transformed}"));
             }
         }
+        n_executed += 1;
+    }
+    if n_executed == 0 {
+        return Err(format!("nothing was executed: {why_skipped} at every size"));
     }
     let temporaries = transformed.arrays.values().filter(|a| matches!(a.storage, Storage::Temp(_)));
     match temporaries.into_iter().find(|a| !applied.nest.arrays().contains(&a.id)) {
         Some(unused) => Err(format!("temporary {} is not used", unused.name)),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_folder_fails() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("notes.txt"), "no test").expect("a file");
+        let failures = run_folder(folder.path());
+        assert!(failures.len() == 1 && failures[0].contains("no `.oxir` files"), "{failures:?}");
+    }
+
+    #[test]
+    fn a_file_of_which_nothing_can_be_executed_fails() {
+        let text = |index: &str| {
+            format!(
+                "// run: apply strict\nprogram p {{\n  symbol P0 n: i32\n  array A0 a: f64[n] param\n  dataflow {{ N0 }}\n  \
+                 nest N0 in p {{\n    for L0 i: i32 in 0 .. n {{\n      S0: a[{index}] = 1.0\n    }}\n  }}\n}}\n"
+            )
+        };
+        run(&text("i")).expect("it can be executed");
+        let error = run(&text("i + 1")).expect_err("every size leaves the array");
+        assert!(error.starts_with("nothing was executed"), "{error}");
     }
 }

@@ -408,7 +408,7 @@ impl<'a> Interpreter<'a> {
 }
 
 /// Whether isl finds each system empty. `None`, with a note, where Python or islpy is missing; a failure instead if
-/// `OXEYE_REQUIRE_ISLPY` is 1.
+/// `OXEYE_REQUIRE` names `isl`.
 pub(crate) fn isl_emptiness(systems: &[System]) -> Option<Vec<bool>> {
     const SCRIPT: &str = "
 import sys
@@ -426,9 +426,8 @@ for line in sys.stdin:
             format!("{{ [{}] : {system} }}\n", vars.join(", "))
         })
         .collect();
-    let required = std::env::var_os("OXEYE_REQUIRE_ISLPY").is_some_and(|value| value == "1");
     let skip = |why: &str| {
-        assert!(!required, "isl is required but {why}");
+        assert!(!oxeye_ir::testing::is_required("isl"), "isl is required but {why}");
         eprintln!("skipped: {why}");
     };
     let python =

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::read;
-use oxeye_frontend::{ReadOptions, Unit, read_c};
+use common::{read, read_with};
+use oxeye_frontend::{Function, ReadOptions, Unit, read_c};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 fn kernels() -> Vec<PathBuf> {
@@ -31,13 +32,56 @@ fn check_spans(unit: &Unit) {
             assert_eq!(unit.source[..span.start].matches('\n').count() + 1, span.line as usize);
             assert!(span.start >= end && span.end <= function.span.end);
             end = span.end;
-            // Marking the bytes and taking the marks out again gives the same file.
-            let marked = [&unit.source[..span.start], "<", text, ">", &unit.source[span.end..]].concat();
-            assert_eq!(marked.replacen(&format!("<{text}>"), text, 1), unit.source);
         }
     }
     for diagnostic in &unit.diagnostics {
         assert!(!diagnostic.render(&unit.path, &unit.source).is_empty());
+    }
+}
+
+/// Bytes of the nests of a function.
+fn nests(function: &Function) -> Vec<Range<usize>> {
+    function.program.nests.values().filter_map(|n| n.span.map(|s| s.start..s.end)).collect()
+}
+
+/// Each nest may be cut out of the file: its bytes are exactly one `for` statement, and with an empty statement in their
+/// place the file reads as before, all other nests where they were.
+fn check_cuts(unit: &Unit) {
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(&tree_sitter_c::LANGUAGE.into()).expect("the grammar of C");
+    let folder = unit.path.parent().unwrap_or(Path::new("."));
+    let options = ReadOptions { args: vec![format!("-I{}", folder.display())], ..ReadOptions::default() };
+    for function in &unit.functions {
+        for span in &nests(function) {
+            let text = &unit.source[span.clone()];
+            let alone = format!("void f(void) {{{text}}}");
+            let tree = parser.parse(&alone, None).expect("a tree");
+            let body = tree.root_node().child(0).and_then(|f| f.child_by_field_name("body")).expect("a body");
+            assert!(body.named_child_count() == 1 && !tree.root_node().has_error(), "{text}");
+            assert_eq!(body.named_child(0).map(|n| n.kind()), Some("for_statement"), "{text}");
+
+            // The same length and the same lines, so that everything else stays where it is.
+            let blank: String = text
+                .char_indices()
+                .map(|(at, c)| {
+                    if at == 0 {
+                        ';'
+                    } else if c == '\n' {
+                        c
+                    } else {
+                        ' '
+                    }
+                })
+                .collect();
+            let cut = [&unit.source[..span.start], &blank, &unit.source[span.end..]].concat();
+            let again = read_with(&cut, &options);
+            let kept = |unit: &Unit| -> Vec<Range<usize>> {
+                let in_unit = unit.functions.iter().flat_map(nests);
+                in_unit.filter(|other| other != span).collect()
+            };
+            assert_eq!(kept(&again), kept(unit), "without\n{text}");
+            assert!(again.functions.iter().flat_map(nests).all(|other| other != *span), "{cut}");
+        }
     }
 }
 
@@ -49,6 +93,7 @@ fn the_corpus_is_read() {
         let unit = read_c(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
         assert!(unit.has_main);
         check_spans(&unit);
+        check_cuts(&unit);
         assert!(unit.diagnostics.is_empty(), "{}: {:?}", path.display(), unit.diagnostics);
         for function in &unit.functions {
             let text = function.program.to_string();
@@ -152,4 +197,5 @@ fn names_of_every_kind_are_kept() {
     let unit = read(text);
     assert_eq!(unit.functions.len(), 2);
     check_spans(&unit);
+    check_cuts(&unit);
 }

@@ -1,4 +1,4 @@
-//! Random small programs for property tests; behind the feature `testing`.
+//! Random small programs for property tests, and what the tests may demand; behind the feature `testing`.
 //!
 //! Each is a function of a seed: `any::<u64>()` of proptest turns into programs by [`random_program`], and a failure is
 //! reported by its seed. Sizes are small enough to enumerate every statement instance.
@@ -9,6 +9,12 @@ use crate::{
     Form, Loop, LoopId, MathFn, Nest, NestId, Node, Program, Region, ScalarType, Stmt, StmtId, Storage,
     SymId, UnaryOp, Update, Var,
 };
+
+/// Whether a test that lacks `what` must fail instead of being skipped: whether the environment variable `OXEYE_REQUIRE`
+/// names it (`isl,clang,dataset`), as `.ci/run` does.
+pub fn is_required(what: &str) -> bool {
+    std::env::var("OXEYE_REQUIRE").is_ok_and(|list| list.split(',').any(|name| name.trim() == what))
+}
 
 /// A deterministic source of choices.
 #[derive(Clone, Debug)]

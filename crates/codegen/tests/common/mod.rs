@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use oxeye_codegen::{RenderOptions, prelude, render_nest};
+use oxeye_ir::testing::is_required;
 use oxeye_ir::{Expr, Form, Nest, Program, Storage, Var};
 use std::fmt::Write;
 use std::path::Path;
@@ -21,8 +22,14 @@ pub const WARNINGS: &[&str] = &[
     "-Wno-invalid-feature-combination",
 ];
 
+/// Whether the compiler is there. One that is not is a failure if it is gcc, or if `OXEYE_REQUIRE` names `clang`.
 pub fn has(compiler: &str) -> bool {
-    Command::new(compiler).arg("--version").output().is_ok_and(|o| o.status.success())
+    let is_there = Command::new(compiler).arg("--version").output().is_ok_and(|o| o.status.success());
+    if !is_there {
+        assert!(compiler != "gcc" && !is_required("clang"), "{compiler} is required but cannot be run");
+        eprintln!("skipped: {compiler} cannot be run");
+    }
+    is_there
 }
 
 /// Builds and runs; standard output, or what went wrong.
