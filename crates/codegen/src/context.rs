@@ -1,7 +1,6 @@
 //! What is in scope while text is written: names, register variables, and how iterators are spelled.
 
-use crate::registers::Registers;
-use crate::types::IteratorTypes;
+use crate::types::{IteratorTypes, vector_type};
 use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +15,45 @@ pub(crate) struct LaneScope {
     pub(crate) base: Affine,
     /// Scalars of which every lane has its own.
     pub(crate) varying: BTreeSet<ArrayId>,
+}
+
+/// An array as variables.
+#[derive(Clone, Debug)]
+pub(crate) struct Registers {
+    pub(crate) element: ScalarType,
+    /// Elements per variable; `None`: scalars.
+    pub(crate) lanes: Option<u32>,
+    /// Variables by index, the last one divided by the number of lanes.
+    pub(crate) variables: BTreeMap<Vec<i64>, String>,
+    /// Whether some parts need the array in memory.
+    pub(crate) spills: bool,
+}
+
+impl Registers {
+    /// Elements per variable.
+    pub(crate) fn width(&self) -> i64 {
+        self.lanes.map_or(1, i64::from)
+    }
+
+    /// Declarations, one line per row.
+    pub(crate) fn declarations(&self) -> Vec<String> {
+        let ty = match self.lanes {
+            Some(w) => vector_type(self.element, w),
+            None => self.element.c_name().to_owned(),
+        };
+        let mut rows: BTreeMap<&[i64], Vec<String>> = BTreeMap::new();
+        for (index, name) in &self.variables {
+            let row = index.split_last().map_or(&[][..], |(_, row)| row);
+            // What a part of the nest leaves unwritten is copied along with the rest.
+            let start = match (self.spills, self.lanes) {
+                (false, _) => "",
+                (true, None) => " = 0",
+                (true, Some(_)) => " = {0}",
+            };
+            rows.entry(row).or_default().push(format!("{name}{start}"));
+        }
+        rows.values().map(|names| format!("{ty} {};", names.join(", "))).collect()
+    }
 }
 
 /// Names and substitutions in scope.

@@ -1,7 +1,8 @@
 //! The nest as it will stand in the text: unrolled loops written out, vector loops cut into chunks, constant guards
 //! folded.
 
-use crate::types::constant;
+use crate::stride::{Stride, bound_is_invariant, is_invariant, stride};
+use crate::types::{constant, has_vectors};
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program,
     Reduction, ScalarType, Stmt, Storage, UnaryOp, Update, Var,
@@ -300,38 +301,6 @@ impl Expander<'_> {
     }
 }
 
-/// Whether a bound's value is the same for all values of a loop iterator and of the given scalars.
-fn bound_is_invariant(bound: &Bound, id: LoopId, varying: &BTreeSet<ArrayId>) -> bool {
-    bound.0.iter().all(|t| match t {
-        BoundTerm::Affine { expr, .. } => !expr.uses(id),
-        BoundTerm::Data(e) => is_invariant(e, id, varying),
-    })
-}
-
-/// Whether an expression has the same value in all lanes.
-pub(crate) fn is_invariant(e: &Expr, id: LoopId, varying: &BTreeSet<ArrayId>) -> bool {
-    !e.uses(id) && e.reads().iter().all(|a| !varying.contains(&a.array))
-}
-
-/// How an access moves from lane to lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stride {
-    /// All lanes touch the same element.
-    Zero,
-    /// Neighbouring lanes touch neighbouring elements.
-    One,
-}
-
-/// The stride of an access in a vector loop, if it is 0 or 1.
-pub(crate) fn stride(access: &Access, id: LoopId, varying: &BTreeSet<ArrayId>) -> Option<Stride> {
-    if access.indices.iter().all(|e| is_invariant(e, id, varying)) {
-        return Some(Stride::Zero);
-    }
-    let (last, others) = access.indices.split_last()?;
-    let ok = others.iter().all(|e| is_invariant(e, id, varying)) && last.as_affine()?.coefficient(id) == 1;
-    ok.then_some(Stride::One)
-}
-
 impl Expander<'_> {
     /// Whether the body can be written in explicit vectors; then the scalars of which every lane has its own.
     fn vectorizable(
@@ -464,7 +433,7 @@ impl LaneCheck<'_> {
 
     fn stmt(&self, s: &Stmt) -> bool {
         let Some(array) = self.program.arrays.get(&s.target.array) else { return false };
-        if !crate::vector::has_vectors(array.element) {
+        if !has_vectors(array.element) {
             return false;
         }
         let target = if self.varying.contains(&s.target.array) {

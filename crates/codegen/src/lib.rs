@@ -42,18 +42,22 @@ mod expand;
 mod footprint;
 mod loops;
 mod memory;
+mod options;
 mod prelude;
 mod print;
 mod reduction;
 mod registers;
 mod render;
+mod stride;
+mod targets;
 mod types;
 mod vector;
 
 pub use arguments::{Argument, ArgumentOf, arguments};
 pub use capture::{Site, instrument, replay_unit, splice, tuned_file};
+pub use options::RenderOptions;
 pub use prelude::prelude;
-pub use render::{RenderOptions, commented, render_nest};
+pub use render::{commented, render_nest};
 
 /// Why a nest has no rendering.
 #[derive(Debug, thiserror::Error)]

@@ -1,10 +1,11 @@
 //! Where temporaries live: in variables, on the stack, or on the heap.
 
+use crate::CodegenError;
 use crate::context::Context;
 use crate::expand::{Item, Places, constant_shape};
+use crate::options::RenderOptions;
 use crate::print::{element_type, prec};
-use crate::reduction::arrays_with_parts;
-use crate::{CodegenError, RenderOptions};
+use crate::targets::arrays_with_parts;
 use oxeye_ir::{Array, ArrayId, Execution, Expr, Form, Loop, LoopId, Reduction};
 use std::collections::{BTreeMap, BTreeSet};
 

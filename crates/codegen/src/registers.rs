@@ -4,52 +4,15 @@
 //! element, or per vector where vector loops run along its last dimension. Where other parts of the nest address it by
 //! iterators, the variables are copied to a real array around those parts.
 
-use crate::context::Context;
-use crate::expand::{Item, Places, Stride, constant_shape, header_accesses, stmt_accesses, stride};
-use crate::vector::vector_type;
-use oxeye_ir::{Access, Affine, ArrayId, LoopId, ScalarType, Var};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::context::{Context, Registers};
+use crate::expand::{Item, Places, constant_shape, header_accesses, stmt_accesses};
+use crate::stride::{Stride, stride};
+use crate::types::vector_macro;
+use oxeye_ir::{Access, Affine, ArrayId, LoopId, Var};
+use std::collections::BTreeSet;
 
 /// An array is never split into more variables than this.
 const MAX_REGISTERS: i64 = 64;
-
-/// An array as variables.
-#[derive(Clone, Debug)]
-pub(crate) struct Registers {
-    pub(crate) element: ScalarType,
-    /// Elements per variable; `None`: scalars.
-    pub(crate) lanes: Option<u32>,
-    /// Variables by index, the last one divided by the number of lanes.
-    pub(crate) variables: BTreeMap<Vec<i64>, String>,
-    /// Whether some parts need the array in memory.
-    pub(crate) spills: bool,
-}
-
-impl Registers {
-    fn width(&self) -> i64 {
-        self.lanes.map_or(1, i64::from)
-    }
-
-    /// Declarations, one line per row.
-    pub(crate) fn declarations(&self) -> Vec<String> {
-        let ty = match self.lanes {
-            Some(w) => vector_type(self.element, w),
-            None => self.element.c_name().to_owned(),
-        };
-        let mut rows: BTreeMap<&[i64], Vec<String>> = BTreeMap::new();
-        for (index, name) in &self.variables {
-            let row = index.split_last().map_or(&[][..], |(_, row)| row);
-            // What a part of the nest leaves unwritten is copied along with the rest.
-            let start = match (self.spills, self.lanes) {
-                (false, _) => "",
-                (true, None) => " = 0",
-                (true, Some(_)) => " = {0}",
-            };
-            rows.entry(row).or_default().push(format!("{name}{start}"));
-        }
-        rows.values().map(|names| format!("{ty} {};", names.join(", "))).collect()
-    }
-}
 
 /// How a part of the nest touches an array.
 #[derive(Clone, Debug, PartialEq)]
@@ -309,7 +272,7 @@ impl Context<'_> {
             }
             let indices: String = index.iter().map(|i| format!("[{i}]")).collect();
             let memory = match registers.lanes {
-                Some(w) => format!("{}({name}{indices})", crate::vector::vector_macro(registers.element, w)),
+                Some(w) => format!("{}({name}{indices})", vector_macro(registers.element, w)),
                 None => format!("{name}{indices}"),
             };
             if to_memory { format!("{memory} = {variable};") } else { format!("{variable} = {memory};") }

@@ -1,4 +1,4 @@
-//! Types of expressions, by C's rules on an LP64 machine.
+//! Types of expressions, by C's rules on an LP64 machine, and what vectors of them are called.
 
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, Program, ScalarType, UnaryOp, Var};
 
@@ -13,6 +13,26 @@ pub(crate) fn iterator_type(ty: ScalarType) -> ScalarType {
 /// The type of the declared iterator of a loop.
 pub(crate) fn loop_type(l: &Loop) -> ScalarType {
     iterator_type(l.ty)
+}
+
+/// Whether there are vectors of this type.
+pub(crate) fn has_vectors(ty: ScalarType) -> bool {
+    matches!(ty, ScalarType::F32 | ScalarType::F64 | ScalarType::I32 | ScalarType::I64)
+}
+
+/// `f64x8`
+pub(crate) fn vector_name(ty: ScalarType, lanes: u32) -> String {
+    format!("{}x{lanes}", ty.name())
+}
+
+/// The C type of a vector variable.
+pub(crate) fn vector_type(ty: ScalarType, lanes: u32) -> String {
+    format!("oxeye_{}", vector_name(ty, lanes))
+}
+
+/// The macro that takes `lanes` neighbours starting at an element as one vector.
+pub(crate) fn vector_macro(ty: ScalarType, lanes: u32) -> String {
+    format!("OXEYE_{}", vector_name(ty, lanes).to_uppercase())
 }
 
 /// Knows the types of the iterators in scope.

@@ -1,31 +1,11 @@
 //! Statements in explicit vectors.
 
 use crate::context::Context;
-use crate::expand::{Stride, is_invariant, stride};
 use crate::print::{Text, operator, prec};
-use crate::types::expr_type;
+use crate::stride::{Stride, is_invariant, stride};
+use crate::types::{expr_type, vector_macro, vector_name, vector_type};
 use oxeye_ir::{Access, ArrayId, BinaryOp, Expr, LoopId, MathFn, Program, ScalarType, Stmt, UnaryOp, Update};
 use std::collections::BTreeSet;
-
-/// Whether there are vectors of this type.
-pub(crate) fn has_vectors(ty: ScalarType) -> bool {
-    matches!(ty, ScalarType::F32 | ScalarType::F64 | ScalarType::I32 | ScalarType::I64)
-}
-
-/// `f64x8`
-pub(crate) fn vector_name(ty: ScalarType, lanes: u32) -> String {
-    format!("{}x{lanes}", ty.name())
-}
-
-/// The C type of a vector variable.
-pub(crate) fn vector_type(ty: ScalarType, lanes: u32) -> String {
-    format!("oxeye_{}", vector_name(ty, lanes))
-}
-
-/// The macro that takes `lanes` neighbours starting at an element as one vector.
-pub(crate) fn vector_macro(ty: ScalarType, lanes: u32) -> String {
-    format!("OXEYE_{}", vector_name(ty, lanes).to_uppercase())
-}
 
 struct NarrowIterators;
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::argument::{Argument, ElementType};
-use crate::error::MeasureError;
-use crate::replay::{OutputReader, Outputs};
+use crate::error::{MeasureError, Mismatch};
+use crate::outputs::{OutputReader, Outputs};
 use crate::sample::chunks;
 
 /// How far floating-point outputs may be apart. Integers must be equal in any case.
@@ -26,22 +26,6 @@ impl Tolerance {
     pub fn reassociate() -> Tolerance {
         Tolerance::Relative { f64: 1e-9, f32: 1e-4 }
     }
-}
-
-/// An element that is wrong.
-#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
-#[error("{name}[{index}] is {actual:?} instead of {expected:?}")]
-pub struct Mismatch {
-    /// Position of the argument.
-    pub argument: usize,
-    /// Its name.
-    pub name: String,
-    /// Position of the first wrong element in the flat array.
-    pub index: u64,
-    /// What the original computed.
-    pub expected: f64,
-    /// What the candidate computed.
-    pub actual: f64,
 }
 
 /// The result of comparing outputs.

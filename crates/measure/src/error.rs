@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::compare::Mismatch;
-
 /// Anything that keeps a measurement from giving an answer.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
@@ -168,6 +166,22 @@ pub enum Rejection {
         /// What the dynamic loader says.
         text: String,
     },
+}
+
+/// An element that is wrong.
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[error("{name}[{index}] is {actual:?} instead of {expected:?}")]
+pub struct Mismatch {
+    /// Position of the argument.
+    pub argument: usize,
+    /// Its name.
+    pub name: String,
+    /// Position of the first wrong element in the flat array.
+    pub index: u64,
+    /// What the original computed.
+    pub expected: f64,
+    /// What the candidate computed.
+    pub actual: f64,
 }
 
 /// `segmentation fault` for `SIGSEGV` and so on.

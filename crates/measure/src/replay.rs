@@ -1,8 +1,6 @@
 //! Replaying a nest from a shared library, isolated in a process of its own.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,8 +8,9 @@ use crate::argument::Argument;
 use crate::compare::{Comparison, Tolerance, verify};
 use crate::compiler::{CompileJob, Compiler};
 use crate::error::{MeasureError, Rejection};
+use crate::outputs::Outputs;
 use crate::runner::{Placement, RUNNER_C, Runner, RunnerSetup};
-use crate::sample::{Sample, SampleArg, same_bytes};
+use crate::sample::Sample;
 use crate::workdir::WorkDir;
 
 /// The function a replay library exports, as `void oxeye_replay(void **args)`: `args[i]` points to argument `i`, be it
@@ -48,18 +47,6 @@ pub struct Replay {
 
 /// Numbers the files of outputs.
 static N_OUTPUTS: AtomicUsize = AtomicUsize::new(0);
-
-/// What a library, or the captured program itself, left in its arguments after one call.
-#[derive(Debug)]
-pub struct Outputs {
-    sample: Sample,
-    path: PathBuf,
-    /// Whether the file is to go with the value.
-    is_own: bool,
-    changed: Vec<bool>,
-    /// Nanoseconds of the call. It is a first call, with everything cold: good for a limit, not for a comparison.
-    pub first_call_ns: u64,
-}
 
 impl Replay {
     /// Builds the replay program with the user's compiler in `work`, which must outlive the value.
@@ -186,77 +173,4 @@ impl Replay {
 /// A library name without a slash would be searched for in the system's folders.
 fn absolute(library: &Path) -> PathBuf {
     std::path::absolute(library).unwrap_or_else(|_| library.to_path_buf())
-}
-
-impl Outputs {
-    /// What the captured invocation itself left, if its results were kept and it was timed. They stay in their file.
-    ///
-    /// # Errors
-    /// When the files of the sample cannot be read.
-    pub fn captured(sample: &Sample) -> Result<Option<Outputs>, MeasureError> {
-        let (Some(path), Some(first_call_ns)) = (&sample.results, sample.nanoseconds) else {
-            return Ok(None);
-        };
-        let before = File::open(&sample.path).map_err(MeasureError::io("read", &sample.path))?;
-        let after = File::open(path).map_err(MeasureError::io("read", path))?;
-        let is_changed = |arg: &SampleArg| {
-            same_bytes((&before, arg.offset), (&after, arg.offset), arg.bytes).map(|same| !same)
-        };
-        let changed = sample.args.iter().map(is_changed).collect::<Result<_, _>>();
-        let changed = changed.map_err(MeasureError::io("read", path))?;
-        let (sample, path) = (sample.clone(), path.clone());
-        Ok(Some(Outputs { sample, path, is_own: false, changed, first_call_ns }))
-    }
-
-    /// Number of arguments.
-    pub fn n_args(&self) -> usize {
-        self.sample.args.len()
-    }
-
-    /// Whether the call changed an argument at all.
-    pub fn changed(&self, position: usize) -> bool {
-        self.changed.get(position).copied().unwrap_or(false)
-    }
-
-    /// How many bytes an argument has.
-    pub fn bytes(&self, position: usize) -> u64 {
-        self.sample.args.get(position).map_or(0, |arg| arg.bytes)
-    }
-
-    /// An argument after the call.
-    ///
-    /// # Errors
-    /// When there is no such argument or it cannot be read.
-    pub fn read_arg(&self, position: usize) -> Result<Vec<u8>, MeasureError> {
-        let mut bytes = vec![0; self.bytes(position) as usize];
-        self.reader(position)?.read(0, &mut bytes)?;
-        Ok(bytes)
-    }
-
-    pub(crate) fn reader(&self, position: usize) -> Result<OutputReader<'_>, MeasureError> {
-        let path = if self.changed(position) { &self.path } else { &self.sample.path };
-        let file = File::open(path).map_err(MeasureError::io("read", path))?;
-        Ok(OutputReader { path, file, offset: self.sample.args.get(position).map_or(0, |arg| arg.offset) })
-    }
-}
-
-impl Drop for Outputs {
-    fn drop(&mut self) {
-        if self.is_own {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// Reads one argument of [`Outputs`] in parts.
-pub(crate) struct OutputReader<'a> {
-    path: &'a Path,
-    file: File,
-    offset: u64,
-}
-
-impl OutputReader<'_> {
-    pub(crate) fn read(&self, from: u64, buffer: &mut [u8]) -> Result<(), MeasureError> {
-        self.file.read_exact_at(buffer, self.offset + from).map_err(MeasureError::io("read", self.path))
-    }
 }

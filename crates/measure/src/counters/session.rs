@@ -5,8 +5,8 @@ use std::io;
 use super::counter::Counter;
 use super::events::{Source, sources};
 use super::kernel::{Count, EventId, Kernel, Target};
+use super::reading::{CounterReading, MissingCounter};
 use super::refusal::Refusal;
-use super::{CounterReading, MissingCounter};
 use crate::statistics::Stat;
 
 /// Counters open on some threads.
