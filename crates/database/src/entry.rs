@@ -1,10 +1,9 @@
 //! What the database remembers: one trial of one recipe on one nest.
 
-use crate::{DatabaseError, Json, Timestamp};
+use crate::{DatabaseError, EntryId, Json, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 
 /// Everything known of one trial, as it is handed to [`RecipeStore::add`](crate::RecipeStore::add). Its JSON form is the
 /// member `entry` of a line of the exchange format; see [`EXCHANGE_SCHEMA`](crate::EXCHANGE_SCHEMA).
@@ -218,15 +217,6 @@ pub struct Identity<'e> {
     pub context: &'e Context,
 }
 
-/// The number of an entry. The user's own come before those shipped with Oxeye, which are shown with an `s`: `s12`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EntryId {
-    /// In the user's own file, or the only one there is.
-    Own(u64),
-    /// In the default database under it.
-    Shipped(u64),
-}
-
 impl NewEntry {
     /// What makes another trial the same as this one.
     pub fn identity(&self) -> Identity<'_> {
@@ -382,44 +372,10 @@ impl Origin {
     }
 }
 
-impl fmt::Display for EntryId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EntryId::Own(number) => write!(f, "{number}"),
-            EntryId::Shipped(number) => write!(f, "s{number}"),
-        }
-    }
-}
-
-impl FromStr for EntryId {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (digits, id): (_, fn(u64) -> EntryId) = match text.strip_prefix('s') {
-            Some(digits) => (digits, EntryId::Shipped),
-            None => (text, EntryId::Own),
-        };
-        match digits.parse() {
-            Ok(number) if digits.bytes().all(|b| b.is_ascii_digit()) => Ok(id(number)),
-            _ => Err(format!("`{text}` is not the number of an entry, such as 12 or s12")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing;
-
-    #[test]
-    fn numbers_are_read_as_they_are_shown() {
-        for id in [EntryId::Own(12), EntryId::Shipped(3)] {
-            assert_eq!(id.to_string().parse(), Ok(id));
-        }
-        for wrong in ["", "s", "-1", "+1", "12x", "99999999999999999999"] {
-            assert!(wrong.parse::<EntryId>().is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn what_contradicts_itself_is_refused_by_name() {

@@ -1,6 +1,6 @@
 //! What can go wrong with a recipe database.
 
-use crate::EntryId;
+use crate::id::EntryId;
 use std::path::PathBuf;
 
 /// Why a recipe database could not be read or written.

@@ -66,6 +66,7 @@ mod entry;
 mod error;
 mod exchange;
 mod file;
+mod id;
 mod json;
 mod layered;
 mod location;
@@ -82,7 +83,7 @@ mod tests;
 mod timestamp;
 
 pub use entry::{
-    Context, Embedding, EmbeddingSpace, Entry, EntryId, FpPolicy, Identity, Measured, NewEntry,
+    Context, Embedding, EmbeddingSpace, Entry, FpPolicy, Identity, Measured, NewEntry,
     NodeEmbedding, NormalForm, Origin, Provenance, RecipeText, Speedup, Verdict, VerdictKind,
 };
 pub use error::DatabaseError;
@@ -90,6 +91,7 @@ pub use exchange::{
     BadLine, EXCHANGE_SCHEMA, OnBadLine, Tally, exchange_line, export, export_file, import, merge, parse_line,
 };
 pub use file::{OnDamage, SetAside};
+pub use id::EntryId;
 pub use json::Json;
 pub use layered::Layered;
 pub use location::default_path;

@@ -78,9 +78,6 @@ use crate::graph::{EdgeKind, NodeKind};
 use crate::schema::{FEATURE_SCHEMA, N_EDGE, N_HOST, N_NODE, N_PROFILE, N_SCHEDULE};
 use serde::{Deserialize, Serialize};
 
-/// The entry of a file's metadata that describes the weights.
-pub const METADATA_KEY: &str = "oxeye";
-
 /// The sizes of an encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Architecture {

@@ -1,7 +1,11 @@
 //! What can go wrong.
 
+use crate::schema::FEATURE_SCHEMA;
 use oxeye_ir::{ArrayId, NestId};
 use std::path::PathBuf;
+
+/// The entry of a file's metadata that describes the weights.
+pub const METADATA_KEY: &str = "oxeye";
 
 /// Why there is no graph, no encoder or no embedding.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +28,7 @@ pub enum EmbedError {
     /// Weights or a graph of other features than these.
     #[error(
         "features of schema `{found}`, but this build computes `{}`: use a model made for it",
-        crate::FEATURE_SCHEMA
+        FEATURE_SCHEMA
     )]
     OtherSchema {
         /// The schema that was named.
@@ -42,7 +46,7 @@ pub enum EmbedError {
     #[error("not a sound safetensors file: {0}")]
     Damaged(String),
     /// The file says nothing, or nonsense, about itself.
-    #[error("the metadata `{}` of the model is not valid: {reason}", crate::METADATA_KEY)]
+    #[error("the metadata `{}` of the model is not valid: {reason}", METADATA_KEY)]
     Metadata {
         /// What is wrong with it.
         reason: String,

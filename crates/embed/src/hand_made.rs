@@ -1,10 +1,11 @@
 //! The usual hand-made features of a nest: the baseline that a learnt embedding has to beat.
 
-use crate::graph::{EdgeKind, Features, NestGraph, Node, NodeKind};
+use crate::graph::{EdgeKind, NestGraph, Node, NodeKind};
 use crate::schema::{
     AccessFeature, ArrayFeature, EdgeFeature, Feature, FeatureList, HostFeature, LoopFeature, StmtFeature,
     Transform, features,
 };
+use crate::vector::Features;
 
 /// Width of the vector of hand-made features.
 /// Width of the vector of hand-made features.

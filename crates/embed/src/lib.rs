@@ -46,23 +46,25 @@ mod hand_made;
 mod layers;
 mod schedule;
 pub mod schema;
+mod table;
 #[cfg(test)]
 mod tests;
+mod vector;
 mod vectors;
 mod weights;
 
-pub use architecture::{
-    Architecture, INPUT_LIMIT, METADATA_KEY, ModelInfo, SCHEDULE_SCALE, SCHEDULE_SHIFT, Way,
-};
+pub use architecture::{Architecture, INPUT_LIMIT, ModelInfo, SCHEDULE_SCALE, SCHEDULE_SHIFT, Way};
 pub use build::graph;
 pub use encoder::{Embedding, Encoder, PanelPrediction, residual};
-pub use error::EmbedError;
-pub use graph::{Edge, EdgeKind, Features, NestGraph, Node, NodeKind};
+pub use error::{EmbedError, METADATA_KEY};
+pub use graph::{Edge, EdgeKind, NestGraph, Node, NodeKind};
 pub use hand_made::{HandMadeFeature, N_HAND_MADE, hand_made};
 pub use schedule::{ScheduleFeatures, schedule_features};
 pub use schema::{
     AccessFeature, ArrayFeature, EdgeFeature, FEATURE_SCHEMA, FeatureList, HostFeature, LoopFeature, N_EDGE,
-    N_HOST, N_NODE, N_PROFILE, N_SCHEDULE, ProfileFeature, ScheduleFeature, StmtFeature, feature_table,
+    N_HOST, N_NODE, N_PROFILE, N_SCHEDULE, ProfileFeature, ScheduleFeature, StmtFeature,
 };
+pub use table::feature_table;
+pub use vector::Features;
 pub use vectors::{HostVector, ProfileVector};
 pub use weights::Weights;

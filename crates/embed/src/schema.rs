@@ -4,8 +4,6 @@
 //! its raw value in the unit of the table; the table's [`Transform`] makes it the small finite number that the encoder
 //! sees. `FEATURES.md` beside this crate's manifest is [`feature_table`], kept so by a test.
 
-use std::fmt::Write as _;
-
 /// Name and version of all the lists here. It changes whenever a feature is added, removed, moved or computed
 /// differently; weights belong to one schema.
 pub const FEATURE_SCHEMA: &str = "oxeye.features/3";
@@ -73,7 +71,7 @@ impl Transform {
         }
     }
 
-    fn formula(self) -> &'static str {
+    pub(crate) fn formula(self) -> &'static str {
         match self {
             Transform::Flag => "0 or 1",
             Transform::Share => "x in [0, 1]",
@@ -474,43 +472,6 @@ pub const N_SCHEDULE: usize = ScheduleFeature::TABLE.len();
 
 const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
-}
-
-/// All the lists as a Markdown document.
-pub fn feature_table() -> String {
-    let mut text = format!("# Features ({FEATURE_SCHEMA})\n\n");
-    text.push_str(
-        "Generated from `src/schema.rs`. A feature is the transform of a raw value in the given unit, kept between -4 \
-         and 4; it is 0 where the raw value is not known. Logarithms of 0 are -4. Node vectors have the width of the \
-         longest list of a kind of node, the rest being zero.\n",
-    );
-    fn section<L: FeatureList>(text: &mut String) {
-        let _ = write!(
-            text,
-            "\n## {}\n\n| # | name | unit | transform | meaning |\n|--:|---|---|---|---|\n",
-            L::TITLE
-        );
-        for (idx, f) in L::TABLE.iter().enumerate() {
-            let _ = writeln!(
-                text,
-                "| {idx} | `{}` | {} | {} | {} |",
-                f.name,
-                f.unit,
-                f.transform.formula(),
-                f.meaning
-            );
-        }
-    }
-    section::<LoopFeature>(&mut text);
-    section::<StmtFeature>(&mut text);
-    section::<AccessFeature>(&mut text);
-    section::<ArrayFeature>(&mut text);
-    section::<EdgeFeature>(&mut text);
-    section::<HostFeature>(&mut text);
-    section::<ProfileFeature>(&mut text);
-    section::<ScheduleFeature>(&mut text);
-    section::<crate::HandMadeFeature>(&mut text);
-    text
 }
 
 pub(crate) use features;

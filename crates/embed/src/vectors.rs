@@ -1,7 +1,7 @@
 //! What the machine can do and how the nest runs as it is, as feature vectors.
 
-use crate::graph::Features;
 use crate::schema::{FeatureList, HostFeature, N_HOST, N_PROFILE, ProfileFeature};
+use crate::vector::Features;
 use serde::{Deserialize, Serialize};
 
 /// The machine. What is not known is `None`.

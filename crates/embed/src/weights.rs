@@ -1,7 +1,7 @@
 //! Weights and their file.
 
-use crate::architecture::{Architecture, METADATA_KEY, ModelInfo, SCHEDULE_SCALE};
-use crate::error::EmbedError;
+use crate::architecture::{Architecture, ModelInfo, SCHEDULE_SCALE};
+use crate::error::{EmbedError, METADATA_KEY};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use std::collections::{HashMap, HashSet};

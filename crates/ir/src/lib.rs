@@ -73,6 +73,7 @@ mod dot;
 mod expr;
 mod ids;
 pub mod interpret;
+mod memlets;
 mod nest;
 mod parse;
 mod print;

@@ -103,7 +103,7 @@ impl Region {
         }
     }
 
-    fn for_each_graph_mut(&mut self, f: &mut dyn FnMut(&mut DataflowGraph)) {
+    pub(crate) fn for_each_graph_mut(&mut self, f: &mut dyn FnMut(&mut DataflowGraph)) {
         match self {
             Region::Dataflow(graph) => f(graph),
             Region::Sequence(regions) => regions.iter_mut().for_each(|r| r.for_each_graph_mut(f)),
@@ -185,13 +185,6 @@ impl Program {
         let id = array.id;
         self.arrays.insert(id, array);
         id
-    }
-
-    /// Builds every dataflow graph of the control structure anew from its list of nests, after nests changed.
-    pub fn rebuild_dataflow(&mut self) {
-        let mut body = std::mem::replace(&mut self.body, Region::Sequence(Vec::new()));
-        body.for_each_graph_mut(&mut |graph| *graph = DataflowGraph::build(self, graph.nests()));
-        self.body = body;
     }
 
     /// The array with this id.

@@ -93,7 +93,8 @@ pub use html::html_report;
 pub use input::{
     CacheTraffic, CounterValue, ExpensiveOperations, Flops, LevelBytes, NestInput, ThreadTime, levels_served,
 };
-pub use nest::{Bound, LevelProfile, NestProfile, Roof, Run, ScalingPoint, profile_nest};
+pub use model::profile_nest;
+pub use nest::{Bound, LevelProfile, NestProfile, Roof, Run, ScalingPoint};
 pub use plot::{
     Anchor, Bar, Canvas, FONT_PX, Plot, PlotSize, RooflinePoint, bars, memory_sweep, roofline, text_width,
 };

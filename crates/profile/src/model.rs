@@ -514,3 +514,8 @@ impl<'a> Model<'a> {
 fn exceeds(least: Quantity, time: Quantity) -> bool {
     least.value > time.value * (1.0 + slack(least, time))
 }
+
+/// The roofline profile of a nest; see the crate's front page for the formulas.
+pub fn profile_nest(input: &NestInput, host: &HostProfile) -> NestProfile {
+    Model::new(input, host).profile()
+}

@@ -1,8 +1,7 @@
 //! The roofline profile of one nest.
 
-use crate::input::{CounterValue, NestInput};
-use crate::model;
-use oxeye_host::{FloatType, HostProfile, Operation, Quantity};
+use crate::input::CounterValue;
+use oxeye_host::{FloatType, Operation, Quantity};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -176,9 +175,4 @@ impl NestProfile {
         let farthest = self.levels.iter().rev().find_map(|l| Some((l.level.as_str(), intensity_of(l)?)));
         farthest.or_else(|| Some(("compulsory", self.compulsory_intensity.filter(|i| i.value > 0.0)?)))
     }
-}
-
-/// The roofline profile of a nest; see the crate's front page for the formulas.
-pub fn profile_nest(input: &NestInput, host: &HostProfile) -> NestProfile {
-    model::Model::new(input, host).profile()
 }

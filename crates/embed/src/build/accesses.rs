@@ -1,10 +1,11 @@
 //! Access and array nodes, and the edges that lead to them and from accesses to loops.
 
+use super::draft::{Draft, set_ratio};
 use super::facts::{AccessFacts, Facts, Step, StmtFacts, StrideClass, access_id};
 use super::reach::Reach;
-use super::{Draft, set_ratio};
-use crate::graph::{EdgeKind, Features, NodeKind};
+use crate::graph::{EdgeKind, NodeKind};
 use crate::schema::{AccessFeature, ArrayFeature, EdgeFeature, N_EDGE, N_NODE};
+use crate::vector::Features;
 use oxeye_analysis::Role;
 use oxeye_ir::{ArrayId, Expr, Storage};
 use std::collections::BTreeSet;

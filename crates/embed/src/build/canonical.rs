@@ -1,6 +1,7 @@
 //! An order of nodes and edges that depends on nothing but the graph.
 
-use crate::graph::{Edge, Features, Node};
+use crate::graph::{Edge, Node};
+use crate::vector::Features;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 

@@ -1,9 +1,10 @@
 //! Dependences as edges, and what they mean for the loops that carry them.
 
-use super::Draft;
+use super::draft::Draft;
 use super::facts::Facts;
-use crate::graph::{EdgeKind, Features};
+use crate::graph::EdgeKind;
 use crate::schema::{EdgeFeature, N_EDGE};
+use crate::vector::Features;
 use oxeye_analysis::{Dependence, DependenceKind, Level, Role};
 use oxeye_ir::LoopId;
 

@@ -1,11 +1,12 @@
 //! Loop nodes and the edges between loops.
 
 use super::carried::{Carried, LoopSummary};
+use super::draft::{Draft, set_ratio};
 use super::facts::{AccessFacts, Facts, LoopFacts, StrideClass, bound_uses};
 use super::reach::Reach;
-use super::{Draft, set_ratio};
-use crate::graph::{EdgeKind, Features, NodeKind};
+use crate::graph::{EdgeKind, NodeKind};
 use crate::schema::{LoopFeature, N_NODE};
+use crate::vector::Features;
 use oxeye_ir::{BoundTerm, Execution, Loop, Node};
 
 pub(super) fn add(facts: &Facts<'_>, reach: &Reach, carried: &Carried, draft: &mut Draft) {

@@ -3,20 +3,21 @@
 mod accesses;
 mod canonical;
 mod carried;
+mod draft;
 mod facts;
 mod loops;
 mod reach;
 mod stmts;
 
 use crate::error::EmbedError;
-use crate::graph::{Edge, EdgeKind, Features, NestGraph, Node, NodeKind};
-use crate::schema::{FEATURE_SCHEMA, FeatureList, N_EDGE, N_NODE};
+use crate::graph::NestGraph;
+use crate::schema::FEATURE_SCHEMA;
 use crate::vectors::HostVector;
 use carried::Carried;
+use draft::Draft;
 use facts::Facts;
 use oxeye_ir::{Nest, Program, SymId};
 use reach::Reach;
-use std::collections::HashMap;
 
 /// The graph of `nest`, which belongs to `program` (or will: a transformed nest need not be in it yet), under values of
 /// the symbols and on a machine. Symbols without a value leave the features that need them unknown.
@@ -49,43 +50,4 @@ pub fn graph(
     carried.add_edges(&facts, &mut draft);
     let (nodes, edges) = canonical::ordered(draft.nodes, draft.edges);
     Ok(NestGraph { schema: FEATURE_SCHEMA.to_owned(), nodes, edges, host: host.features(), profile: None })
-}
-
-/// A graph being made: nodes in any order, edges by positions in it.
-#[derive(Default)]
-struct Draft {
-    nodes: Vec<Node>,
-    edges: Vec<Edge>,
-    positions: HashMap<(NodeKind, String), usize>,
-}
-
-impl Draft {
-    fn node(&mut self, kind: NodeKind, id: String, features: Features<N_NODE>) {
-        self.positions.insert((kind, id.clone()), self.nodes.len());
-        self.nodes.push(Node { kind, id, features });
-    }
-
-    /// Adds an edge between nodes that are there; equal edges count once.
-    fn edge(&mut self, kind: EdgeKind, from: &str, to: &str, features: Features<N_EDGE>) {
-        let (from_kind, to_kind) = kind.ends();
-        let position = |kind, id: &str| self.positions.get(&(kind, id.to_owned())).copied();
-        if let (Some(from), Some(to)) = (position(from_kind, from), position(to_kind, to)) {
-            let edge = Edge { kind, from, to, features };
-            if !self.edges.contains(&edge) {
-                self.edges.push(edge);
-            }
-        }
-    }
-}
-
-/// Sets the ratio of two quantities; left at zero if one is not known.
-fn set_ratio<const N: usize>(
-    features: &mut Features<N>,
-    feature: impl FeatureList,
-    value: Option<f64>,
-    over: Option<f64>,
-) {
-    if let (Some(value), Some(over)) = (value, over.filter(|over| *over > 0.0)) {
-        features.set(feature, value / over);
-    }
 }

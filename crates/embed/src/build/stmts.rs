@@ -1,9 +1,10 @@
 //! Statement nodes and the edges from loops to them.
 
-use super::Draft;
+use super::draft::Draft;
 use super::facts::{Facts, StmtFacts, StrideClass};
-use crate::graph::{EdgeKind, Features, NodeKind};
+use crate::graph::{EdgeKind, NodeKind};
 use crate::schema::{N_NODE, StmtFeature};
+use crate::vector::Features;
 use oxeye_analysis::{Role, operations};
 use oxeye_ir::{Expr, MathFn, Update};
 use std::collections::BTreeSet;

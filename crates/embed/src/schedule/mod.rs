@@ -11,8 +11,8 @@ mod memory;
 mod reach;
 mod tree;
 
-use crate::graph::Features;
 use crate::schema::{N_SCHEDULE, ScheduleFeature};
+use crate::vector::Features;
 use crate::vectors::HostVector;
 use core::{Leaf, leaves, shares_lines};
 use memory::{Keeper, LINE, Memory, Moved, PAGE};

@@ -1,6 +1,7 @@
 //! The lists of features and their transforms.
 
-use crate::schema::{Feature, FeatureList, Transform, feature_table};
+use crate::schema::{Feature, FeatureList, Transform};
+use crate::table::feature_table;
 use crate::*;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

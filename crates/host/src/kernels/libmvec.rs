@@ -1,6 +1,6 @@
 //! Vector exponentials of the C library's vector library, which is what compilers call in loops under `-ffast-math`.
 
-use super::{ArithmeticFn, exp_arguments};
+use super::kernel::{ArithmeticFn, exp_arguments};
 use crate::profile::FloatType;
 use std::arch::x86_64::*;
 use std::ffi::{CStr, c_void};

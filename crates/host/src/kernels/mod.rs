@@ -1,5 +1,6 @@
 //! The loops that are timed. They are chosen at run time by what the processor can do; nothing here reads a clock.
 
+mod kernel;
 #[cfg(not(target_arch = "x86_64"))]
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -10,24 +11,9 @@ mod x86_arithmetic;
 #[cfg(target_arch = "x86_64")]
 mod libmvec;
 
-use crate::arrays::Triple;
 use crate::profile::{FloatType, Operation, StreamKernel};
-
-/// Goes over arrays a number of times. Unsafe because the pointers must be as [`Triple`] says and because the processor
-/// must have what the function was compiled for.
-pub(crate) type StreamFn = unsafe fn(Triple, usize);
-
-/// Arithmetic on registers, a number of rounds. Unsafe because the processor must have what it was compiled for.
-#[derive(Clone, Copy)]
-pub(crate) struct ArithmeticFn {
-    /// Does so many rounds.
-    pub(crate) run: unsafe fn(u64),
-    /// Operations of a round, over all vector elements.
-    pub(crate) per_round: f64,
-}
-
-/// STREAM's scalar, √2 − 1: with it repeated rounds of all kernels neither grow nor vanish.
-pub(crate) const SCALAR: f64 = std::f64::consts::SQRT_2 - 1.0;
+use kernel::exp_arguments;
+pub(crate) use kernel::{ArithmeticFn, StreamFn};
 
 /// Widths of vectors to measure, scalars first; whether this processor has them is for the functions below to tell.
 pub(crate) const WIDTHS: [u32; 4] = [0, 128, 256, 512];
@@ -107,11 +93,6 @@ fn chain(rounds: u64) {
         sixteen!("add {x}, {x}, {y}");
     }
     std::hint::black_box(x);
-}
-
-/// Arguments of exponentials, between −2 and 2.
-fn exp_arguments<T: Copy + From<f32>>() -> [T; 64] {
-    std::array::from_fn(|i| T::from((i as f32 - 31.5) / 16.0))
 }
 
 fn scalar_exp(ty: FloatType) -> ArithmeticFn {

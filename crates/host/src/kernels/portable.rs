@@ -1,6 +1,6 @@
 //! The same loops for processors without kernels of their own: plain Rust, in the vectors the compiler chooses.
 
-use super::{ArithmeticFn, SCALAR, StreamFn};
+use super::kernel::{ArithmeticFn, SCALAR, StreamFn};
 use crate::arrays::Triple;
 use crate::profile::{FloatType, Operation, StreamKernel};
 use std::hint::black_box;

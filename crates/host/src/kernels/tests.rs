@@ -1,5 +1,6 @@
+use super::kernel::SCALAR;
 use super::*;
-use crate::arrays::{Arrays, STEP};
+use crate::arrays::{Arrays, STEP, Triple};
 
 fn values(t: Triple) -> [Vec<f64>; 3] {
     [t.a, t.b, t.c].map(|p| unsafe { std::slice::from_raw_parts(p, t.n) }.to_vec())

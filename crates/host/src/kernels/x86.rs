@@ -1,6 +1,6 @@
 //! STREAM's kernels with vectors of 128, 256 and 512 bits.
 
-use super::{SCALAR, StreamFn};
+use super::kernel::{SCALAR, StreamFn};
 use crate::arrays::Triple;
 use crate::profile::StreamKernel;
 use std::arch::x86_64::*;

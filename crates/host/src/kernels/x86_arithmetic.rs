@@ -1,6 +1,6 @@
 //! Arithmetic on registers. Written in assembly, so that scalars stay scalars and nothing is taken for redundant.
 
-use super::ArithmeticFn;
+use super::kernel::ArithmeticFn;
 use crate::profile::{FloatType, Operation};
 use std::arch::x86_64::*;
 

@@ -1,6 +1,6 @@
 //! The files below `/proc` and `/sys`.
 
-use super::CacheInfo;
+use super::cache::CacheInfo;
 use std::path::Path;
 
 /// The folder that has `proc` and `sys` in it.

@@ -3,6 +3,7 @@
 //! Everything is read below a root folder, `/` on a real machine. Whatever is missing there is asked of the processor
 //! itself where that is possible, and is a note otherwise: no file has to exist.
 
+mod cache;
 mod container;
 mod cpuid;
 mod files;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub use cache::CacheInfo;
 pub use container::ContainerLimits;
 use files::Root;
 
@@ -55,21 +57,6 @@ pub struct Topology {
     pub available_memory_bytes: Option<u64>,
     /// What the container this process runs in may use.
     pub container: ContainerLimits,
-}
-
-/// A cache as the system describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CacheInfo {
-    /// 1 is nearest to the core.
-    pub level: u32,
-    /// Size.
-    pub bytes: u64,
-    /// Size of a line; `None` where the system does not tell.
-    pub line_bytes: Option<u64>,
-    /// Associativity; `None` where the system does not tell, or where any line may go anywhere.
-    pub ways: Option<u32>,
-    /// Logical processors that share it.
-    pub shared_by: u32,
 }
 
 /// Where a topology is read from.

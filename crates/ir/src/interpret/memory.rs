@@ -1,6 +1,7 @@
 //! The state a nest works on.
 
-use super::{InterpretError, Value};
+use super::error::InterpretError;
+use super::value::Value;
 use crate::{Affine, Array, ArrayId, Expr, Program, ScalarType, Storage, SymId, Var};
 use std::collections::BTreeMap;
 

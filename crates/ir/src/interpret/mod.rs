@@ -1,5 +1,6 @@
 //! Executes nests with C's semantics: the oracle of property tests, not meant to be fast.
 
+mod error;
 mod memory;
 mod value;
 
@@ -8,63 +9,12 @@ use crate::{
     Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node,
     PointerSwap, Program, Region, ScalarType, Stmt, Storage, Var,
 };
+pub use error::InterpretError;
 pub(crate) use memory::noise;
 pub use memory::{Buffer, Memory};
 use std::collections::BTreeMap;
 pub use value::Value;
 use value::{Typed, call};
-
-/// Why an execution stopped.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InterpretError {
-    /// An index outside its dimension.
-    #[error("{array}{indices:?} is outside the array, whose extents are {extents:?}, in {place}")]
-    OutOfBounds {
-        /// Name of the array.
-        array: String,
-        /// The indices.
-        indices: Vec<i64>,
-        /// The array's extents.
-        extents: Vec<usize>,
-        /// Statement or header, with the values of the iterators.
-        place: String,
-    },
-    /// An element is read before it is written.
-    #[error("{array}{indices:?} is read before it is written, in {place}")]
-    Uninitialized {
-        /// Name of the array.
-        array: String,
-        /// The indices.
-        indices: Vec<i64>,
-        /// Statement or header, with the values of the iterators.
-        place: String,
-    },
-    /// The memory lacks an array.
-    #[error("array {0} has no values; add it to the memory")]
-    NoArray(String),
-    /// The memory lacks a symbol, or an iterator is used outside its loop.
-    #[error("{0} has no value here")]
-    NoVariable(Var),
-    /// The extents of an array cannot be computed.
-    #[error("the extents of {array} are negative, too large, or use a symbol without a value")]
-    Extent {
-        /// Name of the array.
-        array: String,
-    },
-    /// C gives the operation no meaning.
-    #[error("{0} has no defined result")]
-    Undefined(String),
-    /// A loop without terms in a bound or with step zero.
-    #[error("loop {0} has no bound or step zero")]
-    BadLoop(LoopId),
-    /// More statement instances and iterations than allowed.
-    #[error("more than {0} steps; raise the limit or use smaller sizes")]
-    StepLimit(u64),
-    /// A region that cannot be executed.
-    #[error("cannot execute {0}")]
-    Region(String),
-}
 
 /// The order in which the iterations of a concurrent loop are visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Values and C's arithmetic on them.
 
-use super::InterpretError;
+use super::error::InterpretError;
 use crate::{BinaryOp, MathFn, ScalarType, UnaryOp, Update};
 
 /// A value of some [`ScalarType`]. Integers are kept as their 64 bits, so `unsigned long` may look negative.

@@ -1,6 +1,6 @@
 //! Words of the textual form.
 
-use super::ParseError;
+use super::error::ParseError;
 
 /// A place in the text, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

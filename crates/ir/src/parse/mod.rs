@@ -1,5 +1,6 @@
 //! The textual form, read. The crate's front page describes it.
 
+mod error;
 mod expr;
 mod lexer;
 mod nest;
@@ -8,23 +9,12 @@ use crate::{
     Array, ArrayId, Constraint, ControlLoop, DataflowGraph, Form, LoopId, Nest, NestId, Opaque, Program,
     Region, ScalarType, Storage, SymId, Symbol,
 };
+pub use error::ParseError;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 pub(crate) use lexer::float_type;
 use lexer::{Place, Token};
 use std::collections::{HashMap, HashSet};
-
-/// Where a text is not what was expected.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {message}")]
-pub struct ParseError {
-    /// From 1.
-    pub line: usize,
-    /// From 1, in characters.
-    pub column: usize,
-    /// What was expected and what stands there.
-    pub message: String,
-}
 
 type Parsed<T> = Result<T, ParseError>;
 

@@ -1,6 +1,6 @@
 //! The machine: what it is, its ceilings, its memory sweep.
 
-use super::{figure, shown};
+use super::parts::{figure, shown};
 use crate::figures::{format_capacity, format_number};
 use crate::plot::{escape, memory_sweep};
 use crate::report::ReportData;

@@ -2,12 +2,13 @@
 
 mod machine;
 mod nests;
+mod parts;
 mod style;
 
 use crate::figures::{format_ns, format_number, format_percent};
-use crate::plot::{Bar, Plot, PlotSize, RooflinePoint, bars, escape, roofline, theme};
+use crate::plot::{Bar, RooflinePoint, bars, escape, roofline, theme};
 use crate::report::ReportData;
-use oxeye_host::{Provenance, Quantity};
+use parts::figure;
 use std::fmt::Write;
 
 /// The whole report. It follows the reader's choice of light or dark and fits a phone; every name in it is escaped.
@@ -128,12 +129,6 @@ fn plots(page: &mut String, data: &ReportData) {
     page.push_str("</section>\n");
 }
 
-/// A plot in both sizes; the page shows the one that fits.
-fn figure(page: &mut String, draw: impl Fn(PlotSize) -> Plot) {
-    let (wide, narrow) = (draw(PlotSize::Wide).inline("wide"), draw(PlotSize::Narrow).inline("narrow"));
-    let _ = write!(page, "<div class=\"figure\">\n{wide}{narrow}</div>\n");
-}
-
 fn notes(page: &mut String, data: &ReportData) {
     page.push_str(
         "<section>\n<h2>Where the figures come from</h2>\n<ul>\n\
@@ -150,21 +145,4 @@ fn notes(page: &mut String, data: &ReportData) {
         let _ = writeln!(page, "<li>{}</li>", escape(note));
     }
     page.push_str("</ul>\n</section>\n");
-}
-
-/// A figure in words with unit, spread and mark; `–` for none.
-fn shown(figure: Option<Quantity>, words: impl Fn(f64) -> String) -> String {
-    let Some(figure) = figure else { return "<span class=\"none\">–</span>".into() };
-    let mut text = escape(&words(figure.value));
-    if figure.samples > 0 {
-        let percent = figure.spread * 100.0;
-        let _ = write!(text, " <small title=\"{} samples\">± {percent:.1} %</small>", figure.samples);
-    }
-    match figure.provenance {
-        Provenance::Measured => {}
-        Provenance::Counted => text.push_str(" <i class=\"tag\">counted</i>"),
-        Provenance::Modelled => text.push_str(" <i class=\"tag\">modelled</i>"),
-        Provenance::Assumed => text.push_str(" <i class=\"tag\">assumed</i>"),
-    }
-    text
 }

@@ -1,6 +1,6 @@
 //! The nests: a table of all, and the details of each.
 
-use super::shown;
+use super::parts::shown;
 use crate::figures::{format_bytes, format_ns, format_number, format_percent};
 use crate::nest::NestProfile;
 use crate::plot::escape;

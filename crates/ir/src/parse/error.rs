@@ -1,0 +1,13 @@
+//! Why a text cannot be read.
+
+/// Where a text is not what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
+pub struct ParseError {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// What was expected and what stands there.
+    pub message: String,
+}
