@@ -2,6 +2,7 @@
 
 pub mod filetest;
 pub mod hostile;
+pub mod structure;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -83,8 +83,8 @@ mod tests;
 mod timestamp;
 
 pub use entry::{
-    Context, Embedding, EmbeddingSpace, Entry, FpPolicy, Identity, Measured, NewEntry,
-    NodeEmbedding, NormalForm, Origin, Provenance, RecipeText, Speedup, Verdict, VerdictKind,
+    Context, Embedding, EmbeddingSpace, Entry, FpPolicy, Identity, Measured, NewEntry, NodeEmbedding,
+    NormalForm, Origin, Provenance, RecipeText, Speedup, Verdict, VerdictKind,
 };
 pub use error::DatabaseError;
 pub use exchange::{

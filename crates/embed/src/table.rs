@@ -2,8 +2,8 @@
 
 use crate::hand_made::HandMadeFeature;
 use crate::schema::{
-    AccessFeature, ArrayFeature, EdgeFeature, FEATURE_SCHEMA, FeatureList, HostFeature, LoopFeature, ProfileFeature,
-    ScheduleFeature, StmtFeature,
+    AccessFeature, ArrayFeature, EdgeFeature, FEATURE_SCHEMA, FeatureList, HostFeature, LoopFeature,
+    ProfileFeature, ScheduleFeature, StmtFeature,
 };
 use std::fmt::Write as _;
 

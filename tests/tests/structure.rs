@@ -1,0 +1,55 @@
+//! The source keeps to the structure that `ARCHITECTURE.md` describes.
+
+use oxeye_tests::{repository, structure};
+use std::path::PathBuf;
+
+/// Crates in which modules still import each other in circles. To be emptied: no crate may be added.
+const TANGLED: &[&str] = &["analysis", "cli", "frontend", "train", "transform", "xtask"];
+
+/// Folders of all crates of the workspace.
+fn crates() -> Vec<PathBuf> {
+    let root = repository();
+    let entries = std::fs::read_dir(root.join("crates")).expect("the crates");
+    let mut folders: Vec<PathBuf> =
+        entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_dir()).collect();
+    folders.push(root.join("tests"));
+    folders.sort();
+    folders
+}
+
+fn name(folder: &std::path::Path) -> String {
+    folder.file_name().expect("a name").to_string_lossy().into_owned()
+}
+
+#[test]
+fn no_modules_import_each_other_in_circles() {
+    let mut wrong = Vec::new();
+    let mut n_roots = 0;
+    for folder in crates() {
+        let roots = ["src/lib.rs", "src/main.rs"].map(|root| folder.join(root));
+        let mut circles = Vec::new();
+        for root in roots.iter().filter(|root| root.exists()) {
+            n_roots += 1;
+            circles.extend(structure::circles(root).unwrap_or_else(|e| panic!("{e}")));
+        }
+        let name = name(&folder);
+        match (TANGLED.contains(&name.as_str()), circles.is_empty()) {
+            (false, false) => wrong.push(format!("{name}: {}", circles.join("\n"))),
+            (true, true) => {
+                wrong.push(format!("{name} has no circles any more: take it off the list in this file"))
+            }
+            _ => {}
+        }
+    }
+    assert!(n_roots >= crates().len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn crates_depend_on_what_architecture_lists() {
+    let text = std::fs::read_to_string(repository().join("ARCHITECTURE.md")).expect("the document");
+    let listed = structure::listed_dependencies(&text).unwrap_or_else(|e| panic!("ARCHITECTURE.md: {e}"));
+    let found = structure::dependencies(&crates()).unwrap_or_else(|e| panic!("{e}"));
+    let wrong = structure::disagreements(&found, &listed);
+    assert!(wrong.is_empty(), "ARCHITECTURE.md and Cargo.toml disagree:\n{}", wrong.join("\n"));
+}
