@@ -71,7 +71,7 @@ impl NestKind {
             NestKind::Initialization => "initialization",
             NestKind::Elementwise => "elementwise nest",
             NestKind::Indirect => "indirect nest",
-            NestKind::Other => "loop nest",
+            NestKind::Other => "nest",
         }
     }
 }
