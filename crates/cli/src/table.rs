@@ -25,7 +25,7 @@ pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -
     }
     out += &unchanged(report, view);
     if view.verbose {
-        report.nests.iter().for_each(|nest| out += &details(nest, view));
+        report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
         out.push('\n');
     }
     out += &unread(report, view);
@@ -80,7 +80,7 @@ fn nests(report: &Report, view: View) -> String {
         row.push(nest.baseline_ms.map(time).unwrap_or_default());
         row.push(nest.optimized_ms.filter(|_| is_rewritten).map(time).unwrap_or_default());
         row.push(nest.speedup.filter(|_| is_rewritten).map(|s| format!("{s:.2}x")).unwrap_or_default());
-        row.push(roof(nest, has_bounds));
+        row.push(roof(nest, has_bounds, report.host.provisional));
         row.push(nest.recipe.clone().unwrap_or_else(|| "-".into()));
         if has_donors {
             row.push(nest.learnt_from().unwrap_or_default());
@@ -99,11 +99,13 @@ fn nests(report: &Report, view: View) -> String {
     out + &rule + "\n"
 }
 
-/// How much of its roof a nest reaches in the end, and where there is room, which roof that is.
-fn roof(nest: &NestReport, with_bound: bool) -> String {
+/// How much of its roof a nest reaches in the end, and where there is room, which roof that is. A provisional ceiling is a
+/// lower bound, so that its share is an upper one.
+fn roof(nest: &NestReport, with_bound: bool, provisional: bool) -> String {
+    let most = if provisional { "≤" } else { "" };
     match (&nest.bound, nest.roof_fraction) {
-        (Some(bound), Some(fraction)) if with_bound => format!("{} of {bound}", percent(fraction)),
-        (_, Some(fraction)) => percent(fraction),
+        (Some(bound), Some(fraction)) if with_bound => format!("{most}{} of {bound}", percent(fraction)),
+        (_, Some(fraction)) => format!("{most}{}", percent(fraction)),
         (Some(bound), None) if with_bound => bound.clone(),
         _ => "-".into(),
     }
@@ -241,7 +243,7 @@ fn left(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -> Option<Stri
 }
 
 /// Everything about one nest.
-fn details(nest: &NestReport, view: View) -> String {
+fn details(nest: &NestReport, provisional: bool, view: View) -> String {
     let mut out = String::new();
     let share = nest.share.map(|share| format!(", {} of the time", percent(share))).unwrap_or_default();
     let heading = format!("line {}, {}{share}", nest.line, nest.function);
@@ -259,7 +261,7 @@ fn details(nest: &NestReport, view: View) -> String {
         let entry = donor.split(',').next().unwrap_or_default();
         line("learnt from", &format!("{learnt_from} (`oxeye db` entry {entry})"));
     }
-    line("roof", &roof(nest, true));
+    line("roof", &roof(nest, true, provisional));
     line("note", nest.note.as_deref().unwrap_or_default());
     for trial in &nest.trials {
         line("tried", &tried(trial));

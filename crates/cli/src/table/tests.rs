@@ -225,3 +225,10 @@ fn what_was_left_is_told_unless_it_was_searched() {
     let search = Some(oxeye::SearchReport { seed: 1, log: None, nests: Vec::new() });
     assert!(!shown(&Report { nests, search, ..ten }, 80, false).contains("oxeye search"));
 }
+
+#[test]
+fn shares_of_provisional_roofs_are_upper_bounds() {
+    let [mut one, ..] = of_sizes();
+    one.host.provisional = true;
+    assert!(shown(&one, 80, false).contains("  ≤78 %  contract"));
+}
