@@ -304,10 +304,12 @@ fn explanation(
     };
     let in_place = || Some(1e-9 * nest.calls.samples.first()?.nanoseconds? as f64);
     let baseline = nest.baseline_seconds.or_else(in_place);
-    let most = baseline.zip(ceilings.least_seconds(ceilings.threads)).map(|(baseline, least)| baseline / least);
+    let most =
+        baseline.zip(ceilings.least_seconds(ceilings.threads)).map(|(baseline, least)| baseline / least);
     let mut candidates = candidates(nest, advice);
     for candidate in &mut candidates {
-        candidate.predicted_speedup = candidate.predicted_speedup.filter(|s| most.is_none_or(|most| *s <= most));
+        candidate.predicted_speedup =
+            candidate.predicted_speedup.filter(|s| most.is_none_or(|most| *s <= most));
     }
     let refused = match advice {
         Some(advice) => advice.refused.iter().map(refusal).collect(),
