@@ -91,7 +91,7 @@ impl Args {
     }
 }
 
-/// A closed pipe is the reader's business, not an error.
+/// Writes to standard output. A closed pipe is not an error.
 pub(crate) fn print_or_quit(text: &str) -> anyhow::Result<()> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

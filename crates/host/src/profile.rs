@@ -49,11 +49,11 @@ pub struct HostProfile {
 /// What identifies a machine, as far as its profile stays valid.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HostKey {
-    /// Model name of the processor, without needless blanks.
+    /// Model name of the processor, with single blanks.
     pub cpu_model: String,
     /// Microcode revision as the system prints it; `unknown` where it does not.
     pub microcode: String,
-    /// Physical cores this process may use, the container's processor limit respected.
+    /// Physical cores this process may use, within the container's processor limit.
     pub cores: u32,
     /// Logical processors this process may use.
     pub threads: u32,
@@ -173,9 +173,9 @@ pub struct OperationRate {
 /// How much the times of a fixed piece of work differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// Median time of the work over its best time; 1 on a machine of one's own.
+    /// Median time of the work over its best time; 1 on an idle machine.
     pub median_slowdown: f64,
-    /// The time that nineteen of twenty rounds keep, over the best time.
+    /// The 95th percentile of the times, over the best time.
     pub p95_slowdown: f64,
     /// Processor time that a hypervisor gave to others while the profile was measured, as a fraction; `None` where
     /// the system does not tell.
@@ -359,7 +359,7 @@ impl HostProfile {
         }
     }
 
-    /// Whether every number in it is one: JSON has no others.
+    /// Whether every figure is finite and positive.
     pub(crate) fn is_sound(&self) -> bool {
         let figures = self
             .compute
@@ -408,7 +408,7 @@ impl StreamKernel {
         }
     }
 
-    /// In one lower-case word.
+    /// Its name, one lower-case word.
     pub fn name(self) -> &'static str {
         match self {
             StreamKernel::Load => "load",
@@ -440,7 +440,7 @@ impl FloatType {
 }
 
 impl Operation {
-    /// In one lower-case word.
+    /// Its name, one lower-case word.
     pub fn name(self) -> &'static str {
         match self {
             Operation::Div => "div",
@@ -456,7 +456,7 @@ fn raise(ceiling: &mut Quantity, other: Option<Quantity>) {
     }
 }
 
-/// The best rate with so many threads: measured if it was, else modelled between one core and all of them.
+/// The best rate with a number of threads: measured if it was, else modelled between one core and all of them.
 fn at_threads<I: Iterator<Item = (u32, Quantity)>>(rates: impl Fn() -> I, threads: u32) -> Option<Quantity> {
     let best = |n: u32| {
         let with_n = rates().filter(|(t, _)| *t == n).map(|(_, figure)| figure);
