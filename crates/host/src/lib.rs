@@ -103,7 +103,8 @@ fn kept_or_measured(
     effort: Effort,
     measure: &mut dyn FnMut() -> Result<HostProfile, HostError>,
 ) -> Result<HostProfile, HostError> {
-    let kept = || store.load(key).ok().flatten().filter(|profile| profile.serves(effort));
+    let kept =
+        || store.load(key).ok().flatten().filter(|profile| profile.thorough || effort == Effort::Brief);
     if let Some(profile) = kept().filter(|profile| !profile.is_provisional()) {
         return Ok(profile);
     }

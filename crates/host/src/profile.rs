@@ -1,6 +1,5 @@
 //! The host profile: what is written down about a machine.
 
-use crate::measure::Effort;
 use crate::quantity::{Provenance, Quantity};
 use crate::topology::Topology;
 use serde::{Deserialize, Serialize};
@@ -273,11 +272,6 @@ impl HostProfile {
     /// reaches one proves nothing.
     pub fn is_provisional(&self) -> bool {
         self.noise.noisy
-    }
-
-    /// Whether it was measured with as much care as wanted.
-    pub(crate) fn serves(&self, effort: Effort) -> bool {
-        self.thorough || effort == Effort::Brief
     }
 
     /// Takes a rate that was seen, in GFLOP/s, for the peak of so many threads if it is above that.
