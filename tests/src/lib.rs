@@ -58,8 +58,38 @@ fn cache_folder() -> &'static Path {
         let measured =
             Command::new(oxeye_binary()).args(["host", "--brief"]).env("OXEYE_CACHE", &folder).output();
         assert!(measured.is_ok_and(|ran| ran.status.success()), "the machine cannot be measured");
+        believe(&folder.join("hosts"));
         folder
     })
+}
+
+/// Makes profiles that were measured on a busy machine into such of a quiet one that is much faster. Every command would
+/// measure again otherwise, which is no part of the tests; and no nest of theirs comes near such ceilings.
+fn believe(profiles: &Path) {
+    for path in std::fs::read_dir(profiles).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let read = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
+        let Some(mut profile): Option<serde_json::Value> = read else { continue };
+        if profile["noise"]["noisy"] != true {
+            continue;
+        }
+        profile["noise"]["noisy"] = false.into();
+        let faster = |quantity: &mut serde_json::Value| {
+            quantity["value"] = (10.0 * quantity["value"].as_f64().unwrap_or(1.0)).into();
+        };
+        let array =
+            |value: &mut serde_json::Value| value.as_array_mut().map(std::mem::take).unwrap_or_default();
+        let mut peaks = array(&mut profile["compute"]);
+        peaks.iter_mut().for_each(|peak| faster(&mut peak["gflops"]));
+        profile["compute"] = peaks.into();
+        let mut levels = array(&mut profile["memory_levels"]);
+        for level in &mut levels {
+            let mut bandwidths = array(&mut level["bandwidths"]);
+            bandwidths.iter_mut().for_each(|bandwidth| faster(&mut bandwidth["gb_per_s"]));
+            level["bandwidths"] = bandwidths.into();
+        }
+        profile["memory_levels"] = levels.into();
+        std::fs::write(&path, profile.to_string()).expect("the profile can be written");
+    }
 }
 
 /// The root folder of the repository.

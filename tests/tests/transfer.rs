@@ -136,8 +136,9 @@ fn what_one_program_taught_serves_another_spelling_of_it() {
     assert!((1..=3).contains(&tried.len()), "as many as --top-k says: {tried:#?}");
     assert!(tried[0]["donor"].is_string());
     // The table says so too.
-    let table = playground.run(&format!("optimize otherwise.c --threads 1 --database my.sqlite {COMPILE}"));
-    assert!(table.stdout.contains("learnt"), "{}", table.stdout);
+    let table =
+        playground.run(&format!("optimize otherwise.c --verbose --threads 1 --database my.sqlite {COMPILE}"));
+    assert!(table.stdout.contains("learnt from: the same nest"), "{}", table.stdout);
 }
 
 #[test]
@@ -151,7 +152,12 @@ fn a_nest_that_is_like_others_learns_from_them() {
     let donor = nest["donor"].as_str().unwrap_or_else(|| panic!("{nest:#}"));
     assert!(donor.contains(" loops, "), "{donor}");
     assert!(nest["distance"].as_f64() > Some(0.0));
-    assert!(playground.read("page.html").contains(&format!("learnt from {donor}")));
+    let kind = nest["donor_kind"].as_str().unwrap_or_else(|| panic!("{nest:#}"));
+    assert!(nest["likeness"].as_f64().is_some_and(|likeness| (0.0..1.0).contains(&likeness)), "{nest:#}");
+    let page = playground.read("page.html");
+    assert!(
+        page.contains("learnt from a") && page.contains(&format!("{kind} of ")) && page.contains(" % alike")
+    );
     let without =
         json(&playground.run(&format!("optimize similar.c --threads 1 --no-database --json - {COMPILE}")));
     for nest in without["nests"].as_array().expect("nests") {
@@ -224,9 +230,12 @@ fn an_explanation_names_donors_alignments_and_verdicts() {
     assert!(!playground.files().contains(&"similar.oxeye.c".to_owned()));
     let shown = playground.run(&format!("{explain} --no-run {COMPILE}"));
     assert_eq!(shown.code, Some(0), "{}", shown.stderr);
-    for word in ["normal form", "embedding of model", "distance", "speaks for it", "would be tried first"] {
+    for word in ["normal form", "alike", "legal schedule", "would be tried first"] {
         assert!(shown.stdout.contains(word), "{word}: {}", shown.stdout);
     }
+    assert!(shown.stdout.lines().all(|line| line.chars().count() <= 80), "{}", shown.stdout);
+    let all = playground.run(&format!("{explain} --no-run --verbose {COMPILE}")).stdout;
+    assert!(all.contains("embedding of model") && all.contains("loops of entry"), "{all}");
 }
 
 #[test]

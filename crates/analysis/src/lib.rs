@@ -2,7 +2,7 @@
 //!
 //! [`omega`] decides linear constraints over the integers. On it stand a nest's iteration domains and accesses
 //! ([`NestModel`]) and its memory-based [`dependences`]. Beside them: [`operations`], [`stride`]s, [`executions`],
-//! [`footprints`], and in [`traffic`] the bytes that move between caches. What cannot be said exactly is over-approximated and marked so: domains, accesses and dependences
+//! [`footprints`], [`NestKind`], and in [`traffic`] the bytes that move between caches. What cannot be said exactly is over-approximated and marked so: domains, accesses and dependences
 //! then have more members than the program has, never fewer.
 //!
 //! This crate changes nothing and does not judge transformations, and takes arrays to be distinct even where
@@ -58,6 +58,7 @@ mod counts;
 mod dependence;
 mod domain;
 mod footprint;
+mod kind;
 mod linear;
 pub mod omega;
 pub mod traffic;
@@ -73,6 +74,7 @@ pub use dependence::{
 };
 pub use domain::{Domain, LoopStep, NestModel, StmtModel};
 pub use footprint::{Footprint, LevelFootprint, footprints, level_footprints};
+pub use kind::NestKind;
 pub use linear::Space;
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! `oxeye db`: look into the recipe database, and carry entries from one to another.
 
+use crate::columns::{self, Column};
+use crate::terminal::View;
 use crate::{optimize::print_or_quit, table, tuning::own_database};
 use anyhow::Context as _;
 use clap::Subcommand;
-use comfy_table::CellAlignment;
 use oxeye_database::{
     Addition, Count, Entry, EntryId, OnBadLine, Order, RecipeStore, SqliteStore, Tally, Verdict,
     exchange_line, export, export_file, import, merge, parse_line,
@@ -54,7 +55,7 @@ pub(crate) struct Args {
 enum Command {
     /// List entries, newest first
     List {
-        /// At most so many
+        /// Most entries to show
         #[arg(long, default_value_t = 50, value_name = "N")]
         limit: usize,
         /// As JSON, without normal forms and vectors
@@ -98,7 +99,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Print where the database lies
+    /// Print the path of the database
     Path,
 }
 
@@ -155,7 +156,7 @@ fn list(store: &SqliteStore, limit: usize, as_json: bool) -> anyhow::Result<Exit
     }
     let mut text = String::new();
     if !entries.is_empty() {
-        let _ = writeln!(text, "{}", rows(&entries));
+        let _ = write!(text, "{}", rows(&entries, View::of_stdout(false).width));
     }
     let _ = match (n_entries, entries.len() as u64) {
         (0, _) => writeln!(text, "no entries in {}", store.path().display()),
@@ -182,34 +183,41 @@ fn brief(entry: &Entry) -> anyhow::Result<Value> {
     Ok(json!({ "id": entry.id.to_string(), "n_added": entry.n_added, "entry": content }))
 }
 
-fn rows(entries: &[Entry]) -> comfy_table::Table {
-    let mut table = table::ruled([
-        "id", "nest", "verdict", "speedup", "before", "after", "recipe", "threads", "host", "compiler",
-        "measured",
-    ]);
-    for entry in entries {
+fn rows(entries: &[Entry], width: usize) -> String {
+    let columns = [
+        Column::numbers("id"),
+        Column::whole("verdict"),
+        Column::numbers("speedup"),
+        Column::numbers("before"),
+        Column::numbers("after"),
+        Column::words("recipe"),
+        Column::numbers("threads"),
+        Column::words("compiler"),
+        Column::words("host"),
+        Column::whole("measured"),
+    ];
+    // What tells entries apart comes first where there is little room.
+    let n_columns = if width >= 120 { columns.len() } else { columns.len() - 3 };
+    let row = |entry: &Entry| {
         let content = &entry.content;
         let seconds = |s: f64| table::time(1e3 * s);
-        table.add_row([
+        let mut row = vec![
             entry.id.to_string(),
-            content.nest.hash.chars().take(8).collect(),
             content.verdict.kind().to_string(),
             content.speedup().map(|s| format!("{s:.2}x")).unwrap_or_default(),
             content.measured.map(|m| seconds(m.baseline_seconds)).unwrap_or_default(),
             content.measured.map(|m| seconds(m.best_seconds)).unwrap_or_default(),
-            shortened(&steps(&content.recipe.steps.value()), 40),
+            steps(&content.recipe.steps.value()),
             content.context.threads.to_string(),
-            shortened(&content.context.host_key, 24),
-            shortened(&format!("{} {}", content.context.compiler, content.compiler_version), 20),
+            format!("{} {}", content.context.compiler, content.compiler_version),
+            content.context.host_key.clone(),
             content.created_at.to_string().chars().take(10).collect(),
-        ]);
-    }
-    for column in [0, 3, 4, 5, 7] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
+        ];
+        row.truncate(n_columns);
+        row
+    };
+    let rows: Vec<Vec<String>> = entries.iter().map(row).collect();
+    columns::table(&columns[..n_columns], &rows, width)
 }
 
 /// The template of a recipe or the names of its steps, for people.
@@ -221,13 +229,6 @@ fn steps(recipe: &Value) -> String {
     let names = list.into_iter().flatten().filter_map(|step| step["step"].as_str());
     let names: Vec<&str> = names.collect();
     if names.is_empty() { recipe.to_string() } else { names.join(", ") }
-}
-
-fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
-        None => text.to_owned(),
-    }
 }
 
 fn show(store: &SqliteStore, id: EntryId, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -403,8 +404,6 @@ mod tests {
         let learnt = |template: Value| json!({"template": template, "steps": [{"step": "tile"}]});
         assert_eq!(steps(&learnt(json!("source threads simd"))), "source threads simd");
         assert_eq!(steps(&learnt(Value::Null)), "tile");
-        assert_eq!(shortened("äöüß", 4), "äöüß");
-        assert_eq!(shortened("äöüßa", 4), "äöü…");
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! `oxeye explain`: why nests are tuned as they are.
 
+use crate::columns::{self, Column, cut, wrapped};
 use crate::draw::Drawing;
 use crate::optimize::print_or_quit;
 use crate::program::ProgramArgs;
-use crate::table::{ruled, time};
+use crate::table::{outcome, percent, time};
+use crate::terminal::View;
 use crate::tuning::{FpArgs, KnowledgeArgs, duration};
+use console::Style;
 use oxeye::{
-    CandidateExplanation, DonorExplanation, ExplainOptions, ExplainReport, NestExplanation, Verdict,
+    CandidateExplanation, DonorExplanation, ExplainOptions, ExplainReport, NestExplanation,
+    RefusalExplanation, Verdict,
 };
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -28,7 +32,7 @@ Examples:
   A function without a program
     oxeye explain kernel.c -f jacobi --set n=2000 --set steps=10 -- gcc -O2
 
-What is measured is measured as by `oxeye optimize`, nest by nest; no file is written but the report.
+Candidates are measured as `oxeye optimize` measures them, nest by nest. Only the report is written.
 
 Exit codes:
   0    done
@@ -36,8 +40,10 @@ Exit codes:
   2    could not run
   130  interrupted";
 
-/// Rows of each table; everything is in the JSON report.
+/// Rows of each table and lines of each normal form, unless everything is asked for.
 const MOST_ROWS: usize = 12;
+/// From this width on tables have columns that are not needed to follow them.
+const WIDER: usize = 120;
 
 /// Show what each loop nest is like, what helped its relatives, and what each recipe would do here or why not
 #[derive(clap::Args)]
@@ -48,16 +54,19 @@ pub(crate) struct Args {
     /// Time for trying candidates, such as 90s or 5m
     #[arg(long, default_value = "60s", value_parser = duration)]
     budget: Duration,
-    /// How many candidates of a nest that helped nests like it are tried
+    /// Candidates to try on each nest, from what helped nests like it
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     top_k: u32,
     #[command(flatten)]
     fp: FpArgs,
     #[command(flatten)]
     knowledge: KnowledgeArgs,
-    /// Do not measure what would be tried; the program itself is still run once
+    /// Do not measure candidates; the program itself is still run once
     #[arg(long)]
     no_run: bool,
+    /// Show everything: whole normal forms, steps, alignments, every refusal
+    #[arg(short, long)]
+    verbose: bool,
     /// Write everything as JSON (schema oxeye.explain/1); `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -77,92 +86,127 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let outcome = oxeye::explain(&options, &ExplainOptions { measure: !args.no_run }, &drawing);
     drawing.finish();
     let report = outcome?;
-    let shown = render(&report);
     match args.json.as_deref() {
         Some(path) if path == Path::new("-") => {
             print_or_quit(&report.to_json())?;
+            let shown = render(&report, View::of_stderr(args.verbose));
             // Where standard error is closed, nobody wants to know.
             let _ = std::io::stderr().write_all(shown.as_bytes());
         }
         Some(path) => {
             oxeye::write_atomically(path, report.to_json().as_bytes())?;
-            print_or_quit(&shown)?;
+            print_or_quit(&render(&report, View::of_stdout(args.verbose)))?;
         }
-        None => print_or_quit(&shown)?,
+        None => print_or_quit(&render(&report, View::of_stdout(args.verbose)))?,
     }
     Ok(if report.nests.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
 /// The report for people.
-fn render(report: &ExplainReport) -> String {
+fn render(report: &ExplainReport, view: View) -> String {
     let mut out = String::new();
     for nest in &report.nests {
-        explain_nest(&mut out, nest);
+        explain_nest(&mut out, nest, view);
     }
     if report.nests.is_empty() {
         out.push_str("no loop nest would be tuned\n");
     }
+    // Nests with the same reason share a line.
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for nest in &report.skipped {
-        let _ = writeln!(out, "{}: {}", nest.name, nest.why);
+        match reasons.iter_mut().find(|(why, _)| *why == nest.why) {
+            Some((_, names)) => names.push(&nest.name),
+            None => reasons.push((&nest.why, vec![&nest.name])),
+        }
+    }
+    for (why, names) in reasons {
+        out += &wrapped(&format!("not tuned: {}: {why}", names.join(", ")), view.width);
     }
     for note in &report.notes {
-        let _ = writeln!(out, "{note}");
+        out += &wrapped(note, view.width);
     }
     out
 }
 
-fn explain_nest(out: &mut String, nest: &NestExplanation) {
+fn explain_nest(out: &mut String, nest: &NestExplanation, view: View) {
     // Writing to a string does not fail.
-    let share = nest.share.map(|s| format!(", {:.0} % of the program's time", 100.0 * s)).unwrap_or_default();
-    let _ = writeln!(out, "== {}, line {}{share}", nest.function, nest.line);
-    if let Some(known) = &nest.nest {
-        let sizes: Vec<String> =
-            known.sizes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        let _ = writeln!(
-            out,
-            "normal form {}{}",
-            known.hash,
-            if sizes.is_empty() { String::new() } else { format!(", {}", sizes.join(", ")) }
-        );
-        for line in known.text.lines().filter(|line| is_loop_or_stmt(line)) {
-            // Nests are indented inside their program.
-            let _ = writeln!(out, "  {}", line.strip_prefix("    ").unwrap_or(line));
-        }
-        let _ = writeln!(
-            out,
-            "embedding of model {}: {} numbers; the encoder guesses {} a run, {:.2} GFLOP/s",
-            known.space.model,
-            known.embedding.len(),
-            time(1e3 * known.predicted_seconds),
-            known.predicted_gflops
-        );
-    }
-    donors(out, nest);
-    candidates(out, nest);
-    refusals(out, nest);
-    let n_others = nest.refused.iter().filter(|r| r.helped.is_none() && r.steps.is_empty()).count();
-    if n_others > 0 {
-        let _ = writeln!(out, "{n_others} templates do not fit this nest; the JSON report says why");
-    }
+    let share =
+        nest.share.map(|share| format!(", {} of the program's time", percent(share))).unwrap_or_default();
+    let heading = format!("== {}, line {}{share}", nest.function, nest.line);
+    let _ = writeln!(out, "{}", view.styled(Style::new().bold(), &heading));
+    described(out, nest, view);
+    donors(out, nest, view);
+    candidates(out, nest, view);
+    refusals(out, nest, view);
     if let Some(note) = &nest.note {
-        let _ = writeln!(out, "note: {note}");
+        *out += &wrapped(&format!("note: {note}"), view.width);
     }
-    let _ = writeln!(out, "{}\n", nest.conclusion);
+    let _ = writeln!(out, "{}", wrapped(&nest.conclusion, view.width));
+}
+
+/// The normal form, and what the encoder thinks of it.
+fn described(out: &mut String, nest: &NestExplanation, view: View) {
+    let Some(known) = &nest.nest else { return };
+    let sizes: Vec<String> = known.sizes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let sizes = if sizes.is_empty() { String::new() } else { format!(", {}", sizes.join(", ")) };
+    *out += &wrapped(&format!("normal form{sizes}:"), view.width);
+    let lines: Vec<&str> = known.text.lines().filter(|line| is_loop_or_stmt(line)).collect();
+    let shown = if view.verbose { lines.len() } else { MOST_ROWS };
+    for line in lines.iter().take(shown) {
+        // Nests are indented inside their program.
+        let line = format!("  {}", line.strip_prefix("    ").unwrap_or(line));
+        let _ = writeln!(out, "{}", if view.verbose { line } else { cut_code(&line, view.width) });
+    }
+    if lines.len() > shown {
+        let _ = writeln!(out, "  ({} more lines with --verbose)", lines.len() - shown);
+    }
+    if view.verbose {
+        let (hash, model, n) = (&known.hash, &known.space.model, known.embedding.len());
+        let _ = writeln!(out, "hash {hash}; embedding of model {model}, {n} numbers");
+    }
+    let seconds = known.predicted_seconds.map(|seconds| format!("{} a run", time(1e3 * seconds)));
+    let gflops = known.predicted_gflops.map(|rate| format!("{rate:.2} GFLOP/s"));
+    let guesses: Vec<String> = seconds.into_iter().chain(gflops).collect();
+    if !guesses.is_empty() {
+        let _ = writeln!(out, "the encoder guesses {}", guesses.join(", "));
+    }
+    for why in &known.why_no_guess {
+        *out += &wrapped(why, view.width);
+    }
+}
+
+/// A line of code cut to a width, its indentation kept.
+fn cut_code(line: &str, width: usize) -> String {
+    console::truncate_str(line, width, "…").into_owned()
 }
 
 /// What helped donors, or came to steps, and cannot be done here: once for each reason.
-fn refusals(out: &mut String, nest: &NestExplanation) {
+fn refusals(out: &mut String, nest: &NestExplanation, view: View) {
+    let is_told = |refusal: &&RefusalExplanation| refusal.helped.is_some() || !refusal.steps.is_empty();
     let mut told: Vec<(&str, Vec<String>)> = Vec::new();
-    for refusal in nest.refused.iter().filter(|r| r.helped.is_some() || !r.steps.is_empty()) {
+    for refusal in nest.refused.iter().filter(|refusal| view.verbose || is_told(refusal)) {
         let helped = refusal.helped.as_ref().map(|helped| format!(" ({helped})")).unwrap_or_default();
-        let what = format!("{}{helped}", refusal.name);
+        let what = format!("{}{}", refusal.name, if view.verbose { helped } else { String::new() });
         match told.iter_mut().find(|(reason, _)| *reason == refusal.reason) {
             Some((_, all)) => all.push(what),
             None => told.push((&refusal.reason, vec![what])),
         }
     }
-    for (reason, what) in told {
-        let _ = writeln!(out, "refused: {}: {reason}", what.join(", "));
+    for (reason, mut what) in told {
+        what.dedup();
+        let (first, n) = (what[0].clone(), what.len());
+        *out += &match view.verbose {
+            true => wrapped(&format!("refused: {}: {reason}", what.join(", ")), view.width),
+            false if n > 1 => {
+                cut(&format!("refused: {first} and {} like it: {reason}", n - 1), view.width) + "\n"
+            }
+            false => cut(&format!("refused: {first}: {reason}"), view.width) + "\n",
+        };
+    }
+    let n_others = nest.refused.iter().filter(|refusal| !is_told(refusal)).count();
+    if n_others > 0 && !view.verbose {
+        let templates = if n_others == 1 { "template does" } else { "templates do" };
+        let _ = writeln!(out, "{n_others} {templates} not fit this nest; --verbose says why");
     }
 }
 
@@ -171,26 +215,47 @@ fn is_loop_or_stmt(line: &str) -> bool {
     line.starts_with("for L") || line.starts_with("if ") || line.starts_with('S')
 }
 
-fn donors(out: &mut String, nest: &NestExplanation) {
+fn donors(out: &mut String, nest: &NestExplanation, view: View) {
     if nest.donors.is_empty() {
         return;
     }
-    let mut table = ruled(["donor", "distance", "tried", "best gain", "by", "its loops here"]);
-    for donor in &nest.donors {
+    let mut columns = vec![
+        Column::words("donor"),
+        Column::numbers("alike"),
+        Column::numbers("tried"),
+        Column::numbers("best gain"),
+        Column::words("by"),
+    ];
+    if view.verbose {
+        columns.extend([Column::words("entry"), Column::numbers("distance")]);
+    }
+    let row = |donor: &DonorExplanation| {
         let best = donor.trials.iter().find(|trial| trial.speedup.is_some());
         let by = best.map(|t| t.template.clone().unwrap_or_else(|| t.steps.join("; ")));
-        table.add_row([
-            donor.donor.clone(),
-            donor.distance.map(|d| format!("{d:.3}")).unwrap_or_default(),
+        let what = donor.in_words.split(',').next().unwrap_or_default();
+        let mut row = vec![
+            what.to_owned(),
+            donor.likeness.map(percent).unwrap_or_default(),
             donor.trials.len().to_string(),
             best.and_then(|t| t.speedup).map(|s| format!("{s:.2}x")).unwrap_or_else(|| "-".into()),
             by.unwrap_or_else(|| "-".into()),
-            loops(donor),
-        ]);
+        ];
+        if view.verbose {
+            row.push(donor.entry.clone());
+            row.push(donor.distance.map(|d| format!("{d:.3}")).unwrap_or_default());
+        }
+        row
+    };
+    let rows: Vec<Vec<String>> = nest.donors.iter().map(row).collect();
+    *out += &columns::table(&columns, &rows, view.width);
+    if view.verbose {
+        for donor in &nest.donors {
+            *out += &wrapped(&format!("loops of entry {}: {}", donor.entry, loops(donor)), view.width);
+        }
     }
-    let _ = writeln!(out, "{table}");
     if let Some(far) = nest.far {
-        let _ = writeln!(out, "beyond a distance of {far:.3} donors say nothing");
+        let alike = percent((1.0 - far * far / 2.0).max(0.0));
+        let _ = writeln!(out, "donors that are less than {alike} alike say nothing");
     }
 }
 
@@ -201,46 +266,58 @@ fn loops(donor: &DonorExplanation) -> String {
     if pairs.is_empty() { "-".into() } else { pairs.join(", ") }
 }
 
-fn candidates(out: &mut String, nest: &NestExplanation) {
+fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
     if nest.candidates.is_empty() {
         return;
     }
-    let mut table =
-        ruled(["", "legal schedule", "speaks for it", "gain there", "predicted", "measured", "verdict"]);
+    let is_wide = view.width >= WIDER;
+    let mut columns = vec![Column::numbers(""), Column::words("legal schedule")];
+    if is_wide {
+        columns.push(Column::words("donor"));
+    }
+    columns.extend(["gain there", "predicted", "screened", "timed"].map(Column::numbers));
+    columns.push(Column::words("verdict"));
     let factor = |speedup: Option<f64>| speedup.map(|s| format!("{s:.2}x")).unwrap_or_else(|| "-".into());
-    for candidate in nest.candidates.iter().take(MOST_ROWS) {
-        table.add_row([
-            candidate.rank.map(|rank| rank.to_string()).unwrap_or_default(),
-            candidate.name.clone(),
-            candidate.donor.clone().unwrap_or_else(|| "-".into()),
+    let shown = if view.verbose { nest.candidates.len() } else { MOST_ROWS };
+    let row = |candidate: &CandidateExplanation| {
+        let mut row =
+            vec![candidate.rank.map(|rank| rank.to_string()).unwrap_or_default(), candidate.name.clone()];
+        if is_wide {
+            row.push(candidate.donor_in_words.clone().unwrap_or_else(|| "-".into()));
+        }
+        row.extend([
             factor(candidate.donor_speedup),
             factor(candidate.predicted_speedup),
+            candidate.screened_ms.map(time).unwrap_or_else(|| "-".into()),
             factor(candidate.speedup),
             verdict(candidate),
         ]);
+        row
+    };
+    let rows: Vec<Vec<String>> = nest.candidates.iter().take(shown).map(row).collect();
+    *out += &columns::table(&columns, &rows, view.width);
+    if nest.candidates.len() > shown {
+        let _ = writeln!(out, "{} more with --verbose", nest.candidates.len() - shown);
     }
-    let _ = writeln!(out, "{table}");
-    if nest.candidates.len() > MOST_ROWS {
-        let _ = writeln!(out, "{} more in the JSON report", nest.candidates.len() - MOST_ROWS);
+    if nest.candidates.iter().any(|candidate| candidate.screened_ms.is_some()) {
+        let original =
+            nest.baseline_ms.map(|ms| format!(" (the original then: {})", time(ms))).unwrap_or_default();
+        let sentence = format!(
+            "screened: the least time of a few runs alone{original}; timed: original by candidate, from runs in turns, which decide"
+        );
+        *out += &wrapped(&sentence, view.width);
     }
-    for candidate in nest.candidates.iter().filter(|c| c.rank.is_some()) {
-        let _ = writeln!(out, "{}: {}", candidate.name, candidate.steps.join("; "));
+    for candidate in nest.candidates.iter().filter(|candidate| candidate.rank.is_some() || view.verbose) {
+        let line = format!("{}: {}", candidate.name, candidate.steps.join("; "));
+        *out += &if view.verbose { wrapped(&line, view.width) } else { cut(&line, view.width) + "\n" };
     }
 }
 
 fn verdict(candidate: &CandidateExplanation) -> String {
     let word = match candidate.verdict {
         None => "not chosen",
-        Some(Verdict::Chosen) => "wins",
-        Some(Verdict::Slower) => "right, not the fastest",
-        Some(Verdict::NotTried) => "not tried",
-        Some(Verdict::TooSlow) => "too slow",
-        Some(Verdict::WrongResult) => "wrong result",
-        Some(Verdict::Crashed) => "crashed",
-        Some(Verdict::DoesNotCompile) => "does not compile",
-        Some(Verdict::Refused) => "refused",
-        Some(Verdict::Duplicate) => "the same as another",
-        Some(Verdict::Dropped) => "dropped",
+        Some(Verdict::Slower) if candidate.speedup.is_none() => "right, not among the fastest",
+        Some(verdict) => outcome(verdict),
     };
     match &candidate.why {
         Some(why) if candidate.verdict != Some(Verdict::NotTried) => format!("{word}: {why}"),

@@ -1,8 +1,9 @@
 //! `oxeye host`: what this machine can do.
 
+use crate::columns::{self, Column};
 use crate::optimize::print_or_quit;
+use crate::terminal::View;
 use anyhow::Context;
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use oxeye_host::{
     Bandwidth, Effort, FloatType, HostProfile, MemoryLevel, Operation, Quantity, Step, StreamKernel, Topology,
@@ -42,7 +43,7 @@ pub(crate) struct Args {
     /// Measure again even if this machine's profile is known
     #[arg(long)]
     refresh: bool,
-    /// Be content with a rough measurement of three seconds
+    /// Measure roughly, within three seconds
     #[arg(long)]
     brief: bool,
     /// Write the profile as JSON; `-` is standard output
@@ -115,13 +116,13 @@ fn render(profile: &HostProfile, survey: &CounterSurvey) -> String {
     let _ = topology(&mut out, profile);
     if !profile.memory_levels.is_empty() {
         let _ = writeln!(out, "\nbandwidth in GB/s, bytes as the program reads and writes them, best round");
-        let _ = writeln!(out, "{}", bandwidths(&profile.memory_levels));
+        let _ = write!(out, "{}", bandwidths(&profile.memory_levels));
     }
     let _ = writeln!(out, "\npeak multiply-add in GFLOP/s, best round");
-    let _ = writeln!(out, "{}", peaks(profile));
+    let _ = write!(out, "{}", peaks(profile));
     if !profile.rates.is_empty() {
         let _ = writeln!(out, "\nexpensive operations in 10^9 results per second, one core");
-        let _ = writeln!(out, "{}", rates(profile));
+        let _ = write!(out, "{}", rates(profile));
     }
     let _ = writeln!(out);
     if let Some(cost) = profile.fork_join_us {
@@ -129,7 +130,10 @@ fn render(profile: &HostProfile, survey: &CounterSurvey) -> String {
         let _ =
             writeln!(out, "an empty OpenMP parallel region of {cores} threads takes {:.2} us", cost.value);
     }
-    let _ = writeln!(out, "{}", profile.noise.sentence);
+    out += &columns::wrapped(&profile.noise.sentence, View::of_stdout(false).width);
+    if profile.is_provisional() {
+        out += "the profile is provisional: it stops no tuning, and the next run measures again\n";
+    }
     let _ = counter_lines(&mut out, survey);
     for note in &profile.notes {
         let _ = writeln!(out, "note: {note}");
@@ -179,12 +183,16 @@ fn topology(out: &mut String, profile: &HostProfile) -> std::fmt::Result {
     Ok(())
 }
 
-fn bandwidths(levels: &[MemoryLevel]) -> Table {
+fn bandwidths(levels: &[MemoryLevel]) -> String {
     let kernels = StreamKernel::ALL;
-    let mut table = new_table();
-    table.set_header(
-        ["level", "up to", "threads", "stores"].into_iter().chain(kernels.map(StreamKernel::name)),
-    );
+    let mut columns = vec![
+        Column::whole("level"),
+        Column::numbers("up to"),
+        Column::numbers("threads"),
+        Column::words("stores"),
+    ];
+    columns.extend(kernels.map(|kernel| Column::numbers(kernel.name())));
+    let mut cells = Vec::new();
     for level in levels {
         let mut rows: Vec<(bool, u32)> =
             level.bandwidths.iter().map(|b| (b.non_temporal, b.threads)).collect();
@@ -199,60 +207,64 @@ fn bandwidths(levels: &[MemoryLevel]) -> Table {
             let stores = if non_temporal { "non-temporal" } else { "ordinary" };
             let capacity = level.capacity_bytes.map(size).unwrap_or_default();
             let head = [level.name.clone(), capacity, threads.to_string(), stores.into()];
-            table.add_row(head.into_iter().chain(kernels.map(rate)));
+            cells.push(head.into_iter().chain(kernels.map(rate)).collect());
         }
     }
-    right_align(&mut table, &[1, 2, 4, 5, 6, 7, 8, 9]);
-    table
+    columns::table(&columns, &cells, View::of_stdout(false).width)
 }
 
 /// Widths that any rate was measured with, and their heads.
-fn widths(all: impl Iterator<Item = u32>) -> Vec<(u32, String)> {
+fn widths(all: impl Iterator<Item = u32>) -> Vec<(u32, &'static str)> {
     let mut widths: Vec<u32> = all.collect();
     widths.sort_unstable();
     widths.dedup();
-    let head = |bits| if bits == 0 { "scalar".to_owned() } else { format!("{bits} bits") };
+    let head = |bits| match bits {
+        0 => "scalar",
+        128 => "128 bits",
+        256 => "256 bits",
+        512 => "512 bits",
+        _ => "vectors",
+    };
     widths.into_iter().map(|bits| (bits, head(bits))).collect()
 }
 
-fn peaks(profile: &HostProfile) -> Table {
+fn peaks(profile: &HostProfile) -> String {
     let widths = widths(profile.compute.iter().map(|p| p.vector_bits));
-    let mut table = new_table();
-    table.set_header(["type".into(), "threads".into()].into_iter().chain(widths.iter().map(|w| w.1.clone())));
+    let mut columns = vec![Column::whole("type"), Column::numbers("threads")];
+    columns.extend(widths.iter().map(|(_, head)| Column::numbers(head)));
     let mut rows: Vec<(FloatType, u32)> = profile.compute.iter().map(|p| (p.ty, p.threads)).collect();
     rows.sort_unstable();
     rows.dedup();
-    for (ty, threads) in rows {
-        let rate = |(bits, _): &(u32, String)| {
+    let row = |(ty, threads): &(FloatType, u32)| {
+        let rate = |(bits, _): &(u32, &str)| {
             let found =
-                profile.compute.iter().find(|p| (p.ty, p.threads, p.vector_bits) == (ty, threads, *bits));
+                profile.compute.iter().find(|p| (p.ty, p.threads, p.vector_bits) == (*ty, *threads, *bits));
             found.map(|p| number(p.gflops)).unwrap_or_default()
         };
-        table.add_row([ty.name().into(), threads.to_string()].into_iter().chain(widths.iter().map(rate)));
-    }
-    right_align(&mut table, &[1, 2, 3, 4, 5]);
-    table
+        [ty.name().into(), threads.to_string()].into_iter().chain(widths.iter().map(rate)).collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+    columns::table(&columns, &rows, View::of_stdout(false).width)
 }
 
-fn rates(profile: &HostProfile) -> Table {
+fn rates(profile: &HostProfile) -> String {
     let widths = widths(profile.rates.iter().map(|r| r.vector_bits));
-    let mut table = new_table();
-    table.set_header(
-        ["operation".into(), "type".into()].into_iter().chain(widths.iter().map(|w| w.1.clone())),
-    );
+    let mut columns = vec![Column::whole("operation"), Column::whole("type")];
+    columns.extend(widths.iter().map(|(_, head)| Column::numbers(head)));
     let mut rows: Vec<(Operation, FloatType)> = profile.rates.iter().map(|r| (r.operation, r.ty)).collect();
     rows.sort_unstable();
     rows.dedup();
-    for (operation, ty) in rows {
-        let rate = |(bits, _): &(u32, String)| {
-            let fits =
-                |r: &&oxeye_host::OperationRate| (r.operation, r.ty, r.vector_bits) == (operation, ty, *bits);
+    let row = |(operation, ty): &(Operation, FloatType)| {
+        let rate = |(bits, _): &(u32, &str)| {
+            let fits = |r: &&oxeye_host::OperationRate| {
+                (r.operation, r.ty, r.vector_bits) == (*operation, *ty, *bits)
+            };
             profile.rates.iter().find(fits).map(|r| number(r.gop_per_s)).unwrap_or_default()
         };
-        table.add_row([operation.name().into(), ty.name().into()].into_iter().chain(widths.iter().map(rate)));
-    }
-    right_align(&mut table, &[2, 3, 4, 5]);
-    table
+        [operation.name().into(), ty.name().into()].into_iter().chain(widths.iter().map(rate)).collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+    columns::table(&columns, &rows, View::of_stdout(false).width)
 }
 
 fn counter_lines(out: &mut String, survey: &CounterSurvey) -> std::fmt::Result {
@@ -276,21 +288,6 @@ fn counter_lines(out: &mut String, survey: &CounterSurvey) -> std::fmt::Result {
     match &survey.remedy {
         Some(remedy) => writeln!(out, "to have more of them: {remedy}"),
         None => Ok(()),
-    }
-}
-
-fn new_table() -> Table {
-    let mut table = Table::new();
-    let rule = LineStyle::none().fill('─').junction('─');
-    table.load_style(TableStyle::new().top_border(rule).header_separator(rule).bottom_border(rule));
-    table
-}
-
-fn right_align(table: &mut Table, columns: &[usize]) {
-    for column in columns {
-        if let Some(column) = table.column_mut(*column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
     }
 }
 

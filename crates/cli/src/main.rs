@@ -1,8 +1,10 @@
 //! The `oxeye` command.
 
+mod columns;
 mod db;
 mod draw;
 mod explain;
+mod go_on;
 mod host;
 mod optimize;
 mod profile;
@@ -10,6 +12,7 @@ mod program;
 mod replay;
 mod search;
 mod table;
+mod terminal;
 mod tuning;
 
 use clap::{Parser, Subcommand};
@@ -17,7 +20,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Makes the loop nests of C programs fast, and shows that they still compute the same
+/// Make the loop nests of C programs fast, and check that they still compute the same
 #[derive(Parser)]
 #[command(name = "oxeye", version, arg_required_else_help = true)]
 #[command(

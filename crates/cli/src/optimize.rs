@@ -1,6 +1,7 @@
 //! `oxeye optimize`: tune the loop nests of a C file.
 
 use crate::draw::Drawing;
+use crate::go_on::GoOn;
 use crate::program::ProgramArgs;
 use crate::tuning::{KnowledgeArgs, Memory, TuningArgs, duration};
 use anyhow::bail;
@@ -30,12 +31,12 @@ Examples:
     oxeye optimize gemm.c --database team.sqlite -- gcc -O3
     oxeye optimize gemm.c --no-database -- gcc -O3
 
-What helped the nests of the recipe database that are most like yours is tried first: `oxeye explain`
-shows which nests those are and why. If nothing of it is faster, and where no nest is like yours, what
-the nest itself suggests is tried.
+Recipes that helped similar nests of the recipe database are tried first; `oxeye explain` shows which
+nests those are, and why. If none of them is faster, or no nest is similar, Oxeye tries what the nest
+itself suggests.
 
 Exit codes:
-  0    done; if nothing faster was found the file comes back unchanged and the table says why
+  0    done; if nothing faster was found, the output is the input unchanged, and the report says why
   1    the tuned program did not behave like the original and was discarded
   2    could not run
   130  interrupted";
@@ -60,6 +61,7 @@ pub(crate) struct Args {
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let (go_on, given) = (args.go_on(), args.given_function().map(str::to_owned));
     let mut options = args.program.options();
     options.budget = args.budget;
     args.tuning.apply(&mut options, &[])?;
@@ -74,10 +76,22 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     drawing.finish();
     let (report, learnt) = outcome?;
     let more = learnt.map(|(memory, entries)| memory.learn(entries)).unwrap_or_default();
-    args.tuning.deliver(&report, &more)
+    args.tuning.deliver(&report, &more, &|function| go_on.command(function, given.as_deref()))
 }
 
-/// A closed pipe is the reader's business, not an error.
+impl Args {
+    /// The search that would go on.
+    pub(crate) fn go_on(&self) -> GoOn {
+        GoOn::after(&self.program, self.tuning.words(), self.knowledge.database.as_deref(), self.budget)
+    }
+
+    /// The function that the run was about, if it was about one.
+    pub(crate) fn given_function(&self) -> Option<&str> {
+        self.program.function.as_deref()
+    }
+}
+
+/// Writes to standard output. A closed pipe is not an error.
 pub(crate) fn print_or_quit(text: &str) -> anyhow::Result<()> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

@@ -20,8 +20,8 @@ Examples:
   A function without a program: sizes are given, data are drawn at random
     oxeye profile kernel.c -f jacobi --set n=2000 --set steps=10 -- gcc -O2
 
-Times are of one invocation, alone in a process. A column `–` has no figure: below the table it says why.
-A profile is kept and shown again until program, inputs, compiler, flags or machine change.";
+Times are those of one invocation, alone in a process. Where a cell has no figure, the lines below the
+table say why. A profile is kept and shown again until program, inputs, compiler, flags or machine change.";
 
 /// Show what bounds each loop nest on this machine, and how much of that bound it reaches
 #[derive(clap::Args)]
@@ -109,7 +109,7 @@ fn shown(report: &ProfileReport, table: &Table) -> String {
         let _ = writeln!(out, "{note}");
     }
     if report.from_cache {
-        out.push_str("kept from an earlier run; --refresh measures again\n");
+        out.push_str("from an earlier run; --refresh measures again\n");
     }
     out
 }

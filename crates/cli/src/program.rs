@@ -4,29 +4,29 @@ use oxeye::{Compiler, Options};
 use std::path::PathBuf;
 
 /// A C file with what it takes to compile and run it.
-#[derive(clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ProgramArgs {
     /// The C file
-    file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Only the nests of this function
     #[arg(short, long)]
-    function: Option<String>,
+    pub(crate) function: Option<String>,
     /// A size, for a function that no program calls; may be repeated
     #[arg(long = "set", value_name = "N=1024", value_parser = size)]
     sizes: Vec<(String, i64)>,
     /// Contents of an array, for a function that no program calls; may be repeated
     #[arg(long = "input", value_name = "A=FILE.npy", value_parser = input)]
     inputs: Vec<(String, PathBuf)>,
-    /// Threads that may be used; 1 emits no OpenMP [default: all cores]
+    /// Most threads to use; 1 emits no OpenMP [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     threads: Option<u32>,
-    /// Take it on yourself that pointer parameters of a function never overlap
+    /// Assume that pointer parameters of a function never overlap
     #[arg(long)]
     no_alias: bool,
     /// Compiler and arguments as you would type them, further sources and libraries included
     /// [default: cc -O3 -march=native -lm]
     #[arg(last = true, value_name = "CC ARGS")]
-    compiler: Vec<String>,
+    pub(crate) compiler: Vec<String>,
 }
 
 impl ProgramArgs {
@@ -41,6 +41,25 @@ impl ProgramArgs {
         options.no_alias = self.no_alias;
         options
     }
+
+    /// These arguments as words of a command line, without file, function and compiler. `None` if a path is no text.
+    pub(crate) fn words(&self) -> Option<Vec<String>> {
+        let mut words = Vec::new();
+        let mut push = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        for (name, value) in &self.sizes {
+            push("--set", format!("{name}={value}"));
+        }
+        for (name, path) in &self.inputs {
+            push("--input", format!("{name}={}", path.to_str()?));
+        }
+        if let Some(threads) = self.threads {
+            push("--threads", threads.to_string());
+        }
+        if self.no_alias {
+            words.push("--no-alias".into());
+        }
+        Some(words)
+    }
 }
 
 fn assignment(text: &str) -> Result<(&str, &str), String> {
@@ -48,7 +67,7 @@ fn assignment(text: &str) -> Result<(&str, &str), String> {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
             Ok((name.trim(), value.trim()))
         }
-        _ => Err("it should read NAME=VALUE".into()),
+        _ => Err("expected NAME=VALUE".into()),
     }
 }
 

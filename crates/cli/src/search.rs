@@ -1,7 +1,9 @@
 //! `oxeye search`: look for schedules beyond the suggested ones.
 
+use crate::columns::wrapped;
 use crate::draw::Drawing;
 use crate::program::ProgramArgs;
+use crate::terminal::View;
 use crate::tuning::{Memory, TuningArgs, duration, knowledge};
 use oxeye::{Knowledge, Report, SearchOptions};
 use std::fmt::Write;
@@ -14,7 +16,7 @@ Examples:
   Five minutes for the nests of a program, those with most of its time first
     oxeye search gemm.c --budget 5m -- gcc -O3 -march=native -ffast-math -lm
 
-  The same with a log: interrupted, it goes on where it was; a longer budget continues it
+  The same with a log: an interrupted search resumes, and a longer budget continues it
     oxeye search gemm.c --budget 5m --log gemm.search.jsonl -- gcc -O3 -lm
     oxeye search gemm.c --budget 1h --log gemm.search.jsonl -- gcc -O3 -lm
 
@@ -31,7 +33,7 @@ Exit codes:
   0    done; if nothing faster was found the file comes back unchanged and the table says why
   1    the tuned program did not behave like the original and was discarded
   2    could not run
-  130  interrupted; a log stays and can be gone on with";
+  130  interrupted; the log is kept, and the search can be resumed from it";
 
 /// Search for faster schedules of a C file's loop nests for as long as a budget allows
 #[derive(clap::Args)]
@@ -39,16 +41,16 @@ Exit codes:
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
-    /// Time for the whole search, such as 90s or 5m, the processes of an interrupted one together
+    /// Time for the whole search, such as 90s or 5m; a resumed search has what the interrupted one left
     #[arg(long, value_parser = duration)]
     budget: Duration,
     /// Seed of the random choices: the same measurements give the same search
     #[arg(long, default_value_t = SearchOptions::default().seed, value_name = "S")]
     seed: u64,
-    /// Write every trial as a line of JSON (schema oxeye.search/1), and go on with a log that is there
+    /// Log every trial as a line of JSON (schema oxeye.search/1), and resume the search of a log that exists
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Compile and run at most so many candidates of each nest
+    /// Compile and run at most this many candidates of each nest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_trials: Option<u32>,
     #[command(flatten)]
@@ -59,9 +61,16 @@ pub(crate) struct Args {
     /// Add nothing to the recipe database
     #[arg(long)]
     no_learn: bool,
-    /// Begin with what every way of finding donors would pick, and tell how that fared
+    /// Begin with what each way of finding donors would pick, and report how those did
     #[arg(long, hide = true)]
     compare: bool,
+}
+
+#[cfg(test)]
+impl Args {
+    pub(crate) fn program(&self) -> &ProgramArgs {
+        &self.program
+    }
 }
 
 /// Runs the subcommand.
@@ -82,7 +91,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(memory) = memory {
         more += &memory.learn(entries);
     }
-    args.tuning.deliver(&report, &more)
+    // A search that has ended has nothing to go on with.
+    args.tuning.deliver(&report, &more, &|_| None)
 }
 
 /// How the search of each nest went, for people.
@@ -91,12 +101,12 @@ fn searched(report: &Report) -> String {
     for nest in report.search.iter().flat_map(|search| &search.nests) {
         let line = report.nests.get(nest.id).map_or(0, |n| n.line);
         let (measured, refused, hopeless) = (nest.measured, nest.refused, nest.hopeless);
-        let _ = writeln!(
-            out,
-            "line {line}: {measured} candidates measured, {refused} refused as illegal or inapplicable, \
-             {hopeless} hopeless; {}",
+        let sentence = format!(
+            "line {line}: {measured} candidates measured, {refused} not legal or not applicable, \
+             {hopeless} too slow on paper; {}",
             nest.stopped
         );
+        out += &wrapped(&sentence, View::of_stdout(false).width);
         for method in &nest.compared {
             let speedup = method.speedup.map_or("none right".into(), |s| format!("{s:.2}x"));
             let picks = method.picks.join(", ");

@@ -1,38 +1,41 @@
-//! The table of nests.
+//! The report of a tuning run, for people.
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use oxeye::{NestReport, Report};
+use crate::columns::{Column, cut, lines, wrapped};
+use crate::terminal::View;
+use console::{Style, measure_text_width};
+use oxeye::{NestReport, Report, TrialReport, Unchanged, Verdict};
 use std::fmt::Write;
 
-/// The report for people.
-pub(crate) fn render(report: &Report) -> String {
+/// From these widths on the table says where recipes were learnt, and what bounds each nest; the latter also from `WIDE` on,
+/// where no recipe was learnt.
+const WITH_DONORS: usize = 110;
+const WITH_BOTH: usize = 150;
+const WIDE: usize = 100;
+/// Characters for the lines of nests that stay as they are.
+const LEAST_PLACES: usize = 24;
+/// A nest that ends below this share of its roof, and has at least that share of the program's time, is worth a search.
+const FAR_FROM_ROOF: f64 = 0.25;
+const WORTH_A_SEARCH: f64 = 0.05;
+
+/// The report for people. `go_on` is the command that would search further for the nests of one function, or of all.
+pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -> Option<String>) -> String {
     let mut out = String::new();
-    if !report.nests.is_empty() {
-        let _ = writeln!(out, "{}", nests(report));
+    if report.nests.iter().any(is_listed) {
+        out += &nests(report, view);
     }
-    for trouble in &report.diagnostics {
-        let line = trouble.line.map(|l| format!("line {l}: ")).unwrap_or_default();
-        let help = trouble.help.as_deref().map(|h| format!("; {h}")).unwrap_or_default();
-        let _ = writeln!(out, "left as it is: {line}{}{help}", trouble.message);
+    out += &unchanged(report, view);
+    if view.verbose {
+        report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
+        out.push('\n');
     }
-    let p = &report.program;
-    if let (Some(before), Some(after), Some(speedup)) = (p.baseline_ms, p.optimized_ms, p.speedup) {
-        let verified = if p.verified { "same output" } else { "output not compared" };
-        let _ =
-            writeln!(out, "whole program: {} -> {}, {speedup:.2}x, {verified}", time(before), time(after));
-    } else if let Some(before) = p.baseline_ms {
-        let _ = writeln!(out, "whole program: {}, unchanged", time(before));
-    }
-    if let Some(note) = &p.note {
-        let _ = writeln!(out, "whole program: {note}");
-    }
+    out += &unread(report, view);
+    out += &program(report, view);
     if report.fp.used {
         let error = report.fp.max_rel_error.unwrap_or(0.0);
         let _ = writeln!(out, "floating-point sums were reordered; largest relative difference {error:.1e}");
     }
-    for note in &report.notes {
-        let _ = writeln!(out, "{note}");
-    }
+    report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
+    out += &left(report, view, go_on);
     let flags = match report.build.added.as_slice() {
         [] => String::new(),
         added => format!("; compile it with {} added", added.join(" ")),
@@ -45,78 +48,260 @@ pub(crate) fn render(report: &Report) -> String {
     out
 }
 
-fn nests(report: &Report) -> Table {
-    let mut table = ruled([
-        "line",
-        "function",
-        "share",
-        "before",
-        "after",
-        "speedup",
-        "recipe",
-        "verified",
-        "of its roof",
-        "note",
-    ]);
-    for nest in &report.nests {
-        table.add_row([
-            nest.line.to_string(),
-            nest.function.clone(),
-            nest.share.map(|s| format!("{:.0} %", 100.0 * s)).unwrap_or_default(),
-            nest.baseline_ms.map(time).unwrap_or_default(),
-            nest.optimized_ms.filter(|_| nest.recipe.is_some()).map(time).unwrap_or_default(),
-            nest.speedup.filter(|_| nest.recipe.is_some()).map(|s| format!("{s:.2}x")).unwrap_or_default(),
-            nest.recipe.clone().unwrap_or_else(|| "-".into()),
-            if nest.verified { "yes".into() } else { "-".into() },
-            roof(nest),
-            note(nest),
-        ]);
+/// Nests that are too short share one line below the table.
+fn is_listed(nest: &NestReport) -> bool {
+    nest.unchanged != Some(Unchanged::TooShort)
+}
+
+fn nests(report: &Report, view: View) -> String {
+    let listed: Vec<&NestReport> = report.nests.iter().filter(|nest| is_listed(nest)).collect();
+    let has_shares = listed.iter().any(|nest| nest.share.is_some());
+    let has_donors = view.width >= WITH_DONORS && listed.iter().any(|nest| nest.learnt_from().is_some());
+    let has_bounds = view.width >= if has_donors { WITH_BOTH } else { WIDE };
+    let mut columns = vec![Column::numbers("line"), Column::words("function")];
+    if has_shares {
+        columns.push(Column::numbers("share"));
     }
-    for column in [0, 2, 3, 4, 5] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
+    columns.extend([Column::numbers("before"), Column::numbers("after"), Column::numbers("speedup")]);
+    columns.push(match has_bounds {
+        true => Column::whole("of its roof"),
+        false => Column::numbers("roof"),
+    });
+    columns.push(Column::words("recipe"));
+    if has_donors {
+        columns.push(Column::whole("learnt from"));
+    }
+    let row = |nest: &&NestReport| {
+        let is_rewritten = nest.recipe.is_some();
+        let mut row = vec![nest.line.to_string(), nest.function.clone()];
+        if has_shares {
+            row.push(nest.share.map(percent).unwrap_or_default());
+        }
+        row.push(nest.baseline_ms.map(time).unwrap_or_default());
+        row.push(nest.optimized_ms.filter(|_| is_rewritten).map(time).unwrap_or_default());
+        row.push(nest.speedup.filter(|_| is_rewritten).map(|s| format!("{s:.2}x")).unwrap_or_default());
+        row.push(roof(nest, has_bounds, report.host.provisional));
+        row.push(nest.recipe.clone().unwrap_or_else(|| "-".into()));
+        if has_donors {
+            row.push(nest.learnt_from().unwrap_or_default());
+        }
+        row
+    };
+    let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
+    let lines = lines(&columns, &rows, view.width);
+    let rule = "─".repeat(lines.iter().map(|line| measure_text_width(line)).max().unwrap_or(0));
+    let mut out = format!("{rule}\n{}\n{rule}\n", view.styled(Style::new().bold(), &lines[0]));
+    for (nest, line) in listed.iter().zip(&lines[1..]) {
+        let style = if nest.recipe.is_some() { Style::new() } else { Style::new().dim() };
+        out += &view.styled(style, line);
+        out.push('\n');
+    }
+    out + &rule + "\n"
+}
+
+/// How much of its roof a nest reaches in the end, and where there is room, which roof that is. A provisional ceiling is a
+/// lower bound, so that its share is an upper one.
+fn roof(nest: &NestReport, with_bound: bool, provisional: bool) -> String {
+    let most = if provisional { "≤" } else { "" };
+    match (&nest.bound, nest.roof_fraction) {
+        (Some(bound), Some(fraction)) if with_bound => format!("{most}{} of {bound}", percent(fraction)),
+        (_, Some(fraction)) => format!("{most}{}", percent(fraction)),
+        (Some(bound), None) if with_bound => bound.clone(),
+        _ => "-".into(),
+    }
+}
+
+/// Why nests stay as they are: a line a reason.
+fn unchanged(report: &Report, view: View) -> String {
+    let mut reasons: Vec<(String, Vec<&NestReport>)> = Vec::new();
+    for nest in &report.nests {
+        let Some(why) = nest.unchanged else { continue };
+        let why = match (why.words(), &nest.note) {
+            (Some(words), _) => words.to_owned(),
+            (None, note) => note.clone().unwrap_or_else(|| "not tuned".into()),
+        };
+        match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+            Some((_, nests)) => nests.push(nest),
+            None => reasons.push((why, vec![nest])),
         }
     }
-    table
+    // A nest too short to matter has no row, so that its share stands here.
+    let is_short = |nests: &[&NestReport]| nests.iter().any(|nest| !is_listed(nest));
+    let short = Some(Unchanged::TooShort).and_then(Unchanged::words);
+    reasons.sort_by_key(|(_, nests)| is_short(nests));
+    let mut out = String::new();
+    for (why, nests) in reasons {
+        let share: f64 = nests.iter().filter_map(|nest| nest.share).sum();
+        let why = match Some(why.as_str()) == short {
+            true => format!("{why} ({} of the time together)", percent(share)),
+            false => why,
+        };
+        let room = view.width.saturating_sub(measure_text_width(&why) + 4).max(LEAST_PLACES);
+        let _ = writeln!(out, "{}", cut(&format!("{}: {why}", places(&nests, room)), view.width));
+    }
+    out
 }
 
-/// An empty table as wide as the terminal.
-pub(crate) fn ruled<const N: usize>(header: [&str; N]) -> Table {
-    let mut table = Table::new();
-    let rule = LineStyle::none().fill('─').junction('─');
-    table.load_style(TableStyle::new().top_border(rule).header_separator(rule).bottom_border(rule));
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(width());
-    table.set_header(header);
-    table
+/// `line 7`, `lines 7, 12 and 30`, and as many of more as there is room for.
+fn places(nests: &[&NestReport], room: usize) -> String {
+    let numbers: Vec<String> = nests.iter().map(|nest| nest.line.to_string()).collect();
+    let [before @ .., last] = numbers.as_slice() else { return String::new() };
+    if before.is_empty() {
+        return format!("line {last}");
+    }
+    let all = format!("lines {} and {last}", before.join(", "));
+    if all.len() <= room {
+        return all;
+    }
+    let n = numbers.len();
+    let some = |k: usize| format!("{n} nests (lines {}, …)", numbers[..k].join(", "));
+    (1..n)
+        .rev()
+        .map(some)
+        .find(|text| measure_text_width(text) <= room)
+        .unwrap_or_else(|| format!("{n} nests"))
 }
 
-/// How much of its roof a nest reaches in the end, and which roof that is.
-fn roof(nest: &NestReport) -> String {
-    match (&nest.bound, nest.roof_fraction) {
-        (Some(bound), Some(fraction)) => format!("{:.0} % of {bound}", 100.0 * fraction),
-        (Some(bound), None) => bound.clone(),
-        (None, _) => "-".into(),
+/// What the reader had to leave as it is: a line a message.
+fn unread(report: &Report, view: View) -> String {
+    let mut messages: Vec<(&str, Option<&str>, Vec<String>)> = Vec::new();
+    for trouble in &report.diagnostics {
+        let line = trouble.line.map(|line| line.to_string());
+        match messages.iter_mut().find(|(message, ..)| *message == trouble.message) {
+            Some((.., lines)) => lines.extend(line),
+            None => messages.push((&trouble.message, trouble.help.as_deref(), line.into_iter().collect())),
+        }
+    }
+    let mut out = String::new();
+    for (message, help, lines) in messages {
+        let place = match lines.as_slice() {
+            [] => String::new(),
+            [line] => format!("line {line}: "),
+            lines => format!("lines {}: ", lines.join(", ")),
+        };
+        let help = help.map(|help| format!("; {help}")).unwrap_or_default();
+        out += &wrapped(&format!("left as it is: {place}{message}{help}"), view.width);
+    }
+    out
+}
+
+fn program(report: &Report, view: View) -> String {
+    let mut out = String::new();
+    let p = &report.program;
+    if let (Some(before), Some(after), Some(speedup)) = (p.baseline_ms, p.optimized_ms, p.speedup)
+        && report.changed
+    {
+        let verified = if p.verified { "same output" } else { "output not compared" };
+        let figures = format!("{} -> {}, {speedup:.2}x", time(before), time(after));
+        let style = if speedup > 1.0 { Style::new().green().bold() } else { Style::new().bold() };
+        let _ = writeln!(out, "whole program: {}, {verified}", view.styled(style, &figures));
+    } else if let Some(before) = p.baseline_ms {
+        let _ = writeln!(out, "whole program: {}, unchanged", time(before));
+    }
+    if let Some(note) = &p.note {
+        out += &wrapped(&format!("whole program: {note}"), view.width);
+    }
+    let rewritten: Vec<&NestReport> = report.nests.iter().filter(|nest| nest.recipe.is_some()).collect();
+    if !rewritten.is_empty() && rewritten.iter().all(|nest| nest.verified) {
+        let nests = if rewritten.len() == 1 {
+            "the rewritten nest".into()
+        } else {
+            format!("all {} rewritten nests", rewritten.len())
+        };
+        let _ = writeln!(out, "{nests} gave the results of the original");
+    }
+    out
+}
+
+/// What was left on the table, and the command that would go on.
+fn left(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -> Option<String>) -> String {
+    let is_far = |nest: &&NestReport| {
+        nest.roof_fraction.is_some_and(|fraction| fraction < FAR_FROM_ROOF)
+            && nest.share.is_none_or(|share| share >= WORTH_A_SEARCH)
+            && is_listed(nest)
+    };
+    let far: Vec<&NestReport> = report.nests.iter().filter(is_far).collect();
+    let Some(first) = far.first().filter(|_| report.search.is_none()) else { return String::new() };
+    // A search of one function writes a file in which only that is tuned.
+    let function = &first.function;
+    let others = report.nests.iter().filter(|nest| nest.function != *function);
+    let is_alone =
+        far.iter().all(|nest| nest.function == *function) && others.into_iter().all(|n| n.recipe.is_none());
+    let Some(command) = go_on(is_alone.then_some(function.as_str())) else { return String::new() };
+    let fractions = || far.iter().filter_map(|nest| nest.roof_fraction);
+    let (low, high) = (fractions().fold(1.0, f64::min), fractions().fold(0.0, f64::max));
+    let reached = match (percent(low), percent(high)) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{} to {high}", low.trim_end_matches(" %")),
+    };
+    let roofs = if far.len() == 1 { "its roof" } else { "their roofs" };
+    let verb = if far.len() == 1 { "reaches" } else { "reach" };
+    let room = view.width / 2;
+    let sentence = format!("{} {verb} {reached} of {roofs}; to search further:", places(&far, room));
+    // The command is one line, however long: it is there to be copied.
+    format!("{}  {command}\n", wrapped(&sentence, view.width))
+}
+
+/// Everything about one nest.
+fn details(nest: &NestReport, provisional: bool, view: View) -> String {
+    let mut out = String::new();
+    let share = nest.share.map(|share| format!(", {} of the time", percent(share))).unwrap_or_default();
+    let heading = format!("line {}, {}{share}", nest.line, nest.function);
+    let _ = writeln!(out, "\n{}", view.styled(Style::new().bold(), &heading));
+    let mut line = |name: &str, text: &str| {
+        if !text.is_empty() {
+            out.push_str(&wrapped(&format!("{name}: {text}"), view.width));
+        }
+    };
+    if let Some(recipe) = &nest.recipe {
+        line("recipe", recipe);
+        line("steps", &nest.steps.join("; "));
+    }
+    if let (Some(learnt_from), Some(donor)) = (nest.learnt_from(), &nest.donor) {
+        let entry = donor.split(',').next().unwrap_or_default();
+        line("learnt from", &format!("{learnt_from} (`oxeye db` entry {entry})"));
+    }
+    line("roof", &roof(nest, true, provisional));
+    line("note", nest.note.as_deref().unwrap_or_default());
+    for trial in &nest.trials {
+        line("tried", &tried(trial));
+    }
+    for refused in &nest.refused {
+        line("not possible", refused);
+    }
+    out
+}
+
+fn tried(trial: &TrialReport) -> String {
+    let screened = trial.screened_ms.map(|ms| format!(", {} when screened", time(ms))).unwrap_or_default();
+    let timed =
+        trial.time_ms.map(|ms| format!(", {} in turns with the original", time(ms))).unwrap_or_default();
+    let why = trial.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("{}: {}{screened}{timed}{why}", trial.name, outcome(trial.verdict))
+}
+
+/// What became of a candidate, in a word or two.
+pub(crate) fn outcome(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Chosen => "wins",
+        Verdict::Slower => "right, not the fastest",
+        Verdict::NotTried => "not tried",
+        Verdict::TooSlow => "too slow",
+        Verdict::WrongResult => "wrong result",
+        Verdict::Crashed => "crashed",
+        Verdict::DoesNotCompile => "does not compile",
+        Verdict::Refused => "refused",
+        Verdict::Duplicate => "the same as another",
+        Verdict::Dropped => "dropped",
     }
 }
 
-/// Why a nest stays as it is; for a rewritten one, where its recipe was learnt.
-fn note(nest: &NestReport) -> String {
-    let learnt = nest.learnt_from().map(|from| format!("learnt from {from}"));
-    let mut parts: Vec<&str> = learnt.iter().chain(&nest.note).map(String::as_str).collect();
-    if nest.recipe.is_none() {
-        parts.extend(nest.refused.iter().take(2).map(String::as_str));
+/// A share in per cent; what is there and rounds to nothing is below one.
+pub(crate) fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent > 0.0 && percent < 1.0 => "<1 %".into(),
+        percent => format!("{percent:.0} %"),
     }
-    let more = nest.refused.len().saturating_sub(2);
-    let mut text = parts.join("; ");
-    if nest.recipe.is_none() && more > 0 {
-        let _ = write!(text, "; {more} more in the JSON report");
-    }
-    text
-}
-
-fn width() -> u16 {
-    std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).filter(|w| *w >= 60).unwrap_or(120)
 }
 
 /// A time with three digits and its unit.
@@ -137,10 +322,4 @@ pub(crate) fn time(ms: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    #[test]
-    fn times_have_three_digits() {
-        let shown: Vec<_> = [12_345.0, 123.4, 1.234, 0.0123].into_iter().map(super::time).collect();
-        assert_eq!(shown, ["12.3 s", "123 ms", "1.23 ms", "12.3 us"]);
-    }
-}
+mod tests;

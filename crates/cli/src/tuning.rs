@@ -1,5 +1,6 @@
 //! What the subcommands that tune have in common: how candidates are judged, and where results go.
 
+use crate::terminal::View;
 use crate::{optimize::print_or_quit, table};
 use anyhow::bail;
 use clap::ValueEnum;
@@ -18,12 +19,15 @@ pub(crate) struct TuningArgs {
     /// Where the tuned file goes [default: FILE with `.oxeye` before its extension]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// How many candidates of a nest that helped nests like it are tried, and how many of the fastest are timed against
-    /// the original
+    /// Candidates to try first on each nest, from what helped nests like it; also how many of the fastest are timed
+    /// against the original
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     top_k: u32,
     #[command(flatten)]
     fp: FpArgs,
+    /// Show everything about every nest: steps, donors, what was tried, what could not be done and why
+    #[arg(short, long)]
+    verbose: bool,
     /// Write the recipes of the chosen candidates to a file for `oxeye replay`
     #[arg(long, value_name = "RECIPE")]
     save_recipe: Option<PathBuf>,
@@ -54,7 +58,7 @@ impl FpArgs {
     }
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Fp {
     /// Never: results stay bit for bit
     Strict,
@@ -80,8 +84,27 @@ impl TuningArgs {
         Ok(())
     }
 
-    /// Writes and prints the report; `more` is printed below the table.
-    pub(crate) fn deliver(&self, report: &Report, more: &str) -> anyhow::Result<ExitCode> {
+    /// The options of these that another run for the same result needs too, as words of a command line. `None` if a path is
+    /// no text.
+    pub(crate) fn words(&self) -> Option<Vec<String>> {
+        let mut words = Vec::new();
+        if let Some(output) = &self.output {
+            words.extend(["-o".to_owned(), output.to_str()?.to_owned()]);
+        }
+        if let Some(fp) = self.fp.fp.and_then(|fp| fp.to_possible_value()) {
+            words.extend(["--fp".to_owned(), fp.get_name().to_owned()]);
+        }
+        Some(words)
+    }
+
+    /// Writes and prints the report; `more` is printed below the table. `go_on` is the command that would search further
+    /// for the nests of one function, or of all.
+    pub(crate) fn deliver(
+        &self,
+        report: &Report,
+        more: &str,
+        go_on: &dyn Fn(Option<&str>) -> Option<String>,
+    ) -> anyhow::Result<ExitCode> {
         if let Some(path) = &self.html {
             match report.to_html() {
                 Some(page) => oxeye::write_atomically(path, page.as_bytes())?,
@@ -90,15 +113,16 @@ impl TuningArgs {
                 }
             }
         }
-        let shown = table::render(report) + more;
+        let shown = |view: View| table::render(report, view, go_on) + more;
         if self.json.as_deref() == Some(Path::new("-")) {
             print_or_quit(&report.to_json())?;
+            let shown = shown(View::of_stderr(self.verbose));
             let _ = std::io::stderr().write_all(shown.as_bytes());
         } else {
             if let Some(path) = &self.json {
                 oxeye::write_atomically(path, report.to_json().as_bytes())?;
             }
-            print_or_quit(&shown)?;
+            print_or_quit(&shown(View::of_stdout(self.verbose)))?;
         }
         Ok(match &report.program.mismatch {
             Some(_) if !report.changed => ExitCode::from(1),
@@ -113,7 +137,7 @@ pub(crate) struct KnowledgeArgs {
     /// The recipe database to learn from, over the one that is built in [default: as `oxeye db path` says]
     #[arg(long, value_name = "FILE")]
     pub(crate) database: Option<PathBuf>,
-    /// Look nothing up: try what the nest itself suggests
+    /// Do not look up other nests; try only what the nest itself suggests
     #[arg(long, conflicts_with = "database")]
     no_database: bool,
     /// How nests to learn from are found: embedding, static, hand-made, random or none
@@ -155,7 +179,7 @@ fn donor_search(text: &str) -> Result<DonorSearch, String> {
 pub(crate) struct Memory(SqliteStore);
 
 impl Memory {
-    /// Opens the database before anything is measured, so that nothing is learnt for nothing.
+    /// Opens the database. Done before anything is measured, so that a run which could not keep what it learns fails at once.
     pub(crate) fn open(path: Option<PathBuf>) -> anyhow::Result<Self> {
         let (path, on_damage) = own_database(path)?;
         Ok(Self(SqliteStore::open(&path, on_damage)?))
@@ -190,7 +214,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let value: f64 = digits.parse().map_err(|_| format!("`{text}` is not a time such as 90s or 5m"))?;
     match Duration::try_from_secs_f64(value * scale) {
         Ok(time) if !time.is_zero() && time <= Duration::from_secs(7 * 24 * 3600) => Ok(time),
-        _ => Err("it should be longer than nothing and at most a week".into()),
+        _ => Err("it must be more than zero and at most a week".into()),
     }
 }
 

@@ -12,7 +12,7 @@ use std::fmt;
 pub struct NewEntry {
     /// The nest the recipe was tried on.
     pub nest: NormalForm,
-    /// Where the nest lies among others; without it the entry is found by its hash only.
+    /// The nest's place among others; without it the entry is found by its hash only.
     pub embedding: Option<Embedding>,
     /// The recipe.
     pub recipe: RecipeText,
@@ -322,7 +322,7 @@ impl VerdictKind {
     const ALL: [VerdictKind; 4] =
         [VerdictKind::Gained, VerdictKind::Slowed, VerdictKind::Even, VerdictKind::Failed];
 
-    /// In one lower-case word.
+    /// Its name, one lower-case word.
     pub fn name(self) -> &'static str {
         match self {
             VerdictKind::Gained => "gained",
@@ -344,7 +344,7 @@ impl fmt::Display for VerdictKind {
 }
 
 impl FpPolicy {
-    /// In one lower-case word.
+    /// Its name, one lower-case word.
     pub fn name(self) -> &'static str {
         match self {
             FpPolicy::Strict => "strict",
@@ -358,7 +358,7 @@ impl FpPolicy {
 }
 
 impl Origin {
-    /// In one lower-case word.
+    /// Its name, one lower-case word.
     pub fn name(self) -> &'static str {
         match self {
             Origin::Search => "search",

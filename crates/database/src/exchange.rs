@@ -36,7 +36,7 @@ struct LineIn {
     entry: NewEntry,
 }
 
-/// What to do with lines that are no entries.
+/// What to do with lines that are not entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnBadLine {
     /// Import nothing.
@@ -54,11 +54,11 @@ pub struct Tally {
     pub replaced: u64,
     /// Entries that were there already, as good or better.
     pub kept: u64,
-    /// Lines that are no entries, in order.
+    /// Lines that are not entries, in order.
     pub bad_lines: Vec<BadLine>,
 }
 
-/// A line that is no entry.
+/// A line that is not an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BadLine {
     /// Its number, from 1.

@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a file may turn out damaged, though what was damaged is set aside.
 const MOST_ATTEMPTS: usize = 4;
 
-/// What to do with a file that is no sound database.
+/// What to do with a file that is not a sound database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDamage {
     /// Rename it, say so, and begin a new one: for the user's own file in its usual place.

@@ -1,4 +1,4 @@
-//! Where the user's own database lies.
+//! The path of the user's own database.
 
 use crate::DatabaseError;
 use std::ffi::OsString;

@@ -95,7 +95,7 @@ pub enum Change {
     Inserted,
     /// It took the place of a weaker or older one.
     Replaced,
-    /// The old one stays, counted once more.
+    /// The old one stays, and is counted once more.
     Kept,
 }
 
@@ -115,7 +115,7 @@ pub struct Filter {
     pub verdict: Option<VerdictKind>,
     /// Only entries measured under this policy.
     pub policy: Option<FpPolicy>,
-    /// Only entries measured with so many threads.
+    /// Only entries measured with this number of threads.
     pub threads: Option<u32>,
     /// Only entries of this host.
     pub host_key: Option<String>,

@@ -12,10 +12,15 @@ fn kernels() -> Vec<PathBuf> {
     let mut found: Vec<_> = std::fs::read_dir(folder)
         .expect("the corpus")
         .filter_map(|e| Some(e.ok()?.path()))
-        .filter(|p| p.extension().is_some_and(|e| e == "c"))
+        .filter(|p| p.extension().is_some_and(|e| e == "c") && !is_generated(p))
         .collect();
     found.sort();
     found
+}
+
+/// Whether `oxeye optimize` wrote it beside its input.
+fn is_generated(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(".oxeye.c")
 }
 
 /// Every span is a whole `for` statement or function, inside its function, and nests do not overlap.

@@ -1,4 +1,4 @@
-//! Which processors this process may use, and where a thread of it runs.
+//! Which processors this process may use, and where its threads run.
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -30,7 +30,7 @@ mod linux {
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{allowed_cpus, pin};
 
-/// Other systems do not tell.
+/// Not known on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn allowed_cpus() -> Option<Vec<u32>> {
     None

@@ -70,7 +70,7 @@ impl Arrays {
     }
 }
 
-/// Zeroed pages of the kind every program gets: no wish for huge pages is uttered.
+/// Zeroed pages of the default kind; huge pages are not asked for.
 struct Block {
     start: *mut f64,
     bytes: usize,

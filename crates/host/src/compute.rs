@@ -13,7 +13,7 @@ const TYPES: [FloatType; 2] = [FloatType::F32, FloatType::F64];
 /// vectors.
 const SAMPLE_S: f64 = 5e-3;
 
-/// Arithmetic on so many threads, whose rates are in 10⁹ operations per second.
+/// Arithmetic on a number of threads; its rates are in 10⁹ operations per second.
 fn timed<'a>(pool: &'a Pool, threads: u32, kernel: ArithmeticFn) -> Timed<'a> {
     // Longer than the cost of starting, short enough to be repeated.
     const ROUNDS: u64 = 64;

@@ -16,7 +16,7 @@ pub enum HostError {
         /// The cause.
         source: std::io::Error,
     },
-    /// A cached profile that is not one.
+    /// A cached file that is not a valid profile.
     #[error("the host profile {path} cannot be used: {why}; `oxeye host --refresh` makes a new one", path = .path.display())]
     Damaged {
         /// The file.
@@ -24,7 +24,7 @@ pub enum HostError {
         /// What is wrong with it.
         why: String,
     },
-    /// Not even the arrays for the smallest measurement could be had.
+    /// There was no memory for even the smallest arrays.
     #[error("cannot get {bytes} bytes of memory to measure with: {source}")]
     NoMemory {
         /// How much was asked for.

@@ -22,6 +22,10 @@
 //! under a name that ends in `.damaged` and the machine measured again. A [brief](Effort::Brief) profile has the same
 //! form, with `thorough` false; `notes` says of every figure that is missing why it is.
 //!
+//! A profile that was measured on a [noisy](Noise) machine is [provisional](HostProfile::is_provisional): its ceilings may
+//! be too low. It is measured again at the next run, nobody may conclude from it that a nest is fast enough, and
+//! what a nest exceeds is raised in the file as well ([`raise_kept`]).
+//!
 //! # How it is measured
 //!
 //! One thread a core, pinned; every thread touches its own memory first; rounds begin together behind a barrier and last
@@ -79,7 +83,7 @@ pub fn load() -> Result<Option<HostProfile>, HostError> {
 }
 
 /// The cached profile of this very machine, or a new one, which is then kept. A thorough profile is wanted where
-/// `effort` says so: a brief one is then measured again.
+/// `effort` says so: a brief one is then measured again, as is a provisional one whatever the effort.
 ///
 /// # Errors
 /// As [`measure`]. A cache that cannot be read or written is a note in the profile, not an error.
@@ -88,13 +92,36 @@ pub fn load_or_measure(
     compiler: Option<&Compiler>,
     progress: &mut dyn FnMut(Step),
 ) -> Result<HostProfile, HostError> {
-    match load() {
-        Ok(Some(profile)) if profile.thorough || effort == Effort::Brief => Ok(profile),
-        _ => measure_and_keep(effort, compiler, progress),
-    }
+    let (topology, _) = Topology::read(&Sources::this_machine());
+    let store = ProfileStore::at(cache_folder());
+    kept_or_measured(&store, &HostKey::of(&topology), effort, &mut || measure(effort, compiler, progress))
 }
 
-/// Measures this machine and keeps the profile, unless it is brief and a thorough one is there already. Notes say
+fn kept_or_measured(
+    store: &ProfileStore,
+    key: &HostKey,
+    effort: Effort,
+    measure: &mut dyn FnMut() -> Result<HostProfile, HostError>,
+) -> Result<HostProfile, HostError> {
+    let kept =
+        || store.load(key).ok().flatten().filter(|profile| profile.thorough || effort == Effort::Brief);
+    if let Some(profile) = kept().filter(|profile| !profile.is_provisional()) {
+        return Ok(profile);
+    }
+    let measured = keep(store, measure()?);
+    // Beside what was measured before, a provisional profile says more than alone.
+    Ok(if measured.is_provisional() { kept().unwrap_or(measured) } else { measured })
+}
+
+/// Raises ceilings of the cached profile by `raise`, which tells whether it did. Only a provisional profile is raised.
+///
+/// # Errors
+/// When the cache cannot be read or written.
+pub fn raise_kept(key: &HostKey, raise: &mut dyn FnMut(&mut HostProfile) -> bool) -> Result<bool, HostError> {
+    ProfileStore::at(cache_folder()).raise(key, raise)
+}
+
+/// Measures this machine and keeps the profile, unless a better one is there already ([`ProfileStore::save`]). Notes say
 /// whether a damaged file was set aside, or why the profile could not be kept.
 ///
 /// # Errors
@@ -104,13 +131,16 @@ pub fn measure_and_keep(
     compiler: Option<&Compiler>,
     progress: &mut dyn FnMut(Step),
 ) -> Result<HostProfile, HostError> {
-    let mut profile = measure(effort, compiler, progress)?;
-    match ProfileStore::at(cache_folder()).save(&profile) {
+    Ok(keep(&ProfileStore::at(cache_folder()), measure(effort, compiler, progress)?))
+}
+
+fn keep(store: &ProfileStore, mut profile: HostProfile) -> HostProfile {
+    match store.save(&profile) {
         Ok(Kept::New { set_aside: Some((path, why)), .. }) => {
             profile.notes.push(format!("an earlier profile was set aside as {}: {why}", path.display()));
         }
         Ok(_) => {}
         Err(error) => profile.notes.push(format!("this profile could not be kept: {error}")),
     }
-    Ok(profile)
+    profile
 }

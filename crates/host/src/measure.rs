@@ -128,6 +128,7 @@ fn measure_with(
         run.notes.push("threads: the system did not let them be kept on their cores".into());
     }
     let stolen_before = noise::ProcessorTimes::now();
+    let mut times = noise::work_times(&pool, plan.noise_s / 2.0);
     progress("reading arrays of growing size", 0.02);
     let (curve, swept) = run.sweep();
     progress("bandwidths of the caches", 0.20);
@@ -146,7 +147,7 @@ fn measure_with(
     progress("cost of parallel regions", 0.96);
     let fork_join_us = run.fork_join_us(compiler);
     progress("noise", 0.98);
-    let times = noise::work_times(&pool, plan.noise_s);
+    times.extend(noise::work_times(&pool, plan.noise_s / 2.0));
     let noise = noise::judge(&times, stolen_before, noise::ProcessorTimes::now());
     progress("done", 1.0);
     let notes = run.notes;

@@ -33,7 +33,7 @@ impl ProcessorTimes {
     }
 }
 
-/// Times a fixed piece of work of about a millisecond again and again for so many seconds.
+/// Times a fixed piece of work of about a millisecond repeatedly for the given seconds.
 pub(crate) fn work_times(pool: &Pool, seconds: f64) -> Vec<f64> {
     const WORK_S: f64 = 1e-3;
     let Some(kernel) = kernels::addition_chain().or_else(|| kernels::multiply_add(FloatType::F64, 0)) else {

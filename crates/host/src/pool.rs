@@ -18,7 +18,7 @@ pub(crate) struct Pool {
     pinned: bool,
 }
 
-/// One thread, which ends when there is nobody left to send it jobs.
+/// One thread, which ends when the sender of its jobs is gone.
 struct Worker {
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
@@ -101,7 +101,7 @@ impl Drop for Pool {
     }
 }
 
-/// Lets threads go on when all have come, within well under a microsecond if all of them have a processor.
+/// A barrier: releases the threads when all have arrived, within well under a microsecond if all of them have a processor.
 struct Barrier {
     n: usize,
     waiting: AtomicUsize,

@@ -48,11 +48,11 @@ pub struct HostProfile {
 /// What identifies a machine, as far as its profile stays valid.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HostKey {
-    /// Model name of the processor, without needless blanks.
+    /// Model name of the processor, with single blanks.
     pub cpu_model: String,
     /// Microcode revision as the system prints it; `unknown` where it does not.
     pub microcode: String,
-    /// Physical cores this process may use, the container's processor limit respected.
+    /// Physical cores this process may use, within the container's processor limit.
     pub cores: u32,
     /// Logical processors this process may use.
     pub threads: u32,
@@ -172,9 +172,9 @@ pub struct OperationRate {
 /// How much the times of a fixed piece of work differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// Median time of the work over its best time; 1 on a machine of one's own.
+    /// Median time of the work over its best time; 1 on an idle machine.
     pub median_slowdown: f64,
-    /// The time that nineteen of twenty rounds keep, over the best time.
+    /// The 95th percentile of the times, over the best time.
     pub p95_slowdown: f64,
     /// Processor time that a hypervisor gave to others while the profile was measured, as a fraction; `None` where
     /// the system does not tell.
@@ -268,7 +268,92 @@ impl HostProfile {
         self.key.cores
     }
 
-    /// Whether every number in it is one: JSON has no others.
+    /// Whether the machine was so noisy that the ceilings may be too low: they are lower bounds then, and that a nest
+    /// reaches one proves nothing.
+    pub fn is_provisional(&self) -> bool {
+        self.noise.noisy
+    }
+
+    /// Takes a rate that was seen, in GFLOP/s, for the peak of so many threads if it is above that.
+    pub fn raise_peak(&mut self, ty: FloatType, threads: u32, gflops: f64) -> bool {
+        let known = self.peak_gflops(ty, threads, u32::MAX);
+        if !known.is_some_and(|known| gflops.is_finite() && gflops > known.value) {
+            return false;
+        }
+        for (threads, seen) in self.rates_behind(threads, gflops, |p| p.compute.iter().map(|c| c.threads)) {
+            let of_threads = self.compute.iter_mut().filter(|p| p.ty == ty && p.threads == threads);
+            let fastest = of_threads.max_by(|a, b| a.gflops.value.total_cmp(&b.gflops.value));
+            if let Some(peak) = fastest {
+                peak.gflops.value = peak.gflops.value.max(seen);
+            }
+        }
+        true
+    }
+
+    /// Takes a rate that was seen, in GB/s, for the [ceiling](HostProfile::bandwidth) of a level and so many threads if it
+    /// is above that.
+    pub fn raise_bandwidth(&mut self, level_name: &str, threads: u32, gb_per_s: f64) -> bool {
+        let known = self.bandwidth(level_name, threads);
+        if !known.is_some_and(|known| gb_per_s.is_finite() && gb_per_s > known.value) {
+            return false;
+        }
+        let Some(idx) = self.memory_levels.iter().position(|l| l.name == level_name) else { return false };
+        let behind = self
+            .rates_behind(threads, gb_per_s, |p| p.memory_levels[idx].bandwidths.iter().map(|b| b.threads));
+        let level = &mut self.memory_levels[idx];
+        for (threads, seen) in behind {
+            let traffic = |level: &MemoryLevel, k: usize| level.traffic(&level.bandwidths[k]).value;
+            let of_threads = (0..level.bandwidths.len()).filter(|k| level.bandwidths[*k].threads == threads);
+            let fastest = of_threads.max_by(|a, b| traffic(level, *a).total_cmp(&traffic(level, *b)));
+            if let Some(k) = fastest {
+                let factor = (seen / traffic(level, k)).max(1.0);
+                level.bandwidths[k].gb_per_s.value *= factor;
+            }
+        }
+        true
+    }
+
+    /// Raises every ceiling to that of another profile of the same machine where that is higher.
+    pub(crate) fn raise_to(&mut self, other: &HostProfile) {
+        for p in &mut self.compute {
+            let same = other
+                .compute
+                .iter()
+                .find(|o| (o.ty, o.vector_bits, o.threads) == (p.ty, p.vector_bits, p.threads));
+            raise(&mut p.gflops, same.map(|o| o.gflops));
+        }
+        for r in &mut self.rates {
+            let key = |o: &OperationRate| (o.operation, o.ty, o.vector_bits);
+            let same = other.rates.iter().find(|o| key(o) == key(r));
+            raise(&mut r.gop_per_s, same.map(|o| o.gop_per_s));
+        }
+        for level in &mut self.memory_levels {
+            let Some(same) = other.memory_levels.iter().find(|o| o.name == level.name) else { continue };
+            for b in &mut level.bandwidths {
+                let key = |o: &Bandwidth| (o.kernel, o.non_temporal, o.threads);
+                let same = same.bandwidths.iter().find(|o| key(o) == key(b));
+                raise(&mut b.gb_per_s, same.map(|o| o.gb_per_s));
+            }
+        }
+    }
+
+    /// Which measured thread counts a rate of `threads` threads says something of, and what: that of so many threads if it
+    /// was measured; else one thread, from which others are modelled, and the most.
+    fn rates_behind<'a, I: Iterator<Item = u32>>(
+        &'a self,
+        threads: u32,
+        rate: f64,
+        measured: impl Fn(&'a HostProfile) -> I,
+    ) -> Vec<(u32, f64)> {
+        let most = measured(self).max().unwrap_or(threads);
+        match measured(self).any(|n| n == threads) {
+            true => vec![(threads, rate)],
+            false if threads >= most => vec![(most, rate)],
+            false => vec![(1, rate / f64::from(threads.max(1))), (most, rate)],
+        }
+    }
+
+    /// Whether every figure is finite and positive.
     pub(crate) fn is_sound(&self) -> bool {
         let figures = self
             .compute
@@ -317,7 +402,7 @@ impl StreamKernel {
         }
     }
 
-    /// In one lower-case word.
+    /// Its name, one lower-case word.
     pub fn name(self) -> &'static str {
         match self {
             StreamKernel::Load => "load",
@@ -349,7 +434,7 @@ impl FloatType {
 }
 
 impl Operation {
-    /// In one lower-case word.
+    /// Its name, one lower-case word.
     pub fn name(self) -> &'static str {
         match self {
             Operation::Div => "div",
@@ -359,7 +444,13 @@ impl Operation {
     }
 }
 
-/// The best rate with so many threads: measured if it was, else modelled between one core and all of them.
+fn raise(ceiling: &mut Quantity, other: Option<Quantity>) {
+    if let Some(other) = other.filter(|other| other.value > ceiling.value) {
+        *ceiling = other;
+    }
+}
+
+/// The best rate with a number of threads: measured if it was, else modelled between one core and all of them.
 fn at_threads<I: Iterator<Item = (u32, Quantity)>>(rates: impl Fn() -> I, threads: u32) -> Option<Quantity> {
     let best = |n: u32| {
         let with_n = rates().filter(|(t, _)| *t == n).map(|(_, figure)| figure);

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 /// When to stop taking samples.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// Time after which no lap is begun any more.
+    /// Time after which no new lap begins.
     pub(crate) share: Duration,
-    /// Laps that are run in any case.
+    /// Fewest laps.
     pub(crate) at_least: usize,
     /// Laps after which it is enough.
     pub(crate) at_most: usize,
 }
 
 impl Patience {
-    /// So many seconds, at least two laps.
+    /// The given seconds, and at least two laps.
     pub(crate) fn seconds(share: f64) -> Patience {
         Patience { share: Duration::from_secs_f64(share), at_least: 2, at_most: 400 }
     }

@@ -43,26 +43,71 @@ impl ProfileStore {
         }
     }
 
-    /// Keeps a profile and tells which one is in the file afterwards: a brief one never replaces a thorough one. A
-    /// damaged file is set aside first, and keeps its name with `.damaged` behind it.
+    /// Keeps a profile and tells which one is in the file afterwards. A provisional one never replaces one that is not, and
+    /// a brief one never a thorough one of the same standing. Of two provisional ones the ceilings are raised to
+    /// the higher of both: noise only hides them. A damaged file is set aside first, and keeps its name with `.damaged`
+    /// behind it.
     ///
     /// # Errors
     /// When the folder cannot be made or written.
     pub fn save(&self, profile: &HostProfile) -> Result<Kept, HostError> {
-        let io = |action, path: &Path| {
-            let path = path.to_path_buf();
-            move |source| HostError::Io { action, path, source }
+        let _lock = self.lock()?;
+        let (old, set_aside) = match self.load(&profile.key) {
+            Ok(old) => (old, None),
+            Err(HostError::Damaged { path, why }) => (None, Some((self.set_aside(&path)?, why))),
+            Err(_) => (None, None),
         };
+        // Lower is better.
+        let standing = |p: &HostProfile| (p.is_provisional(), !p.thorough);
+        let are_provisional = |old: &HostProfile| old.is_provisional() && profile.is_provisional();
+        match old {
+            Some(mut old) if standing(&old) < standing(profile) => {
+                if are_provisional(&old) {
+                    old.raise_to(profile);
+                    self.write(&old)?;
+                }
+                Ok(Kept::Old(Box::new(old)))
+            }
+            Some(old) if are_provisional(&old) => {
+                let mut raised = profile.clone();
+                raised.raise_to(&old);
+                Ok(Kept::New { path: self.write(&raised)?, set_aside })
+            }
+            _ => Ok(Kept::New { path: self.write(profile)?, set_aside }),
+        }
+    }
+
+    /// Changes the ceilings of a provisional profile by `raise`, which tells whether it changed any. Anything else in the
+    /// file stays. Tells the same.
+    ///
+    /// # Errors
+    /// As [`ProfileStore::load`] and [`ProfileStore::save`].
+    pub fn raise(
+        &self,
+        key: &HostKey,
+        raise: &mut dyn FnMut(&mut HostProfile) -> bool,
+    ) -> Result<bool, HostError> {
+        let _lock = self.lock()?;
+        let Some(mut profile) = self.load(key)?.filter(HostProfile::is_provisional) else {
+            return Ok(false);
+        };
+        let is_raised = raise(&mut profile);
+        if is_raised {
+            self.write(&profile)?;
+        }
+        Ok(is_raised)
+    }
+
+    /// Keeps others from writing as long as the file is open, so that nobody comes between looking and renaming.
+    fn lock(&self) -> Result<File, HostError> {
         std::fs::create_dir_all(&self.folder).map_err(io("create", &self.folder))?;
-        // Held until the end, so that nobody comes between looking and renaming.
-        let lock_path = self.folder.join(".lock");
-        let lock = File::create(&lock_path).map_err(io("create", &lock_path))?;
-        lock.lock().map_err(io("lock", &lock_path))?;
-        let set_aside = match self.load(&profile.key) {
-            Ok(Some(old)) if old.thorough && !profile.thorough => return Ok(Kept::Old(Box::new(old))),
-            Err(HostError::Damaged { path, why }) => Some((self.set_aside(&path)?, why)),
-            _ => None,
-        };
+        let path = self.folder.join(".lock");
+        let lock = File::create(&path).map_err(io("create", &path))?;
+        lock.lock().map_err(io("lock", &path))?;
+        Ok(lock)
+    }
+
+    fn write(&self, profile: &HostProfile) -> Result<PathBuf, HostError> {
         let path = self.path(&profile.key);
         let mut text = serde_json::to_string_pretty(profile)
             .map_err(|e| io("write", &path)(std::io::Error::other(e)))?;
@@ -70,7 +115,7 @@ impl ProfileStore {
         let mut file = tempfile::NamedTempFile::new_in(&self.folder).map_err(io("write in", &self.folder))?;
         file.write_all(text.as_bytes()).map_err(io("write", &path))?;
         file.persist(&path).map_err(|e| io("write", &path)(e.error))?;
-        Ok(Kept::New { path, set_aside })
+        Ok(path)
     }
 
     /// Renames a file that is no profile so that nobody takes it for one, and tells its new name.
@@ -88,6 +133,11 @@ impl ProfileStore {
     }
 }
 
+fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> HostError {
+    let path = path.to_path_buf();
+    move |source| HostError::Io { action, path, source }
+}
+
 /// What [`ProfileStore::save`] did.
 #[derive(Debug)]
 pub enum Kept {
@@ -98,7 +148,7 @@ pub enum Kept {
         /// Where a damaged file went that was there before, and what was wrong with it.
         set_aside: Option<(PathBuf, String)>,
     },
-    /// There was a thorough one, which stays.
+    /// There was a better one, which stays.
     Old(Box<HostProfile>),
 }
 

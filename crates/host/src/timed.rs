@@ -4,7 +4,7 @@ use crate::pool::{Pool, Work};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Something that so many threads do at once, each repeating it the same number of times in one go.
+/// Work that a number of threads do at once, each repeating it the same number of times.
 pub(crate) struct Timed<'a> {
     pool: &'a Pool,
     threads: usize,

@@ -129,7 +129,7 @@ impl Argument {
         Argument { name: name.into(), kind: ArgumentKind::Scalar { element }, is_scratch: false }
     }
 
-    /// The same, but for its contents after a call, which nobody reads.
+    /// The same, except that nobody reads its contents after a call.
     pub fn scratch(self) -> Argument {
         Argument { is_scratch: true, ..self }
     }

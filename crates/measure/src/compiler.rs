@@ -17,7 +17,7 @@ pub struct Compiler {
     pub args: Vec<String>,
 }
 
-/// Whose compiler it is, as far as flags are concerned.
+/// The family of compilers, as far as flags are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum CompilerFamily {

@@ -38,7 +38,7 @@ impl Default for CountingOptions {
 pub struct CountedCalls {
     /// Per call, in the order of [`Counter::ALL`].
     pub readings: Vec<CounterReading>,
-    /// The counters asked for which there is no value for.
+    /// The counters that were asked for and have no value.
     pub missing: Vec<MissingCounter>,
     /// Nanoseconds of the counted calls.
     pub call_ns: Stat,

@@ -136,7 +136,7 @@ pub enum Rejection {
         /// Its exit code.
         code: i32,
     },
-    /// An access outside an argument's bytes: a write beside it was found, or the guard page next to it was hit.
+    /// An access outside an argument's bytes: a write next to it was found, or the guard page was hit.
     #[error("accessed memory outside argument {argument}")]
     OutOfBounds {
         /// Position of the argument.

@@ -51,7 +51,7 @@ const MAX_FLUSH_BYTES: u64 = 1 << 30;
 const SHORT_NS: u64 = 20_000;
 /// Calls shorter than this are repeated within a sample.
 const SAMPLE_NS: u64 = 5_000_000;
-/// Above this, the caches hold nothing of the call before that would matter.
+/// Above this, nothing that matters of the call before is left in the caches.
 const LONG_NS: u64 = 500_000_000;
 /// Most calls without restored inputs, as results that feed on themselves grow or vanish, and then take other times.
 const MAX_IN_A_ROW: u64 = 64;

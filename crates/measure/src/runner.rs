@@ -213,7 +213,7 @@ impl Runner {
         Ok(times)
     }
 
-    /// Refuses the library if a call has written beside an argument.
+    /// Refuses the library if a call has written outside an argument.
     pub(crate) fn check_canaries(&mut self) -> Result<(), MeasureError> {
         self.send("check\n")?;
         let line = self.answer(LOAD_SECONDS)?;

@@ -26,7 +26,7 @@ pub enum SizeSource {
     Declared,
     /// The memory allocator said it; it may be a few bytes more than the program asked for.
     Allocator,
-    /// Nobody could say: no bytes were stored, and the sample cannot be replayed.
+    /// Unknown: no bytes were stored, and the sample cannot be replayed.
     Unknown,
     /// The memory of the declared size could not be read: no bytes were stored.
     Unreadable,

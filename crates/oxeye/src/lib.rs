@@ -91,7 +91,7 @@ pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};
 pub use session::{Session, interrupt};
 pub use stages::{
     BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, Measured, NestReport,
-    NestSearchReport, ProgramReport, Proposed, Report, SearchReport, TrialReport, capture, emit, measure,
-    propose, read, report, second_round,
+    NestSearchReport, ProgramReport, Proposed, Report, SearchReport, TrialReport, Unchanged, capture, emit,
+    measure, propose, read, report, second_round,
 };
 pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};

@@ -86,6 +86,10 @@ impl<'a> Session<'a> {
         match oxeye_host::load_or_measure(Effort::Brief, Some(&compiler), &mut |_| {}) {
             Ok(profile) => {
                 self.host = detect(&self.workshop.compiler, Some(&profile));
+                if profile.is_provisional() {
+                    let note = "the machine was busy while it was measured: its ceilings are lower bounds, so no candidate was left out for them, and it is measured again at the next run";
+                    self.notes.push(note.into());
+                }
                 self.host_profile = Some(profile);
             }
             Err(error) => self.notes.push(format!("the machine could not be measured: {error}")),

@@ -3,7 +3,7 @@
 use oxeye_host::{FloatType, HostProfile, Operation, Provenance, Quantity};
 use serde::{Deserialize, Serialize};
 
-/// Name of the level that is no cache.
+/// Main memory as a level.
 pub(crate) const MAIN_MEMORY: &str = "DRAM";
 
 /// One nest: what was timed, counted and modelled. Everything but the name may be missing; what is missing for a

@@ -65,6 +65,9 @@
 //! - An intensity above `W / compulsory bytes` is not shown.
 //! - A rate without a measured ceiling to check it against is not shown.
 //!
+//! A [provisional](oxeye_host::HostProfile::is_provisional) host profile proves nothing against a count: its ceilings are
+//! raised by [`raise_ceilings`] first.
+//!
 //! Every figure that is left out leaves a line in [`NestProfile::why_missing`].
 //!
 //! # What else is here
@@ -83,6 +86,7 @@ mod input;
 mod model;
 mod nest;
 mod plot;
+mod raise;
 mod report;
 mod table;
 
@@ -100,5 +104,6 @@ pub use plot::{
 };
 #[cfg(feature = "tables")]
 pub use polars_core::frame::DataFrame;
+pub use raise::raise_ceilings;
 pub use report::{Listing, NestEntry, ProgramTimes, ReportData};
 pub use table::{Cells, Column, SUMMARY, Table};

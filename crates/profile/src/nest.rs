@@ -72,7 +72,7 @@ pub struct LevelProfile {
     pub bytes: Option<Quantity>,
     /// The same per time, 10⁹ bytes per second.
     pub gb_per_s: Option<Quantity>,
-    /// The most this level was seen to serve to so many threads.
+    /// The most this level was seen to serve that many threads.
     pub ceiling_gb_per_s: Option<Quantity>,
     /// Floating-point operations per byte that it serves.
     pub intensity: Option<Quantity>,
@@ -89,7 +89,7 @@ pub struct Roof {
     pub fraction: Quantity,
 }
 
-/// What keeps a nest from being faster.
+/// What limits a nest.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Bound {

@@ -5,7 +5,7 @@ mod support;
 use oxeye_host::{FloatType, HostProfile, Operation, Provenance, Quantity};
 use oxeye_profile::{
     Bound, CacheTraffic, ExpensiveOperations, Flops, LevelBytes, NestInput, NestProfile, Run, ThreadTime,
-    levels_served, profile_nest,
+    levels_served, profile_nest, raise_ceilings,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -336,4 +336,32 @@ fn levels_are_served_by_what_lies_beyond_a_cache() {
     // A third-level cache that the sweep could not tell from memory.
     machine.memory_levels.remove(2);
     assert_eq!(served(&machine), expected(&["L1", "L2", "DRAM"]));
+}
+
+#[test]
+fn what_a_nest_reaches_raises_the_ceilings_of_a_provisional_profile() {
+    let n = 1e10;
+    let count = counted(n);
+    let nest = NestInput {
+        threads: 2,
+        max_vector_bits: 256,
+        warm_ns: Some(measured(n / 400.0, 0.01)),
+        flops: vec![Flops { ty: FloatType::F64, count }],
+        levels: vec![LevelBytes { level: "DRAM".into(), bytes: counted(0.1 * n) }],
+        ..NestInput::new(0, "fast:1")
+    };
+    let mut quiet = host();
+    assert!(!raise_ceilings(&nest, &mut quiet) && quiet == host());
+    let mut noisy = host();
+    noisy.noise.noisy = true;
+    assert!(raise_ceilings(&nest, &mut noisy));
+    assert_eq!(noisy.peak_gflops(FloatType::F64, 2, 512).map(|q| q.value), Some(400.0));
+    assert_eq!(noisy.bandwidth("DRAM", 2).map(|q| q.value.round()), Some(40.0));
+    let profile = profile_nest(&nest, &noisy);
+    assert_eq!(profile.roof_fraction.map(|q| q.value), Some(1.0), "{:?}", profile.why_missing);
+    assert!(!raise_ceilings(&nest, &mut noisy), "it is so high now");
+    // Modelled traffic is an upper bound.
+    let modelled = Quantity { provenance: Provenance::Modelled, ..counted(10.0 * n) };
+    let levels = vec![LevelBytes { level: "DRAM".into(), bytes: modelled }];
+    assert!(!raise_ceilings(&NestInput { levels, ..nest }, &mut noisy));
 }

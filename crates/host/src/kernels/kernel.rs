@@ -9,7 +9,7 @@ pub(crate) type StreamFn = unsafe fn(Triple, usize);
 /// Arithmetic on registers, a number of rounds. Unsafe because the processor must have what it was compiled for.
 #[derive(Clone, Copy)]
 pub(crate) struct ArithmeticFn {
-    /// Does so many rounds.
+    /// Does a number of rounds.
     pub(crate) run: unsafe fn(u64),
     /// Operations of a round, over all vector elements.
     pub(crate) per_round: f64,

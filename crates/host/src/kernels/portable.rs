@@ -72,7 +72,7 @@ pub(super) fn multiply_add(ty: FloatType) -> ArithmeticFn {
     ArithmeticFn { run, per_round: 64.0 }
 }
 
-/// Divisions and square roots. `Exp` is not for here.
+/// Divisions and square roots, not exponentials.
 pub(super) fn operation(operation: Operation, ty: FloatType) -> ArithmeticFn {
     let run = match (operation, ty) {
         (Operation::Div, FloatType::F32) => div_f32,

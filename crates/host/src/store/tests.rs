@@ -1,4 +1,5 @@
 use super::*;
+use crate::measure::Effort;
 use crate::profile::{Bandwidth, DaisyKeys, FloatType, MemoryLevel, Noise, PeakRate, StreamKernel};
 use crate::quantity::{Provenance, Quantity};
 use crate::topology::{Sources, Topology};
@@ -222,4 +223,97 @@ fn accessors_answer_for_thread_counts_that_were_not_measured() {
     assert_eq!(ceiling, Some(20.0), "triad with the line that is read before it is written");
     assert_eq!(profile.bandwidth("L2", 1), None);
     assert_eq!(profile.cache_bytes(2), None);
+}
+
+/// A profile of a machine that others used at the same time, every ceiling `factor` times as high as in [`profile`].
+fn noisy(thorough: bool, factor: f64) -> HostProfile {
+    let mut profile = profile(thorough);
+    profile.noise = Noise { p95_slowdown: 21.0, noisy: true, ..profile.noise };
+    profile.compute.iter_mut().for_each(|p| p.gflops.value *= factor);
+    profile.memory_levels.iter_mut().flat_map(|l| &mut l.bandwidths).for_each(|b| b.gb_per_s.value *= factor);
+    profile
+}
+
+fn peak_and_bandwidth(profile: &HostProfile) -> (f64, f64) {
+    let peak = profile.peak_gflops(FloatType::F64, 4, 512).expect("it is there").value;
+    (peak, profile.bandwidth("DRAM", 4).expect("it is there").value)
+}
+
+#[test]
+fn a_provisional_profile_never_replaces_a_believed_one() {
+    let (_folder, store) = store();
+    for believed in [profile(false), profile(true)] {
+        assert!(matches!(store.save(&believed), Ok(Kept::New { .. })));
+        for doubted in [noisy(false, 0.5), noisy(true, 0.5)] {
+            assert!(matches!(store.save(&doubted), Ok(Kept::Old(_))));
+            assert_eq!(store.load(&believed.key).expect("it is there"), Some(believed.clone()));
+        }
+    }
+    let (_folder, store) = self::store();
+    store.save(&noisy(true, 0.5)).expect("the folder is writable");
+    assert!(matches!(store.save(&profile(false)), Ok(Kept::New { .. })), "brief and quiet is better");
+    assert_eq!(store.load(&profile(false).key).expect("it is there"), Some(profile(false)));
+}
+
+#[test]
+fn of_two_provisional_profiles_the_higher_ceilings_are_kept() {
+    let (_folder, store) = store();
+    let kept = || store.load(&profile(true).key).expect("it is there").expect("it is there");
+    store.save(&noisy(false, 0.5)).expect("the folder is writable");
+    store.save(&noisy(false, 0.25)).expect("the folder is writable");
+    assert_eq!(peak_and_bandwidth(&kept()), (60.0, 20.0));
+    store.save(&noisy(true, 0.25)).expect("the folder is writable");
+    assert!(kept().thorough && peak_and_bandwidth(&kept()) == (60.0, 20.0));
+    assert!(matches!(store.save(&noisy(false, 0.75)), Ok(Kept::Old(_))));
+    assert!(kept().thorough && peak_and_bandwidth(&kept()) == (90.0, 30.0));
+}
+
+#[test]
+fn a_provisional_profile_is_measured_again() {
+    let (_folder, store) = store();
+    let key = profile(false).key;
+    let measure = |profile: HostProfile| {
+        let mut n = 0;
+        let given = crate::kept_or_measured(&store, &key, Effort::Brief, &mut || {
+            n += 1;
+            Ok(profile.clone())
+        });
+        (n, given.expect("it is measured"))
+    };
+    assert_eq!(measure(noisy(false, 0.5)).0, 1, "there is none yet");
+    let (n, given) = measure(noisy(false, 0.25));
+    assert_eq!((n, peak_and_bandwidth(&given)), (1, (60.0, 20.0)), "the best of both");
+    assert_eq!(measure(profile(false)), (1, profile(false)), "the machine is quiet now");
+    assert_eq!(measure(noisy(false, 0.5)), (0, profile(false)), "and that is kept");
+}
+
+#[test]
+fn ceilings_of_provisional_profiles_are_raised_in_the_file() {
+    let (_folder, store) = store();
+    let key = profile(false).key;
+    let mut raise =
+        |p: &mut HostProfile| p.raise_peak(FloatType::F64, 4, 100.0) | p.raise_bandwidth("DRAM", 4, 33.0);
+    assert!(!store.raise(&key, &mut raise).expect("no file is no error"));
+    store.save(&noisy(false, 0.5)).expect("the folder is writable");
+    assert!(store.raise(&key, &mut raise).expect("it is raised"));
+    let raised = store.load(&key).expect("it is there").expect("it is there");
+    assert!(peak_and_bandwidth(&raised) == (100.0, 33.0) && raised.is_provisional());
+    assert!(!store.raise(&key, &mut raise).expect("it is read"), "it is so high already");
+    store.save(&profile(false)).expect("the folder is writable");
+    assert!(!store.raise(&key, &mut |_| true).expect("it is read"));
+    assert_eq!(store.load(&key).expect("it is there"), Some(profile(false)), "a believed one stays");
+}
+
+#[test]
+fn ceilings_are_raised_for_thread_counts_that_were_not_measured() {
+    let mut profile = profile(true);
+    assert!(!profile.raise_peak(FloatType::F64, 2, 79.0) && !profile.raise_peak(FloatType::F32, 1, 1e9));
+    assert!(profile.raise_peak(FloatType::F64, 2, 90.0));
+    let peak = |p: &HostProfile, threads| p.peak_gflops(FloatType::F64, threads, 512).map(|q| q.value);
+    assert_eq!([1, 2, 4].map(|n| peak(&profile, n)), [Some(45.0), Some(90.0), Some(120.0)]);
+    assert!(profile.raise_peak(FloatType::F64, 3, 150.0));
+    assert_eq!([1, 3, 9].map(|n| peak(&profile, n)), [Some(50.0), Some(150.0), Some(150.0)]);
+    assert!(profile.raise_bandwidth("DRAM", 1, 30.0) && !profile.raise_bandwidth("L9", 1, 30.0));
+    assert_eq!(profile.bandwidth("DRAM", 1).map(|q| q.value.round()), Some(30.0), "the fastest kernel's");
+    assert!(!profile.raise_bandwidth("DRAM", 1, f64::INFINITY));
 }

@@ -15,7 +15,7 @@ pub struct ContainerLimits {
 }
 
 impl ContainerLimits {
-    /// What is left of so much available memory under the container's limit.
+    /// Available memory within the container's limit.
     pub(super) fn available(&self, bytes: Option<u64>) -> Option<u64> {
         let left = self.memory_bytes.map(|limit| limit.saturating_sub(self.memory_used_bytes.unwrap_or(0)));
         match (bytes, left) {

@@ -21,7 +21,7 @@ use files::Root;
 pub struct Topology {
     /// Instruction set, such as `x86_64`.
     pub architecture: String,
-    /// Model name of the processor, without needless blanks; `unknown` where nobody tells.
+    /// Model name of the processor, with single blanks; `unknown` where it is not reported.
     pub cpu_model: String,
     /// Vendor, family and model of the processor, such as `GenuineIntel-6-85`. On a virtual machine they need not be the
     /// truth.

@@ -41,7 +41,7 @@ pub struct ControllerEvent {
 }
 
 impl CountingMachine {
-    /// This machine, as `/proc` and `/sys` describe it. What they do not tell is left out.
+    /// This machine, as `/proc` and `/sys` describe it. What they do not report is left out.
     pub fn this() -> CountingMachine {
         CountingMachine::under(Path::new("/"))
     }

@@ -2,7 +2,7 @@
 
 use super::profile_report::SkippedNest;
 use crate::knowledge::NestDescription;
-use crate::machine::HostReport;
+use crate::machine::{HostReport, Roofs};
 use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Options, Progress};
 use crate::schedule::{Schedule, Trial, Verdict};
@@ -105,10 +105,13 @@ pub struct DescribedNest {
     pub static_embedding: Vec<f32>,
     /// Its loops and statements.
     pub nodes: Vec<NodeEmbedding>,
-    /// The encoder's guess of the seconds of one run of the normal form.
-    pub predicted_seconds: f64,
-    /// The encoder's guess of its rate, 10⁹ floating-point operations per second.
-    pub predicted_gflops: f64,
+    /// The encoder's guess of the seconds of one run of the normal form; `None` if the machine cannot be so fast.
+    pub predicted_seconds: Option<f64>,
+    /// The encoder's guess of its rate, 10⁹ floating-point operations per second; `None` if it is above the machine's peak,
+    /// or if that is not known.
+    pub predicted_gflops: Option<f64>,
+    /// Why one of these guesses is left out.
+    pub why_no_guess: Vec<String>,
 }
 
 /// A nest of the database.
@@ -116,6 +119,14 @@ pub struct DescribedNest {
 pub struct DonorExplanation {
     /// Its entry and what it is, as in reports.
     pub donor: String,
+    /// The same for people: `a stencil of 6 loops, 68 % alike`.
+    pub in_words: String,
+    /// What it computes, as in reports.
+    pub kind: &'static str,
+    /// Its loops.
+    pub n_loops: usize,
+    /// How much it is like this nest, from 0 to 1, as in reports.
+    pub likeness: Option<f64>,
     /// The entry of the greatest gain.
     pub entry: String,
     /// Hash of its normal form.
@@ -164,19 +175,24 @@ pub struct CandidateExplanation {
     pub rank: Option<usize>,
     /// The donor that speaks for it most.
     pub donor: Option<String>,
+    /// The same for people.
+    pub donor_in_words: Option<String>,
     /// Distance of that donor.
     pub distance: Option<f64>,
     /// What it gained on that donor.
     pub donor_speedup: Option<f64>,
-    /// The encoder's prediction.
+    /// The encoder's prediction; `None` if the machine cannot be so fast.
     pub predicted_speedup: Option<f64>,
     /// What donors and prediction expect together.
     pub expected_speedup: Option<f64>,
     /// What became of it, if it was tried.
     pub verdict: Option<Verdict>,
-    /// Milliseconds of one invocation, if it was measured.
+    /// Milliseconds of one invocation when it was screened: the least of a few runs, alone. Such times say which
+    /// candidates are worth more runs, and compare with each other and with `baseline_ms` only.
+    pub screened_ms: Option<f64>,
+    /// Milliseconds of one invocation, the median of runs in turns with the original, if it was among the fastest.
     pub time_ms: Option<f64>,
-    /// Original by candidate, if it was measured.
+    /// Original by candidate in those runs.
     pub speedup: Option<f64>,
     /// Why, where the verdict does not say it all.
     pub why: Option<String>,
@@ -228,7 +244,11 @@ fn explained(session: &Session<'_>, explaining: &ExplainOptions) -> Result<Expla
     };
     for (id, nest) in nests.iter().enumerate() {
         match &nest.standing {
-            Standing::Tuned => report.nests.push(explanation(&unit, id, nest, explaining.measure)),
+            Standing::Tuned => {
+                let roofs = nest.roofs(session, &unit, id);
+                let ceilings = Ceilings { roofs: roofs.as_ref(), threads: session.threads };
+                report.nests.push(explanation(&unit, id, nest, ceilings, explaining.measure));
+            }
             Standing::Short(why) | Standing::Skipped(why) => {
                 let (name, why) = (nest.place.name(&unit), why.clone());
                 report.skipped.push(SkippedNest { id, name, why });
@@ -250,14 +270,47 @@ impl ExplainReport {
     }
 }
 
-fn explanation(unit: &Unit, id: usize, nest: &TunedNest, measured: bool) -> NestExplanation {
+/// What the machine allows a nest.
+#[derive(Clone, Copy)]
+struct Ceilings<'a> {
+    roofs: Option<&'a Roofs<'a>>,
+    threads: u32,
+}
+
+impl Ceilings<'_> {
+    /// A time that no schedule with so many threads goes below, in seconds.
+    fn least_seconds(self, threads: u32) -> Option<f64> {
+        Some(self.roofs?.least_seconds(threads)?.0)
+    }
+
+    /// A rate that no schedule with so many threads goes beyond, 10⁹ operations per second.
+    fn peak_gflops(self, threads: u32) -> Option<f64> {
+        self.roofs?.peak_gflops(threads)
+    }
+}
+
+fn explanation(
+    unit: &Unit,
+    id: usize,
+    nest: &TunedNest,
+    ceilings: Ceilings<'_>,
+    measured: bool,
+) -> NestExplanation {
     let (function, _, _) = nest.place.of(unit);
     let winner = nest.winner().map(|(trial, _)| trial.schedule.name.clone());
     let (described, advice) = match nest.advice.as_deref() {
         Some((described, advice)) => (Some(described), Some(advice)),
         None => (None, None),
     };
-    let candidates = candidates(nest, advice);
+    let in_place = || Some(1e-9 * nest.calls.samples.first()?.nanoseconds? as f64);
+    let baseline = nest.baseline_seconds.or_else(in_place);
+    let most =
+        baseline.zip(ceilings.least_seconds(ceilings.threads)).map(|(baseline, least)| baseline / least);
+    let mut candidates = candidates(nest, advice);
+    for candidate in &mut candidates {
+        candidate.predicted_speedup =
+            candidate.predicted_speedup.filter(|s| most.is_none_or(|most| *s <= most));
+    }
     let refused = match advice {
         Some(advice) => advice.refused.iter().map(refusal).collect(),
         None => nest.refused.iter().map(|reason| suggestion_refused(reason)).collect(),
@@ -267,7 +320,7 @@ fn explanation(unit: &Unit, id: usize, nest: &TunedNest, measured: bool) -> Nest
         function: function.to_owned(),
         line: nest.place.span.line,
         share: nest.calls.share,
-        nest: described.map(described_nest),
+        nest: described.map(|described| described_nest(described, ceilings)),
         donors: advice.map(donors).unwrap_or_default(),
         far: advice.and_then(|advice| advice.far),
         refused,
@@ -279,8 +332,14 @@ fn explanation(unit: &Unit, id: usize, nest: &TunedNest, measured: bool) -> Nest
     }
 }
 
-fn described_nest(nest: &NestDescription) -> DescribedNest {
+fn described_nest(nest: &NestDescription, ceilings: Ceilings<'_>) -> DescribedNest {
     let stored = nest.stored();
+    let seconds = 10.0_f64.powf(nest.embedding.log_seconds.into());
+    let seconds = possible_seconds(seconds, ceilings.least_seconds(1));
+    let gflops = 10.0_f64.powf(nest.embedding.log_gflops.into());
+    let gflops = possible_gflops(gflops, ceilings.peak_gflops(1));
+    let why_no_guess =
+        [seconds.as_ref().err(), gflops.as_ref().err()].into_iter().flatten().cloned().collect();
     DescribedNest {
         hash: nest.form.hash.clone(),
         text: nest.form.text.clone(),
@@ -290,14 +349,43 @@ fn described_nest(nest: &NestDescription) -> DescribedNest {
         embedding: stored.nest,
         static_embedding: nest.embedding.nest.clone(),
         nodes: stored.nodes,
-        predicted_seconds: 10.0_f64.powf(nest.embedding.log_seconds.into()),
-        predicted_gflops: 10.0_f64.powf(nest.embedding.log_gflops.into()),
+        predicted_seconds: seconds.ok(),
+        predicted_gflops: gflops.ok(),
+        why_no_guess,
+    }
+}
+
+/// A guessed time in seconds, or why it is none.
+fn possible_seconds(guess: f64, least: Option<f64>) -> Result<f64, String> {
+    match least {
+        Some(least) if guess < least => Err(format!(
+            "the encoder's guess of the time is left out: this machine needs {:.3} ms at least",
+            1e3 * least
+        )),
+        _ => Ok(guess),
+    }
+}
+
+/// A guessed rate in 10⁹ operations per second, or why it is none.
+fn possible_gflops(guess: f64, peak: Option<f64>) -> Result<f64, String> {
+    match peak {
+        Some(peak) if guess <= peak => Ok(guess),
+        Some(peak) => Err(format!(
+            "the encoder's guess of the rate is left out: the measured peak is {peak:.0} GFLOP/s"
+        )),
+        None => {
+            Err("the encoder's guess of the rate is left out: no measured peak to check it against".into())
+        }
     }
 }
 
 fn donors(advice: &Advice) -> Vec<DonorExplanation> {
     let one = |(donor, aligned): (&Donor, &Vec<AlignedNode>)| DonorExplanation {
         donor: donor.label(),
+        in_words: donor.in_words(),
+        kind: donor.kind.name(),
+        n_loops: donor.n_loops,
+        likeness: donor.likeness,
         entry: donor.id.to_string(),
         hash: donor.hash.clone(),
         text: donor.text.clone(),
@@ -350,12 +438,12 @@ fn candidates(nest: &TunedNest, advice: Option<&Advice>) -> Vec<CandidateExplana
         let schedule = &trial.schedule;
         let position = options.iter().position(|option| option.schedule.recipe == schedule.recipe);
         let option = position.map(|position| &options[position]);
-        let (baseline, seconds) = (nest.baseline_seconds, trial.seconds());
         CandidateExplanation {
             rank: position.and_then(rank),
             verdict: Some(trial.verdict),
-            time_ms: seconds.map(|seconds| 1e3 * seconds),
-            speedup: trial.timed.map(|t| t.speedup).or_else(|| Some(baseline? / seconds?)),
+            screened_ms: trial.screened.map(|screened| 1e3 * screened.seconds),
+            time_ms: trial.timed.map(|timed| 1e3 * timed.seconds),
+            speedup: trial.timed.map(|timed| timed.speedup),
             why: trial.why.clone(),
             ..thought(option.map_or(schedule, |option| &option.schedule), option, advice)
         }
@@ -385,11 +473,13 @@ fn thought(
         steps: steps(&schedule.recipe),
         rank: None,
         donor: choice.donor,
+        donor_in_words: donor.map(Donor::in_words),
         distance: choice.distance,
         donor_speedup: donor.zip(option).and_then(|(donor, option)| option.gain_on(donor)).map(f64::exp2),
         predicted_speedup: choice.predicted.map(f64::exp2),
         expected_speedup: choice.expected.map(f64::exp2),
         verdict: None,
+        screened_ms: None,
         time_ms: None,
         speedup: None,
         why: None,
@@ -402,16 +492,16 @@ fn conclusion(candidates: &[CandidateExplanation], winner: Option<&str>, measure
         return match candidates.iter().find(|c| c.rank == Some(1)).or(candidates.first()) {
             None => "no schedule other than its own is legal and different".into(),
             Some(_) if measured => {
-                let n = candidates.iter().filter(|c| c.time_ms.is_some()).count();
+                let n = candidates.iter().filter(|c| c.screened_ms.is_some()).count();
                 format!("the nest stays as it is: none of {n} measured schedules is faster beyond noise")
             }
-            Some(first) => format!("`{}` would be tried first{}", first.name, because(first)),
+            Some(first) => format!("`{}` would be tried first: {}", first.name, because(first)),
         };
     };
     let faster =
         |c: &CandidateExplanation| c.speedup.map(|s| format!("{s:.2} times as fast as the original"));
     let mut text = format!("`{}` wins: alone it is {}", winner.name, faster(winner).unwrap_or_default());
-    text += &because(winner);
+    text += &format!("; {}", because(winner));
     let others = candidates.iter().filter(|c| c.name != winner.name && c.speedup.is_some());
     let next = others.reduce(|a, b| if b.speedup > a.speedup { b } else { a });
     if let Some(next) = next {
@@ -422,14 +512,58 @@ fn conclusion(candidates: &[CandidateExplanation], winner: Option<&str>, measure
 
 /// What spoke for a schedule before it was measured.
 fn because(candidate: &CandidateExplanation) -> String {
-    let gained = candidate.donor.as_ref().zip(candidate.donor_speedup).map(|(donor, speedup)| {
-        let distance = candidate.distance.filter(|d| *d > 0.0).map(|d| format!(" at distance {d:.2}"));
-        format!("it gained {speedup:.2}x on {donor}{}", distance.unwrap_or_default())
-    });
+    let gained = candidate.donor_in_words.as_ref().zip(candidate.donor_speedup);
+    let gained = gained.map(|(donor, speedup)| format!("it gained {speedup:.2}x on {donor}"));
     let predicted = candidate.predicted_speedup.map(|s| format!("the encoder predicted {s:.2}x"));
     let reasons: Vec<String> = gained.into_iter().chain(predicted).collect();
     match reasons.is_empty() {
-        true => "; the nest's own loops suggest it".into(),
-        false => format!("; {}", reasons.join(", and ")),
+        true => "the nest's own loops suggest it".into(),
+        false => reasons.join(", and "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(name: &str, speedup: Option<f64>) -> CandidateExplanation {
+        CandidateExplanation {
+            name: name.to_owned(),
+            templates: Vec::new(),
+            steps: Vec::new(),
+            rank: None,
+            donor: None,
+            donor_in_words: None,
+            distance: None,
+            donor_speedup: None,
+            predicted_speedup: None,
+            expected_speedup: None,
+            verdict: None,
+            screened_ms: Some(0.1),
+            time_ms: None,
+            speedup,
+            why: None,
+        }
+    }
+
+    #[test]
+    fn impossible_guesses_are_left_out() {
+        assert_eq!(possible_gflops(117.0, Some(118.0)), Ok(117.0));
+        let why = possible_gflops(404.39, Some(118.0)).expect_err("beyond the peak");
+        assert!(why.contains("118 GFLOP/s") && !why.contains("404"), "{why}");
+        assert!(possible_gflops(1.0, None).is_err());
+        assert_eq!(possible_seconds(0.2, Some(0.1)), Ok(0.2));
+        assert_eq!(possible_seconds(0.2, None), Ok(0.2));
+        assert!(possible_seconds(0.05, Some(0.1)).is_err());
+    }
+
+    #[test]
+    fn only_figures_of_one_measurement_are_compared() {
+        let mut screened = candidate("screened only", None);
+        screened.screened_ms = Some(0.01);
+        let all = [screened, candidate("tiles", Some(37.58)), candidate("strips", Some(30.0))];
+        let text = conclusion(&all, Some("tiles"), true);
+        assert!(text.contains("37.58") && text.contains("`strips`, is 30.00"), "{text}");
+        assert!(!text.contains("screened"), "{text}");
     }
 }

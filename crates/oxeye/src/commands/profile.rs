@@ -10,7 +10,7 @@ use crate::stages::{Captured, capture, read};
 use indexmap::IndexMap;
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_measure::{Counter, CountingOptions, MissingCounter, ProfileTimingOptions, Rejection, Stat};
-use oxeye_profile::{CounterValue, NestInput, NestProfile, ThreadTime, profile_nest};
+use oxeye_profile::{CounterValue, NestInput, NestProfile, ThreadTime, profile_nest, raise_ceilings};
 use std::path::Path;
 
 /// Nests that take longer are timed once, cold and warm each.
@@ -124,7 +124,12 @@ fn profile_one(
     input.threads = if is_parallel { session.threads } else { 1 };
     time(site, &mut input, &library, host, profiling)
         .map_err(|setback| setback.because(Unprofiled::NotReplayed))?;
-    Ok(profile_nest(&input, host))
+    // What a nest exceeds is raised, in the kept profile too; a cache that cannot be written keeps what it has.
+    let mut host = host.clone();
+    if raise_ceilings(&input, &mut host) {
+        let _ = oxeye_host::raise_kept(&host.key, &mut |kept| raise_ceilings(&input, kept));
+    }
+    Ok(profile_nest(&input, &host))
 }
 
 /// Times and counts the original.

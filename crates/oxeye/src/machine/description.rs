@@ -26,6 +26,8 @@ pub struct HostReport {
     pub peak_f64_gflops: Option<f64>,
     /// Whether the machine was measured with care (`oxeye host`) and not only briefly.
     pub thorough: bool,
+    /// Whether it was busy then, so that its ceilings are lower bounds and stopped nothing.
+    pub provisional: bool,
 }
 
 /// The machine as its profile and the compiler describe it. Assumed sizes stand in for what is not known.
@@ -44,6 +46,7 @@ pub(crate) fn detect(compiler: &Compiler, profile: Option<&HostProfile>) -> Host
         peak_f64_gflops: profile
             .and_then(|p| Some(p.peak_gflops(FloatType::F64, all_cores(p), u32::MAX)?.value)),
         thorough: profile.is_some_and(|p| p.thorough),
+        provisional: profile.is_some_and(HostProfile::is_provisional),
     }
 }
 

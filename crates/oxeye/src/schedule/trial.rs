@@ -112,11 +112,6 @@ impl Trial {
         self.verdict == Verdict::NotTried && self.proved.is_some()
     }
 
-    /// Seconds of one invocation: as compared with the original, else as screened.
-    pub(crate) fn seconds(&self) -> Option<f64> {
-        self.timed.map(|timed| timed.seconds).or(self.screened.map(|screened| screened.seconds))
-    }
-
     /// Ends it without a time.
     pub(crate) fn reject(&mut self, verdict: Verdict, why: String) {
         (self.verdict, self.why) = (verdict, Some(why));

@@ -15,6 +15,7 @@ mod report;
 mod search_report;
 mod second_round;
 mod synthetic_inputs;
+mod unchanged;
 
 pub use capture::{Captured, capture};
 pub use emit::{Emitted, emit};
@@ -30,3 +31,4 @@ pub use report::{
 };
 pub use search_report::{ComparedMethod, NestSearchReport, SearchReport};
 pub use second_round::second_round;
+pub use unchanged::Unchanged;

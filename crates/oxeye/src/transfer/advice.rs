@@ -120,7 +120,7 @@ impl Adviser<'_> {
         let mut ideas = Ideas { ideas: Vec::new(), refused };
         for (donor, aligned) in donors.iter().zip(aligned) {
             for trial in donor.trials.iter().filter(|trial| trial.log_gain > LEAST_GAIN) {
-                let helped = Some(format!("gained {:.2}x on {}", trial.log_gain.exp2(), donor.label()));
+                let helped = Some(format!("gained {:.2}x on {}", trial.log_gain.exp2(), donor.in_words()));
                 let steps = match &trial.recipe {
                     Ok(StoredRecipe { template: Some(template), .. }) => {
                         ideas.add_template(template, &mut made, helped);

@@ -4,8 +4,10 @@ use crate::knowledge::{NestDescription, UnreadableRecipe, hand_made_of, static_v
 use crate::parallel;
 use crate::random::Rng;
 use crate::request::DonorSearch;
+use oxeye_analysis::NestKind;
 use oxeye_database::{Context, DatabaseError, Entry, EntryId, Filter, NodeEmbedding, RecipeStore, Verdict};
 use oxeye_embed::HostVector;
+use oxeye_ir::Program;
 use oxeye_transform::StoredRecipe;
 use std::collections::BTreeSet;
 
@@ -27,6 +29,13 @@ pub struct Donor {
     pub distance: Option<f64>,
     /// Whether it has the same normal form.
     pub exact: bool,
+    /// How much it is like this nest, from 0 to 1: the cosine of the angle between the embeddings, 0 for an obtuse one.
+    /// `None` if donors were not found by embeddings.
+    pub likeness: Option<f64>,
+    /// What it computes.
+    pub kind: NestKind,
+    /// Its loops.
+    pub n_loops: usize,
     /// Where it lies, if its vectors are of the space that was asked for: with its profile, if it has one.
     pub vector: Vec<f32>,
     /// Its loops and statements as vectors of that space.
@@ -81,10 +90,13 @@ impl DonorFinder<'_> {
             }
             DonorSearch::HandMade => self.hand_made(nest)?,
         };
+        let is_embedded = matches!(how, DonorSearch::Embedding | DonorSearch::Static);
         let mut donors = Vec::new();
         donors.extend(self.donor(own, Some(0.0), true, nest)?);
         for (hash, distance) in near {
-            donors.extend(self.donor(&hash, Some(distance), false, nest)?);
+            let likeness = is_embedded.then(|| (1.0 - distance * distance / 2.0).max(0.0));
+            let donor = self.donor(&hash, Some(distance), false, nest)?;
+            donors.extend(donor.map(|donor| Donor { likeness, ..donor }));
         }
         Ok(donors)
     }
@@ -175,7 +187,10 @@ impl DonorFinder<'_> {
         // Stable: of equal gains the one from more similar circumstances comes first.
         trials.sort_by(|a, b| b.log_gain.total_cmp(&a.log_gain));
         let id = trials.first().map_or(entries[0].id, |trial| trial.id);
-        Ok(Some(Donor { id, hash: hash.to_owned(), text, distance, exact, vector, nodes, trials }))
+        let (kind, n_loops) = described(&text);
+        let likeness = exact.then_some(1.0);
+        let hash = hash.to_owned();
+        Ok(Some(Donor { id, hash, text, distance, exact, likeness, kind, n_loops, vector, nodes, trials }))
     }
 
     fn trial(&self, entry: &Entry) -> DonorTrial {
@@ -210,7 +225,31 @@ impl DonorFinder<'_> {
     }
 }
 
+/// What a stored normal form computes, and with how many loops.
+fn described(text: &str) -> (NestKind, usize) {
+    let program = Program::parse(text).ok();
+    let nest = program.as_ref().and_then(|program| program.nests.values().next());
+    nest.map_or((NestKind::Other, 0), |nest| (NestKind::of(nest), nest.loops().len()))
+}
+
+/// What a nest is, for people: `a stencil of 6 loops, 68 % alike`, or `the same nest`.
+pub(crate) fn in_words(kind: &str, n_loops: usize, likeness: Option<f64>, exact: bool) -> String {
+    if exact {
+        return "the same nest".into();
+    }
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let plural = if n_loops == 1 { "" } else { "s" };
+    // Near is not the same: no figure is rounded up to all of it.
+    let alike = likeness.map(|likeness| format!(", {:.0} % alike", (100.0 * likeness).floor().min(99.0)));
+    format!("{article} {kind} of {n_loops} loop{plural}{}", alike.unwrap_or_default())
+}
+
 impl Donor {
+    /// The same for people: `a stencil of 6 loops, 68 % alike`.
+    pub fn in_words(&self) -> String {
+        in_words(self.kind.name(), self.n_loops, self.likeness, self.exact)
+    }
+
     /// What it is, in a few words: `s12, 3 loops, 1 statement`.
     pub fn label(&self) -> String {
         if self.exact {

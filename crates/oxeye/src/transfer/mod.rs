@@ -18,4 +18,5 @@ mod tests;
 pub use advice::{Advice, AdvisedOption, AdvisedRefusal};
 pub use align::AlignedNode;
 pub(crate) use ask::{Asked, advice};
+pub(crate) use donors::in_words;
 pub use donors::{Donor, DonorTrial};

@@ -92,7 +92,9 @@ fn load(folder: &Path) -> Result<Vec<Kernel>> {
     let mut kernels = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "c") {
+        // What `oxeye optimize` wrote beside its input is none of the corpus.
+        let is_generated = path.to_string_lossy().ends_with(".oxeye.c");
+        if !is_generated && path.extension().is_some_and(|extension| extension == "c") {
             let text =
                 fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -135,6 +137,16 @@ mod tests {
         assert_eq!(kernel.sizes(), [("NI".into(), 1000), ("NJ".into(), 1100), ("NK".into(), 1200)]);
         assert_eq!(kernel.shrunk(20), ["-DNI=50", "-DNJ=55", "-DNK=60"]);
         assert!(kernel.shrunk(1).is_empty());
+    }
+
+    #[test]
+    fn tuned_files_are_no_kernels() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["gemm.c", "gemm.oxeye.c", "gemm.txt"] {
+            fs::write(folder.path().join(name), "int main(void) { return 0; }").expect("a file");
+        }
+        let names: Vec<_> = load(folder.path()).expect("it loads").into_iter().map(|k| k.name).collect();
+        assert_eq!(names, ["gemm"]);
     }
 
     #[test]

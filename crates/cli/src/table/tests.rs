@@ -1,0 +1,234 @@
+use super::*;
+use oxeye::{BuildReport, DiagnosticReport, FpReport, HostReport, ProgramReport, RecipeFile};
+
+#[test]
+fn times_have_three_digits() {
+    let shown: Vec<_> = [12_345.0, 123.4, 1.234, 0.0123].into_iter().map(time).collect();
+    assert_eq!(shown, ["12.3 s", "123 ms", "1.23 ms", "12.3 us"]);
+}
+
+#[test]
+fn shares_never_round_to_nothing() {
+    assert_eq!([0.0, 0.001, 0.034, 0.999].map(percent), ["0 %", "<1 %", "3 %", "100 %"]);
+}
+
+fn report(nests: Vec<NestReport>) -> Report {
+    Report {
+        schema: oxeye::REPORT_SCHEMA,
+        input: "solver.c".into(),
+        output: "solver.oxeye.c".into(),
+        changed: true,
+        host: HostReport {
+            cpu: None,
+            cores: 2,
+            l1_bytes: 48 << 10,
+            l2_bytes: 2 << 20,
+            l3_bytes: 32 << 20,
+            vector_bytes: 64,
+            dram_gb_per_s: None,
+            peak_f64_gflops: None,
+            thorough: true,
+            provisional: false,
+        },
+        host_profile: None,
+        build: BuildReport {
+            compiler: "gcc".into(),
+            version: None,
+            args: vec!["-O3".into()],
+            added: vec!["-fopenmp".into()],
+            assumed: false,
+        },
+        fp: FpReport { reassociate: true, source: "flags", used: true, max_rel_error: Some(1.1e-14) },
+        threads: 2,
+        seconds: 31.0,
+        budget_seconds: 60.0,
+        program_seconds: 3.0,
+        trials: 5,
+        program: ProgramReport {
+            baseline_ms: Some(389.0),
+            optimized_ms: Some(36.7),
+            speedup: Some(10.62),
+            verified: true,
+            ..ProgramReport::default()
+        },
+        nests,
+        diagnostics: Vec::new(),
+        recipes: RecipeFile {
+            schema: oxeye::RECIPE_SCHEMA.into(),
+            compiler: oxeye::Compiler::default(),
+            threads: 2,
+            reassociate: true,
+            no_alias: false,
+            nests: Vec::new(),
+        },
+        search: None,
+        notes: Vec::new(),
+    }
+}
+
+/// A nest that stays for a reason.
+fn nest(id: usize, line: u32, function: &str, share: f64, unchanged: Unchanged) -> NestReport {
+    NestReport {
+        id,
+        function: function.into(),
+        line,
+        share: Some(share),
+        invocations: Some(1),
+        baseline_ms: Some(400.0 * share),
+        optimized_ms: Some(400.0 * share),
+        speedup: Some(1.0),
+        speedup_interval: None,
+        samples: 0,
+        spread: None,
+        verified: false,
+        max_rel_error: None,
+        recipe: None,
+        steps: Vec::new(),
+        code: None,
+        reassociated: false,
+        donor: None,
+        distance: None,
+        donor_kind: None,
+        donor_loops: None,
+        likeness: None,
+        bound: Some("DRAM bandwidth".into()),
+        roof_fraction: Some(0.83),
+        profile_before: None,
+        profile_after: None,
+        refused: vec!["contract: S0 does not sum up products".into()],
+        trials: Vec::new(),
+        unchanged: Some(unchanged),
+        note: None,
+    }
+}
+
+fn rewritten(nest: NestReport, speedup: f64, recipe: &str, donor: (&'static str, usize, f64)) -> NestReport {
+    NestReport {
+        optimized_ms: nest.baseline_ms.map(|ms| ms / speedup),
+        speedup: Some(speedup),
+        verified: true,
+        recipe: Some(recipe.into()),
+        steps: vec!["interchange L0 L1".into(), "parallelize L1".into()],
+        donor: Some("s4210, 3 loops, 1 statement".into()),
+        distance: Some(0.8),
+        donor_kind: Some(donor.0),
+        donor_loops: Some(donor.1),
+        likeness: Some(donor.2),
+        unchanged: None,
+        ..nest
+    }
+}
+
+/// Reports of programs with one nest, ten, and sixty.
+fn of_sizes() -> [Report; 3] {
+    let gemm = |roof| NestReport {
+        roof_fraction: Some(roof),
+        bound: Some("f64 peak".into()),
+        ..rewritten(
+            nest(0, 31, "kernel_gemm", 0.93, Unchanged::NothingFaster),
+            16.6,
+            "contract",
+            ("matrix product", 3, 0.923),
+        )
+    };
+    let left_out = |nest: NestReport, note: &str| NestReport { note: Some(note.into()), ..nest };
+    let mut ten = vec![gemm(0.03)];
+    let stencil = nest(1, 44, "relax_with_a_very_long_name_of_its_own", 0.04, Unchanged::NothingFaster);
+    ten.push(rewritten(stencil, 3.4, "time tiles of a sweep in rows on a wavefront", ("stencil", 6, 0.68)));
+    ten.extend([50, 61, 75].map(|line| nest(2, line, "residual", 0.005, Unchanged::NothingFaster)));
+    ten.push(nest(5, 88, "scale", 0.004, Unchanged::AtRoof));
+    ten.push(left_out(
+        NestReport {
+            baseline_ms: None,
+            roof_fraction: None,
+            ..nest(6, 93, "debug", 0.0, Unchanged::LeftOut)
+        },
+        "the program never gets here",
+    ));
+    ten.extend([101, 107, 112].map(|line| nest(7, line, "init", 0.0008, Unchanged::TooShort)));
+    let mut sixty = vec![gemm(0.64)];
+    sixty.extend((1..10).map(|k| nest(k, 40 + 7 * k as u32, "sweep", 0.006, Unchanged::NoLegalSchedule)));
+    sixty.extend((10..60).map(|k| nest(k, 100 + 9 * k as u32, "setup", 0.0002, Unchanged::TooShort)));
+    let message = |line| DiagnosticReport {
+        function: Some("setup".into()),
+        line: Some(line),
+        message: "a loop with `goto` is not analysed".into(),
+        help: None,
+    };
+    let mut sixty = report(sixty);
+    sixty.diagnostics = [700, 712].map(message).into();
+    sixty.notes = vec!["line 47: dropped, since the whole program does not gain from it (0.99x), however fast it was when it was timed alone".into()];
+    [report(vec![gemm(0.78)]), report(ten), sixty]
+}
+
+fn command(function: Option<&str>) -> Option<String> {
+    let function = function.map(|name| format!(" -f {name}")).unwrap_or_default();
+    Some(format!("oxeye search solver.c --budget 5m{function} -- gcc -O3 -march=native -ffast-math -lm"))
+}
+
+fn shown(report: &Report, width: usize, verbose: bool) -> String {
+    render(report, View { width, colour: false, verbose }, &command)
+}
+
+#[test]
+fn one_line_a_nest_at_any_width() {
+    for report in of_sizes() {
+        let n_listed = report.nests.iter().filter(|nest| is_listed(nest)).count();
+        for width in [80, 120, 200] {
+            let text = shown(&report, width, false);
+            let rules: Vec<usize> =
+                text.lines().enumerate().filter(|(_, line)| line.starts_with('─')).map(|(k, _)| k).collect();
+            assert_eq!(rules, [0, 2, n_listed + 3], "{text}");
+            let is_command = |line: &str| line.starts_with("  oxeye search");
+            for line in text.lines().filter(|line| !is_command(line)) {
+                assert!(measure_text_width(line) <= width, "{width}: {line}");
+            }
+            assert!(!text.contains("s4210"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn tables_of_one_ten_and_sixty_nests() {
+    for (report, n) in of_sizes().iter().zip([1, 10, 60]) {
+        for width in [80, 120, 200] {
+            insta::assert_snapshot!(format!("{n}_nests_{width}_columns"), shown(report, width, false));
+        }
+    }
+}
+
+#[test]
+fn everything_of_every_nest() {
+    insta::assert_snapshot!(shown(&of_sizes()[1], 100, true));
+}
+
+#[test]
+fn colours_change_no_letter() {
+    let report = &of_sizes()[1];
+    let coloured = render(report, View { width: 80, colour: true, verbose: false }, &command);
+    assert!(coloured.contains("\u{1b}["));
+    assert_eq!(console::strip_ansi_codes(&coloured), shown(report, 80, false));
+}
+
+#[test]
+fn what_was_left_is_told_unless_it_was_searched() {
+    let [one, ten, _] = of_sizes();
+    assert!(!shown(&one, 80, false).contains("oxeye search"), "78 % of a roof is enough");
+    let text = shown(&ten, 80, false);
+    assert!(
+        text.contains("line 31 reaches 3 % of its roof; to search further:\n  oxeye search solver.c"),
+        "{text}"
+    );
+    assert!(!text.contains(" -f "), "another function was rewritten too: {text}");
+    let nests = vec![ten.nests[0].clone()];
+    assert!(shown(&Report { nests: nests.clone(), ..ten.clone() }, 80, false).contains(" -f kernel_gemm "));
+    let search = Some(oxeye::SearchReport { seed: 1, log: None, nests: Vec::new() });
+    assert!(!shown(&Report { nests, search, ..ten }, 80, false).contains("oxeye search"));
+}
+
+#[test]
+fn shares_of_provisional_roofs_are_upper_bounds() {
+    let [mut one, ..] = of_sizes();
+    one.host.provisional = true;
+    assert!(shown(&one, 80, false).contains("  ≤78 %  contract"));
+}

@@ -1,0 +1,75 @@
+//! Why nests stay as they are, in so few reasons that many nests have the same.
+
+use crate::machine::ENOUGH_PERCENT;
+use crate::nest::{Standing, TunedNest};
+use crate::schedule::Verdict;
+use oxeye_profile::Bound;
+use serde::Serialize;
+
+/// Why a nest stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unchanged {
+    /// Other nests take nearly all of the program's time.
+    TooShort,
+    /// It is not tuned for another reason, which the note has.
+    LeftOut,
+    /// No other schedule could be proved legal.
+    NoLegalSchedule,
+    /// The original does not run outside of its function; the note has why.
+    NotReplayable,
+    /// It is as fast as the machine allows.
+    AtRoof,
+    /// The budget was spent before anything could be tried.
+    NothingTried,
+    /// All that was tried failed, or was wrong.
+    AllFailed,
+    /// All that was tried is slower, or not faster beyond noise.
+    NothingFaster,
+    /// What was faster alone does not make the program faster, or changes what it prints.
+    Dropped,
+}
+
+impl Unchanged {
+    /// The reason of one nest; `None` if it is rewritten.
+    pub(crate) fn of(nest: &TunedNest) -> Option<Unchanged> {
+        if nest.winner.is_some() {
+            return None;
+        }
+        let any = |wanted: &[Verdict]| nest.trials.iter().any(|trial| wanted.contains(&trial.verdict));
+        let is_at_roof = nest.before.as_ref().is_some_and(|profile| {
+            let is_roof = !matches!(profile.bound, Bound::Overhead | Bound::Unknown);
+            let left = profile.roof_fraction.map_or(1.0, |fraction| 1.0 - fraction.value);
+            is_roof && 100.0 * left <= f64::from(ENOUGH_PERCENT)
+        });
+        Some(match () {
+            () if matches!(nest.standing, Standing::Short(_)) => Unchanged::TooShort,
+            () if matches!(nest.standing, Standing::Skipped(_)) => Unchanged::LeftOut,
+            () if any(&[Verdict::Dropped]) => Unchanged::Dropped,
+            () if nest.trials.iter().all(|t| matches!(t.verdict, Verdict::Refused | Verdict::Duplicate)) => {
+                Unchanged::NoLegalSchedule
+            }
+            () if nest.baseline_seconds.is_none() => Unchanged::NotReplayable,
+            () if is_at_roof => Unchanged::AtRoof,
+            () if any(&[Verdict::Slower, Verdict::TooSlow]) => Unchanged::NothingFaster,
+            () if any(&[Verdict::WrongResult, Verdict::Crashed, Verdict::DoesNotCompile]) => {
+                Unchanged::AllFailed
+            }
+            () => Unchanged::NothingTried,
+        })
+    }
+
+    /// The reason in a short sentence without a subject or a period; `None` where only the nest's note has it.
+    pub fn words(self) -> Option<&'static str> {
+        Some(match self {
+            Unchanged::TooShort => "too short to matter",
+            Unchanged::LeftOut | Unchanged::NotReplayable => return None,
+            Unchanged::NoLegalSchedule => "no other schedule could be proved legal",
+            Unchanged::AtRoof => "already as fast as this machine allows",
+            Unchanged::NothingTried => "the budget was spent before a candidate could be tried",
+            Unchanged::AllFailed => "every candidate failed",
+            Unchanged::NothingFaster => "no candidate was faster",
+            Unchanged::Dropped => "faster alone, but not in the whole program",
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! Ceilings that a nest proves to be too low.
+
+use crate::figures::{count, positive};
+use crate::input::NestInput;
+use oxeye_host::{HostProfile, Provenance};
+
+/// Raises the ceilings of a [provisional](HostProfile::is_provisional) profile to what a nest reached, and tells whether
+/// there were any to raise: peaks by its counted operations, bandwidths by traffic that was counted or measured, over
+/// its time. Modelled traffic is an upper bound and proves nothing. A profile that is not provisional stays: there, such a
+/// nest has a wrong count.
+pub fn raise_ceilings(input: &NestInput, host: &mut HostProfile) -> bool {
+    let Some(time) = positive(input.warm_ns).or_else(|| positive(input.cold_ns)) else { return false };
+    if !host.is_provisional() {
+        return false;
+    }
+    let mut is_raised = false;
+    // Types share the processor's units: only a nest of one type says what the peak of it is.
+    if let [flops] = input.flops.as_slice()
+        && let Some(n) = count(Some(flops.count))
+    {
+        is_raised |= host.raise_peak(flops.ty, input.threads.max(1), n.value / time.value);
+    }
+    for level in &input.levels {
+        let is_exact = matches!(level.bytes.provenance, Provenance::Counted | Provenance::Measured);
+        if let Some(bytes) = count(Some(level.bytes)).filter(|_| is_exact) {
+            is_raised |= host.raise_bandwidth(&level.level, input.threads.max(1), bytes.value / time.value);
+        }
+    }
+    is_raised
+}
