@@ -12,6 +12,7 @@ use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
 use oxeye_measure::Sample;
 use oxeye_profile::{NestInput, NestProfile};
+use oxeye_transform::RefusedSuggestion;
 use std::path::PathBuf;
 
 /// A file that is being tuned.
@@ -47,8 +48,8 @@ pub struct TunedNest {
     pub trials: Vec<Trial>,
     /// How many of them to try; the others are for when none of these is faster.
     pub n_first: usize,
-    /// What was found impossible, in words.
-    pub refused: Vec<String>,
+    /// What was found impossible.
+    pub refused: Vec<RefusedSuggestion>,
     /// What the nest is known by, and what donors and the encoder advised.
     pub advice: Option<Box<(NestDescription, Advice)>>,
     /// Seconds of one invocation of the original on the first sample.

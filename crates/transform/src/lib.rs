@@ -77,4 +77,6 @@ pub use steps::argument::{Kind, Renaming};
 pub use steps::registry::{Parameter, TransformationInfo, Variation};
 pub use steps::reorder::{Dimension, StatementSchedule};
 pub use steps::{TRANSFORMATIONS, Transformation};
-pub use templates::{Machine, STORED_RECIPE_FORMAT, StoredRecipe, Suggestion, Suggestions, suggest};
+pub use templates::{
+    Machine, RefusedSuggestion, STORED_RECIPE_FORMAT, StoredRecipe, Suggestion, Suggestions, suggest,
+};

@@ -11,7 +11,7 @@ use crate::stages::{capture, measure, propose, read, second_round};
 use crate::transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};
 use oxeye_database::{EmbeddingSpace, NodeEmbedding};
 use oxeye_frontend::Unit;
-use oxeye_transform::Recipe;
+use oxeye_transform::{Recipe, RefusedSuggestion};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -313,7 +313,7 @@ fn explanation(
     }
     let refused = match advice {
         Some(advice) => advice.refused.iter().map(refusal).collect(),
-        None => nest.refused.iter().map(|reason| suggestion_refused(reason)).collect(),
+        None => nest.refused.iter().map(suggestion_refused).collect(),
     };
     NestExplanation {
         id,
@@ -423,10 +423,9 @@ fn refusal(refusal: &AdvisedRefusal) -> RefusalExplanation {
     }
 }
 
-/// A sentence of the form `name: reason`.
-fn suggestion_refused(sentence: &str) -> RefusalExplanation {
-    let (name, reason) = sentence.split_once(": ").unwrap_or(("", sentence));
-    RefusalExplanation { name: name.into(), reason: reason.into(), helped: None, steps: Vec::new() }
+fn suggestion_refused(refused: &RefusedSuggestion) -> RefusalExplanation {
+    let RefusedSuggestion { name, reason } = refused.clone();
+    RefusalExplanation { name, reason, helped: None, steps: Vec::new() }
 }
 
 /// What was or would be tried, in its order, then what was not chosen.

@@ -117,7 +117,9 @@ fn crossed(a: Template, b: Template, rng: &mut Rng) -> Template {
             tile: rng.flip(a.tile, b.tile),
             jam: rng.flip(a.jam, b.jam),
         }),
-        (Strategy::Contract(a), Strategy::Contract(b)) => Strategy::Contract(crossed_blocks(a, b, rng)),
+        (Strategy::PackedContraction(a), Strategy::PackedContraction(b)) => {
+            Strategy::PackedContraction(crossed_blocks(a, b, rng))
+        }
         (Strategy::Factor { steps: n, blocks: a }, Strategy::Factor { steps: m, blocks: b }) => {
             Strategy::Factor { steps: rng.flip(n, m), blocks: crossed_blocks(a, b, rng) }
         }

@@ -14,6 +14,7 @@ use crate::session::Session;
 use crate::stages::measure::{Bench, ReplaySite, conclude, select};
 use crate::stages::{Captured, Measured, NestSearchReport, SearchReport};
 use oxeye_frontend::Unit;
+use oxeye_transform::RefusedSuggestion;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -273,11 +274,12 @@ fn timing_reserve(share: Option<f64>, time: Duration) -> Duration {
 }
 
 /// Why schedules were refused, each reason once.
-fn reasons(state: &State) -> Vec<String> {
+fn reasons(state: &State) -> Vec<RefusedSuggestion> {
     let refused = state.tried.iter().filter(|t| t.found.outcome == Outcome::Refused);
-    let mut reasons: Vec<String> =
-        refused.map(|t| format!("{}: {}", t.name, t.found.why.as_deref().unwrap_or_default())).collect();
-    reasons.sort();
+    let mut reasons: Vec<RefusedSuggestion> = refused
+        .map(|t| RefusedSuggestion::new(&t.name, t.found.why.as_deref().unwrap_or_default()))
+        .collect();
+    reasons.sort_by_key(ToString::to_string);
     reasons.dedup();
     reasons.truncate(MOST_REASONS);
     reasons

@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::transfer::{Advice, AdvisedOption, Asked, advice};
 use indexmap::IndexMap;
 use oxeye_frontend::Unit;
-use oxeye_transform::{Recipe, Suggestion, Suggestions, suggest};
+use oxeye_transform::{Recipe, RefusedSuggestion, Suggestion, Suggestions, suggest};
 use std::sync::Arc;
 
 /// A file whose nests have schedules to try.
@@ -28,7 +28,7 @@ pub(crate) struct Proposal {
     /// How many of them to try; the others are for when none of these is faster.
     pub(crate) n_first: usize,
     /// What was found impossible, in words.
-    pub(crate) refused: Vec<String>,
+    pub(crate) refused: Vec<RefusedSuggestion>,
     /// Where the schedules come from, if there is something to say.
     pub(crate) note: Option<String>,
     /// What the nest is known by, and what was advised.
@@ -60,7 +60,10 @@ pub(crate) fn proposal(
 ) -> Result<Proposal, Error> {
     let suggested = match suggestions(session, unit, nest) {
         Ok(suggested) => suggested,
-        Err(bug) => return Ok(Proposal { refused: vec![bug.to_string()], ..Proposal::default() }),
+        Err(bug) => {
+            let refused = vec![RefusedSuggestion::new("", bug)];
+            return Ok(Proposal { refused, ..Proposal::default() });
+        }
     };
     if session.known.recipes.is_none() || how == DonorSearch::None {
         return Ok(own_suggestions(session, unit, nest, suggested));
@@ -119,9 +122,9 @@ fn own_suggestions(
         .collect();
     for trial in trials.iter().filter(|trial| trial.proved.is_none()) {
         let reason = trial.why.as_deref().unwrap_or_default();
-        let sentence = format!("{}: {reason}", trial.schedule.name);
-        if !refused.contains(&sentence) {
-            refused.push(sentence);
+        let told = RefusedSuggestion::new(&trial.schedule.name, reason);
+        if !refused.contains(&told) {
+            refused.push(told);
         }
     }
     Trial::mark_duplicates(&mut trials);
@@ -150,7 +153,8 @@ fn advised(advice: &mut Advice, suggested: Suggestions) -> Proposal {
     for refusal in told {
         by_reason.entry(&refusal.reason).or_default().push(refusal.what());
     }
-    refused.extend(by_reason.into_iter().map(|(reason, what)| format!("{}: {reason}", what.join(", "))));
+    let told = by_reason.into_iter().map(|(reason, what)| RefusedSuggestion::new(what.join(", "), reason));
+    refused.extend(told);
     Proposal { trials, n_first: advice.chosen.len(), refused, ..Proposal::default() }
 }
 

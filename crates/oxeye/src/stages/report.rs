@@ -359,7 +359,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         roof_fraction: profile.and_then(|p| Some(p.roof_fraction?.value)),
         profile_before: nest.before.clone(),
         profile_after: nest.after.clone().filter(|_| chosen.is_some()),
-        refused: nest.refused.clone(),
+        refused: nest.refused.iter().map(ToString::to_string).collect(),
         trials: nest.trials.iter().map(trial_report).collect(),
         unchanged: Unchanged::of(nest),
         note: nest.standing.reason().map(str::to_owned).or_else(|| nest.note.clone()),

@@ -1,6 +1,7 @@
 //! Affine expressions as text: `2*L1-P0+3`.
 
 use super::names::Names;
+use super::words::Unreadable;
 use crate::steps::argument::Kind;
 use oxeye_ir::{Affine, SymId, Var};
 
@@ -28,8 +29,8 @@ pub(super) fn print(e: &Affine, names: &Names) -> String {
 }
 
 /// Reads an expression without spaces.
-pub(super) fn read(text: &str, names: &mut Names) -> Result<Affine, String> {
-    let bad = || format!("`{text}` is not {}", Kind::Expression.noun());
+pub(super) fn read(text: &str, names: &mut Names) -> Result<Affine, Unreadable> {
+    let bad = || Unreadable::from(format!("`{text}` is not {}", Kind::Expression.noun()));
     let mut sum = Affine::default();
     let mut rest = text;
     while !rest.is_empty() {

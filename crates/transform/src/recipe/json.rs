@@ -3,6 +3,7 @@
 use super::affine;
 use super::names::Names;
 use super::text::{self, RecipeError, absent, print_schedule, read_word};
+use super::words::Unreadable;
 use crate::steps::Transformation;
 use crate::steps::argument::{Argument, Kind};
 use oxeye_ir::{Affine, LoopId, Var};
@@ -28,11 +29,12 @@ impl<'de> Deserialize<'de> for Transformation {
 pub(super) fn read_step(value: &Value, names: &mut Names) -> Result<Transformation, RecipeError> {
     match value {
         Value::String(text) => text::read_step(text, names),
-        _ => step(value, names).map_err(|reason| RecipeError { step: value.to_string(), reason }),
+        _ => step(value, names)
+            .map_err(|reason| RecipeError { step: value.to_string(), reason: reason.to_string() }),
     }
 }
 
-fn step(value: &Value, names: &mut Names) -> Result<Transformation, String> {
+fn step(value: &Value, names: &mut Names) -> Result<Transformation, Unreadable> {
     let Value::Object(fields) = value else { return Err("a step is an object or a text".into()) };
     let Some(name) = fields.get("step").and_then(Value::as_str) else {
         return Err("`step`, the name of a transformation, is missing".into());
@@ -41,24 +43,25 @@ fn step(value: &Value, names: &mut Names) -> Result<Transformation, String> {
     let is_known = |key: &str| info.parameters.iter().any(|p| p.name == key || p.alias == key);
     if let Some(key) = fields.keys().find(|key| *key != "step" && !is_known(key)) {
         let known: Vec<&str> = info.parameters.iter().map(|p| p.name).collect();
-        return Err(format!("{name} has no parameter `{key}`; it has: {}", known.join(", ")));
+        return Err(format!("{name} has no parameter `{key}`; it has: {}", known.join(", ")).into());
     }
     let argument = |(k, parameter): (usize, &crate::steps::registry::Parameter)| {
         let value = fields.get(parameter.name).or_else(|| fields.get(parameter.alias));
         let read = match value {
-            None | Some(Value::Null) => {
-                absent(parameter.kind).ok_or_else(|| format!("{} is missing", parameter.kind.noun()))
-            }
+            None | Some(Value::Null) => absent(parameter.kind)
+                .ok_or_else(|| Unreadable::from(format!("{} is missing", parameter.kind.noun()))),
             Some(value) => read(parameter.kind, value, names),
         };
-        read.map_err(|reason| format!("argument {}, `{}`: {reason}", k + 1, parameter.name))
+        read.map_err(|why| why.in_argument(k, parameter.name))
     };
-    let arguments = info.parameters.iter().enumerate().map(argument).collect::<Result<Vec<_>, String>>()?;
-    Transformation::new(info.name, &arguments).ok_or_else(|| "its arguments do not go together".into())
+    let arguments =
+        info.parameters.iter().enumerate().map(argument).collect::<Result<Vec<_>, Unreadable>>()?;
+    Transformation::new(info.name, &arguments)
+        .ok_or_else(|| Unreadable::from("its arguments do not go together"))
 }
 
 /// Reads an argument; what JSON has as a string may be its text.
-fn read(kind: Kind, value: &Value, names: &mut Names) -> Result<Argument, String> {
+fn read(kind: Kind, value: &Value, names: &mut Names) -> Result<Argument, Unreadable> {
     if let Value::String(word) = value
         && !matches!(kind, Kind::OmpSchedule | Kind::Team | Kind::Schedules)
     {
@@ -70,16 +73,16 @@ fn read(kind: Kind, value: &Value, names: &mut Names) -> Result<Argument, String
     }
     let list = || match value {
         Value::Array(list) => Ok(list),
-        _ => Err(format!("{value} is not a list")),
+        _ => Err(Unreadable::from(format!("{value} is not a list"))),
     };
     Ok(match kind {
         Kind::Loop | Kind::Inside { .. } => Argument::Loop(plain(kind, value)?),
         Kind::PerfectChain => {
             let mut one = |value: &Value| match read(Kind::Loop, value, names)? {
                 Argument::Loop(id) => Ok(id),
-                _ => Err(format!("{value} is not a loop")),
+                _ => Err(format!("{value} is not a loop").into()),
             };
-            Argument::Loops(list()?.iter().map(&mut one).collect::<Result<_, String>>()?)
+            Argument::Loops(list()?.iter().map(&mut one).collect::<Result<_, Unreadable>>()?)
         }
         Kind::Sizes { .. } => Argument::Numbers(plain(kind, value)?),
         Kind::Count { .. } | Kind::Integer => Argument::Number(plain(kind, value)?),
@@ -93,7 +96,7 @@ fn read(kind: Kind, value: &Value, names: &mut Names) -> Result<Argument, String
                 match value {
                     Value::String(word) => match read_word(kind, word, names)? {
                         Argument::Schedules(more) => all.extend(more),
-                        _ => return Err(format!("{value} is not {}", kind.noun())),
+                        _ => return Err(format!("{value} is not {}", kind.noun()).into()),
                     },
                     _ => all.push(plain(kind, value)?),
                 }
@@ -106,8 +109,8 @@ fn read(kind: Kind, value: &Value, names: &mut Names) -> Result<Argument, String
     })
 }
 
-fn plain<T: DeserializeOwned>(kind: Kind, value: &Value) -> Result<T, String> {
-    T::deserialize(value).map_err(|_| format!("{value} is not {}", kind.noun()))
+fn plain<T: DeserializeOwned>(kind: Kind, value: &Value) -> Result<T, Unreadable> {
+    T::deserialize(value).map_err(|_| Unreadable::from(format!("{value} is not {}", kind.noun())))
 }
 
 /// `Static`, as JSON has it, for `static`, as text has it.

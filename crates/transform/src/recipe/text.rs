@@ -10,7 +10,7 @@
 //! ```
 
 use super::names::Names;
-use super::words::{Words, number};
+use super::words::{Unreadable, Words, number};
 use super::{Recipe, affine};
 use crate::schedule::packed_contraction::Blocks;
 use crate::steps::argument::{Argument, Kind};
@@ -75,24 +75,24 @@ pub(super) fn read_step(text: &str, names: &mut Names) -> Result<Transformation,
     let mut words = Words::of(text);
     step(&mut words, names)
         .and_then(|step| words.end().map(|()| step))
-        .map_err(|reason| RecipeError { step: text.trim().to_owned(), reason })
+        .map_err(|why| RecipeError { step: text.trim().to_owned(), reason: why.to_string() })
 }
 
 /// The row of the transformation with this name.
-pub(super) fn info(name: &str) -> Result<&'static TransformationInfo, String> {
+pub(super) fn info(name: &str) -> Result<&'static TransformationInfo, Unreadable> {
     let known = TRANSFORMATIONS.iter().find(|info| info.name == name || info.alias == Some(name));
-    known.ok_or_else(|| format!("there is no transformation `{name}`"))
+    known.ok_or_else(|| Unreadable::from(format!("there is no transformation `{name}`")))
 }
 
-fn step(words: &mut Words<'_>, names: &mut Names) -> Result<Transformation, String> {
+fn step(words: &mut Words<'_>, names: &mut Names) -> Result<Transformation, Unreadable> {
     let info = info(words.next("the name of a transformation")?)?;
     let mut arguments: Vec<Option<Argument>> = vec![None; info.parameters.len()];
-    let mut put = |name: &str, found: Result<Argument, String>| match info.position(name) {
+    let mut put = |name: &str, found: Result<Argument, Unreadable>| match info.position(name) {
         Some(k) => {
-            arguments[k] = Some(found.map_err(|reason| format!("argument {}, `{name}`: {reason}", k + 1))?);
+            arguments[k] = Some(found.map_err(|why| why.in_argument(k, name))?);
             Ok(())
         }
-        None => Err(format!("its syntax names no parameter `{name}`")),
+        None => Err(Unreadable::from(format!("its syntax names no parameter `{name}`"))),
     };
     let kind = |name: &str| info.position(name).map_or(Kind::Integer, |k| info.parameters[k].kind);
     for part in parts(info.syntax) {
@@ -102,7 +102,9 @@ fn step(words: &mut Words<'_>, names: &mut Names) -> Result<Transformation, Stri
             Part::Optional(word, name) => {
                 let found = match words.accept(word) {
                     true => read(kind(name), words, names),
-                    false => absent(kind(name)).ok_or_else(|| format!("`{word}` is missing")),
+                    false => {
+                        absent(kind(name)).ok_or_else(|| Unreadable::from(format!("`{word}` is missing")))
+                    }
                 };
                 put(name, found)?;
             }
@@ -112,8 +114,9 @@ fn step(words: &mut Words<'_>, names: &mut Names) -> Result<Transformation, Stri
                 while left.is_empty() || (is_list && !words.is_empty()) {
                     let wanted = format!("{} and {}", kind(first).noun(), kind(second).noun());
                     let word = words.next(&wanted)?;
-                    let (a, b) =
-                        word.split_once(between).ok_or_else(|| format!("`{word}` is not {wanted}"))?;
+                    let (a, b) = word
+                        .split_once(between)
+                        .ok_or_else(|| Unreadable::from(format!("`{word}` is not {wanted}")))?;
                     left.push(read_word(kind(first), a, names));
                     right.push(read_word(kind(second), b, names));
                 }
@@ -124,11 +127,11 @@ fn step(words: &mut Words<'_>, names: &mut Names) -> Result<Transformation, Stri
     }
     let arguments = arguments.into_iter().collect::<Option<Vec<_>>>();
     let step = arguments.and_then(|arguments| Transformation::new(info.name, &arguments));
-    step.ok_or_else(|| "its syntax leaves out a parameter".into())
+    step.ok_or_else(|| Unreadable::from("its syntax leaves out a parameter"))
 }
 
 /// One argument of the lists that several words gave; of one word, its argument.
-fn joined(parts: Vec<Result<Argument, String>>) -> Result<Argument, String> {
+fn joined(parts: Vec<Result<Argument, Unreadable>>) -> Result<Argument, Unreadable> {
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_else(|| Err("nothing is given".into()))?;
     for part in parts {
@@ -151,18 +154,18 @@ pub(super) fn absent(kind: Kind) -> Option<Argument> {
 }
 
 /// Reads an argument that is one word.
-pub(super) fn read_word(kind: Kind, word: &str, names: &mut Names) -> Result<Argument, String> {
+pub(super) fn read_word(kind: Kind, word: &str, names: &mut Names) -> Result<Argument, Unreadable> {
     let mut words = Words::of(word);
     let argument = read(kind, &mut words, names)?;
     words.end().map(|()| argument)
 }
 
 /// Reads an argument.
-fn read(kind: Kind, words: &mut Words<'_>, names: &mut Names) -> Result<Argument, String> {
+fn read(kind: Kind, words: &mut Words<'_>, names: &mut Names) -> Result<Argument, Unreadable> {
     let noun = kind.noun();
     let mut loop_id = |words: &mut Words<'_>| {
         let word = words.next(noun)?;
-        names.loop_id(word).ok_or_else(|| format!("`{word}` is not {noun}"))
+        names.loop_id(word).ok_or_else(|| Unreadable::from(format!("`{word}` is not {noun}")))
     };
     Ok(match kind {
         Kind::Loop | Kind::Inside { .. } => Argument::Loop(loop_id(words)?),
@@ -185,8 +188,8 @@ fn read(kind: Kind, words: &mut Words<'_>, names: &mut Names) -> Result<Argument
     })
 }
 
-fn statement(word: &str) -> Result<StmtId, String> {
-    word.parse().map_err(|_| format!("`{word}` is not a statement"))
+fn statement(word: &str) -> Result<StmtId, Unreadable> {
+    word.parse().map_err(|_| Unreadable::from(format!("`{word}` is not a statement")))
 }
 
 fn omp_schedule(words: &mut Words<'_>) -> OmpSchedule {
@@ -197,9 +200,11 @@ fn omp_schedule(words: &mut Words<'_>) -> OmpSchedule {
     OmpSchedule::Static
 }
 
-fn schedule(words: &mut Words<'_>, names: &mut Names) -> Result<StatementSchedule, String> {
-    let (stmt, rest) = words.0.split_once('[').ok_or("`[` is missing after a statement")?;
-    let (inside, rest) = rest.split_once(']').ok_or("`]` is missing after a schedule")?;
+fn schedule(words: &mut Words<'_>, names: &mut Names) -> Result<StatementSchedule, Unreadable> {
+    let (stmt, rest) =
+        words.0.split_once('[').ok_or_else(|| Unreadable::from("`[` is missing after a statement"))?;
+    let (inside, rest) =
+        rest.split_once(']').ok_or_else(|| Unreadable::from("`]` is missing after a schedule"))?;
     *words = Words(rest.trim_start());
     let stmt = statement(stmt.trim())?;
     let mut inside = Words::of(inside);
@@ -217,17 +222,18 @@ fn schedule(words: &mut Words<'_>, names: &mut Names) -> Result<StatementSchedul
     Ok(StatementSchedule { stmt, dimensions })
 }
 
-fn blocks(words: &mut Words<'_>) -> Result<Blocks, String> {
+fn blocks(words: &mut Words<'_>) -> Result<Blocks, Unreadable> {
     words.expect("register")?;
     let tile = words.next("rows and columns of a register tile")?;
-    let (mr, nr) =
-        tile.split_once('x').ok_or_else(|| format!("`{tile}` is not rows and columns of a register tile"))?;
+    let (mr, nr) = tile
+        .split_once('x')
+        .ok_or_else(|| Unreadable::from(format!("`{tile}` is not rows and columns of a register tile")))?;
     words.expect("lanes")?;
     let lanes = number(words.next("a number of vector lanes")?)?;
     words.expect("block")?;
     let sizes = words.next("sizes of blocks")?;
     let [mc, nc, kc] = sizes.split('x').collect::<Vec<_>>()[..] else {
-        return Err(format!("`{sizes}` is not rows, columns and depth of a block"));
+        return Err(format!("`{sizes}` is not rows, columns and depth of a block").into());
     };
     Ok(Blocks { mr: number(mr)?, nr: number(nr)?, lanes, mc: number(mc)?, nc: number(nc)?, kc: number(kc)? })
 }

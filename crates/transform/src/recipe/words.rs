@@ -1,6 +1,36 @@
 //! Text taken apart word by word.
 
+use std::fmt;
 use std::str::FromStr;
+
+/// Why text or JSON is no step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unreadable(String);
+
+impl Unreadable {
+    /// The same, said of an argument: its position, counted from 0, and its parameter.
+    pub(super) fn in_argument(self, position: usize, parameter: &str) -> Self {
+        Self(format!("argument {}, `{parameter}`: {self}", position + 1))
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<String> for Unreadable {
+    fn from(why: String) -> Self {
+        Self(why)
+    }
+}
+
+impl From<&str> for Unreadable {
+    fn from(why: &str) -> Self {
+        Self(why.into())
+    }
+}
 
 /// What is left of a text.
 #[derive(Clone, Copy)]
@@ -16,9 +46,9 @@ impl<'a> Words<'a> {
     }
 
     /// The next word; `wanted`, with its article, is what it stands for.
-    pub(super) fn next(&mut self, wanted: &str) -> Result<&'a str, String> {
+    pub(super) fn next(&mut self, wanted: &str) -> Result<&'a str, Unreadable> {
         if self.is_empty() {
-            return Err(format!("{wanted} is missing"));
+            return Err(format!("{wanted} is missing").into());
         }
         let (word, rest) = self.0.split_once(char::is_whitespace).unwrap_or((self.0, ""));
         self.0 = rest.trim_start();
@@ -35,20 +65,20 @@ impl<'a> Words<'a> {
         found
     }
 
-    pub(super) fn expect(&mut self, word: &str) -> Result<(), String> {
+    pub(super) fn expect(&mut self, word: &str) -> Result<(), Unreadable> {
         match self.accept(word) {
             true => Ok(()),
-            false if self.is_empty() => Err(format!("`{word}` is missing")),
-            false => Err(format!("`{word}` is missing before `{}`", self.0)),
+            false if self.is_empty() => Err(format!("`{word}` is missing").into()),
+            false => Err(format!("`{word}` is missing before `{}`", self.0).into()),
         }
     }
 
-    pub(super) fn end(&self) -> Result<(), String> {
-        if self.is_empty() { Ok(()) } else { Err(format!("`{}` is left over", self.0)) }
+    pub(super) fn end(&self) -> Result<(), Unreadable> {
+        if self.is_empty() { Ok(()) } else { Err(format!("`{}` is left over", self.0).into()) }
     }
 }
 
 /// A number.
-pub(super) fn number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a number that fits here"))
+pub(super) fn number<T: FromStr>(text: &str) -> Result<T, Unreadable> {
+    text.parse().map_err(|_| Unreadable::from(format!("`{text}` is not a number that fits here")))
 }

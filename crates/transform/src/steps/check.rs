@@ -82,7 +82,7 @@ fn check<'a>(
                 n => format!("a position from 1 to {} among the children of loop {name}; got {k}", n - 1),
             }))
         }
-        (_, Argument::Blocks(blocks)) => blocks.check().map_err(bad),
+        (_, Argument::Blocks(blocks)) => blocks.check(),
         _ => Ok(()),
     }
 }

@@ -185,7 +185,7 @@ impl<'a> Instantiator<'a> {
         let n_products = start.products.len();
         match start.made(&usual(strategy, threads)) {
             Err(_) => 0,
-            Ok(made) if matches!(strategy, Strategy::Contract(_)) => n_products - made.refused.len(),
+            Ok(made) if matches!(strategy, Strategy::PackedContraction(_)) => n_products - made.refused.len(),
             Ok(_) => 1,
         }
     }
@@ -249,7 +249,7 @@ impl Start {
         }
         let own = match template.strategy {
             Strategy::Loops(_) | Strategy::Crossings => None,
-            Strategy::Contract(_) | Strategy::Factor { .. } | Strategy::TimeTiles { .. } => {
+            Strategy::PackedContraction(_) | Strategy::Factor { .. } | Strategy::TimeTiles { .. } => {
                 match template.threads {
                     Threads::One => None,
                     Threads::Outer(shares) => Some(shares),
@@ -270,7 +270,7 @@ impl Start {
         let whole = |builder| Made { builder, refused: Vec::new() };
         match strategy {
             Strategy::Loops(loops) => self.loops(builder, loops).map(whole),
-            Strategy::Contract(blocks) => self.contract(builder, blocks, shares),
+            Strategy::PackedContraction(blocks) => self.contract(builder, blocks, shares),
             Strategy::Factor { steps, blocks } => {
                 factor::blocked(&builder, &self.products, *steps, blocks, shares).map(whole)
             }
@@ -360,7 +360,7 @@ impl Start {
         let ranked = |rank, independent, fuse| loops(Order::Ranked { rank, independent, fuse });
         let mut found = vec![loops(Order::Source)];
         if !self.products.is_empty() {
-            found.push(Strategy::Contract(BlockShape::USUAL));
+            found.push(Strategy::PackedContraction(BlockShape::USUAL));
         }
         for independent in [Independent::Outer, Independent::Anywhere] {
             found.extend([true, false].map(|fuse| ranked(0, independent, fuse)));

@@ -49,14 +49,15 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
         Strategy::Loops(loops) => {
             let mut near: Vec<Strategy> = around_loops(loops).into_iter().map(Strategy::Loops).collect();
             if loops.order == Order::Source {
-                near.push(Strategy::Contract(BlockShape::USUAL));
+                near.push(Strategy::PackedContraction(BlockShape::USUAL));
                 near.push(Strategy::TimeTiles { steps: 8, rows: 32 });
                 near.push(Strategy::Crossings);
             }
             near
         }
-        Strategy::Contract(blocks) => {
-            let mut near: Vec<Strategy> = around_blocks(blocks).into_iter().map(Strategy::Contract).collect();
+        Strategy::PackedContraction(blocks) => {
+            let mut near: Vec<Strategy> =
+                around_blocks(blocks).into_iter().map(Strategy::PackedContraction).collect();
             near.push(Strategy::Factor { steps: 64, blocks });
             near.push(source);
             near
@@ -65,7 +66,7 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
             let mut near: Vec<Strategy> =
                 scaled(steps, 16, 256).into_iter().map(|steps| Strategy::Factor { steps, blocks }).collect();
             near.extend(around_blocks(blocks).into_iter().map(|blocks| Strategy::Factor { steps, blocks }));
-            near.push(Strategy::Contract(blocks));
+            near.push(Strategy::PackedContraction(blocks));
             near
         }
         Strategy::TimeTiles { steps, rows } => {

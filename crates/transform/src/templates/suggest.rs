@@ -8,6 +8,7 @@ use super::unfit::Unfit;
 use crate::policy::Policy;
 use crate::recipe::Recipe;
 use oxeye_ir::{Nest, Program};
+use std::fmt;
 
 /// A recipe to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +26,33 @@ pub struct Suggestion {
 pub struct Suggestions {
     /// No two have the same recipe, and none is empty.
     pub recipes: Vec<Suggestion>,
-    /// Reasons, in words for a C programmer.
-    pub refused: Vec<String>,
+    /// In the order of their sentences, each once.
+    pub refused: Vec<RefusedSuggestion>,
+}
+
+/// Something that was found impossible for a nest. Prints as `name: reason`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedSuggestion {
+    /// What: a strategy or a candidate; empty if it is the nest as a whole.
+    pub name: String,
+    /// Why, in words for a C programmer.
+    pub reason: String,
+}
+
+impl RefusedSuggestion {
+    /// Of this name, for this reason.
+    pub fn new(name: impl Into<String>, reason: impl ToString) -> Self {
+        Self { name: name.into(), reason: reason.to_string() }
+    }
+}
+
+impl fmt::Display for RefusedSuggestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name.as_str() {
+            "" => f.write_str(&self.reason),
+            name => write!(f, "{name}: {}", self.reason),
+        }
+    }
 }
 
 /// Recipes for a nest: all [templates](super::templates) worth trying, instantiated.
@@ -34,13 +60,14 @@ pub fn suggest(program: &Program, nest: &Nest, machine: &Machine, policy: Policy
     let mut instantiator = Instantiator::new(program, nest, machine, policy);
     let mut found = Suggestions::default();
     if !instantiator.has_loops() {
-        found.refused.push("no loop of the nest has bounds that can be analysed".into());
+        let reason = "no loop of the nest has bounds that can be analysed";
+        found.refused.push(RefusedSuggestion::new("", reason));
         return found;
     }
     for template in instantiator.templates() {
         let strategy = template.strategy_title();
         let parts = instantiator.refused_parts(&template);
-        found.refused.extend(parts.into_iter().map(|reason| format!("{strategy}: {reason}")));
+        found.refused.extend(parts.into_iter().map(|reason| RefusedSuggestion::new(&strategy, reason)));
         match instantiator.instantiate(&template) {
             Ok(recipe) => {
                 if !recipe.steps.is_empty() && found.recipes.iter().all(|s| s.recipe != recipe) {
@@ -49,12 +76,16 @@ pub fn suggest(program: &Program, nest: &Nest, machine: &Machine, policy: Policy
             }
             Err(Unfit::Inapplicable(_)) => {}
             Err(Unfit::Refused(reasons)) => {
-                found.refused.extend(reasons.into_iter().map(|reason| format!("{strategy}: {reason}")));
+                found
+                    .refused
+                    .extend(reasons.into_iter().map(|reason| RefusedSuggestion::new(&strategy, reason)));
             }
-            Err(Unfit::Unwritable(reason)) => found.refused.push(format!("{}: {reason}", template.title())),
+            Err(Unfit::Unwritable(reason)) => {
+                found.refused.push(RefusedSuggestion::new(template.title(), reason));
+            }
         }
     }
-    found.refused.sort();
+    found.refused.sort_by_key(ToString::to_string);
     found.refused.dedup();
     found
 }

@@ -32,7 +32,7 @@ pub enum Strategy {
     /// Loop order, cache tiles, and unrolling.
     Loops(Loops),
     /// Sums of products in packed cache blocks around a register tile.
-    Contract(BlockShape),
+    PackedContraction(BlockShape),
     /// A factorization such as LU in blocks of elimination steps.
     Factor {
         /// Elimination steps per block.
@@ -256,7 +256,7 @@ impl Strategy {
     fn title(&self) -> String {
         match self {
             Strategy::Loops(loops) => loops.title(),
-            Strategy::Contract(blocks) => format!("contract{}", blocks.title()),
+            Strategy::PackedContraction(blocks) => format!("contract{}", blocks.title()),
             Strategy::Factor { steps, blocks } => format!("blocked factorization {steps}{}", blocks.title()),
             Strategy::TimeTiles { steps, rows } => format!("time tiles {steps}x{rows}"),
             Strategy::Crossings => "split where iterators meet".into(),

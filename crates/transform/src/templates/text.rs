@@ -24,7 +24,7 @@ impl fmt::Display for Template {
         }
         match &self.strategy {
             Strategy::Loops(loops) => write!(f, "{loops}")?,
-            Strategy::Contract(blocks) => write!(f, "contract {blocks}")?,
+            Strategy::PackedContraction(blocks) => write!(f, "contract {blocks}")?,
             Strategy::Factor { steps, blocks } => write!(f, "factor:{steps} {blocks}")?,
             Strategy::TimeTiles { steps, rows } => write!(f, "time-tiles:{steps}x{rows}")?,
             Strategy::Crossings => write!(f, "crossings")?,
@@ -157,7 +157,7 @@ fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
         return Ok(Strategy::Crossings);
     }
     if words.accept("contract") {
-        return Ok(Strategy::Contract(block_shape(words)?));
+        return Ok(Strategy::PackedContraction(block_shape(words)?));
     }
     if let Some(steps) = words.value("factor") {
         return Ok(Strategy::Factor { steps: positive(steps)?, blocks: block_shape(words)? });

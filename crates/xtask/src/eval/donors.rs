@@ -73,7 +73,7 @@ impl Kind {
     fn of(template: &Template) -> Kind {
         match template.strategy {
             _ if *template == Template::AS_IT_IS => Kind::AsItIs,
-            Strategy::Contract(_) | Strategy::Factor { .. } => Kind::Blocks,
+            Strategy::PackedContraction(_) | Strategy::Factor { .. } => Kind::Blocks,
             Strategy::TimeTiles { .. } => Kind::TimeTiles,
             Strategy::Loops(Loops { tile: Some(_), .. }) => Kind::Tiles,
             Strategy::Loops(Loops {

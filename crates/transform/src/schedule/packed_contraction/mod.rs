@@ -5,6 +5,7 @@ mod operands;
 pub(crate) use operands::{Shape, has_type};
 
 use super::{Schedule, TimeStep};
+use crate::refusal::{Reason, RefusalKind};
 use oxeye_ir::{Affine, Constraint, LoopId, OmpSchedule, Update, Var};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,10 @@ pub struct Blocks {
     pub kc: i64,
 }
 
+fn bad(text: String) -> Reason {
+    Reason::new(RefusalKind::BadArgument { argument: "blocks".into() }, text)
+}
+
 impl Blocks {
     /// Rows and columns of a register tile, at most: it is written out element by element.
     const MAX_TILE: i64 = 64;
@@ -32,26 +37,28 @@ impl Blocks {
     const MAX_BLOCK: i64 = 1 << 26;
 
     /// Whether blocks of these sizes can be packed and computed.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), Reason> {
         let Blocks { mr, nr, lanes, mc, nc, kc } = *self;
         let width = i64::from(lanes);
         if !(lanes.is_power_of_two() && (2..=64).contains(&lanes)) {
-            return Err(format!("{lanes} is not a number of vector lanes: a power of two from 2 to 64 is"));
+            return Err(bad(format!(
+                "{lanes} is not a number of vector lanes: a power of two from 2 to 64 is"
+            )));
         }
         if !(1..=Self::MAX_TILE).contains(&mr) || !(1..=Self::MAX_TILE).contains(&nr) || nr % width != 0 {
-            return Err(format!(
+            return Err(bad(format!(
                 "a register tile of {mr}x{nr} is not possible: sides are at most {}, columns a multiple of {lanes}",
                 Self::MAX_TILE
-            ));
+            )));
         }
         let fits = |n: i64| (1..=Self::MAX_BLOCK).contains(&n);
         if !fits(mc) || !fits(nc) || !fits(kc) || mc % mr != 0 || nc % nr != 0 {
-            return Err(format!(
+            return Err(bad(format!(
                 "blocks of {mc}x{nc}x{kc} are not possible: rows must be a multiple of {mr}, columns of {nr}"
-            ));
+            )));
         }
         if !fits(mc.saturating_mul(kc)) || !fits(nc.saturating_mul(kc)) {
-            return Err(format!("blocks of {mc}x{nc}x{kc} are too large to pack"));
+            return Err(bad(format!("blocks of {mc}x{nc}x{kc} are too large to pack")));
         }
         Ok(())
     }

@@ -86,7 +86,7 @@ impl Builder {
         self.step(PackedContraction { stmt, row, column, depth, blocks, parallel })
     }
 
-    /// Runs outermost independent loops on several threads; false if there are none.
+    /// Work sharing: runs outermost independent loops on several threads; false if there are none.
     pub(crate) fn share_outer_loops(&mut self, shares: Shares) -> bool {
         let mut any = contains_contraction(&self.schedule.roots);
         for id in top_loops(&self.schedule.roots) {
@@ -95,7 +95,7 @@ impl Builder {
         any
     }
 
-    /// Runs strips of innermost independent loops on several threads; false if there are none. Beside them, outermost
+    /// Strip-mines innermost independent loops and runs the strips on several threads; false if there are none. Beside them, outermost
     /// loops that cannot be cut into strips are shared as they are.
     pub(crate) fn share_strips(&mut self, width: u16) -> bool {
         let (with_strips, others): (Vec<LoopId>, Vec<LoopId>) = top_loops(&self.schedule.roots)
@@ -167,7 +167,7 @@ impl Builder {
         })
     }
 
-    /// For perfect nests with an independent innermost loop under loops that are not: cuts that loop into strips, one
+    /// For perfect nests with an independent innermost loop under loops that are not: strip-mines that loop, with one
     /// share of the strips per thread, and runs the outer loops inside each. Below one sequential loop at most.
     fn strip_parallel(&mut self, loops: Vec<LoopId>, n_outer: usize, width: i64) -> bool {
         let mut any = false;
