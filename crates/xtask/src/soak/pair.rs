@@ -1,9 +1,9 @@
 //! A random nest, a recipe that applies to it, and what must come out.
 
 use oxeye_codegen::{CodegenError, RenderOptions, render_nest};
-use oxeye_ir::interpret::{InterpretError, Memory, Options, Value, run_nest};
+use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, Value, run_nest};
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
-use oxeye_ir::{ArrayId, Program, ScalarType, Storage};
+use oxeye_ir::{ArrayId, Program, ScalarType, Storage, verify};
 use oxeye_transform::steps::Normalize;
 use oxeye_transform::testing::{random_product, random_recipe};
 use oxeye_transform::{Machine, Policy, Recipe, Transformation, apply, normalize_nest, suggest};
@@ -47,8 +47,43 @@ impl Pair {
     }
 
     /// Scalars that are read after the nest.
-    pub(super) fn live_out(&self) -> &[ArrayId] {
+    fn live_out(&self) -> &[ArrayId] {
         self.program.nests.values().next().map_or(&[], |n| &n.live_out)
+    }
+
+    /// Whether the recipe begins with the normal form.
+    pub(super) fn is_normalized(&self) -> bool {
+        matches!(self.recipe.steps.first(), Some(Transformation::Normalize(_)))
+    }
+
+    /// What is wrong with the transformed nest in the interpreter, whichever order concurrent iterations take.
+    pub(super) fn interpreted(&self) -> Option<String> {
+        if let Err(violations) = verify(&self.transformed) {
+            return Some(format!("not well formed: {violations:?}"));
+        }
+        let nest = self.transformed.nests.values().next()?;
+        let mut expected = self.after.clone();
+        expected.buffers.retain(|id, _| !self.is_dead(*id));
+        // Sums of small whole numbers are exact but for the sign of zero.
+        let tolerance = if self.exact { 0.0 } else { 1e-9 };
+        for order in [Order::Forward, Order::Reversed, Order::Shuffled(self.seed)] {
+            let mut memory = self.before.clone();
+            let options = Options { max_steps: 4_000_000, parallel: order, vector: order };
+            match run_nest(&self.transformed, nest, &mut memory, options) {
+                Ok(()) => {
+                    if let Some(what) = expected.difference(&memory, &self.program, tolerance) {
+                        return Some(format!("wrong in the interpreter ({order:?}): {what}"));
+                    }
+                }
+                Err(error) => return Some(format!("fails in the interpreter ({order:?}): {error}")),
+            }
+        }
+        None
+    }
+
+    /// Whether nobody reads the array after the nest.
+    pub(super) fn is_dead(&self, id: ArrayId) -> bool {
+        self.program.array(id).storage == Storage::Local && !self.live_out().contains(&id)
     }
 
     /// Everything needed to look into it.
@@ -81,12 +116,12 @@ fn try_make(seed: u64) -> Made {
         Shape { has_guards: false, has_combined_bounds: false, has_steps: false, ..integers.clone() },
         Shape { has_quotients: true, ..integers },
     ];
-    let (kind, sample, recipe, policy) = match random.below(10) {
-        0..3 => {
+    let (kind, sample, recipe, policy) = match random.below(20) {
+        0..4 => {
             let (sample, recipe) = random_product(&mut random);
             ("contraction", sample, recipe, Policy { reassociate: random.chance(70) })
         }
-        3..5 => {
+        4..7 => {
             let shape = random.pick(&shapes);
             let sample = sampled(seed, &shape);
             let policy = Policy { reassociate: false };
@@ -99,7 +134,7 @@ fn try_make(seed: u64) -> Made {
             let recipe = random.pick(&found).recipe;
             ("suggested recipe", sample, recipe, policy)
         }
-        5..7 => {
+        7..16 => {
             let shape = random.pick(&shapes);
             let mut sample = sampled(seed, &shape);
             forget_arrays(&mut sample, &mut random);
@@ -185,6 +220,7 @@ fn finish(
         },
     );
     program.nests.insert(applied.nest.id, applied.nest);
+    program.rebuild_dataflow();
     let pair = |body: String| Pair {
         seed,
         kind,
