@@ -58,6 +58,7 @@ mod legality;
 mod normalize;
 mod order;
 mod policy;
+mod prepared;
 mod recipe;
 mod refusal;
 mod scan;
@@ -67,9 +68,10 @@ pub mod templates;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use apply::{Applied, apply};
-pub use normalize::{Change, LogEntry, NormalForm, NormalNest, normalize, normalize_nest};
+pub use apply::apply;
+pub use normalize::{Change, LogEntry, NormalForm, NormalNest, Rewrite, Stage, normalize, normalize_nest};
 pub use policy::Policy;
+pub use prepared::{Applied, PreparedNest};
 pub use recipe::{Recipe, RecipeError, WrittenRecipe};
 pub use refusal::{Reason, Refusal, RefusalKind};
 pub use schedule::packed_contraction::Blocks;

@@ -9,8 +9,9 @@ use common::{Outcome, cases, check_with, fault, forget_arrays, forget_scalars, r
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
 use oxeye_ir::{Nest, Node, Program, ScalarType, Storage};
 use oxeye_transform::steps::Normalize;
-use oxeye_transform::testing::{random_recipe, random_single};
-use oxeye_transform::{Applied, Policy, Recipe, Transformation, apply, normalize, normalize_nest};
+use oxeye_transform::testing::{normalization_stages, random_recipe, random_single, random_spelling};
+use oxeye_transform::{Applied, Policy, Recipe, Rewrite, Transformation, apply, normalize, normalize_nest};
+use std::collections::BTreeMap;
 
 const STRICT: Policy = Policy { reassociate: false };
 const REASSOCIATE: Policy = Policy { reassociate: true };
@@ -76,6 +77,37 @@ fn normal_forms_are_their_own() {
     }
     println!("{n_equal} of {n_all} are their own normal form");
     assert!(n_equal * 100 >= n_all * 97, "{n_equal} of {n_all} are their own normal form");
+}
+
+/// After every single pass the nest computes what it computed, and every kind of rewrite is among what was looked at.
+#[test]
+fn each_rewrite_keeps_the_values() {
+    let mut seen: BTreeMap<Rewrite, u32> = BTreeMap::new();
+    for seed in cases(600) {
+        let policy = if seed % 2 == 0 { STRICT } else { REASSOCIATE };
+        let sample = match seed % 4 {
+            0 | 1 => random_spelling(&mut Random::new(seed)),
+            _ => sample(seed),
+        };
+        let Ok(mut memory) = sample.memory(seed) else { continue };
+        if policy.reassociate {
+            whole_numbers(&mut memory, seed);
+        }
+        let tolerance = if policy.reassociate { 1e-3 } else { 0.0 };
+        for stage in normalization_stages(&sample.program, sample.nest(), policy) {
+            assert!(policy.reassociate || !stage.rewrites.iter().any(|r| r.reassociates()), "seed {seed}");
+            stage.rewrites.iter().for_each(|r| *seen.entry(*r).or_default() += 1);
+            let applied = Applied { program: stage.program, nest: stage.nest, reassociated: false };
+            if let Some(fault) = fault(&sample, &applied, &memory, tolerance) {
+                let rewrites = stage.rewrites;
+                panic!("seed {seed}, {rewrites:?}: {fault}\n{}\n{}", sample.program, replaced(&applied));
+            }
+        }
+    }
+    println!("{seen:?}");
+    for rewrite in Rewrite::ALL {
+        assert!(seen.get(&rewrite).is_some_and(|n| *n >= 10), "{rewrite:?} was seen too seldom: {seen:?}");
+    }
 }
 
 /// The nest after up to three legal steps that change no storage.

@@ -2,13 +2,14 @@
 
 mod privatize;
 
-use crate::legality::Original;
-use crate::schedule::{IteratorInfo, LoopNode, MemoryAccess, OriginalTime, Schedule, Statement, Tree};
+use crate::schedule::{
+    IteratorInfo, LoopNode, MemoryAccess, Original, OriginalTime, Schedule, Statement, Tree,
+};
 use indexmap::IndexMap;
 use oxeye_analysis::{affine_condition, bound_constraints, negated_condition};
 use oxeye_ir::{Affine, ArrayId, Constraint, Loop, LoopId, Nest, Node, Program, StmtId, Storage, Var};
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 struct Importer<'a> {
     program: &'a Program,
@@ -205,7 +206,7 @@ impl Schedule {
             next_loop,
             scalar_replacement: true,
         };
-        schedule.original = Rc::new(Original::new(&schedule));
+        schedule.original = Arc::new(Original::new(&schedule.program, &schedule.nest, &schedule.statements));
         schedule
     }
 

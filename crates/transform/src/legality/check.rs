@@ -1,10 +1,9 @@
 //! Whether a schedule keeps every dependence.
 
-use super::OriginalPair;
 use super::dependences::{joined, possible, same_accumulation};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
-use crate::schedule::{Schedule, TimeStep, Tree, contraction_of, leaves};
+use crate::schedule::{OriginalPair, Schedule, TimeStep, Tree, contraction_of, leaves};
 use oxeye_ir::{Execution, LoopId, Reduction, Var};
 use std::collections::BTreeMap;
 

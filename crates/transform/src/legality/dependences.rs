@@ -1,87 +1,11 @@
-//! The dependences of the original nest, which [`oxeye_analysis`] finds, between the statements of a schedule.
+//! The dependences of the original nest between the statements of a schedule.
 
 use crate::policy::Policy;
 use crate::schedule::space::Space;
-use crate::schedule::{MemoryAccess, Schedule, Statement};
+use crate::schedule::{OriginalPair, Schedule, Statement};
+use oxeye_analysis::DependenceRelation;
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
-use oxeye_analysis::{DependenceRelation, Level, NestModel, Role, StmtAccess, StmtModel};
-use oxeye_ir::{LoopId, Node, Update, Var};
-
-/// A dependence of the original nest: access `a` of statement `s` comes before access `b` of `t`, their common loops being
-/// equal above `depth` and ordered at `depth` (`None`: all equal, textual order).
-#[derive(Clone, Debug)]
-pub(crate) struct OriginalPair {
-    pub(crate) source: (usize, usize),
-    pub(crate) sink: (usize, usize),
-    pub(crate) depth: Option<usize>,
-    relation: DependenceRelation,
-}
-
-/// The nest as it was imported, and its dependences.
-#[derive(Debug, Default)]
-pub(crate) struct Original {
-    model: NestModel,
-    pub(crate) pairs: Vec<OriginalPair>,
-}
-
-impl Original {
-    /// Of a schedule as it was imported: its statements stand in textual order, each one or several of the nest's.
-    pub(crate) fn new(schedule: &Schedule) -> Self {
-        let model = NestModel::new(&schedule.program, &schedule.nest);
-        let holders: Vec<usize> = schedule
-            .statements
-            .iter()
-            .enumerate()
-            .flat_map(|(s, statement)| std::iter::repeat_n(s, n_stmts(&statement.node)))
-            .collect();
-        let accesses: Vec<Vec<Option<usize>>> = model
-            .stmts
-            .iter()
-            .zip(&holders)
-            .map(|(stmt, s)| places(stmt, &schedule.statements[*s]))
-            .collect();
-        let pair = |relation: DependenceRelation| {
-            let place = |(stmt, access): (usize, usize)| Some((holders[stmt], accesses[stmt][access]?));
-            let (source, sink) = (place(relation.src)?, place(relation.dst)?);
-            let n_outer = |s: usize| schedule.statements[s].time.loops.len();
-            let depth = match relation.level {
-                Level::Carried(depth) => Some(depth),
-                Level::Independent => None,
-            };
-            // What stays inside one run of an atomic statement is nobody's business.
-            let is_inside = source.0 == sink.0 && depth.is_none_or(|d| d >= n_outer(source.0));
-            (!is_inside).then_some(OriginalPair { source, sink, depth, relation })
-        };
-        let mut pairs: Vec<OriginalPair> = model.relations().into_iter().filter_map(pair).collect();
-        pairs.sort_by_key(|p| (p.source.0, p.sink.0, p.source.1, p.sink.1, p.depth.unwrap_or(usize::MAX)));
-        Self { model, pairs }
-    }
-}
-
-fn n_stmts(node: &Node) -> usize {
-    match node {
-        Node::Stmt(_) => 1,
-        _ => node.bodies().into_iter().flatten().map(n_stmts).sum(),
-    }
-}
-
-/// Which of the statement's accesses each access of one of its assignments is; `None` for arrays that live inside it.
-fn places(stmt: &StmtModel, statement: &Statement) -> Vec<Option<usize>> {
-    let mut taken = vec![false; statement.accesses.len()];
-    let n_target = statement.assignment().map_or(0, |s| if s.update.reads_target() { 2 } else { 1 });
-    let mut place = |access: &StmtAccess| {
-        let fits = |k: usize, own: &MemoryAccess| match (statement.assignment(), access.role) {
-            (None, _) => own.source == access.source && own.write == access.role.is_write(),
-            (Some(_), Role::Update) => k == 0,
-            (Some(_), Role::Target) => k + 1 == n_target,
-            (Some(_), _) => k >= n_target && own.source == access.source && !taken[k],
-        };
-        let found = statement.accesses.iter().enumerate().position(|(k, own)| fits(k, own))?;
-        taken[found] = true;
-        Some(found)
-    };
-    stmt.accesses.iter().map(&mut place).collect()
-}
+use oxeye_ir::{LoopId, Update, Var};
 
 /// The pairs of instances of `s` and `t` of the schedule, as instances 0 and 1, between which there is the dependence.
 pub(super) fn joined(

@@ -13,4 +13,4 @@ mod dependences;
 mod explain;
 
 pub(crate) use check::check;
-pub(crate) use dependences::{Original, OriginalPair, accumulates, pair_system};
+pub(crate) use dependences::{accumulates, pair_system};

@@ -4,6 +4,7 @@
 //! nothing from one iteration to the next. It gets a dimension for each such loop that does not index it yet, so that
 //! the loop can be distributed (array privatisation; Tu and Padua, "Automatic array privatization", 1993).
 
+use super::rewrites::{Done, Rewrite};
 use crate::scan::for_each_access;
 use crate::schedule::fresh_array;
 use crate::schedule::space::implies;
@@ -14,8 +15,8 @@ use oxeye_ir::{
 };
 
 /// Expands every array that can be; what was done, in words.
-pub(super) fn expand(program: &mut Program, nest: &mut Nest) -> Vec<String> {
-    let mut done = Vec::new();
+pub(super) fn expand(program: &mut Program, nest: &mut Nest) -> Done {
+    let mut done = Done::new();
     for id in nest.arrays() {
         let decl = program.array(id).clone();
         let is_scratch = match decl.storage {
@@ -49,7 +50,8 @@ pub(super) fn expand(program: &mut Program, nest: &mut Nest) -> Vec<String> {
             }
             let names: Vec<&str> =
                 loops.iter().filter_map(|l| nest.find_loop(*l)).map(|l| l.name.as_str()).collect();
-            done.push(format!("array {}: one copy for every iteration of {}", decl.name, names.join(", ")));
+            let what = format!("array {}: one copy for every iteration of {}", decl.name, names.join(", "));
+            done.push((Rewrite::ArrayExpansion, what));
             break;
         }
     }

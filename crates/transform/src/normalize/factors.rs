@@ -6,11 +6,12 @@
 
 use super::expand::is_covered;
 use super::merge::is_scratch;
+use super::rewrites::{Done, Rewrite};
 use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, Node, Program, Stmt, Update};
 
 /// Moves factors from accumulations into scratch arrays to the uses of those; what was done, in words.
-pub(super) fn move_to_uses(program: &Program, nest: &mut Nest) -> Vec<String> {
-    let mut done = Vec::new();
+pub(super) fn move_to_uses(program: &Program, nest: &mut Nest) -> Done {
+    let mut done = Done::new();
     for id in nest.arrays() {
         let decl = program.array(id);
         if decl.shape.is_empty() || !decl.element.is_float() || !is_scratch(program, nest, id) {
@@ -40,7 +41,8 @@ pub(super) fn move_to_uses(program: &Program, nest: &mut Nest) -> Vec<String> {
                 });
             });
         }
-        done.push(format!("array {}: its constant factors moved to where it is used", decl.name));
+        let what = format!("array {}: its constant factors moved to where it is used", decl.name);
+        done.push((Rewrite::FactorsToUses, what));
     }
     done
 }

@@ -7,6 +7,7 @@
 //! - *Updates in place* of the same elements become one statement: `x[i] -= m; x[i] /= d` is `x[i] = (x[i] − m) / d`.
 //! - *Peeled iterations* return to their loop.
 
+use super::rewrites::{Done, Rewrite};
 use super::tidy::is_reduction;
 use crate::legality;
 use crate::policy::Policy;
@@ -24,11 +25,13 @@ use oxeye_ir::{
 use std::collections::BTreeMap;
 
 /// Does all three until nothing is left to do; what was done, in words.
-pub(super) fn merge(program: &Program, nest: &mut Nest, policy: Policy) -> Vec<String> {
-    let mut done = Vec::new();
+pub(super) fn merge(program: &Program, nest: &mut Nest, policy: Policy) -> Done {
+    let mut done = Done::new();
+    let did = |rewrite| move |what| (rewrite, what);
     while let Some(what) = drop_dead(program, nest)
-        .or_else(|| merge_updates(program, nest, policy))
-        .or_else(|| reattach(program, nest, policy))
+        .map(did(Rewrite::DeadStore))
+        .or_else(|| merge_updates(program, nest, policy).map(did(Rewrite::UpdatesMerged)))
+        .or_else(|| reattach(program, nest, policy).map(did(Rewrite::PeeledIteration)))
     {
         done.push(what);
     }

@@ -14,8 +14,9 @@
 //! 5. dead stores are gone, updates of the same element in place are one statement, peeled iterations are back ([`merge`]);
 //! 6. expressions ([`expressions`]) and independent statements stand in structural order.
 //!
-//! Every change of order is asked of the judge (`legality`), every change of storage of the exact integer test. The steps
-//! repeat until the text no longer changes.
+//! Every change of order is asked of the judge (`legality`), every change of storage of the exact integer test. What changes
+//! values, memory or iteration spaces is a [`Rewrite`], with its proof there. A pass whose result does not stand up to
+//! the checks is taken back. The passes repeat until the text no longer changes.
 
 mod arrange;
 mod expand;
@@ -24,6 +25,7 @@ mod factors;
 mod form;
 mod gather;
 mod merge;
+mod rewrites;
 mod rotate;
 mod scalars;
 mod shapes;
@@ -32,8 +34,11 @@ mod tidy;
 use crate::policy::Policy;
 use crate::scan;
 use crate::schedule::Schedule;
+pub use rewrites::Rewrite;
+
 use form::Nameless;
 use oxeye_ir::{Array, DataflowGraph, Execution, Nest, Node, Program, Region, Storage, SymId};
+use rewrites::Done;
 use shapes::Shapes;
 
 /// A function in normal form.
@@ -118,7 +123,7 @@ pub fn normalize(program: &Program, policy: Policy) -> NormalForm {
     let mut reassociated = false;
     for id in program.nests.keys().copied().collect::<Vec<_>>() {
         let Some(nest) = program.nests.get(&id).cloned() else { continue };
-        let mut work = Work { program: program.clone(), nest, policy, log: Vec::new(), reassociated: false };
+        let mut work = Work::new(&program, &nest, policy);
         work.run();
         log.append(&mut work.log);
         reassociated |= work.reassociated;
@@ -133,8 +138,7 @@ pub fn normalize(program: &Program, policy: Policy) -> NormalForm {
 
 /// The normal form of one nest of a program.
 pub fn normalize_nest(program: &Program, nest: &Nest, policy: Policy) -> NormalNest {
-    let mut work =
-        Work { program: program.clone(), nest: nest.clone(), policy, log: Vec::new(), reassociated: false };
+    let mut work = Work::new(program, nest, policy);
     let source = work.tidied();
     work.run();
     let Nameless { text, hash, symbols } = work.text();
@@ -154,6 +158,17 @@ pub fn normalize_nest(program: &Program, nest: &Nest, policy: Policy) -> NormalN
         .arrays
         .retain(|id, a| used.contains(id) || known.contains(id) || !matches!(a.storage, Storage::Temp(_)));
     NormalNest { program, nest, text, hash, symbols, change, log, reassociated }
+}
+
+/// The nest as each pass of its normalization left it, the nest itself first.
+#[cfg(feature = "testing")]
+pub(crate) fn stages(program: &Program, nest: &Nest, policy: Policy) -> Vec<Stage> {
+    let mut work = Work::new(program, nest, policy);
+    sequential(&mut work.nest.roots);
+    work.stages = Some(Vec::new());
+    work.stage(Vec::new());
+    work.run();
+    work.stages.unwrap_or_default()
 }
 
 /// Numbers loops and statements in the order in which they stand.
@@ -187,15 +202,45 @@ fn counts(nest: &Nest) -> (usize, usize) {
     (nest.stmts().len(), n_guards)
 }
 
+#[derive(Clone, Debug)]
 struct Work {
     program: Program,
     nest: Nest,
     policy: Policy,
     log: Vec<LogEntry>,
     reassociated: bool,
+    /// If asked for, what each pass made of the nest, and by which rewrites.
+    stages: Option<Vec<Stage>>,
+}
+
+/// A nest after a pass of normalization.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// What the pass did besides changing orders.
+    pub rewrites: Vec<Rewrite>,
+    /// The program with the arrays of the nest.
+    pub program: Program,
+    /// The nest.
+    pub nest: Nest,
+}
+
+/// What a pass may do to the order of statement instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// Nothing: checked by [`rewrites::runs_in_place`].
+    Kept,
+    /// Iterations are counted otherwise, or statements are made of others where they stand.
+    Respelt,
+    /// The pass has asked the judge.
+    Judged,
 }
 
 impl Work {
+    fn new(program: &Program, nest: &Nest, policy: Policy) -> Self {
+        let (program, nest) = (program.clone(), nest.clone());
+        Self { program, nest, policy, log: Vec::new(), reassociated: false, stages: None }
+    }
+
     fn run(&mut self) {
         let known: Vec<_> = self.program.arrays.keys().copied().collect();
         self.form();
@@ -211,10 +256,9 @@ impl Work {
 
     fn form(&mut self) {
         sequential(&mut self.nest.roots);
-        let rotated = rotate::unroll(&self.program, &mut self.nest.roots);
-        self.done(rotated);
-        self.nest.roots = tidy::loops(&self.program, std::mem::take(&mut self.nest.roots));
-        self.separate_scalars();
+        self.pass(Order::Respelt, |work| Ok(rotate::unroll(&work.program, &mut work.nest.roots)));
+        self.iteration_spaces();
+        self.pass(Order::Judged, Self::separate_scalars);
         let mut before = self.text().text;
         for _ in 0..MAX_ROUNDS {
             self.round();
@@ -229,43 +273,103 @@ impl Work {
 
     fn round(&mut self) {
         self.tidy();
-        let dissolved = scalars::dissolve(&self.program, &mut self.nest);
-        self.done(dissolved);
-        let expanded = expand::expand(&mut self.program, &mut self.nest);
-        self.done(expanded);
+        self.pass(Order::Kept, |work| Ok(scalars::dissolve(&work.program, &mut work.nest)));
+        self.pass(Order::Kept, |work| Ok(expand::expand(&mut work.program, &mut work.nest)));
         self.tidy();
         if self.policy.reassociate {
-            let moved = factors::move_to_uses(&self.program, &mut self.nest);
-            self.reassociated |= !moved.is_empty();
-            self.done(moved);
+            self.pass(Order::Kept, |work| {
+                let moved = factors::move_to_uses(&work.program, &mut work.nest);
+                work.reassociated |= !moved.is_empty();
+                Ok(moved)
+            });
             self.tidy();
         }
-        match arrange::arrange(&self.program, &self.nest, self.policy) {
-            Ok((program, nest, reassociated)) => {
-                self.take(program, nest);
-                self.reassociated |= reassociated;
+        self.pass(Order::Judged, |work| {
+            let (program, nest, reassociated) = arrange::arrange(&work.program, &work.nest, work.policy)
+                .map_err(|reason| format!("distribution and loop order: {reason}"))?;
+            work.take(program, nest);
+            work.reassociated |= reassociated;
+            Ok(Done::new())
+        });
+        self.tidy();
+        self.pass(Order::Judged, |work| Ok(merge::merge(&work.program, &mut work.nest, work.policy)));
+        self.tidy();
+    }
+
+    /// Runs a pass and keeps its result if it stands up to the checks; otherwise the nest stays as it was.
+    fn pass(&mut self, order: Order, pass: impl FnOnce(&mut Self) -> Result<Done, String>) {
+        let before = self.clone();
+        let done = pass(self).and_then(|done| self.checked(&before.nest, order).map(|()| done));
+        match done {
+            Ok(done) => {
+                let rewrites = done.iter().map(|(rewrite, _)| *rewrite).collect();
+                self.stage(rewrites);
+                self.done(done);
             }
-            Err(reason) => self.refused(format!("distribution and loop order: {reason}")),
+            Err(why) => {
+                *self = before;
+                self.refused(why);
+            }
         }
-        self.tidy();
-        let merged = merge::merge(&self.program, &mut self.nest, self.policy);
-        self.done(merged);
-        self.tidy();
+    }
+
+    fn checked(&self, before: &Nest, order: Order) -> Result<(), String> {
+        if order == Order::Kept {
+            rewrites::runs_in_place(before, &self.nest)?;
+        }
+        match self.nest.accesses().iter().find(|(a, _)| !self.program.arrays.contains_key(&a.array)) {
+            Some((a, _)) => Err(format!("{} is not declared", a.array)),
+            None => Ok(()),
+        }
+    }
+
+    fn stage(&mut self, rewrites: Vec<Rewrite>) {
+        if let Some(stages) = &mut self.stages
+            && stages.last().is_none_or(|last| last.nest != self.nest)
+        {
+            stages.push(Stage { rewrites, program: self.program.clone(), nest: self.nest.clone() });
+        }
     }
 
     fn tidy(&mut self) {
-        self.nest.roots = tidy::loops(&self.program, std::mem::take(&mut self.nest.roots));
-        self.reassociated |= tidy::statements(&self.program, &mut self.nest, self.policy);
+        self.iteration_spaces();
+        self.pass(Order::Respelt, |work| {
+            let was = work.nest.clone();
+            let reassociated = tidy::statements(&work.program, &mut work.nest, work.policy);
+            work.reassociated |= reassociated;
+            if let Some(stages) = &work.stages
+                && stages.last().is_some_and(|_| was != work.nest)
+            {
+                let rewrite = if reassociated { Rewrite::Polynomials } else { Rewrite::Spelling };
+                work.stage(vec![rewrite]);
+            }
+            Ok(Done::new())
+        });
+    }
+
+    fn iteration_spaces(&mut self) {
+        self.pass(Order::Respelt, |work| {
+            let was = work.nest.clone();
+            work.nest.roots = tidy::loops(&work.program, std::mem::take(&mut work.nest.roots));
+            if was != work.nest {
+                work.stage(vec![Rewrite::IterationSpace]);
+            }
+            Ok(Done::new())
+        });
     }
 
     /// Scalars that are private to different loops become different scalars.
-    fn separate_scalars(&mut self) {
+    fn separate_scalars(&mut self) -> Result<Done, String> {
         let mut schedule = Schedule::import(&self.program, &self.nest);
         schedule.scalar_replacement = false;
-        match scan::generate(schedule, &self.nest) {
-            Ok((program, nest)) => self.take(program, nest),
-            Err(reason) => self.refused(format!("private scalars: {reason}")),
+        let has_privates = !schedule.privates.is_empty();
+        let (program, nest) =
+            scan::generate(schedule, &self.nest).map_err(|reason| format!("private scalars: {reason}"))?;
+        self.take(program, nest);
+        if has_privates {
+            self.stage(vec![Rewrite::PrivateScalars]);
         }
+        Ok(Done::new())
     }
 
     /// Takes a generated nest. Its scalars belong to the bodies of their loops, so that they are private from now on.
@@ -285,7 +389,8 @@ impl Work {
     /// The nest in canonical spelling, everything at its place.
     fn tidied(&self) -> Work {
         let (program, nest) = (self.program.clone(), self.nest.clone());
-        let mut copy = Work { program, nest, log: Vec::new(), ..*self };
+        let mut copy =
+            Work { program, nest, policy: self.policy, log: Vec::new(), reassociated: false, stages: None };
         sequential(&mut copy.nest.roots);
         copy.tidy();
         copy
@@ -299,8 +404,8 @@ impl Work {
         keys
     }
 
-    fn done(&mut self, what: Vec<String>) {
-        self.log.extend(what.into_iter().map(LogEntry::Done));
+    fn done(&mut self, what: Done) {
+        self.log.extend(what.into_iter().map(|(_, what)| LogEntry::Done(what)));
     }
 
     fn refused(&mut self, why: String) {

@@ -3,6 +3,7 @@
 //! A loop whose body uses its iterator only as `(t + c) % k`, or that ends by swapping two pointers, is unrolled by `k` (or
 //! two) where its number of iterations is a known multiple: then every access names its buffer.
 
+use super::rewrites::{Done, Rewrite};
 use crate::scan::{for_each_access, substitute};
 use oxeye_ir::{Affine, ArrayId, BinaryOp, Bound, Expr, Loop, LoopId, Node, Program, StmtId, Storage, Var};
 use std::collections::BTreeMap;
@@ -66,11 +67,11 @@ impl Fresh {
 }
 
 /// Unrolls loops over rotating buffers; what was done, in words.
-pub(super) fn unroll(program: &Program, nodes: &mut [Node]) -> Vec<String> {
+pub(super) fn unroll(program: &Program, nodes: &mut [Node]) -> Done {
     let mut fresh = Fresh::after(nodes);
     let mut done = Vec::new();
     in_nodes(program, nodes, &mut fresh, &mut done);
-    done
+    done.into_iter().map(|what| (Rewrite::BuffersNamed, what)).collect()
 }
 
 /// Whether a loop under the nodes owns an array, so that a copy of it would need a copy of that.

@@ -5,12 +5,13 @@
 //! `c[i] = 0; for k: c[i] += e`. Both only *where* nothing in between can see the difference: the value's operands stay
 //! as they are, and no other access in the loop's body touches the element's array.
 
+use super::rewrites::{Done, Rewrite};
 use crate::scan::for_each_access;
 use oxeye_ir::{Access, ArrayId, Expr, Loop, LoopId, Nest, Node, Program, Stmt, Storage, Types, Update, Var};
 
-/// Does both until nothing is left to do; what was done, in words.
-pub(super) fn dissolve(program: &Program, nest: &mut Nest) -> Vec<String> {
-    let mut done = Vec::new();
+/// Does both until nothing is left to do; what was done.
+pub(super) fn dissolve(program: &Program, nest: &mut Nest) -> Done {
+    let mut done = Done::new();
     let is_own = |s: Storage| matches!(s, Storage::Temp(_) | Storage::Body(_));
     let scalars: Vec<ArrayId> =
         program.arrays.values().filter(|a| a.shape.is_empty() && is_own(a.storage)).map(|a| a.id).collect();
@@ -22,10 +23,14 @@ pub(super) fn dissolve(program: &Program, nest: &mut Nest) -> Vec<String> {
             let mut roots = std::mem::take(&mut nest.roots);
             let what = in_scope(&mut roots, *scalar, &mut Vec::new(), &mut |body, path| {
                 if substitute_forward(program, body, path, *scalar) {
-                    return Some(format!("scalar {name}: replaced by its value"));
+                    return Some((
+                        Rewrite::ForwardSubstitution,
+                        format!("scalar {name}: replaced by its value"),
+                    ));
                 }
                 let target = accumulate_in_place(program, body, *scalar)?;
-                Some(format!("scalar {name}: accumulated in {}", program.array(target).name))
+                let what = format!("scalar {name}: accumulated in {}", program.array(target).name);
+                Some((Rewrite::AccumulationInPlace, what))
             });
             nest.roots = roots;
             if let Some(what) = what {
@@ -37,8 +42,8 @@ pub(super) fn dissolve(program: &Program, nest: &mut Nest) -> Vec<String> {
     done
 }
 
-/// Rewrites a list of nodes inside these loops; what it did, in words.
-type Rewrite<'a> = dyn FnMut(&mut Vec<Node>, &[Loop]) -> Option<String> + 'a;
+/// Rewrites a list of nodes inside these loops; what it did.
+type InScope<'a> = dyn FnMut(&mut Vec<Node>, &[Loop]) -> Option<(Rewrite, String)> + 'a;
 
 /// Calls `f` with the innermost list of nodes that holds all uses of the scalar, and the loops around it (without their
 /// bodies).
@@ -46,8 +51,8 @@ fn in_scope(
     nodes: &mut Vec<Node>,
     scalar: ArrayId,
     path: &mut Vec<Loop>,
-    f: &mut Rewrite<'_>,
-) -> Option<String> {
+    f: &mut InScope<'_>,
+) -> Option<(Rewrite, String)> {
     let uses = |nodes: &[Node]| accesses(nodes).iter().filter(|(a, _)| a.array == scalar).count();
     let all = uses(nodes);
     if all == 0 {

@@ -5,18 +5,19 @@
 //! the new ones) and *domain* (constraints on the new ones). [`crate::legality`] compares the tree's order with the
 //! original one; [`crate::scan`] turns the tree back into an IR nest with explicit bounds.
 
+mod original;
 pub(crate) mod packed_contraction;
 pub(crate) mod space;
 mod statement;
 mod tree;
 
-pub(crate) use crate::legality::Original;
+pub(crate) use original::{Original, OriginalPair};
 pub(crate) use statement::{MemoryAccess, OriginalTime, Statement};
 pub(crate) use tree::{LoopNode, TimeStep, Tree, all_leaves, contraction_of, leaves};
 
 use indexmap::IndexMap;
 use oxeye_ir::{Affine, Array, ArrayId, Expr, Form, LoopId, Nest, Program, ScalarType, StmtId, Storage};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Name and type of an iterator.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub(crate) struct Schedule {
     /// Temporaries of the whole nest, which may be stored in less if all uses of an element end up near each other.
     pub(crate) temporaries: Vec<ArrayId>,
     /// The nest's dependences in its original order.
-    pub(crate) original: Rc<Original>,
+    pub(crate) original: Arc<Original>,
     pub(crate) next_loop: u32,
     /// Keep what innermost loops accumulate in registers when the nest is written.
     pub(crate) scalar_replacement: bool,

@@ -7,9 +7,10 @@ use super::template::{
     Base, BlockShape, Independent, Lanes, Loops, Order, STRIP, Shares, Strategy, Template, Threads,
 };
 use super::unfit::Unfit;
-use crate::normalize::{Change, normalize_nest};
+use crate::normalize::Change;
 use crate::order::{self, Preference};
 use crate::policy::Policy;
+use crate::prepared::PreparedNest;
 use crate::recipe::Recipe;
 use crate::refusal::Reason;
 use crate::scan;
@@ -46,8 +47,7 @@ impl Template {
 
 /// Instantiates templates for one nest on one machine; what several have in common is done once.
 pub struct Instantiator<'a> {
-    program: &'a Program,
-    nest: &'a Nest,
+    prepared: PreparedNest<'a>,
     policy: Policy,
     machine: Machine,
     source: Start,
@@ -80,8 +80,14 @@ struct Made {
 impl<'a> Instantiator<'a> {
     /// For a nest of `program`.
     pub fn new(program: &'a Program, nest: &'a Nest, machine: &Machine, policy: Policy) -> Self {
-        let source = Start::new(Schedule::import(program, nest), nest.clone(), *machine, policy, Vec::new());
-        Self { program, nest, policy, machine: *machine, source, normal: None }
+        let prepared = PreparedNest::new(program, nest);
+        let source = Start::new(prepared.schedule().clone(), nest.clone(), *machine, policy, Vec::new());
+        Self { prepared, policy, machine: *machine, source, normal: None }
+    }
+
+    /// The nest, ready for the recipes.
+    pub fn prepared(&self) -> &PreparedNest<'a> {
+        &self.prepared
     }
 
     /// The recipe, every step of which has been found legal. With the normal form as its base it begins with
@@ -100,7 +106,7 @@ impl<'a> Instantiator<'a> {
     }
 
     fn is_large(&self) -> bool {
-        self.nest.stmts().len() > MOST_NORMAL_STATEMENTS
+        self.prepared.nest().stmts().len() > MOST_NORMAL_STATEMENTS
     }
 
     /// Whether bounds of any loop can be analysed: otherwise no template applies.
@@ -141,12 +147,11 @@ impl<'a> Instantiator<'a> {
     }
 
     fn normal(&mut self) -> &mut (Start, Change) {
-        let Self { program, nest, policy, machine, .. } = *self;
+        let Self { prepared, policy, machine, .. } = self;
         self.normal.get_or_insert_with(|| {
-            let normal = normalize_nest(program, nest, policy);
-            let schedule = Schedule::import_normal(&normal.program, &normal.nest);
+            let (normal, schedule) = prepared.normalized(*policy);
             let first = vec![Transformation::Normalize(Normalize {})];
-            (Start::new(schedule, normal.nest, machine, policy, first), normal.change)
+            (Start::new(schedule.clone(), normal.nest.clone(), *machine, *policy, first), normal.change)
         })
     }
 

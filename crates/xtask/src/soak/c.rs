@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use oxeye_codegen::prelude;
 use oxeye_ir::interpret::{Buffer, Value};
-use oxeye_ir::{Array, ArrayId, Form, ScalarType, Storage};
+use oxeye_ir::{Array, ArrayId, Form, ScalarType};
 
 use super::pair::Pair;
 
@@ -97,8 +97,7 @@ fn function(text: &mut String, data: &mut Vec<u8>, k: usize, pair: &Pair) {
             ScalarType::I64 => "differs_long",
             _ => "differs_int",
         };
-        let is_dead = array.storage == Storage::Local && !pair.live_out().contains(&id);
-        let checked = if is_dead { 0 } else { buffer.values.len() };
+        let checked = if pair.is_dead(id) { 0 } else { buffer.values.len() };
         let _ = writeln!(
             checks,
             "    if (!bad)\n        bad = {differs}({k}, \"{name}\", {name}_, data + {}, {}, {});\n    free({name}_);",

@@ -1,4 +1,5 @@
-//! `cargo xtask soak`: random nests with random recipes, rendered as C, compiled and run against the interpreter.
+//! `cargo xtask soak`: random nests with random recipes. All run in the interpreter, before and after; some are rendered as C,
+//! compiled, with sanitizers every other time, and run as well.
 //!
 //! Data are chosen so that every order of evaluation gives the same bits: 64-bit integers (which wrap), floating point
 //! under the strict policy, and products of small whole numbers where sums may be reassociated. Everything is a function
@@ -12,7 +13,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -29,21 +30,24 @@ pub(crate) struct Args {
     /// The first seed; pair k has seed S + k.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Compile the pairs whose seed is a multiple of this.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    compile_every: u64,
     /// Pairs per translation unit.
-    #[arg(long, default_value_t = 80)]
-    batch: usize,
-    /// Batches at a time.
+    #[arg(long, default_value_t = 80, value_parser = clap::value_parser!(u64).range(1..))]
+    batch: u64,
+    /// Threads.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
 }
 
 /// A compiler with flags; batches take turns.
 const BUILDS: &[(&str, &[&str])] = &[
+    ("gcc", &["-O1", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]),
     ("gcc", &["-O2", "-march=native", "-fopenmp"]),
-    ("clang-19", &["-O1", "-march=native", "-fopenmp"]),
-    ("gcc", &["-O1", "-march=native", "-fopenmp"]),
+    ("clang-19", &["-O1", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]),
     ("clang-19", &["-O2", "-march=native", "-fopenmp"]),
-    ("gcc", &["-O1", "-fopenmp", "-fsanitize=address", "-fno-omit-frame-pointer"]),
+    ("gcc", &["-O1", "-march=native", "-fopenmp", "-fsanitize=address", "-fno-omit-frame-pointer"]),
     ("gcc", &["-O3", "-march=native", "-fopenmp"]),
 ];
 
@@ -68,58 +72,76 @@ struct Outcome {
     failures: Vec<String>,
 }
 
+/// What all threads add to.
+#[derive(Default)]
+struct Tally {
+    failures: Vec<String>,
+    /// Pairs of which the compiler gets the untouched nest wrong too.
+    miscompiled: Vec<String>,
+    n_done: u64,
+    n_normalized: u64,
+    kinds: BTreeMap<&'static str, u64>,
+    left_out: BTreeMap<String, u64>,
+    /// Pairs compiled with each build.
+    compiled: BTreeMap<String, u64>,
+}
+
+/// Faults after which to stop.
+const MANY: usize = 20;
+
 fn soak(args: &Args, progress: &(dyn Fn(&str) + Sync)) -> Result<Outcome> {
     let builds: Vec<_> = BUILDS.iter().filter(|(compiler, _)| exists(compiler)).collect();
     if builds.is_empty() {
         bail!("neither gcc nor clang-19 is there");
     }
     let started = Instant::now();
-    let (next_seed, n_done, n_batches) = (AtomicU64::new(args.seed), AtomicU64::new(0), AtomicU64::new(0));
-    let (failures, miscompiled) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-    let left_out: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
-    let kinds: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+    let (next_seed, n_planned, n_batches) =
+        (AtomicU64::new(args.seed), AtomicU64::new(0), AtomicUsize::new(0));
+    let tally: Mutex<Tally> = Mutex::default();
+    let compile = |pairs: &mut Vec<Pair>| -> Result<()> {
+        let (compiler, flags) = builds[n_batches.fetch_add(1, Ordering::Relaxed) % builds.len()];
+        for (k, text) in run_batch(pairs, compiler, flags)? {
+            // A compiler that gets the nest wrong as it was is at fault itself.
+            let untouched = [pairs.swap_remove(k).untouched()];
+            let own = run_batch(&untouched, compiler, flags)?.is_empty();
+            let mut tally = lock(&tally);
+            if own { &mut tally.failures } else { &mut tally.miscompiled }.push(text);
+            pairs.extend(untouched);
+            let last = pairs.len() - 1;
+            pairs.swap(k, last);
+        }
+        let build = format!("{compiler} {}", flags.join(" "));
+        *lock(&tally).compiled.entry(build).or_default() += pairs.len() as u64;
+        pairs.clear();
+        Ok(())
+    };
     let worker = || -> Result<()> {
-        loop {
-            let batch_number = n_batches.fetch_add(1, Ordering::Relaxed);
-            let planned = batch_number.saturating_mul(args.batch as u64);
-            if planned >= args.pairs {
-                return Ok(());
-            }
-            let wanted = (args.pairs - planned).min(args.batch as u64) as usize;
-            let mut pairs = Vec::new();
-            while pairs.len() < wanted {
-                let seed = next_seed.fetch_add(1, Ordering::Relaxed);
-                match pair::make(seed) {
-                    Made::Pair(pair) => {
-                        *lock(&kinds).entry(pair.kind.to_owned()).or_default() += 1;
-                        pairs.push(*pair);
-                    }
-                    Made::LeftOut(why) => *lock(&left_out).entry(why).or_default() += 1,
-                    Made::Fault(what) => lock(&failures).push(what),
+        let mut waiting = Vec::new();
+        while n_planned.fetch_add(1, Ordering::Relaxed) < args.pairs && lock(&tally).failures.len() <= MANY {
+            let Some(pair) = next(&next_seed, &tally) else { break };
+            let fault = pair.interpreted();
+            {
+                let mut tally = lock(&tally);
+                tally.n_done += 1;
+                tally.n_normalized += u64::from(pair.is_normalized());
+                *tally.kinds.entry(pair.kind).or_default() += 1;
+                if let Some(fault) = &fault {
+                    tally.failures.push(pair.report(fault));
+                }
+                if tally.n_done.is_multiple_of(1000) {
+                    let (n, n_bad) = (tally.n_done, tally.failures.len());
+                    let seconds = started.elapsed().as_secs_f64();
+                    progress(&format!("{n} of {} pairs, {n_bad} faults, {seconds:.0} s", args.pairs));
                 }
             }
-            let build = builds[(batch_number % builds.len() as u64) as usize];
-            let found = run_batch(&pairs, build.0, build.1)?;
-            for (k, text) in found {
-                // A compiler that gets the nest wrong as it was is at fault itself.
-                let untouched = [pairs.swap_remove(k).untouched()];
-                let own = run_batch(&untouched, build.0, build.1)?.is_empty();
-                lock(if own { &failures } else { &miscompiled }).push(text);
-                pairs.push(untouched.into_iter().next().context("the pair just made")?);
-                let last = pairs.len() - 1;
-                pairs.swap(k, last);
+            if fault.is_none() && pair.seed.is_multiple_of(args.compile_every) {
+                waiting.push(pair);
             }
-            let n = n_done.fetch_add(pairs.len() as u64, Ordering::Relaxed) + pairs.len() as u64;
-            progress(&format!(
-                "{n} of {} pairs, {} faults, {:.0} s",
-                args.pairs,
-                lock(&failures).len(),
-                started.elapsed().as_secs_f64()
-            ));
-            if lock(&failures).len() > 20 {
-                return Ok(());
+            if waiting.len() as u64 == args.batch {
+                compile(&mut waiting)?;
             }
         }
+        if waiting.is_empty() { Ok(()) } else { compile(&mut waiting) }
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..args.jobs.max(1)).map(|_| scope.spawn(worker)).collect();
@@ -128,29 +150,56 @@ fn soak(args: &Args, progress: &(dyn Fn(&str) + Sync)) -> Result<Outcome> {
             Err(_) => bail!("a worker panicked"),
         })
     })?;
-    let mut summary = format!(
-        "{} pairs from seed {} in {:.0} s: {} wrong or crashed\n",
-        n_done.load(Ordering::Relaxed),
-        args.seed,
-        started.elapsed().as_secs_f64(),
-        lock(&failures).len()
-    );
-    for (kind, n) in lock(&kinds).iter() {
-        let _ = writeln!(summary, "  {n} x {kind}");
-    }
-    for (why, n) in lock(&left_out).iter() {
-        let _ = writeln!(summary, "  left out {n} x {why}");
-    }
-    let miscompiled = std::mem::take(&mut *lock(&miscompiled));
-    if !miscompiled.is_empty() {
-        let n = miscompiled.len();
-        let _ = writeln!(summary, "  besides, {n} x the compiler gets the untouched nest wrong too:");
-        for text in &miscompiled {
-            let _ = writeln!(summary, "    {}", text.lines().next().unwrap_or_default());
+    let tally = std::mem::take(&mut *lock(&tally));
+    Ok(Outcome { summary: summary(args, &tally, started.elapsed()), failures: tally.failures })
+}
+
+/// The pair of the next seed that has one; `None` if there were too many faults on the way.
+fn next(next_seed: &AtomicU64, tally: &Mutex<Tally>) -> Option<Pair> {
+    loop {
+        let seed = next_seed.fetch_add(1, Ordering::Relaxed);
+        match pair::make(seed) {
+            Made::Pair(pair) => return Some(*pair),
+            Made::LeftOut(why) => *lock(tally).left_out.entry(why).or_default() += 1,
+            Made::Fault(what) => {
+                let mut tally = lock(tally);
+                tally.failures.push(what);
+                if tally.failures.len() > MANY {
+                    return None;
+                }
+            }
         }
     }
-    let failures = std::mem::take(&mut *lock(&failures));
-    Ok(Outcome { summary, failures })
+}
+
+fn summary(args: &Args, tally: &Tally, elapsed: Duration) -> String {
+    let n_compiled: u64 = tally.compiled.values().sum();
+    let mut text = format!(
+        "{} pairs from seed {} in {:.0} s: {} wrong or crashed\n  all in the interpreter, {n_compiled} compiled; {} begin \
+         with the normal form\n",
+        tally.n_done,
+        args.seed,
+        elapsed.as_secs_f64(),
+        tally.failures.len(),
+        tally.n_normalized,
+    );
+    for (kind, n) in &tally.kinds {
+        let _ = writeln!(text, "  {n} x {kind}");
+    }
+    for (build, n) in &tally.compiled {
+        let _ = writeln!(text, "  {n} x {build}");
+    }
+    for (why, n) in &tally.left_out {
+        let _ = writeln!(text, "  left out {n} x {why}");
+    }
+    if !tally.miscompiled.is_empty() {
+        let n = tally.miscompiled.len();
+        let _ = writeln!(text, "  besides, {n} x the compiler gets the untouched nest wrong too:");
+        for report in &tally.miscompiled {
+            let _ = writeln!(text, "    {}", report.lines().next().unwrap_or_default());
+        }
+    }
+    text
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -264,12 +313,14 @@ mod tests {
                 break;
             }
         }
+        assert!(pairs.iter().all(|p| p.interpreted().is_none()));
         let buffer = pairs[1].after.buffers.values_mut().find(|b| !b.values.is_empty()).unwrap();
         buffer.values[0] = Some(match buffer.element {
             oxeye_ir::ScalarType::F64 => Value::F64(1e9),
             oxeye_ir::ScalarType::F32 => Value::F32(1e9),
             _ => Value::Int(77_777),
         });
+        assert!(pairs[1].interpreted().is_some_and(|what| what.contains("wrong in the interpreter")));
         pairs[2].body = "{ abort(); }".into();
         let (compiler, flags) = BUILDS.iter().find(|(compiler, _)| exists(compiler)).unwrap();
         let found = run_batch(&pairs, compiler, flags).unwrap();
@@ -288,8 +339,9 @@ mod tests {
 
     #[test]
     fn pairs_compute_what_the_interpreter_computes() {
-        let args = Args { pairs: 240, seed: 1, batch: 40, jobs: 2 };
+        let args = Args { pairs: 240, seed: 1, compile_every: 1, batch: 40, jobs: 2 };
         let outcome = soak(&args, &|_| {}).unwrap();
         assert!(outcome.failures.is_empty(), "{}\n{}", outcome.summary, outcome.failures.join("\n"));
+        assert!(outcome.summary.contains("all in the interpreter, 240 compiled"), "{}", outcome.summary);
     }
 }

@@ -1,12 +1,13 @@
 //! A random nest, a recipe that applies to it, and what must come out.
 
 use oxeye_codegen::{CodegenError, RenderOptions, render_nest};
-use oxeye_ir::interpret::{InterpretError, Memory, Options, Value, run_nest};
+use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, Value, run_nest};
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
-use oxeye_ir::{ArrayId, Program, ScalarType, Storage};
+use oxeye_ir::{ArrayId, Program, ScalarType, Storage, verify};
 use oxeye_transform::steps::Normalize;
+use oxeye_transform::templates::Instantiator;
 use oxeye_transform::testing::{random_product, random_recipe};
-use oxeye_transform::{Machine, Policy, Recipe, Transformation, apply, normalize_nest, suggest};
+use oxeye_transform::{Applied, Machine, Policy, PreparedNest, Recipe, Transformation, apply};
 
 /// A nest with a recipe, its rendering, and memory before and after.
 pub(super) struct Pair {
@@ -47,8 +48,43 @@ impl Pair {
     }
 
     /// Scalars that are read after the nest.
-    pub(super) fn live_out(&self) -> &[ArrayId] {
+    fn live_out(&self) -> &[ArrayId] {
         self.program.nests.values().next().map_or(&[], |n| &n.live_out)
+    }
+
+    /// Whether the recipe begins with the normal form.
+    pub(super) fn is_normalized(&self) -> bool {
+        matches!(self.recipe.steps.first(), Some(Transformation::Normalize(_)))
+    }
+
+    /// What is wrong with the transformed nest in the interpreter, whichever order concurrent iterations take.
+    pub(super) fn interpreted(&self) -> Option<String> {
+        if let Err(violations) = verify(&self.transformed) {
+            return Some(format!("not well formed: {violations:?}"));
+        }
+        let nest = self.transformed.nests.values().next()?;
+        let mut expected = self.after.clone();
+        expected.buffers.retain(|id, _| !self.is_dead(*id));
+        // Sums of small whole numbers are exact but for the sign of zero.
+        let tolerance = if self.exact { 0.0 } else { 1e-9 };
+        for order in [Order::Forward, Order::Reversed, Order::Shuffled(self.seed)] {
+            let mut memory = self.before.clone();
+            let options = Options { max_steps: 4_000_000, parallel: order, vector: order };
+            match run_nest(&self.transformed, nest, &mut memory, options) {
+                Ok(()) => {
+                    if let Some(what) = expected.difference(&memory, &self.program, tolerance) {
+                        return Some(format!("wrong in the interpreter ({order:?}): {what}"));
+                    }
+                }
+                Err(error) => return Some(format!("fails in the interpreter ({order:?}): {error}")),
+            }
+        }
+        None
+    }
+
+    /// Whether nobody reads the array after the nest.
+    pub(super) fn is_dead(&self, id: ArrayId) -> bool {
+        self.program.array(id).storage == Storage::Local && !self.live_out().contains(&id)
     }
 
     /// Everything needed to look into it.
@@ -81,47 +117,59 @@ fn try_make(seed: u64) -> Made {
         Shape { has_guards: false, has_combined_bounds: false, has_steps: false, ..integers.clone() },
         Shape { has_quotients: true, ..integers },
     ];
-    let (kind, sample, recipe, policy) = match random.below(10) {
-        0..3 => {
+    let (kind, sample, recipe, policy, applied) = match random.below(20) {
+        0..4 => {
             let (sample, recipe) = random_product(&mut random);
-            ("contraction", sample, recipe, Policy { reassociate: random.chance(70) })
+            let policy = Policy { reassociate: random.chance(70) };
+            let applied = apply(&sample.program, sample.nest(), &recipe, policy);
+            ("contraction", sample, recipe, policy, applied)
         }
-        3..5 => {
+        4..7 => {
             let shape = random.pick(&shapes);
             let sample = sampled(seed, &shape);
             let policy = Policy { reassociate: false };
             let vector_bytes = random.pick(&[16, 32, 64]);
             let machine = Machine { l1: 1 << 10, l2: 4 << 10, l3: 16 << 10, threads: 2, vector_bytes };
-            let found = suggest(&sample.program, sample.nest(), &machine, policy).recipes;
+            let mut instantiator = Instantiator::new(&sample.program, sample.nest(), &machine, policy);
+            let found = instantiator.templates();
             if found.is_empty() {
                 return Made::LeftOut("no suggestion".into());
             }
-            let recipe = random.pick(&found).recipe;
-            ("suggested recipe", sample, recipe, policy)
+            let Ok(recipe) = instantiator.instantiate(&random.pick(&found)) else {
+                return Made::LeftOut("suggestion that does not fit".into());
+            };
+            let applied = instantiator.prepared().apply(&recipe, policy);
+            ("suggested recipe", sample, recipe, policy, applied)
         }
-        5..7 => {
+        7..16 => {
             let shape = random.pick(&shapes);
             let mut sample = sampled(seed, &shape);
             forget_arrays(&mut sample, &mut random);
             // Integers wrap, so their sums are the same in any order.
             let policy = Policy { reassociate: shape.element == ScalarType::I64 && random.chance(50) };
-            let normal = normalize_nest(&sample.program, sample.nest(), policy);
+            let prepared = PreparedNest::new(&sample.program, sample.nest());
+            let normal = prepared.normal_form(policy);
             let mut recipe = random_recipe(&normal.program, &normal.nest, policy, 4, &mut random);
             recipe.steps.insert(0, Transformation::Normalize(Normalize {}));
-            ("random recipe on the normal form", sample, recipe, policy)
+            let applied = prepared.apply(&recipe, policy);
+            ("random recipe on the normal form", sample, recipe, policy, applied)
         }
         _ => {
             let shape = random.pick(&shapes);
             let sample = sampled(seed, &shape);
             let policy = Policy { reassociate: false };
             let recipe = random_recipe(&sample.program, sample.nest(), policy, 5, &mut random);
-            ("random recipe", sample, recipe, policy)
+            let applied = apply(&sample.program, sample.nest(), &recipe, policy);
+            ("random recipe", sample, recipe, policy, applied)
         }
     };
     if recipe.steps.is_empty() {
         return Made::LeftOut("empty recipe".into());
     }
-    finish(seed, kind, &sample, recipe, policy, &mut random)
+    match applied {
+        Ok(applied) => finish(seed, kind, &sample, recipe, policy, applied, &mut random),
+        Err(_) => Made::LeftOut(format!("refused {kind}")),
+    }
 }
 
 /// A random program; for most seeds nobody reads its scalars after the nest, so that they may become private.
@@ -150,11 +198,9 @@ fn finish(
     sample: &Sample,
     recipe: Recipe,
     policy: Policy,
+    applied: Applied,
     random: &mut Random,
 ) -> Made {
-    let Ok(applied) = apply(&sample.program, sample.nest(), &recipe, policy) else {
-        return Made::LeftOut(format!("refused {kind}"));
-    };
     let Ok(mut before) = sample.memory(seed) else { return Made::LeftOut("no memory".into()) };
     if kind == "contraction" {
         whole_numbers(&mut before, random);
@@ -185,6 +231,7 @@ fn finish(
         },
     );
     program.nests.insert(applied.nest.id, applied.nest);
+    program.rebuild_dataflow();
     let pair = |body: String| Pair {
         seed,
         kind,

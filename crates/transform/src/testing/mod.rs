@@ -3,9 +3,13 @@
 //! Each is a function of its source of choices. Recipes name loops and statements that exist at their step, so that most
 //! are refused for their legality rather than for their form.
 
-use crate::apply::Applied;
+mod spellings;
+
+pub use spellings::random_spelling;
+
 use crate::legality;
 use crate::policy::Policy;
+use crate::prepared::Applied;
 use crate::recipe::Recipe;
 use crate::refusal::Reason;
 use crate::refusal::Refusal;
@@ -49,11 +53,12 @@ pub fn random_recipe(
             }
             continue;
         }
+        let is_legal = legality::check(&trial, policy).is_ok();
         // An illegal step may become legal by those after it.
-        if legality::check(&trial, policy).is_err() && !random.chance(15) {
+        if !is_legal && !random.chance(15) {
             continue;
         }
-        if legality::check(&trial, policy).is_ok() {
+        if is_legal {
             n_legal = recipe.steps.len() + 1;
         }
         schedule = trial;
@@ -412,6 +417,11 @@ pub fn random_product(random: &mut Random) -> (Sample, Recipe) {
         parallel: random.chance(50).then_some(OmpSchedule::Dynamic),
     }));
     (Sample { program, symbols }, Recipe { steps })
+}
+
+/// The nest as each pass of its normalization left it, the nest itself first.
+pub fn normalization_stages(program: &Program, nest: &Nest, policy: Policy) -> Vec<crate::Stage> {
+    crate::normalize::stages(program, nest, policy)
 }
 
 /// The ids of the statements as recipes name them.

@@ -1,0 +1,77 @@
+//! The dependences of a nest in its original order, which [`oxeye_analysis`] finds, between the statements of a schedule.
+
+use super::statement::{MemoryAccess, Statement};
+use oxeye_analysis::{DependenceRelation, Level, NestModel, Role, StmtAccess, StmtModel};
+use oxeye_ir::{Nest, Node, Program};
+
+/// A dependence of the original nest: access `a` of statement `s` comes before access `b` of `t`, their common loops being
+/// equal above `depth` and ordered at `depth` (`None`: all equal, textual order).
+#[derive(Clone, Debug)]
+pub(crate) struct OriginalPair {
+    pub(crate) source: (usize, usize),
+    pub(crate) sink: (usize, usize),
+    pub(crate) depth: Option<usize>,
+    /// The pairs of instances.
+    pub(crate) relation: DependenceRelation,
+}
+
+/// The nest as it was imported, and its dependences.
+#[derive(Debug, Default)]
+pub(crate) struct Original {
+    pub(crate) model: NestModel,
+    pub(crate) pairs: Vec<OriginalPair>,
+}
+
+impl Original {
+    /// Of a nest and its statements as they were imported: in textual order, each one or several of the nest's.
+    pub(crate) fn new(program: &Program, nest: &Nest, statements: &[Statement]) -> Self {
+        let model = NestModel::new(program, nest);
+        let holders: Vec<usize> = statements
+            .iter()
+            .enumerate()
+            .flat_map(|(s, statement)| std::iter::repeat_n(s, n_stmts(&statement.node)))
+            .collect();
+        let accesses: Vec<Vec<Option<usize>>> =
+            model.stmts.iter().zip(&holders).map(|(stmt, s)| places(stmt, &statements[*s])).collect();
+        let pair = |relation: DependenceRelation| {
+            let place = |(stmt, access): (usize, usize)| Some((holders[stmt], accesses[stmt][access]?));
+            let (source, sink) = (place(relation.src)?, place(relation.dst)?);
+            let n_outer = |s: usize| statements[s].time.loops.len();
+            let depth = match relation.level {
+                Level::Carried(depth) => Some(depth),
+                Level::Independent => None,
+            };
+            // What stays inside one run of an atomic statement is nobody's business.
+            let is_inside = source.0 == sink.0 && depth.is_none_or(|d| d >= n_outer(source.0));
+            (!is_inside).then_some(OriginalPair { source, sink, depth, relation })
+        };
+        let mut pairs: Vec<OriginalPair> = model.relations().into_iter().filter_map(pair).collect();
+        pairs.sort_by_key(|p| (p.source.0, p.sink.0, p.source.1, p.sink.1, p.depth.unwrap_or(usize::MAX)));
+        Self { model, pairs }
+    }
+}
+
+fn n_stmts(node: &Node) -> usize {
+    match node {
+        Node::Stmt(_) => 1,
+        _ => node.bodies().into_iter().flatten().map(n_stmts).sum(),
+    }
+}
+
+/// Which of the statement's accesses each access of one of its assignments is; `None` for arrays that live inside it.
+fn places(stmt: &StmtModel, statement: &Statement) -> Vec<Option<usize>> {
+    let mut taken = vec![false; statement.accesses.len()];
+    let n_target = statement.assignment().map_or(0, |s| if s.update.reads_target() { 2 } else { 1 });
+    let mut place = |access: &StmtAccess| {
+        let fits = |k: usize, own: &MemoryAccess| match (statement.assignment(), access.role) {
+            (None, _) => own.source == access.source && own.write == access.role.is_write(),
+            (Some(_), Role::Update) => k == 0,
+            (Some(_), Role::Target) => k + 1 == n_target,
+            (Some(_), _) => k >= n_target && own.source == access.source && !taken[k],
+        };
+        let found = statement.accesses.iter().enumerate().position(|(k, own)| fits(k, own))?;
+        taken[found] = true;
+        Some(found)
+    };
+    stmt.accesses.iter().map(&mut place).collect()
+}
