@@ -4,7 +4,8 @@ use crate::CodegenError;
 use crate::context::Context;
 use crate::footprint::reach;
 use crate::print::{Text, prec};
-use oxeye_ir::{Array, ArrayId, Expr, Nest, Storage};
+use crate::views::symbols_of;
+use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest};
 use std::collections::BTreeSet;
 
 /// Declarations and the condition under which no two arrays of the nest overlap.
@@ -48,6 +49,10 @@ impl Context<'_> {
             if rows.text == "0" {
                 return Some(rows.text);
             }
+            if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
+                let base = view.base();
+                return Some(format!("(long)sizeof(({base})[0]) * {}", rows.at(prec::UNARY)));
+            }
             let factor = self.row_factor(array)?;
             let text: Text = Text::new(format!("{size}L * {}{factor}", rows.at(prec::UNARY)), prec::MUL);
             Some(text.text)
@@ -76,32 +81,42 @@ impl Context<'_> {
                 pairs.insert((a, b));
             }
         }
-        if pairs.is_empty() {
+        let mut kept: BTreeSet<(String, ArrayId)> = BTreeSet::new();
+        for (constant, array) in self.program.may_change.iter().filter(|(_, array)| written.contains(array)) {
+            let is_used = match constant {
+                Constant::Symbol(id) => symbols_of(self.program, &[original, nest]).contains(id),
+                Constant::Base(id) => used.contains(id),
+            };
+            if is_used {
+                kept.extend(self.constants(*constant).into_iter().map(|object| (object, *array)));
+            }
+        }
+        if pairs.is_empty() && kept.is_empty() {
             return Ok(None);
         }
+        let program = self.program;
         let mut declarations = Vec::new();
         let mut ranges = std::collections::BTreeMap::new();
-        for (a, b) in &pairs {
-            for (id, other) in [(a, b), (b, a)] {
+        let both = pairs
+            .iter()
+            .flat_map(|(a, b)| [(a, program.array(*b).name.as_str()), (b, program.array(*a).name.as_str())]);
+        let with_kept = kept.iter().map(|(object, array)| (array, object.as_str()));
+        for (id, other) in both.chain(with_kept) {
+            {
                 if ranges.contains_key(id) {
                     continue;
                 }
-                let program = self.program;
                 let array = program.array(*id);
                 let begin = self.byte_offset(original, array, false);
                 let end = self.byte_offset(original, array, true);
                 let (Some(begin), Some(end)) = (begin, end) else {
                     return Err(CodegenError::UnknownExtent {
                         first: array.name.clone(),
-                        second: program.array(*other).name.clone(),
+                        second: other.to_owned(),
                     });
                 };
                 let name = self.name(*id).to_owned();
-                let address = if array.shape.is_empty() && array.storage != Storage::Temp(None) {
-                    format!("(__UINTPTR_TYPE__)&{name}")
-                } else {
-                    format!("(__UINTPTR_TYPE__){name}")
-                };
+                let address = self.address(array);
                 let (first, last) =
                     (self.fresh(&format!("{name}_begin")), self.fresh(&format!("{name}_end")));
                 let from = if begin == "0" { address.clone() } else { format!("{address} + {begin}") };
@@ -115,9 +130,14 @@ impl Context<'_> {
             .map(|(a, b)| {
                 format!("({} <= {} || {} <= {})", ranges[a].1, ranges[b].0, ranges[b].1, ranges[a].0)
             })
+            .chain(kept.iter().map(|(object, array)| {
+                let (first, last) = &ranges[array];
+                let address = format!("(__UINTPTR_TYPE__)&({object})");
+                format!("({last} <= {address} || {address} + sizeof({object}) <= {first})")
+            }))
             .collect();
         let condition = match tests.as_slice() {
-            [only] => only.trim_start_matches('(').trim_end_matches(')').to_owned(),
+            [only] => only.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(only).to_owned(),
             _ => tests.join(" && "),
         };
         Ok(Some(AliasTest { declarations, condition }))

@@ -3,8 +3,10 @@
 use crate::context::Context;
 use crate::print::prec;
 use crate::render::is_outer;
-use oxeye_ir::{ArrayId, Expr, Nest, Program, ScalarType, Storage, SymId, Var};
-use std::collections::BTreeSet;
+use crate::rows::{Asked, row_extent, row_test};
+use crate::views::{is_embedded, symbols_of};
+use oxeye_ir::{ArrayId, Nest, Program, ScalarType, Storage, SymId, View};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What an argument stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,20 @@ pub struct Argument {
     /// Its size in bytes: a C expression of type `long long`, valid where the nest stands and using what
     /// [`crate::prelude`] defines; `None` where it cannot be known.
     pub bytes: Option<String>,
+    /// For an array of structures: what of it the nest uses. `bytes` and `element` then stand for all of it and for one of the
+    /// members.
+    pub fields: Option<Fields>,
+    /// Its value, or its address, as a C expression where the name is none.
+    pub expression: Option<String>,
+}
+
+/// The members of structures that a nest uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fields {
+    /// Size of a structure; 0 if its layout is not known, so that results cannot be compared.
+    pub bytes: u64,
+    /// Where in it elements of a type follow each other, and how many.
+    pub runs: Vec<(u64, u64, ScalarType)>,
 }
 
 /// The arguments of a nest as it stands in the source: symbols first, then arrays, each by ascending id.
@@ -42,14 +58,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
     let used: Vec<&oxeye_ir::Array> =
         nest.arrays().into_iter().filter_map(|id| program.arrays.get(&id)).collect();
     let arrays = used.iter().copied().filter(|a| is_outer(a.storage));
-    let mut symbols: BTreeSet<SymId> = nest.vars().into_iter().filter_map(symbol).collect();
-    for extent in used.iter().flat_map(|a| a.shape.iter().flatten()) {
-        extent.visit(&mut |e| {
-            if let Expr::Affine(a) = e {
-                symbols.extend(a.terms().filter_map(|(v, _)| symbol(v)));
-            }
-        });
-    }
+    let symbols = symbols_of(program, &[nest]);
     let mut found: Vec<Argument> = symbols
         .into_iter()
         .filter_map(|id| program.symbols.get(&id))
@@ -61,10 +70,43 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             written: false,
             is_scratch: false,
             bytes: Some(s.ty.bytes().to_string()),
+            fields: None,
+            expression: None,
         })
         .collect();
     let mut cx = Context::new(program, &BTreeSet::new());
+    let mut structures: BTreeMap<String, usize> = BTreeMap::new();
     for array in arrays {
+        let view = program.views.get(&array.id);
+        if let Some(view) = view.filter(|v| v.is_interleaved()) {
+            let (base, bytes) = (view.base(), structure_bytes(&mut cx, nest, array, view));
+            let position = *structures.entry(base.clone()).or_insert(found.len());
+            if position == found.len() {
+                found.push(Argument {
+                    name: base,
+                    element: array.element,
+                    what: ArgumentOf::Array(array.id),
+                    is_buffer: true,
+                    written: false,
+                    is_scratch: false,
+                    bytes: Some("0".to_owned()),
+                    fields: Some(Fields { bytes: 0, runs: Vec::new() }),
+                    expression: None,
+                });
+            }
+            let argument = &mut found[position];
+            argument.written |= written.contains(&array.id);
+            argument.bytes = match (argument.bytes.take(), bytes) {
+                (Some(a), Some(b)) if a == "0" || a == b => Some(b),
+                (Some(a), Some(b)) => Some(format!("OXEYE_MAX({a}, {b})")),
+                _ => None,
+            };
+            if let (Some(fields), Some(record)) = (&mut argument.fields, &view.record) {
+                fields.bytes = record.bytes;
+                fields.runs.extend(record.runs.iter().map(|(offset, n)| (*offset, *n, array.element)));
+            }
+            continue;
+        }
         let is_buffer = !array.shape.is_empty();
         let is_local = match array.storage {
             Storage::Global => false,
@@ -72,7 +114,9 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             _ => true,
         };
         let live = !is_local || nest.live_out.contains(&array.id);
-        let bytes = if is_buffer {
+        let bytes = if let Some(view) = view.filter(|v| is_embedded(array, v)) {
+            Some(format!("(long long)sizeof({})", view.base()))
+        } else if is_buffer {
             declared_bytes(&mut cx, array).or_else(|| {
                 let end = cx.byte_offset(nest, array, true)?;
                 Some(format!("(long long)OXEYE_MAX(0, {end})"))
@@ -88,16 +132,56 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             written: written.contains(&array.id) && live,
             is_scratch: written.contains(&array.id) && !live,
             bytes,
+            fields: None,
+            expression: None,
         });
+    }
+    for argument in &mut found {
+        rows_behind_pointers(&mut cx, nest, argument);
+    }
+    // Nothing of these is read where the nest does not get to it.
+    if let Some(reached) = program.entries.get(&nest.id).and_then(|e| e.reached.as_ref()) {
+        let reached = cx.expr(reached).text;
+        for bytes in found.iter_mut().filter(|a| a.is_buffer).filter_map(|a| a.bytes.as_mut()) {
+            *bytes = format!("({reached} ? {bytes} : 0)");
+        }
     }
     found
 }
 
-fn symbol(v: Var) -> Option<SymId> {
-    match v {
-        Var::Sym(s) => Some(s),
-        Var::Loop(_) => None,
+/// Rows behind pointers are one buffer, if they lie evenly.
+fn rows_behind_pointers(cx: &mut Context, nest: &Nest, argument: &mut Argument) {
+    let program = cx.program;
+    let (array, extent) = match argument.what {
+        ArgumentOf::Array(id) => (id, None),
+        ArgumentOf::Symbol(id) => match row_extent(program, id) {
+            Some((array, k)) => (array, Some(k)),
+            None => return,
+        },
+    };
+    let Some(test) = row_test(program, nest, array) else { return };
+    let name = &program.array(array).name;
+    let even = cx.rows(test, name, Asked::Even);
+    match extent {
+        Some(k) => {
+            let extent = cx.rows(test, name, Asked::Extent(k));
+            argument.expression = Some(format!("({even} ? {extent} : 1)"));
+        }
+        None => {
+            let (first, bytes) = (cx.rows(test, name, Asked::First), cx.rows(test, name, Asked::Bytes));
+            argument.expression = Some(format!("({even} ? {first} : 0)"));
+            argument.bytes = Some(format!("({even} ? (long long){bytes} : -1)"));
+        }
     }
+}
+
+/// The size of an array of structures, if its extent is declared or can be told from the accesses.
+fn structure_bytes(cx: &mut Context, nest: &Nest, array: &oxeye_ir::Array, view: &View) -> Option<String> {
+    if is_embedded(array, view) {
+        return Some(format!("(long long)sizeof({})", view.base()));
+    }
+    let end = cx.byte_offset(nest, array, true)?;
+    Some(format!("(long long)OXEYE_MAX(0, {end})"))
 }
 
 fn declared_bytes(cx: &mut Context, array: &oxeye_ir::Array) -> Option<String> {

@@ -3,7 +3,9 @@
 use crate::arguments::{Argument, ArgumentOf, arguments};
 use crate::context::{Context, is_identifier};
 use crate::prelude::prelude;
-use oxeye_ir::{Array, Form, Nest, Program, Span, Storage};
+use crate::rows::row_test;
+use crate::views::Roots;
+use oxeye_ir::{Array, Form, Nest, Program, Span, Step, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -107,12 +109,21 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         let id = site.id;
         let mut calls = format!("{{ oxeye_capture_begin({id});");
         let mut results = String::new();
+        let cx = Context::new(site.program, &BTreeSet::new());
+        let entry = site.program.entries.get(&site.nest.id);
+        let reached = entry.and_then(|e| e.reached.as_ref()).map(|e| cx.expr(e).text);
+        // Nothing is read through pointers that the nest does not follow.
+        let guarded = |text: &str| match &reached {
+            Some(reached) => format!("({reached} ? {text} : 0)"),
+            None => text.to_owned(),
+        };
         for (k, argument) in arguments(site.program, site.nest).iter().enumerate() {
             let bytes = argument.bytes.clone().unwrap_or_else(|| "-1".to_owned());
+            let value = guarded(argument.expression.as_ref().unwrap_or(&argument.name));
             let address = if argument.is_buffer {
-                format!("(const void *)({})", argument.name)
+                format!("(const void *)({value})")
             } else {
-                format!("&({}){{{}}}", argument.element.c_name(), argument.name)
+                format!("&({}){{{value}}}", argument.element.c_name())
             };
             let _ = write!(calls, " oxeye_capture_arg({id}, {k}, {address}, {bytes});");
             if argument.written && !argument.is_buffer {
@@ -177,15 +188,78 @@ fn parameter(cx: &Context, array: &Array, restrict: bool) -> String {
 pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let program = site.program;
     let list = arguments(program, site.nest);
-    let cx = Context::new(program, &BTreeSet::new());
+    let mut cx = Context::new(program, &BTreeSet::new());
     let mut parameters = Vec::new();
     let mut before = String::new();
     let mut after = String::new();
     let mut passed = Vec::new();
+    let roots = Roots::of(program, site.nest);
+    let mut objects = String::new();
+    for (root, view) in &roots.variables {
+        let declaration = &view.declaration;
+        match view.steps.first() {
+            // The structure is made here, of the members that the nest uses.
+            Some(Step::Field(_)) => {
+                let _ =
+                    writeln!(before, "{declaration};\n__builtin_memset((void *)&{root}, 0, sizeof {root});");
+            }
+            Some(Step::Follow) => {
+                let _ = writeln!(objects, "{declaration};");
+                parameters.push(declaration.clone());
+                passed.push((*root).to_owned());
+            }
+            _ => {}
+        }
+    }
+    for (k, (n, pointer)) in roots.followed.iter().enumerate() {
+        let is_own = *n == 0;
+        let target = if is_own { &mut objects } else { &mut before };
+        // The compiler shall not see which object it is.
+        let _ = writeln!(
+            target,
+            "static __typeof__(*{pointer}) oxeye_object_{k};\nvoid *oxeye_pointer_{k} = (void *)&oxeye_object_{k};\n\
+             __asm__(\"\" : \"+r\"(oxeye_pointer_{k}));\n\
+             __builtin_memcpy((void *)&{pointer}, &oxeye_pointer_{k}, sizeof(void *));"
+        );
+    }
     for (k, argument) in list.iter().enumerate() {
         let Argument { name, what, is_buffer, written, .. } = argument;
         let ty = argument.element.c_name();
         match what {
+            ArgumentOf::Array(id) if program.views.contains_key(id) => {
+                let view = &program.views[id];
+                if *is_buffer && view.n_base_steps() == 0 {
+                    parameters.push(view.declaration.clone());
+                } else {
+                    parameters.push(format!("void *oxeye_{k}"));
+                    let place = if *is_buffer && view.is_loaded {
+                        let _ = writeln!(
+                            before,
+                            "__builtin_memcpy((void *)&({name}), &oxeye_{k}, sizeof(void *));"
+                        );
+                        None
+                    } else if *is_buffer {
+                        Some(format!("(void *)({name})"))
+                    } else {
+                        Some(format!("(void *)&({name})"))
+                    };
+                    if let Some(place) = place {
+                        let _ = writeln!(before, "__builtin_memcpy({place}, oxeye_{k}, sizeof({name}));");
+                        if *written {
+                            let _ = writeln!(after, "__builtin_memcpy(oxeye_{k}, {place}, sizeof({name}));");
+                        }
+                    }
+                }
+                passed.push(format!("args[{k}]"));
+            }
+            ArgumentOf::Array(id) if row_test(program, site.nest, *id).is_some() => {
+                let Some(test) = row_test(program, site.nest, *id) else { continue };
+                let (made, freed) = cx.make_rows(test, name, &format!("oxeye_{k}"));
+                parameters.push(format!("void *oxeye_{k}"));
+                before += &made;
+                after += &freed;
+                passed.push(format!("args[{k}]"));
+            }
             ArgumentOf::Array(id) if *is_buffer => {
                 let array = program.array(*id);
                 let restrict = array.storage != Storage::Param
@@ -202,8 +276,16 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 }
                 passed.push(format!("args[{k}]"));
             }
-            ArgumentOf::Symbol(_) => {
-                if is_identifier(name) {
+            ArgumentOf::Symbol(id) => {
+                if program.symbol_views.contains_key(id) {
+                    parameters.push(format!("{ty} oxeye_{k}"));
+                    let _ =
+                        writeln!(before, "__builtin_memcpy((void *)&({name}), &oxeye_{k}, sizeof({name}));");
+                    passed.push(format!("*({ty} *)args[{k}]"));
+                } else {
+                    // The value of an expression has a name of its own, for the types of what follows.
+                    let name = if is_identifier(name) { name.clone() } else { format!("oxeye_{k}") };
+                    cx.symbol_names.insert(*id, name.clone());
                     parameters.push(format!("{ty} {name}"));
                     passed.push(format!("*({ty} *)args[{k}]"));
                 }
@@ -211,7 +293,8 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         }
     }
     // Iterators that the source declares outside the nest.
-    let taken: BTreeSet<&str> = list.iter().map(|a| a.name.as_str()).collect();
+    let names = list.iter().map(|a| a.name.as_str());
+    let taken: BTreeSet<&str> = names.chain(roots.variables.keys().copied()).collect();
     let mut iterators: BTreeMap<&str, &str> = BTreeMap::new();
     for l in site.nest.loops() {
         if is_identifier(&l.name) && !taken.contains(l.name.as_str()) {
@@ -228,7 +311,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let text = format!(
         "\nstatic __attribute__((noinline)) void oxeye_nest({parameters})\n{{\n{before}{declared}#line {line}\n{body}\n{after}}}\n\
          void oxeye_replay(void **args);\n\
-         void oxeye_replay(void **args)\n{{\n(void)args;\noxeye_nest({});\n}}\n#line {resume}\n",
+         void oxeye_replay(void **args)\n{{\n(void)args;\n{objects}oxeye_nest({});\n}}\n#line {resume}\n",
         passed.join(", ")
     );
     let at = top(source);

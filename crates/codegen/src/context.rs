@@ -1,7 +1,7 @@
 //! What is in scope while text is written: names, register variables, and how iterators are spelled.
 
 use crate::types::{IteratorTypes, vector_type};
-use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Var};
+use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The vector loop whose lanes are being written.
@@ -61,6 +61,10 @@ pub(crate) struct Context<'a> {
     pub(crate) program: &'a Program,
     /// Names of arrays; temporaries may be renamed.
     pub(crate) names: BTreeMap<ArrayId, String>,
+    /// Names given to symbols that are expressions.
+    pub(crate) symbol_names: BTreeMap<SymId, String>,
+    /// The variable that tells whether members may be read before the nest.
+    pub(crate) reached: Option<String>,
     /// Every word that is taken in the nest.
     pub(crate) taken: BTreeSet<String>,
     /// Iterators in scope with their declared types.
@@ -105,6 +109,8 @@ impl<'a> Context<'a> {
         let mut cx = Self {
             program,
             names: BTreeMap::new(),
+            symbol_names: BTreeMap::new(),
+            reached: None,
             taken: KEYWORDS.iter().map(|k| (*k).to_owned()).collect(),
             iterators: BTreeMap::new(),
             registers: BTreeMap::new(),

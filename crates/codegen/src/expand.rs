@@ -440,7 +440,7 @@ impl LaneCheck<'_> {
             true
         } else {
             match stride(&s.target, self.id, self.varying) {
-                Some(Stride::One) => true,
+                Some(Stride::One) => !crate::views::is_interleaved(self.program, s.target.array),
                 Some(Stride::Zero) => self.is_accumulation(s),
                 None => false,
             }

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 struct Limits {
     least: Vec<Affine>,
     most: Vec<Affine>,
+    /// Further ones, that are not affine: expressions of symbols.
+    least_products: Vec<Expr>,
+    most_products: Vec<Expr>,
 }
 
 /// The least and greatest index of an array's first dimension.
@@ -225,6 +228,13 @@ impl Search<'_> {
             let value = a.substitute(&|v| (v == Var::Loop(id)).then(|| term.clone()));
             join(&mut ends, self.affine_end(&value, low)?, !low);
         }
+        let products = if wants_least { &limits.least_products } else { &limits.most_products };
+        for product in products {
+            let c = a.coefficient(id);
+            let rest = self.affine_end(&(a.clone() - Affine::term(id, c)), low)?;
+            let value = Expr::binary(BinaryOp::Mul, Expr::from(c), product.clone());
+            join(&mut ends, Expr::binary(BinaryOp::Add, value, rest), !low);
+        }
         fold(ends, if low { BinaryOp::Max } else { BinaryOp::Min })
     }
 }
@@ -241,7 +251,21 @@ fn limits(l: &Loop) -> Limits {
             })
             .collect()
     };
-    let mut limits = Limits { least: plain(&l.lower, 0), most: plain(&l.upper, -1) };
+    let products = |bound: &Bound, offset: i64| -> Vec<Expr> {
+        let of_symbols = bound.0.iter().filter_map(|t| match t {
+            BoundTerm::Data(e) if e.reads().is_empty() && !uses_loops(e) => {
+                Some(Expr::binary(BinaryOp::Add, e.clone(), Expr::from(offset)))
+            }
+            _ => None,
+        });
+        of_symbols.collect()
+    };
+    let mut limits = Limits {
+        least: plain(&l.lower, 0),
+        most: plain(&l.upper, -1),
+        least_products: products(&l.lower, 0),
+        most_products: products(&l.upper, -1),
+    };
     // The last iterator of a strided loop is known where both ends are constant.
     if let (Some(low), Some(high)) = (l.lower.as_affine(), l.upper.as_affine())
         && let Some(extent) = (high.clone() - low.clone()).as_constant()
@@ -256,4 +280,10 @@ fn limits(l: &Loop) -> Limits {
         }
     }
     limits
+}
+
+fn uses_loops(e: &Expr) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| found |= matches!(e, Expr::Affine(a) if a.loops().next().is_some()));
+    found
 }

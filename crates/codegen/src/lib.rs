@@ -48,12 +48,14 @@ mod print;
 mod reduction;
 mod registers;
 mod render;
+mod rows;
 mod stride;
 mod targets;
 mod types;
 mod vector;
+mod views;
 
-pub use arguments::{Argument, ArgumentOf, arguments};
+pub use arguments::{Argument, ArgumentOf, Fields, arguments};
 pub use capture::{Site, instrument, replay_unit, splice, tuned_file};
 pub use options::RenderOptions;
 pub use prelude::prelude;

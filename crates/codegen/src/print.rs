@@ -78,7 +78,10 @@ impl Context<'_> {
                 None => (l.to_string(), ScalarType::I32),
             },
             Var::Sym(s) => match self.program.symbols.get(&s) {
-                Some(s) => (s.name.clone(), s.ty),
+                Some(symbol) => {
+                    let name = self.symbol_names.get(&s).unwrap_or(&symbol.name);
+                    (name.clone(), symbol.ty)
+                }
                 None => (s.to_string(), ScalarType::I32),
             },
         };
@@ -233,6 +236,11 @@ impl Context<'_> {
         let name = self.name(array.id);
         let name =
             if is_identifier(name) || array.shape.is_empty() { name.to_owned() } else { format!("({name})") };
+        if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
+            let is_named = self.names.get(&array.id).is_some_and(|n| *n != array.name);
+            let base = if is_named { self.name(array.id).to_owned() } else { view.base() };
+            return view.element(base, access.indices.iter().map(|e| self.expr(e).text));
+        }
         match array.form {
             Form::Nested => {
                 let indices: String =

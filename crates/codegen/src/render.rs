@@ -26,9 +26,10 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
     let mut cx = Context::new(program, &used);
     cx.reassociate = options.reassociate;
+    let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
+    let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);
     let memory = Memory::plan(&mut cx, &items, &places, options)?;
-    let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
     let test = cx.alias_test(original_nest, nest)?;
     let mut r = Renderer {
         cx,
@@ -40,14 +41,23 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         in_parallel: false,
         in_simd: false,
     };
-    let mut condition = None;
+    r.lines(before.lines);
+    let mut conditions = before.conditions;
     if let Some(test) = test {
         r.lines(test.declarations);
+        conditions.push(match conditions.is_empty() || !test.condition.contains("||") {
+            true => test.condition,
+            false => format!("({})", test.condition),
+        });
+    }
+    let mut condition = None;
+    if !conditions.is_empty() {
+        let tested = conditions.join(" && ");
         if memory.is_empty() {
-            condition = Some(test.condition);
+            condition = Some(tested);
         } else {
             let name = r.cx.fresh("distinct");
-            r.line(format!("const int {name} = {};", test.condition));
+            r.line(format!("const int {name} = {tested};"));
             condition = Some(name);
         }
     }
@@ -60,12 +70,14 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         None => {
             r.top(&items)?;
             r.swaps(original_nest);
+            r.lines(before.after);
         }
         Some(condition) => {
             r.line(format!("if ({condition}) {{"));
             r.depth += 1;
             r.top(&items)?;
             r.swaps(original_nest);
+            r.lines(before.after);
             r.depth -= 1;
             r.line("} else {");
             let at = r.out.len();
@@ -197,6 +209,8 @@ impl Renderer<'_> {
         };
         let mut program = self.cx.program.clone();
         program.may_alias.clear();
+        program.may_change.clear();
+        program.entries.clear();
         let options = RenderOptions { threads: 1, indent: 0, ..RenderOptions::default() };
         let text = render_nest(&program, &sequential(original), &options)?;
         self.depth += 1;

@@ -33,7 +33,8 @@ pub(crate) fn value_fits(
     }
     match e {
         Expr::Read(access) => {
-            let typed = program.arrays.get(&access.array).is_some_and(|a| a.element == element);
+            let typed = program.arrays.get(&access.array).is_some_and(|a| a.element == element)
+                && !crate::views::is_interleaved(program, access.array);
             let own = varying.contains(&access.array);
             typed && (own || stride(access, id, varying) == Some(Stride::One))
         }

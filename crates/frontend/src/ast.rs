@@ -46,6 +46,8 @@ pub(crate) enum Type {
         is_restrict: bool,
     },
     Function,
+    /// By its position among the structures of the file.
+    Struct(usize),
     /// Anything else, by its words.
     Other(String),
 }
@@ -272,9 +274,48 @@ impl Stmt {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VarKind {
-    Global { is_static: bool },
+    Global {
+        is_static: bool,
+    },
     Param(usize),
-    Local { is_static: bool },
+    Local {
+        is_static: bool,
+    },
+    /// A member of a structure, that other names may lead to as well.
+    Member,
+}
+
+/// Where a member is: the way to it from a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) root: VarId,
+    pub(crate) steps: Vec<oxeye_ir::Step>,
+}
+
+/// A member of a structure as declared.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+}
+
+/// A structure.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Structure {
+    /// How its type is written in C.
+    pub(crate) spelling: Option<String>,
+    /// Whether it is declared at file scope.
+    pub(crate) is_visible: bool,
+    /// Its members; `None` while it is incomplete, or if they could not be read.
+    pub(crate) fields: Option<Vec<Field>>,
+    /// Whether members follow each other as the types ask for: no attributes, bit fields or packing.
+    pub(crate) is_plain: bool,
+}
+
+impl Structure {
+    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.as_ref()?.iter().find(|f| f.name == name)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -285,6 +326,8 @@ pub(crate) struct Variable {
     pub(crate) range: Range,
     /// Position of the function in the file, for parameters and locals.
     pub(crate) function: Option<usize>,
+    /// The way to it, for members.
+    pub(crate) member: Option<Member>,
 }
 
 #[derive(Clone, Debug)]
@@ -304,6 +347,7 @@ pub(crate) struct Function {
 pub(crate) struct File {
     pub(crate) vars: Vec<Variable>,
     pub(crate) functions: Vec<Function>,
+    pub(crate) structures: Vec<Structure>,
     /// File-scope initialisers.
     pub(crate) global_inits: Vec<(VarId, Expr)>,
     /// Pieces outside of functions that could not be read.
@@ -313,6 +357,15 @@ pub(crate) struct File {
 impl File {
     pub(crate) fn var(&self, id: VarId) -> &Variable {
         &self.vars[id.0 as usize]
+    }
+
+    /// The variable a member is reached from; others themselves.
+    pub(crate) fn root(&self, id: VarId) -> VarId {
+        self.var(id).member.as_ref().map_or(id, |m| m.root)
+    }
+
+    pub(crate) fn is_member(&self, id: VarId) -> bool {
+        self.var(id).kind == VarKind::Member
     }
 
     pub(crate) fn function(&self, name: &str) -> Option<(usize, &Function)> {

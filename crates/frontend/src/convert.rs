@@ -1,7 +1,9 @@
 //! From the parse tree to the [`ast`](crate::ast): scopes, declarations and statements.
 
 use crate::ast::*;
+use crate::members::Members;
 use crate::preprocess::Preprocessed;
+use oxeye_ir::ScalarType;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
@@ -25,7 +27,10 @@ pub(crate) struct Converter<'a> {
     scopes: Vec<HashMap<String, Meaning>>,
     system_typedefs: HashMap<&'a str, &'a str>,
     function: Option<usize>,
+    pub(crate) members: Members,
     pub(crate) depth: usize,
+    /// Whether members of structures may be packed by a directive.
+    is_packed: bool,
 }
 
 /// What stands before the declarators.
@@ -60,7 +65,9 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
         scopes: vec![HashMap::new()],
         system_typedefs: preprocessed.system_typedefs.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect(),
         function: None,
+        members: Members::new(),
         depth: 0,
+        is_packed: preprocessed.pragmas.iter().any(|(_, pragma)| pragma.starts_with("pack")),
     };
     converter.top_level(tree.root_node());
     Some(converter.file)
@@ -91,7 +98,14 @@ impl<'a> Converter<'a> {
             return *id;
         }
         let id = VarId(self.file.vars.len() as u32);
-        self.file.vars.push(Variable { name: name.to_owned(), ty, kind, range, function: self.function });
+        self.file.vars.push(Variable {
+            name: name.to_owned(),
+            ty,
+            kind,
+            range,
+            function: self.function,
+            member: None,
+        });
         self.bind(name, Meaning::Var(id));
         id
     }
@@ -157,6 +171,9 @@ impl<'a> Converter<'a> {
         for declarator in declarators {
             if let Some((Some(name), ty)) = self.declarator(declarator, specifiers.ty.clone()) {
                 let ty = spelled(ty, &name);
+                if let Type::Struct(id) = ty {
+                    self.file.structures[id].spelling.get_or_insert_with(|| name.clone());
+                }
                 self.bind(&name, Meaning::Type(ty));
             }
         }
@@ -188,18 +205,93 @@ impl<'a> Converter<'a> {
         match node.kind() {
             "primitive_type" | "type_identifier" | "sized_type_specifier" => self.named_type(text),
             "enum_specifier" => {
-                if let Some(body) = node.child_by_field_name("body") {
-                    self.enumerators(body);
+                let ty = match node.child_by_field_name("body") {
+                    Some(body) => self.enumerators(body),
+                    None => ScalarType::U32,
+                };
+                let name = node.child_by_field_name("name").map(|n| format!("enum {}", self.node_text(n)));
+                if let (Some(name), None) = (&name, node.child_by_field_name("body"))
+                    && let Some(Meaning::Type(ty)) = self.lookup(name)
+                {
+                    return ty.clone();
                 }
-                Type::Other("an enumeration".into())
+                let ty =
+                    Type::Scalar(Scalar { ty, spelling: name.clone(), is_volatile: false, is_bool: false });
+                if let Some(name) = name {
+                    self.bind(&name, Meaning::Type(ty.clone()));
+                }
+                ty
             }
-            "struct_specifier" => Type::Other("a structure".into()),
+            "struct_specifier" => self.structure(node),
             "union_specifier" => Type::Other("a union".into()),
             _ => Type::Other(format!("`{text}`")),
         }
     }
 
-    fn enumerators(&mut self, body: Node<'_>) {
+    /// A structure, which is a new one where its members are given.
+    fn structure(&mut self, node: Node<'_>) -> Type {
+        let spelling = node.child_by_field_name("name").map(|n| format!("struct {}", self.node_text(n)));
+        let body = node.child_by_field_name("body");
+        let known = spelling.as_ref().and_then(|name| match (body, self.scopes.last()?.get(name)) {
+            (Some(_), Some(Meaning::Type(Type::Struct(id)))) => Some(*id),
+            (Some(_), _) => None,
+            (None, _) => match self.lookup(name)? {
+                Meaning::Type(Type::Struct(id)) => Some(*id),
+                _ => None,
+            },
+        });
+        let id = match known {
+            Some(id) => id,
+            None => {
+                let is_visible = self.function.is_none();
+                let spelling = spelling.clone();
+                self.file.structures.push(Structure { spelling, is_visible, fields: None, is_plain: true });
+                self.file.structures.len() - 1
+            }
+        };
+        if let Some(name) = &spelling {
+            self.bind(name, Meaning::Type(Type::Struct(id)));
+        }
+        if let Some(body) = body {
+            let text = self.node_text(node);
+            let mut is_plain = !self.is_packed
+                && !["__attribute__", "_Alignas", "__packed"].iter().any(|w| text.contains(w));
+            let fields = self.fields(body, &mut is_plain);
+            let structure = &mut self.file.structures[id];
+            (structure.fields, structure.is_plain) = (fields, is_plain);
+        }
+        Type::Struct(id)
+    }
+
+    /// The members of a structure that have names and addresses; `None` if one cannot be read.
+    fn fields(&mut self, body: Node<'_>, is_plain: &mut bool) -> Option<Vec<Field>> {
+        let mut fields = Vec::new();
+        for node in named_children(body) {
+            if node.kind() != "field_declaration" || node.has_error() {
+                return None;
+            }
+            let specifiers = self.specifiers(node);
+            if named_children(node).iter().any(|n| n.kind() == "bitfield_clause") {
+                *is_plain = false;
+                continue;
+            }
+            let mut cursor = node.walk();
+            let declarators: Vec<_> = node.children_by_field_name("declarator", &mut cursor).collect();
+            // Members of members without a name.
+            *is_plain &= !declarators.is_empty();
+            for declarator in declarators {
+                match self.declarator(declarator, specifiers.ty.clone()) {
+                    Some((Some(name), ty)) => fields.push(Field { name, ty }),
+                    _ => *is_plain = false,
+                }
+            }
+        }
+        Some(fields)
+    }
+
+    /// Brings constants into scope; their type.
+    fn enumerators(&mut self, body: Node<'_>) -> ScalarType {
+        let mut is_negative = false;
         let mut next = Some(0i64);
         for node in named_children(body) {
             if node.kind() != "enumerator" {
@@ -212,8 +304,10 @@ impl<'a> Converter<'a> {
                 let name = self.node_text(name);
                 self.bind(name, next.map_or(Meaning::Other, Meaning::Constant));
             }
+            is_negative |= next.is_none_or(|n| n < 0);
             next = next.and_then(|n| n.checked_add(1));
         }
+        if is_negative { ScalarType::I32 } else { ScalarType::U32 }
     }
 
     /// A type by its words: a typedef name or arithmetic type.
@@ -673,6 +767,7 @@ fn make_volatile(ty: &mut Type) {
     match ty {
         Type::Scalar(s) => s.is_volatile = true,
         Type::Pointer { to: inner, .. } | Type::Array { of: inner, .. } => make_volatile(inner),
+        Type::Struct(_) => *ty = Type::Other("a volatile structure".into()),
         _ => {}
     }
 }

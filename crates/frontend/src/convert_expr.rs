@@ -3,6 +3,7 @@
 use crate::ast::*;
 use crate::convert::{Converter, MAX_DEPTH, Meaning, named_children, range};
 use crate::literal::{self, Literal};
+use crate::members::member;
 use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
 use tree_sitter::Node;
 
@@ -216,7 +217,9 @@ impl Converter<'_> {
             }
             "field_expression" => {
                 let name = node.child_by_field_name("field").map_or("", |n| self.node_text(n)).to_owned();
-                ExprKind::Member(self.field(node, "argument"), name)
+                let is_arrow = self.operator(node) == "->";
+                let base = *self.field(node, "argument");
+                member(&mut self.file, &mut self.members, base, &name, is_arrow, range(node))
             }
             "comma_expression" => ExprKind::Comma(self.field(node, "left"), self.field(node, "right")),
             "sizeof_expression" => {

@@ -5,7 +5,7 @@ use crate::ast::*;
 /// Whether the value of `var` after the statement at `after` may be read later in `function`. Errs towards yes.
 pub(crate) fn is_live_after(file: &File, function: &Function, after: Range, var: VarId) -> bool {
     match file.var(var).kind {
-        VarKind::Global { .. } | VarKind::Local { is_static: true } => return true,
+        VarKind::Global { .. } | VarKind::Local { is_static: true } | VarKind::Member => return true,
         VarKind::Param(_) | VarKind::Local { .. } => {}
     }
     let (mut is_wild, mut is_mentioned) = (false, false);

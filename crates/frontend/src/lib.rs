@@ -30,6 +30,7 @@ mod layout;
 mod lexer;
 mod literal;
 mod lower;
+mod members;
 mod pointers;
 mod preprocess;
 mod prove;

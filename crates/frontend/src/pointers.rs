@@ -2,6 +2,7 @@
 
 use crate::ast::*;
 use crate::swaps::swaps_in;
+use oxeye_ir::Step;
 use std::collections::{HashMap, HashSet};
 
 /// What a pointer or array expression leads to.
@@ -98,6 +99,8 @@ impl<'a> Pointers<'a> {
         match &e.kind {
             ExprKind::Var(v) if !is_element && self.file.var(*v).ty.is_pointer() => {
                 self.escaping.insert(*v);
+                // Arrays inside of structures lead into them.
+                self.escaping.insert(self.file.root(*v));
             }
             ExprKind::Name(name) => {
                 self.escaping_functions.insert(name);
@@ -128,6 +131,7 @@ impl<'a> Pointers<'a> {
                     at = base;
                 }
                 self.escaping.extend(at.as_var());
+                self.escaping.extend(at.as_var().map(|v| self.file.root(v)));
             }
             ExprKind::Unknown(_, inside) => {
                 for v in inside.iter().filter_map(Expr::as_var) {
@@ -195,7 +199,7 @@ impl<'a> Pointers<'a> {
         let is_own = match self.file.var(var).kind {
             VarKind::Global { is_static } => is_static,
             VarKind::Local { .. } => true,
-            VarKind::Param(_) => false,
+            VarKind::Param(_) | VarKind::Member => false,
         };
         let fresh = |e: &&Expr| self.is_allocation(e, 0) || is_null(e);
         is_own
@@ -238,6 +242,16 @@ impl<'a> Pointers<'a> {
     /// What the variable led to when it was set.
     fn base_of_var(&self, var: VarId) -> Base {
         let variable = self.file.var(var);
+        if let Some(member) = &variable.member {
+            // The structure itself, if the elements lie in it.
+            let is_behind = matches!(member.steps.first(), Some(Step::Follow | Step::Subscript));
+            let is_inside = self.is_inside(var, usize::from(is_behind));
+            return if is_inside { self.base_of_var(member.root) } else { Base::Unknown };
+        }
+        if variable.ty.pointee().is_some_and(|ty| matches!(ty, Type::Pointer { .. })) {
+            // The elements are behind pointers that may lead anywhere.
+            return Base::Unknown;
+        }
         match (&variable.ty, variable.kind) {
             (Type::Array { .. } | Type::Pointer { .. }, VarKind::Param(position)) => {
                 match variable.function {
@@ -247,7 +261,7 @@ impl<'a> Pointers<'a> {
                     _ => Base::Unknown,
                 }
             }
-            (Type::Array { .. } | Type::Scalar(_) | Type::Other(_), _) => Base::Object(var),
+            (Type::Array { .. } | Type::Scalar(_) | Type::Struct(_) | Type::Other(_), _) => Base::Object(var),
             (Type::Pointer { .. }, _) if self.is_fresh(var) => Base::Object(var),
             _ => Base::Unknown,
         }
@@ -275,31 +289,19 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    fn type_of(&self, e: &Expr) -> Option<Type> {
-        match &e.kind {
-            ExprKind::Var(v) => Some(self.file.var(*v).ty.clone()),
-            ExprKind::Index(base, _) | ExprKind::Deref(base) => self.type_of(base)?.pointee().cloned(),
-            ExprKind::Cast(ty, _) => Some(ty.clone()),
-            ExprKind::AddressOf(inner) => {
-                Some(Type::Pointer { to: Box::new(self.type_of(inner)?), is_restrict: false })
-            }
-            ExprKind::Binary(oxeye_ir::BinaryOp::Add | oxeye_ir::BinaryOp::Sub, l, r) => {
-                self.type_of(l).filter(Type::is_pointer).or_else(|| self.type_of(r).filter(Type::is_pointer))
-            }
-            _ => None,
-        }
-    }
-
     fn is_pointer(&self, e: &Expr) -> bool {
-        self.type_of(e).is_some_and(|t| t.is_pointer())
+        self.file.type_of(e).is_some_and(|t| t.is_pointer())
     }
 
     fn leads_to_array(&self, e: &Expr) -> bool {
-        matches!(self.type_of(e), Some(Type::Array { .. }))
+        matches!(self.file.type_of(e), Some(Type::Array { .. }))
     }
 
     /// Whether what the two variables lead to, at any one time, never overlaps. Types are not looked at.
     pub(crate) fn are_distinct(&self, a: VarId, b: VarId) -> bool {
+        if self.are_different_members(a, b) || self.is_promised(a, b) || self.is_promised(b, a) {
+            return true;
+        }
         let (group_a, group_b) = (self.group(a), self.group(b));
         if group_a.contains(&b) && !(self.is_tame(a) && self.is_tame(b)) {
             return false;
@@ -310,6 +312,64 @@ impl<'a> Pointers<'a> {
                 .filter(|y| *y != x)
                 .all(|y| self.distinct(self.base_of_var(*x), self.base_of_var(*y), 0))
         })
+    }
+
+    /// Whether `a` is a local pointer that is declared `restrict`, and `b` is not derived from it.
+    fn is_promised(&self, a: VarId, b: VarId) -> bool {
+        let variable = self.file.var(a);
+        let is_local = matches!(variable.kind, VarKind::Local { is_static: false });
+        let is_restrict = matches!(variable.ty, Type::Pointer { is_restrict: true, .. });
+        // Its value goes nowhere but into subscripts.
+        a != b
+            && is_local
+            && is_restrict
+            && self.is_tame(a)
+            && !self.swapped.contains_key(&a)
+            && !self.escapes(a)
+    }
+
+    /// Whether both are members of one structure, or of structures of one array, and lie in it at different places.
+    fn are_different_members(&self, a: VarId, b: VarId) -> bool {
+        let (Some(x), Some(y)) = (&self.file.var(a).member, &self.file.var(b).member) else { return false };
+        if x.root != y.root {
+            return false;
+        }
+        let is_same = |(s, t): &(&Step, &Step)| {
+            let is_element = |s: &Step| matches!(s, Step::Follow | Step::Subscript);
+            s == t || (is_element(s) && is_element(t))
+        };
+        let n = x.steps.iter().zip(&y.steps).take_while(is_same).count();
+        let are_fields =
+            matches!((x.steps.get(n), y.steps.get(n)), (Some(Step::Field(_)), Some(Step::Field(_))));
+        let are_parts = matches!(
+            (x.steps.get(n), y.steps.get(n)),
+            (Some(Step::Real), Some(Step::Imaginary)) | (Some(Step::Imaginary), Some(Step::Real))
+        );
+        (are_fields || are_parts) && self.is_inside(a, n) && self.is_inside(b, n)
+    }
+
+    /// Whether a member lies, from this step on, in the structure it is reached from, and not behind another pointer.
+    fn is_inside(&self, var: VarId, from: usize) -> bool {
+        let variable = self.file.var(var);
+        let Some(member) = &variable.member else { return false };
+        let mut ty = self.file.var(member.root).ty.clone();
+        for (k, step) in member.steps.iter().enumerate() {
+            let is_pointer = matches!(ty, Type::Pointer { .. });
+            if k >= from && is_pointer && matches!(step, Step::Follow | Step::Subscript) {
+                return false;
+            }
+            let next = match (step, &ty) {
+                (Step::Follow | Step::Subscript, ty) => ty.pointee().cloned(),
+                (Step::Field(name), Type::Struct(id)) => {
+                    self.file.structures[*id].field(name).map(|f| f.ty.clone())
+                }
+                (Step::Real | Step::Imaginary, ty) => Some(ty.clone()),
+                _ => None,
+            };
+            let Some(next) = next else { return false };
+            ty = next;
+        }
+        !matches!(ty, Type::Pointer { .. })
     }
 
     /// Variables that may have changed places with this one, itself included.

@@ -4,13 +4,15 @@ use crate::Severity;
 use crate::ast::{self, ExprKind, For, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::delinearize::delinearize;
 use crate::flow::{is_address_taken, is_live_after};
-use crate::lower::{Context, Lowered, Lowerer, Refusal, Scan, State, changing_places, header};
+use crate::lower::{
+    Context, Lowered, Lowerer, Refusal, Scan, State, changing_places, header, reached, row_tests,
+};
 use crate::prove::Facts;
 use crate::swaps::{split_swaps, swap_at, swaps_in};
 use crate::unit::{Places, contains_for};
 use oxeye_ir::{
-    Affine, ArrayId, Constraint, ControlLoop, DataflowGraph, Expr, Nest, NestId, Node, Opaque, Program,
-    Region, Storage,
+    Affine, ArrayId, BinaryOp, Constant, Constraint, ControlLoop, DataflowGraph, Entry, Expr, Nest, NestId,
+    Node, Opaque, Program, Region, Storage,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -115,13 +117,23 @@ impl<'a> Regions<'a> {
         let changes = |v: &VarId| {
             let is_shared = matches!(
                 self.cx.file.var(*v).kind,
-                VarKind::Global { .. } | VarKind::Local { is_static: true }
+                VarKind::Global { .. } | VarKind::Local { is_static: true } | VarKind::Member
             ) || is_address_taken(self.cx.function, *v);
-            scan.written.contains(v)
-                || scan.iterators.contains(v)
-                || ((has_calls || !scan.stored.is_empty()) && is_shared)
+            self.changes(&scan, *v) || ((has_calls || !scan.stored.is_empty()) && is_shared)
         };
         facts.retain(|c| !self.state.symbols.iter().any(|(v, id)| c.expr.uses(*id) && changes(v)));
+    }
+
+    /// Whether what was scanned sets a variable by its name, or, for a member, any member or the variable it belongs to.
+    fn changes(&self, scan: &Scan, var: VarId) -> bool {
+        let file = self.cx.file;
+        let is_set = |v: VarId| scan.written.contains(&v) || scan.iterators.contains(&v);
+        let is_declared = |v: VarId| scan.declared.contains(&v);
+        is_set(var)
+            || file.is_member(var)
+                && (is_set(file.root(var))
+                    || is_declared(file.root(var))
+                    || scan.written.iter().any(|v| file.is_member(*v)))
     }
 
     fn stmt(&mut self, s: &Stmt, facts: &Facts, out: &mut Vec<Piece>) {
@@ -261,17 +273,22 @@ impl<'a> Regions<'a> {
         let Ok(header) = header(f, s.range) else { return (None, None, Facts::default()) };
         let var = header.var;
         let scan = Scan::of(self.cx.file, s);
+        let mut has_calls = false;
+        s.walk_exprs(&mut |e| has_calls |= matches!(e.kind, ExprKind::Call(..) | ExprKind::Unknown(..)));
         let mut unchanged = facts.clone();
         // Whatever the loop changes is no longer what it was before it.
         let is_stable = |constraint: &Constraint, symbols: &HashMap<VarId, oxeye_ir::SymId>| {
             symbols.iter().all(|(v, id)| {
-                let changes =
-                    scan.written.contains(v) || scan.iterators.contains(v) || scan.declared.contains(v);
+                let is_shared = self.cx.file.is_member(*v) && (has_calls || !scan.stored.is_empty());
+                let changes = self.changes(&scan, *v) || scan.declared.contains(v) || is_shared;
                 !(changes && constraint.expr.uses(*id))
             })
         };
         unchanged.retain(|c| is_stable(c, &self.state.symbols));
-        if scan.written.contains(&var) || is_address_taken(self.cx.function, var) {
+        if scan.written.contains(&var)
+            || is_address_taken(self.cx.function, var)
+            || self.cx.file.is_member(var)
+        {
             return (None, None, unchanged);
         }
         let Some(Scalar { is_volatile: false, ty, .. }) = self.cx.file.var(var).ty.as_scalar() else {
@@ -360,7 +377,25 @@ impl<'a> Regions<'a> {
             let what = violations.first().map_or_else(String::new, ToString::to_string);
             return Err(Refusal::new(s.range, format!("the loop has no exact description ({what})")));
         }
-        self.check_symbols(&state, &nest, &scan, s.range)?;
+        let mut state = state;
+        let may_change = self.may_change(&state, &nest);
+        state.program.may_change.extend(may_change);
+        state.program.may_change.sort_unstable();
+        state.program.may_change.dedup();
+        match reached(&state.program, &nest) {
+            Ok(None) => {}
+            Ok(reached) => {
+                let entry = Entry { reached, ..Entry::default() };
+                state.program.entries.insert(id, entry);
+            }
+            Err(name) => {
+                let message = format!("whether the loop follows `{name}` at all depends on what it computes");
+                let head = Range { start: s.range.start, end: s.range.start + 3 };
+                return Err(Refusal::new(head, message)
+                    .help(format!("copy what is needed of `{name}` into local variables before the loop")));
+            }
+        }
+        self.test_rows(&mut state, &nest, s.range)?;
         nest.live_out = self.live_out(&state, &nest, s.range);
         self.state = state;
         self.state.program.nests.insert(id, nest);
@@ -420,31 +455,111 @@ impl<'a> Regions<'a> {
         Ok(())
     }
 
-    /// Refuses nests that may change one of their symbols through a pointer.
-    fn check_symbols(&self, state: &State, nest: &Nest, scan: &Scan, at: Range) -> Lowered<()> {
+    /// What the arrays that a nest writes may change although the nest takes it to stay as it is.
+    fn may_change(&self, state: &State, nest: &Nest) -> Vec<(Constant, ArrayId)> {
+        let mut found = Vec::new();
         if self.cx.no_alias {
-            return Ok(());
+            return found;
         }
         let used = nest.vars();
-        let mut symbols: Vec<_> =
-            state.symbols.iter().filter(|(_, id)| used.contains(&(**id).into())).collect();
-        symbols.sort_unstable();
-        for (var, _) in symbols {
-            let symbol = self.cx.file.var(*var);
-            let mut stored: Vec<VarId> = scan.stored.iter().copied().collect();
-            stored.sort_unstable();
-            for array in stored {
-                let target = self.cx.file.var(array);
-                if self.may_share(&symbol.ty, target.ty.innermost())
-                    && !self.cx.pointers.are_distinct(*var, array)
-                {
-                    let message = format!("writing to `{}` may change `{}`", target.name, symbol.name);
-                    return Err(Refusal::new(at, message)
-                        .help(format!("copy `{}` into a local variable before the loop", symbol.name)));
+        let extents = nest.arrays().into_iter().flat_map(|id| state.program.array(id).shape.iter().flatten());
+        let mut in_extents = BTreeSet::new();
+        for extent in extents {
+            extent.visit(&mut |e| {
+                if let Expr::Affine(a) = e {
+                    in_extents.extend(a.terms().map(|(v, _)| v));
+                }
+            });
+        }
+        let pointer = Type::Other("a pointer".into());
+        let mut constants: Vec<(Constant, VarId, &Type)> = Vec::new();
+        for (var, id) in &state.symbols {
+            let v = (*id).into();
+            if used.contains(&v) || in_extents.contains(&v) {
+                constants.push((Constant::Symbol(*id), *var, &self.cx.file.var(*var).ty));
+                if state.program.symbol_views.get(id).is_some_and(|v| !v.loads().is_empty()) {
+                    constants.push((Constant::Symbol(*id), *var, &pointer));
                 }
             }
         }
+        for id in nest.arrays() {
+            if let (Some(view), Some(var)) = (state.program.views.get(&id), state.vars.get(&id))
+                && !view.loads().is_empty()
+            {
+                constants.push((Constant::Base(id), *var, &pointer));
+            }
+        }
+        let written: BTreeSet<ArrayId> =
+            nest.accesses().into_iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
+        for array in written {
+            let Some(target) = state.vars.get(&array) else { continue };
+            if matches!(state.program.array(array).storage, Storage::Body(_) | Storage::Temp(_)) {
+                continue;
+            }
+            for (constant, var, ty) in &constants {
+                let is_base = matches!(ty, Type::Other(_));
+                let is_apart = |a: VarId, b: VarId| self.cx.pointers.are_distinct(a, b);
+                let may_share = match is_base {
+                    true => self.may_hold_pointers(*target),
+                    false => {
+                        self.may_share(ty, self.cx.file.var(*target).ty.innermost())
+                            && !is_apart(*var, *target)
+                    }
+                };
+                if may_share && *constant != Constant::Base(array) || may_share && is_base {
+                    found.push((*constant, array));
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Notes which rows behind pointers the nest uses.
+    fn test_rows(&self, state: &mut State, nest: &Nest, at: Range) -> Lowered<()> {
+        let (rows, conditions) = row_tests(&state.program, nest, &state.rows, at)?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let written = nest.accesses().into_iter().filter(|(_, w)| *w).map(|(a, _)| a.array);
+        let written: BTreeSet<ArrayId> = written.collect();
+        for array in written {
+            if let Some(var) = state.vars.get(&array)
+                && !self.cx.no_alias
+                && self.may_hold_pointers(*var)
+            {
+                let (name, rows) =
+                    (&state.program.array(array).name, &state.program.array(rows[0].array).name);
+                let head = Range { start: at.start, end: at.start + 3 };
+                let message = format!("writing to `{name}` may change the pointers in `{rows}`");
+                return Err(Refusal::new(head, message).help("if they never overlap, say so with --no-alias"));
+            }
+        }
+        let entry = state.program.entries.entry(nest.id).or_default();
+        entry.rows = rows;
+        let mut seen = BTreeSet::new();
+        for condition in conditions {
+            // The same for each access.
+            if !seen.insert(format!("{condition:?}")) {
+                continue;
+            }
+            entry.reached = Some(match entry.reached.take() {
+                None => condition,
+                Some(before) => Expr::Binary(BinaryOp::And, Box::new(before), Box::new(condition)),
+            });
+        }
         Ok(())
+    }
+
+    /// Whether writing to an array of numbers may change a pointer that lies somewhere in a structure.
+    fn may_hold_pointers(&self, target: VarId) -> bool {
+        let variable = self.cx.file.var(target);
+        let is_own_variable = variable.member.is_none()
+            && !matches!(variable.ty, Type::Pointer { .. })
+            && !matches!((&variable.ty, variable.kind), (Type::Array { .. }, VarKind::Param(_)));
+        let is_char = variable.ty.innermost().as_scalar().is_some_and(|s| s.ty.bytes() == 1 && !s.is_bool);
+        !is_own_variable && (is_char || !self.cx.has_strict_aliasing)
     }
 
     /// Whether C lets objects of these types share memory.
@@ -471,6 +586,7 @@ impl<'a> Regions<'a> {
                     is_live_after(self.cx.file, self.cx.function, range, *var)
                 }
                 (Storage::Local, Type::Pointer { .. }) => true,
+                (Storage::Local, Type::Array { of, .. }) if matches!(**of, Type::Pointer { .. }) => true,
                 (Storage::Local, Type::Array { .. }) => {
                     self.cx.pointers.escapes(*var)
                         || is_live_after(self.cx.file, self.cx.function, range, *var)
@@ -581,7 +697,7 @@ fn mentions_globals(cx: &Context<'_>, f: &For) -> bool {
             if let ExprKind::Var(v) = e.kind {
                 found |= matches!(
                     cx.file.var(v).kind,
-                    VarKind::Global { .. } | VarKind::Local { is_static: true }
+                    VarKind::Global { .. } | VarKind::Local { is_static: true } | VarKind::Member
                 ) || is_address_taken(cx.function, v);
             }
         });
@@ -595,6 +711,8 @@ fn mentions_globals(cx: &Context<'_>, f: &For) -> bool {
 fn touched_by(cx: &Context<'_>, s: &Stmt) -> Option<Touched> {
     let mut touched = Touched::default();
     let mut is_known = true;
+    let is_structure =
+        |e: &ast::Expr| cx.file.type_of(e).is_some_and(|ty| matches!(ty, Type::Struct(_) | Type::Other(_)));
     let interesting = |v: VarId| {
         let ty = &cx.file.var(v).ty;
         ty.is_pointer() || ty.as_scalar().is_some()
@@ -607,6 +725,7 @@ fn touched_by(cx: &Context<'_>, s: &Stmt) -> Option<Touched> {
     });
     s.walk_exprs(&mut |e| match &e.kind {
         ExprKind::Var(v) if interesting(*v) => _ = touched.reads.insert(*v),
+        ExprKind::Assign(_, target, _) if is_structure(target) => is_known = false,
         ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => match target.as_var() {
             Some(v) => _ = touched.writes.insert(v),
             None => touched.writes.extend(crate::lower::pointer_var(target)),

@@ -25,7 +25,7 @@ pub(crate) fn swap_at(file: &File, statements: &[Stmt]) -> Option<Swap> {
     };
     let (target, b) = copy(second)?;
     let (last, source) = copy(third)?;
-    let is_pointer = |v: VarId| file.var(v).ty.is_pointer();
+    let is_pointer = |v: VarId| file.var(v).ty.is_pointer() && !file.is_member(v);
     let fits = target == a && last == b && source == saved && a != b && saved != a && saved != b;
     let range = Range { start: first.range.start, end: third.range.end };
     let saved = (!is_own).then_some(saved);

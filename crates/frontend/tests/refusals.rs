@@ -201,10 +201,10 @@ fn the_rest_of_the_file_still_works() {
     let unit = read(
         "void bad(int n, double *x) { for (int i = 0; i < n; i++) x[i] = = 0; }
 void good(int n, double *x) { for (int i = 0; i < n; i++) x[i] = 0; }
-void half(int n, double **y, double *x)
+void half(int n, double **y, double *x, int *which)
 {
     for (int i = 0; i < n; i++)
-        y[i][0] = 1;
+        y[which[i]][0] = 1;
     for (int i = 0; i < n; i++)
         x[i] = 1;
 }

@@ -62,6 +62,10 @@
 //!   `body(L0)`, `temp` or `temp(L0)`; optionally `linear`, `align 64`, `ctype "real"`.
 //! - Regions: `sequence { … }`, `dataflow { N0 N1 }`, `loop t in 0 .. steps { … }`, `branch e { … } else { … }`,
 //!   `swap x y`, `opaque "reason" reads(x) writes(*)`. Also `assume n >= 1` and `may_alias x y`.
+//! - Members of structures: `view A0 "g*.u" "struct grid *g" loaded` says how an array (or symbol) is reached from a variable,
+//!   with `record 24 (0 1)(16 1)` for the layout of interleaved ones; `may_change P0 A1` that writing to an array might change
+//!   what a symbol or a view reads; `entry N0 reached(e) test(e)` what is tested before the nest,
+//!   with `rows A0 (0 .. n - 1)(0 .. m - 1)` for rows behind pointers that must lie evenly.
 //!
 //! This crate knows nothing of C, files or clocks, and changes nothing: analyses keep their results in tables of their
 //! own, transformations build new nests.
@@ -84,6 +88,7 @@ pub mod testing;
 mod tests;
 mod types;
 mod verify;
+mod view;
 
 pub use affine::{Affine, Constraint, Relation, Var};
 pub use dataflow::{DataNode, DataflowGraph, Memlet};
@@ -95,9 +100,12 @@ pub use nest::{
 };
 pub use parse::ParseError;
 pub use print::Names;
-pub use program::{Array, ControlLoop, Form, Opaque, Program, Region, Storage, Symbol};
+pub use program::{
+    Array, Constant, ControlLoop, Entry, Form, Opaque, Program, Region, RowTest, Storage, Symbol,
+};
 pub use types::Types;
 pub use verify::{Violation, verify, verify_nest};
+pub use view::{Record, Step, View};
 
 /// What can be wrong with a piece of IR.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! The textual form, written. The crate's front page describes it.
 
 use crate::{
-    Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Form, Loop,
-    LoopId, MathFn, Nest, Node, OmpSchedule, Program, Reduction, Region, Relation, ScalarType, Storage,
+    Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constant, Constraint, Execution, Expr, Form,
+    Loop, LoopId, MathFn, Nest, Node, OmpSchedule, Program, Reduction, Region, Relation, ScalarType, Storage,
     SymId, UnaryOp, Update, Var,
 };
 use std::collections::BTreeMap;
@@ -507,11 +507,52 @@ impl<'a> Printer<'a> {
             let text = format!("may_alias {} {}", self.names.array(*a), self.names.array(*b));
             self.line(&text);
         }
+        self.views(program);
         self.region(&program.body);
         for nest in program.nests.values() {
             self.nest(nest);
         }
         self.close();
+    }
+
+    fn views(&mut self, program: &Program) {
+        let symbols = program.symbol_views.iter().map(|(id, view)| (id.to_string(), view));
+        for (id, view) in symbols.chain(program.views.iter().map(|(id, view)| (id.to_string(), view))) {
+            let mut text = format!("view {id} {} {}", quoted(&view.to_string()), quoted(&view.declaration));
+            if view.is_loaded {
+                text.push_str(" loaded");
+            }
+            if let Some(record) = &view.record {
+                _ = write!(text, " record {} ", record.bytes);
+                for (offset, n) in &record.runs {
+                    _ = write!(text, "({offset} {n})");
+                }
+            }
+            self.line(&text);
+        }
+        for (constant, array) in &program.may_change {
+            let constant = match constant {
+                Constant::Symbol(id) => id.to_string(),
+                Constant::Base(id) => id.to_string(),
+            };
+            self.line(&format!("may_change {constant} {array}"));
+        }
+        for (nest, entry) in &program.entries {
+            let mut text = format!("entry {nest}");
+            if let Some(reached) = &entry.reached {
+                _ = write!(text, " reached({})", self.names.expr(reached));
+            }
+            for test in &entry.tests {
+                _ = write!(text, " test({})", self.names.expr(test));
+            }
+            for rows in &entry.rows {
+                _ = write!(text, " rows {} ", rows.array);
+                for (low, high) in &rows.ranges {
+                    _ = write!(text, "({} .. {})", self.names.expr(low), self.names.expr(high));
+                }
+            }
+            self.line(&text);
+        }
     }
 
     fn region(&mut self, region: &Region) {

@@ -1,6 +1,6 @@
 //! Programs: symbols, arrays, control regions and the dataflow between nests.
 
-use crate::{ArrayId, Constraint, DataflowGraph, Expr, LoopId, Nest, NestId, ScalarType, SymId};
+use crate::{ArrayId, Constraint, DataflowGraph, Expr, LoopId, Nest, NestId, ScalarType, SymId, View};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -139,6 +139,38 @@ pub struct Opaque {
     pub writes: Option<Vec<ArrayId>>,
 }
 
+/// What a nest takes to stay as it is while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Constant {
+    /// The value of a symbol.
+    Symbol(SymId),
+    /// The pointers that lead to an array with a [`View`].
+    Base(ArrayId),
+}
+
+/// Conditions tested before a nest; where one does not hold, the nest runs as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Only if this holds does the nest surely read what views lead through, so that it may be read beforehand. Evaluated from
+    /// left to right, nothing of it is read that the nest would not read.
+    pub reached: Option<Expr>,
+    /// Further conditions, over symbols, evaluated if `reached` holds.
+    pub tests: Vec<Expr>,
+    /// Arrays whose elements are reached through rows of pointers, which must lie as one array with distances as in its shape.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<RowTest>,
+}
+
+/// Rows behind pointers (`double **u`) as a nest uses them: `u[i][j]` is an element of one array if each row lies as far from
+/// the one before as all others do. The first and the last rows are surely used if [`Entry::reached`] holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowTest {
+    /// The array; its form is linear, and its extents but for the first are symbols of their own.
+    pub array: ArrayId,
+    /// Least and greatest index of each dimension, over symbols.
+    pub ranges: Vec<(Expr, Expr)>,
+}
+
 /// A function (or marked region) as nests within control structure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
@@ -152,6 +184,18 @@ pub struct Program {
     pub assumptions: Vec<Constraint>,
     /// Pairs of arrays that may share memory (pointer parameters without `restrict`).
     pub may_alias: Vec<(ArrayId, ArrayId)>,
+    /// How arrays and scalars that are no variables of their own are reached.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub views: IndexMap<ArrayId, View>,
+    /// How the values of symbols that are no variables of their own are reached.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub symbol_views: IndexMap<SymId, View>,
+    /// What writing to an array may change, though the nests take it to stay as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_change: Vec<(Constant, ArrayId)>,
+    /// What must hold for a nest to be run otherwise than as it is written.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub entries: IndexMap<NestId, Entry>,
     /// Nests by id.
     pub nests: IndexMap<NestId, Nest>,
     /// Control structure; every nest stands in exactly one dataflow graph.
@@ -167,6 +211,10 @@ impl Program {
             arrays: IndexMap::new(),
             assumptions: Vec::new(),
             may_alias: Vec::new(),
+            views: IndexMap::new(),
+            symbol_views: IndexMap::new(),
+            may_change: Vec::new(),
+            entries: IndexMap::new(),
             nests: IndexMap::new(),
             body: Region::Sequence(Vec::new()),
         }

@@ -1,8 +1,8 @@
 //! The invariants of a program, checked.
 
 use crate::{
-    Access, Affine, ArrayId, Bound, BoundTerm, Execution, Expr, Loop, LoopId, MathFn, Names, Nest, NestId,
-    Node, Program, Reduction, Region, Stmt, Storage, Types, UnaryOp, Var, parse::float_type,
+    Access, Affine, ArrayId, Bound, BoundTerm, Constant, Execution, Expr, Loop, LoopId, MathFn, Names, Nest,
+    NestId, Node, Program, Reduction, Region, Stmt, Storage, Types, UnaryOp, Var, parse::float_type,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -39,6 +39,8 @@ impl fmt::Display for Violation {
 /// 11. A floating literal is a C literal of its type (`0.5f` for `F32`), without a sign.
 /// 12. `% & | ^ << >> ~` have integer operands, functions their number of arguments, and `abs` has no `float` variant.
 /// 13. Coefficients and constants are not saturated (strictly between the least and greatest 64-bit integers).
+/// 14. A view is of an array or symbol of the program and has no more subscripts than the array has dimensions; what is tested
+///     before a nest uses symbols only.
 ///
 /// # Errors
 /// All violations, in the order of the text.
@@ -121,6 +123,37 @@ impl<'a> Checker<'a> {
         for (a, b) in &program.may_alias {
             self.array(*a);
             self.array(*b);
+        }
+        for id in program.symbol_views.keys() {
+            self.affine(&(*id).into(), &[]);
+        }
+        for (id, view) in &program.views {
+            self.array(*id);
+            let n_dims = program.arrays.get(id).map_or(0, |a| a.shape.len());
+            self.require(view.n_subscripts() <= n_dims, || {
+                format!("the view of {id} has more subscripts than the array has dimensions")
+            });
+        }
+        for (constant, array) in &program.may_change {
+            self.array(*array);
+            match constant {
+                Constant::Symbol(id) => self.affine(&(*id).into(), &[]),
+                Constant::Base(id) => self.array(*id),
+            }
+        }
+        for entry in program.entries.values() {
+            for rows in &entry.rows {
+                self.array(rows.array);
+                let n_dims = program.arrays.get(&rows.array).map_or(0, |a| a.shape.len());
+                self.require(n_dims == rows.ranges.len() && n_dims > 0, || {
+                    format!("rows of {} are tested in another number of dimensions", rows.array)
+                });
+            }
+            let ranges = entry.rows.iter().flat_map(|r| &r.ranges).flat_map(|(low, high)| [low, high]);
+            for e in ranges.chain(&entry.reached).chain(&entry.tests) {
+                self.require(e.reads().is_empty(), || "a test before a nest reads arrays".into());
+                self.expr(e, &[]);
+            }
         }
     }
 

@@ -116,22 +116,49 @@ pub struct Argument {
     /// Whether what a call leaves in it does not matter to anyone, so that it is not compared.
     #[serde(default)]
     pub is_scratch: bool,
+    /// For an array of structures: the members that are compared. All of it is, otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<Fields>,
+}
+
+/// Members of the structures in an array.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fields {
+    /// Size of one structure in bytes.
+    pub bytes: u64,
+    /// Offset in bytes, number of elements that follow each other there, and their type.
+    pub runs: Vec<(u64, u64, ElementType)>,
 }
 
 impl Argument {
     /// An array argument.
     pub fn buffer(name: impl Into<String>, element: ElementType) -> Argument {
-        Argument { name: name.into(), kind: ArgumentKind::Buffer { element }, is_scratch: false }
+        Argument {
+            name: name.into(),
+            kind: ArgumentKind::Buffer { element },
+            is_scratch: false,
+            fields: None,
+        }
     }
 
     /// A scalar argument.
     pub fn scalar(name: impl Into<String>, element: ElementType) -> Argument {
-        Argument { name: name.into(), kind: ArgumentKind::Scalar { element }, is_scratch: false }
+        Argument {
+            name: name.into(),
+            kind: ArgumentKind::Scalar { element },
+            is_scratch: false,
+            fields: None,
+        }
     }
 
     /// The same, except that nobody reads its contents after a call.
     pub fn scratch(self) -> Argument {
         Argument { is_scratch: true, ..self }
+    }
+
+    /// The same, of structures of which only some members are compared.
+    pub fn with_fields(self, fields: Option<Fields>) -> Argument {
+        Argument { fields, ..self }
     }
 
     /// The type of the array's elements or of the scalar.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::argument::{Argument, ElementType};
+use crate::argument::{Argument, ElementType, Fields};
 use crate::error::{MeasureError, Mismatch};
 use crate::outputs::{OutputReader, Outputs};
 use crate::sample::chunks;
@@ -69,54 +69,154 @@ pub fn verify(
                 format!("outputs for `{}` have {bytes} and {} bytes", arg.name, candidate.bytes(position));
             return Err(MeasureError::Runner { text });
         }
-        let element = arg.element();
-        let size = element.size() as u64;
         let (left, right) = (baseline.reader(position)?, candidate.reader(position)?);
+        let pair = Pair { left, right, bytes, argument: position, name: &arg.name, tolerance };
+        match &arg.fields {
+            None => pair.array(arg.element(), &mut result)?,
+            Some(fields) => pair.structures(fields, &mut result)?,
+        }
+    }
+    Ok(result)
+}
+
+/// Structures read at once.
+const BATCH: usize = 4096;
+
+/// One argument as two calls left it.
+struct Pair<'a> {
+    left: OutputReader<'a>,
+    right: OutputReader<'a>,
+    bytes: u64,
+    argument: usize,
+    name: &'a str,
+    tolerance: Tolerance,
+}
+
+impl Pair<'_> {
+    fn array(&self, element: ElementType, result: &mut Comparison) -> Result<(), MeasureError> {
+        let size = element.size() as u64;
         let mut scale = None;
         // Trailing bytes of less than an element belong to the allocator, not to the program.
-        for part in chunks(bytes / size * size) {
+        let bytes = self.bytes / size * size;
+        for part in chunks(bytes) {
             let mut a = vec![0; (part.end - part.start) as usize];
             let mut b = a.clone();
-            left.read(part.start, &mut a)?;
-            right.read(part.start, &mut b)?;
+            self.left.read(part.start, &mut a)?;
+            self.right.read(part.start, &mut b)?;
             if a == b {
                 continue;
             }
             let scale = match scale {
                 Some(scale) => scale,
-                None => *scale.insert(root_mean_square(element, &left, bytes / size * size)?),
+                None => *scale.insert(root_mean_square(element, &self.left, bytes)?),
             };
             let pairs = a.chunks_exact(size as usize).zip(b.chunks_exact(size as usize));
             for (i, (a, b)) in pairs.enumerate() {
-                if a == b {
-                    continue;
-                }
-                let (expected, actual) =
-                    (element.read_f64(a).unwrap_or(0.0), element.read_f64(b).unwrap_or(0.0));
-                if element.is_float() && expected.is_nan() && actual.is_nan() {
-                    continue;
-                }
-                result.bit_exact = false;
-                let error = (expected - actual).abs() / expected.abs().max(actual.abs()).max(scale);
-                // Zeros of different sign.
-                let error = if expected == actual { 0.0 } else { error };
-                let close = match tolerance {
-                    Tolerance::Relative { f64, .. } if element == ElementType::F64 => error <= f64,
-                    Tolerance::Relative { f32, .. } if element == ElementType::F32 => error <= f32,
-                    _ => false,
-                };
-                if element.is_float() && error.is_finite() {
-                    result.max_rel_error = result.max_rel_error.max(error);
-                }
-                if !close && result.mismatch.is_none() {
-                    let index = part.start / size + i as u64;
-                    let name = arg.name.clone();
-                    result.mismatch = Some(Mismatch { argument: position, name, index, expected, actual });
-                }
+                self.element((a, b), element, scale, part.start / size + i as u64, result);
             }
         }
+        Ok(())
     }
-    Ok(result)
+
+    /// Members of the same offset are one array for what counts as a small difference.
+    fn structures(&self, fields: &Fields, result: &mut Comparison) -> Result<(), MeasureError> {
+        let Some(n) = self.bytes.checked_div(fields.bytes) else { return Ok(()) };
+        for (offset, n_elements, element) in &fields.runs {
+            let size = element.size();
+            let n_bytes = usize::try_from(*n_elements).unwrap_or(0) * size;
+            let mut mean = Mean::default();
+            let mut different = Vec::new();
+            for first in (0..n).step_by(BATCH) {
+                let n_here = (n - first).min(BATCH as u64);
+                let mut a = vec![0; (n_here * fields.bytes) as usize];
+                let mut b = a.clone();
+                self.left.read(first * fields.bytes, &mut a)?;
+                self.right.read(first * fields.bytes, &mut b)?;
+                let structures =
+                    a.chunks_exact(fields.bytes as usize).zip(b.chunks_exact(fields.bytes as usize));
+                for (k, (a, b)) in (first..).zip(structures) {
+                    let run = *offset as usize..*offset as usize + n_bytes;
+                    let (Some(a), Some(b)) = (a.get(run.clone()), b.get(run)) else { continue };
+                    if element.is_float() {
+                        a.chunks_exact(size).filter_map(|x| element.read_f64(x)).for_each(|x| mean.add(x));
+                    }
+                    if a != b {
+                        different.push((k, a.to_vec(), b.to_vec()));
+                    }
+                }
+            }
+            let scale = mean.value();
+            for (k, a, b) in different {
+                let pairs = a.chunks_exact(size).zip(b.chunks_exact(size));
+                pairs.for_each(|pair| self.element(pair, *element, scale, k, result));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares one element of `index`.
+    fn element(
+        &self,
+        (a, b): (&[u8], &[u8]),
+        element: ElementType,
+        scale: f64,
+        index: u64,
+        result: &mut Comparison,
+    ) {
+        if a == b {
+            return;
+        }
+        let (expected, actual) = (element.read_f64(a).unwrap_or(0.0), element.read_f64(b).unwrap_or(0.0));
+        if element.is_float() && expected.is_nan() && actual.is_nan() {
+            return;
+        }
+        result.bit_exact = false;
+        let error = (expected - actual).abs() / expected.abs().max(actual.abs()).max(scale);
+        // Zeros of different sign.
+        let error = if expected == actual { 0.0 } else { error };
+        let close = match self.tolerance {
+            Tolerance::Relative { f64, .. } if element == ElementType::F64 => error <= f64,
+            Tolerance::Relative { f32, .. } if element == ElementType::F32 => error <= f32,
+            _ => false,
+        };
+        if element.is_float() && error.is_finite() {
+            result.max_rel_error = result.max_rel_error.max(error);
+        }
+        if !close && result.mismatch.is_none() {
+            let (argument, name) = (self.argument, self.name.to_owned());
+            result.mismatch = Some(Mismatch { argument, name, index, expected, actual });
+        }
+    }
+}
+
+/// A root mean square as it is summed up; numbers that are not finite are left out.
+#[derive(Default)]
+struct Mean {
+    largest: f64,
+    sum: f64,
+    n: u64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        if !value.is_finite() {
+            return;
+        }
+        // Scaled by the largest magnitude so far, as squares overflow before their root does.
+        let magnitude = value.abs();
+        if magnitude > self.largest {
+            self.sum *= (self.largest / magnitude).powi(2);
+            self.largest = magnitude;
+        }
+        if self.largest > 0.0 {
+            self.sum += (magnitude / self.largest).powi(2);
+        }
+        self.n += 1;
+    }
+
+    fn value(&self) -> f64 {
+        if self.n == 0 { 0.0 } else { self.largest * (self.sum / self.n as f64).sqrt() }
+    }
 }
 
 /// Of the finite elements; 0 for integers.
@@ -128,25 +228,11 @@ fn root_mean_square(
     if !element.is_float() {
         return Ok(0.0);
     }
-    let (mut largest, mut n) = (0.0f64, 0u64);
-    let mut sum = 0.0f64;
+    let mut mean = Mean::default();
     for part in chunks(bytes) {
         let mut buffer = vec![0; (part.end - part.start) as usize];
         reader.read(part.start, &mut buffer)?;
-        for value in buffer.chunks_exact(element.size()).filter_map(|b| element.read_f64(b)) {
-            if value.is_finite() {
-                // Scaled by the largest magnitude so far, as squares overflow before their root does.
-                let magnitude = value.abs();
-                if magnitude > largest {
-                    sum *= (largest / magnitude).powi(2);
-                    largest = magnitude;
-                }
-                if largest > 0.0 {
-                    sum += (magnitude / largest).powi(2);
-                }
-                n += 1;
-            }
-        }
+        buffer.chunks_exact(element.size()).filter_map(|b| element.read_f64(b)).for_each(|x| mean.add(x));
     }
-    Ok(if n == 0 { 0.0 } else { largest * (sum / n as f64).sqrt() })
+    Ok(mean.value())
 }

@@ -52,7 +52,7 @@ mod timing;
 mod whole;
 mod workdir;
 
-pub use argument::{Argument, ArgumentKind, ElementType};
+pub use argument::{Argument, ArgumentKind, ElementType, Fields};
 pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, capture};
 pub use compare::{Comparison, Tolerance, verify};
 pub use compiler::{CompileJob, Compiler, CompilerFamily, OutputKind, compile_all};

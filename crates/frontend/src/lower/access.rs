@@ -1,9 +1,12 @@
 //! Accesses to arrays and scalars, and the arrays themselves.
 
+use super::rows::n_levels;
 use super::values::{Value, wraps};
 use super::{Bound, Lowered, Lowerer, Refusal};
 use crate::ast::{self, ExprKind, Range, Scalar, StmtKind, Type, VarId, VarKind};
-use oxeye_ir::{Access, Affine, Array, ArrayId, BinaryOp, Constraint, Expr, Form, ScalarType, Storage};
+use oxeye_ir::{
+    Access, Affine, Array, ArrayId, BinaryOp, Constraint, Expr, Form, ScalarType, Storage, SymId,
+};
 
 /// A pointer into an array: the element (or row) at `indices`, then `offset` elements further.
 #[derive(Clone, Debug)]
@@ -112,10 +115,16 @@ impl<'a> Lowerer<'a> {
     }
 
     fn pointers_inside(&self, name: &str, at: Range) -> Box<Refusal> {
-        Refusal::new(at, format!("`{name}` is an array of pointers: its rows may be anywhere, or the same"))
-            .help(format!(
-                "make `{name}` one block: `double (*{name})[m]`, or `double *{name}` with `{name}[i * m + j]`"
-            ))
+        let refusal = Refusal::new(
+            at,
+            format!("`{name}` is an array of pointers: its rows may be anywhere, or the same"),
+        );
+        if name.contains(['.', '>']) {
+            return refusal.help("keep what they lead to in one block, and where each part of it starts");
+        }
+        refusal.help(format!(
+            "make `{name}` one block: `double (*{name})[m]`, or `double *{name}` with `{name}[i * m + j]`"
+        ))
     }
 
     fn structures_inside(&self, name: &str, at: Range) -> Box<Refusal> {
@@ -258,6 +267,10 @@ impl<'a> Lowerer<'a> {
                         let Place { base, indices, .. } = place;
                         Ok(Pointer { base, indices, offset: None, pointee: *of, in_row: false })
                     }
+                    Type::Pointer { to, .. } if n_levels(self.cx.file, place.base).is_some() => {
+                        let Place { base, indices, .. } = place;
+                        Ok(Pointer { base, indices, offset: None, pointee: *to, in_row: false })
+                    }
                     Type::Pointer { .. } => Err(self.pointers_inside(self.name(place.base), e.range)),
                     _ => Err(Refusal::new(e.range, "this is not a pointer")),
                 }
@@ -351,9 +364,14 @@ impl<'a> Lowerer<'a> {
             VarKind::Global { .. } => Storage::Global,
             VarKind::Param(_) => Storage::Param,
             VarKind::Local { .. } => Storage::Local,
+            VarKind::Member => Storage::Global,
         };
+        let view = self.view(var, at)?;
         let id = self.new_array(var, storage, at)?;
         self.state.arrays.insert(var, id);
+        if let Some(view) = view {
+            self.state.program.views.insert(id, view);
+        }
         Ok(id)
     }
 
@@ -364,7 +382,14 @@ impl<'a> Lowerer<'a> {
         let mut shape = Vec::new();
         let mut ty = &variable.ty;
         let is_param = matches!(variable.kind, VarKind::Param(_));
-        loop {
+        let n_rows = n_levels(self.cx.file, var).filter(|_| !matches!(storage, Storage::Body(_)));
+        if let Some(n_levels) = n_rows {
+            shape.push(None);
+            let extents = self.row_extents(var, n_levels);
+            shape.extend(extents.into_iter().map(|id| Some(Expr::from(id))));
+            ty = ty.innermost();
+        }
+        while n_rows.is_none() {
             let is_outermost = shape.is_empty();
             match ty {
                 Type::Pointer { to, .. } if is_outermost => {
@@ -375,8 +400,12 @@ impl<'a> Lowerer<'a> {
                 Type::Array { of, len, .. } => {
                     let is_moved = is_param && is_outermost && self.cx.pointers.is_assigned(var);
                     let len = len.as_deref().filter(|_| !is_moved);
+                    let is_outer = !matches!(storage, Storage::Body(_));
                     let extent = match len.map(|len| self.extent(len, var, at)) {
                         Some(Ok(extent)) => Some(extent),
+                        Some(Err(_)) if is_outer && !is_outermost => {
+                            Some(Expr::from(self.extent_of_type(var, shape.len())))
+                        }
                         Some(Err(refusal)) if !is_outermost => return Err(refusal),
                         _ => None,
                     };
@@ -419,12 +448,26 @@ impl<'a> Lowerer<'a> {
             element: scalar.ty,
             c_type: scalar.spelling.clone(),
             shape,
-            form: Form::Nested,
+            form: if n_rows.is_some() { Form::Linear } else { Form::Nested },
             storage,
             align: 0,
         });
+        self.state.rows.extend(n_rows.map(|n| (id, n)));
         self.state.vars.insert(id, var);
         Ok(id)
+    }
+
+    /// The length of a dimension of `var` as its type has it, whatever the expression is worth now that it was declared with.
+    fn extent_of_type(&mut self, var: VarId, dimension: usize) -> SymId {
+        if let Some(id) = self.state.extents.get(&(var, dimension)) {
+            return *id;
+        }
+        let row = format!("{}{}", self.name(var), "[0]".repeat(dimension));
+        // A row may have no elements.
+        let name = format!("(long)(sizeof({row}) / (sizeof({row}[0]) ? sizeof({row}[0]) : 1))");
+        let id = self.state.program.add_symbol(name, ScalarType::I64);
+        self.state.extents.insert((var, dimension), id);
+        id
     }
 
     /// The length of a dimension of `var`.
@@ -437,7 +480,9 @@ impl<'a> Lowerer<'a> {
                 let inside = |set: &std::collections::HashSet<VarId>| set.contains(v);
                 let is_inner =
                     inside(&self.scan.written) || inside(&self.scan.declared) || inside(&self.scan.iterators);
-                if !is_integer || is_inner || !self.is_settled(*v, self.cx.file.var(var).range) {
+                let is_settled =
+                    !self.cx.file.is_member(*v) && self.is_settled(*v, self.cx.file.var(var).range);
+                if !is_integer || is_inner || !is_settled {
                     problem =
                         Some(format!("the size of `{name}` depends on `{}`, which changes", self.name(*v)));
                 }

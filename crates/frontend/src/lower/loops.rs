@@ -2,6 +2,7 @@
 
 use super::access::Pointer;
 use super::index::Mode;
+use super::rows::n_levels;
 use super::scan::{Scan, assigned_var, commas, counter};
 use super::values::{Value, common, constant, is_unsigned};
 use super::{Lowered, Lowerer, Refusal};
@@ -130,6 +131,10 @@ impl Lowerer<'_> {
             )
             .help("count with `int`, `long` or `size_t`"));
         }
+        if self.cx.file.is_member(var) {
+            let message = format!("the loop counts with `{name}`, a member of a structure");
+            return Err(Refusal::new(s.range, message).help("count with a local variable"));
+        }
         if self.scan.written.contains(&var) {
             return Err(Refusal::new(
                 s.range,
@@ -254,6 +259,9 @@ impl Lowerer<'_> {
         let (Some(lower), Some(upper)) = (l.lower.as_affine().cloned(), l.upper.as_affine().cloned()) else {
             return Err(changing_places(file, &swaps[0]));
         };
+        if swaps.iter().any(|s| [s.first, s.second].iter().any(|v| n_levels(file, *v).is_some())) {
+            return Err(changing_places(file, &swaps[0]));
+        }
         for swap in swaps {
             let [first, second] = [self.array(swap.first, swap.range)?, self.array(swap.second, swap.range)?];
             let times = upper.clone() - lower.clone();

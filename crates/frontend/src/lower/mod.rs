@@ -4,16 +4,20 @@ mod access;
 mod index;
 mod inline;
 mod loops;
+mod rows;
 mod scan;
 mod stmts;
 mod values;
+mod views;
 
 use crate::ast::{self, Range, VarId, VarKind};
 use crate::pointers::Pointers;
 use crate::preprocess::Preprocessed;
 use crate::prove::Facts;
 pub(crate) use loops::{changing_places, header};
+pub(crate) use rows::row_tests;
 pub(crate) use scan::{Scan, pointer_var};
+pub(crate) use views::reached;
 
 use access::Pointer;
 use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, PointerSwap, Program, ScalarType, StmtId, SymId};
@@ -79,6 +83,10 @@ pub(crate) struct State {
     pub(crate) vars: HashMap<ArrayId, VarId>,
     /// Flat arrays whose indices are computed in 64 bits.
     pub(crate) wide: HashSet<ArrayId>,
+    /// Row lengths that only the type of the variable tells, by its dimension.
+    pub(crate) extents: HashMap<(VarId, usize), SymId>,
+    /// Arrays whose rows are behind pointers, and through how many pointers their elements are reached.
+    pub(crate) rows: Vec<(ArrayId, usize)>,
 }
 
 impl State {
@@ -89,6 +97,8 @@ impl State {
             arrays: HashMap::new(),
             vars: HashMap::new(),
             wide: HashSet::new(),
+            extents: HashMap::new(),
+            rows: Vec::new(),
         }
     }
 }
@@ -179,8 +189,12 @@ impl<'a> Lowerer<'a> {
             return Ok(*id);
         }
         self.check_visible(var, at)?;
+        let view = self.view(var, at)?;
         let id = self.state.program.add_symbol(self.name(var), ty);
         self.state.symbols.insert(var, id);
+        if let Some(view) = view {
+            self.state.program.symbol_views.insert(id, view);
+        }
         if matches!(ty, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64) {
             self.assume(Constraint::ge(Affine::var(id), 0.into()));
         }
@@ -190,7 +204,9 @@ impl<'a> Lowerer<'a> {
     /// Refuses variables that an inlined function reads by itself and that the program changes: a nest is replayed on copies
     /// of what it reads, which the functions it calls do not see.
     fn check_replayable(&self, var: VarId, at: Range) -> Lowered<()> {
-        if self.depth() == 0 || !self.cx.changed_globals.contains(&var) {
+        // What a member of a file-scope variable leads to may be changed in many ways.
+        let is_global_member = self.cx.file.is_member(var) && self.is_global(self.cx.file.root(var));
+        if self.depth() == 0 || !(self.cx.changed_globals.contains(&var) || is_global_member) {
             return Ok(());
         }
         let message =
@@ -200,7 +216,7 @@ impl<'a> Lowerer<'a> {
 
     /// Refuses variables that cannot be named where the nest stands.
     fn check_visible(&self, var: VarId, at: Range) -> Lowered<()> {
-        let variable = self.cx.file.var(var);
+        let variable = self.cx.file.var(self.cx.file.root(var));
         let name = &variable.name;
         if name.is_empty() {
             return Err(Refusal::new(at, "an unnamed parameter is used"));

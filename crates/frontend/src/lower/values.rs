@@ -209,6 +209,10 @@ impl Lowerer<'_> {
             Type::Pointer { .. } | Type::Array { .. } => {
                 return Err(Refusal::new(at, format!("the pointer `{name}` is used as a value")));
             }
+            Type::Struct(_) => {
+                return Err(Refusal::new(at, format!("`{name}` is a structure and used as a whole"))
+                    .help("use its members one by one"));
+            }
             Type::Other(what) => {
                 return Err(Refusal::new(at, format!("`{name}` is {what}, which cannot be analysed"))
                     .help("copy what is needed of it into a local variable before the loop"));

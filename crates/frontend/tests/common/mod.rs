@@ -1,8 +1,10 @@
 //! Reads C given as text.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses its own part")]
 
+use oxeye_codegen::{RenderOptions, Site, render_nest, replay_unit, tuned_file};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 use std::path::Path;
+use std::process::Command;
 
 /// Reads `source` with these options.
 pub fn read_with(source: &str, options: &ReadOptions) -> Unit {
@@ -35,3 +37,64 @@ pub fn show(unit: &Unit) -> String {
     }
     out
 }
+
+/// Compiles C and says what went wrong.
+fn compile(source: &Path, output: &Path, args: &[&str]) {
+    let done = Command::new("gcc").args(args).arg("-o").arg(output).arg(source).output().expect("gcc runs");
+    let text = std::fs::read_to_string(source).unwrap_or_default();
+    assert!(done.status.success(), "{}\n{text}", String::from_utf8_lossy(&done.stderr));
+}
+
+const SANITIZERS: &[&str] =
+    &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Werror"];
+
+/// Writes every nest of a program anew, `n_nests` of them, and compares what the program and the original print for these
+/// sizes under the sanitizers.
+pub fn same_output(program: &str, n_nests: usize, sizes: &[&str]) {
+    let source = format!("#include <stdio.h>\n#include <stdlib.h>\n{program}");
+    let unit = read_with(&source, &ReadOptions::default());
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut replacements = Vec::new();
+    let (mut n_found, mut replays) = (0, Vec::new());
+    for function in &unit.functions {
+        for nest in function.program.nests.values() {
+            let span = nest.span.expect("from a file");
+            let original = unit.source[span.start..span.end].to_owned();
+            let options = RenderOptions { original: Some(original.clone()), ..RenderOptions::default() };
+            let text = render_nest(&function.program, nest, &options).expect("can be written");
+            if function.name != "main" {
+                n_found += 1;
+                let site = Site { id: 0, program: &function.program, nest, function: function.span };
+                replays.push(replay_unit(&unit.source, &site, &original));
+                replays.push(replay_unit(&unit.source, &site, &text));
+            }
+            replacements.push((span, text));
+        }
+    }
+    let words: Vec<_> = unit.diagnostics.iter().map(|d| d.render(Path::new("t.c"), &unit.source)).collect();
+    assert_eq!(n_found, n_nests, "{}", words.join("\n"));
+    let path = |name: &str| folder.path().join(name);
+    for replay in &replays {
+        std::fs::write(path("replay.c"), replay).expect("a file");
+        compile(&path("replay.c"), &path("replay.so"), &["-O1", "-shared", "-fPIC", "-w"]);
+    }
+    for (name, text) in [("original", source.clone()), ("tuned", tuned_file(&source, &replacements))] {
+        let file = path(&format!("{name}.c"));
+        std::fs::write(&file, text).expect("a file");
+        compile(&file, &path(name), SANITIZERS);
+    }
+    for size in sizes {
+        let output = |name: &str| {
+            let done = Command::new(path(name)).arg(size).output().expect("the program runs");
+            let words = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert!(done.status.success(), "{name} {size}: {words}\n{}", tuned_file(&source, &replacements));
+            String::from_utf8_lossy(&done.stdout).into_owned()
+        };
+        let (expected, found) = (output("original"), output("tuned"));
+        assert_eq!(expected, found, "size {size}\n{}", tuned_file(&source, &replacements));
+        assert!(!expected.is_empty(), "the program prints something");
+    }
+}
+
+/// Sizes that programs are run with.
+pub const SIZES: &[&str] = &["0", "1", "2", "13", "64"];

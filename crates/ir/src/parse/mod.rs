@@ -6,12 +6,11 @@ mod lexer;
 mod nest;
 
 use crate::{
-    Array, ArrayId, Constraint, ControlLoop, DataflowGraph, Form, LoopId, Nest, NestId, Opaque, Program,
-    Region, ScalarType, Storage, SymId, Symbol,
+    Array, ArrayId, Constant, Constraint, ControlLoop, DataflowGraph, Entry, Form, LoopId, Nest, NestId,
+    Opaque, Program, Record, Region, RowTest, ScalarType, Storage, SymId, Symbol, View,
 };
 pub use error::ParseError;
-use indexmap::IndexMap;
-use indexmap::map::Entry;
+use indexmap::{IndexMap, map};
 pub(crate) use lexer::float_type;
 use lexer::{Place, Token};
 use std::collections::{HashMap, HashSet};
@@ -280,6 +279,18 @@ impl Parser {
                 insert_new(&mut program.arrays, array.id, array, place)?;
             } else if self.take_word("may_alias") {
                 program.may_alias.push((self.array()?, self.array()?));
+            } else if self.take_word("view") {
+                self.view(program)?;
+            } else if self.take_word("may_change") {
+                let constant = match self.peek_id('P') {
+                    true => Constant::Symbol(self.id("a symbol's id (P0)")?),
+                    false => Constant::Base(self.id("an array's id (A0)")?),
+                };
+                program.may_change.push((constant, self.id("an array's id (A0)")?));
+            } else if self.take_word("entry") {
+                let nest: NestId = self.id("a nest's id (N0)")?;
+                let entry = self.entry()?;
+                insert_new(&mut program.entries, nest, entry, place)?;
             } else if self.is_word("nest") {
                 let nest = self.nest()?;
                 insert_new(&mut program.nests, nest.id, nest, place)?;
@@ -325,6 +336,60 @@ impl Parser {
             } else {
                 return Ok(array);
             }
+        }
+    }
+
+    fn peek_id(&self, letter: char) -> bool {
+        matches!(self.peek(), Token::Word(w) if w.starts_with(letter))
+    }
+
+    fn view(&mut self, program: &mut Program) -> Parsed<()> {
+        let place = self.place();
+        let symbol = if self.peek_id('P') { Some(self.id::<SymId>("a symbol's id (P0)")?) } else { None };
+        let array = if symbol.is_none() { Some(self.id::<ArrayId>("an array's id (A0)")?) } else { None };
+        let path = self.text()?;
+        let Some((root, steps)) = View::parse_path(&path) else {
+            return self.expected("a path such as \"g*.u\"");
+        };
+        let mut view = View { root, steps, declaration: self.text()?, is_loaded: false, record: None };
+        view.is_loaded = self.take_word("loaded");
+        if self.take_word("record") {
+            let mut record = Record { bytes: self.unsigned()?, runs: Vec::new() };
+            while self.take_symbol("(") {
+                record.runs.push((self.unsigned()?, self.unsigned()?));
+                self.symbol(")")?;
+            }
+            view.record = Some(record);
+        }
+        match (symbol, array) {
+            (Some(symbol), _) => insert_new(&mut program.symbol_views, symbol, view, place),
+            (_, Some(array)) => insert_new(&mut program.views, array, view, place),
+            _ => Ok(()),
+        }
+    }
+
+    fn entry(&mut self) -> Parsed<Entry> {
+        let mut entry = Entry::default();
+        loop {
+            if self.take_word("rows") {
+                let mut rows = RowTest { array: self.id("an array's id (A0)")?, ranges: Vec::new() };
+                while self.take_symbol("(") {
+                    let low = self.expr()?;
+                    self.symbol("..")?;
+                    rows.ranges.push((low, self.expr()?));
+                    self.symbol(")")?;
+                }
+                entry.rows.push(rows);
+                continue;
+            }
+            let is_reached = self.take_word("reached");
+            if !is_reached && !self.take_word("test") {
+                return Ok(entry);
+            }
+            self.symbol("(")?;
+            let e = self.expr()?;
+            self.symbol(")")?;
+            if is_reached { entry.reached = Some(e) } else { entry.tests.push(e) }
         }
     }
 
@@ -429,8 +494,8 @@ where
     K: std::hash::Hash + Eq + std::fmt::Display,
 {
     match map.entry(id) {
-        Entry::Occupied(entry) => Err(place.error(format!("{} is declared twice", entry.key()))),
-        Entry::Vacant(entry) => {
+        map::Entry::Occupied(entry) => Err(place.error(format!("{} is declared twice", entry.key()))),
+        map::Entry::Vacant(entry) => {
             entry.insert(value);
             Ok(())
         }
@@ -457,7 +522,15 @@ mod tests {
   array A4 acc: f64[4][8] temp(L1) align 64
   array A5 max: f64 global
   array A6 idx: i32[n * m] temp
+  array A7 "g->u": f64[?][m] global
+  array A8 "x[][].re": f64[n][4] local
   may_alias C x
+  view P2 "s*.k" "struct s *s"
+  view A7 "g*.u" "struct grid *g" loaded
+  view A8 "x[][].re" "struct complex (*x)[4]" record 24 (0 1)(16 1)
+  may_change P2 A7
+  may_change A7 A8
+  entry N0 reached(0 < n) test(n <= m) test(P2 >= 2) rows A1 (0 .. n - 1)
   sequence {
     loop N1.P3 in 0 .. n {
       sequence {

@@ -5,7 +5,7 @@ use crate::nest::{Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
 use crate::workshop::complaint;
-use oxeye_codegen::{Site, arguments, instrument};
+use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
 use oxeye_ir::Nest;
 use oxeye_measure::{
@@ -235,6 +235,12 @@ fn lacks_main(words: &str) -> bool {
     words.lines().any(|l| l.contains("undefined") && (l.contains("`main'") || l.ends_with(" main")))
 }
 
+/// An array of structures that the nest writes, and whose members cannot be found in memory.
+fn without_layout(nest: &TunedNest) -> Option<&str> {
+    let is_unknown = |a: &&Argument| a.written && a.fields.as_ref().is_some_and(|f| f.bytes == 0);
+    nest.calls.arguments.iter().find(is_unknown).map(|a| a.name.as_str())
+}
+
 /// The nests of a unit, in the order of the file.
 fn nests_of(unit: &Unit) -> Vec<TunedNest> {
     let mut found = Vec::new();
@@ -242,7 +248,13 @@ fn nests_of(unit: &Unit) -> Vec<TunedNest> {
         for (ordinal, nest) in function.program.nests.values().enumerate() {
             let Some(span) = nest.span else { continue };
             let place = Place { function_idx, nest_id: nest.id, ordinal, span, inside: Vec::new() };
-            found.push(TunedNest::new(place, arguments(&function.program, nest)));
+            let mut nest = TunedNest::new(place, arguments(&function.program, nest));
+            if let Some(name) = without_layout(&nest) {
+                nest.standing = Standing::Skipped(format!(
+                    "its results cannot be compared: the layout of the structures in `{name}` is not known"
+                ));
+            }
+            found.push(nest);
         }
     }
     found.sort_by_key(|nest| nest.place.span.start);
@@ -284,8 +296,12 @@ fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64) {
         if nest.calls.samples.is_empty() { Standing::Skipped(why) } else { Standing::Short(why) }
     } else if nest.calls.samples.is_empty() {
         let unknown = partial.first().and_then(|s| s.missing().first().copied());
-        let name = unknown.and_then(|position| nest.calls.arguments.get(position)).map(|a| a.name.clone());
-        Standing::Skipped(match name {
+        let argument = unknown.and_then(|position| nest.calls.arguments.get(position));
+        let is_rows = argument.is_some_and(|a| a.expression.is_some());
+        Standing::Skipped(match argument.map(|a| &a.name) {
+            Some(name) if is_rows => format!(
+                "the rows of `{name}` do not lie evenly in memory when the program runs; allocate them as one block"
+            ),
             Some(name) => format!("the size of `{name}` could not be found out; declare it with its extents"),
             None => "its arguments are too large to be kept".into(),
         })

@@ -71,6 +71,13 @@ pub(crate) fn sample(
             }
             ArgumentOf::Array(id) => {
                 let array = program.array(id);
+                if argument.fields.is_some() {
+                    let (name, function) = (&argument.name, &nest.function);
+                    return Err(Error::Input(format!(
+                        "the structures in `{name}` of the nest in `{function}`, line {line}, cannot be made up; give \
+                         a program with a `main` that calls it"
+                    )));
+                }
                 check_extents(program, array, &value_of)?;
                 let seed = options.seed.wrapping_add(position as u64);
                 let init = initial(options, program, nest, array, seed, &value_of)?;
@@ -183,6 +190,18 @@ fn symbol_values(options: &Options, program: &Program) -> Result<BTreeMap<SymId,
         }
     }
     control_values(&program.body, &mut values);
+    // Rows behind pointers, made up, lie as close as the nests let them.
+    for rows in program.entries.values().flat_map(|entry| &entry.rows) {
+        let extents = program.array(rows.array).shape.iter().zip(&rows.ranges).skip(1);
+        for (extent, (_, most)) in extents {
+            let symbol = extent.as_ref().and_then(Expr::as_affine).and_then(|a| a.as_var());
+            let most = evaluate(most, &|sym| values.get(&sym).copied());
+            if let (Some(Var::Sym(sym)), Some(most)) = (symbol, most) {
+                let value = values.entry(sym).or_insert(0);
+                *value = (*value).max(most.saturating_add(1));
+            }
+        }
+    }
     Ok(values)
 }
 

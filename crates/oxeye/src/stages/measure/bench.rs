@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::workshop::complaint;
 use oxeye_codegen::replay_unit;
 use oxeye_frontend::Unit;
-use oxeye_measure::{Argument, CompileJob, MeasureError, Outputs, Rejection, Replay, Sample, verify};
+use oxeye_measure::{Argument, CompileJob, Fields, MeasureError, Outputs, Rejection, Replay, Sample, verify};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -270,6 +270,10 @@ fn measure_argument(argument: &oxeye_codegen::Argument) -> Argument {
         true => Argument::buffer(&argument.name, element),
         false => Argument::scalar(&argument.name, element),
     };
+    let handed_over = handed_over.with_fields(argument.fields.as_ref().map(|fields| {
+        let run = |(offset, n, ty): &(u64, u64, _)| (*offset, *n, element_type(*ty));
+        Fields { bytes: fields.bytes, runs: fields.runs.iter().map(run).collect() }
+    }));
     if argument.is_scratch { handed_over.scratch() } else { handed_over }
 }
 

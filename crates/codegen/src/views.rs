@@ -1,0 +1,233 @@
+//! Members of structures around a nest: values and pointers read once before it, the tests on which that depends, and the
+//! structures in which a replay puts them.
+
+use crate::context::{Context, identifiers, is_identifier};
+use crate::rows::{Asked, row_extent};
+use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest, Program, Step, SymId, Var, View};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The symbols that a nest uses, in bounds, values and the extents of its arrays, each by ascending id.
+pub(crate) fn symbols_of(program: &Program, nests: &[&Nest]) -> BTreeSet<SymId> {
+    let symbol = |v: Var| match v {
+        Var::Sym(s) => Some(s),
+        Var::Loop(_) => None,
+    };
+    let mut found: BTreeSet<SymId> = nests.iter().flat_map(|n| n.vars()).filter_map(symbol).collect();
+    let arrays = nests.iter().flat_map(|n| n.arrays()).filter_map(|id| program.arrays.get(&id));
+    let entries = nests.iter().filter_map(|n| program.entries.get(&n.id));
+    let extents = arrays.flat_map(|a| a.shape.iter().flatten());
+    let ranges = entries.clone().flat_map(|e| &e.rows).flat_map(|r| &r.ranges).flat_map(|(l, h)| [l, h]);
+    for e in extents.chain(ranges).chain(entries.flat_map(|e| e.reached.iter().chain(&e.tests))) {
+        e.visit(&mut |e| {
+            if let Expr::Affine(a) = e {
+                found.extend(a.terms().filter_map(|(v, _)| symbol(v)));
+            }
+        });
+    }
+    found
+}
+
+/// What stands before a nest.
+#[derive(Default)]
+pub(crate) struct Before {
+    /// Declarations.
+    pub(crate) lines: Vec<String>,
+    /// What must hold for the nest to run otherwise than as written.
+    pub(crate) conditions: Vec<String>,
+    /// Assignments behind the nest.
+    pub(crate) after: Vec<String>,
+}
+
+/// Whether an array's base is an expression that is worth a name, or a scalar is.
+fn is_named(array: &Array, view: &View) -> bool {
+    array.shape.is_empty() || view.is_loaded || !view.followed().is_empty()
+}
+
+impl Context<'_> {
+    /// Gives names to members that the nest uses. `original` is the text that runs where the conditions do not hold.
+    pub(crate) fn enter_views(&mut self, nests: &[&Nest], original: Option<&str>) -> Before {
+        let program = self.program;
+        let mut before = Before::default();
+        let symbols = symbols_of(program, nests);
+        let arrays: BTreeSet<ArrayId> = nests.iter().flat_map(|n| n.arrays()).collect();
+        let is_expression = |s: &SymId| program.symbols.get(s).is_some_and(|s| !is_identifier(&s.name));
+        let has_views =
+            symbols.iter().any(is_expression) || arrays.iter().any(|a| program.views.contains_key(a));
+        let entry = nests.iter().find_map(|n| program.entries.get(&n.id));
+        if !has_views && entry.is_none() {
+            return before;
+        }
+        // The original text must not see these names.
+        let words: BTreeSet<String> = original.into_iter().flat_map(identifiers).map(str::to_owned).collect();
+        let foreign: Vec<String> = words.difference(&self.taken).cloned().collect();
+        self.taken.extend(foreign.iter().cloned());
+        if let Some(reached) = entry.and_then(|e| e.reached.as_ref()) {
+            let condition = self.expr(reached).text;
+            let name = self.fresh("reached");
+            before.lines.push(format!("const int {name} = {condition};"));
+            before.conditions.push(name.clone());
+            self.reached = Some(name);
+        }
+        for id in symbols {
+            let Some(symbol) = program.symbols.get(&id).filter(|s| !is_identifier(&s.name)) else { continue };
+            if row_extent(program, id).is_some() {
+                continue;
+            }
+            let (name, value) = match program.symbol_views.get(&id) {
+                Some(view) => (self.fresh(&name_of(view)), self.guarded(view.base())),
+                None => (self.fresh("extent"), symbol.name.clone()),
+            };
+            before.lines.push(format!("const {} {name} = {value};", symbol.ty.c_name()));
+            self.symbol_names.insert(id, name);
+        }
+        let written: BTreeSet<ArrayId> =
+            nests.iter().flat_map(|n| n.accesses()).filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
+        let mut bases: BTreeMap<String, String> = BTreeMap::new();
+        for id in &arrays {
+            let (Some(view), Some(array)) = (program.views.get(id), program.arrays.get(id)) else { continue };
+            if !is_named(array, view) {
+                continue;
+            }
+            let base = view.base();
+            if let Some(name) = bases.get(&base) {
+                self.names.insert(*id, name.clone());
+                continue;
+            }
+            let name = self.fresh(&name_of(view));
+            if array.shape.is_empty() {
+                let ty = crate::print::element_type(array).to_owned();
+                let is_written = written.contains(id);
+                let qualifier = if is_written { "" } else { "const " };
+                before.lines.push(format!("{qualifier}{ty} {name} = {};", self.guarded(base.clone())));
+                if is_written {
+                    before.after.push(format!("{base} = {name};"));
+                }
+            } else {
+                before
+                    .lines
+                    .push(format!("__typeof__(&({base})[0]) const {name} = {};", self.guarded(base.clone())));
+            }
+            bases.insert(base, name.clone());
+            self.names.insert(*id, name);
+        }
+        for test in entry.into_iter().flat_map(|e| &e.rows) {
+            let array = program.array(test.array);
+            let even = self.fresh(&format!("{}_even", array.name));
+            let mut value = self.rows(test, &array.name, Asked::Even);
+            if let Some(reached) = &self.reached {
+                value = format!("{reached} && {value}");
+            }
+            before.lines.push(format!("const int {even} = {value};"));
+            before.conditions.push(even.clone());
+            for (k, extent) in array.shape.iter().enumerate().skip(1) {
+                let symbol = extent.as_ref().and_then(Expr::as_affine).and_then(oxeye_ir::Affine::as_var);
+                let Some(Var::Sym(symbol)) = symbol else { continue };
+                let name = self.fresh(&format!("{}_extent", array.name));
+                let value = self.rows(test, &array.name, Asked::Extent(k));
+                before.lines.push(format!("const long {name} = {even} ? {value} : 1;"));
+                self.symbol_names.insert(symbol, name);
+            }
+            let name = self.fresh(&format!("{}_rows", array.name));
+            let ty = crate::print::element_type(array);
+            let value = self.rows(test, &array.name, Asked::Origin);
+            before.lines.push(format!("{ty} *const {name} = {even} ? ({ty} *)({value}) : 0;"));
+            self.names.insert(test.array, name);
+        }
+        foreign.iter().for_each(|word| _ = self.taken.remove(word));
+        for test in entry.into_iter().flat_map(|e| &e.tests) {
+            before.conditions.push(format!("({})", self.expr(test).text));
+        }
+        before
+    }
+
+    /// An expression, evaluated only if the nest evaluates it too.
+    fn guarded(&self, text: String) -> String {
+        match &self.reached {
+            None => text,
+            Some(reached) => format!("{reached} ? {text} : 0"),
+        }
+    }
+
+    /// The address of an array or scalar as an integer.
+    pub(crate) fn address(&self, array: &Array) -> String {
+        let name = self.name(array.id);
+        match self.program.views.get(&array.id) {
+            Some(view) if array.shape.is_empty() => {
+                let address = self.guarded(format!("(__UINTPTR_TYPE__)&({})", view.base()));
+                if self.reached.is_some() { format!("({address})") } else { address }
+            }
+            Some(view) if !is_named(array, view) => format!("(__UINTPTR_TYPE__)({})", view.base()),
+            _ if array.shape.is_empty() && array.storage != oxeye_ir::Storage::Temp(None) => {
+                format!("(__UINTPTR_TYPE__)&{name}")
+            }
+            _ => format!("(__UINTPTR_TYPE__){name}"),
+        }
+    }
+
+    /// What must stay as it is: C expressions of the objects that hold it.
+    pub(crate) fn constants(&self, constant: Constant) -> Vec<String> {
+        let loads = |view: &View| view.loads().into_iter().map(|n| view.prefix(n)).collect::<Vec<_>>();
+        match constant {
+            Constant::Symbol(id) => match self.program.symbol_views.get(&id) {
+                Some(view) => loads(view).into_iter().chain([view.base()]).collect(),
+                None => self.program.symbols.get(&id).map(|s| s.name.clone()).into_iter().collect(),
+            },
+            Constant::Base(id) => self.program.views.get(&id).map(loads).unwrap_or_default(),
+        }
+    }
+}
+
+/// `u` of `g->grid.u[]` with its variable: `g_u`.
+fn name_of(view: &View) -> String {
+    let base = &view.steps[..view.n_base_steps()];
+    let field = base.iter().rev().find_map(|s| match s {
+        Step::Field(name) => Some(name.as_str()),
+        _ => None,
+    });
+    match field {
+        Some(field) => format!("{}_{field}", view.root),
+        None => view.root.clone(),
+    }
+}
+
+/// Whether an array shares its memory with other arrays, as members of the same structures do.
+pub(crate) fn is_interleaved(program: &Program, id: ArrayId) -> bool {
+    program.views.get(&id).is_some_and(View::is_interleaved)
+}
+
+/// Whether the elements of an array lie in a structure, and the array's view leads to them without another pointer.
+pub(crate) fn is_embedded(array: &Array, view: &View) -> bool {
+    let is_root = view.n_base_steps() == 0;
+    !array.shape.is_empty() && !view.is_loaded && !is_root
+}
+
+/// The variables that the views of a nest start from, with their declarations, and the pointers followed from there: steps
+/// from the variable. Variables that are arrays of structures themselves are left out of the second.
+pub(crate) struct Roots<'a> {
+    pub(crate) variables: BTreeMap<&'a str, &'a View>,
+    pub(crate) followed: BTreeSet<(usize, String)>,
+}
+
+impl<'a> Roots<'a> {
+    pub(crate) fn of(program: &'a Program, nest: &Nest) -> Self {
+        let symbols = symbols_of(program, &[nest]);
+        let arrays: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
+        let views = symbols
+            .iter()
+            .filter_map(|s| program.symbol_views.get(s))
+            .chain(arrays.iter().filter_map(|a| program.views.get(a)));
+        let mut roots = Roots { variables: BTreeMap::new(), followed: BTreeSet::new() };
+        for view in views {
+            // One with subscripts says that the variable is a buffer of its own.
+            let known = roots.variables.entry(&view.root).or_insert(view);
+            if view.n_base_steps() == 0 {
+                *known = view;
+            }
+            roots.followed.extend(view.followed().into_iter().map(|n| (n, view.prefix(n))));
+        }
+        let buffers: Vec<&str> =
+            roots.variables.values().filter(|v| v.n_base_steps() == 0).map(|v| v.root.as_str()).collect();
+        roots.followed.retain(|(n, text)| *n > 0 || !buffers.contains(&text.as_str()));
+        roots
+    }
+}

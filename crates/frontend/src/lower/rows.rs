@@ -1,0 +1,238 @@
+//! Rows behind pointers, `double **u`: which of them a nest surely uses, so that a test before it may look at where they lie.
+
+use super::{Lowered, Lowerer, Refusal};
+use crate::ast::{File, Range, Type, VarId};
+use oxeye_ir::{
+    Affine, ArrayId, BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, RowTest, ScalarType, SymId, Var,
+};
+
+/// How many pointers lead to the elements, one after the other, if a variable is rows behind pointers.
+pub(super) fn n_levels(file: &File, var: VarId) -> Option<usize> {
+    let variable = file.var(var);
+    if variable.member.is_some() {
+        return None;
+    }
+    let mut n = 1;
+    let mut ty = variable.ty.pointee()?;
+    while let Type::Pointer { to, .. } = ty {
+        n += 1;
+        ty = to;
+    }
+    (n > 1 && n <= 4 && matches!(ty, Type::Scalar(_))).then_some(n)
+}
+
+impl Lowerer<'_> {
+    /// Symbols for the distances of rows: how many rows or elements of a dimension lie in one of the dimension before.
+    pub(super) fn row_extents(&mut self, var: VarId, n_levels: usize) -> Vec<SymId> {
+        let name = self.name(var).to_owned();
+        let first = |k: usize, at: usize| -> String {
+            let subscripts: String =
+                (0..n_levels).map(|d| if d == k { format!("[{at}]") } else { "[0]".into() }).collect();
+            format!("&{name}{subscripts}")
+        };
+        let distance = |k: usize| format!("({} - {})", first(k, 1), first(k, 0));
+        (1..n_levels)
+            .map(|k| {
+                let text = match k + 1 == n_levels {
+                    true => distance(k - 1),
+                    false => format!("{} / {}", distance(k - 1), distance(k)),
+                };
+                self.state.program.add_symbol(text, ScalarType::I64)
+            })
+            .collect()
+    }
+}
+
+/// The tests for the rows that a nest uses, and what must hold for it to use the first and the last of them.
+pub(crate) fn row_tests(
+    program: &Program,
+    nest: &Nest,
+    rows: &[(ArrayId, usize)],
+    at: Range,
+) -> Lowered<(Vec<RowTest>, Vec<Expr>)> {
+    let (mut tests, mut conditions) = (Vec::new(), Vec::new());
+    for (array, n_levels) in rows.iter().filter(|(id, _)| nest.arrays().contains(id)) {
+        let mut uses = Vec::new();
+        collect(&nest.roots, *array, &mut Vec::new(), true, &mut uses);
+        let found = hull(&uses, *n_levels).and_then(|ranges| {
+            let sure = witness(&uses, &ranges, *n_levels)?;
+            Some((ranges, sure))
+        });
+        let Some((ranges, sure)) = found else {
+            let name = &program.array(*array).name;
+            let head = Range { start: at.start, end: at.start + 3 };
+            let message = format!("which rows of `{name}` are used depends on what the loop computes");
+            return Err(Refusal::new(head, message)
+                .help(format!("make `{name}` one block, `double *{name}` with `{name}[i * m + j]`")));
+        };
+        let ranges = ranges.into_iter().map(|(low, high)| (low.into(), high.into())).collect();
+        tests.push(RowTest { array: *array, ranges });
+        conditions.extend(sure);
+    }
+    Ok((tests, conditions))
+}
+
+/// The indices of an access, the loops around it, and whether it is made in each of their iterations.
+type Use<'a> = (&'a [Expr], Vec<&'a Loop>, bool);
+
+fn collect<'a>(
+    nodes: &'a [Node],
+    array: ArrayId,
+    path: &mut Vec<&'a Loop>,
+    is_sure: bool,
+    found: &mut Vec<Use<'a>>,
+) {
+    fn expr<'a>(e: &'a Expr, array: ArrayId, path: &[&'a Loop], is_sure: bool, found: &mut Vec<Use<'a>>) {
+        match e {
+            Expr::Select { condition, then, otherwise } => {
+                expr(condition, array, path, is_sure, found);
+                expr(then, array, path, false, found);
+                expr(otherwise, array, path, false, found);
+            }
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, l, r) => {
+                expr(l, array, path, is_sure, found);
+                expr(r, array, path, false, found);
+            }
+            _ => {
+                if let Expr::Read(access) = e
+                    && access.array == array
+                {
+                    found.push((&access.indices, path.to_vec(), is_sure));
+                }
+                e.children().into_iter().for_each(|c| expr(c, array, path, is_sure, found));
+            }
+        }
+    }
+    for node in nodes {
+        match node {
+            Node::Stmt(s) => {
+                if s.target.array == array {
+                    found.push((&s.target.indices, path.clone(), is_sure));
+                }
+                s.target.indices.iter().for_each(|e| expr(e, array, path, is_sure, found));
+                expr(&s.value, array, path, is_sure, found);
+            }
+            Node::If { condition, then, otherwise } => {
+                expr(condition, array, path, is_sure, found);
+                collect(then, array, path, false, found);
+                collect(otherwise, array, path, false, found);
+            }
+            Node::Loop(l) => {
+                for term in l.lower.0.iter().chain(&l.upper.0) {
+                    if let BoundTerm::Data(e) = term {
+                        expr(e, array, path, false, found);
+                    }
+                }
+                path.push(l);
+                collect(&l.body, array, path, is_sure, found);
+                path.pop();
+            }
+        }
+    }
+}
+
+/// The least and greatest index of each dimension over all uses, as expressions of symbols.
+fn hull(uses: &[Use<'_>], n_levels: usize) -> Option<Vec<(Affine, Affine)>> {
+    (0..n_levels)
+        .map(|d| {
+            let end = |is_low: bool| {
+                uses.iter().try_fold(None::<Affine>, |best, (indices, loops, _)| {
+                    let value = extreme(indices.get(d)?.as_affine()?, loops, is_low)?;
+                    let Some(best) = best else { return Some(Some(value)) };
+                    let difference = (value.clone() - best.clone()).as_constant()?;
+                    Some(Some(if (difference < 0) == is_low { value } else { best }))
+                })?
+            };
+            Some((end(true)?, end(false)?))
+        })
+        .collect()
+}
+
+/// The least or greatest value over the loops.
+fn extreme(a: &Affine, loops: &[&Loop], is_low: bool) -> Option<Affine> {
+    let mut a = a.clone();
+    for l in loops.iter().rev() {
+        let c = a.coefficient(l.id);
+        let value = match c {
+            0 => continue,
+            _ if (c > 0) == is_low => l.lower.as_affine()?.clone(),
+            _ => l.upper.as_affine()?.clone().offset(-1),
+        };
+        a = a.substitute(&|v| (v == Var::Loop(l.id)).then(|| value.clone()));
+    }
+    let is_constant = a.loops().next().is_none();
+    is_constant.then_some(a)
+}
+
+/// Conditions under which the first and last rows of every dimension are surely used: with more than two levels in all
+/// combinations.
+fn witness(uses: &[Use<'_>], ranges: &[(Affine, Affine)], n_levels: usize) -> Option<Vec<Expr>> {
+    let mut conditions = Vec::new();
+    if n_levels > 2 {
+        // One access that runs over all rows, whatever the other subscripts.
+        return uses.iter().filter(|u| u.2).find_map(|(indices, loops, _)| {
+            let is_rectangular = loops.iter().all(|l| {
+                let bounds = [l.lower.as_affine(), l.upper.as_affine()];
+                l.step.abs() == 1 && bounds.iter().all(|b| b.is_some_and(|b| b.loops().next().is_none()))
+            });
+            let reaches = (0..n_levels - 1).all(|d| {
+                let index = indices.get(d).and_then(Expr::as_affine);
+                index.is_some_and(|a| {
+                    extreme(a, loops, true).as_ref() == Some(&ranges[d].0)
+                        && extreme(a, loops, false).as_ref() == Some(&ranges[d].1)
+                })
+            });
+            if !is_rectangular || !reaches {
+                None
+            } else {
+                entered(loops, &vec![true; loops.len()]).map(|e| e.0)
+            }
+        });
+    }
+    for (is_low, wanted) in [(true, &ranges[0].0), (false, &ranges[0].1)] {
+        let found = uses.iter().filter(|u| u.2).find_map(|(indices, loops, _)| {
+            let index = indices.first()?.as_affine()?;
+            if loops.len() > 6 {
+                return None;
+            }
+            (0..1u32 << loops.len()).find_map(|choice| {
+                let firsts: Vec<bool> = (0..loops.len()).map(|k| (choice >> k & 1 == 0) == is_low).collect();
+                let (conditions, values) = entered(loops, &firsts)?;
+                let value = index
+                    .substitute(&|v| values.iter().find(|(w, _)| *w == v).map(|(_, value)| value.clone()));
+                (value == *wanted).then_some(conditions)
+            })
+        })?;
+        conditions.extend(found);
+    }
+    Some(conditions)
+}
+
+/// Comparisons that hold only if each of these loops, one in the other, is entered where those around it have their least
+/// value (`true`) or their greatest; and those values.
+#[allow(clippy::type_complexity)]
+fn entered(loops: &[&Loop], are_least: &[bool]) -> Option<(Vec<Expr>, Vec<(Var, Affine)>)> {
+    let mut values: Vec<(Var, Affine)> = Vec::new();
+    let mut conditions = Vec::new();
+    for (l, is_least) in loops.iter().zip(are_least) {
+        let put = |a: &Affine| {
+            a.substitute(&|v| values.iter().find(|(w, _)| *w == v).map(|(_, value)| value.clone()))
+        };
+        let (lower, upper) = (put(l.lower.as_affine()?), put(l.upper.as_affine()?));
+        match (upper.clone() - lower.clone()).as_constant() {
+            Some(n) if n > 0 => {}
+            Some(_) => return None,
+            None => {
+                let (l, r) = (Expr::Affine(lower.clone()), Expr::Affine(upper.clone()));
+                conditions.push(Expr::Binary(BinaryOp::Lt, Box::new(l), Box::new(r)));
+            }
+        }
+        let value = match (is_least, l.step) {
+            (true, 1..) | (true, -1) => lower,
+            (false, ..=-1) | (false, 1) => upper.offset(-1),
+            _ => return None,
+        };
+        values.push((l.id.into(), value));
+    }
+    Some((conditions, values))
+}

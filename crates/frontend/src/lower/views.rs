@@ -1,0 +1,237 @@
+//! Members of structures: how they are reached, and what must hold for them to be read before a nest.
+
+use super::{Lowered, Lowerer, Refusal};
+use crate::ast::{Range, Type, VarId};
+use oxeye_ir::{Affine, BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, Step, Var, View};
+use std::collections::BTreeSet;
+
+impl Lowerer<'_> {
+    /// How a member is reached from where the nest stands; `None` for other variables.
+    pub(super) fn view(&self, var: VarId, at: Range) -> Lowered<Option<View>> {
+        let file = self.cx.file;
+        let variable = file.var(var);
+        let Some(member) = &variable.member else { return Ok(None) };
+        let root = file.var(member.root);
+        let (name, root_name) = (&variable.name, &root.name);
+        let is_inside = |set: &std::collections::HashSet<VarId>| set.contains(&member.root);
+        if is_inside(&self.scan.written) || is_inside(&self.scan.declared) || is_inside(&self.scan.iterators)
+        {
+            return Err(Refusal::new(at, format!("`{root_name}` changes in the loop, and `{name}` with it"))
+                .help("copy what is needed of it into local variables before the loop"));
+        }
+        let Some(declaration) = file.declaration(root) else {
+            let message = format!(
+                "`{name}` is used, and the type of `{root_name}` has no name outside of the function"
+            );
+            return Err(Refusal::new(at, message).help("declare the structure at file scope"));
+        };
+        let mut is_loaded = false;
+        let mut ty = &root.ty;
+        for (k, step) in member.steps.iter().enumerate() {
+            ty = match (step, ty) {
+                (Step::Follow | Step::Subscript, ty) => {
+                    if *step == Step::Subscript && matches!(ty, Type::Pointer { .. }) {
+                        is_loaded = k > 0;
+                    }
+                    match ty.pointee() {
+                        Some(ty) => ty,
+                        None => return Err(Refusal::new(at, format!("`{name}` cannot be followed"))),
+                    }
+                }
+                (Step::Field(field), Type::Struct(id)) => match file.structures[*id].field(field) {
+                    Some(field) => &field.ty,
+                    None => return Err(Refusal::new(at, format!("`{name}` cannot be followed"))),
+                },
+                _ => return Err(Refusal::new(at, format!("`{name}` cannot be followed"))),
+            };
+        }
+        let is_interleaved = member.steps.contains(&Step::Subscript);
+        is_loaded |= !is_interleaved && matches!(ty, Type::Pointer { .. });
+        let record = if is_interleaved { file.record(member) } else { None };
+        let steps = member.steps.clone();
+        Ok(Some(View { root: root_name.clone(), declaration, steps, is_loaded, record }))
+    }
+}
+
+/// A pointer that is followed: the variable and the steps to it.
+type Followed = (String, Vec<Step>);
+
+fn followed(view: &View) -> impl Iterator<Item = Followed> + '_ {
+    view.followed().into_iter().map(|n| (view.root.clone(), view.steps[..n].to_vec()))
+}
+
+/// The condition under which a nest surely reads what its views lead through; `Ok(None)` if it always does.
+///
+/// # Errors
+/// The pointer of which that cannot be told.
+pub(crate) fn reached(program: &Program, nest: &Nest) -> Result<Option<Expr>, String> {
+    let mut search = Search { program, always: BTreeSet::new(), sure: Vec::new(), all: BTreeSet::new() };
+    let mut path = Vec::new();
+    search.nodes(&nest.roots, &mut path, true);
+    let mut conditions: Vec<Expr> = Vec::new();
+    let mut done = search.always.clone();
+    let missing: Vec<&Followed> = search.all.difference(&search.always).collect();
+    for way in missing {
+        if done.contains(way) {
+            continue;
+        }
+        let sure = search.sure.iter().filter(|(w, _)| w == way).min_by_key(|(_, loops)| loops.len());
+        let name = || {
+            let (root, steps) = way;
+            let view = View {
+                root: root.clone(),
+                declaration: String::new(),
+                steps: steps.clone(),
+                is_loaded: false,
+                record: None,
+            };
+            view.base()
+        };
+        let Some((_, loops)) = sure else { return Err(name()) };
+        let Some(found) = first_iterations(loops) else { return Err(name()) };
+        for condition in found {
+            if !conditions.contains(&condition) {
+                conditions.push(condition);
+            }
+        }
+        done.insert(way.clone());
+    }
+    let both = |l, r| Expr::Binary(BinaryOp::And, Box::new(l), Box::new(r));
+    let condition = conditions.into_iter().reduce(both);
+    // What the condition itself reads must be known to be readable.
+    if let Some(condition) = &condition {
+        for way in search.ways_of(condition) {
+            if !search.always.contains(&way) {
+                return Err(way.0);
+            }
+        }
+    }
+    Ok(condition)
+}
+
+struct Search<'a> {
+    program: &'a Program,
+    /// Followed whenever the nest is entered.
+    always: BTreeSet<Followed>,
+    /// Followed in every iteration of these loops.
+    sure: Vec<(Followed, Vec<&'a Loop>)>,
+    all: BTreeSet<Followed>,
+}
+
+impl<'a> Search<'a> {
+    fn ways_of(&self, e: &Expr) -> BTreeSet<Followed> {
+        let mut found = BTreeSet::new();
+        e.visit(&mut |e| match e {
+            Expr::Affine(a) => {
+                for (var, _) in a.terms() {
+                    if let Var::Sym(id) = var {
+                        found.extend(self.program.symbol_views.get(&id).into_iter().flat_map(followed));
+                    }
+                }
+            }
+            Expr::Read(access) => {
+                found.extend(self.program.views.get(&access.array).into_iter().flat_map(followed));
+            }
+            _ => {}
+        });
+        found
+    }
+
+    /// Notes an expression; parts that may not be evaluated are not sure.
+    fn expr(&mut self, e: &Expr, path: &[&'a Loop], is_sure: bool) {
+        match e {
+            Expr::Select { condition, then, otherwise } => {
+                self.expr(condition, path, is_sure);
+                self.expr(then, path, false);
+                self.expr(otherwise, path, false);
+            }
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, l, r) => {
+                self.expr(l, path, is_sure);
+                self.expr(r, path, false);
+            }
+            Expr::Affine(_) => self.note(self.ways_of(e), path, is_sure),
+            Expr::Read(access) => {
+                let own = self.program.views.get(&access.array).into_iter().flat_map(followed).collect();
+                self.note(own, path, is_sure);
+                access.indices.iter().for_each(|i| self.expr(i, path, is_sure));
+            }
+            _ => e.children().into_iter().for_each(|c| self.expr(c, path, is_sure)),
+        }
+    }
+
+    fn note(&mut self, ways: BTreeSet<Followed>, path: &[&'a Loop], is_sure: bool) {
+        for way in ways {
+            if is_sure && path.is_empty() {
+                self.always.insert(way.clone());
+            } else if is_sure {
+                self.sure.push((way.clone(), path.to_vec()));
+            }
+            self.all.insert(way);
+        }
+    }
+
+    fn nodes(&mut self, nodes: &'a [Node], path: &mut Vec<&'a Loop>, is_sure: bool) {
+        for node in nodes {
+            match node {
+                Node::Stmt(s) => {
+                    let target = Expr::Read(s.target.clone());
+                    self.expr(&target, path, is_sure);
+                    self.expr(&s.value, path, is_sure);
+                }
+                Node::If { condition, then, otherwise } => {
+                    self.expr(condition, path, is_sure);
+                    self.nodes(then, path, false);
+                    self.nodes(otherwise, path, false);
+                }
+                Node::Loop(l) => {
+                    // A second term may stand behind `&&`.
+                    let is_plain = l.lower.0.len() == 1 && l.upper.0.len() == 1;
+                    for term in l.lower.0.iter().chain(&l.upper.0) {
+                        match term {
+                            BoundTerm::Affine { expr, .. } => {
+                                self.expr(&Expr::Affine(expr.clone()), path, is_sure && is_plain);
+                            }
+                            BoundTerm::Data(e) => self.expr(e, path, is_sure && is_plain),
+                        }
+                    }
+                    path.push(l);
+                    self.nodes(&l.body, path, is_sure);
+                    path.pop();
+                }
+            }
+        }
+    }
+}
+
+/// Comparisons that hold only if each of these loops, one in the other, is entered in the first iteration of those around it,
+/// or each in the last.
+fn first_iterations(loops: &[&Loop]) -> Option<Vec<Expr>> {
+    [true, false].into_iter().find_map(|is_first| iterations(loops, is_first))
+}
+
+fn iterations(loops: &[&Loop], is_first: bool) -> Option<Vec<Expr>> {
+    let mut values: Vec<(Var, Affine)> = Vec::new();
+    let mut conditions = Vec::new();
+    for l in loops {
+        let (lower, upper) = (l.lower.as_affine()?, l.upper.as_affine()?);
+        let put = |a: &Affine| {
+            a.substitute(&|v| values.iter().find(|(w, _)| *w == v).map(|(_, value)| value.clone()))
+        };
+        let (lower, upper) = (put(lower), put(upper));
+        match (upper.clone() - lower.clone()).as_constant() {
+            Some(n) if n > 0 => {}
+            Some(_) => return None,
+            None => {
+                let (l, r) = (Expr::Affine(lower.clone()), Expr::Affine(upper.clone()));
+                conditions.push(Expr::Binary(BinaryOp::Lt, Box::new(l), Box::new(r)));
+            }
+        }
+        let value = match (is_first, l.step) {
+            (true, 1..) | (false, -1) => lower,
+            (true, _) | (false, 1) => upper.offset(-1),
+            _ => return None,
+        };
+        values.push((l.id.into(), value));
+    }
+    Some(conditions)
+}

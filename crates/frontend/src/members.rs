@@ -1,0 +1,312 @@
+//! Members of structures as variables of their own: `g->u` is one that leads to an array, `x[i][j].re` is an element of
+//! one whose elements lie apart.
+
+use crate::ast::*;
+use oxeye_ir::{Record, ScalarType, Step};
+use std::collections::HashMap;
+
+/// The variables made for members, by root and way.
+pub(crate) type Members = HashMap<(VarId, Vec<Step>), VarId>;
+
+/// Longest lists of runs that a structure is described with.
+const MOST_RUNS: usize = 64;
+
+/// `base.field` or `base->field`.
+pub(crate) fn member(
+    file: &mut File,
+    members: &mut Members,
+    base: Expr,
+    field: &str,
+    is_arrow: bool,
+    range: Range,
+) -> ExprKind {
+    let found = if is_arrow { pointed_at(file, &base) } else { place(file, &base) };
+    let made = found.and_then(|(var, subscripts)| {
+        let (var, subscripts) = variable(file, members, var, &subscripts, field)?;
+        Some((var, subscripts.into_iter().cloned().collect::<Vec<_>>()))
+    });
+    match made {
+        Some((var, subscripts)) => subscripts.into_iter().fold(ExprKind::Var(var), |base, index| {
+            let base = Expr { kind: base, range };
+            let index = index.unwrap_or(Expr { kind: ExprKind::Int(0, ScalarType::I32), range });
+            ExprKind::Index(Box::new(base), Box::new(index))
+        }),
+        None => ExprKind::Member(Box::new(base), field.to_owned()),
+    }
+}
+
+/// A variable and the subscripts behind it; `None` is the first element of what it leads to.
+type Place<'e> = (VarId, Vec<Option<&'e Expr>>);
+
+fn place<'e>(file: &File, e: &'e Expr) -> Option<(VarId, Vec<Option<Expr>>)>
+where
+    Expr: 'e,
+{
+    let (var, subscripts) = place_of(file, e)?;
+    Some((var, subscripts.into_iter().map(|e| e.cloned()).collect()))
+}
+
+fn pointed_at(file: &File, e: &Expr) -> Option<(VarId, Vec<Option<Expr>>)> {
+    let (var, subscripts) = deref(file, e)?;
+    Some((var, subscripts.into_iter().map(|e| e.cloned()).collect()))
+}
+
+/// What `*e` is.
+fn deref<'e>(file: &File, e: &'e Expr) -> Option<Place<'e>> {
+    match &e.kind {
+        ExprKind::AddressOf(inner) => place_of(file, inner),
+        ExprKind::Binary(oxeye_ir::BinaryOp::Add, l, r) => {
+            let (pointer, index) = if file.type_of(l)?.is_pointer() { (l, r) } else { (r, l) };
+            let (var, mut subscripts) = place_of(file, pointer)?;
+            subscripts.push(Some(index));
+            Some((var, subscripts))
+        }
+        _ => {
+            let (var, mut subscripts) = place_of(file, e)?;
+            subscripts.push(None);
+            Some((var, subscripts))
+        }
+    }
+}
+
+fn place_of<'e>(file: &File, e: &'e Expr) -> Option<Place<'e>> {
+    match &e.kind {
+        ExprKind::Var(v) => Some((*v, Vec::new())),
+        ExprKind::Index(base, index) => {
+            if !file.type_of(base)?.is_pointer() {
+                return None;
+            }
+            let (var, mut subscripts) = place_of(file, base)?;
+            subscripts.push(Some(index));
+            Some((var, subscripts))
+        }
+        ExprKind::Deref(inner) => deref(file, inner),
+        _ => None,
+    }
+}
+
+/// The variable for a member of what `var` with these subscripts is, and the subscripts it takes.
+fn variable<'s>(
+    file: &mut File,
+    members: &mut Members,
+    var: VarId,
+    subscripts: &'s [Option<Expr>],
+    field: &str,
+) -> Option<(VarId, Vec<&'s Option<Expr>>)> {
+    let outer = file.var(var).clone();
+    // `p->x` of a pointer goes to its structure; of an array it is an element.
+    let is_followed = matches!((&outer.ty, subscripts), (Type::Pointer { .. }, [None]));
+    let structure = peeled(&outer.ty, subscripts.len())?;
+    let Type::Struct(id) = structure else { return None };
+    let ty = file.structures[*id].field(field)?.ty.clone();
+    let (root, mut steps) = match &outer.member {
+        Some(m) => (m.root, m.steps.clone()),
+        None => (var, Vec::new()),
+    };
+    let n_known = steps.iter().filter(|s| **s == Step::Subscript).count();
+    if is_followed {
+        if n_known > 0 {
+            return None;
+        }
+        steps.push(Step::Follow);
+    } else {
+        let n_more = subscripts.len().checked_sub(n_known)?;
+        steps.extend(std::iter::repeat_n(Step::Subscript, n_more));
+    }
+    steps.push(Step::Field(field.to_owned()));
+    let taken = if is_followed { &[] } else { subscripts };
+    let ty = rebuilt(&outer.ty, taken.len(), subscripts.len(), ty)?;
+    Some((intern(file, members, root, steps, ty), taken.iter().collect()))
+}
+
+/// The variable for a way from a root.
+fn intern(file: &mut File, members: &mut Members, root: VarId, steps: Vec<Step>, ty: Type) -> VarId {
+    if let Some(id) = members.get(&(root, steps.clone())) {
+        return *id;
+    }
+    let id = VarId(file.vars.len() as u32);
+    let base = file.var(root);
+    let member = Member { root, steps: steps.clone() };
+    let view = oxeye_ir::View {
+        root: base.name.clone(),
+        declaration: String::new(),
+        steps: steps.clone(),
+        is_loaded: false,
+        record: None,
+    };
+    let n_subscripts = view.n_subscripts();
+    let name = view.element(view.base(), std::iter::repeat_n(String::new(), n_subscripts));
+    let (range, function) = (base.range, base.function);
+    file.vars.push(Variable { name, ty, kind: VarKind::Member, range, function, member: Some(member) });
+    members.insert((root, steps), id);
+    id
+}
+
+/// What is left of a type behind `n` subscripts, of which only the first may follow a pointer.
+fn peeled(ty: &Type, n: usize) -> Option<&Type> {
+    let mut at = ty;
+    for k in 0..n {
+        at = match at {
+            Type::Array { of, .. } => of,
+            Type::Pointer { to, .. } if k == 0 => to,
+            _ => return None,
+        };
+    }
+    Some(at)
+}
+
+/// The type with what is behind `n` subscripts replaced; with none, what is put in its place.
+fn rebuilt(ty: &Type, n: usize, n_peeled: usize, with: Type) -> Option<Type> {
+    if n == 0 {
+        return Some(with);
+    }
+    Some(match ty {
+        Type::Array { of, len, is_restrict } => Type::Array {
+            of: Box::new(rebuilt(of, n - 1, n_peeled, with)?),
+            len: len.clone(),
+            is_restrict: *is_restrict,
+        },
+        Type::Pointer { to, is_restrict } => {
+            Type::Pointer { to: Box::new(rebuilt(to, n - 1, n_peeled, with)?), is_restrict: *is_restrict }
+        }
+        _ => return None,
+    })
+}
+
+impl File {
+    /// The type of an lvalue or pointer expression, where it is plain.
+    pub(crate) fn type_of(&self, e: &Expr) -> Option<Type> {
+        match &e.kind {
+            ExprKind::Var(v) => Some(self.var(*v).ty.clone()),
+            ExprKind::Index(base, _) | ExprKind::Deref(base) => self.type_of(base)?.pointee().cloned(),
+            ExprKind::Cast(ty, _) => Some(ty.clone()),
+            ExprKind::AddressOf(inner) => {
+                Some(Type::Pointer { to: Box::new(self.type_of(inner)?), is_restrict: false })
+            }
+            ExprKind::Binary(oxeye_ir::BinaryOp::Add | oxeye_ir::BinaryOp::Sub, l, r) => {
+                self.type_of(l).filter(Type::is_pointer).or_else(|| self.type_of(r).filter(Type::is_pointer))
+            }
+            _ => None,
+        }
+    }
+
+    /// Size and alignment of a type on an LP64 machine, where all of it is known.
+    pub(crate) fn layout(&self, ty: &Type) -> Option<(u64, u64)> {
+        match ty {
+            Type::Scalar(s) => Some((s.ty.bytes(), s.ty.bytes())),
+            Type::Pointer { .. } => Some((8, 8)),
+            Type::Array { of, len: Some(len), .. } => {
+                let (bytes, align) = self.layout(of)?;
+                let n = u64::try_from(crate::convert::constant(len)?).ok()?;
+                Some((bytes.checked_mul(n)?, align))
+            }
+            Type::Struct(id) => {
+                let structure = &self.structures[*id];
+                if !structure.is_plain {
+                    return None;
+                }
+                let (mut end, mut most) = (0u64, 1);
+                for field in structure.fields.as_ref()? {
+                    let (bytes, align) = self.layout(&field.ty)?;
+                    end = end.next_multiple_of(align).checked_add(bytes)?;
+                    most = most.max(align);
+                }
+                Some((end.next_multiple_of(most), most))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where a member starts in its structure, and its type.
+    fn offset(&self, id: usize, name: &str) -> Option<(u64, &Type)> {
+        self.layout(&Type::Struct(id))?;
+        let mut end = 0u64;
+        for field in self.structures[id].fields.as_ref()? {
+            let (bytes, align) = self.layout(&field.ty)?;
+            let start = end.next_multiple_of(align);
+            if field.name == name {
+                return Some((start, &field.ty));
+            }
+            end = start + bytes;
+        }
+        None
+    }
+
+    /// The layout of the structures that the first subscripts of a member's steps lead to.
+    pub(crate) fn record(&self, member: &Member) -> Option<Record> {
+        let first = member.steps.iter().position(|s| *s == Step::Subscript)?;
+        // The type of the base.
+        let mut ty = self.var(member.root).ty.clone();
+        for step in &member.steps[..first] {
+            ty = match (step, &ty) {
+                (Step::Follow, Type::Pointer { to, .. }) => (**to).clone(),
+                (Step::Field(name), Type::Struct(id)) => self.structures[*id].field(name)?.ty.clone(),
+                _ => return None,
+            };
+        }
+        let mut steps = member.steps[first..].iter().peekable();
+        while steps.next_if(|s| **s == Step::Subscript).is_some() {
+            ty = ty.pointee()?.clone();
+        }
+        let (bytes, _) = self.layout(&ty)?;
+        let mut offsets = vec![0u64];
+        for step in steps {
+            match (step, &ty) {
+                (Step::Field(name), Type::Struct(id)) => {
+                    let (offset, field) = self.offset(*id, name)?;
+                    offsets.iter_mut().for_each(|o| *o += offset);
+                    ty = field.clone();
+                }
+                (Step::Subscript, Type::Array { of, len: Some(len), .. }) => {
+                    let n = u64::try_from(crate::convert::constant(len)?).ok()?;
+                    let (size, _) = self.layout(of)?;
+                    if n.checked_mul(offsets.len() as u64)? > MOST_RUNS as u64 {
+                        return None;
+                    }
+                    offsets = offsets.iter().flat_map(|o| (0..n).map(move |k| o + k * size)).collect();
+                    ty = (**of).clone();
+                }
+                _ => return None,
+            }
+        }
+        let (size, _) = self.layout(ty.innermost())?;
+        let n = self.layout(&ty)?.0.checked_div(size)?;
+        Some(Record { bytes, runs: offsets.into_iter().map(|o| (o, n)).collect() })
+    }
+
+    /// A declaration of a variable that can stand at file scope: of its type and name, without qualifiers. `None` if its type
+    /// has no name there.
+    pub(crate) fn declaration(&self, var: &Variable) -> Option<String> {
+        let mut declarator = var.name.clone();
+        let mut ty = &var.ty;
+        let mut is_pointer = false;
+        loop {
+            match ty {
+                Type::Pointer { to, .. } => {
+                    (declarator, is_pointer) = (format!("*{declarator}"), true);
+                    ty = to;
+                }
+                Type::Array { of, len, .. } => {
+                    let len = match len.as_deref() {
+                        Some(len) => Some(crate::convert::constant(len)?),
+                        None => None,
+                    };
+                    if std::mem::take(&mut is_pointer) {
+                        declarator = format!("({declarator})");
+                    }
+                    declarator += &format!("[{}]", len.map_or(String::new(), |n| n.to_string()));
+                    ty = of;
+                }
+                Type::Scalar(s) => {
+                    return Some(format!("{} {declarator}", s.spelling.as_deref().unwrap_or(s.ty.c_name())));
+                }
+                Type::Struct(id) => {
+                    let structure = &self.structures[*id];
+                    let spelling = structure.spelling.as_ref().filter(|_| structure.is_visible)?;
+                    return Some(format!("{spelling} {declarator}"));
+                }
+                Type::Void | Type::Function | Type::Other(_) => return None,
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Rows behind pointers: what they become, and that programs do the same with their nests written anew.
+
+mod common;
+
+use common::{SIZES, same_output, shown};
+use insta::assert_snapshot;
+
+#[test]
+fn rows_behind_pointers() {
+    assert_snapshot!(shown(
+        "void smooth(int n, int m, double **u, double **restrict v)
+{
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < m - 1; j++)
+            v[i][j] = u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1];
+}
+void lu(int n, float **a)
+{
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++)
+            for (int j = k + 1; j < n; j++)
+                a[i][j] -= a[i][k] * a[k][j];
+}
+void cube(int n, double ***u, double *rows[9])
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 9; j++)
+            for (int k = 0; k < n; k++)
+                u[i][j][k] = rows[j][k];
+}
+void row_by_row(int n, double **u)
+{
+    for (int i = 0; i < n; i++) {
+        double *row = u[i];
+        for (int j = 0; j < n; j++)
+            row[j] = 0.0;
+    }
+}
+"
+    ));
+}
+
+#[test]
+fn rows_that_may_not_be_looked_at_stay() {
+    assert_snapshot!(shown(
+        "void some(int n, double **u, const int *is_there)
+{
+    for (int i = 0; i < n; i++)
+        if (is_there[i])
+            for (int j = 0; j < 8; j++)
+                u[i][j] = 0.0;
+}
+void gathered(int n, double **u, const int *which)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 8; j++)
+            u[which[i]][j] = 0.0;
+}
+void bytes(int n, char **u)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 8; j++)
+            u[i][j] = 0;
+}
+"
+    ));
+}
+
+#[test]
+fn programs_with_rows_do_the_same() {
+    same_output(
+        "static double **rows(int n, int m, int kind, double *block)
+{
+    double **u = malloc((n + 1) * sizeof *u);
+    for (int i = 0; i < n; i++)
+        u[i] = kind == 0 ? block + i * (m + 2) : kind == 1 ? block + (n - 1 - i) * m : malloc(m * sizeof **u + (i * 37 % 5) * 64);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            u[i][j] = (i * 7 + j * 3) % 11;
+    return u;
+}
+static void smooth(int n, int m, double **u, double **v)
+{
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < m - 1; j++)
+            v[i][j] = u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1] + v[i][j - 1];
+}
+static void lu(int n, double **a)
+{
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++)
+            for (int j = k + 1; j < n; j++)
+                a[i][j] -= a[i][k] * a[k][j] * 0.001;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), m = n + 3;
+    for (int kind = 0; kind < 3; kind++) {
+        double *memory = calloc(2 * (n + 1) * (m + 2), 8);
+        double **u = rows(n, m, kind, memory), **v = rows(n, m, kind, memory + (n + 1) * (m + 2));
+        if (n > 2 && kind == 2) { free(v[2]); v[2] = v[1]; }
+        smooth(n, m, u, v);
+        smooth(n, m, v, v);
+        lu(n, v);
+        double sum = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++)
+                sum += v[i][j] * (i + 2 * j);
+        printf(\"%.17g\\n\", sum);
+        if (kind == 2)
+            for (int i = 0; i < n; i++) {
+                free(u[i]);
+                if (i != 2) free(v[i]);
+            }
+        free(memory); free(u); free(v);
+    }
+    return 0;
+}
+",
+        3,
+        SIZES,
+    );
+}
+
+#[test]
+fn programs_with_rows_from_one_and_in_three_dimensions_do_the_same() {
+    same_output(
+        "static void fill(int n, double **a)
+{
+    for (int i = 1; i <= n; i++)
+        for (int j = 1; j <= n; j++)
+            a[i][j] = i * 0.5 + j;
+}
+static void cube(int n, float ***u, double **a)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n + 1; j++)
+            for (int k = 0; k < n; k++)
+                u[i][j][k] += a[i + 1][k + 1] * j;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    /* As in Numerical Recipes: rows and columns from one. */
+    double *block = calloc(n * n + 1, 8), **table = malloc((n + 1) * sizeof *table), **a = table - 1;
+    for (int i = 1; i <= n; i++) a[i] = block + (i - 1) * n - 1;
+    float ***u = malloc((n + 1) * sizeof *u), *all = calloc(n * (n + 1) * n + 1, 4);
+    for (int i = 0; i < n; i++) {
+        u[i] = malloc((n + 1) * sizeof **u);
+        for (int j = 0; j <= n; j++) u[i][j] = all + (i * (n + 1) + j) * n;
+    }
+    fill(n, a);
+    cube(n, u, a);
+    cube(n, u, a);
+    double sum = 0;
+    for (int i = 0; i < n * (n + 1) * n; i++) sum += all[i] * (i % 13);
+    printf(\"%.17g\\n\", sum);
+    for (int i = 0; i < n; i++) free(u[i]);
+    free(u); free(all); free(block); free(table);
+    return 0;
+}
+",
+        2,
+        SIZES,
+    );
+}

@@ -1,0 +1,305 @@
+//! Structures: what they become, and that programs do the same with their nests written anew.
+
+mod common;
+
+use common::{SIZES, same_output, shown};
+use insta::assert_snapshot;
+
+#[test]
+fn members_as_bounds_scalars_and_arrays() {
+    assert_snapshot!(shown(
+        "typedef struct { int nx, ny; double dt, *u, *v, sum; } Grid;
+struct world { Grid *grid; float w[64]; enum { COLD, HOT } kind; };
+static struct world earth;
+void bounds(Grid *g, const struct world *s)
+{
+    for (int i = 1; i < g->nx - 1; i++)
+        for (int j = 1; j < g->ny; j++)
+            g->v[i * g->ny + j] = g->dt * g->u[(i - 1) * g->ny + j] + s->w[j];
+}
+void total(Grid *g)
+{
+    for (int i = 0; i < 9; i++)
+        g->sum += g->v[i];
+}
+void by_value(Grid g, double *x)
+{
+    for (int i = 0; i < g.nx; i++)
+        x[i] = g.dt * g.u[i];
+}
+void global(void)
+{
+    for (int i = 0; i < earth.grid->nx; i++)
+        earth.w[i] = earth.kind == HOT ? 1.0f : 0.0f;
+}
+"
+    ));
+}
+
+#[test]
+fn what_stores_may_change_is_tested() {
+    assert_snapshot!(shown(
+        "struct image { int w, h; unsigned char *data; };
+void invert(struct image *m)
+{
+    for (int i = 0; i < m->w * m->h; i++)
+        m->data[i] = 255 - m->data[i];
+}
+struct histogram { int n, *count; };
+void clear(struct histogram *h)
+{
+    for (int i = 0; i < h->n; i++)
+        h->count[i] = 0;
+}
+"
+    ));
+}
+
+#[test]
+fn arrays_of_structures() {
+    assert_snapshot!(shown(
+        "typedef struct { double re, im; } cplx;
+struct near { int x, number; };
+struct box { short z; int n; struct near near[4]; };
+cplx table[8][9];
+void scale(int n, cplx (*a)[9], struct box *b)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 4; j++) {
+            a[i][j].re = table[j][i].im - a[i][j].im;
+            b[i].near[j].number += b[i].n;
+        }
+}
+"
+    ));
+}
+
+#[test]
+fn what_may_not_be_read_beforehand_stays() {
+    assert_snapshot!(shown(
+        "struct layer { int n; double *w, *bias; };
+struct node { double x; struct node *next; };
+void guarded(int n, int has, double *x, struct layer *l)
+{
+    for (int i = 0; i < n; i++)
+        if (has)
+            x[i] += l->bias[i];
+}
+void triangle(int n, double *x, struct layer *l)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            x[i] += l->w[j];
+}
+void list(struct node *p, double *x)
+{
+    for (int i = 0; i < 9; i++) {
+        x[i] = p->x;
+        p = p->next;
+    }
+}
+void lists(int n, struct layer *l, double *x)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 8; j++)
+            x[i] += l[i].w[j];
+}
+"
+    ));
+}
+
+#[test]
+fn programs_with_members_do_the_same() {
+    same_output(
+        "typedef struct { int nx, ny; double dt; double *u, *v; double sum; double w[64]; } Grid;
+typedef struct { Grid *grid; float scale; } World;
+static void step(const Grid *g, World *s)
+{
+    for (int i = 1; i < g->nx - 1; i++)
+        for (int j = 1; j < g->ny - 1; j++)
+            g->v[i * g->ny + j] = g->u[i * g->ny + j] + g->dt * (g->u[(i - 1) * g->ny + j] + s->grid->w[j % 64]);
+}
+static void total(Grid *g, int n)
+{
+    for (int i = 0; i < n; i++)
+        g->sum += g->v[i];
+}
+static void inside(World *s, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 4; j++)
+            s->grid->w[j] += s->scale * i;
+}
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 7;
+    Grid g = { n, n + 3, 0.1, calloc(n * (n + 3) + 1, 8), calloc(n * (n + 3) + 1, 8), 0, {1, 2, 3} };
+    Grid *p = &g;
+    World s = { p, 2 };
+    for (int i = 0; i < n * (n + 3); i++) g.u[i] = i % 17;
+    step(p, &s);
+    total(n > 0 ? p : 0, n);
+    inside(n > 0 ? &s : 0, n);
+    printf(\"%.17g %.17g\\n\", g.sum, g.w[1]);
+    free(g.u);
+    free(g.v);
+    return 0;
+}
+",
+        3,
+        SIZES,
+    );
+}
+
+#[test]
+fn programs_in_which_members_are_overwritten_do_the_same() {
+    same_output(
+        "struct image { int w, h; unsigned char *data; };
+static void blank(struct image *m)
+{
+    for (int i = 0; i < m->w * m->h; i++)
+        m->data[i] = 0;
+}
+struct histogram { int *count, n, more[90]; };
+static void count(struct histogram *h)
+{
+    for (int i = 0; i < h->n; i++)
+        h->count[i] = i == 3 ? 5 : 9;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    struct image *m = calloc(1, sizeof *m + n * n);
+    m->w = m->h = n;
+    m->data = (unsigned char *)(m + 1);
+    blank(m);
+    /* The picture overwrites its own size. */
+    m->h = 4;
+    m->w = 2;
+    m->data = (unsigned char *)m;
+    blank(m);
+    printf(\"%d %d\\n\", m->w, m->h);
+    int own[90] = { 0 };
+    struct histogram h = { own, n, { 0 } };
+    count(&h);
+    printf(\"%d %d\\n\", own[2], own[3]);
+    /* The counts overwrite their own number. */
+    h.count = &h.n;
+    count(&h);
+    printf(\"%d %d\\n\", h.n, h.more[5]);
+    free(m);
+    return 0;
+}
+",
+        2,
+        SIZES,
+    );
+}
+
+#[test]
+fn programs_with_arrays_of_structures_do_the_same() {
+    same_output(
+        "typedef struct { double re, im; } cplx;
+typedef struct { float m, x[3]; int cell; } body;
+struct near { int x, number; };
+struct box { short z; int n; struct near near[4]; };
+static cplx table[8][64];
+static void multiply(int n, cplx (*a)[64])
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 64; j++) {
+            double r = a[i][j].re * table[j % 8][i % 64].re - a[i][j].im * table[j % 8][i % 64].im;
+            a[i][j].im = a[i][j].re * 0.5 + a[i][j].im;
+            a[i][j].re = r;
+        }
+}
+static void move(int n, body *p, float dt)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++)
+            p[i].x[k] += dt * p[i].m;
+}
+static void neighbours(int n, struct box *b, body *p)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 4; k++)
+            p[i].cell += b[b[i].near[k].number].n + (p + i)->m;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    cplx (*a)[64] = calloc(n + 1, sizeof *a);
+    body *p = calloc(n + 1, sizeof *p);
+    struct box *b = calloc(n + 1, sizeof *b);
+    for (int i = 0; i < n * 64; i++) { a[i / 64][i % 64].re = i % 5; a[i / 64][i % 64].im = 1; }
+    for (int i = 0; i < 8 * 64; i++) { table[i / 64][i % 64].re = i % 3 - 1; table[i / 64][i % 64].im = -1; }
+    for (int i = 0; i < n; i++) { p[i].m = i; p[i].cell = i; b[i].n = i; b[i].near[1].number = (i + 7) % n; }
+    multiply(n, a);
+    move(n, p, 0.5f);
+    neighbours(n, b, p);
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i][i % 64].re * 3 + a[i][1].im + p[i].x[1] + p[i].cell;
+    printf(\"%.17g\\n\", sum);
+    free(a);
+    free(p);
+    free(b);
+    return 0;
+}
+",
+        3,
+        SIZES,
+    );
+}
+
+#[test]
+fn extents_that_only_types_know() {
+    assert_snapshot!(shown(
+        "struct dataobj { void *restrict data; int *size; };
+void step(struct dataobj *restrict u_vec, struct dataobj *restrict m_vec, int t0, int t1, int x_M, int y_M)
+{
+    float (*restrict u)[u_vec->size[1]][u_vec->size[2]] __attribute__ ((aligned (64))) =
+        (float (*)[u_vec->size[1]][u_vec->size[2]]) u_vec->data;
+    float (*restrict m)[m_vec->size[1]] __attribute__ ((aligned (64))) = (float (*)[m_vec->size[1]]) m_vec->data;
+    for (int x = 0; x <= x_M; x++)
+        for (int y = 0; y <= y_M; y++)
+            u[t1][x + 1][y + 1] = m[x][y] * (u[t0][x][y + 1] + u[t0][x + 2][y + 1]);
+}
+"
+    ));
+}
+
+#[test]
+fn programs_with_extents_in_memory_do_the_same() {
+    same_output(
+        "struct dataobj { void *data; int *size; };
+static void step(struct dataobj *u_vec, struct dataobj *m_vec, int t0, int t1, int n)
+{
+    float (*restrict u)[u_vec->size[1]][u_vec->size[2]] = (float (*)[u_vec->size[1]][u_vec->size[2]]) u_vec->data;
+    float (*m)[m_vec->size[1]] = (float (*)[m_vec->size[1]]) m_vec->data;
+    u_vec->size[1] = -1;
+    for (int x = 0; x < n; x++)
+        for (int y = 0; y < n; y++)
+            u[t1][x + 1][y + 1] = m[x][y] * (u[t0][x][y + 1] + u[t0][x + 2][y + 1]);
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), size[] = { 2, n + 2, n + 3 }, flat[] = { n + 1, n + 5 };
+    struct dataobj u = { calloc(2 * (n + 2) * (n + 3), 4), size }, m = { calloc((n + 1) * (n + 5), 4), flat };
+    float *all = u.data;
+    for (int i = 0; i < 2 * (n + 2) * (n + 3); i++) all[i] = i % 7;
+    all = m.data;
+    for (int i = 0; i < (n + 1) * (n + 5); i++) all[i] = i % 3;
+    step(&u, &m, 0, 1, n);
+    double sum = 0;
+    all = u.data;
+    for (int i = 0; i < 2 * (n + 2) * (n + 3); i++) sum += all[i] * (i % 5);
+    printf(\"%.17g\\n\", sum);
+    free(u.data);
+    free(m.data);
+    return 0;
+}
+",
+        1,
+        SIZES,
+    );
+}

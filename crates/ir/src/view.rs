@@ -1,0 +1,216 @@
+//! Places in memory that are reached through structures.
+
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Write};
+
+/// One step from a variable to a place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Step {
+    /// A member of a structure.
+    Field(String),
+    /// What a pointer leads to, read from memory or from the variable.
+    Follow,
+    /// An element; which one, the access says: its first indices are for these steps, the others follow behind the path.
+    Subscript,
+    /// The real part of a complex number.
+    Real,
+    /// The imaginary part of a complex number.
+    Imaginary,
+}
+
+/// How a scalar or array, or the value of a symbol, is reached from a variable: `g->u`, `box[].nei[].number`.
+///
+/// Up to the first [`Step::Subscript`] this is the *base*: an expression without side effects that has the same value as
+/// long as the nest runs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct View {
+    /// The variable.
+    pub root: String,
+    /// A C declaration of a variable of its type and name, without qualifiers: `struct grid *g`.
+    pub declaration: String,
+    /// The way from there.
+    pub steps: Vec<Step>,
+    /// Whether the base is a pointer that is read from memory.
+    pub is_loaded: bool,
+    /// Bytes of the structures that the subscripts of the steps lead to, and which of them are elements: offset and number of
+    /// elements that follow each other there. Empty without such subscripts.
+    pub record: Option<Record>,
+}
+
+/// The layout of a structure as far as an array needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Record {
+    /// Size of the structure.
+    pub bytes: u64,
+    /// Where its elements are: offset in bytes, and how many elements follow each other from there on.
+    pub runs: Vec<(u64, u64)>,
+}
+
+impl View {
+    /// How many of the steps are subscripts.
+    pub fn n_subscripts(&self) -> usize {
+        self.steps.iter().filter(|s| **s == Step::Subscript).count()
+    }
+
+    /// Steps of the base.
+    pub fn n_base_steps(&self) -> usize {
+        self.steps.iter().position(|s| *s == Step::Subscript).unwrap_or(self.steps.len())
+    }
+
+    /// The base as a C expression.
+    pub fn base(&self) -> String {
+        self.prefix(self.n_base_steps())
+    }
+
+    /// The place after the first `n` steps as a C expression; there must be no subscripts among them.
+    pub fn prefix(&self, n: usize) -> String {
+        let steps = self.steps.get(..n).unwrap_or(&self.steps);
+        element(self.root.clone(), steps, &mut std::iter::empty::<String>())
+    }
+
+    /// An element as a C expression, if `base` is the base.
+    pub fn element(&self, base: String, indices: impl IntoIterator<Item = String>) -> String {
+        let mut indices = indices.into_iter();
+        let text = element(base, &self.steps[self.n_base_steps()..], &mut indices);
+        indices.fold(text, |text, index| format!("{text}[{index}]"))
+    }
+
+    /// The steps from the start to each pointer that is read from memory on the way, the base included if it is one: how
+    /// many steps lead there. The variable itself does not count.
+    pub fn loads(&self) -> Vec<usize> {
+        let n = self.n_base_steps();
+        let mut found: Vec<usize> = (1..n).filter(|k| self.steps[*k] == Step::Follow).collect();
+        if self.is_loaded {
+            found.push(n);
+        }
+        found
+    }
+
+    /// The pointers that are followed on the way to the base: how many steps lead to each.
+    pub fn followed(&self) -> Vec<usize> {
+        (0..self.n_base_steps()).filter(|k| self.steps[*k] == Step::Follow).collect()
+    }
+
+    /// Whether elements that follow each other do not lie next to each other.
+    pub fn is_interleaved(&self) -> bool {
+        self.steps.contains(&Step::Subscript)
+    }
+}
+
+fn element(base: String, steps: &[Step], indices: &mut dyn Iterator<Item = String>) -> String {
+    let mut text = base;
+    let mut is_followed = false;
+    let mut is_part = false;
+    for step in steps {
+        match step {
+            Step::Field(name) => {
+                let arrow = if std::mem::take(&mut is_followed) { "->" } else { "." };
+                text = format!("{text}{arrow}{name}");
+            }
+            Step::Follow => {
+                if is_followed {
+                    text = format!("(*{text})");
+                }
+                is_followed = true;
+            }
+            Step::Subscript => {
+                if std::mem::take(&mut is_followed) {
+                    text = format!("(*{text})");
+                }
+                text = format!("{text}[{}]", indices.next().unwrap_or_default());
+            }
+            Step::Real => {
+                text = format!("__real__ {text}");
+                is_part = true;
+            }
+            Step::Imaginary => {
+                text = format!("__imag__ {text}");
+                is_part = true;
+            }
+        }
+    }
+    if is_followed {
+        text = format!("(*{text})");
+    }
+    if is_part { format!("({text})") } else { text }
+}
+
+impl fmt::Display for View {
+    /// `"g->u" of "struct grid *g"`, as in the textual form without what makes it unique.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.root)?;
+        for step in &self.steps {
+            match step {
+                Step::Field(name) => write!(f, ".{name}")?,
+                Step::Follow => f.write_char('*')?,
+                Step::Subscript => f.write_str("[]")?,
+                Step::Real => f.write_str(".(real)")?,
+                Step::Imaginary => f.write_str(".(imaginary)")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl View {
+    /// Reads root and steps as [`fmt::Display`] writes them.
+    pub(crate) fn parse_path(text: &str) -> Option<(String, Vec<Step>)> {
+        let end = text.find(['.', '*', '[']).unwrap_or(text.len());
+        let (root, mut rest) = text.split_at(end);
+        let mut steps = Vec::new();
+        while !rest.is_empty() {
+            if let Some(next) = rest.strip_prefix('*') {
+                steps.push(Step::Follow);
+                rest = next;
+            } else if let Some(next) = rest.strip_prefix("[]") {
+                steps.push(Step::Subscript);
+                rest = next;
+            } else if let Some(next) = rest.strip_prefix(".(real)") {
+                steps.push(Step::Real);
+                rest = next;
+            } else if let Some(next) = rest.strip_prefix(".(imaginary)") {
+                steps.push(Step::Imaginary);
+                rest = next;
+            } else {
+                let next = rest.strip_prefix('.')?;
+                let end = next.find(['.', '*', '[']).unwrap_or(next.len());
+                if end == 0 {
+                    return None;
+                }
+                steps.push(Step::Field(next[..end].to_owned()));
+                rest = &next[end..];
+            }
+        }
+        (!root.is_empty()).then(|| (root.to_owned(), steps))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(path: &str, is_loaded: bool) -> View {
+        let (root, steps) = View::parse_path(path).expect("a path");
+        View { root, declaration: "struct s *g".into(), steps, is_loaded, record: None }
+    }
+
+    #[test]
+    fn paths_are_written_as_c() {
+        let indices = || ["i".to_owned(), "j".to_owned()];
+        let grid = view("g*.u", true);
+        assert_eq!(grid.base(), "g->u");
+        assert_eq!(grid.element("u".into(), indices()), "u[i][j]");
+        assert_eq!(grid.loads(), [2]);
+        assert_eq!(grid.followed(), [0]);
+        let boxes = view("s*.list*.box[].nei[].number", true);
+        assert_eq!(boxes.base(), "s->list->box");
+        assert_eq!(boxes.element(boxes.base(), indices()), "s->list->box[i].nei[j].number");
+        assert_eq!(boxes.loads(), [2, 4]);
+        let complex = view("x[][].(imaginary)", false);
+        assert_eq!(complex.element("x".into(), indices()), "(__imag__ x[i][j])");
+        for path in ["g*.u", "s*.list*.box[].nei[].number", "x[][].(imaginary)", "p**.x"] {
+            assert_eq!(view(path, false).to_string(), path);
+        }
+        assert_eq!(view("p**.x", false).base(), "(*p)->x");
+    }
+}
