@@ -2,6 +2,7 @@
 
 use crate::architecture::{Architecture, ModelInfo, SCHEDULE_SCALE};
 use crate::error::{EmbedError, METADATA_KEY};
+use oxeye_random::SplitMix64;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use std::collections::{HashMap, HashSet};
@@ -55,14 +56,9 @@ impl Weights {
     /// As [`Architecture::check`].
     pub fn random(seed: u64, architecture: Architecture) -> Result<Self, EmbedError> {
         architecture.check()?;
-        let mut state = seed;
-        // Splitmix64 (Steele, Lea and Flood, 2014), as a number from -1 to 1.
-        let mut next = move || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((mixed ^ (mixed >> 31)) >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
-        };
+        // From -1 to 1.
+        let mut random = SplitMix64::new(seed);
+        let mut next = move || (random.bits() >> 40) as f32 / (1_u64 << 23) as f32 - 1.0;
         let tensor = |(name, shape): (String, Vec<usize>)| {
             let (middle, radius) = match shape.as_slice() {
                 [_, n_in] => (0.0, (3.0 / *n_in as f32).sqrt()),

@@ -3,8 +3,8 @@
 use crate::kernels;
 use crate::pool::Pool;
 use crate::profile::{FloatType, Noise};
-use crate::quantity::quantile;
 use crate::timed::Timed;
+use oxeye_measure::quantile;
 
 /// What the system counted of processor time up to some moment.
 #[derive(Clone, Copy, Debug, PartialEq)]

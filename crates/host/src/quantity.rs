@@ -1,5 +1,6 @@
 //! Numbers that say where they come from.
 
+use oxeye_measure::quantile;
 use serde::{Deserialize, Serialize};
 
 /// How a number was obtained.
@@ -59,14 +60,6 @@ fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     Some(sorted)
-}
-
-/// Linear interpolation between the neighbours. `sorted` is not empty.
-pub(crate) fn quantile(sorted: &[f64], fraction: f64) -> f64 {
-    let position = fraction * (sorted.len() - 1) as f64;
-    let below = sorted[position.floor() as usize];
-    let above = sorted[position.ceil() as usize];
-    below + (above - below) * position.fract()
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 //! Each is a function of a seed: `any::<u64>()` of proptest turns into programs by [`random_program`], and a failure is
 //! reported by its seed. Sizes are small enough to enumerate every statement instance.
 
-use crate::interpret::{InterpretError, Memory, noise};
+use crate::interpret::{InterpretError, Memory};
 use crate::{
     Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, DataflowGraph, Execution, Expr,
     Form, Loop, LoopId, MathFn, Nest, NestId, Node, Program, Region, ScalarType, Stmt, StmtId, Storage,
     SymId, UnaryOp, Update, Var,
 };
+use oxeye_random::SplitMix64;
 
 /// Whether a test that lacks `what` must fail instead of being skipped: whether the environment variable `OXEYE_REQUIRE`
 /// names it (`isl,clang,dataset`), as `.ci/run` does.
@@ -18,17 +19,17 @@ pub fn is_required(what: &str) -> bool {
 
 /// A deterministic source of choices.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random(SplitMix64);
 
 impl Random {
     /// Choices that are a function of `seed`.
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(SplitMix64::new(seed))
     }
 
     /// A number in `0..n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
-        if n == 0 { 0 } else { (noise(&mut self.0) % n as u64) as usize }
+        self.0.remainder(n as u64) as usize
     }
 
     /// A number in `low..=high`.

@@ -2,8 +2,9 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
+
+use rayon::prelude::*;
 
 use crate::error::MeasureError;
 use crate::process::{Exit, Invocation, Limits, run_program};
@@ -220,24 +221,12 @@ pub fn compile_all(
     jobs: &[CompileJob],
     parallelism: usize,
 ) -> Vec<Result<PathBuf, MeasureError>> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<PathBuf, MeasureError>>>> =
-        jobs.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..parallelism.clamp(1, jobs.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let idx = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(idx) else { return };
-                    *lock(&results[idx]) = Some(compiler.compile(job));
-                }
-            });
-        }
-    });
-    results
-        .into_iter()
-        .map(|slot| slot.into_inner().unwrap_or_else(|e| e.into_inner()).expect("every job was run"))
-        .collect()
+    let n_threads = parallelism.clamp(1, jobs.len().max(1));
+    match rayon::ThreadPoolBuilder::new().num_threads(n_threads).build() {
+        Ok(pool) => pool.install(|| jobs.par_iter().map(|job| compiler.compile(job)).collect()),
+        // Threads may be refused where compilers are not.
+        Err(_) => jobs.iter().map(|job| compiler.compile(job)).collect(),
+    }
 }
 
 fn is_executable(path: &Path) -> bool {

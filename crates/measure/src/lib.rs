@@ -65,7 +65,7 @@ pub use process::{Exit, Invocation, Limits, RunOutcome, kill_everything, run_pro
 pub use profile_times::{ProfileTimes, ProfileTimingOptions};
 pub use replay::{REPLAY_SYMBOL, Replay, ReplayOptions};
 pub use sample::{Init, Sample, SampleArg, SizeSource, SyntheticArg};
-pub use statistics::{RatioInterval, Stat, ratio_interval};
+pub use statistics::{RatioInterval, Stat, quantile, ratio_interval};
 pub use timing::{TimeComparison, TimingOptions};
 pub use whole::{TextComparison, WholeComparison, WholeOptions, compare_text, run_whole};
 pub use workdir::WorkDir;

@@ -5,6 +5,7 @@
 //! bytes, stored bytes, file offset, source of the size), then from offset 16384 on the arguments' bytes, each at a
 //! multiple of 4096.
 
+use oxeye_random::SplitMix64;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
@@ -343,8 +344,8 @@ impl Write for AtOffset<'_> {
 
 fn fill(element: ElementType, elements: u64, init: &Init, out: &mut impl Write) -> io::Result<()> {
     let mut random = match init {
-        Init::Random { seed } | Init::RandomBelow { seed, .. } => SplitMix(*seed),
-        _ => SplitMix(0),
+        Init::Random { seed } | Init::RandomBelow { seed, .. } => SplitMix64::new(*seed),
+        _ => SplitMix64::new(0),
     };
     let mut buffer = Vec::with_capacity(8 * 4096);
     for i in 0..elements {
@@ -353,7 +354,9 @@ fn fill(element: ElementType, elements: u64, init: &Init, out: &mut impl Write) 
                 element.write_f64(0.1 + 0.9 * random.unit(), &mut buffer)
             }
             Init::Random { .. } => element.write_f64(random.below(10) as f64, &mut buffer),
-            Init::RandomBelow { bound, .. } => element.write_f64(random.below(*bound) as f64, &mut buffer),
+            Init::RandomBelow { bound, .. } => {
+                element.write_f64(random.below((*bound).max(1)) as f64, &mut buffer)
+            }
             Init::Value(value) => element.write_f64(*value, &mut buffer),
             Init::Integer(value) if element.is_float() => element.write_f64(*value as f64, &mut buffer),
             Init::Integer(value) => buffer.extend_from_slice(&value.to_le_bytes()[..element.size()]),
@@ -365,28 +368,6 @@ fn fill(element: ElementType, elements: u64, init: &Init, out: &mut impl Write) 
         }
     }
     out.write_all(&buffer)
-}
-
-/// The SplitMix64 generator (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-pub(crate) struct SplitMix(pub(crate) u64);
-
-impl SplitMix {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in [0, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound.max(1))) >> 64) as u64
-    }
 }
 
 #[cfg(test)]

@@ -32,8 +32,11 @@ impl Stat {
     }
 }
 
-/// Linear interpolation between the neighbours. `sorted` is not empty.
-fn quantile(sorted: &[f64], fraction: f64) -> f64 {
+/// The value below which `fraction` of the samples lie: linear interpolation between the neighbours.
+///
+/// # Panics
+/// If there are no samples. They must be sorted.
+pub fn quantile(sorted: &[f64], fraction: f64) -> f64 {
     let position = fraction * (sorted.len() - 1) as f64;
     let below = sorted[position.floor() as usize];
     let above = sorted[position.ceil() as usize];
@@ -110,7 +113,7 @@ fn signed_rank_cut(n: usize) -> (usize, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::SplitMix;
+    use oxeye_random::SplitMix64;
 
     #[test]
     fn summaries() {
@@ -143,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_interval_holds_the_truth_about_as_often_as_it_says() {
-        let mut random = SplitMix(42);
+        let mut random = SplitMix64::new(42);
         let mut held = 0;
         for _ in 0..400 {
             let ratios: Vec<f64> = (0..12)

@@ -1,6 +1,7 @@
 //! Which lines are followed, and what their counts say of all lines.
 
 use super::CacheGeometry;
+use oxeye_random::SplitMix64;
 
 /// Lines are told apart by their number modulo this.
 pub(super) const N_RESIDUES: usize = 64;
@@ -24,10 +25,10 @@ impl LineSample {
     pub(super) fn random(n: usize, seed: u64) -> Self {
         let n = n.clamp(1, N_RESIDUES).next_power_of_two();
         let share = N_RESIDUES / n;
-        let mut state = seed;
+        let mut random = SplitMix64::new(seed);
         let mut chosen = [false; N_RESIDUES];
         for idx in 0..n {
-            chosen[idx * share + (noise(&mut state) % share as u64) as usize] = true;
+            chosen[idx * share + random.remainder(share as u64) as usize] = true;
         }
         let distance = |from: usize, step: usize| {
             (0..N_RESIDUES).find(|k| chosen[(from + k * step) % N_RESIDUES]).unwrap_or(0) as u8
@@ -75,15 +76,6 @@ impl LineSample {
 
 fn residue(line: u64) -> usize {
     (line % N_RESIDUES as u64) as usize
-}
-
-/// Deterministic noise: `splitmix64`.
-pub(super) fn noise(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// Lines filled and written back, by nest, part of the windows, level, and residue.

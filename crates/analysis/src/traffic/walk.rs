@@ -1,10 +1,11 @@
 //! Runs a plan: its loops in full, or windows of them where that costs too much.
 
+use oxeye_random::SplitMix64;
 use std::ops::Range;
 
 use super::form::extreme;
 use super::plan::{Op, Plan, PlanLoop, PlanTouch};
-use super::sample::{LineSample, MAX_WINDOWS, noise};
+use super::sample::{LineSample, MAX_WINDOWS};
 use super::stream::{Sink, Stream, Strides, Touch, run_streams};
 
 /// Where a plan's accesses go.
@@ -25,7 +26,7 @@ pub(super) struct Walk<'a, S> {
     part: usize,
     has_windows: bool,
     has_partial_windows: bool,
-    random: u64,
+    random: SplitMix64,
     streams: Vec<Stream>,
     strides: Strides<'a>,
     touches: Vec<Touch>,
@@ -56,7 +57,7 @@ impl<'a, S: Sink> Walk<'a, S> {
             part: 0,
             has_windows: false,
             has_partial_windows: false,
-            random: seed,
+            random: SplitMix64::new(seed),
             streams: Vec::new(),
             strides: Strides::new(sample, line_bytes.trailing_zeros()),
             touches: Vec::new(),
@@ -207,7 +208,7 @@ impl<'a, S: Sink> Walk<'a, S> {
             return middle;
         }
         let spacing = LINE / n_shares;
-        let phase = share * spacing + noise(&mut self.random) % spacing;
+        let phase = share * spacing + self.random.remainder(spacing);
         middle - middle % LINE + phase
     }
 
@@ -317,7 +318,7 @@ impl<'a, S: Sink> Walk<'a, S> {
             let value = index
                 .formula
                 .value(&self.iterators)
-                .unwrap_or_else(|| (noise(&mut self.random) % index.extent.unsigned_abs().max(1)) as i64);
+                .unwrap_or_else(|| self.random.remainder(index.extent.unsigned_abs().max(1)) as i64);
             address = address.wrapping_add(value.wrapping_mul(index.stride_bytes));
         }
         self.count(1.0);

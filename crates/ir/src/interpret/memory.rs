@@ -3,6 +3,7 @@
 use super::error::InterpretError;
 use super::value::Value;
 use crate::{Affine, Array, ArrayId, Expr, Program, ScalarType, Storage, SymId, Var};
+use oxeye_random::SplitMix64;
 use std::collections::BTreeMap;
 
 /// The elements of one array, row-major.
@@ -44,15 +45,6 @@ impl Buffer {
     }
 }
 
-/// Deterministic noise: `splitmix64`.
-pub(crate) fn noise(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// Largest number of elements the interpreter allocates for one array.
 const MAX_ELEMENTS: usize = 1 << 28;
 
@@ -78,10 +70,11 @@ impl Memory {
             if matches!(array.storage, Storage::Body(_) | Storage::Temp(_)) {
                 continue;
             }
-            let mut state = seed ^ u64::from(array.id.0).wrapping_mul(0x2545_f491_4f6c_dd1d);
+            let mut random =
+                SplitMix64::new(seed ^ u64::from(array.id.0).wrapping_mul(0x2545_f491_4f6c_dd1d));
             let mut buffer = memory.allocate(array, unknown_extent, &|_| None)?;
             for value in &mut buffer.values {
-                let bits = noise(&mut state);
+                let bits = random.bits();
                 *value = Some(match array.element {
                     ScalarType::F32 => Value::F32((bits >> 40) as f32 / (1u32 << 23) as f32 - 1.0),
                     ScalarType::F64 => Value::F64((bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0),

@@ -10,8 +10,8 @@ use crate::{
     PointerSwap, Program, Region, ScalarType, Stmt, Storage, Var,
 };
 pub use error::InterpretError;
-pub(crate) use memory::noise;
 pub use memory::{Buffer, Memory};
+use oxeye_random::SplitMix64;
 use std::collections::BTreeMap;
 pub use value::Value;
 use value::{Typed, call};
@@ -239,9 +239,9 @@ impl<'a> Machine<'a> {
             Order::Shuffled(seed) => {
                 let mut visits: Vec<i64> = (0..n).collect();
                 self.n_shuffles += 1;
-                let mut state = seed ^ self.n_shuffles.wrapping_mul(0xd134_2543_de82_ef95);
+                let mut random = SplitMix64::new(seed ^ self.n_shuffles.wrapping_mul(0xd134_2543_de82_ef95));
                 for last in (1..visits.len()).rev() {
-                    visits.swap(last, (noise(&mut state) % (last as u64 + 1)) as usize);
+                    visits.swap(last, random.remainder(last as u64 + 1) as usize);
                 }
                 visits.into_iter().try_for_each(|k| self.iteration(l, first + k * l.step))
             }

@@ -4,9 +4,8 @@ use crate::record::{Response, Status};
 use oxeye_ir::{Nest, Program};
 use oxeye_transform::templates::{Instantiator, panel};
 use oxeye_transform::{Machine, Policy, Recipe, apply};
+use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A template's C block, or what it failed at.
 pub(super) struct Candidate {
@@ -79,21 +78,10 @@ fn scheduled(
 
 /// What `work` makes of each number below `n`, by so many threads.
 pub(crate) fn in_parallel<T: Send>(n: usize, jobs: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
-    let slots: Vec<Mutex<Option<T>>> = (0..n).map(|_| Mutex::new(None)).collect();
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let k = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(slot) = slots.get(k) else { return };
-                    let made = work(k);
-                    *slot.lock().unwrap_or_else(|e| e.into_inner()) = Some(made);
-                }
-            });
-        }
-    });
-    slots.into_iter().filter_map(|s| s.into_inner().unwrap_or_else(|e| e.into_inner())).collect()
+    match rayon::ThreadPoolBuilder::new().num_threads(jobs.max(1)).build() {
+        Ok(pool) => pool.install(|| (0..n).into_par_iter().map(work).collect()),
+        Err(_) => (0..n).map(work).collect(),
+    }
 }
 
 /// The panel applied to a nest, as C text; the first candidate is the nest as it is.
