@@ -43,6 +43,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
         nest.arrays().into_iter().filter_map(|id| program.arrays.get(&id)).collect();
     let arrays = used.iter().copied().filter(|a| is_outer(a.storage));
     let mut symbols: BTreeSet<SymId> = nest.vars().into_iter().filter_map(symbol).collect();
+    symbols.extend(&nest.mentions);
     for extent in used.iter().flat_map(|a| a.shape.iter().flatten()) {
         extent.visit(&mut |e| {
             if let Expr::Affine(a) = e {

@@ -1,6 +1,7 @@
 //! Where loops and function bodies stand in the user's own text, before preprocessing.
 
-use crate::lexer::{Token, TokenKind, tokens};
+use crate::directives::{self, Directive};
+use crate::lexer::{DirectiveLine, Token, TokenKind, tokens_and_directives};
 
 /// Bytes of a statement or definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +20,31 @@ pub(crate) struct Block {
     pub(crate) inside: usize,
 }
 
+/// A `for` statement and what stands before it that is no statement.
+#[derive(Clone, Debug)]
+pub(crate) struct LoopPlace {
+    pub(crate) whole: Extent,
+    /// Where the statement before it, or what opens the one around it, ends.
+    after: usize,
+    /// Place and line of each `_Pragma(...)` and each use of a macro between there and the `for`.
+    words: Vec<(usize, u32)>,
+}
+
 /// The `for` statements and file-scope blocks of a text, in textual order.
 #[derive(Debug, Default)]
-pub(crate) struct Layout {
-    pub(crate) loops: Vec<Extent>,
+pub(crate) struct Layout<'a> {
+    pub(crate) loops: Vec<LoopPlace>,
+    pub(crate) directives: Vec<DirectiveLine<'a>>,
     pub(crate) blocks: Vec<Block>,
 }
 
 const MAX_DEPTH: usize = 200;
 
-impl Layout {
-    pub(crate) fn of(text: &str) -> Self {
-        let tokens = tokens(text);
+impl<'a> Layout<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        let (tokens, directives) = tokens_and_directives(text);
         let brackets = Brackets::of(&tokens);
-        let mut layout = Layout::default();
+        let mut layout = Layout { directives, ..Layout::default() };
         let (mut parens, mut braces) = (0usize, 0usize);
         let mut definition: Option<usize> = None;
         for (position, token) in tokens.iter().enumerate() {
@@ -46,7 +58,9 @@ impl Layout {
                     && let Some(end) = statement_end(&tokens, &brackets, position, 0)
                 {
                     let end = tokens[end - 1].end();
-                    layout.loops.push(Extent { start: token.start, end, line: token.line });
+                    let whole = Extent { start: token.start, end, line: token.line };
+                    let (after, words) = before_statement(&tokens, &brackets, position);
+                    layout.loops.push(LoopPlace { whole, after, words });
                 }
                 continue;
             }
@@ -80,6 +94,112 @@ impl Layout {
         }
         layout
     }
+
+    /// Where a loop starts with the pragmas above it, of which those in force stand on these lines of the file; `None` if
+    /// they cannot be told apart from what else stands there.
+    pub(crate) fn start_with_pragmas(&self, place: &LoopPlace, lines: &[u32]) -> Option<usize> {
+        let between: Vec<&DirectiveLine<'_>> = self
+            .directives
+            .iter()
+            .filter(|d| place.after <= d.start && d.end() <= place.whole.start)
+            .collect();
+        let mut start = place.whole.start;
+        let mut rest = between.as_slice();
+        while let Some((last, before)) = rest.split_last() {
+            rest = match last.name() {
+                "pragma" => {
+                    match directives::parse(last.text.split_once("pragma").map_or("", |(_, text)| text)) {
+                        Directive::Alone => break,
+                        Directive::Other => before,
+                        _ => {
+                            start = last.start;
+                            before
+                        }
+                    }
+                }
+                // `#ifdef` around pragmas only belongs to them.
+                "endif" => {
+                    let Some(first) = start_of_pragma_group(rest) else { break };
+                    let group = rest[first].start..last.start;
+                    if place.words.iter().any(|(at, _)| group.contains(at)) {
+                        break;
+                    }
+                    start = group.start;
+                    &rest[..first]
+                }
+                _ => break,
+            };
+        }
+        let mut n_made = 0;
+        for line in lines {
+            match between.iter().find(|d| d.line == *line && d.name() == "pragma") {
+                Some(directive) if directive.start < start => return None,
+                Some(_) => {}
+                None => {
+                    let (at, _) = place.words.iter().find(|(_, l)| l == line)?;
+                    start = start.min(*at);
+                    n_made += 1;
+                }
+            }
+        }
+        // A macro that makes something else than a pragma is a statement before the loop.
+        let n_words = place.words.iter().filter(|(at, _)| *at >= start).count();
+        (n_words == n_made).then_some(start)
+    }
+}
+
+/// The position of the `#if` whose `#endif` comes last, if there is nothing but pragmas for loops in between.
+fn start_of_pragma_group(directives: &[&DirectiveLine<'_>]) -> Option<usize> {
+    let mut depth = 0usize;
+    for (k, directive) in directives.iter().enumerate().rev() {
+        match directive.name() {
+            "endif" => depth += 1,
+            "if" | "ifdef" | "ifndef" => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(k);
+                }
+            }
+            "else" | "elif" => {}
+            "pragma" => {
+                let text = directive.text.split_once("pragma").map_or("", |(_, text)| text);
+                if matches!(directives::parse(text), Directive::Alone | Directive::Other) {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Where the code before the statement at `position` ends, and the macros and `_Pragma`s in between.
+fn before_statement(
+    tokens: &[Token<'_>],
+    brackets: &Brackets,
+    position: usize,
+) -> (usize, Vec<(usize, u32)>) {
+    let mut words = Vec::new();
+    let mut first = position;
+    while let Some(token) = first.checked_sub(1).map(|k| &tokens[k]) {
+        let word = if token.is(")") {
+            let Some(open) = brackets.opening(first - 1) else { break };
+            let Some(word) = open.checked_sub(1) else { break };
+            if ["if", "while", "for", "switch"].contains(&tokens[word].text) {
+                break;
+            }
+            word
+        } else {
+            first - 1
+        };
+        if tokens[word].kind != TokenKind::Word || ["else", "do"].contains(&tokens[word].text) {
+            break;
+        }
+        words.push((tokens[word].start, tokens[word].line));
+        first = word;
+    }
+    words.reverse();
+    (first.checked_sub(1).map_or(0, |k| tokens[k].end()), words)
 }
 
 /// For each opening bracket the position of the one that closes it.
@@ -106,6 +226,11 @@ impl Brackets {
             }
         }
         Brackets(found)
+    }
+
+    /// The position of the bracket that the one at `close` closes.
+    pub(crate) fn opening(&self, close: usize) -> Option<usize> {
+        self.0[..close.min(self.0.len())].iter().rposition(|end| *end == Some(close))
     }
 
     /// The position of the bracket that closes the one at `open`.
@@ -189,11 +314,11 @@ impl Mark {
 }
 
 /// The text with a mark at every place of its layout.
-pub(crate) fn marked(text: &str, layout: &Layout) -> String {
+pub(crate) fn marked(text: &str, layout: &Layout<'_>) -> String {
     let mut marks = Vec::new();
     for (k, l) in layout.loops.iter().enumerate() {
-        marks.push((l.start, 1, Mark::LoopStart(k)));
-        marks.push((l.end, 0, Mark::LoopEnd(k)));
+        marks.push((l.whole.start, 1, Mark::LoopStart(k)));
+        marks.push((l.whole.end, 0, Mark::LoopEnd(k)));
     }
     for (k, block) in layout.blocks.iter().enumerate() {
         marks.push((block.inside, 0, Mark::Block(k)));
@@ -221,7 +346,7 @@ mod tests {
         let text =
             "void f(void) { for (;;) if (a) b; else for (;;) { c; } /* } */ d; for(;;);do x; while(1); }";
         let layout = Layout::of(text);
-        let found: Vec<_> = layout.loops.iter().map(|l| &text[l.start..l.end]).collect();
+        let found: Vec<_> = layout.loops.iter().map(|l| &text[l.whole.start..l.whole.end]).collect();
         assert_eq!(found, ["for (;;) if (a) b; else for (;;) { c; }", "for (;;) { c; }", "for(;;);"]);
         assert_eq!(layout.blocks.len(), 1);
         assert_eq!(layout.blocks[0].whole.end, text.len());

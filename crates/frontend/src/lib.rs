@@ -25,6 +25,7 @@ mod convert;
 mod convert_expr;
 mod delinearize;
 mod diagnostic;
+mod directives;
 mod flow;
 mod layout;
 mod lexer;
@@ -35,6 +36,7 @@ mod preprocess;
 mod prove;
 mod regions;
 mod swaps;
+mod threads;
 mod unit;
 
 pub use diagnostic::{Diagnostic, Severity};

@@ -90,7 +90,7 @@ fn preprocessor_args(args: &[String]) -> Vec<String> {
 pub(crate) fn preprocess(
     path: &Path,
     source: &str,
-    layout: &Layout,
+    layout: &Layout<'_>,
     compiler: &str,
     args: &[String],
 ) -> Result<Preprocessed, FrontendError> {

@@ -7,6 +7,7 @@ use crate::flow::{is_address_taken, is_live_after};
 use crate::lower::{Context, Lowered, Lowerer, Refusal, Scan, State, changing_places, header};
 use crate::prove::Facts;
 use crate::swaps::{split_swaps, swap_at, swaps_in};
+use crate::threads::Team;
 use crate::unit::{Places, contains_for};
 use oxeye_ir::{
     Affine, ArrayId, Constraint, ControlLoop, DataflowGraph, Expr, Nest, NestId, Node, Opaque, Program,
@@ -36,7 +37,7 @@ pub(crate) type Refused = (Range, Severity, Box<Refusal>);
 /// Builds the program of one function.
 pub(crate) struct Regions<'a> {
     cx: &'a Context<'a>,
-    places: &'a Places,
+    places: &'a Places<'a>,
     state: State,
     refused: Vec<Refused>,
     /// What is known of the symbols where each nest stands.
@@ -44,13 +45,25 @@ pub(crate) struct Regions<'a> {
     /// `#pragma scop` regions of the function.
     scops: Vec<Range>,
     inlined: Inlined,
+    /// The team that runs the present statement.
+    team: Option<Team<'a>>,
+    /// Nests whose iterations are shared by a team that is there already.
+    in_teams: BTreeSet<NestId>,
+}
+
+/// What is known of the nests of a function besides its program.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) inlined: Inlined,
+    pub(crate) in_teams: BTreeSet<NestId>,
+    pub(crate) refused: Vec<Refused>,
 }
 
 /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
 pub(crate) type Inlined = BTreeMap<NestId, Vec<String>>;
 
 impl<'a> Regions<'a> {
-    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places) -> (Program, Inlined, Vec<Refused>) {
+    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places<'a>) -> (Program, Found) {
         let mut regions = Regions {
             cx,
             places,
@@ -59,6 +72,8 @@ impl<'a> Regions<'a> {
             known: HashMap::new(),
             scops: Vec::new(),
             inlined: Inlined::new(),
+            team: None,
+            in_teams: BTreeSet::new(),
         };
         regions.find_scops();
         let mut pieces = Vec::new();
@@ -72,7 +87,8 @@ impl<'a> Regions<'a> {
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
-        (regions.state.program, regions.inlined, regions.refused)
+        let Regions { state, inlined, in_teams, refused, .. } = regions;
+        (state.program, Found { inlined, in_teams, refused })
     }
 
     fn find_scops(&mut self) {
@@ -92,7 +108,7 @@ impl<'a> Regions<'a> {
         self.scops.is_empty() || self.scops.iter().any(|s| s.contains(range))
     }
 
-    fn block(&mut self, body: &[Stmt], facts: &Facts, out: &mut Vec<Piece>) {
+    fn block(&mut self, body: &'a [Stmt], facts: &Facts, out: &mut Vec<Piece>) {
         let mut facts = facts.clone();
         let mut at = 0;
         while at < body.len() {
@@ -124,14 +140,31 @@ impl<'a> Regions<'a> {
         facts.retain(|c| !self.state.symbols.iter().any(|(v, id)| c.expr.uses(*id) && changes(v)));
     }
 
-    fn stmt(&mut self, s: &Stmt, facts: &Facts, out: &mut Vec<Piece>) {
+    fn stmt(&mut self, s: &'a Stmt, facts: &Facts, out: &mut Vec<Piece>) {
         if contains_for(s)
-            && let Some(refusal) = self.parallel_before(s.range)
+            && let Some(refusal) = self.cx.kept_above(s)
         {
             self.refused.push((s.range, Severity::Warning, refusal));
             self.opaque(s, "code with directives of its own", out);
             return;
         }
+        let is_region =
+            self.cx.constructs(s).any(|c| c.is_parallel) && !self.cx.constructs(s).any(|c| c.is_shared);
+        let outer = self.team;
+        if is_region {
+            self.team = Some(Team { region: Some(s) });
+        }
+        self.stmt_inside(s, facts, out);
+        self.team = outer;
+    }
+
+    /// Whether the iterations of a loop are shared by a team of threads that is there already.
+    fn is_shared_by_team(&self, s: &Stmt) -> bool {
+        let mut constructs = self.cx.constructs(s);
+        constructs.any(|c| c.is_shared) && !self.cx.constructs(s).any(|c| c.is_parallel)
+    }
+
+    fn stmt_inside(&mut self, s: &'a Stmt, facts: &Facts, out: &mut Vec<Piece>) {
         match &s.kind {
             StmtKind::Block(body) => self.block(body, facts, out),
             StmtKind::For(f) => self.for_stmt(s, f, facts, out),
@@ -221,9 +254,20 @@ impl<'a> Regions<'a> {
         }
     }
 
-    fn for_stmt(&mut self, s: &Stmt, f: &For, facts: &Facts, out: &mut Vec<Piece>) {
+    fn for_stmt(&mut self, s: &'a Stmt, f: &'a For, facts: &Facts, out: &mut Vec<Piece>) {
         let is_wanted = self.is_wanted(s.range);
-        if is_wanted {
+        let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
+        let is_of_every_thread = self.team.is_some() && !is_shared && self.cx.is_threaded;
+        if is_wanted && is_of_every_thread {
+            if !self.shares_loops(&f.body) {
+                let head = Range { start: s.range.start, end: s.range.start + 3 };
+                let refusal =
+                    Refusal::new(head, "every thread of the `omp parallel` around it runs this loop");
+                self.refuse(s.range, Severity::Warning, refusal);
+                self.opaque(s, "a loop of every thread", out);
+                return;
+            }
+        } else if is_wanted {
             match self.nest(s, f, facts) {
                 Ok(id) => {
                     out.push(Piece::Nest(id));
@@ -243,7 +287,9 @@ impl<'a> Regions<'a> {
         let (var, range, inner) = self.control(s, f, facts);
         let mut body = Vec::new();
         let n_nests = self.state.program.nests.len();
+        let team = if is_shared { self.team.take() } else { self.team };
         self.stmt(&f.body, &inner, &mut body);
+        self.team = team;
         // What the loop loses is little if the loops inside are nests.
         if is_wanted
             && self.state.program.nests.len() > n_nests
@@ -254,6 +300,13 @@ impl<'a> Regions<'a> {
             *severity = Severity::Note;
         }
         out.push(Piece::Loop { var, range, body });
+    }
+
+    /// Whether there are loops in a statement whose iterations the team shares.
+    fn shares_loops(&self, s: &Stmt) -> bool {
+        let mut found = false;
+        s.walk(&mut |s| found |= self.cx.constructs(s).any(|c| c.is_shared));
+        found
     }
 
     /// The counter of a loop around nests and its range, where they are plain.
@@ -310,15 +363,22 @@ impl<'a> Regions<'a> {
 
     /// Lowers one nest into the program.
     fn nest(&mut self, s: &Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
-        let Some(span) = self.places.of_loop(s.range) else {
-            let head = Range { start: s.range.start, end: s.range.start + 3 };
+        let head = Range { start: s.range.start, end: s.range.start + 3 };
+        if !self.places.has_loop(s.range) {
             return Err(Refusal::new(
                 head,
                 "this `for` is not written out in the file: a macro made it or stands across its end",
             )
             .help("write the loop itself without macros; macros inside it are fine"));
+        }
+        let Some(span) = self.places.of_loop(s.range, self.cx.above(s)) else {
+            return Err(Refusal::new(head, "the pragmas above the loop are not written out in the file"));
         };
-        self.check_pragmas(s.range)?;
+        self.cx.check_pragmas(self.cx.function, s)?;
+        let team = self.team.or(Some(Team { region: None })).filter(|_| self.is_shared_by_team(s));
+        if let (Some(team), true) = (team, self.cx.is_threaded) {
+            self.cx.check_team(s, team)?;
+        }
         let (_, at_end) = split_swaps(self.cx.file, &f.body);
         if let Some(swap) = swaps_in(self.cx.file, s).iter().find(|swap| !at_end.contains(swap)) {
             return Err(changing_places(self.cx.file, swap));
@@ -327,6 +387,7 @@ impl<'a> Regions<'a> {
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
         let mut roots = Vec::new();
         lowerer.for_loop(s, f, &mut roots)?;
+        let mentions = self.mentions(s, &mut lowerer);
         let (state, inlined, swaps) = (lowerer.state, lowerer.inlined, lowerer.swaps);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
         iterators.sort_unstable();
@@ -352,6 +413,7 @@ impl<'a> Regions<'a> {
             roots,
             live_out: Vec::new(),
             swaps,
+            mentions,
         };
         if nest.stmts().is_empty() {
             return Err(Refusal::new(s.range, "the loop does nothing"));
@@ -365,6 +427,9 @@ impl<'a> Regions<'a> {
         self.state = state;
         self.state.program.nests.insert(id, nest);
         self.known.insert(id, facts.clone());
+        if team.is_some() {
+            self.in_teams.insert(id);
+        }
         if !inlined.is_empty() {
             let names = inlined.into_iter().map(|position| self.cx.file.functions[position].name.clone());
             self.inlined.insert(id, names.collect());
@@ -372,52 +437,31 @@ impl<'a> Regions<'a> {
         Ok(id)
     }
 
-    /// A statement that the user already gave to several threads. Directives may count the loops below them, and say
-    /// what threads share.
-    fn parallel_before(&self, range: Range) -> Option<Box<Refusal>> {
-        let text = &self.cx.preprocessed.text;
-        let is_before = |at: usize| at <= range.start && text[at..range.start].trim().is_empty();
-        let (_, pragma) = self.cx.preprocessed.pragmas.iter().find(|(at, pragma)| {
-            is_before(*at) && matches!(pragma.split_whitespace().next(), Some("omp" | "acc"))
-        })?;
-        let (what, length) = if text[range.start..].starts_with("for") { ("loop", 3) } else { ("code", 1) };
-        let place = Range { start: range.start, end: range.start + length };
-        Some(
-            Refusal::new(place, format!("the {what} already has `#pragma {pragma}`"))
-                .help("take the pragma out to have the loop tuned"),
-        )
-    }
-
-    /// Loops that the user already told the compiler how to run.
-    fn check_pragmas(&self, range: Range) -> Lowered<()> {
-        let text = &self.cx.preprocessed.text;
-        for (at, pragma) in &self.cx.preprocessed.pragmas {
-            let is_inside = range.start <= *at && *at < range.end;
-            let is_before = *at <= range.start && text[*at..range.start].trim().is_empty();
-            if !(is_inside || is_before) {
-                continue;
-            }
-            let words: Vec<_> = pragma.split_whitespace().collect();
-            let place = Range { start: range.start, end: range.start + 3 };
-            match words.as_slice() {
-                ["omp" | "acc", ..] => {
-                    return Err(Refusal::new(place, format!("the loop already has `#pragma {pragma}`"))
-                        .help("take the pragma out to have the loop tuned"));
-                }
-                ["GCC", "ivdep" | "unroll" | "novector", ..]
-                | ["clang", "loop", ..]
-                | [
-                    "unroll" | "nounroll" | "ivdep" | "simd" | "vector" | "novector" | "loop"
-                    | "unroll_and_jam",
-                    ..,
-                ] if is_before => {
-                    return Err(Refusal::new(place, format!("`#pragma {pragma}` stands before the loop"))
-                        .help("take the pragma out to have the loop tuned"));
-                }
-                _ => {}
-            }
+    /// Symbols for the integers that clauses of a nest's directives name.
+    fn mentions(&self, s: &Stmt, lowerer: &mut Lowerer<'_>) -> Vec<oxeye_ir::SymId> {
+        if !self.cx.is_threaded {
+            return Vec::new();
         }
-        Ok(())
+        let mut found = BTreeSet::new();
+        s.walk(&mut |inner| {
+            for name in self.cx.constructs(inner).flat_map(|c| &c.mentioned) {
+                let of_function =
+                    |v: &&VarId| self.cx.file.var(**v).function.is_none_or(|f| f == self.cx.position);
+                let ids: Vec<VarId> = (0..self.cx.file.vars.len() as u32).map(VarId).collect();
+                let mut named: Vec<&VarId> =
+                    ids.iter().filter(of_function).filter(|v| self.cx.file.var(**v).name == *name).collect();
+                // A variable of the function hides one of the file.
+                if named.iter().any(|v| self.cx.file.var(**v).function.is_some()) {
+                    named.retain(|v| self.cx.file.var(**v).function.is_some());
+                }
+                if let [var] = named.as_slice()
+                    && let Some(symbol) = lowerer.mentioned(**var, s.range)
+                {
+                    found.insert(symbol);
+                }
+            }
+        });
+        found.into_iter().collect()
     }
 
     /// Refuses nests that may change one of their symbols through a pointer.

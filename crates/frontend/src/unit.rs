@@ -2,15 +2,16 @@
 
 use crate::ast::{self, Range, Stmt, StmtKind};
 use crate::convert;
-use crate::layout::{Extent, Layout, Mark};
+use crate::directives::{Directive, Directives, Pragma, switches_openmp_on};
+use crate::layout::{Extent, Layout, LoopPlace, Mark};
 use crate::lexer::tokens;
 use crate::lower::{Context, Refusal, changed_globals};
 use crate::pointers::Pointers;
 use crate::preprocess::{Preprocessed, preprocess};
-use crate::regions::Regions;
+use crate::regions::{Found, Regions};
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_ir::{NestId, Program, Span};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// How to read a file.
@@ -56,6 +57,9 @@ pub struct Function {
     pub program: Program,
     /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
     pub inlined: BTreeMap<NestId, Vec<String>>,
+    /// Nests whose iterations are shared by a team of threads that an OpenMP directive elsewhere makes (`omp for` without
+    /// `parallel`).
+    pub in_teams: BTreeSet<NestId>,
     /// The whole definition in the user's file.
     pub span: Span,
 }
@@ -80,7 +84,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let is_own = |f: &ast::Function| preprocessed.origin(f.range.start).0;
     let mut unit = Unit {
         path: path.to_owned(),
-        source,
+        source: source.clone(),
         functions: Vec::new(),
         diagnostics: Vec::new(),
         has_main: file.functions.iter().any(|f| f.name == "main" && is_own(f)),
@@ -98,6 +102,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let pointers = Pointers::new(&file);
     let changed_globals = changed_globals(&file);
     let places = Places::new(&preprocessed, &layout);
+    let directives = Directives::of(&preprocessed);
     let mut reader = Reader { unit: &mut unit, preprocessed: &preprocessed };
     for (message, range) in &file.problems {
         if preprocessed.origin(range.start).0 {
@@ -115,6 +120,8 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
             pointers: &pointers,
             changed_globals: &changed_globals,
             preprocessed: &preprocessed,
+            directives: &directives,
+            is_threaded: switches_openmp_on(&options.args),
             no_alias: options.no_alias,
             has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),
         };
@@ -125,18 +132,20 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
 }
 
 /// Where loops and functions of the parsed text stand in the user's file.
-pub(crate) struct Places {
-    loops: HashMap<Range, Extent>,
+pub(crate) struct Places<'a> {
+    layout: &'a Layout<'a>,
+    preprocessed: &'a Preprocessed,
+    loops: HashMap<Range, &'a LoopPlace>,
     /// By the place of the opening brace.
     functions: HashMap<usize, Extent>,
 }
 
-impl Places {
-    fn new(preprocessed: &Preprocessed, layout: &Layout) -> Self {
+impl<'a> Places<'a> {
+    fn new(preprocessed: &'a Preprocessed, layout: &'a Layout<'a>) -> Self {
         let text = &preprocessed.text;
         let before = |at: usize| text[..at].trim_end().len();
         let mut starts: HashMap<usize, usize> = HashMap::new();
-        let mut places = Places { loops: HashMap::new(), functions: HashMap::new() };
+        let mut places = Places { layout, preprocessed, loops: HashMap::new(), functions: HashMap::new() };
         for (at, mark) in &preprocessed.marks {
             match mark {
                 Mark::LoopStart(k) => {
@@ -145,7 +154,7 @@ impl Places {
                 }
                 Mark::LoopEnd(k) => {
                     if let (Some(start), Some(extent)) = (starts.get(k), layout.loops.get(*k)) {
-                        places.loops.insert(Range { start: *start, end: before(*at) }, *extent);
+                        places.loops.insert(Range { start: *start, end: before(*at) }, extent);
                     }
                 }
                 Mark::Block(k) => {
@@ -158,9 +167,25 @@ impl Places {
         places
     }
 
-    /// The bytes of a `for` statement in the user's file; `None` if a macro made it.
-    pub(crate) fn of_loop(&self, range: Range) -> Option<Span> {
-        self.loops.get(&range).map(|e| span(*e))
+    /// Whether the `for` statement is written out in the user's file; if not, a macro made it.
+    pub(crate) fn has_loop(&self, range: Range) -> bool {
+        self.loops.contains_key(&range)
+    }
+
+    /// The bytes of a `for` statement in the user's file with the pragmas above it, of which these are in force; `None` if
+    /// that is not one piece of text.
+    pub(crate) fn of_loop<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
+        let place = self.loops.get(&range)?;
+        let mut lines = Vec::new();
+        for pragma in above.filter(|p| p.directive != Directive::Other) {
+            let (is_own, line) = self.preprocessed.origin(pragma.at);
+            if !is_own {
+                return None;
+            }
+            lines.push(line);
+        }
+        let start = self.layout.start_with_pragmas(place, &lines)?;
+        Some(Span { start, ..span(place.whole) })
     }
 }
 
@@ -196,7 +221,7 @@ impl Reader<'_> {
         });
     }
 
-    fn function(&mut self, cx: &Context<'_>, places: &Places) {
+    fn function(&mut self, cx: &Context<'_>, places: &Places<'_>) {
         let function = cx.function;
         let name = function.name.as_str();
         if let Some((problem, range)) = &function.problem {
@@ -217,7 +242,7 @@ impl Reader<'_> {
             self.report(Severity::Warning, &message, None, function.range, Some(name), None);
             return;
         };
-        let (program, inlined, refused) = Regions::build(cx, places);
+        let (program, Found { inlined, in_teams, refused }) = Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
             let line = self.preprocessed.origin(stmt.start).1;
             let Refusal { message, help, range } = *refusal;
@@ -225,7 +250,7 @@ impl Reader<'_> {
         }
         if !program.nests.is_empty() {
             let name = name.to_owned();
-            self.unit.functions.push(Function { name, program, inlined, span: span(*whole) });
+            self.unit.functions.push(Function { name, program, inlined, in_teams, span: span(*whole) });
         }
     }
 }

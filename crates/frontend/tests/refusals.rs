@@ -91,8 +91,30 @@ fn every_construct_has_its_words() {
         ),
         ("int i;", "void f(int n, double *x) { for (i = 0; i < n; i++) x[i] = 0; }"),
         ("int n;", "void f(int *x) { for (int i = 0; i < n; i++) x[i] = 0; }"),
-        ("", "void f(int n, double *x) {\n#pragma omp parallel for\nfor (int i = 0; i < n; i++) x[i] = 0; }"),
-        ("", "void f(int n, double *x) {\n#pragma GCC ivdep\nfor (int i = 0; i < n; i++) x[i] = 0; }"),
+        (
+            "",
+            "void f(int n, double *x) { double s = 0;\n#pragma omp parallel for\nfor (int i = 0; i < n; i++)\n#pragma omp atomic\ns += x[i];\nx[0] = s; }",
+        ),
+        (
+            "",
+            "void f(int n, double *x) {\n#pragma omp parallel\n#pragma omp single\nfor (int i = 0; i < n; i++) x[i] = 0; }",
+        ),
+        (
+            "",
+            "void f(int n, double *x) {\n#pragma omp parallel for ordered\nfor (int i = 0; i < n; i++) x[i] = 0; }",
+        ),
+        (
+            "",
+            "double f(int n, double *x) { double t = 1;\n#pragma omp parallel for private(t)\nfor (int i = 0; i < n; i++) { t = x[i]; x[i] = t * t; }\nreturn t; }",
+        ),
+        (
+            "",
+            "void f(int n, double *x) { double t = 1;\n#pragma omp parallel for firstprivate(t)\nfor (int i = 0; i < n; i++) { t += x[i]; x[i] = t; } }",
+        ),
+        (
+            "",
+            "void f(int n, double *x) {\n#pragma acc parallel loop\nfor (int i = 0; i < n; i++) x[i] = 0; }",
+        ),
         (
             "#define LOOP(i, n) for (int i = 0; i < n; i++)",
             "void f(int n, double *x) { LOOP(i, n) x[i] = 0; }",
