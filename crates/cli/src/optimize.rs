@@ -79,7 +79,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// A closed pipe is the reader's business, not an error.
 pub(crate) fn print_or_quit(text: &str) -> anyhow::Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
+    match std::io::stdout().write_all(&oxeye::encoded(text)) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         Err(e) => bail!("cannot write to standard output: {e}"),
         Ok(()) => Ok(()),

@@ -40,6 +40,7 @@ mod capture;
 mod context;
 mod expand;
 mod footprint;
+mod guard;
 mod loops;
 mod memory;
 mod options;
@@ -55,6 +56,7 @@ mod vector;
 
 pub use arguments::{Argument, ArgumentOf, arguments};
 pub use capture::{Site, instrument, replay_unit, splice, tuned_file};
+pub use guard::guarded;
 pub use options::RenderOptions;
 pub use prelude::prelude;
 pub use render::{commented, render_nest};

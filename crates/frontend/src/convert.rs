@@ -157,6 +157,7 @@ impl<'a> Converter<'a> {
         for declarator in declarators {
             if let Some((Some(name), ty)) = self.declarator(declarator, specifiers.ty.clone()) {
                 let ty = spelled(ty, &name);
+                self.file.named.push((name.clone(), range(node)));
                 self.bind(&name, Meaning::Type(ty));
             }
         }
@@ -210,6 +211,7 @@ impl<'a> Converter<'a> {
             }
             if let Some(name) = node.child_by_field_name("name") {
                 let name = self.node_text(name);
+                self.file.named.push((name.to_owned(), range(body)));
                 self.bind(name, next.map_or(Meaning::Other, Meaning::Constant));
             }
             next = next.and_then(|n| n.checked_add(1));
@@ -341,9 +343,6 @@ impl<'a> Converter<'a> {
         self.scopes[0].insert(name.clone(), Meaning::Other);
         let problem = if node.has_error() {
             first_error(node).map(|e| ("this could not be read as C".to_owned(), range(e)))
-        } else if children(node).iter().any(|n| n.kind() == "declaration") || is_old_style(at) {
-            let message = format!("`{name}` declares its parameters in the old (K&R) style");
-            Some((message, range(at)))
         } else {
             None
         };
@@ -360,7 +359,11 @@ impl<'a> Converter<'a> {
         });
         self.scopes.push(HashMap::new());
         if problem.is_none() {
-            self.params(at, function);
+            if is_old_style(at) {
+                self.old_params(node, at, function);
+            } else {
+                self.params(at, function);
+            }
             if let Some(body) = node.child_by_field_name("body") {
                 // Parameters and the outermost block share a scope.
                 let statements = self.block_items(body);
@@ -370,6 +373,25 @@ impl<'a> Converter<'a> {
         }
         self.scopes.pop();
         self.function = None;
+    }
+
+    /// Parameters in the old style: `f(n, x) int n; double *x;`. Those without a declaration are `int`.
+    fn old_params(&mut self, definition: Node<'_>, declarator: Node<'_>, function: usize) {
+        let mut declared: HashMap<String, (Type, Range)> = HashMap::new();
+        for node in children(definition).into_iter().filter(|n| n.kind() == "declaration") {
+            let specifiers = self.specifiers(node);
+            for (name, ty, _, range) in self.declarators(node, &specifiers.ty) {
+                declared.insert(name, (ty, range));
+            }
+        }
+        let Some(list) = declarator.child_by_field_name("parameters") else { return };
+        for (position, node) in named_children(list).into_iter().enumerate() {
+            let name = self.node_text(node);
+            let int = || (Type::scalar(oxeye_ir::ScalarType::I32), range(node));
+            let (ty, range) = declared.remove(name).unwrap_or_else(int);
+            let var = self.add_var(name, ty, VarKind::Param(position), range);
+            self.file.functions[function].params.push(var);
+        }
     }
 
     fn params(&mut self, declarator: Node<'_>, function: usize) {
@@ -466,7 +488,12 @@ impl<'a> Converter<'a> {
             }
             "do_statement" => {
                 let body = self.boxed_stmt(body, node);
-                StmtKind::DoWhile { body, condition: self.condition(node) }
+                let condition = self.condition(node);
+                // As macros have it.
+                if constant(&condition) == Some(0) && !leaves_early(&body) {
+                    return Some(StmtKind::Block(vec![*body]));
+                }
+                StmtKind::DoWhile { body, condition }
             }
             "break_statement" => StmtKind::Break,
             "continue_statement" => StmtKind::Continue,
@@ -597,6 +624,15 @@ impl<'a> Converter<'a> {
         let step = node.child_by_field_name("update").map(|n| self.expr(n));
         let body = *self.boxed_stmt(node.child_by_field_name("body"), node);
         StmtKind::For(Box::new(For { init, condition, step, body }))
+    }
+}
+
+/// Whether a `break` or `continue` in a statement means a loop around it.
+fn leaves_early(s: &Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => false,
+        _ => s.children().into_iter().any(leaves_early),
     }
 }
 

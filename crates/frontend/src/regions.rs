@@ -49,6 +49,7 @@ pub(crate) struct Regions<'a> {
     team: Option<Team<'a>>,
     /// Nests whose iterations are shared by a team that is there already.
     in_teams: BTreeSet<NestId>,
+    ranges: BTreeMap<NestId, Range>,
 }
 
 /// What is known of the nests of a function besides its program.
@@ -56,6 +57,8 @@ pub(crate) struct Regions<'a> {
 pub(crate) struct Found {
     pub(crate) inlined: Inlined,
     pub(crate) in_teams: BTreeSet<NestId>,
+    /// Where each nest stands in the preprocessed text.
+    pub(crate) ranges: BTreeMap<NestId, Range>,
     pub(crate) refused: Vec<Refused>,
 }
 
@@ -74,6 +77,7 @@ impl<'a> Regions<'a> {
             inlined: Inlined::new(),
             team: None,
             in_teams: BTreeSet::new(),
+            ranges: BTreeMap::new(),
         };
         regions.find_scops();
         let mut pieces = Vec::new();
@@ -87,8 +91,8 @@ impl<'a> Regions<'a> {
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
-        let Regions { state, inlined, in_teams, refused, .. } = regions;
-        (state.program, Found { inlined, in_teams, refused })
+        let Regions { state, inlined, in_teams, ranges, refused, .. } = regions;
+        (state.program, Found { inlined, in_teams, ranges, refused })
     }
 
     fn find_scops(&mut self) {
@@ -247,8 +251,12 @@ impl<'a> Regions<'a> {
 
     /// Notes why a loop stays as it is, unless that was said of a loop around it.
     fn refuse(&mut self, range: Range, severity: Severity, refusal: Box<Refusal>) {
-        let is_known =
-            self.refused.iter().any(|(_, _, r)| r.range == refusal.range && r.message == refusal.message);
+        // What is said of a macro holds wherever it is used.
+        let is_of_macro = refusal.message.starts_with("the macro ");
+        let is_known = self
+            .refused
+            .iter()
+            .any(|(_, _, r)| (is_of_macro || r.range == refusal.range) && r.message == refusal.message);
         if !is_known {
             self.refused.push((range, severity, refusal));
         }
@@ -365,11 +373,15 @@ impl<'a> Regions<'a> {
     fn nest(&mut self, s: &Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if !self.places.has_loop(s.range) {
-            return Err(Refusal::new(
-                head,
-                "this `for` is not written out in the file: a macro made it or stands across its end",
-            )
-            .help("write the loop itself without macros; macros inside it are fine"));
+            return Err(match self.places.maker(s.range) {
+                Some(name) => Refusal::new(head, format!("the macro `{name}` makes more than this loop"))
+                    .help("a macro that makes one loop and nothing else is read"),
+                None => Refusal::new(
+                    head,
+                    "this `for` is not written out in the file: a macro or an `#if` stands across its end",
+                )
+                .help("write the loop itself without macros; macros inside it are fine"),
+            });
         }
         let Some(span) = self.places.of_loop(s.range, self.cx.above(s)) else {
             return Err(Refusal::new(head, "the pragmas above the loop are not written out in the file"));
@@ -427,6 +439,7 @@ impl<'a> Regions<'a> {
         self.state = state;
         self.state.program.nests.insert(id, nest);
         self.known.insert(id, facts.clone());
+        self.ranges.insert(id, s.range);
         if team.is_some() {
             self.in_teams.insert(id);
         }

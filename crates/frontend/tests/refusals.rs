@@ -280,8 +280,8 @@ fn files_that_cannot_be_read() {
         error.to_string().replace(&*folder.path().to_string_lossy(), "")
     };
     assert_eq!(message(&options), "cannot read /t.c");
-    std::fs::write(&path, b"int a;\n// \xff\n").expect("a file");
-    assert_eq!(message(&options), "/t.c is not UTF-8 text (line 2); convert it first");
+    std::fs::write(&path, "int a;\n// \u{10feff}\n").expect("a file");
+    assert_eq!(message(&options), "/t.c has characters of the private plane 16, which cannot be kept; remove them first");
     std::fs::write(&path, "#include \"nothing.h\"\n").expect("a file");
     assert!(message(&options).contains("nothing.h"));
     std::fs::write(&path, "#error for (;;) is wrong\n").expect("a file");

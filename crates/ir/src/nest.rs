@@ -269,7 +269,15 @@ impl Nest {
     /// A nest with no place in a file, after which nothing local to the function is read.
     pub fn new(id: NestId, function: impl Into<String>, roots: Vec<Node>) -> Self {
         let function = function.into();
-        Self { id, function, span: None, roots, live_out: Vec::new(), swaps: Vec::new(), mentions: Vec::new() }
+        Self {
+            id,
+            function,
+            span: None,
+            roots,
+            live_out: Vec::new(),
+            swaps: Vec::new(),
+            mentions: Vec::new(),
+        }
     }
 
     /// Calls `f` on every node, parents first, in execution order, with the enclosing loops outermost first.
