@@ -623,7 +623,54 @@ impl<'a> Converter<'a> {
         let condition = node.child_by_field_name("condition").map(|n| self.expr(n));
         let step = node.child_by_field_name("update").map(|n| self.expr(n));
         let body = *self.boxed_stmt(node.child_by_field_name("body"), node);
-        StmtKind::For(Box::new(For { init, condition, step, body }))
+        let mut parts = For { init, condition, step, body };
+        self.count_down(&mut parts);
+        StmtKind::For(Box::new(parts))
+    }
+}
+
+impl Converter<'_> {
+    /// `for (i = n; i-- > 0;)` as `for (i = n - 1; i >= 0; i--)`, which leaves the same value as well.
+    fn count_down(&self, f: &mut For) {
+        let (None, Some(condition)) = (&f.step, &f.condition) else { return };
+        let stepped = match &condition.kind {
+            ExprKind::Binary(oxeye_ir::BinaryOp::Gt, l, r) if constant(r) == Some(0) => l,
+            _ => return,
+        };
+        let ExprKind::Step { target, by: -1 } = &stepped.kind else { return };
+        // Only behind the variable: `i-- > 0` looks at it before it steps.
+        let is_behind = stepped.range.start == target.range.start;
+        let Some(var) = target.as_var().filter(|_| is_behind) else { return };
+        let is_signed = self.file.var(var).ty.as_scalar().is_some_and(|s| {
+            matches!(s.ty, oxeye_ir::ScalarType::I32 | oxeye_ir::ScalarType::I64) && !s.is_volatile
+        });
+        let first = match f.init.as_mut().map(|s| &mut s.kind) {
+            Some(StmtKind::Declare(declared)) => match declared.as_mut_slice() {
+                [Declared { var: v, init: Some(first) }] if *v == var => first,
+                _ => return,
+            },
+            Some(StmtKind::Expr(Expr { kind: ExprKind::Assign(None, set, first), .. }))
+                if set.as_var() == Some(var) =>
+            {
+                &mut **first
+            }
+            _ => return,
+        };
+        if !is_signed || first.mentions(var) {
+            return;
+        }
+        let range = condition.range;
+        let at = |kind| Expr { kind, range };
+        let int = |n| Box::new(at(ExprKind::Int(n, oxeye_ir::ScalarType::I32)));
+        let before = first.clone();
+        *first = Expr {
+            range: before.range,
+            kind: ExprKind::Binary(oxeye_ir::BinaryOp::Sub, Box::new(before), int(1)),
+        };
+        let counter = Box::new((**target).clone());
+        let step = at(ExprKind::Step { target: counter.clone(), by: -1 });
+        f.condition = Some(at(ExprKind::Binary(oxeye_ir::BinaryOp::Ge, counter, int(0))));
+        f.step = Some(step);
     }
 }
 

@@ -81,6 +81,12 @@ impl Directives {
         self.0.get(first..end).unwrap_or_default()
     }
 
+    /// Whether every thread has a file-scope variable of this name of its own.
+    pub(crate) fn is_threadprivate(&self, name: &str) -> bool {
+        let lists = self.0.iter().filter_map(|p| p.text.strip_prefix("omp threadprivate"));
+        lists.flat_map(tokens).any(|t| t.is(name))
+    }
+
     /// Whether any of them is of OpenMP.
     pub(crate) fn has_openmp(&self) -> bool {
         self.0.iter().any(|p| p.text.split_whitespace().next() == Some("omp"))

@@ -391,6 +391,13 @@ impl<'a> Regions<'a> {
         if let (Some(team), true) = (team, self.cx.is_threaded) {
             self.cx.check_team(s, team)?;
         }
+        let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
+        if self.cx.is_threaded && !makes_team && self.cx.shares_outer_team(s) {
+            return Err(Refusal::new(
+                head,
+                "a team of threads that is there already shares the loops inside",
+            ));
+        }
         let (_, at_end) = split_swaps(self.cx.file, &f.body);
         if let Some(swap) = swaps_in(self.cx.file, s).iter().find(|swap| !at_end.contains(swap)) {
             return Err(changing_places(self.cx.file, swap));
@@ -435,6 +442,15 @@ impl<'a> Regions<'a> {
             return Err(Refusal::new(s.range, format!("the loop has no exact description ({what})")));
         }
         self.check_symbols(&state, &nest, &scan, s.range)?;
+        let is_of_thread = |v: &&VarId| self.cx.directives.is_threadprivate(&self.cx.file.var(**v).name);
+        let own = nest.arrays().iter().filter_map(|id| state.vars.get(id)).find(is_of_thread).copied();
+        let symbols = state.symbols.iter().filter(|(_, id)| nest.vars().contains(&(**id).into()));
+        let own = own.or_else(|| symbols.map(|(v, _)| v).filter(is_of_thread).min().copied());
+        if let (Some(var), true) = (own, self.cx.is_threaded) {
+            let message =
+                format!("each thread has a `{}` of its own (`threadprivate`)", self.cx.file.var(var).name);
+            return Err(Refusal::new(head, message).help("copy it into a local variable before the loop"));
+        }
         nest.live_out = self.live_out(&state, &nest, s.range);
         self.state = state;
         self.state.program.nests.insert(id, nest);

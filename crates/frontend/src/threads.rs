@@ -88,6 +88,15 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
+    /// Whether loops inside a statement are shared by a team of threads that is made outside of it.
+    pub(crate) fn shares_outer_team(&self, s: &Stmt) -> bool {
+        s.children().into_iter().any(|inner| {
+            let is_parallel = self.constructs(inner).any(|c| c.is_parallel);
+            let is_shared = self.constructs(inner).any(|c| c.is_shared);
+            !is_parallel && (is_shared || self.shares_outer_team(inner))
+        })
+    }
+
     /// Refuses a loop whose iterations a team shares if it leaves something in variables of which each thread has its own.
     pub(crate) fn check_team(&self, s: &Stmt, team: Team<'_>) -> Lowered<()> {
         let scan = Scan::of(self.file, s);

@@ -684,6 +684,32 @@ void region(int n, double *x, double *y)
         let nests: usize = unit.functions.iter().map(|f| f.program.nests.len()).sum();
         assert_eq!((found, nests), (n_in_team, n_nests), "{}", show(&unit));
     }
+    let orphan = "double x[9];
+double w[9];
+#pragma omp threadprivate(w)
+static void step(void)
+{
+#pragma omp for
+    for (int i = 0; i < 9; i++)
+        x[i] += 1;
+}
+void steps(void)
+{
+    for (int t = 0; t < 3; t++) {
+#pragma omp for
+        for (int i = 0; i < 9; i++)
+            x[i] *= 2;
+    }
+    for (int t = 0; t < 3; t++)
+        step();
+    for (int i = 0; i < 9; i++)
+        w[i] = 0;
+}
+";
+    let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
+    let unit = read_with(orphan, &options);
+    let found: Vec<_> = unit.functions.iter().map(|f| (f.program.nests.len(), f.in_teams.len())).collect();
+    assert_eq!(found, [(1, 1), (1, 1)], "{}", show(&unit));
     let words: Vec<_> =
         read_with(source, &ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() })
             .diagnostics
@@ -698,4 +724,42 @@ void region(int n, double *x, double *y)
             "`#pragma omp single` stands before the loop",
         ]
     );
+}
+
+#[test]
+fn variables_that_go_along_with_the_counter() {
+    assert_snapshot!(shown(
+        "void devito(int m, int M, int n, float (*u)[n])
+{
+    for (int time = m, t0 = (time) % (3), t1 = (time + 1) % (3); time <= M;
+         time += 1, t0 = (time) % (3), t1 = (time + 1) % (3))
+        for (int x = 1; x < n - 1; x++)
+            u[t1][x] = u[t0][x - 1] + u[t0][x + 1];
+}
+void rotating(int steps, int n, double u[2][n])
+{
+    int t, t0, t1;
+    for (t = 0, t0 = 0, t1 = 1; t < steps; t++, t0 = t % 2, t1 = (t + 1) % 2)
+        for (int x = 0; x < n; x++)
+            u[t1][x] = u[t0][x] * 0.5;
+}
+void beside(int n, double *x, const double *y)
+{
+    int i, k, l;
+    for (i = 2, k = n, l = 0; i < n; i += 2, k -= 2, l += 4)
+        x[i] = y[k] + y[l];
+    for (i = n; i-- > 0;)
+        x[i] += 1;
+}
+int stays(int n, double *x, const double *y)
+{
+    int i, k, t0;
+    for (i = 0, k = 0; i < n; i++, k += 2)
+        x[i] = y[k];
+    for (i = 0, t0 = 1; i < n; i++, t0 = i % 2)
+        x[i] = y[t0];
+    return k;
+}
+"
+    ));
 }

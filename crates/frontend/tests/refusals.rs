@@ -281,7 +281,10 @@ fn files_that_cannot_be_read() {
     };
     assert_eq!(message(&options), "cannot read /t.c");
     std::fs::write(&path, "int a;\n// \u{10feff}\n").expect("a file");
-    assert_eq!(message(&options), "/t.c has characters of the private plane 16, which cannot be kept; remove them first");
+    assert_eq!(
+        message(&options),
+        "/t.c has characters of the private plane 16, which cannot be kept; remove them first"
+    );
     std::fs::write(&path, "#include \"nothing.h\"\n").expect("a file");
     assert!(message(&options).contains("nothing.h"));
     std::fs::write(&path, "#error for (;;) is wrong\n").expect("a file");

@@ -9,7 +9,9 @@ use oxeye_frontend::{ReadOptions, Unit, encoded, read_c};
 fn places(unit: &Unit) -> Vec<(&str, &str)> {
     let spans = unit.functions.iter().flat_map(|f| f.program.nests.values()).filter_map(|n| n.span);
     let text = |s: oxeye_frontend::Span| unit.source[s.start..s.end].trim();
-    spans.map(|s| (text(s).lines().next().unwrap_or(""), text(s).lines().last().unwrap_or("").trim())).collect()
+    spans
+        .map(|s| (text(s).lines().next().unwrap_or(""), text(s).lines().last().unwrap_or("").trim()))
+        .collect()
 }
 
 fn messages(unit: &Unit) -> Vec<&str> {

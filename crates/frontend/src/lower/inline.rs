@@ -141,6 +141,9 @@ impl Lowerer<'_> {
         if let Err(refusal) = self.cx.check_pragmas(function, &function.body) {
             return Err(refuse(&format!("in which {}", refusal.message)));
         }
+        if self.cx.is_threaded && self.cx.shares_outer_team(&function.body) {
+            return Err(refuse("whose loops a team of threads shares"));
+        }
         let mut n_stmts = 0;
         function.body.walk(&mut |_| n_stmts += 1);
         self.n_inlined += n_stmts;

@@ -1,6 +1,7 @@
 //! From `for` statements to nests.
 
 mod access;
+mod companions;
 mod index;
 mod inline;
 mod loops;
