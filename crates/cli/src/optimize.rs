@@ -93,7 +93,7 @@ impl Args {
 
 /// Writes to standard output. A closed pipe is not an error.
 pub(crate) fn print_or_quit(text: &str) -> anyhow::Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
+    match std::io::stdout().write_all(&oxeye::encoded(text)) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         Err(e) => bail!("cannot write to standard output: {e}"),
         Ok(()) => Ok(()),

@@ -50,7 +50,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if output.is_dir() {
         bail!("{} is a directory; name a file with -o", output.display());
     }
-    oxeye::write_atomically(&output, text.as_bytes())?;
+    oxeye::write_atomically(&output, &oxeye::encoded(&text))?;
     print_or_quit(&format!("{} nests rewritten into {}\n", recipes.nests.len(), output.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -58,6 +58,12 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)]) -> String {
     if !definitions.is_empty() {
         all.push((Span { start: at, end: at, line: 1 }, definitions + "\n"));
     }
+    // Lines end as the user's lines do.
+    if source.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) {
+        for (_, text) in &mut all {
+            *text = text.replace("\r\n", "\n").replace('\n', "\r\n");
+        }
+    }
     splice(source, &all)
 }
 
@@ -69,28 +75,6 @@ fn line_of(source: &str, at: usize) -> usize {
 /// Whether the statement at `at` starts its line.
 fn starts_line(source: &str, at: usize) -> bool {
     source.get(..at).is_some_and(|s| s.rsplit('\n').next().is_none_or(|l| l.trim().is_empty()))
-}
-
-/// The start of the pragmas directly above a statement that belong to it, or of the statement.
-fn with_pragmas(source: &str, start: usize) -> usize {
-    let mut at = start;
-    while starts_line(source, at) {
-        let Some(before) = source.get(..at).map(|s| s.trim_end_matches([' ', '\t'])) else { return at };
-        let Some(before) = before.strip_suffix('\n') else { return at };
-        let line_start = before.rfind('\n').map_or(0, |p| p + 1);
-        let words: Vec<&str> = before[line_start..].split_whitespace().collect();
-        let belongs = matches!(
-            words.as_slice(),
-            ["#pragma", "omp" | "unroll" | "ivdep" | "simd" | "vector" | "nounroll", ..]
-                | ["#pragma", "GCC", "ivdep" | "unroll", ..]
-                | ["#pragma", "clang", "loop", ..]
-        );
-        if !belongs {
-            return at;
-        }
-        at = line_start;
-    }
-    at
 }
 
 /// Handing over the address of something not yet written is no mistake here.
@@ -131,7 +115,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             }
             sizes.push(bytes);
         }
-        let start = with_pragmas(source, span.start);
+        let start = span.start;
         let line = line_of(source, start);
         if starts_line(source, start) {
             pieces.push((start, start, format!("{calls}\n#line {line}\n")));
@@ -163,6 +147,34 @@ fn is_restrict(source: &str, function: Span, name: &str) -> bool {
             found |= words.iter().any(|w| matches!(*w, "restrict" | "__restrict" | "__restrict__"));
         }
     }
+    found
+}
+
+/// Variables that the data clauses of OpenMP's directives in a text name.
+fn clause_names(text: &str) -> Vec<String> {
+    const CLAUSES: [&str; 8] =
+        ["private", "firstprivate", "lastprivate", "shared", "reduction", "linear", "aligned", "nontemporal"];
+    let mut found = Vec::new();
+    let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    for line in text.lines().filter(|l| l.contains("pragma") || l.contains("_Pragma")) {
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once('(') {
+            rest = after;
+            let word = before.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+            if !CLAUSES.contains(&word) {
+                continue;
+            }
+            let inside = after.split(')').next().unwrap_or("");
+            let names = match (word, inside.split_once(':')) {
+                ("reduction", Some((_, names))) | (_, Some((names, _))) => names,
+                (_, None) => inside,
+            };
+            let names = names.split(',').map(|n| n.split('[').next().unwrap_or("").trim());
+            found.extend(names.filter(|n| is_identifier(n)).map(str::to_owned));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
     found
 }
 
@@ -304,6 +316,15 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let mut declared = String::new();
     for (name, ty) in iterators {
         let _ = writeln!(declared, "{ty} {name} = 0; (void){name};");
+    }
+    // What only directives name.
+    let mut named: Vec<String> = clause_names(body);
+    named.retain(|name| {
+        let is_new = !declared.contains(&format!(" {name} = 0;"));
+        is_new && !taken.contains(name.as_str())
+    });
+    for name in named {
+        let _ = writeln!(declared, "int {name} = 0; (void){name};");
     }
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     let line = site.nest.span.map_or(1, |s| s.line);

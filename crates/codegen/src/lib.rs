@@ -21,7 +21,7 @@
 //!     value: Expr::Float { text: "2.0".into(), ty: ScalarType::F64 }, line: None,
 //! };
 //! let nest = Nest {
-//!     id: NestId(0), function: "scale".into(), span: None, live_out: vec![], swaps: vec![],
+//!     id: NestId(0), function: "scale".into(), span: None, live_out: vec![], swaps: vec![], mentions: vec![],
 //!     roots: vec![Node::Loop(Loop {
 //!         id: i, name: "i".into(), ty: ScalarType::I32, lower: 0.into(), upper: n.into(), step: 1,
 //!         execution: Execution::Vector { lanes: None, reductions: vec![] }, body: vec![Node::Stmt(body)],
@@ -40,6 +40,7 @@ mod capture;
 mod context;
 mod expand;
 mod footprint;
+mod guard;
 mod loops;
 mod memory;
 mod options;
@@ -57,6 +58,7 @@ mod views;
 
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
 pub use capture::{Site, instrument, replay_unit, splice, tuned_file};
+pub use guard::guarded;
 pub use options::RenderOptions;
 pub use prelude::prelude;
 pub use render::{commented, render_nest};

@@ -6,13 +6,15 @@ use crate::rows::{Asked, row_extent};
 use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest, Program, Step, SymId, Var, View};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The symbols that a nest uses, in bounds, values and the extents of its arrays, each by ascending id.
+/// The symbols that a nest uses, in bounds, values, the extents of its arrays and the clauses of its directives, each by
+/// ascending id.
 pub(crate) fn symbols_of(program: &Program, nests: &[&Nest]) -> BTreeSet<SymId> {
     let symbol = |v: Var| match v {
         Var::Sym(s) => Some(s),
         Var::Loop(_) => None,
     };
     let mut found: BTreeSet<SymId> = nests.iter().flat_map(|n| n.vars()).filter_map(symbol).collect();
+    found.extend(nests.iter().flat_map(|n| &n.mentions));
     let arrays = nests.iter().flat_map(|n| n.arrays()).filter_map(|id| program.arrays.get(&id));
     let entries = nests.iter().filter_map(|n| program.entries.get(&n.id));
     let extents = arrays.flat_map(|a| a.shape.iter().flatten());

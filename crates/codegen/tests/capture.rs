@@ -302,7 +302,7 @@ fn pragmas_stay_with_their_loop() {
          for L0 k: i32 in 0 .. n {\n S0: x[k] = (f64) k\n }\n }\n}\n",
     )
     .expect("parses");
-    let start = source.find("for (").expect("a loop");
+    let start = source.find("#pragma").expect("a pragma");
     program.nests[0].span =
         Some(Span { start, end: start + source[start..].find(";\n}").expect("end") + 1, line: 4 });
     let site = Site {

@@ -350,6 +350,8 @@ pub(crate) struct File {
     pub(crate) structures: Vec<Structure>,
     /// File-scope initialisers.
     pub(crate) global_inits: Vec<(VarId, Expr)>,
+    /// Names of types, structures and constants, and what declares them.
+    pub(crate) named: Vec<(String, Range)>,
     /// Pieces outside of functions that could not be read.
     pub(crate) problems: Vec<(String, Range)>,
 }

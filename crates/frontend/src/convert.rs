@@ -174,6 +174,7 @@ impl<'a> Converter<'a> {
                 if let Type::Struct(id) = ty {
                     self.file.structures[id].spelling.get_or_insert_with(|| name.clone());
                 }
+                self.file.named.push((name.clone(), range(node)));
                 self.bind(&name, Meaning::Type(ty));
             }
         }
@@ -302,6 +303,7 @@ impl<'a> Converter<'a> {
             }
             if let Some(name) = node.child_by_field_name("name") {
                 let name = self.node_text(name);
+                self.file.named.push((name.to_owned(), range(body)));
                 self.bind(name, next.map_or(Meaning::Other, Meaning::Constant));
             }
             is_negative |= next.is_none_or(|n| n < 0);
@@ -435,9 +437,6 @@ impl<'a> Converter<'a> {
         self.scopes[0].insert(name.clone(), Meaning::Other);
         let problem = if node.has_error() {
             first_error(node).map(|e| ("this could not be read as C".to_owned(), range(e)))
-        } else if children(node).iter().any(|n| n.kind() == "declaration") || is_old_style(at) {
-            let message = format!("`{name}` declares its parameters in the old (K&R) style");
-            Some((message, range(at)))
         } else {
             None
         };
@@ -454,7 +453,11 @@ impl<'a> Converter<'a> {
         });
         self.scopes.push(HashMap::new());
         if problem.is_none() {
-            self.params(at, function);
+            if is_old_style(at) {
+                self.old_params(node, at, function);
+            } else {
+                self.params(at, function);
+            }
             if let Some(body) = node.child_by_field_name("body") {
                 // Parameters and the outermost block share a scope.
                 let statements = self.block_items(body);
@@ -464,6 +467,25 @@ impl<'a> Converter<'a> {
         }
         self.scopes.pop();
         self.function = None;
+    }
+
+    /// Parameters in the old style: `f(n, x) int n; double *x;`. Those without a declaration are `int`.
+    fn old_params(&mut self, definition: Node<'_>, declarator: Node<'_>, function: usize) {
+        let mut declared: HashMap<String, (Type, Range)> = HashMap::new();
+        for node in children(definition).into_iter().filter(|n| n.kind() == "declaration") {
+            let specifiers = self.specifiers(node);
+            for (name, ty, _, range) in self.declarators(node, &specifiers.ty) {
+                declared.insert(name, (ty, range));
+            }
+        }
+        let Some(list) = declarator.child_by_field_name("parameters") else { return };
+        for (position, node) in named_children(list).into_iter().enumerate() {
+            let name = self.node_text(node);
+            let int = || (Type::scalar(oxeye_ir::ScalarType::I32), range(node));
+            let (ty, range) = declared.remove(name).unwrap_or_else(int);
+            let var = self.add_var(name, ty, VarKind::Param(position), range);
+            self.file.functions[function].params.push(var);
+        }
     }
 
     fn params(&mut self, declarator: Node<'_>, function: usize) {
@@ -560,7 +582,12 @@ impl<'a> Converter<'a> {
             }
             "do_statement" => {
                 let body = self.boxed_stmt(body, node);
-                StmtKind::DoWhile { body, condition: self.condition(node) }
+                let condition = self.condition(node);
+                // As macros have it.
+                if constant(&condition) == Some(0) && !leaves_early(&body) {
+                    return Some(StmtKind::Block(vec![*body]));
+                }
+                StmtKind::DoWhile { body, condition }
             }
             "break_statement" => StmtKind::Break,
             "continue_statement" => StmtKind::Continue,
@@ -690,7 +717,63 @@ impl<'a> Converter<'a> {
         let condition = node.child_by_field_name("condition").map(|n| self.expr(n));
         let step = node.child_by_field_name("update").map(|n| self.expr(n));
         let body = *self.boxed_stmt(node.child_by_field_name("body"), node);
-        StmtKind::For(Box::new(For { init, condition, step, body }))
+        let mut parts = For { init, condition, step, body };
+        self.count_down(&mut parts);
+        StmtKind::For(Box::new(parts))
+    }
+}
+
+impl Converter<'_> {
+    /// `for (i = n; i-- > 0;)` as `for (i = n - 1; i >= 0; i--)`, which leaves the same value as well.
+    fn count_down(&self, f: &mut For) {
+        let (None, Some(condition)) = (&f.step, &f.condition) else { return };
+        let stepped = match &condition.kind {
+            ExprKind::Binary(oxeye_ir::BinaryOp::Gt, l, r) if constant(r) == Some(0) => l,
+            _ => return,
+        };
+        let ExprKind::Step { target, by: -1 } = &stepped.kind else { return };
+        // Only behind the variable: `i-- > 0` looks at it before it steps.
+        let is_behind = stepped.range.start == target.range.start;
+        let Some(var) = target.as_var().filter(|_| is_behind) else { return };
+        let is_signed = self.file.var(var).ty.as_scalar().is_some_and(|s| {
+            matches!(s.ty, oxeye_ir::ScalarType::I32 | oxeye_ir::ScalarType::I64) && !s.is_volatile
+        });
+        let first = match f.init.as_mut().map(|s| &mut s.kind) {
+            Some(StmtKind::Declare(declared)) => match declared.as_mut_slice() {
+                [Declared { var: v, init: Some(first) }] if *v == var => first,
+                _ => return,
+            },
+            Some(StmtKind::Expr(Expr { kind: ExprKind::Assign(None, set, first), .. }))
+                if set.as_var() == Some(var) =>
+            {
+                &mut **first
+            }
+            _ => return,
+        };
+        if !is_signed || first.mentions(var) {
+            return;
+        }
+        let range = condition.range;
+        let at = |kind| Expr { kind, range };
+        let int = |n| Box::new(at(ExprKind::Int(n, oxeye_ir::ScalarType::I32)));
+        let before = first.clone();
+        *first = Expr {
+            range: before.range,
+            kind: ExprKind::Binary(oxeye_ir::BinaryOp::Sub, Box::new(before), int(1)),
+        };
+        let counter = Box::new((**target).clone());
+        let step = at(ExprKind::Step { target: counter.clone(), by: -1 });
+        f.condition = Some(at(ExprKind::Binary(oxeye_ir::BinaryOp::Ge, counter, int(0))));
+        f.step = Some(step);
+    }
+}
+
+/// Whether a `break` or `continue` in a statement means a loop around it.
+fn leaves_early(s: &Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => false,
+        _ => s.children().into_iter().any(leaves_early),
     }
 }
 

@@ -49,7 +49,7 @@ struct Query {
 impl Query {
     /// Whether the variable is live before `s` if it is `after` it; notes the answer asked for on the way.
     fn before(&mut self, s: &Stmt, after: bool) -> bool {
-        if s.range == self.at && matches!(s.kind, StmtKind::For(_)) {
+        if s.range == self.at {
             self.is_found |= after;
         }
         match &s.kind {

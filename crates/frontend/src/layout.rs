@@ -1,6 +1,8 @@
 //! Where loops and function bodies stand in the user's own text, before preprocessing.
 
-use crate::lexer::{Token, TokenKind, tokens};
+use crate::directives::{self, Directive};
+use crate::lexer::{DirectiveLine, Token, TokenKind, tokens_and_directives};
+use std::collections::{HashMap, HashSet};
 
 /// Bytes of a statement or definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +21,72 @@ pub(crate) struct Block {
     pub(crate) inside: usize,
 }
 
+/// A `for` statement, or the use of a macro that makes one, and what stands before it that is no statement.
+#[derive(Clone, Debug)]
+pub(crate) struct LoopPlace {
+    pub(crate) whole: Extent,
+    /// The macro.
+    pub(crate) maker: Option<String>,
+    /// One past the semicolon behind the use of a macro.
+    pub(crate) semicolon: Option<usize>,
+    /// The bytes with the conditional directives that start or end within the statement; `None` if other code stands between.
+    pub(crate) balanced: Option<(usize, usize)>,
+    /// Where the statement before it, or what opens the one around it, ends.
+    after: usize,
+    /// Place and line of each `_Pragma(...)` and each use of a macro between there and the `for`.
+    words: Vec<(usize, u32)>,
+}
+
 /// The `for` statements and file-scope blocks of a text, in textual order.
 #[derive(Debug, Default)]
-pub(crate) struct Layout {
-    pub(crate) loops: Vec<Extent>,
+pub(crate) struct Layout<'a> {
+    pub(crate) loops: Vec<LoopPlace>,
+    pub(crate) directives: Vec<DirectiveLine<'a>>,
     pub(crate) blocks: Vec<Block>,
 }
 
 const MAX_DEPTH: usize = 200;
 
-impl Layout {
-    pub(crate) fn of(text: &str) -> Self {
-        let tokens = tokens(text);
+/// What the preprocessor makes of the file's directives.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// Which of the `#if`, `#elif` and `#else` were taken, by their position among all directives; `None` if not known.
+    pub(crate) taken: Option<HashSet<usize>>,
+    /// Macros with a `for` in them, and whether what they make ends with the header of a loop.
+    pub(crate) loop_macros: HashMap<String, bool>,
+}
+
+impl Survey {
+    /// The pieces of text that the preprocessor left out.
+    fn skipped(&self, directives: &[DirectiveLine<'_>], end: usize) -> Vec<std::ops::Range<usize>> {
+        let Some(taken) = &self.taken else { return Vec::new() };
+        let mut found = Vec::new();
+        let mut open: Vec<(usize, bool)> = Vec::new();
+        for (k, directive) in directives.iter().enumerate() {
+            let name = directive.name();
+            if matches!(name, "elif" | "else" | "endif" | "elifdef" | "elifndef")
+                && let Some((start, is_taken)) = open.pop()
+                && !is_taken
+            {
+                found.push(start..directive.start);
+            }
+            if matches!(name, "if" | "ifdef" | "ifndef" | "elif" | "else" | "elifdef" | "elifndef") {
+                open.push((directive.end(), taken.contains(&k)));
+            }
+        }
+        found.extend(open.into_iter().filter(|(_, is_taken)| !is_taken).map(|(start, _)| start..end));
+        found
+    }
+}
+
+impl<'a> Layout<'a> {
+    pub(crate) fn of(text: &'a str, survey: &Survey) -> Self {
+        let (mut tokens, directives) = tokens_and_directives(text);
+        let skipped = survey.skipped(&directives, text.len());
+        tokens.retain(|t| !skipped.iter().any(|range| range.contains(&t.start)));
         let brackets = Brackets::of(&tokens);
-        let mut layout = Layout::default();
+        let statements = Statements { tokens: &tokens, brackets: &brackets, survey };
+        let mut layout = Layout { directives, ..Layout::default() };
         let (mut parens, mut braces) = (0usize, 0usize);
         let mut definition: Option<usize> = None;
         for (position, token) in tokens.iter().enumerate() {
@@ -40,13 +94,19 @@ impl Layout {
                 definition = Some(position);
             }
             if token.kind == TokenKind::Word {
-                if token.text == "for"
+                if (token.text == "for" || statements.is_loop_macro(position))
                     && parens == 0
                     && braces > 0
-                    && let Some(end) = statement_end(&tokens, &brackets, position, 0)
+                    && let Some(end) = statements.end(position, 0)
                 {
+                    let next = tokens.get(end).filter(|t| t.is(";"));
+                    let semicolon = next.filter(|_| token.text != "for").map(Token::end);
                     let end = tokens[end - 1].end();
-                    layout.loops.push(Extent { start: token.start, end, line: token.line });
+                    let whole = Extent { start: token.start, end, line: token.line };
+                    let (after, words) = before_statement(&tokens, &brackets, position);
+                    let balanced = layout.balanced(&tokens, whole.start, semicolon.unwrap_or(whole.end), end);
+                    let maker = (token.text != "for").then(|| token.text.to_owned());
+                    layout.loops.push(LoopPlace { whole, maker, semicolon, balanced, after, words });
                 }
                 continue;
             }
@@ -80,6 +140,175 @@ impl Layout {
         }
         layout
     }
+
+    /// A statement with the conditional directives of which only the start or the end is inside it; `None` if other code
+    /// stands between.
+    fn balanced(
+        &self,
+        tokens: &[Token<'_>],
+        start: usize,
+        limit: usize,
+        end: usize,
+    ) -> Option<(usize, usize)> {
+        let (mut from, mut to) = (start, end);
+        let mut open: Vec<usize> = Vec::new();
+        // An `#else` at the outermost level has its `#if` before and its `#endif` perhaps behind.
+        let (mut depth, mut least) = (0i64, 0i64);
+        for directive in self.directives.iter().filter(|d| start <= d.start && d.start < end) {
+            match directive.name() {
+                "if" | "ifdef" | "ifndef" => depth += 1,
+                "endif" => {
+                    depth -= 1;
+                    least = least.min(depth);
+                }
+                "else" | "elif" => least = least.min(depth - 1),
+                _ => {}
+            }
+        }
+        let n_before = -least;
+        let n_after = depth - least;
+        for directive in self.directives.iter().filter(|d| d.start < start) {
+            match directive.name() {
+                "if" | "ifdef" | "ifndef" => open.push(directive.start),
+                "endif" => _ = open.pop(),
+                _ => {}
+            }
+        }
+        if n_before > 0 {
+            from = open.len().checked_sub(n_before as usize).and_then(|k| open.get(k)).copied()?;
+        }
+        if n_after > 0 {
+            let mut missing = n_after;
+            for directive in self.directives.iter().filter(|d| d.start >= end) {
+                match directive.name() {
+                    "if" | "ifdef" | "ifndef" => missing += 1,
+                    "endif" => missing -= 1,
+                    _ => {}
+                }
+                if missing == 0 {
+                    to = directive.end();
+                    break;
+                }
+            }
+            if missing > 0 {
+                return None;
+            }
+        }
+        let is_between =
+            |t: &Token<'_>| (from <= t.start && t.start < start) || (limit <= t.start && t.start < to);
+        (!tokens.iter().any(is_between)).then_some((from, to))
+    }
+
+    /// Where a loop starts with the pragmas above it, of which those in force stand on these lines of the file; `None` if
+    /// they cannot be told apart from what else stands there.
+    pub(crate) fn start_with_pragmas(&self, place: &LoopPlace, lines: &[u32]) -> Option<usize> {
+        let (first, _) = place.balanced?;
+        let between: Vec<&DirectiveLine<'_>> = self
+            .directives
+            .iter()
+            .filter(|d| place.after <= d.start && d.end() <= place.whole.start)
+            .collect();
+        let mut start = first;
+        let mut rest: &[&DirectiveLine<'_>] = &between;
+        while let Some((last, before)) = rest.split_last().filter(|(last, _)| last.start >= first) {
+            _ = last;
+            rest = before;
+        }
+        while let Some((last, before)) = rest.split_last() {
+            rest = match last.name() {
+                "pragma" => {
+                    match directives::parse(last.text.split_once("pragma").map_or("", |(_, text)| text)) {
+                        Directive::Alone => break,
+                        Directive::Other => before,
+                        _ => {
+                            start = last.start;
+                            before
+                        }
+                    }
+                }
+                // `#ifdef` around pragmas only belongs to them.
+                "endif" => {
+                    let Some(first) = start_of_pragma_group(rest) else { break };
+                    let group = rest[first].start..last.start;
+                    if place.words.iter().any(|(at, _)| group.contains(at)) {
+                        break;
+                    }
+                    start = group.start;
+                    &rest[..first]
+                }
+                _ => break,
+            };
+        }
+        let mut n_made = 0;
+        for line in lines {
+            match between.iter().find(|d| d.line == *line && d.name() == "pragma") {
+                Some(directive) if directive.start < start => return None,
+                Some(_) => {}
+                None => {
+                    let (at, _) = place.words.iter().find(|(_, l)| l == line)?;
+                    start = start.min(*at);
+                    n_made += 1;
+                }
+            }
+        }
+        // A macro that makes something else than a pragma is a statement before the loop.
+        let n_words = place.words.iter().filter(|(at, _)| *at >= start).count();
+        (n_words == n_made).then_some(start)
+    }
+}
+
+/// The position of the `#if` whose `#endif` comes last, if there is nothing but pragmas for loops in between.
+fn start_of_pragma_group(directives: &[&DirectiveLine<'_>]) -> Option<usize> {
+    let mut depth = 0usize;
+    for (k, directive) in directives.iter().enumerate().rev() {
+        match directive.name() {
+            "endif" => depth += 1,
+            "if" | "ifdef" | "ifndef" => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(k);
+                }
+            }
+            "else" | "elif" => {}
+            "pragma" => {
+                let text = directive.text.split_once("pragma").map_or("", |(_, text)| text);
+                if matches!(directives::parse(text), Directive::Alone | Directive::Other) {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Where the code before the statement at `position` ends, and the macros and `_Pragma`s in between.
+fn before_statement(
+    tokens: &[Token<'_>],
+    brackets: &Brackets,
+    position: usize,
+) -> (usize, Vec<(usize, u32)>) {
+    let mut words = Vec::new();
+    let mut first = position;
+    while let Some(token) = first.checked_sub(1).map(|k| &tokens[k]) {
+        let word = if token.is(")") {
+            let Some(open) = brackets.opening(first - 1) else { break };
+            let Some(word) = open.checked_sub(1) else { break };
+            if ["if", "while", "for", "switch"].contains(&tokens[word].text) {
+                break;
+            }
+            word
+        } else {
+            first - 1
+        };
+        if tokens[word].kind != TokenKind::Word || ["else", "do"].contains(&tokens[word].text) {
+            break;
+        }
+        words.push((tokens[word].start, tokens[word].line));
+        first = word;
+    }
+    words.reverse();
+    (first.checked_sub(1).map_or(0, |k| tokens[k].end()), words)
 }
 
 /// For each opening bracket the position of the one that closes it.
@@ -108,49 +337,86 @@ impl Brackets {
         Brackets(found)
     }
 
+    /// The position of the bracket that the one at `close` closes.
+    pub(crate) fn opening(&self, close: usize) -> Option<usize> {
+        self.0[..close.min(self.0.len())].iter().rposition(|end| *end == Some(close))
+    }
+
     /// The position of the bracket that closes the one at `open`.
     pub(crate) fn closing(&self, open: usize) -> Option<usize> {
         self.0.get(open).copied().flatten()
     }
 }
 
-/// One past the last token of the statement that starts at `at`.
-fn statement_end(tokens: &[Token<'_>], brackets: &Brackets, at: usize, depth: usize) -> Option<usize> {
-    if depth > MAX_DEPTH {
-        return None;
+/// Finds where statements end.
+struct Statements<'t, 'a> {
+    tokens: &'t [Token<'a>],
+    brackets: &'t Brackets,
+    survey: &'t Survey,
+}
+
+impl Statements<'_, '_> {
+    /// Whether a statement starts here with a macro that makes a loop.
+    fn is_loop_macro(&self, at: usize) -> bool {
+        let starts = at.checked_sub(1).is_none_or(|k| {
+            let before = &self.tokens[k];
+            [";", "{", "}", ")", ":", "else", "do"].iter().any(|end| before.is(end))
+        });
+        starts && self.tokens.get(at).is_some_and(|t| self.survey.loop_macros.contains_key(t.text))
     }
-    let token = tokens.get(at)?;
-    let statement = |at| statement_end(tokens, brackets, at, depth + 1);
-    let past_parens = |at: usize| {
-        tokens.get(at).filter(|t| t.is("("))?;
-        Some(brackets.closing(at)? + 1)
-    };
-    match token.text {
-        "{" if token.kind == TokenKind::Punct => Some(brackets.closing(at)? + 1),
-        "for" | "while" | "switch" => statement(past_parens(at + 1)?),
-        "if" => {
-            let end = statement(past_parens(at + 1)?)?;
-            if tokens.get(end).is_some_and(|t| t.is("else")) { statement(end + 1) } else { Some(end) }
+
+    /// One past the last token of the statement that starts at `at`; before the semicolon behind a macro that makes a whole
+    /// loop.
+    fn end(&self, at: usize, depth: usize) -> Option<usize> {
+        if depth > MAX_DEPTH {
+            return None;
         }
-        "do" => {
-            let end = statement(at + 1)?;
-            tokens.get(end).filter(|t| t.is("while"))?;
-            let end = past_parens(end + 1)?;
-            tokens.get(end).filter(|t| t.is(";"))?;
-            Some(end + 1)
-        }
-        _ => {
-            let mut at = at;
-            loop {
-                let token = tokens.get(at)?;
-                at = match (token.kind, token.text) {
-                    (TokenKind::Punct, ";") => return Some(at + 1),
-                    (TokenKind::Punct, "(" | "[" | "{") => brackets.closing(at)? + 1,
-                    (TokenKind::Punct, ")" | "]" | "}") => return None,
-                    _ => at + 1,
-                };
+        let token = self.tokens.get(at)?;
+        let statement = |at| self.end(at, depth + 1);
+        let past_parens = |at: usize| {
+            self.tokens.get(at).filter(|t| t.is("("))?;
+            Some(self.brackets.closing(at)? + 1)
+        };
+        match token.text {
+            "{" if token.kind == TokenKind::Punct => Some(self.brackets.closing(at)? + 1),
+            "for" | "while" | "switch" => statement(past_parens(at + 1)?),
+            "if" => {
+                let end = self.past_semicolon(statement(past_parens(at + 1)?)?);
+                let is_else = self.tokens.get(end).is_some_and(|t| t.is("else"));
+                if is_else { statement(end + 1) } else { Some(end) }
+            }
+            "do" => {
+                let end = self.past_semicolon(statement(at + 1)?);
+                self.tokens.get(end).filter(|t| t.is("while"))?;
+                let end = past_parens(end + 1)?;
+                self.tokens.get(end).filter(|t| t.is(";"))?;
+                Some(end + 1)
+            }
+            name if self.is_loop_macro(at) => {
+                let end = past_parens(at + 1).unwrap_or(at + 1);
+                let is_whole = !self.survey.loop_macros.get(name).copied().unwrap_or(false);
+                let is_alone = self.tokens.get(end).is_none_or(|t| t.is(";") || t.is("}"));
+                if is_whole || is_alone { Some(end) } else { statement(end) }
+            }
+            _ => {
+                let mut at = at;
+                loop {
+                    let token = self.tokens.get(at)?;
+                    at = match (token.kind, token.text) {
+                        (TokenKind::Punct, ";") => return Some(at + 1),
+                        (TokenKind::Punct, "(" | "[" | "{") => self.brackets.closing(at)? + 1,
+                        (TokenKind::Punct, ")" | "]" | "}") => return None,
+                        _ => at + 1,
+                    };
+                }
             }
         }
+    }
+
+    /// Past the semicolon behind a macro at the end of a statement.
+    fn past_semicolon(&self, end: usize) -> usize {
+        let is_open = end.checked_sub(1).is_some_and(|k| !self.tokens[k].is(";") && !self.tokens[k].is("}"));
+        end + usize::from(is_open && self.tokens.get(end).is_some_and(|t| t.is(";")))
     }
 }
 
@@ -161,6 +427,8 @@ pub(crate) enum Mark {
     LoopStart(usize),
     /// Just behind this loop.
     LoopEnd(usize),
+    /// Behind the semicolon after this loop, which a macro makes.
+    Semicolon(usize),
     /// Just behind the opening brace of this block.
     Block(usize),
 }
@@ -174,6 +442,7 @@ impl Mark {
         match rest.as_bytes().first()? {
             b's' => Some(Mark::LoopStart(number)),
             b'e' => Some(Mark::LoopEnd(number)),
+            b'c' => Some(Mark::Semicolon(number)),
             b'b' => Some(Mark::Block(number)),
             _ => None,
         }
@@ -183,17 +452,19 @@ impl Mark {
         match self {
             Mark::LoopStart(k) => format!("{PREFIX}s{k}"),
             Mark::LoopEnd(k) => format!("{PREFIX}e{k}"),
+            Mark::Semicolon(k) => format!("{PREFIX}c{k}"),
             Mark::Block(k) => format!("{PREFIX}b{k}"),
         }
     }
 }
 
 /// The text with a mark at every place of its layout.
-pub(crate) fn marked(text: &str, layout: &Layout) -> String {
+pub(crate) fn marked(text: &str, layout: &Layout<'_>) -> String {
     let mut marks = Vec::new();
     for (k, l) in layout.loops.iter().enumerate() {
-        marks.push((l.start, 1, Mark::LoopStart(k)));
-        marks.push((l.end, 0, Mark::LoopEnd(k)));
+        marks.push((l.whole.start, 1, Mark::LoopStart(k)));
+        marks.push((l.whole.end, 0, Mark::LoopEnd(k)));
+        marks.extend(l.semicolon.map(|end| (end, 0, Mark::Semicolon(k))));
     }
     for (k, block) in layout.blocks.iter().enumerate() {
         marks.push((block.inside, 0, Mark::Block(k)));
@@ -220,8 +491,8 @@ mod tests {
     fn loops_end_where_their_statement_ends() {
         let text =
             "void f(void) { for (;;) if (a) b; else for (;;) { c; } /* } */ d; for(;;);do x; while(1); }";
-        let layout = Layout::of(text);
-        let found: Vec<_> = layout.loops.iter().map(|l| &text[l.start..l.end]).collect();
+        let layout = Layout::of(text, &Survey::default());
+        let found: Vec<_> = layout.loops.iter().map(|l| &text[l.whole.start..l.whole.end]).collect();
         assert_eq!(found, ["for (;;) if (a) b; else for (;;) { c; }", "for (;;) { c; }", "for(;;);"]);
         assert_eq!(layout.blocks.len(), 1);
         assert_eq!(layout.blocks[0].whole.end, text.len());
@@ -230,14 +501,14 @@ mod tests {
     #[test]
     fn loops_in_parentheses_and_directives_do_not_count() {
         let text = "#define L for (;;) ;\nvoid f(void) { M(for (;;) ;); ({ for (;;) ; }); L }\nint x = 3, y[] = { 1 };";
-        let layout = Layout::of(text);
+        let layout = Layout::of(text, &Survey::default());
         assert!(layout.loops.is_empty());
         assert_eq!(layout.blocks.len(), 2);
     }
 
     #[test]
     fn marks_come_back() {
-        for mark in [Mark::LoopStart(3), Mark::LoopEnd(0), Mark::Block(17)] {
+        for mark in [Mark::LoopStart(3), Mark::LoopEnd(0), Mark::Semicolon(4), Mark::Block(17)] {
             assert_eq!(Mark::parse(&mark.word()), Some(mark));
         }
         assert_eq!(Mark::parse("oxeye_mark_"), None);

@@ -38,8 +38,37 @@ fn is_word_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80
 }
 
+/// A preprocessor directive, with what continues its line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DirectiveLine<'a> {
+    /// From `#` to before the newline.
+    pub(crate) text: &'a str,
+    pub(crate) start: usize,
+    /// From 1.
+    pub(crate) line: u32,
+}
+
+impl DirectiveLine<'_> {
+    pub(crate) fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+
+    /// `if`, `pragma` and so on.
+    pub(crate) fn name(&self) -> &str {
+        let rest = self.text.trim_start_matches('#').trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        &rest[..end]
+    }
+}
+
 /// The tokens of `text` outside of preprocessor directives.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
+    tokens_and_directives(text).0
+}
+
+/// The tokens of `text`, and the preprocessor directives.
+pub(crate) fn tokens_and_directives(text: &str) -> (Vec<Token<'_>>, Vec<DirectiveLine<'_>>) {
+    let mut directives = Vec::new();
     let bytes = text.as_bytes();
     let (mut at, mut line, mut at_line_start) = (0, 1, true);
     let mut found = Vec::new();
@@ -68,6 +97,8 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
             }
             b'#' if at_line_start => {
                 at = skip_directive(bytes, at);
+                let directive = text.get(start..at).unwrap_or("").trim_end();
+                directives.push(DirectiveLine { text: directive, start, line });
                 line += count_newlines(&bytes[start..at]);
                 continue;
             }
@@ -105,7 +136,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
         found.push(Token { kind, text: text.get(start..at).unwrap_or(""), start, line });
         line += count_newlines(&bytes[start..at]);
     }
-    found
+    (found, directives)
 }
 
 fn count_newlines(bytes: &[u8]) -> u32 {

@@ -21,10 +21,13 @@
 //! It changes no file, judges no transformation, and knows nothing of C++.
 
 mod ast;
+mod bytes;
+mod conditions;
 mod convert;
 mod convert_expr;
 mod delinearize;
 mod diagnostic;
+mod directives;
 mod flow;
 mod layout;
 mod lexer;
@@ -36,8 +39,11 @@ mod preprocess;
 mod prove;
 mod regions;
 mod swaps;
+mod threads;
 mod unit;
 
+pub use bytes::{decoded, encoded};
+pub use conditions::Conditions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use unit::{Function, ReadOptions, Unit, read_c};
 
@@ -57,13 +63,11 @@ pub enum FrontendError {
         /// What the system says.
         source: std::io::Error,
     },
-    /// The file is not UTF-8.
-    #[error("{} is not UTF-8 text (line {line}); convert it first", path.display())]
+    /// The file has characters that Oxeye uses itself.
+    #[error("{} has characters of the private plane 16, which cannot be kept; remove them first", path.display())]
     Encoding {
         /// The file.
         path: PathBuf,
-        /// Line of the first byte that is not.
-        line: usize,
     },
     /// The compiler does not start.
     #[error("cannot run the compiler `{compiler}`; name another one behind `--`")]

@@ -1,8 +1,9 @@
 //! The user's file after the user's preprocessor: text without system headers, with the origin of every line.
 
 use crate::FrontendError;
-use crate::layout::{Brackets, Layout, Mark, marked};
-use crate::lexer::{Token, TokenKind, tokens};
+use crate::bytes::encoded;
+use crate::layout::{Brackets, Layout, Mark, Survey, marked};
+use crate::lexer::{Token, TokenKind, tokens, tokens_and_directives};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
@@ -12,14 +13,53 @@ use std::process::{Command, Stdio};
 #[derive(Debug, Default)]
 pub(crate) struct Preprocessed {
     pub(crate) text: String,
-    /// First byte of each line, whether it is of the user's file, and its line there.
-    lines: Vec<(usize, bool, u32)>,
+    /// First byte of each line, the file it is of, and its line there.
+    lines: Vec<(usize, Place, u32)>,
+    /// Names of the user's other files.
+    pub(crate) headers: Vec<String>,
+    /// Macros as they are defined and undefined, in order.
+    pub(crate) defines: Vec<Define>,
     /// Offsets of the marks that occur exactly once: of the mark itself.
     pub(crate) marks: Vec<(usize, Mark)>,
     /// Offset and text (without `#pragma`) of pragmas.
     pub(crate) pragmas: Vec<(usize, String)>,
     /// `typedef` of simple types in system headers: name and what it stands for.
     pub(crate) system_typedefs: Vec<(String, String)>,
+}
+
+/// The file of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Own,
+    /// Position among [`Preprocessed::headers`].
+    Header(u32),
+}
+
+/// `#define` or `#undef`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Define {
+    /// Offset in the text.
+    pub(crate) at: usize,
+    pub(crate) name: String,
+    pub(crate) is_function: bool,
+    /// What it stands for; `None` if it is undefined here.
+    pub(crate) body: Option<String>,
+    /// Whether it comes with the compiler or from a system header.
+    pub(crate) is_predefined: bool,
+}
+
+impl Define {
+    fn parse(line: &str, at: usize, is_predefined: bool) -> Option<Define> {
+        let rest = line.strip_prefix('#')?.trim_start();
+        let is_undef = rest.starts_with("undef ");
+        let rest = rest.strip_prefix("define ").or_else(|| rest.strip_prefix("undef "))?.trim_start();
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        let is_function = after.starts_with('(');
+        let body = if is_function { after.split_once(')').map_or("", |(_, body)| body) } else { after };
+        let body = (!is_undef).then(|| body.trim().to_owned());
+        Some(Define { at, name: name.to_owned(), is_function, body, is_predefined })
+    }
 }
 
 impl Preprocessed {
@@ -29,11 +69,26 @@ impl Preprocessed {
         after
             .checked_sub(1)
             .and_then(|k| self.lines.get(k))
-            .map_or((false, 0), |(_, own, line)| (*own, *line))
+            .map_or((false, 0), |(_, place, line)| (*place == Place::Own, *line))
     }
 
-    fn push_line(&mut self, line: &str, is_own: bool, number: u32) {
-        self.lines.push((self.text.len(), is_own, number));
+    /// The header that an offset is in, by its position; `None` for the user's file. And the line there.
+    pub(crate) fn place(&self, at: usize) -> (Option<u32>, u32) {
+        let after = self.lines.partition_point(|(start, ..)| *start <= at);
+        match after.checked_sub(1).and_then(|k| self.lines.get(k)) {
+            Some((_, Place::Header(header), line)) => (Some(*header), *line),
+            Some((_, Place::Own, line)) => (None, *line),
+            None => (None, 0),
+        }
+    }
+
+    fn push_line(&mut self, line: &str, place: Place, number: u32) {
+        // `main(argc, argv)` without a type reads as a call.
+        let after_main = line.strip_prefix("main").map(str::trim_start);
+        let is_untyped_main = after_main.is_some_and(|l| l.starts_with('(') && !l.contains(';'));
+        let typed = if is_untyped_main { Some(format!("int {line}")) } else { None };
+        let line = typed.as_deref().unwrap_or(line);
+        self.lines.push((self.text.len(), place, number));
         push_decoded(&mut self.text, line);
         self.text.push('\n');
     }
@@ -86,20 +141,74 @@ fn preprocessor_args(args: &[String]) -> Vec<String> {
     kept
 }
 
+/// How the preprocessor takes the directives of a file, and which of its macros make loops. What fails here fails again, and
+/// is told, when the file is read.
+pub(crate) fn survey(path: &Path, source: &str, compiler: &str, args: &[String]) -> Survey {
+    const PROBE: &str = "#pragma oxeye_branch ";
+    let (_, directives) = tokens_and_directives(source);
+    let mut input = format!("#line 1 \"{}\"\n", quoted(path));
+    let mut done = 0;
+    for (k, directive) in directives.iter().enumerate() {
+        if matches!(directive.name(), "if" | "ifdef" | "ifndef" | "elif" | "else" | "elifdef" | "elifndef") {
+            input += &source[done..directive.end()];
+            input += &format!("\n{PROBE}{k}");
+            done = directive.end();
+        }
+    }
+    input += &source[done..];
+    input.push('\n');
+    let Ok(output) = run(path, input, compiler, args) else { return Survey::default() };
+    let taken = output.lines().filter_map(|line| line.strip_prefix(PROBE)?.trim().parse().ok()).collect();
+    let mut bodies: HashMap<String, String> = HashMap::new();
+    for define in clean(&output, &quoted(path)).defines {
+        if let (false, Some(body)) = (define.is_predefined, define.body) {
+            bodies.insert(define.name, body);
+        }
+    }
+    let mut loop_macros: HashMap<String, bool> = HashMap::new();
+    // Macros of macros, as deep as they go.
+    loop {
+        let before = loop_macros.len();
+        for (name, body) in &bodies {
+            let words = tokens(body);
+            let makes_loop = |t: &Token<'_>| {
+                t.kind == TokenKind::Word && (t.text == "for" || loop_macros.contains_key(t.text))
+            };
+            if !loop_macros.contains_key(name) && words.iter().any(makes_loop) {
+                let ends_open = words.last().is_some_and(|t| t.is(")") || t.is("for"));
+                loop_macros.insert(name.clone(), ends_open);
+            }
+        }
+        if loop_macros.len() == before {
+            return Survey { taken: Some(taken), loop_macros };
+        }
+    }
+}
+
+/// As it stands between quotation marks.
+fn quoted(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"")
+}
+
 /// Runs the user's compiler as a preprocessor over the marked text of `path`.
 pub(crate) fn preprocess(
     path: &Path,
     source: &str,
-    layout: &Layout,
+    layout: &Layout<'_>,
     compiler: &str,
     args: &[String],
 ) -> Result<Preprocessed, FrontendError> {
-    let name = path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    let name = quoted(path);
     let input = format!("#line 1 \"{name}\"\n{}\n", marked(source, layout));
+    Ok(clean(&run(path, input, compiler, args)?, &name))
+}
+
+/// What the preprocessor makes of a text that stands for the file at `path`.
+fn run(path: &Path, input: String, compiler: &str, args: &[String]) -> Result<String, FrontendError> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let no_compiler = |source| FrontendError::Compiler { compiler: compiler.to_owned(), source };
     let mut child = Command::new(compiler)
-        .arg("-E")
+        .args(["-E", "-dD"])
         .arg("-iquote")
         .arg(folder)
         .args(preprocessor_args(args))
@@ -113,7 +222,7 @@ pub(crate) fn preprocess(
     let stdin = child.stdin.take();
     let writer = std::thread::spawn(move || {
         // A compiler that stops early says why on standard error.
-        stdin.map(|mut pipe| pipe.write_all(input.as_bytes()))
+        stdin.map(|mut pipe| pipe.write_all(&encoded(&input)))
     });
     let output = child.wait_with_output().map_err(no_compiler)?;
     _ = writer.join();
@@ -122,7 +231,7 @@ pub(crate) fn preprocess(
         let message = if message.is_empty() { format!("it ended with {}", output.status) } else { message };
         return Err(FrontendError::Preprocess { compiler: compiler.to_owned(), message });
     }
-    Ok(clean(&String::from_utf8_lossy(&output.stdout), &name))
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// From the first error on, a screenful at most.
@@ -150,30 +259,45 @@ fn strip_marks(message: &str) -> String {
 /// Takes out line markers and system headers.
 fn clean(output: &str, name: &str) -> Preprocessed {
     let mut found = Preprocessed::default();
-    let (mut is_own, mut is_system, mut number) = (false, false, 1u32);
+    let (mut place, mut is_system, mut is_predefined, mut number) = (Place::Header(0), false, false, 1u32);
+    found.headers.push(String::new());
     let mut system = String::new();
     let mut users: HashSet<&str> = HashSet::new();
     for line in output.lines() {
         if let Some((line_number, file, flags)) = line_marker(line) {
-            is_own = file == name;
+            place = if file == name {
+                Place::Own
+            } else {
+                let known = found.headers.iter().position(|h| h == file);
+                let header = known.unwrap_or_else(|| {
+                    found.headers.push(file.to_owned());
+                    found.headers.len() - 1
+                });
+                Place::Header(header as u32)
+            };
             // Text of a system macro is marked as a system header's, but stands in the file that uses the macro.
             is_system = flags.split_whitespace().any(|f| f == "3") && !users.contains(file);
+            is_predefined = is_system || file == "<built-in>" || file == "<built-in command line>";
             if !is_system {
                 users.insert(file);
             }
             number = line_number;
             continue;
         }
+        let define = line.starts_with('#').then(|| Define::parse(line, found.text.len(), is_predefined));
+        found.defines.extend(define.flatten());
         if is_system {
-            system.push_str(line);
-            system.push('\n');
+            if !line.starts_with('#') {
+                system.push_str(line);
+                system.push('\n');
+            }
         } else if let Some(pragma) = line.trim_start().strip_prefix("#pragma") {
             found.pragmas.push((found.text.len(), pragma.trim().to_owned()));
-            found.push_line("", is_own, number);
+            found.push_line("", place, number);
         } else if line.trim_start().starts_with('#') {
-            found.push_line("", is_own, number);
+            found.push_line("", place, number);
         } else {
-            found.push_line(line, is_own, number);
+            found.push_line(line, place, number);
         }
         number = number.saturating_add(1);
     }

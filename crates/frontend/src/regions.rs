@@ -9,6 +9,7 @@ use crate::lower::{
 };
 use crate::prove::Facts;
 use crate::swaps::{split_swaps, swap_at, swaps_in};
+use crate::threads::Team;
 use crate::unit::{Places, contains_for};
 use oxeye_ir::{
     Affine, ArrayId, BinaryOp, Constant, Constraint, ControlLoop, DataflowGraph, Entry, Expr, Nest, NestId,
@@ -38,7 +39,7 @@ pub(crate) type Refused = (Range, Severity, Box<Refusal>);
 /// Builds the program of one function.
 pub(crate) struct Regions<'a> {
     cx: &'a Context<'a>,
-    places: &'a Places,
+    places: &'a Places<'a>,
     state: State,
     refused: Vec<Refused>,
     /// What is known of the symbols where each nest stands.
@@ -46,13 +47,28 @@ pub(crate) struct Regions<'a> {
     /// `#pragma scop` regions of the function.
     scops: Vec<Range>,
     inlined: Inlined,
+    /// The team that runs the present statement.
+    team: Option<Team<'a>>,
+    /// Nests whose iterations are shared by a team that is there already.
+    in_teams: BTreeSet<NestId>,
+    ranges: BTreeMap<NestId, Range>,
+}
+
+/// What is known of the nests of a function besides its program.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) inlined: Inlined,
+    pub(crate) in_teams: BTreeSet<NestId>,
+    /// Where each nest stands in the preprocessed text.
+    pub(crate) ranges: BTreeMap<NestId, Range>,
+    pub(crate) refused: Vec<Refused>,
 }
 
 /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
 pub(crate) type Inlined = BTreeMap<NestId, Vec<String>>;
 
 impl<'a> Regions<'a> {
-    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places) -> (Program, Inlined, Vec<Refused>) {
+    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places<'a>) -> (Program, Found) {
         let mut regions = Regions {
             cx,
             places,
@@ -61,6 +77,9 @@ impl<'a> Regions<'a> {
             known: HashMap::new(),
             scops: Vec::new(),
             inlined: Inlined::new(),
+            team: None,
+            in_teams: BTreeSet::new(),
+            ranges: BTreeMap::new(),
         };
         regions.find_scops();
         let mut pieces = Vec::new();
@@ -74,7 +93,8 @@ impl<'a> Regions<'a> {
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
-        (regions.state.program, regions.inlined, regions.refused)
+        let Regions { state, inlined, in_teams, ranges, refused, .. } = regions;
+        (state.program, Found { inlined, in_teams, ranges, refused })
     }
 
     fn find_scops(&mut self) {
@@ -94,7 +114,7 @@ impl<'a> Regions<'a> {
         self.scops.is_empty() || self.scops.iter().any(|s| s.contains(range))
     }
 
-    fn block(&mut self, body: &[Stmt], facts: &Facts, out: &mut Vec<Piece>) {
+    fn block(&mut self, body: &'a [Stmt], facts: &Facts, out: &mut Vec<Piece>) {
         let mut facts = facts.clone();
         let mut at = 0;
         while at < body.len() {
@@ -136,14 +156,31 @@ impl<'a> Regions<'a> {
                     || scan.written.iter().any(|v| file.is_member(*v)))
     }
 
-    fn stmt(&mut self, s: &Stmt, facts: &Facts, out: &mut Vec<Piece>) {
+    fn stmt(&mut self, s: &'a Stmt, facts: &Facts, out: &mut Vec<Piece>) {
         if contains_for(s)
-            && let Some(refusal) = self.parallel_before(s.range)
+            && let Some(refusal) = self.cx.kept_above(s)
         {
             self.refused.push((s.range, Severity::Warning, refusal));
             self.opaque(s, "code with directives of its own", out);
             return;
         }
+        let is_region =
+            self.cx.constructs(s).any(|c| c.is_parallel) && !self.cx.constructs(s).any(|c| c.is_shared);
+        let outer = self.team;
+        if is_region {
+            self.team = Some(Team { region: Some(s) });
+        }
+        self.stmt_inside(s, facts, out);
+        self.team = outer;
+    }
+
+    /// Whether the iterations of a loop are shared by a team of threads that is there already.
+    fn is_shared_by_team(&self, s: &Stmt) -> bool {
+        let mut constructs = self.cx.constructs(s);
+        constructs.any(|c| c.is_shared) && !self.cx.constructs(s).any(|c| c.is_parallel)
+    }
+
+    fn stmt_inside(&mut self, s: &'a Stmt, facts: &Facts, out: &mut Vec<Piece>) {
         match &s.kind {
             StmtKind::Block(body) => self.block(body, facts, out),
             StmtKind::For(f) => self.for_stmt(s, f, facts, out),
@@ -226,16 +263,31 @@ impl<'a> Regions<'a> {
 
     /// Notes why a loop stays as it is, unless that was said of a loop around it.
     fn refuse(&mut self, range: Range, severity: Severity, refusal: Box<Refusal>) {
-        let is_known =
-            self.refused.iter().any(|(_, _, r)| r.range == refusal.range && r.message == refusal.message);
+        // What is said of a macro holds wherever it is used.
+        let is_of_macro = refusal.message.starts_with("the macro ");
+        let is_known = self
+            .refused
+            .iter()
+            .any(|(_, _, r)| (is_of_macro || r.range == refusal.range) && r.message == refusal.message);
         if !is_known {
             self.refused.push((range, severity, refusal));
         }
     }
 
-    fn for_stmt(&mut self, s: &Stmt, f: &For, facts: &Facts, out: &mut Vec<Piece>) {
+    fn for_stmt(&mut self, s: &'a Stmt, f: &'a For, facts: &Facts, out: &mut Vec<Piece>) {
         let is_wanted = self.is_wanted(s.range);
-        if is_wanted {
+        let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
+        let is_of_every_thread = self.team.is_some() && !is_shared && self.cx.is_threaded;
+        if is_wanted && is_of_every_thread {
+            if !self.shares_loops(&f.body) {
+                let head = Range { start: s.range.start, end: s.range.start + 3 };
+                let refusal =
+                    Refusal::new(head, "every thread of the `omp parallel` around it runs this loop");
+                self.refuse(s.range, Severity::Warning, refusal);
+                self.opaque(s, "a loop of every thread", out);
+                return;
+            }
+        } else if is_wanted {
             match self.nest(s, f, facts) {
                 Ok(id) => {
                     out.push(Piece::Nest(id));
@@ -255,7 +307,9 @@ impl<'a> Regions<'a> {
         let (var, range, inner) = self.control(s, f, facts);
         let mut body = Vec::new();
         let n_nests = self.state.program.nests.len();
+        let team = if is_shared { self.team.take() } else { self.team };
         self.stmt(&f.body, &inner, &mut body);
+        self.team = team;
         // What the loop loses is little if the loops inside are nests.
         if is_wanted
             && self.state.program.nests.len() > n_nests
@@ -266,6 +320,13 @@ impl<'a> Regions<'a> {
             *severity = Severity::Note;
         }
         out.push(Piece::Loop { var, range, body });
+    }
+
+    /// Whether there are loops in a statement whose iterations the team shares.
+    fn shares_loops(&self, s: &Stmt) -> bool {
+        let mut found = false;
+        s.walk(&mut |s| found |= self.cx.constructs(s).any(|c| c.is_shared));
+        found
     }
 
     /// The counter of a loop around nests and its range, where they are plain.
@@ -327,15 +388,33 @@ impl<'a> Regions<'a> {
 
     /// Lowers one nest into the program.
     fn nest(&mut self, s: &Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
-        let Some(span) = self.places.of_loop(s.range) else {
-            let head = Range { start: s.range.start, end: s.range.start + 3 };
+        let head = Range { start: s.range.start, end: s.range.start + 3 };
+        if !self.places.has_loop(s.range) {
+            return Err(match self.places.maker(s.range) {
+                Some(name) => Refusal::new(head, format!("the macro `{name}` makes more than this loop"))
+                    .help("a macro that makes one loop and nothing else is read"),
+                None => Refusal::new(
+                    head,
+                    "this `for` is not written out in the file: a macro or an `#if` stands across its end",
+                )
+                .help("write the loop itself without macros; macros inside it are fine"),
+            });
+        }
+        let Some(span) = self.places.of_loop(s.range, self.cx.above(s)) else {
+            return Err(Refusal::new(head, "the pragmas above the loop are not written out in the file"));
+        };
+        self.cx.check_pragmas(self.cx.function, s)?;
+        let team = self.team.or(Some(Team { region: None })).filter(|_| self.is_shared_by_team(s));
+        if let (Some(team), true) = (team, self.cx.is_threaded) {
+            self.cx.check_team(s, team)?;
+        }
+        let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
+        if self.cx.is_threaded && !makes_team && self.cx.shares_outer_team(s) {
             return Err(Refusal::new(
                 head,
-                "this `for` is not written out in the file: a macro made it or stands across its end",
-            )
-            .help("write the loop itself without macros; macros inside it are fine"));
-        };
-        self.check_pragmas(s.range)?;
+                "a team of threads that is there already shares the loops inside",
+            ));
+        }
         let (_, at_end) = split_swaps(self.cx.file, &f.body);
         if let Some(swap) = swaps_in(self.cx.file, s).iter().find(|swap| !at_end.contains(swap)) {
             return Err(changing_places(self.cx.file, swap));
@@ -344,6 +423,7 @@ impl<'a> Regions<'a> {
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
         let mut roots = Vec::new();
         lowerer.for_loop(s, f, &mut roots)?;
+        let mentions = self.mentions(s, &mut lowerer);
         let (state, inlined, swaps) = (lowerer.state, lowerer.inlined, lowerer.swaps);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
         iterators.sort_unstable();
@@ -369,6 +449,7 @@ impl<'a> Regions<'a> {
             roots,
             live_out: Vec::new(),
             swaps,
+            mentions,
         };
         if nest.stmts().is_empty() {
             return Err(Refusal::new(s.range, "the loop does nothing"));
@@ -390,16 +471,28 @@ impl<'a> Regions<'a> {
             }
             Err(name) => {
                 let message = format!("whether the loop follows `{name}` at all depends on what it computes");
-                let head = Range { start: s.range.start, end: s.range.start + 3 };
                 return Err(Refusal::new(head, message)
                     .help(format!("copy what is needed of `{name}` into local variables before the loop")));
             }
         }
         self.test_rows(&mut state, &nest, s.range)?;
+        let is_of_thread = |v: &&VarId| self.cx.directives.is_threadprivate(&self.cx.file.var(**v).name);
+        let own = nest.arrays().iter().filter_map(|id| state.vars.get(id)).find(is_of_thread).copied();
+        let symbols = state.symbols.iter().filter(|(_, id)| nest.vars().contains(&(**id).into()));
+        let own = own.or_else(|| symbols.map(|(v, _)| v).filter(is_of_thread).min().copied());
+        if let (Some(var), true) = (own, self.cx.is_threaded) {
+            let message =
+                format!("each thread has a `{}` of its own (`threadprivate`)", self.cx.file.var(var).name);
+            return Err(Refusal::new(head, message).help("copy it into a local variable before the loop"));
+        }
         nest.live_out = self.live_out(&state, &nest, s.range);
         self.state = state;
         self.state.program.nests.insert(id, nest);
         self.known.insert(id, facts.clone());
+        self.ranges.insert(id, s.range);
+        if team.is_some() {
+            self.in_teams.insert(id);
+        }
         if !inlined.is_empty() {
             let names = inlined.into_iter().map(|position| self.cx.file.functions[position].name.clone());
             self.inlined.insert(id, names.collect());
@@ -407,52 +500,31 @@ impl<'a> Regions<'a> {
         Ok(id)
     }
 
-    /// A statement that the user already gave to several threads. Directives may count the loops below them, and say
-    /// what threads share.
-    fn parallel_before(&self, range: Range) -> Option<Box<Refusal>> {
-        let text = &self.cx.preprocessed.text;
-        let is_before = |at: usize| at <= range.start && text[at..range.start].trim().is_empty();
-        let (_, pragma) = self.cx.preprocessed.pragmas.iter().find(|(at, pragma)| {
-            is_before(*at) && matches!(pragma.split_whitespace().next(), Some("omp" | "acc"))
-        })?;
-        let (what, length) = if text[range.start..].starts_with("for") { ("loop", 3) } else { ("code", 1) };
-        let place = Range { start: range.start, end: range.start + length };
-        Some(
-            Refusal::new(place, format!("the {what} already has `#pragma {pragma}`"))
-                .help("take the pragma out to have the loop tuned"),
-        )
-    }
-
-    /// Loops that the user already told the compiler how to run.
-    fn check_pragmas(&self, range: Range) -> Lowered<()> {
-        let text = &self.cx.preprocessed.text;
-        for (at, pragma) in &self.cx.preprocessed.pragmas {
-            let is_inside = range.start <= *at && *at < range.end;
-            let is_before = *at <= range.start && text[*at..range.start].trim().is_empty();
-            if !(is_inside || is_before) {
-                continue;
-            }
-            let words: Vec<_> = pragma.split_whitespace().collect();
-            let place = Range { start: range.start, end: range.start + 3 };
-            match words.as_slice() {
-                ["omp" | "acc", ..] => {
-                    return Err(Refusal::new(place, format!("the loop already has `#pragma {pragma}`"))
-                        .help("take the pragma out to have the loop tuned"));
-                }
-                ["GCC", "ivdep" | "unroll" | "novector", ..]
-                | ["clang", "loop", ..]
-                | [
-                    "unroll" | "nounroll" | "ivdep" | "simd" | "vector" | "novector" | "loop"
-                    | "unroll_and_jam",
-                    ..,
-                ] if is_before => {
-                    return Err(Refusal::new(place, format!("`#pragma {pragma}` stands before the loop"))
-                        .help("take the pragma out to have the loop tuned"));
-                }
-                _ => {}
-            }
+    /// Symbols for the integers that clauses of a nest's directives name.
+    fn mentions(&self, s: &Stmt, lowerer: &mut Lowerer<'_>) -> Vec<oxeye_ir::SymId> {
+        if !self.cx.is_threaded {
+            return Vec::new();
         }
-        Ok(())
+        let mut found = BTreeSet::new();
+        s.walk(&mut |inner| {
+            for name in self.cx.constructs(inner).flat_map(|c| &c.mentioned) {
+                let of_function =
+                    |v: &&VarId| self.cx.file.var(**v).function.is_none_or(|f| f == self.cx.position);
+                let ids: Vec<VarId> = (0..self.cx.file.vars.len() as u32).map(VarId).collect();
+                let mut named: Vec<&VarId> =
+                    ids.iter().filter(of_function).filter(|v| self.cx.file.var(**v).name == *name).collect();
+                // A variable of the function hides one of the file.
+                if named.iter().any(|v| self.cx.file.var(**v).function.is_some()) {
+                    named.retain(|v| self.cx.file.var(**v).function.is_some());
+                }
+                if let [var] = named.as_slice()
+                    && let Some(symbol) = lowerer.mentioned(**var, s.range)
+                {
+                    found.insert(symbol);
+                }
+            }
+        });
+        found.into_iter().collect()
     }
 
     /// What the arrays that a nest writes may change although the nest takes it to stay as it is.

@@ -1,16 +1,19 @@
 //! Reading a file.
 
 use crate::ast::{self, Range, Stmt, StmtKind};
+use crate::bytes::decoded;
+use crate::conditions::{Conditions, Reliance};
 use crate::convert;
-use crate::layout::{Extent, Layout, Mark};
+use crate::directives::{Directive, Directives, Pragma, switches_openmp_on};
+use crate::layout::{Extent, Layout, LoopPlace, Mark};
 use crate::lexer::tokens;
 use crate::lower::{Context, Refusal, changed_globals};
 use crate::pointers::Pointers;
-use crate::preprocess::{Preprocessed, preprocess};
-use crate::regions::Regions;
+use crate::preprocess::{Preprocessed, preprocess, survey};
+use crate::regions::{Found, Regions};
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_ir::{NestId, Program, Span};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// How to read a file.
@@ -37,7 +40,7 @@ impl Default for ReadOptions {
 pub struct Unit {
     /// Where it is.
     pub path: PathBuf,
-    /// Its text, byte for byte.
+    /// Its text, byte for byte as [`encoded`](crate::encoded).
     pub source: String,
     /// The functions that contain loop nests, in textual order.
     pub functions: Vec<Function>,
@@ -56,6 +59,11 @@ pub struct Function {
     pub program: Program,
     /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
     pub inlined: BTreeMap<NestId, Vec<String>>,
+    /// Nests whose iterations are shared by a team of threads that an OpenMP directive elsewhere makes (`omp for` without
+    /// `parallel`).
+    pub in_teams: BTreeSet<NestId>,
+    /// Under which conditions a nest is what was read, for nests that differ between builds of the file.
+    pub conditions: BTreeMap<NestId, Conditions>,
     /// The whole definition in the user's file.
     pub span: Span,
 }
@@ -68,19 +76,16 @@ pub struct Function {
 pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError> {
     let bytes =
         std::fs::read(path).map_err(|source| FrontendError::Read { path: path.to_owned(), source })?;
-    let source = String::from_utf8(bytes).map_err(|e| {
-        let good = &e.as_bytes()[..e.utf8_error().valid_up_to()];
-        let line = good.iter().filter(|b| **b == b'\n').count() + 1;
-        FrontendError::Encoding { path: path.to_owned(), line }
-    })?;
-    let layout = Layout::of(&source);
+    let source = decoded(bytes).ok_or_else(|| FrontendError::Encoding { path: path.to_owned() })?;
+    let survey = survey(path, &source, &options.compiler, &options.args);
+    let layout = Layout::of(&source, &survey);
     let preprocessed = preprocess(path, &source, &layout, &options.compiler, &options.args)?;
     let no_parse = || FrontendError::Parse { path: path.to_owned() };
     let file = convert::parse(&preprocessed).ok_or_else(no_parse)?;
     let is_own = |f: &ast::Function| preprocessed.origin(f.range.start).0;
     let mut unit = Unit {
         path: path.to_owned(),
-        source,
+        source: source.clone(),
         functions: Vec::new(),
         diagnostics: Vec::new(),
         has_main: file.functions.iter().any(|f| f.name == "main" && is_own(f)),
@@ -98,7 +103,9 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let pointers = Pointers::new(&file);
     let changed_globals = changed_globals(&file);
     let places = Places::new(&preprocessed, &layout);
-    let mut reader = Reader { unit: &mut unit, preprocessed: &preprocessed };
+    let directives = Directives::of(&preprocessed);
+    let reliance = Reliance::new(&file, &preprocessed, &source);
+    let mut reader = Reader { unit: &mut unit, preprocessed: &preprocessed, reliance: &reliance };
     for (message, range) in &file.problems {
         if preprocessed.origin(range.start).0 {
             reader.report(Severity::Error, message, None, *range, None, None);
@@ -115,6 +122,8 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
             pointers: &pointers,
             changed_globals: &changed_globals,
             preprocessed: &preprocessed,
+            directives: &directives,
+            is_threaded: switches_openmp_on(&options.args),
             no_alias: options.no_alias,
             has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),
         };
@@ -125,27 +134,45 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
 }
 
 /// Where loops and functions of the parsed text stand in the user's file.
-pub(crate) struct Places {
-    loops: HashMap<Range, Extent>,
+pub(crate) struct Places<'a> {
+    layout: &'a Layout<'a>,
+    preprocessed: &'a Preprocessed,
+    /// With whether the semicolon behind it belongs to it.
+    loops: HashMap<Range, (&'a LoopPlace, bool)>,
+    /// Those that macros make with braces or `do` around.
+    made: Vec<(Range, (&'a LoopPlace, bool))>,
     /// By the place of the opening brace.
     functions: HashMap<usize, Extent>,
 }
 
-impl Places {
-    fn new(preprocessed: &Preprocessed, layout: &Layout) -> Self {
+impl<'a> Places<'a> {
+    fn new(preprocessed: &'a Preprocessed, layout: &'a Layout<'a>) -> Self {
         let text = &preprocessed.text;
         let before = |at: usize| text[..at].trim_end().len();
         let mut starts: HashMap<usize, usize> = HashMap::new();
-        let mut places = Places { loops: HashMap::new(), functions: HashMap::new() };
+        let mut places = Places {
+            layout,
+            preprocessed,
+            loops: HashMap::new(),
+            made: Vec::new(),
+            functions: HashMap::new(),
+        };
         for (at, mark) in &preprocessed.marks {
             match mark {
                 Mark::LoopStart(k) => {
                     let rest = &text[*at..];
                     starts.insert(*k, at + (rest.len() - rest.trim_start().len()));
                 }
-                Mark::LoopEnd(k) => {
-                    if let (Some(start), Some(extent)) = (starts.get(k), layout.loops.get(*k)) {
-                        places.loops.insert(Range { start: *start, end: before(*at) }, *extent);
+                Mark::LoopEnd(k) | Mark::Semicolon(k) => {
+                    if let (Some(start), Some(place)) = (starts.get(k), layout.loops.get(*k)) {
+                        let range = Range { start: *start, end: before(*at) };
+                        let with_semicolon = matches!(mark, Mark::Semicolon(_));
+                        places.loops.insert(range, (place, with_semicolon));
+                        if with_semicolon || place.semicolon.is_none() {
+                            places.made.extend(
+                                inside_wrapper(text, range).map(|inner| (inner, (place, with_semicolon))),
+                            );
+                        }
                     }
                 }
                 Mark::Block(k) => {
@@ -155,13 +182,58 @@ impl Places {
                 }
             }
         }
+        for (range, place) in std::mem::take(&mut places.made) {
+            places.loops.entry(range).or_insert(place);
+        }
         places
     }
 
-    /// The bytes of a `for` statement in the user's file; `None` if a macro made it.
-    pub(crate) fn of_loop(&self, range: Range) -> Option<Span> {
-        self.loops.get(&range).map(|e| span(*e))
+    /// Whether the `for` statement is written out in the user's file; if not, a macro made it.
+    pub(crate) fn has_loop(&self, range: Range) -> bool {
+        self.loops.get(&range).is_some_and(|(place, _)| place.balanced.is_some())
     }
+
+    /// The macro that makes a loop.
+    pub(crate) fn maker(&self, range: Range) -> Option<&str> {
+        let (is_own, line) = self.preprocessed.origin(range.start);
+        let place = self.layout.loops.iter().find(|place| is_own && place.whole.line == line)?;
+        place.maker.as_deref()
+    }
+
+    /// The bytes of a `for` statement in the user's file with the pragmas above it, of which these are in force; `None` if
+    /// that is not one piece of text.
+    pub(crate) fn of_loop<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
+        let (place, with_semicolon) = self.loops.get(&range)?;
+        let mut lines = Vec::new();
+        for pragma in above.filter(|p| p.directive != Directive::Other) {
+            let (is_own, line) = self.preprocessed.origin(pragma.at);
+            if !is_own {
+                return None;
+            }
+            lines.push(line);
+        }
+        let start = self.layout.start_with_pragmas(place, &lines)?;
+        let end = place.semicolon.filter(|_| *with_semicolon).unwrap_or(place.balanced?.1);
+        Some(Span { start, end, line: place.whole.line })
+    }
+}
+
+/// The loop in `{ for ... }` or `do { for ... } while (0);`, if it is all there is.
+fn inside_wrapper(text: &str, whole: Range) -> Option<Range> {
+    let all = tokens(text.get(whole.start..whole.end)?);
+    let n_before = all.iter().take_while(|t| t.is("do") || t.is("{")).count();
+    let n_after = all
+        .iter()
+        .rev()
+        .take_while(|t| ["}", "while", "(", "0", ")", ";"].iter().any(|end| t.is(end)))
+        .count();
+    let first = all.get(n_before).filter(|t| t.is("for") && n_before > 0)?;
+    let n_braces = all.iter().take(n_before).filter(|t| t.is("{")).count();
+    // As many closing braces as opening ones belong to the wrapper, counted from the end.
+    let closing: Vec<_> = all.iter().rev().take(n_after).filter(|t| t.is("}")).collect();
+    let outermost = closing.get(n_braces.checked_sub(1)?)?;
+    let last = all.iter().rev().find(|t| t.start < outermost.start)?;
+    Some(Range { start: whole.start + first.start, end: whole.start + last.end() })
 }
 
 fn span(e: Extent) -> Span {
@@ -171,6 +243,7 @@ fn span(e: Extent) -> Span {
 struct Reader<'a> {
     unit: &'a mut Unit,
     preprocessed: &'a Preprocessed,
+    reliance: &'a Reliance<'a>,
 }
 
 impl Reader<'_> {
@@ -196,7 +269,28 @@ impl Reader<'_> {
         });
     }
 
-    fn function(&mut self, cx: &Context<'_>, places: &Places) {
+    fn conditions(
+        &self,
+        cx: &Context<'_>,
+        program: &Program,
+        ranges: &BTreeMap<NestId, Range>,
+    ) -> BTreeMap<NestId, Conditions> {
+        let mut found = BTreeMap::new();
+        for nest in program.nests.values() {
+            let (Some(span), Some(range)) = (nest.span, ranges.get(&nest.id)) else { continue };
+            let mut conditions = self.reliance.of(*range, span.start..span.end, cx.position);
+            if cx.directives.has_openmp() && !cx.is_threaded {
+                // With threads, something else runs.
+                conditions.preprocessor.insert(0, "!defined(_OPENMP)".to_owned());
+            }
+            if !conditions.is_empty() {
+                found.insert(nest.id, conditions);
+            }
+        }
+        found
+    }
+
+    fn function(&mut self, cx: &Context<'_>, places: &Places<'_>) {
         let function = cx.function;
         let name = function.name.as_str();
         if let Some((problem, range)) = &function.problem {
@@ -217,7 +311,7 @@ impl Reader<'_> {
             self.report(Severity::Warning, &message, None, function.range, Some(name), None);
             return;
         };
-        let (program, inlined, refused) = Regions::build(cx, places);
+        let (program, Found { inlined, in_teams, ranges, refused }) = Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
             let line = self.preprocessed.origin(stmt.start).1;
             let Refusal { message, help, range } = *refusal;
@@ -225,7 +319,15 @@ impl Reader<'_> {
         }
         if !program.nests.is_empty() {
             let name = name.to_owned();
-            self.unit.functions.push(Function { name, program, inlined, span: span(*whole) });
+            let conditions = self.conditions(cx, &program, &ranges);
+            self.unit.functions.push(Function {
+                name,
+                program,
+                inlined,
+                in_teams,
+                conditions,
+                span: span(*whole),
+            });
         }
     }
 }

@@ -548,3 +548,218 @@ fn only_the_function_asked_for() {
     assert_eq!(&text[span.start..span.end], text.lines().nth(1).expect("a line"));
     assert!(show(&unit).contains("program g"));
 }
+
+#[test]
+fn loops_under_directives_are_read_as_they_stand() {
+    assert_snapshot!(shown(
+        "#ifdef WITH_THREADS
+#define FOR_ALL _Pragma(\"omp parallel for\") for
+#else
+#define FOR_ALL for
+#endif
+void f(int n, int m, double a[n][m], double *x)
+{
+    int i, j, k;
+    double t;
+#pragma omp parallel for collapse(2) private(j, t) schedule(static, 4) num_threads(m)
+    for (i = 0; i < n; i++)
+        for (j = 0; j < m; j++) {
+            t = a[i][j];
+            a[i][j] = t * t;
+        }
+#ifdef _OPENMP
+#pragma omp parallel for
+#else
+#pragma GCC ivdep
+#endif
+    for (i = 0; i < n; i++)
+#pragma omp simd aligned(a : 32) safelen(8)
+        for (j = 0; j < m; j++)
+            a[i][j] += 1;
+    for (k = 0; k < 9; k++) {
+#pragma omp parallel private(t)
+        {
+#pragma omp for nowait
+            for (i = 0; i < n; i++)
+                x[i] += 1;
+#pragma omp for reduction(+ : t)
+            for (i = 0; i < n; i++) {
+                t = x[i];
+                x[i] = t * t;
+            }
+        }
+    }
+    _Pragma(\"GCC unroll 4\") for (i = 0; i < n; i++) x[i] = 0;
+#pragma omp barrier
+    for (i = 0; i < n; i++)
+        x[i] = 1;
+    FOR_ALL (i = 0; i < n; i++) x[i] = 2;
+}
+"
+    ));
+}
+
+#[test]
+fn spans_take_in_the_pragmas_above() {
+    let source = "void g(void);
+void f(int n, double *x)
+{
+#pragma omp barrier
+    /* all */
+#pragma omp parallel for \\
+    schedule(static)
+    for (int i = 0; i < n; i++)
+        x[i] = 0;
+#ifdef A
+#pragma omp parallel for
+#endif
+    // each
+#pragma GCC ivdep
+    for (int i = 0; i < n; i++)
+        x[i] = 1;
+    g(); _Pragma(\"omp parallel for\") for (int i = 0; i < n; i++) x[i] = 2;
+    if (n > 3)
+#pragma omp simd
+        for (int i = 0; i < n; i++)
+            x[i] = 3;
+}
+";
+    let unit = common::read(source);
+    let nests = &unit.functions[0].program.nests;
+    let texts: Vec<_> = nests.values().map(|n| n.span.expect("a place")).collect();
+    let starts: Vec<_> = texts.iter().map(|s| source[s.start..s.end].lines().next().unwrap_or("")).collect();
+    assert_eq!(
+        starts,
+        [
+            "#pragma omp parallel for \\",
+            "#ifdef A",
+            "_Pragma(\"omp parallel for\") for (int i = 0; i < n; i++) x[i] = 2;",
+            "#pragma omp simd"
+        ]
+    );
+    assert_eq!(texts.iter().map(|s| s.line).collect::<Vec<_>>(), [8, 15, 17, 20]);
+}
+
+#[test]
+fn teams_of_threads_share_loops() {
+    let source = "static double s;
+void shared(int n, double *x)
+{
+#pragma omp for
+    for (int i = 0; i < n; i++)
+        x[i] += s;
+}
+void region(int n, double *x, double *y)
+{
+    double mine = 0;
+    int i, k;
+#pragma omp parallel private(i, k)
+    {
+        double own = 0;
+#pragma omp for nowait
+        for (i = 0; i < n; i++)
+            x[i] *= 2;
+        for (k = 0; k < 5; k++) {
+#pragma omp for
+            for (i = 0; i < n; i++)
+                y[i] += x[i];
+        }
+        for (i = 0; i < n; i++)
+            own += x[i];
+#pragma omp for
+        for (i = 0; i < n; i++)
+            own += y[i];
+#pragma omp critical
+        mine += own;
+#pragma omp single
+        for (i = 0; i < n; i++)
+            x[i] = mine;
+    }
+}
+";
+    let threaded = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
+    for (options, n_in_team, n_nests) in [(threaded, 3, 3), (ReadOptions::default(), 3, 5)] {
+        let unit = read_with(source, &options);
+        let found: usize = unit.functions.iter().map(|f| f.in_teams.len()).sum();
+        let nests: usize = unit.functions.iter().map(|f| f.program.nests.len()).sum();
+        assert_eq!((found, nests), (n_in_team, n_nests), "{}", show(&unit));
+    }
+    let orphan = "double x[9];
+double w[9];
+#pragma omp threadprivate(w)
+static void step(void)
+{
+#pragma omp for
+    for (int i = 0; i < 9; i++)
+        x[i] += 1;
+}
+void steps(void)
+{
+    for (int t = 0; t < 3; t++) {
+#pragma omp for
+        for (int i = 0; i < 9; i++)
+            x[i] *= 2;
+    }
+    for (int t = 0; t < 3; t++)
+        step();
+    for (int i = 0; i < 9; i++)
+        w[i] = 0;
+}
+";
+    let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
+    let unit = read_with(orphan, &options);
+    let found: Vec<_> = unit.functions.iter().map(|f| (f.program.nests.len(), f.in_teams.len())).collect();
+    assert_eq!(found, [(1, 1), (1, 1)], "{}", show(&unit));
+    let words: Vec<_> =
+        read_with(source, &ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() })
+            .diagnostics
+            .into_iter()
+            .map(|d| d.message)
+            .collect();
+    assert_eq!(
+        words,
+        [
+            "every thread of the `omp parallel` around it runs this loop",
+            "each thread has a `own` of its own, which is used after the loop",
+            "`#pragma omp single` stands before the loop",
+        ]
+    );
+}
+
+#[test]
+fn variables_that_go_along_with_the_counter() {
+    assert_snapshot!(shown(
+        "void devito(int m, int M, int n, float (*u)[n])
+{
+    for (int time = m, t0 = (time) % (3), t1 = (time + 1) % (3); time <= M;
+         time += 1, t0 = (time) % (3), t1 = (time + 1) % (3))
+        for (int x = 1; x < n - 1; x++)
+            u[t1][x] = u[t0][x - 1] + u[t0][x + 1];
+}
+void rotating(int steps, int n, double u[2][n])
+{
+    int t, t0, t1;
+    for (t = 0, t0 = 0, t1 = 1; t < steps; t++, t0 = t % 2, t1 = (t + 1) % 2)
+        for (int x = 0; x < n; x++)
+            u[t1][x] = u[t0][x] * 0.5;
+}
+void beside(int n, double *x, const double *y)
+{
+    int i, k, l;
+    for (i = 2, k = n, l = 0; i < n; i += 2, k -= 2, l += 4)
+        x[i] = y[k] + y[l];
+    for (i = n; i-- > 0;)
+        x[i] += 1;
+}
+int stays(int n, double *x, const double *y)
+{
+    int i, k, t0;
+    for (i = 0, k = 0; i < n; i++, k += 2)
+        x[i] = y[k];
+    for (i = 0, t0 = 1; i < n; i++, t0 = i % 2)
+        x[i] = y[t0];
+    return k;
+}
+"
+    ));
+}

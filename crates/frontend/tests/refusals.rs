@@ -91,8 +91,30 @@ fn every_construct_has_its_words() {
         ),
         ("int i;", "void f(int n, double *x) { for (i = 0; i < n; i++) x[i] = 0; }"),
         ("int n;", "void f(int *x) { for (int i = 0; i < n; i++) x[i] = 0; }"),
-        ("", "void f(int n, double *x) {\n#pragma omp parallel for\nfor (int i = 0; i < n; i++) x[i] = 0; }"),
-        ("", "void f(int n, double *x) {\n#pragma GCC ivdep\nfor (int i = 0; i < n; i++) x[i] = 0; }"),
+        (
+            "",
+            "void f(int n, double *x) { double s = 0;\n#pragma omp parallel for\nfor (int i = 0; i < n; i++)\n#pragma omp atomic\ns += x[i];\nx[0] = s; }",
+        ),
+        (
+            "",
+            "void f(int n, double *x) {\n#pragma omp parallel\n#pragma omp single\nfor (int i = 0; i < n; i++) x[i] = 0; }",
+        ),
+        (
+            "",
+            "void f(int n, double *x) {\n#pragma omp parallel for ordered\nfor (int i = 0; i < n; i++) x[i] = 0; }",
+        ),
+        (
+            "",
+            "double f(int n, double *x) { double t = 1;\n#pragma omp parallel for private(t)\nfor (int i = 0; i < n; i++) { t = x[i]; x[i] = t * t; }\nreturn t; }",
+        ),
+        (
+            "",
+            "void f(int n, double *x) { double t = 1;\n#pragma omp parallel for firstprivate(t)\nfor (int i = 0; i < n; i++) { t += x[i]; x[i] = t; } }",
+        ),
+        (
+            "",
+            "void f(int n, double *x) {\n#pragma acc parallel loop\nfor (int i = 0; i < n; i++) x[i] = 0; }",
+        ),
         (
             "#define LOOP(i, n) for (int i = 0; i < n; i++)",
             "void f(int n, double *x) { LOOP(i, n) x[i] = 0; }",
@@ -258,8 +280,11 @@ fn files_that_cannot_be_read() {
         error.to_string().replace(&*folder.path().to_string_lossy(), "")
     };
     assert_eq!(message(&options), "cannot read /t.c");
-    std::fs::write(&path, b"int a;\n// \xff\n").expect("a file");
-    assert_eq!(message(&options), "/t.c is not UTF-8 text (line 2); convert it first");
+    std::fs::write(&path, "int a;\n// \u{10feff}\n").expect("a file");
+    assert_eq!(
+        message(&options),
+        "/t.c has characters of the private plane 16, which cannot be kept; remove them first"
+    );
     std::fs::write(&path, "#include \"nothing.h\"\n").expect("a file");
     assert!(message(&options).contains("nothing.h"));
     std::fs::write(&path, "#error for (;;) is wrong\n").expect("a file");

@@ -1,6 +1,6 @@
 //! Loop nests: the loop tree with its statements.
 
-use crate::{Access, Affine, ArrayId, Expr, LoopId, NestId, ScalarType, StmtId, Var};
+use crate::{Access, Affine, ArrayId, Expr, LoopId, NestId, ScalarType, StmtId, SymId, Var};
 use serde::{Deserialize, Serialize};
 
 /// `⌈expr / divisor⌉` of an affine expression, or a value read from memory.
@@ -214,14 +214,14 @@ impl Node {
     }
 }
 
-/// Bytes `start..end` and first line of a piece of the user's file.
+/// Bytes `start..end` of a piece of the user's file, and its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Span {
     /// First byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
-    /// Line of the first byte, from 1.
+    /// Line of the statement, from 1; pragmas above it may start earlier.
     pub line: u32,
 }
 
@@ -242,6 +242,9 @@ pub struct Nest {
     /// Pointers that change places while the nest runs. Inside, every access names its memory by the pointer that leads
     /// there before the nest.
     pub swaps: Vec<PointerSwap>,
+    /// Symbols that nothing but its directives in the source mentions, as in `num_threads(n)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<SymId>,
 }
 
 /// Two pointers that change places in every iteration of a time loop, such as those to the old and the new field.
@@ -266,7 +269,15 @@ impl Nest {
     /// A nest with no place in a file, after which nothing local to the function is read.
     pub fn new(id: NestId, function: impl Into<String>, roots: Vec<Node>) -> Self {
         let function = function.into();
-        Self { id, function, span: None, roots, live_out: Vec::new(), swaps: Vec::new() }
+        Self {
+            id,
+            function,
+            span: None,
+            roots,
+            live_out: Vec::new(),
+            swaps: Vec::new(),
+            mentions: Vec::new(),
+        }
     }
 
     /// Calls `f` on every node, parents first, in execution order, with the enclosing loops outermost first.

@@ -90,6 +90,7 @@ const RESERVED: &[&str] = &[
     "line",
     "span",
     "live_out",
+    "mentions",
     "min",
     "max",
     "ceil",
@@ -615,6 +616,10 @@ impl<'a> Printer<'a> {
         for swap in &nest.swaps {
             let (first, second) = (self.names.array(swap.first), self.names.array(swap.second));
             _ = write!(head, " swap({first}, {second}, {})", self.names.affine(&swap.times));
+        }
+        if !nest.mentions.is_empty() {
+            let names: Vec<_> = nest.mentions.iter().map(|id| self.names.symbol(*id)).collect();
+            _ = write!(head, " mentions({})", names.join(", "));
         }
         self.open(&head);
         self.nodes(&nest.roots);

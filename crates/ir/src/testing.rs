@@ -222,7 +222,15 @@ impl Generator<'_> {
             self.program.arrays.values().filter(|a| a.storage == Storage::Local).map(|a| a.id).collect();
         self.program.nests.insert(
             id,
-            Nest { id, function: "random".into(), span: None, roots, live_out, swaps: Vec::new() },
+            Nest {
+                id,
+                function: "random".into(),
+                span: None,
+                roots,
+                live_out,
+                swaps: Vec::new(),
+                mentions: Vec::new(),
+            },
         );
         self.program.body = Region::Dataflow(DataflowGraph::build(&self.program, &[id]));
         Sample { program: self.program, symbols: self.symbols }

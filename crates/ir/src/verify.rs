@@ -200,6 +200,7 @@ impl<'a> Checker<'a> {
             self.require(swap.first != swap.second, || "a pointer changes places with itself".into());
             swap.times.terms().for_each(|(var, _)| self.var(var, &[]));
         }
+        nest.mentions.iter().for_each(|symbol| self.var((*symbol).into(), &[]));
         let (mut loops, mut stmts) = (BTreeSet::new(), BTreeSet::new());
         nest.visit(&mut |path, node| match node {
             Node::Loop(l) => {

@@ -138,16 +138,11 @@ impl Lowerer<'_> {
         if function.params.len() != args.len() {
             return Err(refuse("with another number of arguments than it has"));
         }
-        let inside = function.body.range;
-        let is_directive = |pragma: &str| matches!(pragma.split_whitespace().next(), Some("omp" | "acc"));
-        if self
-            .cx
-            .preprocessed
-            .pragmas
-            .iter()
-            .any(|(at, pragma)| (inside.start..inside.end).contains(at) && is_directive(pragma))
-        {
-            return Err(refuse("which has directives of its own"));
+        if let Err(refusal) = self.cx.check_pragmas(function, &function.body) {
+            return Err(refuse(&format!("in which {}", refusal.message)));
+        }
+        if self.cx.is_threaded && self.cx.shares_outer_team(&function.body) {
+            return Err(refuse("whose loops a team of threads shares"));
         }
         let mut n_stmts = 0;
         function.body.walk(&mut |_| n_stmts += 1);

@@ -151,15 +151,11 @@ impl Lowerer<'_> {
                 format!("the address of the loop's variable `{name}` is taken"),
             ));
         }
-        for d in &header.declared_before {
-            self.declare_before(d, s.range)?;
-        }
-        for e in &header.before {
-            self.effect(e, out)?;
-        }
         let step = self.step(header.step)?;
         let is_increasing = step > 0;
         let first = self.value(header.init)?;
+        let mut companions = self.companions(f, var, s);
+        self.first_of(&mut companions, var, &first)?;
         if first.ty.is_float() {
             return Err(Refusal::new(
                 header.init.range,
@@ -167,6 +163,7 @@ impl Lowerer<'_> {
             )
             .help("convert it to an integer first"));
         }
+        let first_value = first.clone();
         let first = self.as_first(first, ty, is_increasing, header.init.range)?;
 
         let id = self.fresh_loop();
@@ -181,6 +178,16 @@ impl Lowerer<'_> {
         };
         self.loop_types.insert(id, ty);
         let mark = self.facts.len();
+        self.loops.push((var, id));
+        let carried = self.bind_companions(companions, (var, id), &first_value, step);
+        let is_carried = |e: &ast::Expr| assigned_var(e).is_some_and(|v| carried.contains(&v));
+        self.loops.pop();
+        for d in header.declared_before.iter().filter(|d| !carried.contains(&d.var)) {
+            self.declare_before(d, s.range)?;
+        }
+        for e in header.before.iter().filter(|e| !is_carried(e)) {
+            self.effect(e, out)?;
+        }
         self.loops.push((var, id));
         let mut l = Loop {
             id,
@@ -211,13 +218,21 @@ impl Lowerer<'_> {
         let (body, swaps) = split_swaps(self.cx.file, &f.body);
         self.loop_body(body, &mut l.body)?;
         if let Some(first) = swaps.first() {
-            if !header.before.is_empty() || !header.after.is_empty() || !limits.guards.is_empty() {
+            // The second iteration of a pair would need companions of its own.
+            if !carried.is_empty()
+                || !header.before.is_empty()
+                || !header.after.is_empty()
+                || !limits.guards.is_empty()
+            {
                 return Err(changing_places(self.cx.file, first));
             }
             self.other_way_round(s, body, (var, &swaps), &mut l)?;
         }
-        for e in &header.after {
+        for e in header.after.iter().filter(|e| !is_carried(e)) {
             self.effect(e, &mut l.body)?;
+        }
+        for var in &carried {
+            self.bound.remove(var);
         }
         self.loops.pop();
         self.facts.truncate(mark);

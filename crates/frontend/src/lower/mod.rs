@@ -1,6 +1,7 @@
 //! From `for` statements to nests.
 
 mod access;
+mod companions;
 mod index;
 mod inline;
 mod loops;
@@ -11,6 +12,7 @@ mod values;
 mod views;
 
 use crate::ast::{self, Range, VarId, VarKind};
+use crate::directives::Directives;
 use crate::pointers::Pointers;
 use crate::preprocess::Preprocessed;
 use crate::prove::Facts;
@@ -56,6 +58,9 @@ pub(crate) struct Context<'a> {
     /// File-scope variables that some function writes, or what they lead to.
     pub(crate) changed_globals: &'a HashSet<VarId>,
     pub(crate) preprocessed: &'a Preprocessed,
+    pub(crate) directives: &'a Directives,
+    /// Whether the user's flags switch OpenMP's threads on.
+    pub(crate) is_threaded: bool,
     pub(crate) no_alias: bool,
     /// Whether the compiler takes it that objects of different types do not overlap.
     pub(crate) has_strict_aliasing: bool,
@@ -199,6 +204,16 @@ impl<'a> Lowerer<'a> {
             self.assume(Constraint::ge(Affine::var(id), 0.into()));
         }
         Ok(id)
+    }
+
+    /// The symbol for an integer that only a directive mentions, if the nest does not change it.
+    pub(crate) fn mentioned(&mut self, var: VarId, at: Range) -> Option<SymId> {
+        let scalar = self.cx.file.var(var).ty.as_scalar().filter(|s| !s.ty.is_float() && !s.is_volatile)?;
+        let is_inner = [&self.scan.written, &self.scan.declared, &self.scan.iterators];
+        if is_inner.iter().any(|set| set.contains(&var)) {
+            return None;
+        }
+        self.symbol(var, scalar.ty, at).ok()
     }
 
     /// Refuses variables that an inlined function reads by itself and that the program changes: a nest is replayed on copies

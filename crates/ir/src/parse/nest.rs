@@ -30,8 +30,9 @@ impl Parser {
         while self.take_word("swap") {
             swaps.push(self.pointer_swap()?);
         }
+        let mentions = if self.take_word("mentions") { self.list(Self::sym)? } else { Vec::new() };
         let roots = self.block(Self::node)?;
-        Ok(Nest { id, function, span, roots, live_out, swaps })
+        Ok(Nest { id, function, span, roots, live_out, swaps, mentions })
     }
 
     /// `(a, b, n)`

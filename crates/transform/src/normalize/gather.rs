@@ -41,7 +41,15 @@ fn rebuild(items: Vec<Item>, program: &mut Program, function: &str) -> Region {
                 let id = NestId(program.nests.len() as u32);
                 let live_out = live_out.into_iter().collect();
                 let function = function.to_owned();
-                let nest = Nest { id, function, span: None, roots, live_out, swaps: Vec::new() };
+                let nest = Nest {
+                    id,
+                    function,
+                    span: None,
+                    roots,
+                    live_out,
+                    swaps: Vec::new(),
+                    mentions: Vec::new(),
+                };
                 program.nests.insert(id, nest);
                 Region::Dataflow(DataflowGraph::build(program, &[id]))
             }

@@ -1,0 +1,73 @@
+//! Nests that are what was read only in some builds of the file.
+
+use oxeye_ir::Span;
+
+/// Text for the place of a nest that is `block` where the conditions hold, and the user's own text elsewhere.
+/// `preprocessor` is for `#if`, `constant` are constant expressions of C; all of them must hold.
+pub fn guarded(
+    source: &str,
+    span: Span,
+    block: &str,
+    preprocessor: &[String],
+    constant: &[String],
+) -> String {
+    let Some(original) = source.get(span.start..span.end) else { return block.to_owned() };
+    let line_start = source[..span.start].rfind('\n').map_or(0, |at| at + 1);
+    let before = &source[line_start..span.start];
+    let indent = &before[..before.len() - before.trim_start().len()];
+    let block = if constant.is_empty() {
+        block.to_owned()
+    } else {
+        let condition = constant.join(" && ");
+        format!(
+            "{{\n{indent}if ({condition})\n{indent}{block}\n{indent}else {{\n{original}\n{indent}}}\n{indent}}}"
+        )
+    };
+    if preprocessor.is_empty() {
+        return block;
+    }
+    let condition = match preprocessor {
+        [only] => only.clone(),
+        all => {
+            let term = |c: &String| if needs_parens(c) { format!("({c})") } else { c.clone() };
+            all.iter().map(term).collect::<Vec<_>>().join(" && ")
+        }
+    };
+    let begin = if before.trim().is_empty() { "" } else { "\n" };
+    let rest = source[span.end..].split('\n').next().unwrap_or("");
+    let end = if rest.trim().is_empty() { "" } else { "\n" };
+    format!("{begin}#if {condition}\n{indent}{block}\n{indent}#else\n{indent}{original}\n{indent}#endif{end}")
+}
+
+fn needs_parens(condition: &str) -> bool {
+    condition.contains("||") || condition.contains('?')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_text_stands_where_conditions_fail() {
+        let source = "void f(void) { if (a)\n    for (;;);\n    else g(); for (;;) h(); }\n";
+        let at = |text: &str| {
+            let start = source.find(text).expect("there");
+            Span { start, end: start + text.len(), line: 1 }
+        };
+        let one = ["(N) == 4".to_owned()];
+        assert_eq!(
+            guarded(source, at("for (;;);"), "{\n    }", &one, &[]),
+            "#if (N) == 4\n    {\n    }\n    #else\n    for (;;);\n    #endif"
+        );
+        let two = ["(N) == 4".to_owned(), "A || B".to_owned()];
+        assert_eq!(
+            guarded(source, at("for (;;) h();"), "{ }", &two, &[]),
+            "\n#if (N) == 4 && (A || B)\n    { }\n    #else\n    for (;;) h();\n    #endif\n"
+        );
+        assert_eq!(
+            guarded(source, at("for (;;);"), "{ }", &[], &["(D) == (0.5)".to_owned()]),
+            "{\n    if ((D) == (0.5))\n    { }\n    else {\nfor (;;);\n    }\n    }"
+        );
+        assert_eq!(guarded(source, at("for (;;);"), "{ }", &[], &[]), "{ }");
+    }
+}

@@ -1,0 +1,490 @@
+//! On which macros the meaning of a nest depends: under which conditions it is what was read.
+//!
+//! A nest is read with the macros that one build has. Another build of the same file, with another `-DN=...`, may have
+//! other bounds and other extents. The conditions say in the preprocessor's language, or in C where that does not reach,
+//! that everything the nest mentions, directly or by its declarations, is as it was.
+
+use crate::ast::{File, Range};
+use crate::lexer::{DirectiveLine, Token, TokenKind, tokens, tokens_and_directives};
+use crate::preprocess::{Define, Preprocessed};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+/// Under which conditions a nest is what was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// For `#if`; all of them must hold.
+    pub preprocessor: Vec<String>,
+    /// Constant expressions of C; all of them must hold.
+    pub constant: Vec<String>,
+}
+
+impl Conditions {
+    /// Whether the nest is the same in every build.
+    pub fn is_empty(&self) -> bool {
+        self.preprocessor.is_empty() && self.constant.is_empty()
+    }
+}
+
+/// Expansions within each other.
+const MAX_DEPTH: usize = 32;
+/// Names looked up for one nest.
+const MOST_NAMES: usize = 4000;
+
+/// A file of the user's: its tokens and directives.
+struct Text<'a> {
+    tokens: Vec<Token<'a>>,
+    directives: Vec<DirectiveLine<'a>>,
+}
+
+/// Finds conditions.
+pub(crate) struct Reliance<'a> {
+    file: &'a File,
+    preprocessed: &'a Preprocessed,
+    macros: HashMap<&'a str, Vec<&'a Define>>,
+    source: Text<'a>,
+    headers: BTreeMap<u32, String>,
+}
+
+impl<'a> Reliance<'a> {
+    pub(crate) fn new(file: &'a File, preprocessed: &'a Preprocessed, source: &'a str) -> Self {
+        let mut macros: HashMap<&str, Vec<&Define>> = HashMap::new();
+        for define in &preprocessed.defines {
+            macros.entry(&define.name).or_default().push(define);
+        }
+        let (tokens, directives) = tokens_and_directives(source);
+        let read =
+            |(k, name): (usize, &String)| Some((k as u32, std::fs::read_to_string(Path::new(name)).ok()?));
+        let headers = preprocessed.headers.iter().enumerate().filter_map(read).collect();
+        Reliance { file, preprocessed, macros, source: Text { tokens, directives }, headers }
+    }
+
+    /// What a macro is at a place of the preprocessed text.
+    fn define(&self, name: &str, at: usize) -> Option<&'a Define> {
+        let last = self.macros.get(name)?.iter().rev().find(|d| d.at <= at)?;
+        last.body.is_some().then_some(*last)
+    }
+
+    /// The conditions of a nest, whose statement stands at `range`, in the user's own text at `span`, in the function at this
+    /// position.
+    pub(crate) fn of(&self, range: Range, span: std::ops::Range<usize>, function: usize) -> Conditions {
+        let at = range.start;
+        let mut conditions = Conditions::default();
+        let mut preprocessor = BTreeSet::new();
+        let mut constant = BTreeSet::new();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut next: Vec<String> = Vec::new();
+        let mut mention = |tokens: &[Token<'_>], next: &mut Vec<String>| {
+            let words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
+            next.extend(words.filter(|t| seen.insert(t.text.to_owned())).map(|t| t.text.to_owned()));
+        };
+        mention(between(&self.source.tokens, span.start, span.end), &mut next);
+        // Pragmas may name macros too.
+        let inside = self.source.directives.iter().filter(|d| span.contains(&d.start));
+        for directive in inside {
+            match directive.name() {
+                "pragma" => mention(&tokens(directive.text.trim_start_matches('#')), &mut next),
+                "if" | "ifdef" | "ifndef" => {
+                    preprocessor.extend(self.taken(directive, at));
+                }
+                _ => {}
+            }
+        }
+        let mut n_names = 0;
+        while let Some(name) = next.pop() {
+            n_names += 1;
+            if n_names > MOST_NAMES {
+                break;
+            }
+            if let Some(define) = self.define(&name, at) {
+                if define.is_predefined {
+                    continue;
+                }
+                if let (true, line) = self.preprocessed.origin(define.at) {
+                    preprocessor.extend(self.around(&self.source, line.saturating_sub(1), at));
+                }
+                let body = define.body.as_deref().unwrap_or("");
+                if define.is_function {
+                    mention(&tokens(body), &mut next);
+                } else if let Some(value) = self.value(&name, at) {
+                    preprocessor.insert(format!("({name}) == {value}"));
+                } else {
+                    let expanded = self.expanded(body, at, 0);
+                    constant.extend(expanded.and_then(|words| same(&name, &words)));
+                    mention(&tokens(body), &mut next);
+                }
+                continue;
+            }
+            for range in self.declarations(&name, function) {
+                match self.preprocessed.place(range.start) {
+                    (None, line) => {
+                        let text = &self.source.tokens;
+                        preprocessor.extend(self.around(&self.source, line, at));
+                        mention(self.declared(text, range), &mut next);
+                    }
+                    (Some(header), _) => {
+                        let Some(text) = self.headers.get(&header) else { continue };
+                        let (tokens, directives) = tokens_and_directives(text);
+                        let text = Text { tokens, directives };
+                        let line = self.preprocessed.place(range.start).1;
+                        preprocessor.extend(self.around(&text, line, at));
+                        mention(self.declared(&text.tokens, range), &mut next);
+                    }
+                }
+            }
+        }
+        conditions.preprocessor.extend(preprocessor);
+        conditions.constant.extend(constant);
+        conditions
+    }
+
+    /// Where something of this name is declared that the function at `position` may mean. Functions that it calls count
+    /// as a whole, with what they declare.
+    fn declarations(&self, name: &str, position: usize) -> Vec<Range> {
+        let vars = self.file.vars.iter().filter(|v| v.name == name);
+        let vars = vars.filter(|v| v.function.is_none_or(|f| f == position));
+        let mut found: Vec<Range> = vars.map(|v| v.range).collect();
+        found.extend(self.file.named.iter().filter(|(n, _)| n == name).map(|(_, range)| *range));
+        let functions = self.file.functions.iter().enumerate();
+        let called = functions.filter(|(k, f)| *k != position && f.name == name);
+        found.extend(called.map(|(_, f)| f.range));
+        found
+    }
+
+    /// The tokens of a declaration, from the end of what stands before it.
+    fn declared<'t, 'x>(&self, all: &'t [Token<'x>], range: Range) -> &'t [Token<'x>] {
+        let first_line = self.preprocessed.place(range.start).1;
+        let last_line = self.preprocessed.place(range.end.saturating_sub(1)).1.max(first_line);
+        let mut start = all.partition_point(|t| t.line < first_line);
+        let end = all.partition_point(|t| t.line <= last_line);
+        while let Some(before) = start.checked_sub(1) {
+            if [";", "{", "}"].iter().any(|end| all[before].is(end)) {
+                break;
+            }
+            start = before;
+        }
+        all.get(start..end).unwrap_or_default()
+    }
+
+    /// The conditions of the `#if`s around a line, as far as they mean the same at the nest.
+    fn around(&self, text: &Text<'_>, line: u32, nest: usize) -> Vec<String> {
+        let mut open: Vec<Vec<String>> = Vec::new();
+        for directive in text.directives.iter().take_while(|d| d.line <= line) {
+            match directive.name() {
+                "if" | "ifdef" | "ifndef" => open.push(vec![condition(directive)]),
+                "elif" => {
+                    if let Some(branch) = open.last_mut() {
+                        negate_last(branch);
+                        branch.push(condition(directive));
+                    }
+                }
+                "else" => open.iter_mut().last().into_iter().for_each(|branch| negate_last(branch)),
+                "endif" => _ = open.pop(),
+                _ => {}
+            }
+        }
+        let all = open.into_iter().flatten();
+        // What does not hold at the nest has served its purpose there: `#ifndef N`.
+        all.filter(|c| self.truth(c, nest) == Some(true) && !is_settled(c)).collect()
+    }
+
+    /// The condition by which the preprocessor took its way through the directives that start here.
+    fn taken(&self, first: &DirectiveLine<'_>, at: usize) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut depth = 0;
+        for directive in self.source.directives.iter().filter(|d| d.start >= first.start) {
+            match directive.name() {
+                "if" | "ifdef" | "ifndef" => depth += 1,
+                "endif" => depth -= 1,
+                _ => {}
+            }
+            let is_own = depth == 1 && matches!(directive.name(), "if" | "ifdef" | "ifndef" | "elif");
+            if is_own {
+                let condition = condition(directive);
+                match self.truth(&condition, at) {
+                    Some(true) => found.push(condition),
+                    Some(false) => found.push(format!("!({condition})")),
+                    None => {}
+                }
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether a condition holds; `None` if that is not certain.
+    fn truth(&self, condition: &str, at: usize) -> Option<bool> {
+        let mut words = Vec::new();
+        let all = tokens(condition);
+        let mut k = 0;
+        while let Some(token) = all.get(k) {
+            if token.is("defined") {
+                let (name, length) = match all.get(k + 1) {
+                    Some(open) if open.is("(") => (all.get(k + 2)?, 4),
+                    _ => (all.get(k + 1)?, 2),
+                };
+                words.push(i64::from(self.define(name.text, at).is_some()).to_string());
+                k += length;
+            } else {
+                words.extend(self.expanded(token.text, at, 0)?);
+                k += 1;
+            }
+        }
+        let words: Vec<String> = words
+            .into_iter()
+            .map(|w| if w.starts_with(|c: char| c.is_alphabetic() || c == '_') { "0".to_owned() } else { w })
+            .collect();
+        evaluate(&words).map(|v| v != 0)
+    }
+
+    /// The value of an object-like macro, if the preprocessor sees an integer in it.
+    fn value(&self, name: &str, at: usize) -> Option<i64> {
+        let words = self.expanded(name, at, 0)?;
+        if words.iter().any(|w| w.starts_with(|c: char| c.is_alphabetic() || c == '_')) {
+            return None;
+        }
+        evaluate(&words)
+    }
+
+    /// The words of a text with object-like macros expanded; `None` if there are others, or too many.
+    fn expanded(&self, text: &str, at: usize, depth: usize) -> Option<Vec<String>> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let mut words = Vec::new();
+        for token in tokens(text) {
+            match self.define(token.text, at).filter(|_| token.kind == TokenKind::Word) {
+                Some(define) if define.is_function => return None,
+                Some(define) => {
+                    let body = define.body.as_deref().unwrap_or("");
+                    words.extend(self.expanded(body, at, depth + 1)?);
+                }
+                None => words.push(token.text.to_owned()),
+            }
+            if words.len() > 1000 {
+                return None;
+            }
+        }
+        Some(words)
+    }
+}
+
+fn between<'t, 'a>(tokens: &'t [Token<'a>], start: usize, end: usize) -> &'t [Token<'a>] {
+    let first = tokens.partition_point(|t| t.start < start);
+    let last = tokens.partition_point(|t| t.start < end);
+    tokens.get(first..last).unwrap_or_default()
+}
+
+/// What stands behind `#if`, as one expression.
+fn condition(directive: &DirectiveLine<'_>) -> String {
+    let name = directive.name();
+    let at = directive.text.find(name).unwrap_or(0) + name.len();
+    let words: Vec<_> = tokens(&directive.text[at..]).iter().map(|t| t.text.to_owned()).collect();
+    let first = words.first().cloned().unwrap_or_default();
+    match name {
+        "ifdef" => format!("defined({first})"),
+        "ifndef" => format!("!defined({first})"),
+        _ => words
+            .join(" ")
+            .replace("& &", "&&")
+            .replace("| |", "||")
+            .replace("= =", "==")
+            .replace("! =", "!=")
+            .replace("< =", "<=")
+            .replace("> =", ">=")
+            .replace("< <", "<<")
+            .replace("> >", ">>"),
+    }
+}
+
+/// Whether a condition mentions no macro.
+fn is_settled(condition: &str) -> bool {
+    tokens(condition).iter().all(|t| t.kind != TokenKind::Word || t.text == "defined")
+}
+
+fn negate_last(branch: &mut Vec<String>) {
+    if let Some(last) = branch.pop() {
+        branch.push(format!("!({last})"));
+    }
+}
+
+/// A constant expression of C that holds where a macro means these words; `None` where none can tell.
+fn same(name: &str, words: &[String]) -> Option<String> {
+    const TYPES: &[&str] = &[
+        "char",
+        "short",
+        "int",
+        "long",
+        "float",
+        "double",
+        "signed",
+        "unsigned",
+        "size_t",
+        "ptrdiff_t",
+        "int32_t",
+        "int64_t",
+        "uint32_t",
+        "uint64_t",
+    ];
+    let is_type = |w: &String| TYPES.contains(&w.as_str());
+    let is_number = |w: &String| w.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    let is_operator = |w: &String| "()+-*/".contains(w.as_str());
+    if words.is_empty() {
+        return None;
+    }
+    if words.iter().all(is_type) {
+        return Some(format!("__builtin_types_compatible_p({name}, {})", words.join(" ")));
+    }
+    let is_constant =
+        words.iter().any(is_number) && words.iter().all(|w| is_type(w) || is_number(w) || is_operator(w));
+    is_constant.then(|| format!("({name}) == ({})", words.join(" ")))
+}
+
+/// The value of an integer expression as the preprocessor computes it; `None` if it is none.
+fn evaluate(words: &[String]) -> Option<i64> {
+    let mut joined: Vec<String> = Vec::new();
+    // Operators of two characters came as two words.
+    for word in words {
+        let pair = joined.last().map(|last| format!("{last}{word}"));
+        match pair {
+            Some(pair) if ["&&", "||", "==", "!=", "<=", ">=", "<<", ">>"].contains(&pair.as_str()) => {
+                joined.pop();
+                joined.push(pair);
+            }
+            _ => joined.push(word.clone()),
+        }
+    }
+    let mut evaluator = Evaluator { words: &joined, at: 0, depth: 0 };
+    let value = evaluator.ternary()?;
+    (evaluator.at == joined.len()).then_some(value)
+}
+
+struct Evaluator<'a> {
+    words: &'a [String],
+    at: usize,
+    depth: usize,
+}
+
+impl Evaluator<'_> {
+    fn take(&mut self, word: &str) -> bool {
+        let is_there = self.words.get(self.at).is_some_and(|w| w == word);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    fn ternary(&mut self) -> Option<i64> {
+        self.depth += 1;
+        if self.depth > 200 {
+            return None;
+        }
+        let condition = self.binary(0)?;
+        let value = if self.take("?") {
+            let then = self.ternary()?;
+            if !self.take(":") {
+                return None;
+            }
+            let otherwise = self.ternary()?;
+            if condition != 0 { then } else { otherwise }
+        } else {
+            condition
+        };
+        self.depth -= 1;
+        Some(value)
+    }
+
+    fn binary(&mut self, level: usize) -> Option<i64> {
+        const LEVELS: &[&[&str]] = &[
+            &["||"],
+            &["&&"],
+            &["|"],
+            &["^"],
+            &["&"],
+            &["==", "!="],
+            &["<", ">", "<=", ">="],
+            &["<<", ">>"],
+            &["+", "-"],
+            &["*", "/", "%"],
+        ];
+        let Some(operators) = LEVELS.get(level) else { return self.unary() };
+        let mut left = self.binary(level + 1)?;
+        while let Some(op) = operators.iter().find(|op| self.words.get(self.at).is_some_and(|w| w == **op)) {
+            self.at += 1;
+            let right = self.binary(level + 1)?;
+            left = match *op {
+                "||" => i64::from(left != 0 || right != 0),
+                "&&" => i64::from(left != 0 && right != 0),
+                "|" => left | right,
+                "^" => left ^ right,
+                "&" => left & right,
+                "==" => i64::from(left == right),
+                "!=" => i64::from(left != right),
+                "<" => i64::from(left < right),
+                ">" => i64::from(left > right),
+                "<=" => i64::from(left <= right),
+                ">=" => i64::from(left >= right),
+                "<<" => {
+                    left.checked_mul(1i64.checked_shl(u32::try_from(right).ok().filter(|s| *s < 62)?)?)?
+                }
+                ">>" => left.checked_shr(u32::try_from(right).ok()?)?,
+                "+" => left.checked_add(right)?,
+                "-" => left.checked_sub(right)?,
+                "*" => left.checked_mul(right)?,
+                "/" => left.checked_div(right)?,
+                _ => left.checked_rem(right)?,
+            };
+        }
+        Some(left)
+    }
+
+    fn unary(&mut self) -> Option<i64> {
+        self.depth += 1;
+        if self.depth > 200 {
+            return None;
+        }
+        let value = if self.take("-") {
+            self.unary()?.checked_neg()?
+        } else if self.take("+") {
+            self.unary()?
+        } else if self.take("!") {
+            i64::from(self.unary()? == 0)
+        } else if self.take("~") {
+            !self.unary()?
+        } else if self.take("(") {
+            let value = self.ternary()?;
+            if !self.take(")") {
+                return None;
+            }
+            value
+        } else {
+            let word = self.words.get(self.at)?;
+            self.at += 1;
+            match crate::literal::number(word)? {
+                crate::literal::Literal::Int(value, _) => value,
+                crate::literal::Literal::Float(..) => return None,
+            }
+        };
+        self.depth -= 1;
+        Some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_evaluated_as_by_the_preprocessor() {
+        let value = |text: &str| {
+            let words: Vec<String> = tokens(text).iter().map(|t| t.text.to_owned()).collect();
+            evaluate(&words)
+        };
+        assert_eq!(value("(1 << 4) * 3 - 7 % 4"), Some(45));
+        assert_eq!(value("2 > 1 && !(3 == 4) ? 0x10 : 5"), Some(16));
+        assert_eq!(value("-(-3) >= 3 || 1 / 0"), None);
+        for text in ["", "1.5", "(1", "1 2", "x", "sizeof(int)", "1 +"] {
+            assert_eq!(value(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Pragmas: what they say about the statements below them.
+//!
+//! OpenMP promises that a loop given to several threads may as well run as it stands, one iteration after the other. So a
+//! loop below such a directive is read as the plain loop. What is left of the directive is who owns which variable
+//! afterwards, and whether a team of threads is there already.
+
+use crate::ast::Range;
+use crate::lexer::{Token, tokens};
+use crate::preprocess::Preprocessed;
+
+/// What a pragma is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Directive {
+    /// Tells the compiler how to run the loop below: `GCC ivdep`, `unroll`.
+    Hint,
+    /// `omp` with some of `parallel`, `for` and `simd`.
+    Construct(Construct),
+    /// Stands for itself: `omp barrier`.
+    Alone,
+    /// Something that cannot be replaced together with the statement below it: `omp atomic`, `omp single`, `acc`.
+    Kept,
+    /// Says nothing about statements.
+    Other,
+}
+
+/// `omp parallel for simd` and its parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Construct {
+    /// Makes a team of threads.
+    pub(crate) is_parallel: bool,
+    /// Shares the iterations of the loop among the team.
+    pub(crate) is_shared: bool,
+    /// Variables of which each thread has its own: what they are afterwards is not what the loop leaves in them.
+    pub(crate) private: Vec<String>,
+    /// The same, with the value from before.
+    pub(crate) firstprivate: Vec<String>,
+    /// Names that its clauses mention.
+    pub(crate) mentioned: Vec<String>,
+    /// A clause that is not followed.
+    pub(crate) unknown_clause: Option<String>,
+}
+
+/// A pragma where it stands in the preprocessed text.
+#[derive(Clone, Debug)]
+pub(crate) struct Pragma {
+    pub(crate) at: usize,
+    /// Without `#pragma`.
+    pub(crate) text: String,
+    pub(crate) directive: Directive,
+}
+
+/// The pragmas of a file, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Directives(Vec<Pragma>);
+
+impl Directives {
+    pub(crate) fn of(preprocessed: &Preprocessed) -> Self {
+        let pragma = |(at, text): &(usize, String)| Pragma {
+            at: *at,
+            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+            directive: parse(text),
+        };
+        Directives(preprocessed.pragmas.iter().map(pragma).collect())
+    }
+
+    /// Those directly above the statement that starts at `start`, which belong to it, in order.
+    pub(crate) fn above(&self, text: &str, start: usize) -> impl Iterator<Item = &Pragma> {
+        let n_before = self.0.partition_point(|p| p.at <= start);
+        let blank = |p: &&Pragma| text.get(p.at..start).is_some_and(|t| t.trim().is_empty());
+        let count = self.0[..n_before].iter().rev().take_while(blank).count();
+        let all = &self.0[n_before - count..n_before];
+        // What stands alone ends what belongs to the statement.
+        let last_alone = all.iter().rposition(|p| p.directive == Directive::Alone);
+        all[last_alone.map_or(0, |k| k + 1)..].iter()
+    }
+
+    /// Those within a piece of text.
+    pub(crate) fn inside(&self, range: Range) -> &[Pragma] {
+        let first = self.0.partition_point(|p| p.at < range.start);
+        let end = self.0.partition_point(|p| p.at < range.end);
+        self.0.get(first..end).unwrap_or_default()
+    }
+
+    /// Whether every thread has a file-scope variable of this name of its own.
+    pub(crate) fn is_threadprivate(&self, name: &str) -> bool {
+        let lists = self.0.iter().filter_map(|p| p.text.strip_prefix("omp threadprivate"));
+        lists.flat_map(tokens).any(|t| t.is(name))
+    }
+
+    /// Whether any of them is of OpenMP.
+    pub(crate) fn has_openmp(&self) -> bool {
+        self.0.iter().any(|p| p.text.split_whitespace().next() == Some("omp"))
+    }
+}
+
+/// Whether compile arguments switch OpenMP's threads on.
+pub(crate) fn switches_openmp_on(args: &[String]) -> bool {
+    args.iter().any(|a| {
+        (a.starts_with("-fopenmp") && a != "-fopenmp-simd") || a == "-qopenmp" || a == "-openmp" || a == "-mp"
+    })
+}
+
+/// What a pragma is, by what stands behind `#pragma`.
+pub(crate) fn parse(text: &str) -> Directive {
+    let all = tokens(text);
+    let words: Vec<&str> = all.iter().map(|t| t.text).collect();
+    match words.as_slice() {
+        ["omp", ..] => openmp(&all[1..]),
+        ["acc", ..] => Directive::Kept,
+        ["GCC", "ivdep" | "unroll" | "novector", ..] | ["clang", "loop", ..] => Directive::Hint,
+        [
+            "unroll" | "nounroll" | "ivdep" | "simd" | "vector" | "novector" | "loop" | "unroll_and_jam",
+            ..,
+        ] => Directive::Hint,
+        _ => Directive::Other,
+    }
+}
+
+fn openmp(words: &[Token<'_>]) -> Directive {
+    const ALONE: &[&str] = &["barrier", "flush", "taskwait", "taskyield", "threadprivate", "declare"];
+    if words.first().is_some_and(|w| ALONE.contains(&w.text)) {
+        return Directive::Alone;
+    }
+    let mut construct = Construct::default();
+    let mut is_simd = false;
+    let mut rest = words;
+    while let Some((first, after)) = rest.split_first() {
+        match first.text {
+            "parallel" => construct.is_parallel = true,
+            "for" => construct.is_shared = true,
+            "simd" => is_simd = true,
+            _ => break,
+        }
+        rest = after;
+    }
+    if !(construct.is_parallel || construct.is_shared || is_simd) {
+        return Directive::Kept;
+    }
+    while let Some((first, after)) = rest.split_first() {
+        if first.is(",") {
+            rest = after;
+            continue;
+        }
+        let inside = match after.first() {
+            Some(open) if open.is("(") => {
+                let length = length_of_group(after);
+                let (group, after) = after.split_at(length);
+                rest = after;
+                group.get(1..length.saturating_sub(1)).unwrap_or_default()
+            }
+            _ => {
+                rest = after;
+                &[]
+            }
+        };
+        construct.clause(first.text, inside);
+    }
+    Directive::Construct(construct)
+}
+
+impl Construct {
+    fn clause(&mut self, name: &str, inside: &[Token<'_>]) {
+        let is_name = |t: &&Token<'_>| t.kind == crate::lexer::TokenKind::Word;
+        let names = |inside: &[Token<'_>]| -> Vec<String> {
+            inside.iter().filter(is_name).map(|t| t.text.to_owned()).collect()
+        };
+        // What stands behind the colon of `if(parallel: n > 9)` and before that of `aligned(x: 32)`.
+        let colon = inside.iter().position(|t| t.is(":"));
+        let after_colon = colon.map_or(inside, |at| &inside[at + 1..]);
+        let before_colon = colon.map_or(inside, |at| &inside[..at]);
+        match name {
+            "private" => {
+                self.private.extend(names(inside));
+                self.mentioned.extend(names(inside));
+            }
+            "firstprivate" => {
+                self.firstprivate.extend(names(inside));
+                self.mentioned.extend(names(inside));
+            }
+            "lastprivate" | "reduction" => self.mentioned.extend(names(after_colon)),
+            "shared" => self.mentioned.extend(names(inside)),
+            "aligned" | "linear" | "nontemporal" => self.mentioned.extend(names(before_colon)),
+            "if" => self.mentioned.extend(names(after_colon)),
+            "num_threads" | "safelen" | "simdlen" | "collapse" => self.mentioned.extend(names(inside)),
+            "schedule" => {
+                let chunk = inside.iter().position(|t| t.is(",")).map_or(&[][..], |at| &inside[at + 1..]);
+                self.mentioned.extend(names(chunk));
+            }
+            "default" | "nowait" | "proc_bind" | "order" => {}
+            _ => self.unknown_clause = Some(name.to_owned()),
+        }
+    }
+}
+
+/// Tokens of the parentheses that these start with.
+fn length_of_group(tokens: &[Token<'_>]) -> usize {
+    let mut depth = 0usize;
+    for (k, token) in tokens.iter().enumerate() {
+        if token.is("(") {
+            depth += 1;
+        } else if token.is(")") {
+            depth -= 1;
+            if depth == 0 {
+                return k + 1;
+            }
+        }
+    }
+    tokens.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn construct(text: &str) -> Construct {
+        match parse(text) {
+            Directive::Construct(c) => c,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn clauses_are_taken_apart() {
+        let c = construct(
+            "omp parallel for simd collapse(2) private(i, j) firstprivate(k) schedule(dynamic, chunk) \
+             reduction(+: s, t) if(parallel: n > 9) aligned(u, v : 32) num_threads(nt) nowait",
+        );
+        assert!(c.is_parallel && c.is_shared);
+        assert_eq!((c.private, c.firstprivate), (vec!["i".into(), "j".into()], vec!["k".to_owned()]));
+        assert_eq!(c.mentioned, ["i", "j", "k", "chunk", "s", "t", "n", "u", "v", "nt"]);
+        assert_eq!(c.unknown_clause, None);
+        assert_eq!(construct("omp for ordered(1)").unknown_clause.as_deref(), Some("ordered"));
+        assert!(!construct("omp simd").is_shared);
+    }
+
+    #[test]
+    fn kinds() {
+        let cases = [
+            ("omp barrier", Directive::Alone),
+            ("omp atomic update", Directive::Kept),
+            ("omp single", Directive::Kept),
+            ("omp", Directive::Kept),
+            ("acc parallel loop", Directive::Kept),
+            ("GCC unroll 4", Directive::Hint),
+            ("clang loop vectorize(enable)", Directive::Hint),
+            ("scop", Directive::Other),
+            ("GCC push_options", Directive::Other),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse(text), expected, "{text}");
+        }
+        for text in ["omp for (", "omp for private(", "omp parallel for private)"] {
+            parse(text);
+        }
+    }
+}

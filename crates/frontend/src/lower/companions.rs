@@ -1,0 +1,165 @@
+//! Variables that a loop's header carries along with its counter: `t++, t0 = t % 2` and `i++, k += 3`.
+
+use super::scan::{assigned_var, commas};
+use super::values::{Value, constant, is_unsigned, reads_memory};
+use super::{Bound, Lowered, Lowerer, Scan};
+use crate::ast::{Expr, ExprKind, For, StmtKind, Type, VarId, VarKind};
+use crate::flow::{is_address_taken, is_live_after};
+use oxeye_ir::{Affine, BinaryOp, LoopId, ScalarType};
+
+/// A variable that is a function of the counter in every iteration.
+pub(super) struct Companion<'e> {
+    pub(super) var: VarId,
+    init: &'e Expr,
+    step: &'e Expr,
+    /// Its value in the first iteration.
+    first: Option<Value>,
+}
+
+impl Lowerer<'_> {
+    /// The variables of a header that are set before the loop and after each iteration, and nowhere else.
+    pub(super) fn companions<'e>(
+        &self,
+        f: &'e For,
+        counter: VarId,
+        s: &crate::ast::Stmt,
+    ) -> Vec<Companion<'e>> {
+        let Some(init) = &f.init else { return Vec::new() };
+        let sets: Vec<(VarId, &Expr)> = match &init.kind {
+            StmtKind::Declare(declared) => {
+                declared.iter().filter_map(|d| Some((d.var, d.init.as_ref()?))).collect()
+            }
+            StmtKind::Expr(e) => commas(e)
+                .into_iter()
+                .filter_map(|e| match &e.kind {
+                    ExprKind::Assign(None, target, value) => Some((target.as_var()?, &**value)),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        let steps = f.step.as_ref().map(commas).unwrap_or_default();
+        let Some(counted) = steps.iter().position(|e| assigned_var(e) == Some(counter)) else {
+            return Vec::new();
+        };
+        let inside = Scan::of(self.cx.file, &f.body);
+        let mut found = Vec::new();
+        for (at, (var, init)) in sets.iter().enumerate() {
+            let variable = self.cx.file.var(*var);
+            let is_plain = matches!(&variable.ty, Type::Scalar(s) if !s.is_volatile && !s.is_bool
+                && matches!(s.ty, ScalarType::I32 | ScalarType::I64));
+            let own_steps: Vec<usize> =
+                (0..steps.len()).filter(|k| assigned_var(steps[*k]) == Some(*var)).collect();
+            let [own_step] = own_steps.as_slice() else { continue };
+            let is_global =
+                matches!(variable.kind, VarKind::Global { .. } | VarKind::Local { is_static: true });
+            let function = variable.function.and_then(|k| self.cx.file.functions.get(k));
+            let is_lost = function.is_none_or(|function| {
+                is_address_taken(function, *var) || is_live_after(self.cx.file, function, s.range, *var)
+            });
+            let is_once = sets.iter().filter(|(v, _)| v == var).count() == 1;
+            // The counter has its new value when the companion is set.
+            let is_after =
+                *own_step > counted && sets.iter().position(|(v, _)| *v == counter).is_some_and(|k| k < at);
+            let is_relative =
+                matches!(steps[*own_step].kind, ExprKind::Step { .. } | ExprKind::Assign(Some(_), ..));
+            let condition_uses = f.condition.as_ref().is_some_and(|c| c.mentions(*var));
+            if *var != counter
+                && is_plain
+                && is_once
+                && !is_global
+                && !is_lost
+                && !condition_uses
+                && (is_after || is_relative)
+                && !inside.written.contains(var)
+                && !inside.iterators.contains(var)
+            {
+                found.push(Companion { var: *var, init, step: steps[*own_step], first: None });
+            }
+        }
+        found
+    }
+
+    /// Notes what companions are in the first iteration, in which the counter is `first`.
+    pub(super) fn first_of(
+        &mut self,
+        companions: &mut [Companion<'_>],
+        counter: VarId,
+        first: &Value,
+    ) -> Lowered<()> {
+        let before = self.bound.insert(counter, Bound::Value(first.clone()));
+        for companion in companions {
+            companion.first = self.value(companion.init).ok().filter(|v| !reads_memory(&v.e));
+        }
+        self.unbind(counter, before);
+        Ok(())
+    }
+
+    /// Puts what each companion is in terms of the loop in its place. Those of which that is not known stay variables and
+    /// are given back.
+    pub(super) fn bind_companions(
+        &mut self,
+        companions: Vec<Companion<'_>>,
+        (counter, id): (VarId, LoopId),
+        first: &Value,
+        step: i64,
+    ) -> Vec<VarId> {
+        let mut bound = Vec::new();
+        for companion in companions {
+            let Some(value) = self.companion_value(&companion, (counter, id), first, step) else { continue };
+            self.bound.insert(companion.var, Bound::Value(value));
+            bound.push(companion.var);
+        }
+        bound
+    }
+
+    fn companion_value(
+        &mut self,
+        companion: &Companion<'_>,
+        (counter, id): (VarId, LoopId),
+        first: &Value,
+        step: i64,
+    ) -> Option<Value> {
+        let start = companion.first.clone()?;
+        let scalar = self.cx.file.var(companion.var).ty.as_scalar()?.clone();
+        let by = match &companion.step.kind {
+            ExprKind::Step { by, .. } => Some(*by),
+            ExprKind::Assign(Some(op @ (BinaryOp::Add | BinaryOp::Sub)), _, by) => {
+                let by = self.value(by).ok().as_ref().and_then(constant)?;
+                Some(if *op == BinaryOp::Add { by } else { -by })
+            }
+            ExprKind::Assign(Some(_), ..) => return None,
+            _ => None,
+        };
+        if let Some(by) = by {
+            // As often as the counter has stepped.
+            if by.checked_rem(step)? != 0 || is_unsigned(first.ty) || is_unsigned(start.ty) {
+                return None;
+            }
+            let (first, start) = (first.e.as_affine()?, start.e.as_affine()?);
+            let steps = (Affine::var(id) - first.clone()).scaled(by / step);
+            let value = self.typed((start.clone() + steps).into(), scalar.ty);
+            return Some(value);
+        }
+        let ExprKind::Assign(None, _, e) = &companion.step.kind else { return None };
+        if e.mentions(companion.var) {
+            return None;
+        }
+        let before = self.bound.insert(counter, Bound::Value(first.clone()));
+        let at_first = self.value(e).ok();
+        self.unbind(counter, before);
+        let at_first = self.converted(at_first?, &scalar);
+        if at_first != self.converted(start, &scalar) {
+            return None;
+        }
+        let value = self.value(e).ok().filter(|v| !reads_memory(&v.e))?;
+        Some(self.converted(value, &scalar))
+    }
+
+    fn unbind(&mut self, var: VarId, before: Option<Bound>) {
+        match before {
+            Some(before) => self.bound.insert(var, before),
+            None => self.bound.remove(&var),
+        };
+    }
+}

@@ -1,0 +1,133 @@
+//! One tuned file serves every build that its source serves.
+
+use oxeye_tests::{Playground, recipe_file};
+use serde_json::{Value, json};
+
+fn parallel() -> Value {
+    json!([{ "step": "parallelize", "at": 0, "distribution": "Static" }])
+}
+
+/// Replays steps for the first nest of each of these functions, read with `args`.
+fn replayed(playground: &Playground, functions: &[&str], args: &[&str], threads: u32) -> String {
+    let nests: Vec<(&str, Value)> = functions.iter().map(|f| (*f, parallel())).collect();
+    let mut recipes: Value = serde_json::from_str(&recipe_file(&nests)).expect("JSON");
+    recipes["compiler"]["args"] = json!(args);
+    recipes["threads"] = json!(threads);
+    playground.write("r.json", &recipes.to_string());
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    playground.read("out.c")
+}
+
+/// Builds and runs both files with these flags, under the sanitizers.
+fn agree(playground: &Playground, flags: &str) {
+    let script = format!(
+        "for f in prog out; do gcc -O1 -w -fsanitize=address,undefined -fno-sanitize-recover=all {flags} $f.c -o $f.exe \
+         && ./$f.exe > $f.txt || exit 1; done; cmp prog.txt out.txt"
+    );
+    let ran = playground.shell(&script);
+    assert_eq!(ran.code, Some(0), "{flags}: {}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn sizes_from_macros_are_not_taken_for_granted() {
+    let source = "#include <stdio.h>
+#ifndef N
+#define N 20
+#endif
+#ifdef SINGLE
+typedef float real;
+#else
+typedef double real;
+#endif
+#ifndef SCALE
+#define SCALE 0.5
+#endif
+static real A[N + 1][N + 1];
+static int k = N;
+static void fill(real *x)
+{
+    int i;
+    if (k >= 0) for (i = 0; i <= N; i++)
+        for (int j = 0; j <= N; j++)
+            A[i][j] = x[j] * SCALE + i; else k = 0;
+}
+int main(void)
+{
+    static real x[N + 1];
+    for (int i = 0; i <= N; i++)
+        x[i] = i * 0.25;
+    fill(x);
+    double sum = 0;
+    for (int i = 0; i <= N; i++)
+        sum += A[i][N - i] * (i + 1);
+    printf(\"%.9e %d\\n\", sum, (int)sizeof(real));
+    return 0;
+}
+";
+    let playground = Playground::with("prog.c", source);
+    let tuned = replayed(&playground, &["fill"], &["-O2", "-DN=40"], 2);
+    assert!(tuned.contains("#if !(defined(SINGLE)) && (N) == 40"), "{tuned}");
+    assert!(tuned.contains("if ((SCALE) == (0.5))"), "{tuned}");
+    for flags in [
+        "-DN=40",
+        "-DN=40 -fopenmp",
+        "",
+        "-DN=0 -fopenmp",
+        "-DN=1",
+        "-DN=41",
+        "-DN=40 -DSINGLE",
+        "-DN=40 -DSCALE=2",
+    ] {
+        agree(&playground, flags);
+    }
+}
+
+#[test]
+fn directives_go_with_their_loops() {
+    let source = "#include <stdio.h>
+static double A[60][60];
+static double sum(int n)
+{
+    double s = 0, t;
+    int i, j;
+#ifdef _OPENMP
+#pragma omp parallel for private(j, t) schedule(static, 2)
+#endif
+    for (i = 0; i < n; i++)
+#pragma omp simd
+        for (j = 0; j < n; j++) {
+            t = i * 0.5 + j;
+            A[i][j] += t * t;
+        }
+#pragma omp parallel
+    {
+#pragma omp for nowait
+        for (i = 0; i < n; i++)
+            for (int m = 0; m < n; m++)
+                A[m][i] *= 2;
+    }
+    for (i = 0; i < n; i++)
+        s += A[i][n - 1 - i];
+    return s;
+}
+int main(void)
+{
+    static const int sizes[] = { 0, 1, 7, 31, 60 };
+    for (int k = 0; k < 5; k++)
+        printf(\"%.9e\\n\", sum(sizes[k]));
+    return 0;
+}
+";
+    let playground = Playground::with("prog.c", source);
+    let tuned = replayed(&playground, &["sum"], &["-O2", "-fopenmp"], 2);
+    assert!(!tuned.contains("schedule(static, 2)") && !tuned.contains("#ifdef"), "{tuned}");
+    agree(&playground, "-fopenmp");
+    agree(&playground, "");
+    // Read without threads, the loop is that only where there are none.
+    let tuned = replayed(&playground, &["sum"], &["-O2"], 1);
+    assert!(tuned.contains("#if !defined(_OPENMP)"), "{tuned}");
+    assert!(tuned.contains("schedule(static, 2)"), "{tuned}");
+    agree(&playground, "-fopenmp");
+    agree(&playground, "");
+}
