@@ -6,7 +6,6 @@
 
 use crate::ast::Range;
 use crate::lexer::{Token, tokens};
-use crate::preprocess::Preprocessed;
 
 /// What a pragma is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,13 +53,14 @@ pub(crate) struct Pragma {
 pub(crate) struct Directives(Vec<Pragma>);
 
 impl Directives {
-    pub(crate) fn of(preprocessed: &Preprocessed) -> Self {
+    /// Of pragmas as places and texts.
+    pub(crate) fn of(pragmas: &[(usize, String)]) -> Self {
         let pragma = |(at, text): &(usize, String)| Pragma {
             at: *at,
             text: text.split_whitespace().collect::<Vec<_>>().join(" "),
             directive: parse(text),
         };
-        Directives(preprocessed.pragmas.iter().map(pragma).collect())
+        Directives(pragmas.iter().map(pragma).collect())
     }
 
     /// Those directly above the statement that starts at `start`, which belong to it, in order.

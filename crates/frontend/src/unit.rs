@@ -103,7 +103,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let pointers = Pointers::new(&file);
     let changed_globals = changed_globals(&file);
     let places = Places::new(&preprocessed, &layout);
-    let directives = Directives::of(&preprocessed);
+    let directives = Directives::of(&preprocessed.pragmas);
     let reliance = Reliance::new(&file, &preprocessed, &source);
     let mut reader = Reader { unit: &mut unit, preprocessed: &preprocessed, reliance: &reliance };
     for (message, range) in &file.problems {

@@ -78,7 +78,7 @@ pub use knowledge::{
 };
 pub use machine::{HostReport, Sizes};
 pub use nest::{Calls, Place, ProgramRun, Standing, TunedNest, Workpiece};
-pub use oxeye_frontend::Unit;
+pub use oxeye_frontend::{Unit, encoded};
 pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
 pub use parallel::Panicked;

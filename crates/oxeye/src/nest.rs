@@ -6,8 +6,8 @@ use crate::machine::{Roofs, Sizes, count};
 use crate::schedule::{Timing, Trial};
 use crate::session::Session;
 use crate::transfer::Advice;
-use oxeye_codegen::{Argument, Site};
-use oxeye_frontend::Unit;
+use oxeye_codegen::{Argument, Site, guarded};
+use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
 use oxeye_measure::Sample;
@@ -101,6 +101,20 @@ pub enum Standing {
     Short(String),
     /// It is not, for this reason.
     Skipped(String),
+}
+
+/// What stands in the place of a nest for which `block` is: with the user's own text for builds in which the nest is another.
+pub(crate) fn replacement(
+    unit: &Unit,
+    function: &Function,
+    nest: NestId,
+    span: Span,
+    block: String,
+) -> String {
+    match function.conditions.get(&nest) {
+        Some(when) => guarded(&unit.source, span, &block, &when.preprocessor, &when.constant),
+        None => block,
+    }
 }
 
 impl Workpiece {

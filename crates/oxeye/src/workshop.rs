@@ -87,7 +87,8 @@ impl Workshop {
             None => ("", text),
         };
         let path = self.file.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
-        Ok(self.folder.write(name, format!("{mark}#line 1 \"{path}\"\n{text}"))?)
+        let text = format!("{mark}#line 1 \"{path}\"\n{text}");
+        Ok(self.folder.write(name, oxeye_frontend::encoded(&text))?)
     }
 
     /// `-fopenmp`, unless the user gives it anyway.

@@ -1,10 +1,11 @@
 //! Applying a recipe file to a source file.
 
+use crate::nest::replacement;
 use crate::request::{Error, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Rendering, Unproved, prove};
 use crate::stages::read_options;
 use oxeye_codegen::tuned_file;
-use oxeye_frontend::{Unit, read_c};
+use oxeye_frontend::{Function, Unit, read_c};
 use oxeye_ir::{Nest, Program, Span};
 use oxeye_transform::Policy;
 use std::path::Path;
@@ -39,12 +40,12 @@ fn tuned_text(unit: &Unit, recipes: &RecipeFile) -> Result<String, Misfit> {
     let how = rendering(unit, recipes);
     let mut replacements: Vec<(Span, String)> = Vec::new();
     for wanted in &recipes.nests {
-        let (program, nest, span) = find(unit, wanted)?;
-        let text = block(how, program, nest, wanted).map_err(|why| {
+        let (function, nest, span) = find(unit, wanted)?;
+        let text = block(how, &function.program, nest, wanted).map_err(|why| {
             let (function, line) = (wanted.function.clone(), span.line);
             Misfit::Unproved { function, line, why }
         })?;
-        replacements.push((span, text));
+        replacements.push((span, replacement(unit, function, nest.id, span, text)));
     }
     replacements.sort_by_key(|(span, _)| span.start);
     Ok(if replacements.is_empty() { unit.source.clone() } else { tuned_file(&unit.source, &replacements) })
@@ -71,11 +72,11 @@ fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {
     }
 }
 
-fn find<'u>(unit: &'u Unit, wanted: &NestRecipe) -> Result<(&'u Program, &'u Nest, Span), Misfit> {
+fn find<'u>(unit: &'u Unit, wanted: &NestRecipe) -> Result<(&'u Function, &'u Nest, Span), Misfit> {
     let found = unit.functions.iter().find(|f| f.name == wanted.function);
     let function = found.ok_or_else(|| Misfit::NoFunction(wanted.function.clone()))?;
     let nest = function.program.nests.values().nth(wanted.ordinal);
-    nest.and_then(|nest| Some((&function.program, nest, nest.span?))).ok_or_else(|| Misfit::NoNest {
+    nest.and_then(|nest| Some((function, nest, nest.span?))).ok_or_else(|| Misfit::NoNest {
         function: wanted.function.clone(),
         n_nests: function.program.nests.len(),
         number: wanted.ordinal.saturating_add(1),

@@ -102,7 +102,8 @@ pub(crate) fn prove(
             original,
         };
         let text = render_nest(&applied.program, &applied.nest, &options)?;
-        let openmp = text.contains("#pragma omp");
+        // The user's own text, where it stands as the other branch, may have directives that nobody switched on.
+        let openmp = how.threads > 1 && text.contains("#pragma omp");
         // Many of these wait to be tried: of the program only what this nest needs is kept.
         applied.program.nests.retain(|id, _| *id == nest.id);
         Ok(Proved { applied, text, openmp, indent })

@@ -43,7 +43,7 @@ impl Captured {
 /// # Errors
 /// If the program does not build or run, or sizes are missing.
 pub fn capture(session: &Session<'_>, unit: Unit) -> Result<Captured, Error> {
-    let nests = nests_of(&unit);
+    let nests = nests_of(&unit, session.workshop.openmp_flag().is_none());
     let workpiece = if nests.is_empty() {
         check_compiles(session, &unit)?;
         Workpiece { unit, program: None, nests }
@@ -81,7 +81,8 @@ fn build_error(session: &Session<'_>, error: MeasureError) -> Error {
 
 fn has_main_elsewhere(session: &Session<'_>) -> bool {
     let defines_main = |source: &Path| {
-        std::fs::read_to_string(source).is_ok_and(|text| {
+        std::fs::read(source).is_ok_and(|bytes| {
+            let text = String::from_utf8_lossy(&bytes);
             text.match_indices("main").any(|(at, _)| {
                 let word_before =
                     text[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
@@ -242,19 +243,22 @@ fn without_layout(nest: &TunedNest) -> Option<&str> {
 }
 
 /// The nests of a unit, in the order of the file.
-fn nests_of(unit: &Unit) -> Vec<TunedNest> {
+fn nests_of(unit: &Unit, is_threaded: bool) -> Vec<TunedNest> {
     let mut found = Vec::new();
     for (function_idx, function) in unit.functions.iter().enumerate() {
         for (ordinal, nest) in function.program.nests.values().enumerate() {
             let Some(span) = nest.span else { continue };
             let place = Place { function_idx, nest_id: nest.id, ordinal, span, inside: Vec::new() };
-            let mut nest = TunedNest::new(place, arguments(&function.program, nest));
-            if let Some(name) = without_layout(&nest) {
-                nest.standing = Standing::Skipped(format!(
+            let mut tuned = TunedNest::new(place, arguments(&function.program, nest));
+            if is_threaded && function.in_teams.contains(&nest.id) {
+                let why = "a team of threads that is there already shares its iterations";
+                tuned.standing = Standing::Skipped(why.into());
+            } else if let Some(name) = without_layout(&tuned) {
+                tuned.standing = Standing::Skipped(format!(
                     "its results cannot be compared: the layout of the structures in `{name}` is not known"
                 ));
             }
-            found.push(nest);
+            found.push(tuned);
         }
     }
     found.sort_by_key(|nest| nest.place.span.start);

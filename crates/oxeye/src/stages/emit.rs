@@ -2,7 +2,7 @@
 
 use super::measure::Measured;
 use crate::budget::n_runs;
-use crate::nest::{ProgramRun, Workpiece};
+use crate::nest::{ProgramRun, Workpiece, replacement};
 use crate::request::{
     Error, FpPolicy, NestRecipe, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
 };
@@ -10,7 +10,7 @@ use crate::schedule::{Proved, Verdict};
 use crate::session::Session;
 use crate::workshop::complaint;
 use oxeye_codegen::tuned_file;
-use oxeye_frontend::Unit;
+use oxeye_frontend::encoded;
 use oxeye_ir::Span;
 use oxeye_measure::{Limits, MeasureError, WholeComparison, WholeOptions, run_whole};
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl Emitted {
     /// If a file cannot be written.
     pub fn write(&self, session: &Session<'_>) -> Result<(), Error> {
         session.check_cancelled()?;
-        write_atomically(&session.options.output_path(), self.text.as_bytes())?;
+        write_atomically(&session.options.output_path(), &encoded(&self.text))?;
         if let Some(path) = &session.options.save_recipe {
             write_atomically(path, self.recipes.to_json().as_bytes())?;
         }
@@ -278,9 +278,14 @@ impl Emitted {
 
     /// The user's text with the blocks of these nests in their places.
     fn spliced(&self, winners: &[usize]) -> String {
-        let Unit { source, .. } = &self.workpiece.unit;
-        let place =
-            |idx: &usize| Some((self.workpiece.nests[*idx].place.span, self.blocks.get(idx)?.clone()));
+        let unit = &self.workpiece.unit;
+        let source = &unit.source;
+        let place = |idx: &usize| {
+            let place = &self.workpiece.nests[*idx].place;
+            let function = &unit.functions[place.function_idx];
+            let block = self.blocks.get(idx)?.clone();
+            Some((place.span, replacement(unit, function, place.nest_id, place.span, block)))
+        };
         let mut replacements: Vec<(Span, String)> = winners.iter().filter_map(place).collect();
         replacements.sort_by_key(|(span, _)| span.start);
         if replacements.is_empty() { source.clone() } else { tuned_file(source, &replacements) }
