@@ -83,7 +83,7 @@ fn normal_forms_are_their_own() {
 #[test]
 fn each_rewrite_keeps_the_values() {
     let mut seen: BTreeMap<Rewrite, u32> = BTreeMap::new();
-    for seed in cases(600) {
+    for seed in cases(300) {
         let policy = if seed % 2 == 0 { STRICT } else { REASSOCIATE };
         let sample = match seed % 4 {
             0 | 1 => random_spelling(&mut Random::new(seed)),
@@ -106,7 +106,7 @@ fn each_rewrite_keeps_the_values() {
     }
     println!("{seen:?}");
     for rewrite in Rewrite::ALL {
-        assert!(seen.get(&rewrite).is_some_and(|n| *n >= 10), "{rewrite:?} was seen too seldom: {seen:?}");
+        assert!(seen.get(&rewrite).is_some_and(|n| *n >= 5), "{rewrite:?} was seen too seldom: {seen:?}");
     }
 }
 

@@ -4,7 +4,7 @@
 //! memory or iteration spaces instead; each entry says what its pass has to establish before, and why that is enough. Passes
 //! that claim to leave the order alone are held to it by [`runs_in_place`].
 
-use oxeye_ir::{Bound, Expr, Loop, LoopId, Nest, Node, StmtId};
+use oxeye_ir::{Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, StmtId};
 use serde::{Deserialize, Serialize};
 
 /// A kind of rewrite that is not a change of order.
@@ -147,24 +147,28 @@ pub(super) fn runs_in_place(before: &Nest, after: &Nest) -> Result<(), String> {
     places(&after.roots, &mut Vec::new(), &mut new);
     let mut rest = old.into_iter();
     for (id, around) in new {
-        match rest.find(|(o, _)| *o == id) {
-            Some((_, own)) if loops_of(&own).eq(loops_of(&around)) => {}
-            Some(_) => return Err(format!("{id} would run in other loops")),
-            None => return Err(format!("{id} would change its place")),
+        let Some((_, own)) = rest.find(|(o, _)| *o == id) else {
+            return Err(format!("{id} would change its place"));
+        };
+        if own.len() != around.len() || !own.iter().zip(&around).all(|(old, new)| is_same(old, new)) {
+            return Err(format!("{id} would run in other loops"));
         }
     }
     Ok(())
 }
 
-/// The loops, and guards that read no memory: what a guard reads may be spelt otherwise afterwards.
-fn loops_of(around: &[Around]) -> impl Iterator<Item = &Around> {
-    let has_data = |bound: &Bound| {
-        bound.as_affine().is_none() && bound.0.iter().any(|t| matches!(t, oxeye_ir::BoundTerm::Data(_)))
-    };
-    around.iter().filter(move |a| match a {
-        Around::Loop(_, lower, upper, _) => !has_data(lower) && !has_data(upper),
-        Around::Guard(condition, _) => condition.reads().is_empty(),
-    })
+/// Whether a loop or guard is the one before. What reads memory may be spelt otherwise, such as with the value of a scalar.
+fn is_same(old: &Around, new: &Around) -> bool {
+    let has_data = |bound: &Bound| bound.0.iter().any(|t| matches!(t, BoundTerm::Data(_)));
+    match (old, new) {
+        (Around::Loop(l, from, to, step), Around::Loop(m, lower, upper, other)) => {
+            l == m && step == other && [(from, lower), (to, upper)].iter().all(|(x, y)| x == y || has_data(x))
+        }
+        (Around::Guard(x, holds), Around::Guard(y, other)) => {
+            holds == other && (x == y || !x.reads().is_empty())
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -198,6 +202,8 @@ mod tests {
         assert!(runs_in_place(&before, &shorter).is_err_and(|e| e.contains("other loops")));
         let guarded = nest("for L0 i: i32 in 0 .. n { if i < 3 { S0: a[i] = 1.0 } }");
         assert!(runs_in_place(&before, &guarded).is_err());
+        let by_data = nest("for L0 i: i32 in 0 .. n { if b[i] < 3.0 { S0: a[i] = 1.0 } }");
+        assert_eq!(runs_in_place(&by_data, &guarded), Ok(()));
         let unknown = nest("for L0 i: i32 in 0 .. n { S7: a[i] = 1.0 }");
         assert!(runs_in_place(&before, &unknown).is_err());
     }
