@@ -1,11 +1,14 @@
 //! What is part of the program: the weights of the default encoder, and the default recipe database.
 
 use super::describe::{Embedder, NoEncoder};
+use flate2::read::DeflateDecoder;
 use oxeye_database::{DatabaseError, SqliteStore};
+use std::io::Read;
 use std::sync::OnceLock;
 
 static ENCODER: &[u8] = include_bytes!("../../../../models/encoder.safetensors");
-static RECIPES: &[u8] = include_bytes!("../../../../models/recipes.sqlite");
+/// Compressed by the build script.
+static RECIPES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/recipes.sqlite.deflate"));
 
 /// The default encoder; read once.
 ///
@@ -23,7 +26,10 @@ pub fn shipped_embedder() -> Result<&'static Embedder, NoEncoder> {
 /// # Errors
 /// If it is of another schema.
 pub fn shipped_recipes() -> Result<SqliteStore, DatabaseError> {
-    SqliteStore::from_bytes("the default recipe database", RECIPES)
+    let mut bytes = Vec::new();
+    // Bytes that do not decode are reported by the store, as not being a database.
+    let _ = DeflateDecoder::new(RECIPES).read_to_end(&mut bytes);
+    SqliteStore::from_bytes("the default recipe database", &bytes)
 }
 
 #[cfg(test)]
