@@ -185,6 +185,9 @@ pub struct DependenceRelation {
     pub has_member: bool,
 }
 
+/// What is asked of a set of instance pairs: the accesses by statement and position, the level, the set.
+type CandidateTest<'a> = dyn FnMut((usize, usize), (usize, usize), Option<Level>, &Pairs) -> bool + 'a;
+
 impl NestModel {
     /// All memory-based dependences, by source, destination, and level, with what is known of their distances.
     pub fn dependences(&self) -> Vec<Dependence> {
@@ -210,10 +213,7 @@ impl NestModel {
     /// Calls `test` on every set of instance pairs of which a member would be a dependence, with its level; first, per
     /// pair of accesses and without a level, on all that touch the same element, whose levels are left out if `test` is
     /// false.
-    pub(crate) fn candidates(
-        &self,
-        test: &mut dyn FnMut((usize, usize), (usize, usize), Option<Level>, &Pairs) -> bool,
-    ) {
+    pub(crate) fn candidates(&self, test: &mut CandidateTest<'_>) {
         for (s, src) in self.stmts.iter().enumerate() {
             for (t, dst) in self.stmts.iter().enumerate() {
                 let mut all = None;

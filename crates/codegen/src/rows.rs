@@ -51,7 +51,7 @@ impl Context<'_> {
             .collect();
         self.wide = was_wide;
         let mut constants: Vec<(String, String)> = Vec::new();
-        for (k, (low, high)) in ends.iter().enumerate() {
+        for (k, (low, high)) in ends.iter().take(n).enumerate() {
             constants.push((format!("oxeye_f{k}"), low.clone()));
             constants.push((format!("oxeye_l{k}"), high.clone()));
         }
@@ -153,10 +153,9 @@ impl Context<'_> {
         let (mut made, mut freed) = (String::new(), String::new());
         let stars = |k: usize| "*".repeat(n + 1 - k);
         let mut at = name.to_owned();
-        let _ = write!(made, "{ty} {}{name};\n", stars(0));
+        let _ = writeln!(made, "{ty} {}{name};", stars(0));
         let mut position = "0".to_owned();
-        for k in 0..n {
-            let (low, high) = &ends[k];
+        for (k, (low, high)) in ends.iter().take(n).enumerate() {
             let _ = write!(
                 made,
                 "{at} = ({ty} {})__builtin_malloc(({high} < {low} ? 1 : {high} - {low} + 1) * 8) - {low};\n\
@@ -168,9 +167,8 @@ impl Context<'_> {
         }
         let _ = write!(made, "{at} = ({ty} *){memory} + {position} - {};\n{}", ends[n].0, "}\n".repeat(n));
         let mut loops = String::new();
-        for k in 0..n {
+        for (k, (low, high)) in ends.iter().take(n).enumerate() {
             let subscripts: String = (0..k).map(|d| format!("[oxeye_r{d}]")).collect();
-            let (low, high) = &ends[k];
             freed = format!("{loops}__builtin_free({name}{subscripts} + {low});\n{}{freed}", "}".repeat(k));
             loops += &format!("for (long oxeye_r{k} = {low}; oxeye_r{k} <= {high}; oxeye_r{k}++) {{");
         }

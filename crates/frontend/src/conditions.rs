@@ -178,7 +178,7 @@ impl<'a> Reliance<'a> {
                         branch.push(condition(directive));
                     }
                 }
-                "else" => open.iter_mut().last().into_iter().for_each(|branch| negate_last(branch)),
+                "else" => open.iter_mut().last().into_iter().for_each(negate_last),
                 "endif" => _ = open.pop(),
                 _ => {}
             }

@@ -115,7 +115,7 @@ fn variable<'s>(
     }
     steps.push(Step::Field(field.to_owned()));
     let taken = if is_followed { &[] } else { subscripts };
-    let ty = rebuilt(&outer.ty, taken.len(), subscripts.len(), ty)?;
+    let ty = rebuilt(&outer.ty, taken.len(), ty)?;
     Some((intern(file, members, root, steps, ty), taken.iter().collect()))
 }
 
@@ -156,18 +156,18 @@ fn peeled(ty: &Type, n: usize) -> Option<&Type> {
 }
 
 /// The type with what is behind `n` subscripts replaced; with none, what is put in its place.
-fn rebuilt(ty: &Type, n: usize, n_peeled: usize, with: Type) -> Option<Type> {
+fn rebuilt(ty: &Type, n: usize, with: Type) -> Option<Type> {
     if n == 0 {
         return Some(with);
     }
     Some(match ty {
         Type::Array { of, len, is_restrict } => Type::Array {
-            of: Box::new(rebuilt(of, n - 1, n_peeled, with)?),
+            of: Box::new(rebuilt(of, n - 1, with)?),
             len: len.clone(),
             is_restrict: *is_restrict,
         },
         Type::Pointer { to, is_restrict } => {
-            Type::Pointer { to: Box::new(rebuilt(to, n - 1, n_peeled, with)?), is_restrict: *is_restrict }
+            Type::Pointer { to: Box::new(rebuilt(to, n - 1, with)?), is_restrict: *is_restrict }
         }
         _ => return None,
     })

@@ -490,7 +490,7 @@ impl<'a> Regions<'a> {
         self.state.program.nests.insert(id, nest);
         self.known.insert(id, facts.clone());
         self.ranges.insert(id, s.range);
-        if team.is_some() {
+        if team.is_some() && self.cx.is_threaded {
             self.in_teams.insert(id);
         }
         if !inlined.is_empty() {
@@ -578,7 +578,7 @@ impl<'a> Regions<'a> {
                             && !is_apart(*var, *target)
                     }
                 };
-                if may_share && *constant != Constant::Base(array) || may_share && is_base {
+                if may_share && (is_base || *constant != Constant::Base(array)) {
                     found.push((*constant, array));
                 }
             }

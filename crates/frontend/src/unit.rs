@@ -59,8 +59,9 @@ pub struct Function {
     pub program: Program,
     /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
     pub inlined: BTreeMap<NestId, Vec<String>>,
-    /// Nests whose iterations are shared by a team of threads that an OpenMP directive elsewhere makes (`omp for` without
-    /// `parallel`).
+    /// Nests whose iterations, in the build that was read, are shared by a team of threads that an OpenMP directive elsewhere
+    /// makes (`omp for` without `parallel`). Every thread of the team runs them, so that another nest in their place would
+    /// run once a thread.
     pub in_teams: BTreeSet<NestId>,
     /// Under which conditions a nest is what was read, for nests that differ between builds of the file.
     pub conditions: BTreeMap<NestId, Conditions>,

@@ -678,7 +678,7 @@ void region(int n, double *x, double *y)
 }
 ";
     let threaded = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
-    for (options, n_in_team, n_nests) in [(threaded, 3, 3), (ReadOptions::default(), 3, 5)] {
+    for (options, n_in_team, n_nests) in [(threaded, 3, 3), (ReadOptions::default(), 0, 5)] {
         let unit = read_with(source, &options);
         let found: usize = unit.functions.iter().map(|f| f.in_teams.len()).sum();
         let nests: usize = unit.functions.iter().map(|f| f.program.nests.len()).sum();

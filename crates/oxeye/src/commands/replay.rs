@@ -17,6 +17,8 @@ enum Misfit {
     NoFunction(String),
     #[error("function `{function}` has {n_nests} loop nests, and the recipe is for number {number}")]
     NoNest { function: String, n_nests: usize, number: usize },
+    #[error("function `{function}`, line {line}: a team of threads that is there already shares the loop")]
+    InTeam { function: String, line: u32 },
     #[error("function `{function}`, line {line}: {why}")]
     Unproved { function: String, line: u32, why: Unproved },
 }
@@ -76,9 +78,13 @@ fn find<'u>(unit: &'u Unit, wanted: &NestRecipe) -> Result<(&'u Function, &'u Ne
     let found = unit.functions.iter().find(|f| f.name == wanted.function);
     let function = found.ok_or_else(|| Misfit::NoFunction(wanted.function.clone()))?;
     let nest = function.program.nests.values().nth(wanted.ordinal);
-    nest.and_then(|nest| Some((function, nest, nest.span?))).ok_or_else(|| Misfit::NoNest {
-        function: wanted.function.clone(),
-        n_nests: function.program.nests.len(),
-        number: wanted.ordinal.saturating_add(1),
-    })
+    let Some((nest, span)) = nest.and_then(|nest| Some((nest, nest.span?))) else {
+        let n_nests = function.program.nests.len();
+        let number = wanted.ordinal.saturating_add(1);
+        return Err(Misfit::NoNest { function: wanted.function.clone(), n_nests, number });
+    };
+    match function.in_teams.contains(&nest.id) {
+        true => Err(Misfit::InTeam { function: wanted.function.clone(), line: span.line }),
+        false => Ok((function, nest, span)),
+    }
 }

@@ -26,10 +26,14 @@ pub fn shipped_embedder() -> Result<&'static Embedder, NoEncoder> {
 /// # Errors
 /// If it is of another schema.
 pub fn shipped_recipes() -> Result<SqliteStore, DatabaseError> {
-    let mut bytes = Vec::new();
-    // Bytes that do not decode are reported by the store, as not being a database.
-    let _ = DeflateDecoder::new(RECIPES).read_to_end(&mut bytes);
-    SqliteStore::from_bytes("the default recipe database", &bytes)
+    static DATABASE: OnceLock<Vec<u8>> = OnceLock::new();
+    let bytes = DATABASE.get_or_init(|| {
+        let mut bytes = Vec::new();
+        // Bytes that do not decode are reported by the store, as not being a database.
+        let _ = DeflateDecoder::new(RECIPES).read_to_end(&mut bytes);
+        bytes
+    });
+    SqliteStore::from_bytes("the default recipe database", bytes)
 }
 
 #[cfg(test)]
