@@ -51,7 +51,7 @@ impl Context<'_> {
             .collect();
         self.wide = was_wide;
         let mut constants: Vec<(String, String)> = Vec::new();
-        for (k, (low, high)) in ends.iter().take(n).enumerate() {
+        for (k, (low, high)) in ends.iter().enumerate() {
             constants.push((format!("oxeye_f{k}"), low.clone()));
             constants.push((format!("oxeye_l{k}"), high.clone()));
         }

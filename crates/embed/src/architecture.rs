@@ -71,7 +71,7 @@
 //! # The file
 //!
 //! Safetensors with exactly the tensors of [`Architecture::tensors`], all `F32`, and one entry of metadata that counts,
-//! [`METADATA_KEY`]: [`ModelInfo`] as JSON. [`crate::Weights`] reads and writes it.
+//! [`crate::METADATA_KEY`]: [`ModelInfo`] as JSON. [`crate::Weights`] reads and writes it.
 
 use crate::error::EmbedError;
 use crate::graph::{EdgeKind, NodeKind};

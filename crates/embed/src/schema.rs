@@ -2,7 +2,7 @@
 //!
 //! Every list is an enum whose variants are positions, with a table of what each position means. A feature is set by
 //! its raw value in the unit of the table; the table's [`Transform`] makes it the small finite number that the encoder
-//! sees. `FEATURES.md` beside this crate's manifest is [`feature_table`], kept so by a test.
+//! sees. `FEATURES.md` beside this crate's manifest is [`crate::feature_table`], kept so by a test.
 
 /// Name and version of all the lists here. It changes whenever a feature is added, removed, moved or computed
 /// differently; weights belong to one schema.

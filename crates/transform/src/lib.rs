@@ -3,7 +3,7 @@
 //! [`apply`] takes a nest and a [`Recipe`] and gives back a nest that computes the same, or a [`Refusal`] that says which
 //! step cannot be proved and why. Transformations only edit a schedule; legality is decided in one place, by an exact
 //! integer test over all pairs of dependent statement instances. [`suggest`] proposes recipes for a nest and a machine's
-//! cache sizes, made from [templates](templates) that fit any nest and machine.
+//! cache sizes, made from [templates] that fit any nest and machine.
 //!
 //! ```
 //! use oxeye_ir::Program;

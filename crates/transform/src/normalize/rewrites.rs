@@ -29,7 +29,7 @@ pub enum Rewrite {
     /// `x[…]` → `x[i, …]` for a scratch array and loops `i` around all its uses.
     ///
     /// *Established*: nobody reads `x` after the nest, and the exact test finds, for every read, a write of the same element that
-    /// always runs before it in the same iteration of `i` ([`super::expand`]). *Proof*: a read never sees what another
+    /// always runs before it in the same iteration of `i` (`normalize::expand`). *Proof*: a read never sees what another
     /// iteration of `i` wrote, so that each may have its own copy.
     ArrayExpansion,
     /// `t = 0; t += a * e; … t …` → `t = 0; t += e; … a * t …`, where floating point may be reassociated.
@@ -65,7 +65,7 @@ pub enum Rewrite {
     IterationSpace,
     /// Private scalars become one scalar for every loop that has them to itself.
     ///
-    /// *Established*: in every iteration of that loop, the first access is an unconditional write ([`crate::import`]). *Proof*: no
+    /// *Established*: in every iteration of that loop, the first access is an unconditional write (`import`). *Proof*: no
     /// iteration sees what another wrote.
     PrivateScalars,
     /// Constants take the type of their use, operands of `+` and `*` stand in one order, `x = x + e` is `x += e`, and a guard on the
