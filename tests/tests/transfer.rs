@@ -124,7 +124,8 @@ fn heaviest(report: &Value) -> &Value {
 fn what_one_program_taught_serves_another_spelling_of_it() {
     let _alone = alone();
     let playground = taught();
-    let optimize = "optimize otherwise.c --threads 1 --database my.sqlite --json -";
+    // What the same nest taught comes first; which of three is the fastest is the machine's to say.
+    let optimize = "optimize otherwise.c --threads 1 --top-k 1 --database my.sqlite --json -";
     let report = json(&playground.run(&format!("{optimize} {COMPILE}")));
     let nest = heaviest(&report);
     assert!(nest["donor"].as_str().is_some_and(|donor| donor.ends_with(", the same nest")), "{nest:#}");
@@ -133,11 +134,11 @@ fn what_one_program_taught_serves_another_spelling_of_it() {
     assert_eq!(nest["verified"], true);
     let tried = nest["trials"].as_array().expect("trials").iter();
     let tried: Vec<&Value> = tried.filter(|trial| trial["verdict"] != "not_tried").collect();
-    assert!((1..=3).contains(&tried.len()), "as many as --top-k says: {tried:#?}");
-    assert!(tried[0]["donor"].is_string());
+    assert_eq!(tried.len(), 1, "as many as --top-k says: {tried:#?}");
+    assert_eq!(tried[0]["donor"], nest["donor"]);
     // The table says so too.
-    let table =
-        playground.run(&format!("optimize otherwise.c --verbose --threads 1 --database my.sqlite {COMPILE}"));
+    let table = playground
+        .run(&format!("optimize otherwise.c --verbose --threads 1 --top-k 1 --database my.sqlite {COMPILE}"));
     assert!(table.stdout.contains("learnt from: the same nest"), "{}", table.stdout);
 }
 
