@@ -17,6 +17,9 @@ Examples:
   The same, the kernel in one file and the main in another
     oxeye optimize kernel.c -o kernel_fast.c -- clang -O3 main.c -lm
 
+  A program with arguments and input, of several files
+    oxeye optimize solver.c --run './solver -n 200 < input.dat' -- gcc -O3 -fopenmp util.c -lm
+
   A function without a program: sizes are given, data are drawn at random or read from NumPy files
     oxeye optimize kernel.c -f jacobi --set n=2000 --set steps=10 --input A=a.npy -- gcc -O2
 
