@@ -70,7 +70,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     args.tuning.apply(&mut options, &[])?;
     let memory = if args.learn { Some(Memory::open(args.knowledge.database.clone())?) } else { None };
     args.knowledge.apply(&mut options);
-    let drawing = Drawing::new();
+    let drawing = Drawing::new(args.tuning.is_verbose());
     let outcome = match memory {
         None => oxeye::optimize(&options, &drawing).map(|report| (report, None)),
         Some(memory) => oxeye::optimize_and_learn(&options, &drawing)

@@ -52,9 +52,9 @@ pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -
     out
 }
 
-/// Nests that are too short share one line below the table.
+/// Nests that are too short, or of which no time is known, have a place in the lines below the table only.
 fn is_listed(nest: &NestReport) -> bool {
-    nest.unchanged != Some(Unchanged::TooShort)
+    nest.recipe.is_some() || (nest.unchanged != Some(Unchanged::TooShort) && nest.baseline_ms.is_some())
 }
 
 fn nests(report: &Report, view: View) -> String {

@@ -57,8 +57,7 @@ pub fn sample_stacks(
         preloaded.push(":");
         preloaded.push(others);
     }
-    let invocation =
-        invocation.clone().env("OXEYE_SAMPLES", &records).env("LD_PRELOAD", preloaded);
+    let invocation = invocation.clone().env("OXEYE_SAMPLES", &records).env("LD_PRELOAD", preloaded);
     let outcome = run_program(&invocation, limits)?;
     let bytes = fs::read(&records).map_err(MeasureError::io("read", &records))?;
     // As large as the samples that fit in, but for its end full of holes.
@@ -69,10 +68,8 @@ pub fn sample_stacks(
 
 /// The records of the sampler as source lines.
 fn in_lines(bytes: &[u8], program: &Path) -> Result<Vec<Vec<SourceLine>>, MeasureError> {
-    let words: Vec<u64> = bytes
-        .chunks_exact(8)
-        .map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")))
-        .collect();
+    let words: Vec<u64> =
+        bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes"))).collect();
     let Some((header, records)) = words.split_at_checked(HEADER_WORDS) else { return Ok(Vec::new()) };
     let (taken, bias) = (header[0] as usize, header[1]);
     let loader = Loader::new(program)

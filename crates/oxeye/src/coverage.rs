@@ -67,7 +67,13 @@ impl Coverage {
         let mut files: Vec<FileShare> =
             files.into_iter().map(|(file, n)| FileShare { file, share: share(n) }).collect();
         files.sort_by(|a, b| b.share.total_cmp(&a.share));
-        Some(Coverage { samples: stacks.len(), tunable: share(tunable), loops, files, elsewhere: share(elsewhere) })
+        Some(Coverage {
+            samples: stacks.len(),
+            tunable: share(tunable),
+            loops,
+            files,
+            elsewhere: share(elsewhere),
+        })
     }
 
     /// The share of the loop whose first line this is.
@@ -107,9 +113,8 @@ enum Site {
 /// Where the time of one sample counts: in a tunable nest if one is at work, else in the innermost source file, and there in
 /// the innermost loop. What headers define counts where it is used.
 fn site<'a>(stack: &'a [SourceLine], ranges: &LineRanges, known: &mut HashMap<&'a Path, bool>) -> Site {
-    let mut is_own = |at: &'a SourceLine| {
-        *known.entry(&at.file).or_insert_with(|| absolute(&at.file) == ranges.file)
-    };
+    let mut is_own =
+        |at: &'a SourceLine| *known.entry(&at.file).or_insert_with(|| absolute(&at.file) == ranges.file);
     let around = |at: &SourceLine, loops: &[(u32, u32)]| {
         let around = loops.iter().filter(|lines| (lines.0..=lines.1).contains(&at.line));
         around.min_by_key(|lines| lines.1 - lines.0).map(|lines| lines.0)
@@ -137,7 +142,8 @@ mod tests {
 
     #[test]
     fn a_sample_counts_where_something_could_be_done_about_it() {
-        let ranges = LineRanges { file: "a.c".into(), tunable: vec![(10, 12)], loops: vec![(20, 40), (25, 30)] };
+        let ranges =
+            LineRanges { file: "a.c".into(), tunable: vec![(10, 12)], loops: vec![(20, 40), (25, 30)] };
         let mut stacks = Vec::new();
         let mut add = |n: usize, lines: &[(&str, u32)]| stacks.extend(vec![stack(lines); n]);
         add(40, &[("a.c", 11), ("a.c", 50)]);

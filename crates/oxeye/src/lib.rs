@@ -86,7 +86,8 @@ pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transforma
 pub use parallel::Panicked;
 pub use request::{
     Compiler, DonorSearch, Error, Event, FpPolicy, Knowledge, NestRecipe, Options, Phase, Progress,
-    RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable, default_output, write_atomically,
+    RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable, default_output,
+    write_atomically,
 };
 pub use schedule::{Choice, Proved, Schedule, Timing, Trial, Unproved, Verdict};
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};

@@ -245,7 +245,8 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
         help: Some("do it otherwise".into()),
     };
     let mut report = report(vec![nest(0, 31, "f", 0.7, Unchanged::NothingFaster)]);
-    report.diagnostics = vec![trouble(10, "cheap"), trouble(50, "dear"), trouble(70, "dear"), trouble(90, "free")];
+    report.diagnostics =
+        vec![trouble(10, "cheap"), trouble(50, "dear"), trouble(70, "dear"), trouble(90, "free")];
     report.coverage = Some(Coverage {
         samples: 1000,
         tunable: 0.7,
@@ -261,7 +262,10 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
     let text = render(&report, view, &|_| None);
     let expected = "\
 70 % of the time is in loops that can be tuned; 15 % in line 50; 6 % in util.c; \n  4 % in line 10; 5 % elsewhere\n";
-    assert_eq!(text.lines().take(2).map(str::trim).collect::<Vec<_>>(), expected.lines().map(str::trim).collect::<Vec<_>>());
+    assert_eq!(
+        text.lines().take(2).map(str::trim).collect::<Vec<_>>(),
+        expected.lines().map(str::trim).collect::<Vec<_>>()
+    );
     let told: Vec<&str> = text.lines().filter(|line| line.contains("left as it is")).collect();
     assert!(told[0].starts_with("left as it is: lines 51, 71 (15 % of the time): dear"), "{told:?}");
     assert!(told[1].starts_with("left as it is: line 11 (4 % of the time): cheap"), "{told:?}");

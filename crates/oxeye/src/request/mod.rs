@@ -17,5 +17,5 @@ pub(crate) use error::Setback;
 pub use files::{check_writable, write_atomically};
 pub use options::{DonorSearch, FpPolicy, Knowledge, Options, default_output};
 pub use progress::{Event, Phase, Progress, Silent};
-pub use run_command::RunCommand;
 pub use recipe_file::{NestRecipe, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile};
+pub use run_command::RunCommand;

@@ -75,7 +75,9 @@ impl std::str::FromStr for RunCommand {
                 "|" | "||" | "&&" | ";" | "&" => {
                     return Err(format!("`{word}`: one program is run, without a shell"));
                 }
-                word if word.starts_with('<') && !word.starts_with("<<") => run.stdin = Some(word[1..].into()),
+                word if word.starts_with('<') && !word.starts_with("<<") => {
+                    run.stdin = Some(word[1..].into())
+                }
                 word if word.starts_with('>') || word.starts_with("2>") => {
                     return Err(format!(
                         "`{word}`: what the program prints is compared, so it cannot be sent elsewhere; leave it out"
