@@ -122,7 +122,10 @@ impl<'a> Lowerer<'a> {
                         Some(Bound::Pointer(pointer)) if matches!(ty, Type::Struct(_)) => {
                             self.pointed_at(pointer, e.range)
                         }
-                        _ => Ok(Place { base: *v, indices: Vec::new(), ty }),
+                        _ => {
+                            self.names(*v, e.range)?;
+                            Ok(Place { base: *v, indices: Vec::new(), ty })
+                        }
                     },
                 }
             }
@@ -247,6 +250,7 @@ impl<'a> Lowerer<'a> {
                 if let Some(member) = self.redirected(*v, e.range)? {
                     return self.member_pointer(*v, member, e.range);
                 }
+                self.names(*v, e.range)?;
                 Pointer::of(self.cx.file, *v).ok_or_else(|| {
                     let name = self.name(*v);
                     Refusal::new(
@@ -376,7 +380,6 @@ impl<'a> Lowerer<'a> {
 
     /// The array (or scalar) of a variable.
     pub(crate) fn array(&mut self, var: VarId, at: Range) -> Lowered<ArrayId> {
-        self.check_replayable(var, at)?;
         if let Some(id) = self.state.arrays.get(&var) {
             return Ok(*id);
         }

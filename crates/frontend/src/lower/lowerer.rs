@@ -137,7 +137,6 @@ impl<'a> Lowerer<'a> {
 
     /// The symbol for an integer variable that the nest does not change.
     pub(super) fn symbol(&mut self, var: VarId, ty: ScalarType, at: Range) -> Lowered<SymId> {
-        self.check_replayable(var, at)?;
         if let Some(id) = self.state.symbols.get(&var) {
             return Ok(*id);
         }
@@ -164,9 +163,9 @@ impl<'a> Lowerer<'a> {
         self.symbol(var, scalar.ty, at).ok()
     }
 
-    /// Notes a variable that an inlined function names by itself and that the program changes: where the nest is replayed on
+    /// Notes a variable that an inlined function names itself and that the program changes: where the nest is replayed on
     /// copies, the functions it calls must see the copy of this one. Refuses what cannot be shown to them.
-    pub(super) fn check_replayable(&mut self, var: VarId, at: Range) -> Lowered<()> {
+    pub(super) fn names(&mut self, var: VarId, at: Range) -> Lowered<()> {
         let file = self.cx.file;
         // What a member of a file-scope variable leads to may be changed in many ways.
         let is_global_member = file.is_member(var) && self.is_global(file.root(var));

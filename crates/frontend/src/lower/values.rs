@@ -185,6 +185,7 @@ impl Lowerer<'_> {
             let (access, scalar) = self.access(&ast::Expr { kind: ExprKind::Var(var), range: at })?;
             return Ok(Value { e: Expr::Read(access), ty: scalar.ty });
         }
+        self.names(var, at)?;
         let scalar = match &self.cx.file.var(var).ty {
             Type::Scalar(scalar) => scalar,
             Type::Pointer { .. } | Type::Array { .. } => {

@@ -45,8 +45,15 @@ fn compile(source: &Path, output: &Path, args: &[&str]) {
     assert!(done.status.success(), "{}\n{text}", String::from_utf8_lossy(&done.stderr));
 }
 
-const SANITIZERS: &[&str] =
-    &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Werror"];
+const SANITIZERS: &[&str] = &[
+    "-O1",
+    "-g",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-Wall",
+    "-Werror",
+    "-Wno-unused",
+];
 
 /// Writes every nest of a program anew, `n_nests` of them, and compares what the program and the original print for these
 /// sizes under the sanitizers.
