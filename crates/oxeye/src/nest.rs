@@ -7,7 +7,7 @@ use crate::machine::{Roofs, Sizes, count};
 use crate::schedule::{Timing, Trial};
 use crate::session::Session;
 use crate::transfer::Advice;
-use oxeye_codegen::{Argument, Site, guarded};
+use oxeye_codegen::{Argument, Named, Site, guarded};
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
@@ -243,7 +243,11 @@ impl Place {
     pub(crate) fn site<'u>(&self, unit: &'u Unit, id: u32) -> Site<'u> {
         let function = &unit.functions[self.function_idx];
         let nest = &function.program.nests[&self.nest_id];
-        Site { id, program: &function.program, nest, function: function.span }
+        let named = function
+            .named
+            .get(&self.nest_id)
+            .map_or(Named::default(), |named| Named { by_calls: &named.by_calls, unused: &named.unused });
+        Site { id, program: &function.program, nest, function: function.span, named }
     }
 }
 
