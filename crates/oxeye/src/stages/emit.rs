@@ -376,6 +376,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize]) -> R
             ordinal: nest.place.ordinal,
             line: nest.place.span.line,
             name: trial.schedule.name.clone(),
+            threads: nest.calls.is_concurrent.then_some(1),
             recipe: trial.schedule.recipe.clone().into(),
         })
     });
