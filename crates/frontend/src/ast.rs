@@ -223,6 +223,8 @@ pub(crate) struct For {
     pub(crate) condition: Option<Expr>,
     pub(crate) step: Option<Expr>,
     pub(crate) body: Stmt,
+    /// Whether the body sees the variable one less than the header has it.
+    pub(crate) is_behind: bool,
 }
 
 impl Stmt {

@@ -160,7 +160,15 @@ impl Scanner<'_> {
 
     /// What a function writes through a parameter it writes to what the argument points to.
     fn call(&mut self, name: &str, args: &[Expr]) {
-        let Some((position, function)) = self.file.function(name) else { return };
+        let Some((position, function)) = self.file.function(name) else {
+            if matches!(name, "memset" | "memcpy")
+                && let Some(v) = args.first().and_then(pointer_var)
+            {
+                self.scan.stored.insert(v);
+                self.others(v);
+            }
+            return;
+        };
         if self.within.contains(&position) {
             return;
         }

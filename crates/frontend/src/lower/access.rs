@@ -202,6 +202,20 @@ impl<'a> Lowerer<'a> {
         Ok(Place { base, indices, ty: pointee })
     }
 
+    /// The element at a pointer to numbers.
+    pub(super) fn pointed_access(&mut self, pointer: Pointer, at: Range) -> Lowered<Access> {
+        let place = self.pointed_at(pointer, at)?;
+        let array = self.array(place.base, at)?;
+        let n_dims = self.state.program.array(array).shape.len();
+        if n_dims != place.indices.len() {
+            return Err(Refusal::new(
+                at,
+                format!("`{}` is not used as rows of elements", self.name(place.base)),
+            ));
+        }
+        Ok(Access { array, indices: place.indices })
+    }
+
     /// Whether an index is within what the array has in that dimension.
     fn is_in_range(&mut self, base: VarId, dimension: usize, index: &Expr, at: Range) -> Lowered<bool> {
         let array = self.array(base, at)?;

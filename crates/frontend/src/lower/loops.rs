@@ -218,7 +218,14 @@ impl Lowerer<'_> {
         for guard in &limits.guards {
             self.facts.push_condition(guard, true);
         }
+        if f.is_behind {
+            let here = self.typed(Affine::var(id).offset(-1).into(), ty);
+            self.bound.insert(var, lowerer::Bound::Value(here));
+        }
         let (body, swaps) = split_swaps(self.cx.file, &f.body);
+        if let (Some(swap), true) = (swaps.first(), f.is_behind) {
+            return Err(changing_places(self.cx.file, swap));
+        }
         self.in_turns.extend(swaps.iter().flat_map(|swap| [swap.first, swap.second]));
         let after_loop = self.counter_after(s, f, &l, limits.guards.is_empty())?;
         if let (Some(first), true) = (l.lower.as_affine(), l.step > 1) {
@@ -294,6 +301,15 @@ impl Lowerer<'_> {
                 upper.clone().offset(-1),
                 &self.facts_before(l),
             ),
+            step @ 2.. => {
+                // As many steps as it takes to get there.
+                let binary = |op, l: Expr, r: i64| Expr::Binary(op, Box::new(l), Box::new(Expr::from(r)));
+                let distance = upper.clone() - lower.clone();
+                let distance = extreme(BinaryOp::Max, 0.into(), distance, &self.facts_before(l));
+                let n_steps =
+                    binary(BinaryOp::Div, Expr::binary(BinaryOp::Add, distance, Expr::from(step - 1)), step);
+                Expr::binary(BinaryOp::Add, lower.clone().into(), binary(BinaryOp::Mul, n_steps, step))
+            }
             _ => return Err(needed_later(file, s, var)),
         };
         Ok(Some(value))

@@ -12,6 +12,7 @@ mod index;
 mod inline;
 mod loops;
 mod lowerer;
+mod memory;
 mod pointer;
 mod rows;
 mod stmts;

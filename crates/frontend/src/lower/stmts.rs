@@ -161,6 +161,12 @@ impl Lowerer<'_> {
             ExprKind::Comma(..) => commas(e).into_iter().try_for_each(|e| self.effect(e, out)),
             ExprKind::Cast(Type::Void, inner) => self.effect(inner, out),
             ExprKind::Call(callee, args) => match &callee.kind {
+                ExprKind::Name(name)
+                    if matches!(name.as_str(), "memset" | "memcpy")
+                        && self.cx.file.function(name).is_none() =>
+                {
+                    self.hoisting(None, out, |l, out| l.memory(name, args, at, out))
+                }
                 ExprKind::Name(name) => match self.call(callee, args, at) {
                     Ok(_) => Ok(()),
                     Err(refusal) if self.cx.file.function(name).is_none() => Err(refusal),
