@@ -156,10 +156,10 @@ impl Reader<'_> {
         help: Option<String>,
         range: Range,
         function: Option<&str>,
-        nest_line: Option<u32>,
+        nest_lines: Option<(u32, u32)>,
     ) {
         let span = locate(self.preprocessed, &self.unit.source, range);
-        let label = nest_line.map(|line| format!("the loop at line {line} stays as it is"));
+        let label = nest_lines.map(|(line, _)| format!("the loop at line {line} stays as it is"));
         self.unit.diagnostics.push(Diagnostic {
             severity,
             message: message.to_owned(),
@@ -167,7 +167,8 @@ impl Reader<'_> {
             span,
             label,
             function: function.map(str::to_owned),
-            nest_line,
+            nest_line: nest_lines.map(|(first, _)| first),
+            nest_end: nest_lines.map(|(_, last)| last),
         });
     }
 
@@ -215,9 +216,10 @@ impl Reader<'_> {
         };
         let (program, Found { inlined, named, in_teams, ranges, refused }) = Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
-            let line = self.preprocessed.origin(stmt.start).1;
+            let line_of = |at: usize| self.preprocessed.origin(at).1;
+            let (first, last) = (line_of(stmt.start), line_of(stmt.end.saturating_sub(1)));
             let Refusal { message, help, range } = *refusal;
-            self.report(severity, &message, help, range, Some(name), Some(line));
+            self.report(severity, &message, help, range, Some(name), Some((first, last.max(first))));
         }
         if !program.nests.is_empty() {
             let name = name.to_owned();

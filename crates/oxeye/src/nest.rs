@@ -1,6 +1,7 @@
 //! A file and its nests on their way through the stages: everything that is known of a nest is in one place, and every
 //! stage adds to it.
 
+use crate::coverage::Coverage;
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
 use crate::schedule::{Timing, Trial};
@@ -21,6 +22,8 @@ pub struct Workpiece {
     pub unit: Unit,
     /// The original program, if there is one.
     pub program: Option<ProgramRun>,
+    /// Where its time goes, if it could be sampled.
+    pub coverage: Option<Coverage>,
     /// Every nest with a place in the file, in the order of the file.
     pub nests: Vec<TunedNest>,
 }
