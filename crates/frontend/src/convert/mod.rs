@@ -6,6 +6,7 @@ mod functions;
 mod statements;
 
 use crate::ast::*;
+use crate::constants;
 use crate::handles::connect;
 use crate::preprocess::Preprocessed;
 use std::collections::HashMap;
@@ -67,6 +68,7 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
     converter.top_level(tree.root_node());
     let mut file = converter.file;
     connect(&mut file);
+    constants::find(&mut file);
     Some(file)
 }
 

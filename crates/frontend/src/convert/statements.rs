@@ -232,7 +232,7 @@ impl Converter<'_> {
         let condition = node.child_by_field_name("condition").map(|n| self.expr(n));
         let step = node.child_by_field_name("update").map(|n| self.expr(n));
         let body = *self.boxed_stmt(node.child_by_field_name("body"), node);
-        let mut parts = For { init, condition, step, body };
+        let mut parts = For { init, condition, step, body, is_behind: false };
         self.count_down(&mut parts);
         StmtKind::For(Box::new(parts))
     }
@@ -248,9 +248,13 @@ impl Converter<'_> {
         // Only behind the variable: `i-- > 0` looks at it before it steps.
         let is_behind = stepped.range.start == target.range.start;
         let Some(var) = target.as_var().filter(|_| is_behind) else { return };
-        let is_signed = self.file.var(var).ty.as_scalar().is_some_and(|s| {
-            matches!(s.ty, oxeye_ir::ScalarType::I32 | oxeye_ir::ScalarType::I64) && !s.is_volatile
-        });
+        use oxeye_ir::ScalarType::{I32, I64, U32, U64};
+        let is_signed = match self.file.var(var).ty.as_scalar() {
+            Some(s) if s.is_volatile => return,
+            Some(s) if matches!(s.ty, I32 | I64) => true,
+            Some(s) if matches!(s.ty, U32 | U64) => false,
+            _ => return,
+        };
         let first = match f.init.as_mut().map(|s| &mut s.kind) {
             Some(StmtKind::Declare(declared)) => match declared.as_mut_slice() {
                 [Declared { var: v, init: Some(first) }] if *v == var => first,
@@ -263,12 +267,21 @@ impl Converter<'_> {
             }
             _ => return,
         };
-        if !is_signed || first.mentions(var) {
+        if first.mentions(var) {
             return;
         }
         let range = condition.range;
         let at = |kind| Expr { kind, range };
         let int = |n| Box::new(at(ExprKind::Int(n, oxeye_ir::ScalarType::I32)));
+        if !is_signed {
+            // `i - 1` of the first value might not be there: `for (i = n; i > 0; i--)` with `i - 1` inside.
+            let counter = Box::new((**target).clone());
+            let step = at(ExprKind::Step { target: counter.clone(), by: -1 });
+            f.condition = Some(at(ExprKind::Binary(oxeye_ir::BinaryOp::Gt, counter, int(0))));
+            f.step = Some(step);
+            f.is_behind = true;
+            return;
+        }
         let before = first.clone();
         *first = Expr {
             range: before.range,

@@ -264,6 +264,7 @@ impl<'a> Regions<'a> {
         let empty = For { body: Stmt { kind: StmtKind::Empty, range: f.body.range }, ..f.clone() };
         let alone = Stmt { kind: StmtKind::For(Box::new(empty.clone())), range: s.range };
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), &unchanged, &alone);
+        lowerer.keeps_counters = false;
         let mut nodes = Vec::new();
         if lowerer.for_loop(&alone, &empty, &mut nodes).is_err() {
             return (Some(var), None, unchanged);
