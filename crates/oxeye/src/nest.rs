@@ -35,8 +35,8 @@ pub struct ProgramRun {
     pub executable: PathBuf,
     /// Seconds of its first run, without what capturing took.
     pub seconds: f64,
-    /// What that run printed.
-    pub output: Vec<u8>,
+    /// What its runs printed.
+    pub outputs: Vec<Vec<u8>>,
 }
 
 /// A nest with all that is known of it.

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const LEAST_SHARE: f64 = 0.01;
 
 /// Mean seconds of an invocation below which its time is not believed.
-const SHORT_SECONDS: f64 = 1e-6;
+const SHORT_SECONDS: f64 = 5e-6;
 
 /// A file whose nests have arguments to be replayed with.
 pub struct Captured {
@@ -142,7 +142,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
         let outcome = session.in_program(|| run_program(&session.options.run.of(&executable), &limits))?;
         expect_success(session, &outcome)?;
         let seconds = outcome.elapsed_ns as f64 * 1e-9;
-        let program = ProgramRun { executable, seconds, output: outcome.stdout };
+        let program = ProgramRun { executable, seconds, outputs: vec![outcome.stdout] };
         return Ok(Workpiece { unit, program: Some(program), coverage: None, nests });
     };
     let samples = session.workshop.folder.subdir("samples")?;
@@ -161,8 +161,11 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
             nest.standing = Standing::Skipped(why);
         }
     }
-    let seconds = (run.outcome.elapsed_ns as f64 * 1e-9 - run.overhead_seconds).max(1e-6);
-    let stacks = sample(session, &executable)?;
+    let sampled = sample(session, &executable)?;
+    // Threads may have been observed at the same time, so that the observation takes more than the run.
+    let observed = run.outcome.elapsed_ns as f64 * 1e-9;
+    let seconds = sampled.seconds.unwrap_or((observed - run.overhead_seconds).max(0.1 * observed));
+    let stacks = sampled.stacks;
     for (idx, nest) in nests.iter_mut().enumerate().filter(|(_, n)| n.standing == Standing::Tuned) {
         match run.captures.iter().find(|c| c.site as usize == idx) {
             Some(found) => {
@@ -175,7 +178,8 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
             }
         }
     }
-    let program = ProgramRun { executable, seconds, output: run.outcome.stdout };
+    let outputs = std::iter::once(run.outcome.stdout).chain(sampled.output).collect();
+    let program = ProgramRun { executable, seconds, outputs };
     let coverage = stacks.map(|stacks| coverage(&stacks, &unit, &nests));
     Ok(Workpiece { unit, program: Some(program), coverage, nests })
 }

@@ -8,19 +8,35 @@ use oxeye_frontend::Unit;
 use oxeye_measure::{Limits, sample_stacks};
 use std::path::Path;
 
-/// Runs the program and samples it. `None` where it cannot be sampled (a static program, a compiler without debug
+/// What a sampled run told.
+#[derive(Default)]
+pub(crate) struct Sampled {
+    /// Its wall-clock time, if the program ran to its end.
+    pub(crate) seconds: Option<f64>,
+    /// What it printed.
+    pub(crate) output: Option<Vec<u8>>,
+    pub(crate) stacks: Option<Stacks>,
+}
+
+/// Runs the program and samples it. There are no stacks where it cannot be sampled (a static program, a compiler without debug
 /// information) or is too short.
 ///
 /// # Errors
 /// If the run is interrupted.
-pub(crate) fn sample(session: &Session<'_>, executable: &Path) -> Result<Option<Stacks>, Error> {
+pub(crate) fn sample(session: &Session<'_>, executable: &Path) -> Result<Sampled, Error> {
     let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
     let run = session.in_program(|| {
         let invocation = session.options.run.of(executable);
         sample_stacks(&invocation, &limits, &session.workshop.compiler.bare(), &session.workshop.folder)
     });
     session.check_cancelled()?;
-    Ok(run.ok().and_then(|run| Stacks::of(&session.options.file, &run.stacks)))
+    let Ok(run) = run else { return Ok(Sampled::default()) };
+    let ended = Some(run.outcome).filter(|outcome| outcome.exit.success());
+    Ok(Sampled {
+        seconds: ended.as_ref().map(|outcome| 1e-9 * outcome.elapsed_ns as f64),
+        output: ended.map(|outcome| outcome.stdout),
+        stacks: Stacks::of(&session.options.file, &run.stacks),
+    })
 }
 
 /// The lines of a nest.
