@@ -1,8 +1,9 @@
 //! `oxeye db`: look into the recipe database, and carry entries from one to another.
 
 use crate::columns::{self, Column};
-use crate::terminal::View;
-use crate::{optimize::print_or_quit, table, tuning::own_database};
+use crate::table;
+use crate::terminal::{View, print_or_quit};
+use crate::tuning::own_database;
 use anyhow::Context as _;
 use clap::Subcommand;
 use oxeye_database::{

@@ -2,10 +2,9 @@
 
 use crate::columns::{self, Column, cut, wrapped};
 use crate::draw::Drawing;
-use crate::optimize::print_or_quit;
 use crate::program::ProgramArgs;
 use crate::table::{outcome, percent, time};
-use crate::terminal::View;
+use crate::terminal::{View, print_or_quit};
 use crate::tuning::{FpArgs, KnowledgeArgs, duration};
 use console::Style;
 use oxeye::{

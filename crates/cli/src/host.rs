@@ -1,8 +1,7 @@
 //! `oxeye host`: what this machine can do.
 
 use crate::columns::{self, Column};
-use crate::optimize::print_or_quit;
-use crate::terminal::View;
+use crate::terminal::{View, print_or_quit};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use oxeye_host::{

@@ -4,8 +4,6 @@ use crate::draw::Drawing;
 use crate::go_on::GoOn;
 use crate::program::ProgramArgs;
 use crate::tuning::{KnowledgeArgs, Memory, TuningArgs, duration};
-use anyhow::bail;
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -88,14 +86,5 @@ impl Args {
     /// The function that the run was about, if it was about one.
     pub(crate) fn given_function(&self) -> Option<&str> {
         self.program.function.as_deref()
-    }
-}
-
-/// Writes to standard output. A closed pipe is not an error.
-pub(crate) fn print_or_quit(text: &str) -> anyhow::Result<()> {
-    match std::io::stdout().write_all(&oxeye::encoded(text)) {
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        Err(e) => bail!("cannot write to standard output: {e}"),
-        Ok(()) => Ok(()),
     }
 }

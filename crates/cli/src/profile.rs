@@ -1,8 +1,8 @@
 //! `oxeye profile`: the nests of a C file against the roofline of this machine.
 
 use crate::draw::Drawing;
-use crate::optimize::print_or_quit;
 use crate::program::ProgramArgs;
+use crate::terminal::print_or_quit;
 use oxeye::{NestProfile, ProfileOptions, ProfileReport};
 use oxeye_profile::{SUMMARY, Table};
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! `oxeye replay`: apply a saved recipe file.
 
-use crate::optimize::print_or_quit;
+use crate::terminal::print_or_quit;
 use anyhow::bail;
 use oxeye::{Compiler, RecipeFile};
 use std::path::PathBuf;

@@ -5,6 +5,7 @@ use crate::draw::Drawing;
 use crate::program::ProgramArgs;
 use crate::terminal::View;
 use crate::tuning::{Memory, TuningArgs, duration, knowledge};
+use clap::Args as _;
 use oxeye::{Knowledge, Report, SearchOptions};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -71,6 +72,12 @@ impl Args {
     pub(crate) fn program(&self) -> &ProgramArgs {
         &self.program
     }
+}
+
+/// Whether the words are arguments of this subcommand.
+pub(crate) fn are_arguments(words: &[String]) -> bool {
+    let command = Args::augment_args(clap::Command::new("search").no_binary_name(true));
+    command.try_get_matches_from(words).is_ok()
 }
 
 /// Runs the subcommand.

@@ -1,7 +1,7 @@
 //! What the subcommands that tune have in common: how candidates are judged, and where results go.
 
-use crate::terminal::View;
-use crate::{optimize::print_or_quit, table};
+use crate::table;
+use crate::terminal::{View, print_or_quit};
 use anyhow::bail;
 use clap::ValueEnum;
 use oxeye::{DonorSearch, FpPolicy, Knowledge, Options, Report};

@@ -1,5 +1,5 @@
-//! How long a search among many embeddings takes: `cargo run --release -p oxeye-database --example nearest -- 100000 64`,
-//! the number of entries and the length of the vectors.
+//! Times a nearest-neighbour search among many embeddings: `cargo run --release -p oxeye-database --example nearest --
+//! 100000 64`, the number of entries and the length of the vectors.
 
 use oxeye_database::*;
 use std::time::Instant;
