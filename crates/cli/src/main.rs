@@ -23,9 +23,7 @@ use std::process::ExitCode;
 /// Make the loop nests of C programs fast, and check that they still compute the same
 #[derive(Parser)]
 #[command(name = "oxeye", version, arg_required_else_help = true)]
-#[command(
-    after_help = "Exit codes: 0 done, 1 ran but the answer is negative, 2 could not run, 130 interrupted."
-)]
+#[command(after_help = "Exit codes: 0 done, 1 negative answer, 2 could not run, 130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -28,6 +28,16 @@ impl Cells {
         self.len() == 0
     }
 
+    /// No cells of the same kind.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn like(&self) -> Cells {
+        match self {
+            Cells::Integers(_) => Cells::Integers(Vec::new()),
+            Cells::Numbers(_) => Cells::Numbers(Vec::new()),
+            Cells::Texts(_) => Cells::Texts(Vec::new()),
+        }
+    }
+
     /// Appends cells of the same kind; `false` if they are of another kind.
     #[cfg(feature = "parquet")]
     pub(crate) fn extend(&mut self, more: Cells) -> bool {

@@ -10,7 +10,6 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 use std::collections::BTreeSet;
-use std::collections::btree_map::Entry;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -158,14 +157,10 @@ fn decoded(file: std::fs::File) -> Result<Table, Refusal> {
                     return Err(Refusal::General(what));
                 }
             };
-            match table.columns.entry(column.name().to_owned()) {
-                Entry::Vacant(place) => _ = place.insert(found),
-                Entry::Occupied(mut known)
-                    if known.get_mut().extend(found) && known.get().len() == table.n_rows => {}
-                Entry::Occupied(_) => {
-                    let what = format!("column `{}` is there twice", column.name());
-                    return Err(Refusal::General(what));
-                }
+            let known = table.columns.entry(column.name().to_owned()).or_insert_with(|| found.like());
+            if !known.extend(found) || known.len() != table.n_rows {
+                let what = format!("several columns are called `{}`", column.name());
+                return Err(Refusal::General(what));
             }
         }
     }

@@ -71,13 +71,16 @@
 //!
 //! # What else is here
 //!
-//! [`Table`] has one row per nest and prints as text, CSV and JSON; with the feature `tables` (on by default) it
-//! becomes a Parquet file, too. [`roofline`], [`bars`] and [`memory_sweep`] draw SVG, [`Canvas`] is for plots of other
-//! things in the same style, [`html_report`] writes one file that needs nothing else.
+//! [`Table`] has one row per nest and prints as text, CSV and JSON; with the feature `tables` (on by default) it is written
+//! as a Parquet file, with the feature `polars` it becomes a polars `DataFrame`. [`roofline`], [`bars`] and
+//! [`memory_sweep`] draw SVG, [`Canvas`] is for plots of other things in the same style, [`html_report`] writes one file
+//! that needs nothing else.
 //!
 //! This crate does not run, time or read programs.
 
 mod figures;
+#[cfg(feature = "polars")]
+mod frame;
 mod html;
 mod input;
 mod model;
@@ -98,6 +101,8 @@ pub use oxeye_columns::Cells;
 pub use plot::{
     Anchor, Bar, Canvas, FONT_PX, Plot, PlotSize, RooflinePoint, bars, memory_sweep, roofline, text_width,
 };
+#[cfg(feature = "polars")]
+pub use polars_core::frame::DataFrame;
 pub use raise::raise_ceilings;
 pub use report::{Listing, NestEntry, ProgramTimes, ReportData};
 pub use table::{Column, SUMMARY, Table};

@@ -187,6 +187,17 @@ fn tables_print_in_every_form() {
     assert_eq!(unique.len(), names.len());
 }
 
+#[cfg(feature = "polars")]
+#[test]
+fn frames_have_every_row_and_column() {
+    let profile = profile(0, "f:1", 1e6);
+    for profiles in [vec![], vec![profile.clone()], vec![profile.clone(), profile]] {
+        let table = Table::of(&profiles);
+        let frame = table.to_frame().expect("polars takes it");
+        assert_eq!(frame.shape(), (profiles.len(), table.columns().len()));
+    }
+}
+
 #[cfg(feature = "tables")]
 #[test]
 fn files_have_every_row_and_column() {
