@@ -27,28 +27,6 @@ impl Cells {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// No cells of the same kind.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn like(&self) -> Cells {
-        match self {
-            Cells::Integers(_) => Cells::Integers(Vec::new()),
-            Cells::Numbers(_) => Cells::Numbers(Vec::new()),
-            Cells::Texts(_) => Cells::Texts(Vec::new()),
-        }
-    }
-
-    /// Appends cells of the same kind; `false` if they are of another kind.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn extend(&mut self, more: Cells) -> bool {
-        match (self, more) {
-            (Cells::Integers(known), Cells::Integers(more)) => known.extend(more),
-            (Cells::Numbers(known), Cells::Numbers(more)) => known.extend(more),
-            (Cells::Texts(known), Cells::Texts(more)) => known.extend(more),
-            _ => return false,
-        }
-        true
-    }
 }
 
 /// A table does not have what is asked for.

@@ -140,27 +140,37 @@ fn decoded(file: std::fs::File) -> Result<Table, Refusal> {
     let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let mut table = Table::default();
+    for column in schema.columns() {
+        let none = match column.physical_type() {
+            Physical::INT64 => Cells::Integers(Vec::new()),
+            Physical::DOUBLE => Cells::Numbers(Vec::new()),
+            Physical::BYTE_ARRAY => Cells::Texts(Vec::new()),
+            other => {
+                return Err(Refusal::General(format!("column `{}` has cells of {other}", column.name())));
+            }
+        };
+        if table.columns.insert(column.name().to_owned(), none).is_some() {
+            return Err(Refusal::General(format!("two columns are called `{}`", column.name())));
+        }
+    }
     for k in 0..reader.num_row_groups() {
         let group = reader.get_row_group(k)?;
         let n_rows = usize::try_from(group.metadata().num_rows())
             .map_err(|_| Refusal::General("a negative number of rows".into()))?;
         table.n_rows += n_rows;
         for (position, column) in schema.columns().iter().enumerate() {
-            let found = match group.get_column_reader(position)? {
-                ColumnReader::Int64ColumnReader(column) => Cells::Integers(cells(column, n_rows, Ok)?),
-                ColumnReader::DoubleColumnReader(column) => Cells::Numbers(cells(column, n_rows, Ok)?),
-                ColumnReader::ByteArrayColumnReader(column) => {
-                    Cells::Texts(cells(column, n_rows, |bytes| Ok(bytes.as_utf8()?.to_owned()))?)
+            let known = table.columns.get_mut(column.name());
+            match (known, group.get_column_reader(position)?) {
+                (Some(Cells::Integers(known)), ColumnReader::Int64ColumnReader(column)) => {
+                    known.extend(cells(column, n_rows, Ok)?);
                 }
-                _ => {
-                    let what = format!("column `{}` is of another type", column.name());
-                    return Err(Refusal::General(what));
+                (Some(Cells::Numbers(known)), ColumnReader::DoubleColumnReader(column)) => {
+                    known.extend(cells(column, n_rows, Ok)?);
                 }
-            };
-            let known = table.columns.entry(column.name().to_owned()).or_insert_with(|| found.like());
-            if !known.extend(found) || known.len() != table.n_rows {
-                let what = format!("several columns are called `{}`", column.name());
-                return Err(Refusal::General(what));
+                (Some(Cells::Texts(known)), ColumnReader::ByteArrayColumnReader(column)) => {
+                    known.extend(cells(column, n_rows, |bytes| Ok(bytes.as_utf8()?.to_owned()))?);
+                }
+                _ => return Err(Refusal::General(format!("column `{}` changes its type", column.name()))),
             }
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::nest::Family;
 use crate::record::{Record, Status};
-use oxeye_measure::quantile;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -136,11 +135,13 @@ fn spelling_differences(measured: &[&Record]) -> Vec<f64> {
     found
 }
 
-/// The value below which this share of the values lies; NaN where there are none.
+/// The value of nearest rank to this share, not interpolated, as the default recipe database is made with it; NaN without
+/// values.
 pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted: Vec<f64> = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    if sorted.is_empty() { f64::NAN } else { quantile(&sorted, share) }
+    let position = (share * sorted.len().saturating_sub(1) as f64).round() as usize;
+    sorted.get(position).copied().unwrap_or(f64::NAN)
 }
 
 impl fmt::Display for Statistics {
