@@ -25,7 +25,7 @@ const MAX_ARGS: usize = 256;
 pub enum SizeSource {
     /// From the instrumented program.
     Declared,
-    /// From the memory allocator; it may be a few bytes more than the program asked for.
+    /// From the memory allocator, the program's symbols or the end of the stack; it may be more than the program uses.
     Allocator,
     /// Unknown: no bytes were stored, and the sample cannot be replayed.
     Unknown,
