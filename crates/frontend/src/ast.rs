@@ -225,6 +225,8 @@ pub(crate) struct For {
     pub(crate) body: Stmt,
     /// Whether the body sees the variable one less than the header has it.
     pub(crate) is_behind: bool,
+    /// Whether the source has it as a `while` loop.
+    pub(crate) is_while: bool,
 }
 
 impl Stmt {

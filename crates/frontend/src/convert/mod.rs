@@ -4,6 +4,7 @@ mod declarations;
 mod expressions;
 mod functions;
 mod statements;
+mod switches;
 
 use crate::ast::*;
 use crate::constants;
