@@ -1,9 +1,11 @@
 //! Whether a loop under OpenMP's directives may be read as the loop it is without them.
 
 use crate::ast::{Function, Range, Stmt, StmtKind, VarId, VarKind};
+use crate::context::Context;
 use crate::directives::{Construct, Directive, Pragma};
 use crate::flow::is_live_after;
-use crate::lower::{Context, Lowered, Refusal, Scan};
+use crate::refusal::{Lowered, Refusal};
+use crate::scan::Scan;
 use std::collections::BTreeSet;
 
 /// The team of threads that runs a piece of code.
