@@ -40,6 +40,7 @@ mod prove;
 mod regions;
 mod swaps;
 mod threads;
+mod uniform;
 mod unit;
 
 pub use bytes::{decoded, encoded};

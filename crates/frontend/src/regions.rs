@@ -49,8 +49,6 @@ pub(crate) struct Regions<'a> {
     inlined: Inlined,
     /// The team that runs the present statement.
     team: Option<Team<'a>>,
-    /// Nests whose iterations are shared by a team that is there already.
-    in_teams: BTreeSet<NestId>,
     ranges: BTreeMap<NestId, Range>,
 }
 
@@ -58,7 +56,6 @@ pub(crate) struct Regions<'a> {
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) inlined: Inlined,
-    pub(crate) in_teams: BTreeSet<NestId>,
     /// Where each nest stands in the preprocessed text.
     pub(crate) ranges: BTreeMap<NestId, Range>,
     pub(crate) refused: Vec<Refused>,
@@ -78,7 +75,6 @@ impl<'a> Regions<'a> {
             scops: Vec::new(),
             inlined: Inlined::new(),
             team: None,
-            in_teams: BTreeSet::new(),
             ranges: BTreeMap::new(),
         };
         regions.find_scops();
@@ -93,8 +89,8 @@ impl<'a> Regions<'a> {
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
-        let Regions { state, inlined, in_teams, ranges, refused, .. } = regions;
-        (state.program, Found { inlined, in_teams, ranges, refused })
+        let Regions { state, inlined, ranges, refused, .. } = regions;
+        (state.program, Found { inlined, ranges, refused })
     }
 
     fn find_scops(&mut self) {
@@ -405,8 +401,11 @@ impl<'a> Regions<'a> {
         };
         self.cx.check_pragmas(self.cx.function, s)?;
         let team = self.team.or(Some(Team { region: None })).filter(|_| self.is_shared_by_team(s));
-        if let (Some(team), true) = (team, self.cx.is_threaded) {
+        let team = team.filter(|_| self.cx.is_threaded);
+        if let Some(team) = team {
             self.cx.check_team(s, team)?;
+            self.cx.check_uniform(s, team)?;
+            self.cx.check_waiting(s, team)?;
         }
         let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
         if self.cx.is_threaded && !makes_team && self.cx.shares_outer_team(s) {
@@ -486,18 +485,50 @@ impl<'a> Regions<'a> {
             return Err(Refusal::new(head, message).help("copy it into a local variable before the loop"));
         }
         nest.live_out = self.live_out(&state, &nest, s.range);
+        if let Some(team) = team {
+            let team = self.team_of(s, &nest, &state, team)?;
+            state.program.teams.insert(id, team);
+        }
         self.state = state;
         self.state.program.nests.insert(id, nest);
         self.known.insert(id, facts.clone());
         self.ranges.insert(id, s.range);
-        if team.is_some() && self.cx.is_threaded {
-            self.in_teams.insert(id);
-        }
         if !inlined.is_empty() {
             let names = inlined.into_iter().map(|position| self.cx.file.functions[position].name.clone());
             self.inlined.insert(id, names.collect());
         }
         Ok(id)
+    }
+
+    /// What a team's threads have of their own while they run a nest.
+    fn team_of(&self, s: &Stmt, nest: &Nest, state: &State, team: Team<'_>) -> Lowered<oxeye_ir::Team> {
+        let head = Range { start: s.range.start, end: s.range.start + 3 };
+        if !nest.swaps.is_empty() {
+            return Err(Refusal::new(head, "pointers change places in a loop that threads share"));
+        }
+        let changed = self.cx.changed_by_threads(s, team);
+        for var in &changed {
+            let variable = self.cx.file.var(*var);
+            let name = &variable.name;
+            if matches!(variable.ty, Type::Array { .. } | Type::Struct(_)) {
+                let message = format!("each thread has a `{name}` of its own, which the loop writes");
+                return Err(Refusal::new(head, message).help(format!("declare `{name}` inside the loop")));
+            }
+            if !self.cx.is_set_before_use(s, *var) {
+                let message = format!(
+                    "each thread has a `{name}` of its own, which an iteration may read before it sets it"
+                );
+                return Err(Refusal::new(head, message).help(format!("declare `{name}` inside the loop")));
+            }
+        }
+        let used = nest.arrays();
+        let own = changed.iter().filter_map(|v| state.arrays.get(v)).filter(|id| used.contains(*id));
+        let mut own: Vec<ArrayId> = own.copied().collect();
+        own.sort_unstable();
+        let mut names: Vec<String> = changed.iter().map(|v| self.cx.file.var(*v).name.clone()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(oxeye_ir::Team { own, names })
     }
 
     /// Symbols for the integers that clauses of a nest's directives name.

@@ -13,7 +13,7 @@ use crate::preprocess::{Preprocessed, preprocess, survey};
 use crate::regions::{Found, Regions};
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_ir::{NestId, Program, Span};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// How to read a file.
@@ -59,10 +59,6 @@ pub struct Function {
     pub program: Program,
     /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
     pub inlined: BTreeMap<NestId, Vec<String>>,
-    /// Nests whose iterations, in the build that was read, are shared by a team of threads that an OpenMP directive elsewhere
-    /// makes (`omp for` without `parallel`). Every thread of the team runs them, so that another nest in their place would
-    /// run once a thread.
-    pub in_teams: BTreeSet<NestId>,
     /// Under which conditions a nest is what was read, for nests that differ between builds of the file.
     pub conditions: BTreeMap<NestId, Conditions>,
     /// The whole definition in the user's file.
@@ -312,7 +308,7 @@ impl Reader<'_> {
             self.report(Severity::Warning, &message, None, function.range, Some(name), None);
             return;
         };
-        let (program, Found { inlined, in_teams, ranges, refused }) = Regions::build(cx, places);
+        let (program, Found { inlined, ranges, refused }) = Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
             let line = self.preprocessed.origin(stmt.start).1;
             let Refusal { message, help, range } = *refusal;
@@ -321,14 +317,7 @@ impl Reader<'_> {
         if !program.nests.is_empty() {
             let name = name.to_owned();
             let conditions = self.conditions(cx, &program, &ranges);
-            self.unit.functions.push(Function {
-                name,
-                program,
-                inlined,
-                in_teams,
-                conditions,
-                span: span(*whole),
-            });
+            self.unit.functions.push(Function { name, program, inlined, conditions, span: span(*whole) });
         }
     }
 }
