@@ -10,6 +10,7 @@ use crate::lower::{
 use crate::prove::Facts;
 use crate::swaps::{split_swaps, swap_at, swaps_in};
 use crate::threads::Team;
+use crate::uniform::Uniformity;
 use crate::unit::{Places, contains_for};
 use oxeye_ir::{
     Affine, ArrayId, BinaryOp, Constant, Constraint, ControlLoop, DataflowGraph, Entry, Expr, Nest, NestId,
@@ -49,6 +50,7 @@ pub(crate) struct Regions<'a> {
     inlined: Inlined,
     /// The team that runs the present statement.
     team: Option<Team<'a>>,
+    uniform: Uniformity<'a>,
     ranges: BTreeMap<NestId, Range>,
 }
 
@@ -75,6 +77,7 @@ impl<'a> Regions<'a> {
             scops: Vec::new(),
             inlined: Inlined::new(),
             team: None,
+            uniform: Uniformity::default(),
             ranges: BTreeMap::new(),
         };
         regions.find_scops();
@@ -404,7 +407,8 @@ impl<'a> Regions<'a> {
         let team = team.filter(|_| self.cx.is_threaded);
         if let Some(team) = team {
             self.cx.check_team(s, team)?;
-            self.cx.check_uniform(s, team)?;
+            let differing = self.uniform.at(self.cx, team, s);
+            self.cx.check_uniform(s, team, &differing)?;
             self.cx.check_waiting(s, team)?;
         }
         let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);

@@ -4,7 +4,7 @@ use crate::ast::{ExprKind, Function, Range, Stmt, StmtKind, Type, VarId, VarKind
 use crate::directives::{Construct, Directive, Pragma};
 use crate::flow::{is_address_taken, is_live_after, is_live_before};
 use crate::lower::{Context, Lowered, Refusal, Scan, header};
-use crate::uniform::extents;
+use crate::uniform::{Differing, extents};
 use std::collections::BTreeSet;
 
 /// The team of threads that runs a piece of code.
@@ -127,9 +127,8 @@ impl<'a> Context<'a> {
     }
 
     /// Refuses a loop that a team shares if it reads something that every thread has of its own, with values of its own.
-    pub(crate) fn check_uniform(&self, s: &Stmt, team: Team<'a>) -> Lowered<()> {
+    pub(crate) fn check_uniform(&self, s: &Stmt, team: Team<'_>, differing: &Differing) -> Lowered<()> {
         let scan = Scan::of(self.file, s);
-        let differing = self.differing(team);
         let is_changed = |v: &VarId| scan.written.contains(v) || scan.iterators.contains(v);
         let mut found: BTreeSet<VarId> = BTreeSet::new();
         s.walk_exprs(&mut |e| {

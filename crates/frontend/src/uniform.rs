@@ -12,7 +12,7 @@ use crate::threads::Team;
 use oxeye_ir::{BinaryOp, MathFn, Step};
 use std::collections::{HashMap, HashSet};
 
-/// Variables that may differ from thread to thread.
+/// Variables that may differ from thread to thread at some place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Differing {
     vars: HashSet<VarId>,
@@ -27,15 +27,28 @@ impl Differing {
     }
 }
 
-impl<'a> Context<'a> {
-    /// What may differ between the threads of a team that runs part of the function, or all of it.
-    pub(crate) fn differing(&self, team: Team<'a>) -> Differing {
-        let mut search = Search { cx: self, known: HashMap::new() };
-        search
-            .scope(self.position, team.region)
-            .map_or(Differing { is_all: true, ..Differing::default() }, |s| s.differing)
-    }
+/// What was found out of the teams of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Uniformity<'a> {
+    /// By function and start of the region; `None` while it is looked for.
+    known: HashMap<(usize, Option<usize>), Option<Scope<'a>>>,
+}
 
+impl<'a> Uniformity<'a> {
+    /// What may differ between the threads of a team where they reach a loop that they share.
+    pub(crate) fn at(&mut self, cx: &Context<'a>, team: Team<'a>, s: &Stmt) -> Differing {
+        let mut search = Search { cx, known: std::mem::take(&mut self.known) };
+        let scope = search.scope(cx.position, team.region);
+        self.known = search.known;
+        let found = scope.and_then(|scope| {
+            let vars = scope.at_loops.get(&s.range.start)?;
+            Some(Differing { vars: vars.union(&scope.always).copied().collect(), is_all: scope.is_all })
+        });
+        found.unwrap_or(Differing { is_all: true, ..Differing::default() })
+    }
+}
+
+impl<'a> Context<'a> {
     /// Whether every thread of a team has a variable of its own.
     pub(crate) fn is_of_thread(&self, position: usize, team: Team<'_>, var: VarId) -> bool {
         let variable = self.file.var(self.file.root(var));
@@ -67,14 +80,18 @@ pub(crate) fn extents(ty: &Type) -> Vec<&Expr> {
 /// A function as run by a team, or what stands under `omp parallel` in it.
 #[derive(Clone, Debug, Default)]
 struct Scope<'a> {
-    differing: Differing,
+    /// What may differ where a loop is shared, by the loop's start.
+    at_loops: HashMap<usize, HashSet<VarId>>,
+    /// What may differ at any time: variables whose address somebody has, and shared memory that all threads write.
+    always: HashSet<VarId>,
+    /// Whether ways are taken that are not followed.
+    is_all: bool,
     /// Calls of functions by their names, and which of the arguments differ.
     calls: Vec<(&'a str, Vec<bool>)>,
 }
 
 struct Search<'c, 'a> {
     cx: &'c Context<'a>,
-    /// By function and start of the region; `None` while it is looked for.
     known: HashMap<(usize, Option<usize>), Option<Scope<'a>>>,
 }
 
@@ -87,30 +104,34 @@ impl<'a> Search<'_, 'a> {
         }
         self.known.insert(key, None);
         let function = &self.cx.file.functions[position];
+        let mut params = HashSet::new();
+        if region.is_none() {
+            let differ = self.parameters(position);
+            params
+                .extend(function.params.iter().zip(differ).filter(|(_, differs)| *differs).map(|(p, _)| *p));
+        }
         let mut walk = Walk {
             cx: self.cx,
             position,
             team: Team { region },
             found: Scope::default(),
-            is_recorded: false,
+            state: HashSet::new(),
+            loops: Vec::new(),
             n_teams_inside: 0,
         };
-        if region.is_none() {
-            let differ = self.parameters(position);
-            let params = function.params.iter().zip(differ).filter(|(_, differs)| *differs);
-            walk.found.differing.vars.extend(params.map(|(param, _)| *param));
-        }
         let root = region.unwrap_or(&function.body);
         let is_uneven = region.is_some_and(|region| self.cx.constructs(region).any(|c| c.is_shared));
+        // What differs at any time is known when nothing is added.
         loop {
-            let before = (walk.found.differing.vars.len(), walk.found.differing.is_all);
-            walk.inside(root, is_uneven, false);
-            if before == (walk.found.differing.vars.len(), walk.found.differing.is_all) {
+            let before = (walk.found.always.len(), walk.found.is_all);
+            walk.found.at_loops.clear();
+            walk.found.calls.clear();
+            walk.state.clone_from(&params);
+            walk.inside(root, is_uneven);
+            if before == (walk.found.always.len(), walk.found.is_all) {
                 break;
             }
         }
-        walk.is_recorded = true;
-        walk.inside(root, is_uneven, false);
         let found = walk.found;
         self.known.insert(key, Some(found.clone()));
         Some(found)
@@ -188,14 +209,24 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
+/// A loop around the present statement.
+#[derive(Debug)]
+struct Around {
+    /// Whether all threads run it, and equally often.
+    is_even: bool,
+    /// What may differ where it is left, or its next iteration begins, from inside.
+    at_exit: HashSet<VarId>,
+}
+
 /// One pass over what a team runs.
 struct Walk<'c, 'a> {
     cx: &'c Context<'a>,
     position: usize,
     team: Team<'a>,
     found: Scope<'a>,
-    /// Whether calls are noted.
-    is_recorded: bool,
+    /// The threads' own variables that may differ at the present statement.
+    state: HashSet<VarId>,
+    loops: Vec<Around>,
     /// Teams within this one.
     n_teams_inside: usize,
 }
@@ -207,29 +238,33 @@ impl<'a> Walk<'_, 'a> {
 
     fn differs(&self, var: VarId) -> bool {
         let file = self.cx.file;
+        let root = file.root(var);
         let is_volatile = file.var(var).ty.as_scalar().is_some_and(|s| s.is_volatile);
-        let is_known = self.found.differing.vars.contains(&file.root(var));
+        let is_known = self.found.always.contains(&root) || self.state.contains(&root);
         is_volatile
             || is_known
-            || (self.found.differing.is_all && self.is_own(var))
-            || self.cx.directives.is_threadprivate(&file.var(file.root(var)).name)
+            || (self.found.is_all && self.is_own(var))
+            || self.cx.directives.is_threadprivate(&file.var(root).name)
     }
 
-    /// A statement; `is_uneven` if not all threads run it, or not equally often; `in_even_loop` if they all run the loop around
-    /// it equally often.
-    fn stmt(&mut self, s: &'a Stmt, is_uneven: bool, in_even_loop: bool) {
+    /// A statement; `is_uneven` if not all threads run it, or not equally often.
+    fn stmt(&mut self, s: &'a Stmt, is_uneven: bool) {
         let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
-        let is_divided = makes_team || self.cx.constructs(s).any(|c| c.is_shared);
+        let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
         let is_kept = self.cx.kept_above(s).is_some();
+        if is_shared && !makes_team && self.n_teams_inside == 0 {
+            let state = self.state.iter().copied();
+            self.found.at_loops.entry(s.range.start).or_default().extend(state);
+        }
         self.n_teams_inside += usize::from(makes_team);
-        self.inside(s, is_uneven || is_divided || is_kept, in_even_loop);
+        self.inside(s, is_uneven || makes_team || is_shared || is_kept);
         self.n_teams_inside -= usize::from(makes_team);
     }
 
-    fn inside(&mut self, s: &'a Stmt, is_uneven: bool, in_even_loop: bool) {
+    fn inside(&mut self, s: &'a Stmt, is_uneven: bool) {
         match &s.kind {
             StmtKind::Empty => {}
-            StmtKind::Block(body) => body.iter().for_each(|s| self.stmt(s, is_uneven, in_even_loop)),
+            StmtKind::Block(body) => body.iter().for_each(|s| self.stmt(s, is_uneven)),
             StmtKind::Expr(e) => self.expr(e, is_uneven),
             StmtKind::Declare(declared) => {
                 for d in declared {
@@ -238,35 +273,36 @@ impl<'a> Walk<'_, 'a> {
                     if !is_list {
                         self.expr(init, is_uneven);
                     }
-                    if is_uneven || !(is_list || self.is_uniform(init)) {
-                        self.found.differing.vars.insert(d.var);
-                    }
+                    let differs = is_uneven || !(is_list || self.is_uniform(init));
+                    self.set(d.var, differs);
                 }
             }
             StmtKind::If { condition, then, otherwise } => {
                 self.expr(condition, is_uneven);
                 let is_uneven = is_uneven || !self.is_uniform(condition);
-                self.stmt(then, is_uneven, in_even_loop);
-                otherwise.iter().for_each(|s| self.stmt(s, is_uneven, in_even_loop));
+                let before = self.state.clone();
+                self.stmt(then, is_uneven);
+                let after = std::mem::replace(&mut self.state, before);
+                otherwise.iter().for_each(|s| self.stmt(s, is_uneven));
+                self.state.extend(after);
             }
             StmtKind::For(f) => {
-                f.init.iter().for_each(|s| self.stmt(s, is_uneven, in_even_loop));
-                let is_uneven = is_uneven || f.condition.as_ref().is_some_and(|e| !self.is_uniform(e));
-                f.condition.iter().chain(&f.step).for_each(|e| self.expr(e, is_uneven));
-                self.stmt(&f.body, is_uneven, !is_uneven);
+                f.init.iter().for_each(|s| self.stmt(s, is_uneven));
+                self.repeated(f.condition.as_ref(), &f.body, f.step.as_ref(), is_uneven);
             }
-            StmtKind::While { condition, body } | StmtKind::DoWhile { body, condition } => {
-                let is_uneven = is_uneven || !self.is_uniform(condition);
-                self.expr(condition, is_uneven);
-                self.stmt(body, is_uneven, !is_uneven);
-            }
-            // Some threads leave what the others stay in.
+            StmtKind::While { condition, body } => self.repeated(Some(condition), body, None, is_uneven),
+            StmtKind::DoWhile { body, condition } => self.repeated(None, body, Some(condition), is_uneven),
             StmtKind::Break | StmtKind::Continue => {
-                self.found.differing.is_all |= is_uneven && in_even_loop;
+                let state = self.state.iter().copied();
+                if let Some(around) = self.loops.last_mut() {
+                    around.at_exit.extend(state);
+                    // Some threads leave what the others stay in.
+                    self.found.is_all |= is_uneven && around.is_even;
+                }
             }
             StmtKind::Return(e) => {
                 e.iter().for_each(|e| self.expr(e, is_uneven));
-                self.found.differing.is_all |= is_uneven;
+                self.found.is_all |= is_uneven;
             }
             StmtKind::Unknown(_, inside) if !inside.is_empty() => {
                 // `switch` and what is in it, its value first.
@@ -274,9 +310,48 @@ impl<'a> Walk<'_, 'a> {
                     StmtKind::Expr(e) => self.is_uniform(e),
                     _ => true,
                 };
-                inside.iter().for_each(|s| self.stmt(s, is_uneven || !value, in_even_loop));
+                for s in inside {
+                    let before = self.state.clone();
+                    self.stmt(s, is_uneven || !value);
+                    self.state.extend(before);
+                }
             }
-            StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..) => self.found.differing.is_all = true,
+            StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..) => self.found.is_all = true,
+        }
+    }
+
+    /// A loop. What is tested after an iteration, as `do` does, stands in the place of the step.
+    fn repeated(
+        &mut self,
+        condition: Option<&'a Expr>,
+        body: &'a Stmt,
+        step: Option<&'a Expr>,
+        is_uneven: bool,
+    ) {
+        loop {
+            let head = self.state.clone();
+            condition.iter().for_each(|e| self.expr(e, is_uneven));
+            let decides = condition.or(step);
+            let is_uneven = is_uneven || decides.is_some_and(|e| !self.is_uniform(e));
+            self.loops.push(Around { is_even: !is_uneven, at_exit: HashSet::new() });
+            self.stmt(body, is_uneven);
+            let around = self.loops.pop();
+            self.state.extend(around.into_iter().flat_map(|a| a.at_exit));
+            step.iter().for_each(|e| self.expr(e, is_uneven));
+            // It may be left before or after anything in it, or not run.
+            self.state.extend(&head);
+            if self.state == head {
+                return;
+            }
+        }
+    }
+
+    /// A thread's own variable gets a value.
+    fn set(&mut self, var: VarId, differs: bool) {
+        if differs {
+            self.state.insert(var);
+        } else {
+            self.state.remove(&var);
         }
     }
 
@@ -291,15 +366,17 @@ impl<'a> Walk<'_, 'a> {
     /// What evaluating an expression does to variables.
     fn expr(&mut self, e: &'a Expr, is_uneven: bool) {
         match &e.kind {
-            ExprKind::Assign(_, target, value) => {
+            ExprKind::Assign(op, target, value) => {
                 self.expr(value, is_uneven);
                 self.place(target, is_uneven);
-                let differs = is_uneven || !self.is_uniform(value);
+                let has_old = op.is_some() && !self.is_uniform(target);
+                let differs = is_uneven || has_old || !self.is_uniform(value);
                 self.assigned(target, differs, is_uneven);
             }
             ExprKind::Step { target, .. } => {
                 self.place(target, is_uneven);
-                self.assigned(target, is_uneven, is_uneven);
+                let differs = is_uneven || !self.is_uniform(target);
+                self.assigned(target, differs, is_uneven);
             }
             ExprKind::AddressOf(inner) => {
                 self.place(inner, is_uneven);
@@ -317,16 +394,21 @@ impl<'a> Walk<'_, 'a> {
             ExprKind::Select(condition, a, b) => {
                 self.expr(condition, is_uneven);
                 let is_uneven = is_uneven || !self.is_uniform(condition);
+                let before = self.state.clone();
                 self.expr(a, is_uneven);
+                self.state.extend(&before);
                 self.expr(b, is_uneven);
+                self.state.extend(before);
             }
             ExprKind::Binary(BinaryOp::And | BinaryOp::Or, l, r) => {
                 self.expr(l, is_uneven);
                 let is_uneven = is_uneven || !self.is_uniform(l);
+                let before = self.state.clone();
                 self.expr(r, is_uneven);
+                self.state.extend(before);
             }
             ExprKind::Unknown(..) => {
-                let (cx, found) = (self.cx, &mut self.found.differing.vars);
+                let (cx, found) = (self.cx, &mut self.found.always);
                 e.walk(&mut |e| {
                     if let ExprKind::Var(v) = e.kind {
                         found.insert(cx.file.root(v));
@@ -335,8 +417,7 @@ impl<'a> Walk<'_, 'a> {
             }
             ExprKind::Call(callee, args) => {
                 args.iter().for_each(|e| self.expr(e, is_uneven));
-                if let (ExprKind::Name(name), true, 0) = (&callee.kind, self.is_recorded, self.n_teams_inside)
-                {
+                if let (ExprKind::Name(name), 0) = (&callee.kind, self.n_teams_inside) {
                     let differ = args.iter().map(|e| is_uneven || !self.is_uniform(e)).collect();
                     self.found.calls.push((name, differ));
                 }
@@ -404,20 +485,21 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn assigned(&mut self, target: &'a Expr, differs: bool, is_uneven: bool) {
-        let differing = |walk: &mut Self, v: VarId| _ = walk.found.differing.vars.insert(v);
         match self.holder(target) {
             Ok(v) if self.is_own(v) => {
-                if differs || !self.has_uniform_subscripts(target) {
-                    differing(self, v);
+                if target.as_var() == Some(v) {
+                    self.set(v, differs);
+                } else if differs || !self.has_uniform_subscripts(target) {
+                    self.state.insert(v);
                 }
             }
             // What all threads write to shared memory is behind a lock, and another value each time.
             Ok(v) | Err(Some(v)) => {
                 if !is_uneven {
-                    differing(self, v);
+                    self.found.always.insert(v);
                 }
             }
-            Err(None) => self.found.differing.is_all |= !is_uneven,
+            Err(None) => self.found.is_all |= !is_uneven,
         }
     }
 
@@ -426,7 +508,7 @@ impl<'a> Walk<'_, 'a> {
         if let Ok(v) = self.holder(place)
             && self.is_own(v)
         {
-            self.found.differing.vars.insert(v);
+            self.found.always.insert(v);
         }
     }
 
