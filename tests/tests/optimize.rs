@@ -223,6 +223,63 @@ int main(void) {
     assert!(nest_of(&report, "smooth")["invocations"] == 5);
 }
 
+/// Reads a size from its arguments and a seed from its standard input; most of its time goes into a loop that is not read.
+const DRIVEN: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+
+static double a[2000][2000], s[2000];
+
+static unsigned scramble(unsigned state, long n)
+{
+    while (n > 0) {
+        state = state * 1664525u + 1013904223u;
+        n -= (state & 1) + 1;
+    }
+    return state;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned seed;
+    if (argc != 3 || scanf("%u", &seed) != 1)
+        return 3;
+    int n = atoi(argv[2]);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = (i * seed + j) % 17;
+    for (int t = 0; t < 10; t++)
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++)
+                s[j] += a[i][j] * 0.5;
+    printf("%u %.17g\n", scramble(seed, 300000000), s[n / 2]);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_program_gets_its_arguments_and_input_and_is_told_where_its_time_goes() {
+    let _alone = alone();
+    let playground = Playground::with("driven.c", DRIVEN);
+    playground.write("data/seed.txt", "7\n");
+    let ran = playground.run("optimize driven.c --budget 10s -- gcc -O2");
+    assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+    assert!(ran.stderr.contains("exit code 3") && ran.stderr.contains("--run"), "{}", ran.stderr);
+
+    let mut command = playground.oxeye("optimize driven.c --cwd data --budget 10s --json -");
+    command.args(["--run", "./driven -n 700 < seed.txt", "--", "gcc", "-O2"]);
+    let ran = Ran::from(command.output().expect("oxeye starts"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = json(&ran);
+    assert_eq!(report["program"]["verified"], true);
+    assert_eq!(report["nests"].as_array().expect("nests").len(), 2);
+    let coverage = &report["coverage"];
+    assert!(coverage["samples"].as_u64() >= Some(20), "{coverage:#}");
+    let hottest = &coverage["loops"][0];
+    assert_eq!(hottest["line"], 8, "{coverage:#}");
+    assert!(hottest["share"].as_f64() > Some(0.3), "{coverage:#}");
+    assert!(ran.stderr.contains("in line 8"), "{}", ran.stderr);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interruption_leaves_every_file_as_it_was() {

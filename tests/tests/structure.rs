@@ -4,7 +4,7 @@ use oxeye_tests::{repository, structure};
 use std::path::PathBuf;
 
 /// Crates in which modules still import each other in circles. To be emptied: no crate may be added.
-const TANGLED: &[&str] = &["analysis", "cli", "frontend", "train", "transform", "xtask"];
+const TANGLED: &[&str] = &["cli", "train", "xtask"];
 
 /// Folders of all crates of the workspace.
 fn crates() -> Vec<PathBuf> {

@@ -9,17 +9,19 @@ use std::time::Duration;
 /// Bars and messages on standard error; bars only if it is a terminal.
 pub(crate) struct Drawing {
     bar: ProgressBar,
+    /// Whether messages of the reader are shown with the lines they are about; reports have them in short.
+    verbose: bool,
 }
 
 impl Drawing {
-    /// Starts drawing.
-    pub(crate) fn new() -> Self {
+    /// Starts drawing, with the messages of the reader if `verbose`.
+    pub(crate) fn new(verbose: bool) -> Self {
         let bar = ProgressBar::new_spinner();
         if !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         bar.enable_steady_tick(Duration::from_millis(120));
-        Self { bar }
+        Self { bar, verbose }
     }
 
     /// Takes the bar away.
@@ -48,6 +50,7 @@ impl Progress for Drawing {
     fn event(&self, event: Event<'_>) {
         match event {
             Event::Phase(phase) => self.spinner(phase),
+            Event::Diagnostic(_) if !self.verbose => {}
             Event::Diagnostic(text) => self.bar.suspend(|| {
                 // Where standard error is closed, nobody wants to know.
                 let _ = writeln!(std::io::stderr(), "{text}");

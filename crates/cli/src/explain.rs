@@ -82,7 +82,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &[&options.file])?;
     }
-    let drawing = Drawing::new();
+    let drawing = Drawing::new(true);
     let outcome = oxeye::explain(&options, &ExplainOptions { measure: !args.no_run }, &drawing);
     drawing.finish();
     let report = outcome?;

@@ -17,6 +17,9 @@ Examples:
   The same, the kernel in one file and the main in another
     oxeye optimize kernel.c -o kernel_fast.c -- clang -O3 main.c -lm
 
+  A program with arguments and input, of several files
+    oxeye optimize solver.c --run './solver -n 200 < input.dat' -- gcc -O3 -fopenmp util.c -lm
+
   A function without a program: sizes are given, data are drawn at random or read from NumPy files
     oxeye optimize kernel.c -f jacobi --set n=2000 --set steps=10 --input A=a.npy -- gcc -O2
 
@@ -67,7 +70,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     args.tuning.apply(&mut options, &[])?;
     let memory = if args.learn { Some(Memory::open(args.knowledge.database.clone())?) } else { None };
     args.knowledge.apply(&mut options);
-    let drawing = Drawing::new();
+    let drawing = Drawing::new(args.tuning.is_verbose());
     let outcome = match memory {
         None => oxeye::optimize(&options, &drawing).map(|report| (report, None)),
         Some(memory) => oxeye::optimize_and_learn(&options, &drawing)

@@ -56,7 +56,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         taken.push(path);
     }
     let profiling = ProfileOptions { use_cache: !args.refresh, ..ProfileOptions::default() };
-    let drawing = Drawing::new();
+    let drawing = Drawing::new(true);
     let outcome = oxeye::profile(&options, &profiling, &drawing);
     drawing.finish();
     let (report, host) = outcome?;

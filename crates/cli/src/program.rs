@@ -1,7 +1,8 @@
 //! Which program a subcommand is about, and how it is compiled and run.
 
-use oxeye::{Compiler, Options};
+use oxeye::{Compiler, Options, RunCommand};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// A C file with what it takes to compile and run it.
 #[derive(Clone, Debug, clap::Args)]
@@ -17,6 +18,13 @@ pub(crate) struct ProgramArgs {
     /// Contents of an array, for a function that no program calls; may be repeated
     #[arg(long = "input", value_name = "A=FILE.npy", value_parser = input)]
     inputs: Vec<(String, PathBuf)>,
+    /// How the program is run, as in a shell: `./prog -n 200 < input.dat`. The first word stands for the program that CC
+    /// makes [default: without arguments]
+    #[arg(long, value_name = "COMMAND")]
+    run: Option<Run>,
+    /// The folder that the program runs in [default: the present one]
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<PathBuf>,
     /// Most threads to use; 1 emits no OpenMP [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     threads: Option<u32>,
@@ -39,6 +47,8 @@ impl ProgramArgs {
         options.inputs = self.inputs.into_iter().collect();
         options.threads = self.threads.unwrap_or(options.threads);
         options.no_alias = self.no_alias;
+        options.run = self.run.map(|command| command.0).unwrap_or_default();
+        options.run.folder = self.cwd;
         options
     }
 
@@ -52,6 +62,12 @@ impl ProgramArgs {
         for (name, path) in &self.inputs {
             push("--input", format!("{name}={}", path.to_str()?));
         }
+        if let Some(run) = &self.run {
+            push("--run", run.1.clone());
+        }
+        if let Some(folder) = &self.cwd {
+            push("--cwd", folder.to_str()?.to_owned());
+        }
         if let Some(threads) = self.threads {
             push("--threads", threads.to_string());
         }
@@ -59,6 +75,18 @@ impl ProgramArgs {
             words.push("--no-alias".into());
         }
         Some(words)
+    }
+}
+
+/// A command with the words that it was read from.
+#[derive(Clone, Debug)]
+struct Run(RunCommand, String);
+
+impl FromStr for Run {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(Self(text.parse()?, text.to_owned()))
     }
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let memory = if args.no_learn { None } else { Some(Memory::open(args.database)?) };
     let max_trials = args.max_trials.map(|n| n as usize);
     let searching = SearchOptions { seed: args.seed, log: args.log, max_trials, compare: args.compare };
-    let drawing = Drawing::new();
+    let drawing = Drawing::new(args.tuning.is_verbose());
     let outcome = oxeye::search(&options, &searching, &drawing);
     drawing.finish();
     let (report, entries) = outcome?;

@@ -16,10 +16,14 @@ const LEAST_PLACES: usize = 24;
 /// A nest that ends below this share of its roof, and has at least that share of the program's time, is worth a search.
 const FAR_FROM_ROOF: f64 = 0.25;
 const WORTH_A_SEARCH: f64 = 0.05;
+/// A loop that is not read is told of from this share of the program's time on, and at most so many places are listed in the
+/// sentence on where the time goes.
+const WORTH_A_WORD: f64 = 0.01;
+const MOST_PLACES: usize = 3;
 
 /// The report for people. `go_on` is the command that would search further for the nests of one function, or of all.
 pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -> Option<String>) -> String {
-    let mut out = String::new();
+    let mut out = coverage(report, view);
     if report.nests.iter().any(is_listed) {
         out += &nests(report, view);
     }
@@ -48,9 +52,9 @@ pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -
     out
 }
 
-/// Nests that are too short share one line below the table.
+/// Nests that are too short, or of which no time is known, have a place in the lines below the table only.
 fn is_listed(nest: &NestReport) -> bool {
-    nest.unchanged != Some(Unchanged::TooShort)
+    nest.recipe.is_some() || (nest.unchanged != Some(Unchanged::TooShort) && nest.baseline_ms.is_some())
 }
 
 fn nests(report: &Report, view: View) -> String {
@@ -162,25 +166,81 @@ fn places(nests: &[&NestReport], room: usize) -> String {
         .unwrap_or_else(|| format!("{n} nests"))
 }
 
-/// What the reader had to leave as it is: a line a message.
-fn unread(report: &Report, view: View) -> String {
-    let mut messages: Vec<(&str, Option<&str>, Vec<String>)> = Vec::new();
-    for trouble in &report.diagnostics {
-        let line = trouble.line.map(|line| line.to_string());
-        match messages.iter_mut().find(|(message, ..)| *message == trouble.message) {
-            Some((.., lines)) => lines.extend(line),
-            None => messages.push((&trouble.message, trouble.help.as_deref(), line.into_iter().collect())),
-        }
+/// How much of the time is in loops that can be tuned, and where the rest is.
+fn coverage(report: &Report, view: View) -> String {
+    let Some(found) = &report.coverage else { return String::new() };
+    let mut parts = vec![format!("{} of the time is in loops that can be tuned", percent(found.tunable))];
+    let mut rest = 1.0 - found.tunable;
+    let loops = found.loops.iter().map(|found| (found.share, format!("line {}", found.line)));
+    let name = |file: &std::path::Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let files = found.files.iter().map(|found| (found.share, name(&found.file)));
+    let mut others: Vec<(f64, String)> =
+        loops.chain(files).filter(|(share, _)| *share >= WORTH_A_WORD).collect();
+    others.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (share, place) in others.into_iter().take(MOST_PLACES) {
+        rest -= share;
+        parts.push(format!("{} in {place}", percent(share)));
     }
+    if rest >= 0.005 {
+        parts.push(format!("{} elsewhere", percent(rest)));
+    }
+    wrapped(&parts.join("; "), view.width)
+}
+
+/// What could not be read: a line a reason, those first that cost most.
+fn unread(report: &Report, view: View) -> String {
+    struct Reason<'a> {
+        message: &'a str,
+        help: Option<&'a str>,
+        lines: Vec<u32>,
+        loops: Vec<u32>,
+    }
+    let mut reasons: Vec<Reason<'_>> = Vec::new();
+    for trouble in &report.diagnostics {
+        let known = reasons.iter().position(|reason| reason.message == trouble.message);
+        let known = known.unwrap_or_else(|| {
+            let (message, help) = (trouble.message.as_str(), trouble.help.as_deref());
+            reasons.push(Reason { message, help, lines: Vec::new(), loops: Vec::new() });
+            reasons.len() - 1
+        });
+        reasons[known].lines.extend(trouble.line);
+        reasons[known].loops.extend(trouble.loop_line);
+    }
+    // `None` where nothing is known of the time.
+    let share = |reason: &Reason<'_>| {
+        let found = report.coverage.as_ref()?;
+        let mut loops = reason.loops.clone();
+        loops.sort_unstable();
+        loops.dedup();
+        (!loops.is_empty()).then(|| loops.iter().filter_map(|line| found.of_loop(*line)).sum::<f64>())
+    };
+    let is_idle = |reason: &Reason<'_>| share(reason).is_some_and(|share| share < WORTH_A_WORD);
+    let (idle, mut reasons): (Vec<_>, Vec<_>) =
+        reasons.into_iter().partition(|reason| !view.verbose && is_idle(reason));
+    reasons.sort_by(|a, b| share(b).unwrap_or(0.0).total_cmp(&share(a).unwrap_or(0.0)));
+    let place = |lines: &[u32]| match lines {
+        [] => String::new(),
+        [line] => format!("line {line}"),
+        lines => format!("lines {}", lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    };
     let mut out = String::new();
-    for (message, help, lines) in messages {
-        let place = match lines.as_slice() {
-            [] => String::new(),
-            [line] => format!("line {line}: "),
-            lines => format!("lines {}: ", lines.join(", ")),
+    for reason in reasons {
+        let cost = share(&reason).filter(|share| *share >= WORTH_A_WORD);
+        let cost = cost.map(|share| format!(" ({} of the time)", percent(share))).unwrap_or_default();
+        let place = match place(&reason.lines) {
+            place if place.is_empty() => place,
+            place => format!("{place}{cost}: "),
         };
-        let help = help.map(|help| format!("; {help}")).unwrap_or_default();
-        out += &wrapped(&format!("left as it is: {place}{message}{help}"), view.width);
+        let help = reason.help.map(|help| format!("; {help}")).unwrap_or_default();
+        out += &wrapped(&format!("left as it is: {place}{}{help}", reason.message), view.width);
+    }
+    let mut lines: Vec<u32> = idle.into_iter().flat_map(|reason| reason.lines).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    if !lines.is_empty() {
+        let places = place(&lines);
+        out += &cut(&format!("not read, and hardly any time is spent there: {places}"), view.width);
+        out.push('\n');
     }
     out
 }

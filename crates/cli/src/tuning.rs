@@ -84,6 +84,11 @@ impl TuningArgs {
         Ok(())
     }
 
+    /// Whether everything is shown.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     /// The options of these that another run for the same result needs too, as words of a command line. `None` if a path is
     /// no text.
     pub(crate) fn words(&self) -> Option<Vec<String>> {

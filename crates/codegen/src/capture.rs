@@ -1,7 +1,7 @@
 //! The user's file with pieces put in or replaced.
 
 use crate::arguments::{Argument, ArgumentOf, arguments};
-use crate::context::{Context, is_identifier};
+use crate::context::{Context, identifiers, is_identifier};
 use crate::prelude::prelude;
 use crate::rows::row_test;
 use crate::views::Roots;
@@ -20,6 +20,17 @@ pub struct Site<'a> {
     pub nest: &'a Nest,
     /// The whole definition of the function around it.
     pub function: Span,
+    /// What its text names besides its arguments.
+    pub named: Named<'a>,
+}
+
+/// Variables that the text of a nest names, and that are not arguments like others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Named<'a> {
+    /// File-scope variables that functions called by the nest name themselves.
+    pub by_calls: &'a [String],
+    /// Declarations of variables whose values nothing depends on.
+    pub unused: &'a [String],
 }
 
 /// Replaces byte ranges and leaves everything else as it is. Ranges that overlap an earlier one, or do not fit the
@@ -270,6 +281,27 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 }
                 passed.push(format!("args[{k}]"));
             }
+            // Where the functions that are called see it.
+            ArgumentOf::Array(id) if site.named.by_calls.contains(name) => {
+                let array = program.array(*id);
+                let (into, back) = if !is_buffer {
+                    (format!("{name} = *({ty} *)oxeye_{k};"), format!("*({ty} *)oxeye_{k} = {name};"))
+                } else if array.shape.first().is_some_and(Option::is_none) {
+                    (format!("{name} = oxeye_{k};"), String::new())
+                } else {
+                    let copy = |to: &str, from: &str| {
+                        format!("__builtin_memcpy((void *){to}, (void *){from}, sizeof({name}));")
+                    };
+                    let buffer = format!("oxeye_{k}");
+                    (copy(name, &buffer), copy(&buffer, name))
+                };
+                parameters.push(format!("void *oxeye_{k}"));
+                before += &(into + "\n");
+                if *written {
+                    after += &(back + "\n");
+                }
+                passed.push(format!("args[{k}]"));
+            }
             ArgumentOf::Array(id) if row_test(program, site.nest, *id).is_some() => {
                 let Some(test) = row_test(program, site.nest, *id) else { continue };
                 let (made, freed) = cx.make_rows(test, name, &format!("oxeye_{k}"));
@@ -295,7 +327,11 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 passed.push(format!("args[{k}]"));
             }
             ArgumentOf::Symbol(id) => {
-                if program.symbol_views.contains_key(id) {
+                if site.named.by_calls.contains(name) {
+                    parameters.push(format!("{ty} oxeye_{k}"));
+                    let _ = writeln!(before, "{name} = oxeye_{k};");
+                    passed.push(format!("*({ty} *)args[{k}]"));
+                } else if program.symbol_views.contains_key(id) {
                     parameters.push(format!("{ty} oxeye_{k}"));
                     let _ =
                         writeln!(before, "__builtin_memcpy((void *)&({name}), &oxeye_{k}, sizeof({name}));");
@@ -327,10 +363,14 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let mut named: Vec<String> = clause_names(body);
     named.retain(|name| {
         let is_new = !declared.contains(&format!(" {name} = 0;"));
-        is_new && !taken.contains(name.as_str())
+        let is_unused = site.named.unused.iter().any(|d| identifiers(d).any(|word| word == name));
+        is_new && !is_unused && !taken.contains(name.as_str())
     });
     for name in named {
         let _ = writeln!(declared, "int {name} = 0; (void){name};");
+    }
+    for declaration in site.named.unused {
+        let _ = writeln!(declared, "{declaration} = {{0}};");
     }
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     if let Some(team) = program.teams.get(&site.nest.id) {

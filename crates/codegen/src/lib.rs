@@ -58,7 +58,7 @@ mod vector;
 mod views;
 
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
-pub use capture::{Site, instrument, replay_unit, splice, tuned_file};
+pub use capture::{Named, Site, instrument, replay_unit, splice, tuned_file};
 pub use guard::guarded;
 pub use options::RenderOptions;
 pub use prelude::prelude;

@@ -1,6 +1,7 @@
 //! C as the lowering sees it: names resolved, types known, everything else marked as unknown.
 
 use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
+use std::collections::{BTreeSet, HashMap};
 
 /// A variable of the file; unique over all functions and scopes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -262,6 +263,13 @@ impl Stmt {
         }
     }
 
+    /// Whether there is a `for` in it.
+    pub(crate) fn contains_for(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |s| found |= matches!(s.kind, StmtKind::For(_)));
+        found
+    }
+
     /// Calls `f` on every expression inside, parents first.
     pub(crate) fn walk_exprs<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
         self.walk(&mut |s| {
@@ -354,11 +362,30 @@ pub(crate) struct File {
     pub(crate) named: Vec<(String, Range)>,
     /// Pieces outside of functions that could not be read.
     pub(crate) problems: Vec<(String, Range)>,
+    /// The variables made for members, by root and way.
+    pub(crate) members: HashMap<(VarId, Vec<oxeye_ir::Step>), VarId>,
+    /// For a member reached from a parameter or a pointer of a function's own: the members that it may be, by what is passed or
+    /// assigned there.
+    pub(crate) stands_for: HashMap<VarId, BTreeSet<VarId>>,
 }
 
 impl File {
     pub(crate) fn var(&self, id: VarId) -> &Variable {
         &self.vars[id.0 as usize]
+    }
+
+    /// What else a variable may be known as, directly or by way of others.
+    pub(crate) fn all_it_stands_for(&self, id: VarId) -> BTreeSet<VarId> {
+        let mut found = BTreeSet::new();
+        let mut next = vec![id];
+        while let Some(at) = next.pop() {
+            for target in self.stands_for.get(&at).into_iter().flatten() {
+                if found.insert(*target) {
+                    next.push(*target);
+                }
+            }
+        }
+        found
     }
 
     /// The variable a member is reached from; others themselves.
@@ -372,5 +399,28 @@ impl File {
 
     pub(crate) fn function(&self, name: &str) -> Option<(usize, &Function)> {
         self.functions.iter().enumerate().find(|(_, f)| f.name == name)
+    }
+}
+
+/// The value of an integer constant expression.
+pub(crate) fn constant(e: &Expr) -> Option<i64> {
+    use oxeye_ir::BinaryOp::*;
+    match &e.kind {
+        ExprKind::Int(value, _) => Some(*value),
+        ExprKind::Promote(e) | ExprKind::Cast(Type::Scalar(_), e) => constant(e),
+        ExprKind::Unary(oxeye_ir::UnaryOp::Neg, e) => constant(e)?.checked_neg(),
+        ExprKind::Binary(op, l, r) => {
+            let (l, r) = (constant(l)?, constant(r)?);
+            match op {
+                Add => l.checked_add(r),
+                Sub => l.checked_sub(r),
+                Mul => l.checked_mul(r),
+                Div => l.checked_div(r),
+                Rem => l.checked_rem(r),
+                Shl => u32::try_from(r).ok().and_then(|r| l.checked_shl(r)),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }

@@ -5,7 +5,7 @@
 //! that everything the nest mentions, directly or by its declarations, is as it was.
 
 use crate::ast::{File, Range};
-use crate::lexer::{DirectiveLine, Token, TokenKind, tokens, tokens_and_directives};
+use crate::lexer::{DirectiveLine, Token, TokenKind, is_type_word, tokens, tokens_and_directives};
 use crate::preprocess::{Define, Preprocessed};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -312,23 +312,7 @@ fn negate_last(branch: &mut Vec<String>) {
 
 /// A constant expression of C that holds where a macro means these words; `None` where none can tell.
 fn same(name: &str, words: &[String]) -> Option<String> {
-    const TYPES: &[&str] = &[
-        "char",
-        "short",
-        "int",
-        "long",
-        "float",
-        "double",
-        "signed",
-        "unsigned",
-        "size_t",
-        "ptrdiff_t",
-        "int32_t",
-        "int64_t",
-        "uint32_t",
-        "uint64_t",
-    ];
-    let is_type = |w: &String| TYPES.contains(&w.as_str());
+    let is_type = |w: &String| is_type_word(w);
     let is_number = |w: &String| w.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     let is_operator = |w: &String| "()+-*/".contains(w.as_str());
     if words.is_empty() {

@@ -34,6 +34,8 @@ pub struct Diagnostic {
     pub function: Option<String>,
     /// The line of the loop nest that stays as it is because of this.
     pub nest_line: Option<u32>,
+    /// The last line of that loop nest.
+    pub nest_end: Option<u32>,
 }
 
 impl Diagnostic {

@@ -1,5 +1,26 @@
 //! C tokens: enough to find matching brackets and keywords while skipping comments, literals and directives.
 
+/// Words of which C makes the names of its arithmetic types.
+pub(crate) const ARITHMETIC_WORDS: &[&str] =
+    &["char", "short", "int", "long", "float", "double", "signed", "unsigned"];
+
+/// Whether a word names a type, or is part of such a name: in C itself or in its usual headers.
+pub(crate) fn is_type_word(word: &str) -> bool {
+    const OTHERS: &[&str] = &[
+        "void",
+        "_Bool",
+        "bool",
+        "size_t",
+        "ssize_t",
+        "ptrdiff_t",
+        "int32_t",
+        "int64_t",
+        "uint32_t",
+        "uint64_t",
+    ];
+    ARITHMETIC_WORDS.contains(&word) || OTHERS.contains(&word)
+}
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {

@@ -3,26 +3,15 @@
 
 use crate::ast::*;
 use oxeye_ir::{Record, ScalarType, Step};
-use std::collections::HashMap;
-
-/// The variables made for members, by root and way.
-pub(crate) type Members = HashMap<(VarId, Vec<Step>), VarId>;
 
 /// Longest lists of runs that a structure is described with.
 const MOST_RUNS: usize = 64;
 
 /// `base.field` or `base->field`.
-pub(crate) fn member(
-    file: &mut File,
-    members: &mut Members,
-    base: Expr,
-    field: &str,
-    is_arrow: bool,
-    range: Range,
-) -> ExprKind {
+pub(crate) fn member(file: &mut File, base: Expr, field: &str, is_arrow: bool, range: Range) -> ExprKind {
     let found = if is_arrow { pointed_at(file, &base) } else { place(file, &base) };
     let made = found.and_then(|(var, subscripts)| {
-        let (var, subscripts) = variable(file, members, var, &subscripts, field)?;
+        let (var, subscripts) = variable(file, var, &subscripts, field)?;
         Some((var, subscripts.into_iter().cloned().collect::<Vec<_>>()))
     });
     match made {
@@ -32,6 +21,93 @@ pub(crate) fn member(
             ExprKind::Index(Box::new(base), Box::new(index))
         }),
         None => ExprKind::Member(Box::new(base), field.to_owned()),
+    }
+}
+
+/// Members that a structure may have for its assignment to be read.
+const MOST_COPIED: usize = 32;
+
+/// `to = from` of structures, member by member; `None` if that is not the same, or there are too many.
+pub(crate) fn copied(file: &mut File, to: &Expr, from: &Expr, range: Range) -> Option<ExprKind> {
+    let (Some(Type::Struct(id)), Some(Type::Struct(other))) = (file.type_of(to), file.type_of(from)) else {
+        return None;
+    };
+    let is_plain = |e: &Expr| {
+        let mut is_plain = true;
+        e.walk(&mut |e| {
+            is_plain &= matches!(
+                e.kind,
+                ExprKind::Int(..)
+                    | ExprKind::Var(_)
+                    | ExprKind::Index(..)
+                    | ExprKind::Deref(_)
+                    | ExprKind::AddressOf(_)
+                    | ExprKind::Unary(..)
+                    | ExprKind::Binary(..)
+                    | ExprKind::Member(..)
+                    | ExprKind::Cast(Type::Scalar(_), _)
+            );
+        });
+        is_plain
+    };
+    if id != other || !is_plain(to) || !is_plain(from) {
+        return None;
+    }
+    let mut ways = Vec::new();
+    ways_inside(file, &Type::Struct(id), &mut Vec::new(), &mut ways)?;
+    let mut all: Option<Expr> = None;
+    for way in ways {
+        let at = |file: &mut File, e: &Expr| {
+            way.iter().fold(e.clone(), |e, step| match step {
+                Part::Field(name) => Expr { kind: member(file, e, name, false, range), range },
+                Part::Element(k) => {
+                    let k = Expr { kind: ExprKind::Int(*k, ScalarType::I32), range };
+                    Expr { kind: ExprKind::Index(Box::new(e), Box::new(k)), range }
+                }
+            })
+        };
+        let (to, from) = (at(file, to), at(file, from));
+        let one = Expr { kind: ExprKind::Assign(None, Box::new(to), Box::new(from)), range };
+        all = Some(match all {
+            Some(before) => Expr { kind: ExprKind::Comma(Box::new(before), Box::new(one)), range },
+            None => one,
+        });
+    }
+    Some(all?.kind)
+}
+
+/// A step from a structure to something inside of it.
+#[derive(Clone)]
+enum Part {
+    Field(String),
+    Element(i64),
+}
+
+/// The ways to all numbers and pointers in a type; `None` if there are too many, or others.
+fn ways_inside(file: &File, ty: &Type, way: &mut Vec<Part>, found: &mut Vec<Vec<Part>>) -> Option<()> {
+    match ty {
+        Type::Scalar(_) | Type::Pointer { .. } => {
+            found.push(way.clone());
+            (found.len() <= MOST_COPIED).then_some(())
+        }
+        Type::Array { of, len: Some(len), .. } => {
+            for k in 0..constant(len).filter(|n| *n <= MOST_COPIED as i64)? {
+                way.push(Part::Element(k));
+                ways_inside(file, of, way, found)?;
+                way.pop();
+            }
+            Some(())
+        }
+        Type::Struct(id) => {
+            let structure = file.structures.get(*id).filter(|s| s.is_plain)?;
+            for field in structure.fields.as_ref()? {
+                way.push(Part::Field(field.name.clone()));
+                ways_inside(file, &field.ty, way, found)?;
+                way.pop();
+            }
+            Some(())
+        }
+        _ => None,
     }
 }
 
@@ -88,7 +164,6 @@ fn place_of<'e>(file: &File, e: &'e Expr) -> Option<Place<'e>> {
 /// The variable for a member of what `var` with these subscripts is, and the subscripts it takes.
 fn variable<'s>(
     file: &mut File,
-    members: &mut Members,
     var: VarId,
     subscripts: &'s [Option<Expr>],
     field: &str,
@@ -116,12 +191,12 @@ fn variable<'s>(
     steps.push(Step::Field(field.to_owned()));
     let taken = if is_followed { &[] } else { subscripts };
     let ty = rebuilt(&outer.ty, taken.len(), ty)?;
-    Some((intern(file, members, root, steps, ty), taken.iter().collect()))
+    Some((intern(file, root, steps, ty), taken.iter().collect()))
 }
 
 /// The variable for a way from a root.
-fn intern(file: &mut File, members: &mut Members, root: VarId, steps: Vec<Step>, ty: Type) -> VarId {
-    if let Some(id) = members.get(&(root, steps.clone())) {
+fn intern(file: &mut File, root: VarId, steps: Vec<Step>, ty: Type) -> VarId {
+    if let Some(id) = file.members.get(&(root, steps.clone())) {
         return *id;
     }
     let id = VarId(file.vars.len() as u32);
@@ -138,7 +213,7 @@ fn intern(file: &mut File, members: &mut Members, root: VarId, steps: Vec<Step>,
     let name = view.element(view.base(), std::iter::repeat_n(String::new(), n_subscripts));
     let (range, function) = (base.range, base.function);
     file.vars.push(Variable { name, ty, kind: VarKind::Member, range, function, member: Some(member) });
-    members.insert((root, steps), id);
+    file.members.insert((root, steps), id);
     id
 }
 
@@ -197,7 +272,7 @@ impl File {
             Type::Pointer { .. } => Some((8, 8)),
             Type::Array { of, len: Some(len), .. } => {
                 let (bytes, align) = self.layout(of)?;
-                let n = u64::try_from(crate::convert::constant(len)?).ok()?;
+                let n = u64::try_from(crate::ast::constant(len)?).ok()?;
                 Some((bytes.checked_mul(n)?, align))
             }
             Type::Struct(id) => {
@@ -258,7 +333,7 @@ impl File {
                     ty = field.clone();
                 }
                 (Step::Subscript, Type::Array { of, len: Some(len), .. }) => {
-                    let n = u64::try_from(crate::convert::constant(len)?).ok()?;
+                    let n = u64::try_from(crate::ast::constant(len)?).ok()?;
                     let (size, _) = self.layout(of)?;
                     if n.checked_mul(offsets.len() as u64)? > MOST_RUNS as u64 {
                         return None;
@@ -288,7 +363,7 @@ impl File {
                 }
                 Type::Array { of, len, .. } => {
                     let len = match len.as_deref() {
-                        Some(len) => Some(crate::convert::constant(len)?),
+                        Some(len) => Some(crate::ast::constant(len)?),
                         None => None,
                     };
                     if std::mem::take(&mut is_pointer) {

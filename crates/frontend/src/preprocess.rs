@@ -3,7 +3,7 @@
 use crate::FrontendError;
 use crate::bytes::encoded;
 use crate::layout::{Brackets, Layout, Mark, Survey, marked};
-use crate::lexer::{Token, TokenKind, tokens, tokens_and_directives};
+use crate::lexer::{Token, TokenKind, is_type_word, tokens, tokens_and_directives};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
@@ -446,25 +446,9 @@ fn needless_parens(all: &[Token<'_>], system_typedefs: &[(String, String)]) -> V
             _ => {}
         }
     }
-    const KEYWORDS: &[&str] = &[
-        "void",
-        "char",
-        "short",
-        "int",
-        "long",
-        "float",
-        "double",
-        "signed",
-        "unsigned",
-        "_Bool",
-        "bool",
-        "size_t",
-        "ssize_t",
-        "ptrdiff_t",
-    ];
     let is_type = |t: &Token<'_>| {
         t.kind == TokenKind::Word
-            && (types.contains(t.text) || KEYWORDS.contains(&t.text) || ["const", "struct"].contains(&t.text))
+            && (types.contains(t.text) || is_type_word(t.text) || ["const", "struct"].contains(&t.text))
     };
     // Whether the parenthesis at `close` ends a cast such as `(unsigned char)`.
     let ends_cast = |close: usize| {
@@ -486,7 +470,7 @@ fn needless_parens(all: &[Token<'_>], system_typedefs: &[(String, String)]) -> V
     for (position, token) in all.iter().enumerate() {
         let is_candidate = token.kind == TokenKind::Word
             && !types.contains(token.text)
-            && !KEYWORDS.contains(&token.text)
+            && !is_type_word(token.text)
             && Mark::parse(token.text).is_none();
         if !is_candidate {
             continue;

@@ -1,18 +1,14 @@
 //! Whether a loop under OpenMP's directives may be read as the loop it is without them.
 
 use crate::ast::{ExprKind, Function, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::context::{Context, Team};
 use crate::directives::{Construct, Directive, Pragma};
 use crate::flow::{is_address_taken, is_live_after, is_live_before};
-use crate::lower::{Context, Lowered, Refusal, Scan, header};
+use crate::lower::header;
+use crate::refusal::{Lowered, Refusal};
+use crate::scan::Scan;
 use crate::uniform::{Differing, extents};
 use std::collections::BTreeSet;
-
-/// The team of threads that runs a piece of code.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Team<'a> {
-    /// The statement under `omp parallel`; `None` if the function is called by the team.
-    pub(crate) region: Option<&'a Stmt>,
-}
 
 impl<'a> Context<'a> {
     /// The pragmas that belong to a statement.

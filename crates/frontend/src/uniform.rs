@@ -6,9 +6,8 @@
 //! they all write it there, one after the other behind some lock.
 
 use crate::ast::*;
+use crate::context::{Context, Team};
 use crate::lexer::tokens;
-use crate::lower::Context;
-use crate::threads::Team;
 use oxeye_ir::{BinaryOp, MathFn, Step};
 use std::collections::{HashMap, HashSet};
 

@@ -1,19 +1,21 @@
 //! Reading a file.
 
-use crate::ast::{self, Range, Stmt, StmtKind};
+use crate::ast::{self, Range, StmtKind};
 use crate::bytes::decoded;
 use crate::conditions::{Conditions, Reliance};
+use crate::context::{Context, changed_globals};
 use crate::convert;
-use crate::directives::{Directive, Directives, Pragma, switches_openmp_on};
-use crate::layout::{Extent, Layout, LoopPlace, Mark};
+use crate::directives::{Directives, switches_openmp_on};
+use crate::layout::{Extent, Layout};
 use crate::lexer::tokens;
-use crate::lower::{Context, Refusal, changed_globals};
+use crate::places::Places;
 use crate::pointers::Pointers;
 use crate::preprocess::{Preprocessed, preprocess, survey};
-use crate::regions::{Found, Regions};
+use crate::refusal::Refusal;
+use crate::regions::{Found, Named, Regions};
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_ir::{NestId, Program, Span};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// How to read a file.
@@ -59,6 +61,8 @@ pub struct Function {
     pub program: Program,
     /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
     pub inlined: BTreeMap<NestId, Vec<String>>,
+    /// What the text of a nest names besides its arguments.
+    pub named: BTreeMap<NestId, Named>,
     /// Under which conditions a nest is what was read, for nests that differ between builds of the file.
     pub conditions: BTreeMap<NestId, Conditions>,
     /// The whole definition in the user's file.
@@ -130,109 +134,6 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     Ok(unit)
 }
 
-/// Where loops and functions of the parsed text stand in the user's file.
-pub(crate) struct Places<'a> {
-    layout: &'a Layout<'a>,
-    preprocessed: &'a Preprocessed,
-    /// With whether the semicolon behind it belongs to it.
-    loops: HashMap<Range, (&'a LoopPlace, bool)>,
-    /// Those that macros make with braces or `do` around.
-    made: Vec<(Range, (&'a LoopPlace, bool))>,
-    /// By the place of the opening brace.
-    functions: HashMap<usize, Extent>,
-}
-
-impl<'a> Places<'a> {
-    fn new(preprocessed: &'a Preprocessed, layout: &'a Layout<'a>) -> Self {
-        let text = &preprocessed.text;
-        let before = |at: usize| text[..at].trim_end().len();
-        let mut starts: HashMap<usize, usize> = HashMap::new();
-        let mut places = Places {
-            layout,
-            preprocessed,
-            loops: HashMap::new(),
-            made: Vec::new(),
-            functions: HashMap::new(),
-        };
-        for (at, mark) in &preprocessed.marks {
-            match mark {
-                Mark::LoopStart(k) => {
-                    let rest = &text[*at..];
-                    starts.insert(*k, at + (rest.len() - rest.trim_start().len()));
-                }
-                Mark::LoopEnd(k) | Mark::Semicolon(k) => {
-                    if let (Some(start), Some(place)) = (starts.get(k), layout.loops.get(*k)) {
-                        let range = Range { start: *start, end: before(*at) };
-                        let with_semicolon = matches!(mark, Mark::Semicolon(_));
-                        places.loops.insert(range, (place, with_semicolon));
-                        if with_semicolon || place.semicolon.is_none() {
-                            places.made.extend(
-                                inside_wrapper(text, range).map(|inner| (inner, (place, with_semicolon))),
-                            );
-                        }
-                    }
-                }
-                Mark::Block(k) => {
-                    if let (Some(brace), Some(block)) = (before(*at).checked_sub(1), layout.blocks.get(*k)) {
-                        places.functions.insert(brace, block.whole);
-                    }
-                }
-            }
-        }
-        for (range, place) in std::mem::take(&mut places.made) {
-            places.loops.entry(range).or_insert(place);
-        }
-        places
-    }
-
-    /// Whether the `for` statement is written out in the user's file; if not, a macro made it.
-    pub(crate) fn has_loop(&self, range: Range) -> bool {
-        self.loops.get(&range).is_some_and(|(place, _)| place.balanced.is_some())
-    }
-
-    /// The macro that makes a loop.
-    pub(crate) fn maker(&self, range: Range) -> Option<&str> {
-        let (is_own, line) = self.preprocessed.origin(range.start);
-        let place = self.layout.loops.iter().find(|place| is_own && place.whole.line == line)?;
-        place.maker.as_deref()
-    }
-
-    /// The bytes of a `for` statement in the user's file with the pragmas above it, of which these are in force; `None` if
-    /// that is not one piece of text.
-    pub(crate) fn of_loop<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
-        let (place, with_semicolon) = self.loops.get(&range)?;
-        let mut lines = Vec::new();
-        for pragma in above.filter(|p| p.directive != Directive::Other) {
-            let (is_own, line) = self.preprocessed.origin(pragma.at);
-            if !is_own {
-                return None;
-            }
-            lines.push(line);
-        }
-        let start = self.layout.start_with_pragmas(place, &lines)?;
-        let end = place.semicolon.filter(|_| *with_semicolon).unwrap_or(place.balanced?.1);
-        Some(Span { start, end, line: place.whole.line })
-    }
-}
-
-/// The loop in `{ for ... }` or `do { for ... } while (0);`, if it is all there is.
-fn inside_wrapper(text: &str, whole: Range) -> Option<Range> {
-    let all = tokens(text.get(whole.start..whole.end)?);
-    let n_before = all.iter().take_while(|t| t.is("do") || t.is("{")).count();
-    let n_after = all
-        .iter()
-        .rev()
-        .take_while(|t| ["}", "while", "(", "0", ")", ";"].iter().any(|end| t.is(end)))
-        .count();
-    let first = all.get(n_before).filter(|t| t.is("for") && n_before > 0)?;
-    let n_braces = all.iter().take(n_before).filter(|t| t.is("{")).count();
-    // As many closing braces as opening ones belong to the wrapper, counted from the end.
-    let closing: Vec<_> = all.iter().rev().take(n_after).filter(|t| t.is("}")).collect();
-    let outermost = closing.get(n_braces.checked_sub(1)?)?;
-    let last = all.iter().rev().find(|t| t.start < outermost.start)?;
-    Some(Range { start: whole.start + first.start, end: whole.start + last.end() })
-}
-
 fn span(e: Extent) -> Span {
     Span { start: e.start, end: e.end, line: e.line }
 }
@@ -251,10 +152,10 @@ impl Reader<'_> {
         help: Option<String>,
         range: Range,
         function: Option<&str>,
-        nest_line: Option<u32>,
+        nest_lines: Option<(u32, u32)>,
     ) {
         let span = locate(self.preprocessed, &self.unit.source, range);
-        let label = nest_line.map(|line| format!("the loop at line {line} stays as it is"));
+        let label = nest_lines.map(|(line, _)| format!("the loop at line {line} stays as it is"));
         self.unit.diagnostics.push(Diagnostic {
             severity,
             message: message.to_owned(),
@@ -262,7 +163,8 @@ impl Reader<'_> {
             span,
             label,
             function: function.map(str::to_owned),
-            nest_line,
+            nest_line: nest_lines.map(|(first, _)| first),
+            nest_end: nest_lines.map(|(_, last)| last),
         });
     }
 
@@ -303,21 +205,23 @@ impl Reader<'_> {
         if !has_loops {
             return;
         }
-        let Some(whole) = places.functions.get(&function.body.range.start) else {
+        let Some(whole) = places.function(function.body.range) else {
             let message = format!("`{name}` is made by a macro, so its loops have no place in the file");
             self.report(Severity::Warning, &message, None, function.range, Some(name), None);
             return;
         };
-        let (program, Found { inlined, ranges, refused }) = Regions::build(cx, places);
+        let (program, Found { inlined, named, ranges, refused }) = Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
-            let line = self.preprocessed.origin(stmt.start).1;
+            let line_of = |at: usize| self.preprocessed.origin(at).1;
+            let (first, last) = (line_of(stmt.start), line_of(stmt.end.saturating_sub(1)));
             let Refusal { message, help, range } = *refusal;
-            self.report(severity, &message, help, range, Some(name), Some(line));
+            self.report(severity, &message, help, range, Some(name), Some((first, last.max(first))));
         }
         if !program.nests.is_empty() {
             let name = name.to_owned();
             let conditions = self.conditions(cx, &program, &ranges);
-            self.unit.functions.push(Function { name, program, inlined, conditions, span: span(*whole) });
+            let function = Function { name, program, inlined, named, conditions, span: span(*whole) };
+            self.unit.functions.push(function);
         }
     }
 }
@@ -347,11 +251,4 @@ fn locate(preprocessed: &Preprocessed, source: &str, range: Range) -> Option<Spa
         .or_else(|| first_word.as_deref().and_then(found))
         .unwrap_or_else(|| (own_line.len() - own_line.trim_start().len(), own_line.trim_end().len()));
     Some(Span { start: start + from, end: start + to.max(from), line })
-}
-
-/// Whether a statement contains a `for`.
-pub(crate) fn contains_for(s: &Stmt) -> bool {
-    let mut found = false;
-    s.walk(&mut |s| found |= matches!(s.kind, StmtKind::For(_)));
-    found
 }

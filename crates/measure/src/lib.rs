@@ -26,7 +26,8 @@
 //! 3. A [`Replay`] runs them in processes of their own: [`Replay::outputs`] and [`verify`] compare results,
 //!    [`Replay::time_few`] screens, [`Replay::compare_times`] decides; [`Replay::profile_times`] and [`Replay::counted`]
 //!    describe how a nest performs.
-//! 4. [`run_whole`] compares the finished program with the original.
+//! 4. [`sample_stacks`] finds the lines of a program that take its time, those outside of nests among them.
+//! 5. [`run_whole`] compares the finished program with the original.
 //!
 //! # What it does not do
 //!
@@ -47,6 +48,7 @@ mod profile_times;
 mod replay;
 mod runner;
 mod sample;
+mod sampling;
 mod statistics;
 mod timing;
 mod whole;
@@ -65,6 +67,7 @@ pub use process::{Exit, Invocation, Limits, RunOutcome, kill_everything, run_pro
 pub use profile_times::{ProfileTimes, ProfileTimingOptions};
 pub use replay::{REPLAY_SYMBOL, Replay, ReplayOptions};
 pub use sample::{Init, Sample, SampleArg, SizeSource, SyntheticArg};
+pub use sampling::{SampledRun, SourceLine, sample_stacks};
 pub use statistics::{RatioInterval, Stat, quantile, ratio_interval};
 pub use timing::{TimeComparison, TimingOptions};
 pub use whole::{TextComparison, WholeComparison, WholeOptions, compare_text, run_whole};

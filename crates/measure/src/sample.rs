@@ -25,7 +25,7 @@ const MAX_ARGS: usize = 256;
 pub enum SizeSource {
     /// The instrumented program said it.
     Declared,
-    /// The memory allocator said it; it may be a few bytes more than the program asked for.
+    /// The memory allocator, the program's symbols or the end of the stack said it; it may be more than the program uses.
     Allocator,
     /// Unknown: no bytes were stored, and the sample cannot be replayed.
     Unknown,

@@ -54,6 +54,7 @@
 
 mod budget;
 mod commands;
+mod coverage;
 mod knowledge;
 mod machine;
 mod nest;
@@ -72,6 +73,7 @@ pub use commands::{
     NestExplanation, PROFILE_SCHEMA, ProfileOptions, ProfileReport, RefusalExplanation, SkippedNest,
     TrialExplanation, explain, optimize, optimize_and_learn, profile, replay, search,
 };
+pub use coverage::{Coverage, FileShare, LoopShare};
 pub use knowledge::{
     Embedder, NestDescription, NoEncoder, Undescribed, UnreadableRecipe, recipe_text, shipped_embedder,
     shipped_recipes, stored_recipe,
@@ -84,7 +86,8 @@ pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transforma
 pub use parallel::Panicked;
 pub use request::{
     Compiler, DonorSearch, Error, Event, FpPolicy, Knowledge, NestRecipe, Options, Phase, Progress,
-    RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, Silent, check_writable, default_output, write_atomically,
+    RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable, default_output,
+    write_atomically,
 };
 pub use schedule::{Choice, Proved, Schedule, Timing, Trial, Unproved, Verdict};
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};

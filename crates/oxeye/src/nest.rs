@@ -1,12 +1,13 @@
 //! A file and its nests on their way through the stages: everything that is known of a nest is in one place, and every
 //! stage adds to it.
 
+use crate::coverage::Coverage;
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
 use crate::schedule::{Timing, Trial};
 use crate::session::Session;
 use crate::transfer::Advice;
-use oxeye_codegen::{Argument, Site, guarded};
+use oxeye_codegen::{Argument, Named, Site, guarded};
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
@@ -21,6 +22,8 @@ pub struct Workpiece {
     pub unit: Unit,
     /// The original program, if there is one.
     pub program: Option<ProgramRun>,
+    /// Where its time goes, if it could be sampled.
+    pub coverage: Option<Coverage>,
     /// Every nest with a place in the file, in the order of the file.
     pub nests: Vec<TunedNest>,
 }
@@ -240,7 +243,11 @@ impl Place {
     pub(crate) fn site<'u>(&self, unit: &'u Unit, id: u32) -> Site<'u> {
         let function = &unit.functions[self.function_idx];
         let nest = &function.program.nests[&self.nest_id];
-        Site { id, program: &function.program, nest, function: function.span }
+        let named = function
+            .named
+            .get(&self.nest_id)
+            .map_or(Named::default(), |named| Named { by_calls: &named.by_calls, unused: &named.unused });
+        Site { id, program: &function.program, nest, function: function.span, named }
     }
 }
 

@@ -9,9 +9,9 @@ use crate::workshop::{Workshop, complaint};
 use oxeye_database::Context;
 use oxeye_embed::HostVector;
 use oxeye_host::{Effort, HostProfile};
-use oxeye_ir::{Nest, Program, SymId};
+use oxeye_ir::SymId;
 use oxeye_measure::{MeasureError, Rejection, Tolerance, kill_everything};
-use oxeye_transform::{Machine, Policy};
+use oxeye_transform::{Machine, Policy, PreparedNest};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -228,11 +228,11 @@ impl<'a> Session<'a> {
     /// Why there is no description.
     pub(crate) fn describe(
         &self,
-        (program, nest): (&Program, &Nest),
+        nest: &PreparedNest<'_>,
         value_of: &dyn Fn(SymId) -> Option<i64>,
         seconds: Option<f64>,
     ) -> Result<NestDescription, Undescribed> {
-        self.embedder()?.describe(program, nest, value_of, &self.host_vector(), self.policy(), seconds)
+        self.embedder()?.describe(nest, value_of, &self.host_vector(), self.policy(), seconds)
     }
 
     /// Separates what is a candidate's fault from what is not.

@@ -40,7 +40,8 @@ impl Workshop {
 
     /// A job that builds a whole program from a variant of the user's file.
     pub(crate) fn program_job(&self, source: &Path, name: &str, openmp: bool) -> CompileJob {
-        CompileJob::executable(source, self.folder.join(name)).args(self.variant_args(openmp))
+        // Which lines take the time is found by the debug information; the code is the same with it.
+        CompileJob::executable(source, self.folder.join(name)).args(["-g"]).args(self.variant_args(openmp))
     }
 
     /// A job that builds a replay library.

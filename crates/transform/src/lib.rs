@@ -77,8 +77,9 @@ pub use refusal::{Reason, Refusal, RefusalKind};
 pub use schedule::packed_contraction::Blocks;
 pub use steps::argument::{Kind, Renaming};
 pub use steps::registry::{Parameter, TransformationInfo, Variation};
-pub use steps::reorder::{Dimension, StatementSchedule};
+pub use steps::statement_schedule::{Dimension, StatementSchedule};
 pub use steps::{TRANSFORMATIONS, Transformation};
 pub use templates::{
     Machine, RefusedSuggestion, STORED_RECIPE_FORMAT, StoredRecipe, Suggestion, Suggestions, suggest,
+    suggest_for,
 };

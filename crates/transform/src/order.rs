@@ -9,7 +9,7 @@ use crate::legality::{accumulates, pair_system};
 use crate::policy::Policy;
 use crate::schedule::Schedule;
 use crate::schedule::space::{Space, implies, project};
-use crate::steps::reorder::{Dimension, StatementSchedule};
+use crate::steps::statement_schedule::{Dimension, StatementSchedule};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
 use oxeye_ir::{Affine, Constraint, LoopId, Var};
 use std::collections::BTreeMap;
@@ -42,18 +42,10 @@ pub(crate) struct Pair {
 
 impl Pair {
     /// Whether some instance has `φ_t(y) − φ_s(x)` in the given relation to zero.
-    pub(crate) fn possible(&self, schedule: &Schedule, a: &Level, b: &Level, sign: i64) -> bool {
+    pub(crate) fn possible(&self, a: &Level, b: &Level, sign: i64) -> bool {
         let (mut space, mut system) = (self.space.clone(), self.system.clone());
-        let (x, y) = (a.value(schedule, self.s), b.value(schedule, self.t));
-        let mut terms = space.terms(1, &y);
-        for (column, c) in space.terms(0, &x) {
-            match terms.iter_mut().find(|(k, _)| *k == column) {
-                Some((_, existing)) => *existing -= c,
-                None => terms.push((column, -c)),
-            }
-        }
+        let (terms, constant) = space.difference((0, &a.value()), (1, &b.value()));
         space.fit(&mut system);
-        let constant = y.constant_part() - x.constant_part();
         match sign {
             0 => system.add_eq(&terms, constant),
             1 => system.add_ge(&terms, constant - 1),
@@ -65,18 +57,11 @@ impl Pair {
         feasible(&system, Limit::default()) != Feasibility::Infeasible
     }
 
-    pub(crate) fn restricted(&self, schedule: &Schedule, a: &Level, b: &Level) -> Option<Pair> {
+    pub(crate) fn restricted(&self, a: &Level, b: &Level) -> Option<Pair> {
         let mut pair = self.clone();
-        let (x, y) = (a.value(schedule, self.s), b.value(schedule, self.t));
-        let mut terms = pair.space.terms(1, &y);
-        for (column, c) in pair.space.terms(0, &x) {
-            match terms.iter_mut().find(|(k, _)| *k == column) {
-                Some((_, existing)) => *existing -= c,
-                None => terms.push((column, -c)),
-            }
-        }
+        let (terms, constant) = pair.space.difference((0, &a.value()), (1, &b.value()));
         pair.space.fit(&mut pair.system);
-        pair.system.add_eq(&terms, y.constant_part() - x.constant_part());
+        pair.system.add_eq(&terms, constant);
         (feasible(&pair.system, Limit::default()) != Feasibility::Infeasible).then_some(pair)
     }
 }
@@ -90,7 +75,7 @@ pub(crate) struct Level {
 
 impl Level {
     /// The schedule value: descending iterators count negatively.
-    fn value(&self, _schedule: &Schedule, _statement: usize) -> Affine {
+    fn value(self) -> Affine {
         Affine::term(self.iterator, if self.reverse { -1 } else { 1 })
     }
 }
@@ -208,10 +193,8 @@ impl Arranger<'_> {
                 let k = group.stmts.iter().position(|g| *g == s)?;
                 Some(group.levels[k])
             };
-            let inner: Vec<Pair> = pairs
-                .iter()
-                .filter_map(|p| p.restricted(self.schedule, &level_of(p.s)?, &level_of(p.t)?))
-                .collect();
+            let inner: Vec<Pair> =
+                pairs.iter().filter_map(|p| p.restricted(&level_of(p.s)?, &level_of(p.t)?)).collect();
             let (mut rest, mut outer) = (remaining.to_vec(), outer.to_vec());
             for (s, l) in group.stmts.iter().zip(&group.levels) {
                 rest[*s].retain(|k| *k != l.iterator);
@@ -272,7 +255,7 @@ impl Arranger<'_> {
             pairs.iter().filter(|p| stmts.contains(&p.s) && stmts.contains(&p.t)).collect();
         let mut memo: BTreeMap<(usize, Level, Level, i64), bool> = BTreeMap::new();
         let mut possible = |k: usize, a: Level, b: Level, sign: i64| {
-            *memo.entry((k, a, b, sign)).or_insert_with(|| internal[k].possible(self.schedule, &a, &b, sign))
+            *memo.entry((k, a, b, sign)).or_insert_with(|| internal[k].possible(&a, &b, sign))
         };
         let mut legal: Vec<(usize, usize, Group)> = Vec::new();
         for (index, picks) in combinations(&options).into_iter().enumerate() {
@@ -328,10 +311,10 @@ impl Arranger<'_> {
             else {
                 continue;
             };
-            if p.possible(self.schedule, &a.levels[i], &b.levels[j], -1) {
+            if p.possible(&a.levels[i], &b.levels[j], -1) {
                 return None;
             }
-            if a.parallel && p.possible(self.schedule, &a.levels[i], &b.levels[j], 1) {
+            if a.parallel && p.possible(&a.levels[i], &b.levels[j], 1) {
                 return None;
             }
         }

@@ -9,7 +9,7 @@ use crate::scan;
 use crate::schedule::Schedule;
 use crate::steps::{self, Transformation};
 use oxeye_ir::{Nest, Program};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A nest after a recipe.
 #[derive(Clone, Debug)]
@@ -23,11 +23,16 @@ pub struct Applied {
 }
 
 /// A nest of a program, with what every [`apply`](PreparedNest::apply) needs to know of it. Each is found when it is first
-/// asked for; threads may share it.
-#[derive(Debug)]
+/// asked for; threads may share it, and copies share what was found.
+#[derive(Clone, Debug)]
 pub struct PreparedNest<'a> {
     program: &'a Program,
     nest: &'a Nest,
+    found: Arc<Found>,
+}
+
+#[derive(Debug, Default)]
+struct Found {
     source: OnceLock<Schedule>,
     /// Without and with sums taken in another order.
     normal: [OnceLock<(NormalNest, Schedule)>; 2],
@@ -36,7 +41,7 @@ pub struct PreparedNest<'a> {
 impl<'a> PreparedNest<'a> {
     /// Nothing is computed yet.
     pub fn new(program: &'a Program, nest: &'a Nest) -> Self {
-        Self { program, nest, source: OnceLock::new(), normal: [OnceLock::new(), OnceLock::new()] }
+        Self { program, nest, found: Arc::default() }
     }
 
     /// The program the nest is of.
@@ -56,12 +61,12 @@ impl<'a> PreparedNest<'a> {
 
     /// The nest in its original order.
     pub(crate) fn schedule(&self) -> &Schedule {
-        self.source.get_or_init(|| Schedule::import(self.program, self.nest))
+        self.found.source.get_or_init(|| Schedule::import(self.program, self.nest))
     }
 
     /// The normal form under the policy, and its schedule.
     pub(crate) fn normalized(&self, policy: Policy) -> &(NormalNest, Schedule) {
-        self.normal[usize::from(policy.reassociate)].get_or_init(|| {
+        self.found.normal[usize::from(policy.reassociate)].get_or_init(|| {
             let normal = normalize_nest(self.program, self.nest, policy);
             let schedule = Schedule::import_normal(&normal.program, &normal.nest);
             (normal, schedule)

@@ -30,6 +30,7 @@
 //! [`Traffic::relative_error`] compares residues, and windows with their neighbours.
 
 mod cache;
+mod call;
 mod form;
 mod layout;
 mod plan;
@@ -41,8 +42,9 @@ mod stream;
 mod tests;
 mod walk;
 
+pub use call::Call;
 pub use reuse::{ReuseDistances, ReuseHistogram, reuse_distances};
-pub use run::{Call, CallTraffic, NestTraffic, call_accesses, call_traffic, traffic};
+pub use run::{CallTraffic, NestTraffic, call_accesses, call_traffic, traffic};
 
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::NoTraffic;
+use super::call::Call;
 use super::form::{Formula, Linear, Scope, Term};
 use super::layout::Layout;
-use super::{Call, NoTraffic};
 use crate::counts::evaluate_symbols;
 use oxeye_ir::{
     Access, ArrayId, BinaryOp, Bound, Expr, Loop, Nest, NestId, Node, Program, Region, Stmt, SymId,

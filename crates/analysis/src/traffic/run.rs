@@ -3,24 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::cache::Hierarchy;
+use super::call::Call;
 use super::plan::Plan;
 use super::sample::{LineSample, N_RESIDUES, Tally};
 use super::walk::{Cost, Walk, Walked, cost};
 use super::{CacheGeometry, LevelTraffic, NoTraffic, Traffic, TrafficOptions};
 use crate::footprint::{Footprint, footprints};
-use oxeye_ir::{ArrayId, Nest, NestId, Program, SymId};
-
-/// One call of a function: its program with the values and the memory it gets.
-#[derive(Clone, Debug)]
-pub struct Call<'a> {
-    /// The function.
-    pub program: &'a Program,
-    /// Values of its symbols.
-    pub values: BTreeMap<SymId, i64>,
-    /// Names of the memory behind its arrays: the same name means the same memory, also in another call. Other arrays
-    /// have memory of their own.
-    pub memory: BTreeMap<ArrayId, String>,
-}
+use oxeye_ir::{Nest, NestId, Program, SymId};
 
 /// Bytes moved by several nests that ran one after the other through the same caches.
 #[derive(Clone, Debug, PartialEq)]

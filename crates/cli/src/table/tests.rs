@@ -51,6 +51,7 @@ fn report(nests: Vec<NestReport>) -> Report {
             verified: true,
             ..ProgramReport::default()
         },
+        coverage: None,
         nests,
         diagnostics: Vec::new(),
         recipes: RecipeFile {
@@ -231,4 +232,44 @@ fn shares_of_provisional_roofs_are_upper_bounds() {
     let [mut one, ..] = of_sizes();
     one.host.provisional = true;
     assert!(shown(&one, 80, false).contains("  ≤78 %  contract"));
+}
+
+#[test]
+fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
+    use oxeye::{Coverage, FileShare, LoopShare};
+    let trouble = |line: u32, message: &str| DiagnosticReport {
+        function: Some("f".into()),
+        line: Some(line + 1),
+        loop_line: Some(line),
+        message: message.into(),
+        help: Some("do it otherwise".into()),
+    };
+    let mut report = report(vec![nest(0, 31, "f", 0.7, Unchanged::NothingFaster)]);
+    report.diagnostics =
+        vec![trouble(10, "cheap"), trouble(50, "dear"), trouble(70, "dear"), trouble(90, "free")];
+    report.coverage = Some(Coverage {
+        samples: 1000,
+        tunable: 0.7,
+        loops: vec![
+            LoopShare { line: 50, share: 0.15 },
+            LoopShare { line: 10, share: 0.04 },
+            LoopShare { line: 90, share: 0.004 },
+        ],
+        files: vec![FileShare { file: "src/util.c".into(), share: 0.06 }],
+        elsewhere: 0.046,
+    });
+    let view = View { width: 80, verbose: false, colour: false };
+    let text = render(&report, view, &|_| None);
+    let expected = "\
+70 % of the time is in loops that can be tuned; 15 % in line 50; 6 % in util.c; \n  4 % in line 10; 5 % elsewhere\n";
+    assert_eq!(
+        text.lines().take(2).map(str::trim).collect::<Vec<_>>(),
+        expected.lines().map(str::trim).collect::<Vec<_>>()
+    );
+    let told: Vec<&str> = text.lines().filter(|line| line.contains("left as it is")).collect();
+    assert!(told[0].starts_with("left as it is: lines 51, 71 (15 % of the time): dear"), "{told:?}");
+    assert!(told[1].starts_with("left as it is: line 11 (4 % of the time): cheap"), "{told:?}");
+    assert_eq!(told.len(), 2);
+    assert!(text.contains("not read, and hardly any time is spent there: line 91\n"), "{text}");
+    assert!(text.lines().all(|line| measure_text_width(line) <= 80), "{text}");
 }

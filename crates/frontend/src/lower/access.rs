@@ -1,38 +1,14 @@
 //! Accesses to arrays and scalars, and the arrays themselves.
 
-use super::rows::n_levels;
-use super::values::{Value, wraps};
-use super::{Bound, Lowered, Lowerer, Refusal};
+use super::index::Mode;
+use super::lowerer::{Bound, Lowerer};
+use super::pointer::{Pointer, n_levels};
+use super::value::{Value, constant, wraps};
 use crate::ast::{self, ExprKind, Range, Scalar, StmtKind, Type, VarId, VarKind};
+use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{
     Access, Affine, Array, ArrayId, BinaryOp, Constraint, Expr, Form, ScalarType, Storage, SymId,
 };
-
-/// A pointer into an array: the element (or row) at `indices`, then `offset` elements further.
-#[derive(Clone, Debug)]
-pub(crate) struct Pointer {
-    base: VarId,
-    indices: Vec<Expr>,
-    offset: Option<Value>,
-    pub(super) pointee: Type,
-    /// Whether it leads into a row of an array by other means than subscripts: then it may lead beyond the row's end,
-    /// into the next one.
-    in_row: bool,
-}
-
-impl Pointer {
-    /// What a pointer variable points to.
-    pub(super) fn of(file: &ast::File, var: VarId) -> Option<Self> {
-        let pointee = file.var(var).ty.pointee()?.clone();
-        Some(Pointer { base: var, indices: Vec::new(), offset: None, pointee, in_row: false })
-    }
-
-    /// The same, handed to a function.
-    pub(super) fn handed_over(self) -> Self {
-        let in_row = self.in_row || !self.indices.is_empty();
-        Pointer { in_row, ..self }
-    }
-}
 
 /// An object: an element, or a row that still is an array.
 struct Place {
@@ -135,7 +111,23 @@ impl<'a> Lowerer<'a> {
     fn place(&mut self, e: &ast::Expr) -> Lowered<Place> {
         match &e.kind {
             ExprKind::Var(v) => {
-                Ok(Place { base: *v, indices: Vec::new(), ty: self.cx.file.var(*v).ty.clone() })
+                let ty = self.cx.file.var(*v).ty.clone();
+                match self.redirected(*v, e.range)? {
+                    Some(member) => match member.offset {
+                        None => Ok(Place { base: member.base, indices: member.indices, ty }),
+                        Some(_) => Err(Refusal::new(e.range, "this is not an array element or variable")),
+                    },
+                    None => match self.bound.get(v).cloned() {
+                        // A structure that was passed by value.
+                        Some(Bound::Pointer(pointer)) if matches!(ty, Type::Struct(_)) => {
+                            self.pointed_at(pointer, e.range)
+                        }
+                        _ => {
+                            self.names(*v, e.range)?;
+                            Ok(Place { base: *v, indices: Vec::new(), ty })
+                        }
+                    },
+                }
             }
             ExprKind::Index(base, index) => {
                 let is_turned = !self.is_pointer(base) && self.is_pointer(index);
@@ -174,7 +166,10 @@ impl<'a> Lowerer<'a> {
 
     /// What `*pointer` is.
     fn pointed_at(&mut self, pointer: Pointer, at: Range) -> Lowered<Place> {
-        let Pointer { base, mut indices, offset, pointee, in_row } = pointer;
+        let Pointer { base, mut indices, offset, pointee, in_row, is_object } = pointer;
+        if is_object {
+            return Ok(Place { base, indices, ty: pointee });
+        }
         let index = match offset {
             Some(offset) => {
                 let is_wide = has_wide_cast(&offset.e);
@@ -220,6 +215,12 @@ impl<'a> Lowerer<'a> {
         if by.ty.is_float() {
             return Err(Refusal::new(at, "a subscript that is not an integer"));
         }
+        if pointer.is_object && constant(&by) == Some(0) {
+            return Ok(pointer);
+        }
+        if pointer.is_object {
+            return Err(Refusal::new(at, format!("a pointer leads beyond `{}`", self.name(pointer.base))));
+        }
         let zero = || Value { e: Expr::from(0), ty: ScalarType::I32 };
         pointer.offset = Some(match (pointer.offset, op) {
             (None, BinaryOp::Add) => by,
@@ -236,7 +237,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// A pointer expression.
-    pub(crate) fn pointer(&mut self, e: &ast::Expr) -> Lowered<Pointer> {
+    pub(super) fn pointer(&mut self, e: &ast::Expr) -> Lowered<Pointer> {
         match &e.kind {
             ExprKind::Var(v) => {
                 match self.bound.get(v) {
@@ -246,6 +247,10 @@ impl<'a> Lowerer<'a> {
                     }
                     None => {}
                 }
+                if let Some(member) = self.redirected(*v, e.range)? {
+                    return self.member_pointer(*v, member, e.range);
+                }
+                self.names(*v, e.range)?;
                 Pointer::of(self.cx.file, *v).ok_or_else(|| {
                     let name = self.name(*v);
                     Refusal::new(
@@ -265,11 +270,25 @@ impl<'a> Lowerer<'a> {
                 match place.ty {
                     Type::Array { of, .. } => {
                         let Place { base, indices, .. } = place;
-                        Ok(Pointer { base, indices, offset: None, pointee: *of, in_row: false })
+                        Ok(Pointer {
+                            base,
+                            indices,
+                            offset: None,
+                            pointee: *of,
+                            in_row: false,
+                            is_object: false,
+                        })
                     }
                     Type::Pointer { to, .. } if n_levels(self.cx.file, place.base).is_some() => {
                         let Place { base, indices, .. } = place;
-                        Ok(Pointer { base, indices, offset: None, pointee: *to, in_row: false })
+                        Ok(Pointer {
+                            base,
+                            indices,
+                            offset: None,
+                            pointee: *to,
+                            in_row: false,
+                            is_object: false,
+                        })
                     }
                     Type::Pointer { .. } => Err(self.pointers_inside(self.name(place.base), e.range)),
                     _ => Err(Refusal::new(e.range, "this is not a pointer")),
@@ -277,6 +296,17 @@ impl<'a> Lowerer<'a> {
             }
             ExprKind::AddressOf(inner) => {
                 let mut place = self.place(inner)?;
+                if matches!(place.ty, Type::Struct(_)) && place.indices.is_empty() {
+                    let Place { base, indices, ty } = place;
+                    return Ok(Pointer {
+                        base,
+                        indices,
+                        offset: None,
+                        pointee: ty,
+                        in_row: false,
+                        is_object: true,
+                    });
+                }
                 let Some(last) = place.indices.pop() else {
                     return Err(Refusal::new(e.range, "the address of a variable is used"));
                 };
@@ -284,7 +314,7 @@ impl<'a> Lowerer<'a> {
                 let offset = Some(Value { e: last, ty });
                 let Place { base, indices, ty } = place;
                 let in_row = !indices.is_empty();
-                Ok(Pointer { base, indices, offset, pointee: ty, in_row })
+                Ok(Pointer { base, indices, offset, pointee: ty, in_row, is_object: false })
             }
             ExprKind::Cast(ty, inner) => {
                 let pointer = self.pointer(inner)?;
@@ -320,7 +350,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// A pointer parameter of an inlined function.
-    pub(crate) fn argument_pointer(&mut self, e: &ast::Expr, param: &Type) -> Lowered<Pointer> {
+    pub(super) fn argument_pointer(&mut self, e: &ast::Expr, param: &Type) -> Lowered<Pointer> {
         let pointer = self.pointer(e)?;
         let expected = param.pointee().map(without_qualifiers);
         let is_same = match (&expected, without_qualifiers(&pointer.pointee)) {
@@ -344,13 +374,12 @@ impl<'a> Lowerer<'a> {
         else {
             return a.map(without_qualifiers) == Some(without_qualifiers(b));
         };
-        let lengths = (crate::convert::constant(n), crate::convert::constant(m));
+        let lengths = (crate::ast::constant(n), crate::ast::constant(m));
         matches!(lengths, (Some(n), Some(m)) if n == m) && self.same_rows(Some(a), b)
     }
 
     /// The array (or scalar) of a variable.
     pub(crate) fn array(&mut self, var: VarId, at: Range) -> Lowered<ArrayId> {
-        self.check_replayable(var, at)?;
         if let Some(id) = self.state.arrays.get(&var) {
             return Ok(*id);
         }
@@ -444,7 +473,10 @@ impl<'a> Lowerer<'a> {
         }
         let id = self.state.program.add_array(Array {
             id: ArrayId(0),
-            name: name.clone(),
+            name: match storage {
+                Storage::Body(_) => name.replace(|c: char| !c.is_alphanumeric() && c != '_', "_"),
+                _ => name.clone(),
+            },
             element: scalar.ty,
             c_type: scalar.spelling.clone(),
             shape,
@@ -500,7 +532,7 @@ impl<'a> Lowerer<'a> {
             return Err(Refusal::new(at, problem).help("keep sizes in variables that are set once"));
         }
         let value = self.value(e)?;
-        Ok(self.stripped(&value.e, super::index::Mode::Limit).unwrap_or(value.e))
+        Ok(self.stripped(&value.e, Mode::Limit).unwrap_or(value.e))
     }
 
     /// Whether the variable keeps its value from the declaration at `declared` on.

@@ -1,10 +1,11 @@
 //! Variables that a loop's header carries along with its counter: `t++, t0 = t % 2` and `i++, k += 3`.
 
-use super::scan::{assigned_var, commas};
-use super::values::{Value, constant, is_unsigned, reads_memory};
-use super::{Bound, Lowered, Lowerer, Scan};
+use super::lowerer::{Bound, Lowerer};
+use super::value::{Value, constant, is_unsigned, reads_memory};
 use crate::ast::{Expr, ExprKind, For, StmtKind, Type, VarId, VarKind};
 use crate::flow::{is_address_taken, is_live_after};
+use crate::refusal::Lowered;
+use crate::scan::{Scan, assigned_var, commas};
 use oxeye_ir::{Affine, BinaryOp, LoopId, ScalarType};
 
 /// A variable that is a function of the counter in every iteration.

@@ -1,7 +1,7 @@
 //! Integer expressions without the conversions that C put in, where that changes nothing.
 
-use super::Lowerer;
-use super::values::{Value, common, is_comparison, wraps};
+use super::lowerer::Lowerer;
+use super::value::{Value, common, is_comparison, wraps};
 use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType, UnaryOp};
 
 /// What may be taken for granted of unsigned arithmetic. Sums and products are always taken to stay below the limits of

@@ -1,17 +1,14 @@
-//! Calls: functions of `<math.h>`, and the file's own functions, put in place: small ones that compute a value within an
-//! expression, and any that only write through their parameters as statements.
+//! Calls within expressions: functions of `<math.h>`, and the file's own small functions that compute a value.
 
-use super::values::{Value, constant};
-use super::{Bound, Lowered, Lowerer, Refusal};
-use crate::ast::{self, ExprKind, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
-use oxeye_ir::{Access, BinaryOp, Expr, MathFn, Node, ScalarType, Storage, Update};
-use std::collections::HashMap;
+use super::lowerer::{Bound, Lowerer};
+use super::value::{Value, constant};
+use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::refusal::{Lowered, Refusal};
+use oxeye_ir::{BinaryOp, Expr, MathFn, ScalarType};
 
-const MAX_INLINE_DEPTH: u32 = 8;
+pub(super) const MAX_INLINE_DEPTH: u32 = 8;
 /// Statements of inlined functions one call may lead to.
 const INLINE_BUDGET: u32 = 256;
-/// Statements of functions that are put in place of calls in one nest.
-const INLINED_BUDGET: usize = 256;
 
 impl Lowerer<'_> {
     pub(crate) fn call(&mut self, callee: &ast::Expr, args: &[ast::Expr], at: Range) -> Lowered<Value> {
@@ -71,7 +68,8 @@ impl Lowerer<'_> {
         if function.problem.is_some() {
             return Err(refuse("which could not be read"));
         }
-        if position == self.cx.position || self.depth() >= MAX_INLINE_DEPTH {
+        if position == self.cx.position || self.within.contains(&position) || self.depth() >= MAX_INLINE_DEPTH
+        {
             return Err(refuse("which calls itself or too many others"));
         }
         let Type::Scalar(returns) = &function.returns else {
@@ -90,6 +88,7 @@ impl Lowerer<'_> {
                 ty @ (Type::Pointer { .. } | Type::Array { .. }) => {
                     Bound::Pointer(self.argument_pointer(arg, ty)?.handed_over())
                 }
+                Type::Struct(_) => Bound::Pointer(self.structure_by_value(arg)?),
                 _ => return Err(refuse("which takes something else than numbers and arrays")),
             };
             frame.push((*param, bound));
@@ -99,7 +98,9 @@ impl Lowerer<'_> {
         }
         let outer = std::mem::replace(&mut self.bound, frame.into_iter().collect());
         self.inline_depth += 1;
+        self.within.push(position);
         let result = self.run(&[&function.body], name, at);
+        self.within.pop();
         self.inline_depth -= 1;
         self.bound = outer;
         let value = result.map_err(|mut refusal| {
@@ -112,143 +113,6 @@ impl Lowerer<'_> {
             refusal
         })?;
         Ok(self.converted(value, returns))
-    }
-
-    /// A call for what it does: the function's body in its place.
-    pub(crate) fn inlined_statements(
-        &mut self,
-        name: &str,
-        args: &[ast::Expr],
-        at: Range,
-        out: &mut Vec<Node>,
-    ) -> Lowered<()> {
-        let refuse = |why: &str| {
-            Refusal::new(at, format!("`{name}` is called, {why}"))
-                .help("write its body in place of the call, or tune the loops inside it")
-        };
-        let Some((position, function)) = self.cx.file.function(name) else {
-            return Err(refuse("and what it does is not known"));
-        };
-        if function.problem.is_some() {
-            return Err(refuse("which could not be read"));
-        }
-        if position == self.cx.position || self.depth() >= MAX_INLINE_DEPTH {
-            return Err(refuse("which calls itself or too many others"));
-        }
-        if function.params.len() != args.len() {
-            return Err(refuse("with another number of arguments than it has"));
-        }
-        if let Err(refusal) = self.cx.check_pragmas(function, &function.body) {
-            return Err(refuse(&format!("in which {}", refusal.message)));
-        }
-        if self.cx.is_threaded && self.cx.shares_outer_team(&function.body) {
-            return Err(refuse("whose loops a team of threads shares"));
-        }
-        let mut n_stmts = 0;
-        function.body.walk(&mut |_| n_stmts += 1);
-        self.n_inlined += n_stmts;
-        if self.n_inlined > INLINED_BUDGET {
-            return Err(refuse("which is too long to be put in its place"));
-        }
-        if self.scan.is_cut_short {
-            return Err(refuse("among too many calls to tell what all of them write"));
-        }
-        let frame = self.frame(function, args, at, out)?;
-        let outer = std::mem::replace(&mut self.bound, frame);
-        self.inlined_depth += 1;
-        let result = self.stmts(without_return(&function.body), out);
-        self.inlined_depth -= 1;
-        self.bound = outer;
-        result.map_err(|mut refusal| {
-            if !at.contains(refusal.range) {
-                refusal.range = at;
-                refusal.message = format!("`{name}` is called, in which {}", refusal.message);
-            }
-            refusal
-        })?;
-        self.inlined.insert(position);
-        Ok(())
-    }
-
-    /// What the parameters of a function stand for in a call. Those that are no more than a name for their argument are
-    /// bound to it; others become variables, set in `out`.
-    fn frame(
-        &mut self,
-        function: &ast::Function,
-        args: &[ast::Expr],
-        at: Range,
-        out: &mut Vec<Node>,
-    ) -> Lowered<HashMap<VarId, Bound>> {
-        let file = self.cx.file;
-        let (mut frame, mut pointers) = (HashMap::new(), Vec::new());
-        for (param, arg) in function.params.iter().zip(args) {
-            match &file.var(*param).ty {
-                Type::Scalar(scalar) if !scalar.is_volatile => {
-                    let value = self.value(arg)?;
-                    let value = self.converted(value, scalar);
-                    if self.is_just_a_name(*param, &value, scalar) {
-                        frame.insert(*param, Bound::Value(value));
-                    } else {
-                        self.set_variable(*param, value, at, out)?;
-                    }
-                }
-                ty @ (Type::Pointer { .. } | Type::Array { .. }) => pointers.push((*param, arg, ty)),
-                _ => {
-                    let message = format!("`{}` takes something else than numbers and arrays", function.name);
-                    return Err(Refusal::new(at, message));
-                }
-            }
-        }
-        for (param, arg, ty) in pointers {
-            let pointer = match self.argument_pointer(arg, ty) {
-                Ok(pointer) => pointer,
-                Err(refusal) => {
-                    let pointer = self.pointer(arg)?;
-                    match ty.pointee() {
-                        Some(seen) if self.rows_agree(seen, &frame, &pointer.pointee) => pointer,
-                        _ => return Err(refusal),
-                    }
-                }
-            };
-            frame.insert(param, Bound::Pointer(pointer.handed_over()));
-        }
-        Ok(frame)
-    }
-
-    /// Whether rows as a function sees them, its parameters standing for what is in `frame`, are as long as those passed.
-    fn rows_agree(&mut self, seen: &Type, frame: &HashMap<VarId, Bound>, passed: &Type) -> bool {
-        match (seen, passed) {
-            (Type::Array { of: seen, len: Some(n), .. }, Type::Array { of: passed, len: Some(m), .. }) => {
-                let outer = std::mem::replace(&mut self.bound, frame.clone());
-                let n = self.value(n);
-                self.bound = outer;
-                let m = self.value(m);
-                let is_same = matches!((&n, &m), (Ok(n), Ok(m)) if n.e == m.e && self.is_stable(&n.e));
-                is_same && self.rows_agree(seen, frame, passed)
-            }
-            (Type::Scalar(seen), Type::Scalar(passed)) => seen.ty == passed.ty,
-            _ => false,
-        }
-    }
-
-    /// Whether a parameter always has the value of its argument, and saying that again costs nothing.
-    fn is_just_a_name(&self, param: VarId, value: &Value, scalar: &Scalar) -> bool {
-        let mut is_plain = !scalar.is_bool;
-        value.e.visit(&mut |e| is_plain &= !matches!(e, Expr::Call { .. } | Expr::Select { .. }));
-        is_plain && !self.scan.written.contains(&param) && self.is_stable(&value.e)
-    }
-
-    /// A variable of its own for a parameter.
-    fn set_variable(&mut self, param: VarId, value: Value, at: Range, out: &mut Vec<Node>) -> Lowered<()> {
-        let Some((_, owner)) = self.loops.last().copied() else {
-            return Err(Refusal::new(at, "a function is called outside of any loop"));
-        };
-        let array = self.new_array(param, Storage::Body(owner), at)?;
-        self.state.arrays.insert(param, array);
-        let value =
-            if self.state.program.array(array).element.is_float() { self.relaxed(value) } else { value };
-        self.push(Access::scalar(array), Update::Assign, value.e, at, out);
-        Ok(())
     }
 
     /// How many calls the present statement is in the place of.
@@ -327,9 +191,9 @@ impl Lowerer<'_> {
                     return self.run(if value != 0 { &then } else { &otherwise }, name, at);
                 }
                 let before = self.bound.clone();
-                let then = self.run(&then, name, at)?;
+                let then = self.unsurely(|s| s.run(&then, name, at))?;
                 self.bound = before;
-                let otherwise = self.run(&otherwise, name, at)?;
+                let otherwise = self.unsurely(|s| s.run(&otherwise, name, at))?;
                 Ok(self.select(condition.e, then, otherwise))
             }
             StmtKind::Return(Some(e)) => self.value(e),
@@ -366,14 +230,5 @@ impl Lowerer<'_> {
             }
             _ => Err(refuse("does more than compute a value")),
         }
-    }
-}
-
-/// The statements of a function's body, but for a `return` at its end.
-fn without_return(body: &Stmt) -> &[Stmt] {
-    let StmtKind::Block(body) = &body.kind else { return std::slice::from_ref(body) };
-    match body.split_last() {
-        Some((Stmt { kind: StmtKind::Return(None), .. }, before)) => before,
-        _ => body,
     }
 }

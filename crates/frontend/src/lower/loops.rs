@@ -1,13 +1,13 @@
 //! `for` headers.
 
-use super::access::Pointer;
 use super::index::Mode;
-use super::rows::n_levels;
-use super::scan::{Scan, assigned_var, commas, counter};
-use super::values::{Value, common, constant, is_unsigned};
-use super::{Lowered, Lowerer, Refusal};
+use super::lowerer::{self, Lowerer};
+use super::pointer::{Pointer, n_levels};
+use super::value::{Value, common, constant, is_unsigned};
 use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, VarId};
 use crate::flow::{is_address_taken, is_live_after};
+use crate::refusal::{Lowered, Refusal};
+use crate::scan::{Scan, assigned_var, commas, counter};
 use crate::swaps::{Swap, split_swaps};
 use oxeye_ir::{
     Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, PointerSwap,
@@ -153,7 +153,7 @@ impl Lowerer<'_> {
         }
         let step = self.step(header.step)?;
         let is_increasing = step > 0;
-        let first = self.value(header.init)?;
+        let first = self.hoisting(None, out, |l, _| l.value(header.init))?;
         let mut companions = self.companions(f, var, s);
         self.first_of(&mut companions, var, &first)?;
         if first.ty.is_float() {
@@ -284,11 +284,11 @@ impl Lowerer<'_> {
         }
         let next = Affine::var(l.id).offset(1);
         let before = self.bound.clone();
-        self.bound.insert(var, super::Bound::Value(Value { e: next.clone().into(), ty: l.ty }));
+        self.bound.insert(var, lowerer::Bound::Value(Value { e: next.clone().into(), ty: l.ty }));
         for swap in swaps {
             for (one, other) in [(swap.first, swap.second), (swap.second, swap.first)] {
                 let pointer = Pointer::of(file, other).ok_or_else(|| changing_places(file, swap))?;
-                self.bound.insert(one, super::Bound::Pointer(pointer));
+                self.bound.insert(one, lowerer::Bound::Pointer(pointer));
             }
         }
         let condition = Expr::binary(BinaryOp::Lt, next.into(), upper.into());

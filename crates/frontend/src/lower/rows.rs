@@ -1,25 +1,12 @@
 //! Rows behind pointers, `double **u`: which of them a nest surely uses, so that a test before it may look at where they lie.
 
-use super::{Lowered, Lowerer, Refusal};
-use crate::ast::{File, Range, Type, VarId};
+use super::entered::entered;
+use super::lowerer::Lowerer;
+use crate::ast::{Range, VarId};
+use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{
     Affine, ArrayId, BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, RowTest, ScalarType, SymId, Var,
 };
-
-/// How many pointers lead to the elements, one after the other, if a variable is rows behind pointers.
-pub(super) fn n_levels(file: &File, var: VarId) -> Option<usize> {
-    let variable = file.var(var);
-    if variable.member.is_some() {
-        return None;
-    }
-    let mut n = 1;
-    let mut ty = variable.ty.pointee()?;
-    while let Type::Pointer { to, .. } = ty {
-        n += 1;
-        ty = to;
-    }
-    (n > 1 && n <= 4 && matches!(ty, Type::Scalar(_))).then_some(n)
-}
 
 impl Lowerer<'_> {
     /// Symbols for the distances of rows: how many rows or elements of a dimension lie in one of the dimension before.
@@ -206,33 +193,4 @@ fn witness(uses: &[Use<'_>], ranges: &[(Affine, Affine)], n_levels: usize) -> Op
         conditions.extend(found);
     }
     Some(conditions)
-}
-
-/// Comparisons that hold only if each of these loops, one in the other, is entered where those around it have their least
-/// value (`true`) or their greatest; and those values.
-#[allow(clippy::type_complexity)]
-fn entered(loops: &[&Loop], are_least: &[bool]) -> Option<(Vec<Expr>, Vec<(Var, Affine)>)> {
-    let mut values: Vec<(Var, Affine)> = Vec::new();
-    let mut conditions = Vec::new();
-    for (l, is_least) in loops.iter().zip(are_least) {
-        let put = |a: &Affine| {
-            a.substitute(&|v| values.iter().find(|(w, _)| *w == v).map(|(_, value)| value.clone()))
-        };
-        let (lower, upper) = (put(l.lower.as_affine()?), put(l.upper.as_affine()?));
-        match (upper.clone() - lower.clone()).as_constant() {
-            Some(n) if n > 0 => {}
-            Some(_) => return None,
-            None => {
-                let (l, r) = (Expr::Affine(lower.clone()), Expr::Affine(upper.clone()));
-                conditions.push(Expr::Binary(BinaryOp::Lt, Box::new(l), Box::new(r)));
-            }
-        }
-        let value = match (is_least, l.step) {
-            (true, 1..) | (true, -1) => lower,
-            (false, ..=-1) | (false, 1) => upper.offset(-1),
-            _ => return None,
-        };
-        values.push((l.id.into(), value));
-    }
-    Some((conditions, values))
 }

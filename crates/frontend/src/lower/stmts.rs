@@ -1,9 +1,10 @@
 //! Statements of a nest.
 
-use super::scan::commas;
-use super::values::{Value, constant, is_comparison, reads_memory};
-use super::{Bound, Lowered, Lowerer, Refusal};
+use super::lowerer::{Bound, Lowerer};
+use super::value::{Value, constant, is_comparison, reads_memory};
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::refusal::{Lowered, Refusal};
+use crate::scan::{Scan, commas};
 use oxeye_ir::{Access, BinaryOp, Expr, Node, ScalarType, Storage, UnaryOp, Update};
 
 impl Lowerer<'_> {
@@ -18,7 +19,7 @@ impl Lowerer<'_> {
         self.stmts(before, out)?;
         let Some((first, rest)) = after.split_first() else { return Ok(()) };
         let Some((condition, done_before)) = skipping(first) else { return Ok(()) };
-        let condition = self.value(condition)?;
+        let condition = self.hoisting(None, out, |l, _| l.value(condition))?;
         if let Some(value) = constant(&condition) {
             return if value != 0 { self.stmts(done_before, out) } else { self.loop_body(rest, out) };
         }
@@ -42,7 +43,7 @@ impl Lowerer<'_> {
     }
 
     /// `!condition`, with comparisons of integers turned round.
-    fn negated(&mut self, condition: Value) -> Expr {
+    pub(super) fn negated(&mut self, condition: Value) -> Expr {
         if let Expr::Binary(op, l, r) = &condition.e {
             let op = match op {
                 BinaryOp::Lt => Some(BinaryOp::Ge),
@@ -73,16 +74,15 @@ impl Lowerer<'_> {
         match &s.kind {
             StmtKind::Empty => Ok(()),
             StmtKind::Expr(e) => self.effect(e, out),
-            StmtKind::Declare(declared) => declared.iter().try_for_each(|d| self.declare(d, at, out)),
+            StmtKind::Declare(declared) => declared
+                .iter()
+                .try_for_each(|d| self.hoisting(d.init.as_ref(), out, |l, out| l.declare(d, at, out))),
             StmtKind::Block(body) => self.stmts(body, out),
             StmtKind::If { condition, then, otherwise } => {
                 self.branch(condition, then, otherwise.as_deref(), out)
             }
             StmtKind::For(f) => self.for_loop(s, f, out),
             StmtKind::Break => Err(leaves("`break`")),
-            StmtKind::Return(_) if self.inlined_depth > 0 => {
-                Err(Refusal::new(at, "`return` stands before the end of the function"))
-            }
             StmtKind::Return(_) => Err(leaves("`return`")),
             StmtKind::Goto => Err(leaves("`goto`")),
             StmtKind::Continue => Err(Refusal::new(at, "`continue` skips part of the loop")
@@ -124,7 +124,8 @@ impl Lowerer<'_> {
                     self.effect(value, out)?;
                     return self.assign(*op, target, inner, at, out);
                 }
-                self.assign(*op, target, value, at, out)
+                let whole = target.as_var().filter(|v| op.is_none() || !self.is_global(*v)).map(|_| &**value);
+                self.hoisting(whole, out, |l, out| l.assign(*op, target, value, at, out))
             }
             ExprKind::Step { target, by } => {
                 let (access, _) = self.target(target)?;
@@ -138,7 +139,7 @@ impl Lowerer<'_> {
                 ExprKind::Name(name) => match self.call(callee, args, at) {
                     Ok(_) => Ok(()),
                     Err(refusal) if self.cx.file.function(name).is_none() => Err(refusal),
-                    Err(_) => self.inlined_statements(name, args, at, out),
+                    Err(_) => self.in_place(name, args, None, at, out),
                 },
                 _ => Err(Refusal::new(at, "a call through a pointer")),
             },
@@ -219,8 +220,12 @@ impl Lowerer<'_> {
                     .help("give it its value where it is declared, and leave it as it is"));
             };
             let pointer = self.argument_pointer(init, &variable.ty)?;
+            let pointer = self.settled(pointer, at, out)?;
             self.bound.insert(d.var, Bound::Pointer(pointer));
             return Ok(());
+        }
+        if let (Type::Struct(_), None) = (&variable.ty, &d.init) {
+            return self.declare_structure(d.var, at);
         }
         let Some((_, owner)) = self.loops.last().copied() else {
             return Err(Refusal::new(at, format!("`{name}` is declared outside of any loop")));
@@ -269,7 +274,7 @@ impl Lowerer<'_> {
                 Some(var) => {
                     self.scan.written.contains(var)
                         || self.scan.declared.contains(var)
-                        || self.scan.stored.contains(var)
+                        || self.stores(&self.scan, *var)
                 }
                 None => true,
             };
@@ -282,12 +287,18 @@ impl Lowerer<'_> {
         })
     }
 
+    /// Whether what was scanned writes to elements of what a variable leads to, by that name or by one that stands for it here.
+    fn stores(&self, scan: &Scan, var: VarId) -> bool {
+        let leads_there = |v: &VarId| matches!(self.bound.get(v), Some(Bound::Pointer(p)) if p.base == var);
+        scan.stored.contains(&var) || scan.stored.iter().any(leads_there)
+    }
+
     /// Whether the loop with this scan leaves alone what the expression reads.
-    pub(crate) fn is_untouched(&self, e: &Expr, inside: &super::scan::Scan) -> Option<String> {
+    pub(crate) fn is_untouched(&self, e: &Expr, inside: &Scan) -> Option<String> {
         e.reads().iter().find_map(|access| {
             let var = self.state.vars.get(&access.array)?;
             let is_touched =
-                inside.written.contains(var) || inside.declared.contains(var) || inside.stored.contains(var);
+                inside.written.contains(var) || inside.declared.contains(var) || self.stores(inside, *var);
             is_touched.then(|| self.name(*var).to_owned())
         })
     }
@@ -299,7 +310,7 @@ impl Lowerer<'_> {
         otherwise: Option<&Stmt>,
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
-        let condition = self.value(condition)?;
+        let condition = self.hoisting(None, out, |l, _| l.value(condition))?;
         if let Some(value) = constant(&condition) {
             return match (value != 0, otherwise) {
                 (true, _) => self.stmt(then, out),

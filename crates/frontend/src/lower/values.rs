@@ -1,44 +1,10 @@
-//! Values: C expressions with their types.
+//! C expressions as values.
 
-use super::{Bound, Lowered, Lowerer, Refusal};
+use super::lowerer::{Bound, Lowerer};
+use super::value::{Value, common, constant, divided, fold, is_comparison, promoted, wraps};
 use crate::ast::{self, ExprKind, Range, Type, VarId};
+use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{Access, Affine, BinaryOp, Expr, MathFn, ScalarType, UnaryOp, Var};
-
-/// An expression; the type it has in the IR is the type it has in C.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Value {
-    pub(crate) e: Expr,
-    pub(crate) ty: ScalarType,
-}
-
-/// C's integer promotion.
-pub(crate) fn promoted(ty: ScalarType) -> ScalarType {
-    match ty {
-        ScalarType::I8 | ScalarType::U8 | ScalarType::I16 | ScalarType::U16 => ScalarType::I32,
-        other => other,
-    }
-}
-
-/// C's usual arithmetic conversions.
-pub(crate) fn common(a: ScalarType, b: ScalarType) -> ScalarType {
-    use ScalarType::{F32, F64, I32, I64, U32, U64};
-    let (a, b) = (promoted(a), promoted(b));
-    [F64, F32, U64, I64, U32].into_iter().find(|t| a == *t || b == *t).unwrap_or(I32)
-}
-
-pub(crate) fn is_unsigned(ty: ScalarType) -> bool {
-    matches!(ty, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64)
-}
-
-/// Whether arithmetic in this type wraps: an unsigned type that is not promoted to `int`.
-pub(crate) fn wraps(ty: ScalarType) -> bool {
-    matches!(ty, ScalarType::U32 | ScalarType::U64)
-}
-
-pub(crate) fn is_comparison(op: BinaryOp) -> bool {
-    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
-    matches!(op, Lt | Le | Gt | Ge | Eq | Ne)
-}
 
 const MAX_NODES: usize = 2000;
 
@@ -144,7 +110,11 @@ impl Lowerer<'_> {
                 self.unary(*op, inner)
             }
             ExprKind::Binary(op, l, r) => {
-                let (l, r) = (self.value(l)?, self.value(r)?);
+                let l = self.value(l)?;
+                let r = match op {
+                    BinaryOp::And | BinaryOp::Or => self.unsurely(|s| s.value(r))?,
+                    _ => self.value(r)?,
+                };
                 let value = self.binary(*op, l, r, at)?;
                 self.check_size(value, at)?
             }
@@ -154,7 +124,8 @@ impl Lowerer<'_> {
             }
             ExprKind::Select(condition, then, otherwise) => {
                 let condition = self.value(condition)?;
-                let (then, otherwise) = (self.value(then)?, self.value(otherwise)?);
+                let (then, otherwise) = self.unsurely(|s| (s.value(then), s.value(otherwise)));
+                let (then, otherwise) = (then?, otherwise?);
                 let value = self.select(condition.e, then, otherwise);
                 self.check_size(value, at)?
             }
@@ -171,7 +142,10 @@ impl Lowerer<'_> {
                 None => return Err(Refusal::new(at, "`sizeof` of something of unknown size")),
             },
             ExprKind::Call(callee, args) => {
-                let value = self.call(callee, args, at)?;
+                let value = match (self.call(callee, args, at), &callee.kind) {
+                    (Err(why_not), ExprKind::Name(name)) => self.hoisted_call(name, args, at, why_not)?,
+                    (value, _) => value?,
+                };
                 self.check_size(value, at)?
             }
             ExprKind::Member(base, field) => {
@@ -204,6 +178,14 @@ impl Lowerer<'_> {
             }
             None => {}
         }
+        if let Some(member) = self.redirected(var, at)? {
+            if member.indices.is_empty() && member.offset.is_none() {
+                return self.var_value(member.base, at);
+            }
+            let (access, scalar) = self.access(&ast::Expr { kind: ExprKind::Var(var), range: at })?;
+            return Ok(Value { e: Expr::Read(access), ty: scalar.ty });
+        }
+        self.names(var, at)?;
         let scalar = match &self.cx.file.var(var).ty {
             Type::Scalar(scalar) => scalar,
             Type::Pointer { .. } | Type::Array { .. } => {
@@ -307,6 +289,10 @@ impl Lowerer<'_> {
                     _ => self.typed(boxed(op, l.e, r.e), ty),
                 })
             }
+            BinaryOp::Rem | BinaryOp::BitAnd if self.residue(op, &l, &r).is_some() => {
+                let residue = self.residue(op, &l, &r).unwrap_or_default();
+                Ok(self.typed(Expr::from(residue), ty))
+            }
             BinaryOp::Div | BinaryOp::Rem => {
                 let exact = match (l.e.as_affine(), constant(&r)) {
                     (Some(a), Some(divisor)) if divisor != 0 && !wraps(ty) => divided(a, divisor),
@@ -320,6 +306,32 @@ impl Lowerer<'_> {
             }
             _ => Ok(self.typed(Expr::binary(op, l.e, r.e), ty)),
         }
+    }
+
+    /// `l % r` or `l & r`, if what is known of iterators tells.
+    fn residue(&self, op: BinaryOp, l: &Value, r: &Value) -> Option<i64> {
+        let number = match (op, constant(r)?) {
+            (BinaryOp::Rem, number) if number > 1 => number,
+            (BinaryOp::BitAnd, mask) if mask > 0 && mask & (mask + 1) == 0 => mask + 1,
+            _ => return None,
+        };
+        let a = match &l.e {
+            Expr::Cast(ty, inner) if !ty.is_float() => inner.as_affine()?,
+            e => e.as_affine()?,
+        };
+        let mut residue = a.constant_part();
+        for (var, c) in a.terms() {
+            let (of, modulus) = match var {
+                Var::Loop(id) => self.residues.get(&id).copied().unwrap_or((0, 1)),
+                Var::Sym(_) => (0, 1),
+            };
+            if c.checked_mul(modulus)?.checked_rem(number)? != 0 {
+                return None;
+            }
+            residue = residue.checked_add(c.checked_mul(of)?)?;
+        }
+        // The remainder has the sign of the number, which must not wrap in its type either.
+        self.facts.prove_non_negative(a).then(|| residue.rem_euclid(number))
     }
 
     /// `condition ? then : otherwise`.
@@ -363,9 +375,7 @@ impl Lowerer<'_> {
             match ty {
                 Type::Scalar(s) => Some(s.ty.bytes() as i64),
                 Type::Pointer { .. } => Some(8),
-                Type::Array { of, len: Some(len), .. } => {
-                    bytes(of)?.checked_mul(crate::convert::constant(len)?)
-                }
+                Type::Array { of, len: Some(len), .. } => bytes(of)?.checked_mul(crate::ast::constant(len)?),
                 _ => None,
             }
         }
@@ -374,76 +384,4 @@ impl Lowerer<'_> {
             None => Err(Refusal::new(at, "`sizeof` of something of unknown size")),
         }
     }
-}
-
-/// The value, if it is an integer constant of whatever type.
-pub(crate) fn constant(value: &Value) -> Option<i64> {
-    match &value.e {
-        Expr::Cast(ty, inner) if !ty.is_float() => {
-            let value = inner.as_affine()?.as_constant()?;
-            fits(value, *ty).then_some(value)
-        }
-        e => e.as_affine()?.as_constant(),
-    }
-}
-
-fn fits(value: i64, ty: ScalarType) -> bool {
-    match ty {
-        ScalarType::I8 => i8::try_from(value).is_ok(),
-        ScalarType::U8 => u8::try_from(value).is_ok(),
-        ScalarType::I16 => i16::try_from(value).is_ok(),
-        ScalarType::U16 => u16::try_from(value).is_ok(),
-        ScalarType::I32 => i32::try_from(value).is_ok(),
-        ScalarType::U32 => u32::try_from(value).is_ok(),
-        ScalarType::U64 => value >= 0,
-        _ => true,
-    }
-}
-
-/// An integer operation on constants; the flag tells that the result is a truth value.
-fn fold(op: BinaryOp, a: i64, b: i64, ty: ScalarType) -> Option<(i64, bool)> {
-    use BinaryOp::*;
-    if !fits(a, ty) || !fits(b, ty) {
-        return None;
-    }
-    let shift = u32::try_from(b).ok().filter(|s| *s < 31);
-    let value = match op {
-        Add => a.checked_add(b)?,
-        Sub => a.checked_sub(b)?,
-        Mul => a.checked_mul(b)?,
-        Div => a.checked_div(b)?,
-        Rem => a.checked_rem(b)?,
-        Shl if a >= 0 => a.checked_mul(1i64 << shift?)?,
-        Shr if a >= 0 => a >> shift?,
-        BitAnd => a & b,
-        BitOr => a | b,
-        BitXor => a ^ b,
-        Min => a.min(b),
-        Max => a.max(b),
-        Lt => return Some((i64::from(a < b), true)),
-        Le => return Some((i64::from(a <= b), true)),
-        Gt => return Some((i64::from(a > b), true)),
-        Ge => return Some((i64::from(a >= b), true)),
-        Eq => return Some((i64::from(a == b), true)),
-        Ne => return Some((i64::from(a != b), true)),
-        And => return Some((i64::from(a != 0 && b != 0), true)),
-        Or => return Some((i64::from(a != 0 || b != 0), true)),
-        Shl | Shr => return None,
-    };
-    fits(value, ty).then_some((value, false))
-}
-
-/// `a / divisor`, if every coefficient can be divided.
-fn divided(a: &Affine, divisor: i64) -> Option<Affine> {
-    let quotient = |c: i64| if c.checked_rem(divisor)? == 0 { c.checked_div(divisor) } else { None };
-    let mut result = Affine::constant(quotient(a.constant_part())?);
-    for (var, c) in a.terms() {
-        result = result + Affine::term(var, quotient(c)?);
-    }
-    Some(result)
-}
-
-/// Whether reading any element of the expression's arrays would make it depend on memory.
-pub(crate) fn reads_memory(e: &Expr) -> bool {
-    !e.reads().is_empty()
 }

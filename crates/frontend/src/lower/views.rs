@@ -1,8 +1,10 @@
 //! Members of structures: how they are reached, and what must hold for them to be read before a nest.
 
-use super::{Lowered, Lowerer, Refusal};
+use super::entered::first_or_last;
+use super::lowerer::Lowerer;
 use crate::ast::{Range, Type, VarId};
-use oxeye_ir::{Affine, BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, Step, Var, View};
+use crate::refusal::{Lowered, Refusal};
+use oxeye_ir::{BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, Step, Var, View};
 use std::collections::BTreeSet;
 
 impl Lowerer<'_> {
@@ -88,7 +90,7 @@ pub(crate) fn reached(program: &Program, nest: &Nest) -> Result<Option<Expr>, St
             view.base()
         };
         let Some((_, loops)) = sure else { return Err(name()) };
-        let Some(found) = first_iterations(loops) else { return Err(name()) };
+        let Some(found) = first_or_last(loops) else { return Err(name()) };
         for condition in found {
             if !conditions.contains(&condition) {
                 conditions.push(condition);
@@ -201,37 +203,4 @@ impl<'a> Search<'a> {
             }
         }
     }
-}
-
-/// Comparisons that hold only if each of these loops, one in the other, is entered in the first iteration of those around it,
-/// or each in the last.
-fn first_iterations(loops: &[&Loop]) -> Option<Vec<Expr>> {
-    [true, false].into_iter().find_map(|is_first| iterations(loops, is_first))
-}
-
-fn iterations(loops: &[&Loop], is_first: bool) -> Option<Vec<Expr>> {
-    let mut values: Vec<(Var, Affine)> = Vec::new();
-    let mut conditions = Vec::new();
-    for l in loops {
-        let (lower, upper) = (l.lower.as_affine()?, l.upper.as_affine()?);
-        let put = |a: &Affine| {
-            a.substitute(&|v| values.iter().find(|(w, _)| *w == v).map(|(_, value)| value.clone()))
-        };
-        let (lower, upper) = (put(lower), put(upper));
-        match (upper.clone() - lower.clone()).as_constant() {
-            Some(n) if n > 0 => {}
-            Some(_) => return None,
-            None => {
-                let (l, r) = (Expr::Affine(lower.clone()), Expr::Affine(upper.clone()));
-                conditions.push(Expr::Binary(BinaryOp::Lt, Box::new(l), Box::new(r)));
-            }
-        }
-        let value = match (is_first, l.step) {
-            (true, 1..) | (false, -1) => lower,
-            (true, _) | (false, 1) => upper.offset(-1),
-            _ => return None,
-        };
-        values.push((l.id.into(), value));
-    }
-    Some(conditions)
 }

@@ -1,7 +1,7 @@
 //! Reads C given as text.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses its own part")]
 
-use oxeye_codegen::{RenderOptions, Site, render_nest, replay_unit, tuned_file};
+use oxeye_codegen::{Named, RenderOptions, Site, render_nest, replay_unit, tuned_file};
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 use std::path::Path;
 use std::process::Command;
@@ -45,8 +45,15 @@ fn compile(source: &Path, output: &Path, args: &[&str]) {
     assert!(done.status.success(), "{}\n{text}", String::from_utf8_lossy(&done.stderr));
 }
 
-const SANITIZERS: &[&str] =
-    &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Werror"];
+const SANITIZERS: &[&str] = &[
+    "-O1",
+    "-g",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-Wall",
+    "-Werror",
+    "-Wno-unused",
+];
 
 /// Writes every nest of a program anew, `n_nests` of them, and compares what the program and the original print for these
 /// sizes under the sanitizers.
@@ -64,7 +71,11 @@ pub fn same_output(program: &str, n_nests: usize, sizes: &[&str]) {
             let text = render_nest(&function.program, nest, &options).expect("can be written");
             if function.name != "main" {
                 n_found += 1;
-                let site = Site { id: 0, program: &function.program, nest, function: function.span };
+                let named = function.named.get(&nest.id).map_or(Named::default(), |named| Named {
+                    by_calls: &named.by_calls,
+                    unused: &named.unused,
+                });
+                let site = Site { id: 0, program: &function.program, nest, function: function.span, named };
                 replays.push(replay_unit(&unit.source, &site, &original));
                 replays.push(replay_unit(&unit.source, &site, &text));
             }

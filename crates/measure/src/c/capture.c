@@ -3,7 +3,7 @@
  * program's own feature-test macros and includes keep their meaning. Every name begins with oxeye_capture_.
  *
  *   oxeye_capture_begin(site);
- *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, ask the allocator
+ *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, look what it points into
  *   oxeye_capture_arg(site, 1, &n, sizeof n);
  *   ... the loop nest ...
  *   oxeye_capture_result(site, 1, &n, sizeof n);    for what was handed over as a copy and may have another value now
@@ -20,6 +20,8 @@
 #define OXEYE_CAPTURE_STRIDE 64
 /* Of an invocation that takes so many nanoseconds, the results are kept too: it is not to be run again for them. */
 #define OXEYE_CAPTURE_LONG 400000000L
+/* So much of the stack is kept at most behind a pointer into it. */
+#define OXEYE_CAPTURE_STACK_BYTES (16UL << 20)
 #define OXEYE_CAPTURE_UNUSED __attribute__((unused))
 
 typedef struct {
@@ -34,6 +36,7 @@ extern int oxeye_capture_libc_close(int) __asm__("close");
 extern long oxeye_capture_libc_read(int, void *, unsigned long) __asm__("read");
 extern long oxeye_capture_libc_write(int, const void *, unsigned long) __asm__("write");
 extern long oxeye_capture_libc_pwrite(int, const void *, unsigned long, long) __asm__("pwrite");
+extern long oxeye_capture_libc_pread(int, void *, unsigned long, long) __asm__("pread");
 extern int oxeye_capture_libc_rename(const char *, const char *) __asm__("rename");
 extern int oxeye_capture_libc_unlink(const char *) __asm__("unlink");
 extern int oxeye_capture_libc_getpid(void) __asm__("getpid");
@@ -55,7 +58,7 @@ typedef struct {
     long declared;
     long stored;
     long offset;
-    long source; /* 0 declared, 1 from the allocator, 2 unknown, 3 not readable */
+    long source; /* 0 declared, 1 from the allocator or the symbols, 2 unknown, 3 not readable */
 } oxeye_capture_slot_arg;
 
 typedef struct {
@@ -226,26 +229,32 @@ static void oxeye_capture_summary(int finished)
         oxeye_capture_libc_rename(temporary, path);
 }
 
-/* The bytes of the glibc heap block that begins at p, or -1 when p does not look like the start of one. */
-static long oxeye_capture_heap_bytes(const char *p)
+/* What a mapping of the process is. */
+enum {
+    OXEYE_CAPTURE_UNMAPPED,
+    OXEYE_CAPTURE_ANONYMOUS, /* the heap, or memory of no file */
+    OXEYE_CAPTURE_STACK,
+    OXEYE_CAPTURE_FILE
+};
+
+/* What the mapping around an address is, and where it begins and ends. */
+static int oxeye_capture_mapping(unsigned long address, unsigned long *begin, unsigned long *end)
 {
     static char buffer[4096];
-    unsigned long address = (unsigned long)p, low = 0, high = 0, value = 0;
-    int fd, field = 0, found = 0, inode_zero = 1, writable = 0, path_seen = 0, heap = 0;
+    unsigned long low = 0, high = 0, value = 0;
+    int fd, field = 0, found = 0, path = 0, readable = 0, kind = OXEYE_CAPTURE_ANONYMOUS;
     long got;
-    if (!p || address % 16)
-        return -1;
     fd = oxeye_capture_libc_open("/proc/self/maps", 02000000);
     if (fd < 0)
-        return -1;
+        return OXEYE_CAPTURE_UNMAPPED;
     while (!found && (got = oxeye_capture_libc_read(fd, buffer, sizeof buffer)) > 0) {
         long i;
         for (i = 0; i < got && !found; ++i) {
             char c = buffer[i];
             if (c == '\n') {
-                found = low <= address && address < high && writable && inode_zero && (!path_seen || heap);
+                found = low <= address && address < high && readable;
                 if (!found)
-                    low = high = value = 0, field = 0, inode_zero = 1, writable = 0, path_seen = 0, heap = 0;
+                    low = high = value = 0, field = 0, path = 0, readable = 0, kind = OXEYE_CAPTURE_ANONYMOUS;
             } else if (field == 0 && c == '-') {
                 low = value, value = 0, field = 1;
             } else if (field == 1 && c == ' ') {
@@ -254,36 +263,141 @@ static long oxeye_capture_heap_bytes(const char *p)
                 value = value * 16 + (unsigned long)(c <= '9' ? c - '0' : c - 'a' + 10);
             } else if (c == ' ') {
                 field += field < 6;
-            } else if (field == 2 && c == 'w') {
-                writable = 1;
-            } else if (field == 5 && c != '0') {
-                inode_zero = 0;
+            } else if (field == 2) {
+                readable |= c == 'r';
             } else if (field == 6) {
-                if (!path_seen)
-                    heap = 0;
-                if (c == 'h' && path_seen == 1)
-                    heap = 1; /* [heap] */
-                ++path_seen;
+                /* `[heap]`, `[stack]`, or the name of a file */
+                if (path == 0)
+                    kind = OXEYE_CAPTURE_FILE;
+                if (path == 1)
+                    kind = c == 'h' ? OXEYE_CAPTURE_ANONYMOUS : c == 's' ? OXEYE_CAPTURE_STACK : OXEYE_CAPTURE_FILE;
+                ++path;
+                if (path == 2 && c != 'h' && c != 's')
+                    kind = OXEYE_CAPTURE_FILE;
             }
         }
     }
     oxeye_capture_libc_close(fd);
-    if (!found || address - low < 16)
-        return -1;
-    {
-        unsigned long chunk = address - 16;
-        unsigned long previous = ((const unsigned long *)chunk)[0];
-        unsigned long size = ((const unsigned long *)chunk)[1];
-        unsigned long flags = size & 7;
-        size &= ~7UL;
-        if (size % 16 || size < 32 || size > high - chunk)
+    *begin = low;
+    *end = high;
+    return found ? kind : OXEYE_CAPTURE_UNMAPPED;
+}
+
+/* The size of the glibc heap block whose header is here, with its header, or 0 when it does not look like one. */
+static unsigned long oxeye_capture_block(unsigned long chunk, unsigned long high)
+{
+    unsigned long size = ((const unsigned long *)chunk)[1], flags = size & 7;
+    size &= ~7UL;
+    if (size % 16 || size < 32 || size > high - chunk)
+        return 0;
+    if (flags & 2)
+        return (chunk - ((const unsigned long *)chunk)[0]) % 4096 == 0 ? size : 0;
+    return high - chunk - size < 16 || !(((const unsigned long *)(chunk + size))[1] & 1) ? 0 : size;
+}
+
+/* The bytes from p to the end of the glibc heap block it points into, or -1. */
+static long oxeye_capture_heap_bytes(unsigned long p, unsigned long low, unsigned long high)
+{
+    unsigned long chunk = p - 16, size, at = low;
+    /* Most pointers are what the allocator returned. */
+    if (p % 16 == 0 && p - low >= 16 && (size = oxeye_capture_block(chunk, high)) != 0)
+        return (long)(size - (((const unsigned long *)chunk)[1] & 2 ? 16 : 8));
+    /* Others point inside: from the beginning of the mapping block follows upon block. */
+    while (at < high - 32) {
+        unsigned long flags = ((const unsigned long *)at)[1] & 7;
+        size = ((const unsigned long *)at)[1] & ~7UL;
+        if (size < 32 || size % 16 || size > high - at)
             return -1;
-        if (flags & 2)
-            return (chunk - previous) % 4096 == 0 ? (long)size - 16 : -1;
-        if (high - chunk - size < 16 || !(((const unsigned long *)(chunk + size))[1] & 1))
-            return -1;
-        return (long)size - 8;
+        if (p < at + size) {
+            unsigned long end = at + size + (flags & 2 ? 0 : 8);
+            return p < at + 16 || end > high ? -1 : (long)(end - p);
+        }
+        at += size;
     }
+    return -1;
+}
+
+typedef struct {
+    unsigned char ident[16];
+    unsigned short type, machine;
+    unsigned version;
+    unsigned long entry, phoff, shoff;
+    unsigned flags;
+    unsigned short ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+} oxeye_capture_elf;
+
+typedef struct {
+    unsigned name, type;
+    unsigned long flags, addr, offset, size;
+    unsigned link, info;
+    unsigned long align, entsize;
+} oxeye_capture_section;
+
+typedef struct {
+    unsigned name;
+    unsigned char info, other;
+    unsigned short section;
+    unsigned long value, size;
+} oxeye_capture_symbol;
+
+extern const char oxeye_capture_image[] __asm__("__ehdr_start") __attribute__((weak, visibility("hidden")));
+
+/* The bytes from p to the end of the program's variable that it points into, or -1 when there is none, or the program has
+ * no symbols. */
+static long oxeye_capture_static_bytes(unsigned long p)
+{
+    static oxeye_capture_symbol symbols[256];
+    oxeye_capture_elf elf;
+    oxeye_capture_section section;
+    unsigned long bias = 0, at, end;
+    long bytes = -1, got, i;
+    int fd = oxeye_capture_libc_open("/proc/self/exe", 02000000), k;
+    if (fd < 0)
+        return -1;
+    if (oxeye_capture_libc_pread(fd, &elf, sizeof elf, 0) != (long)sizeof elf || elf.ident[4] != 2 || elf.ident[5] != 1)
+        elf.shnum = 0;
+    else if (elf.type == 3)
+        bias = (unsigned long)oxeye_capture_image;
+    for (k = 0; k < elf.shnum && bytes < 0; ++k) {
+        at = elf.shoff + (unsigned long)k * elf.shentsize;
+        if (oxeye_capture_libc_pread(fd, &section, sizeof section, (long)at) != (long)sizeof section)
+            break;
+        if (section.type != 2)
+            continue;
+        end = section.offset + section.size;
+        for (at = section.offset; at < end && bytes < 0; at += (unsigned long)got) {
+            unsigned long want = end - at < sizeof symbols ? end - at : sizeof symbols;
+            got = oxeye_capture_libc_pread(fd, symbols, want, (long)at);
+            got -= got % (long)sizeof *symbols;
+            if (got <= 0)
+                break;
+            for (i = 0; i < got / (long)sizeof *symbols && bytes < 0; ++i) {
+                unsigned long first = symbols[i].value + bias;
+                if ((symbols[i].info & 15) == 1 && first <= p && p < first + symbols[i].size)
+                    bytes = (long)(first + symbols[i].size - p);
+            }
+        }
+    }
+    oxeye_capture_libc_close(fd);
+    return bytes;
+}
+
+/* The bytes from p to the end of the object that it points into: a block of the heap, a variable of the program, or what of
+ * the stack lies above. -1 when that cannot be told. */
+static long oxeye_capture_object_bytes(const char *pointer)
+{
+    unsigned long p = (unsigned long)pointer, low, high;
+    long bytes;
+    int kind;
+    if (!pointer)
+        return -1;
+    bytes = oxeye_capture_static_bytes(p);
+    if (bytes >= 0)
+        return bytes;
+    kind = oxeye_capture_mapping(p, &low, &high);
+    if (kind == OXEYE_CAPTURE_ANONYMOUS)
+        return oxeye_capture_heap_bytes(p, low, high);
+    return kind == OXEYE_CAPTURE_STACK && high - p <= OXEYE_CAPTURE_STACK_BYTES ? (long)(high - p) : -1;
 }
 
 static void oxeye_capture_resolve(oxeye_capture_slot_arg *arg)
@@ -291,7 +405,7 @@ static void oxeye_capture_resolve(oxeye_capture_slot_arg *arg)
     arg->stored = arg->declared;
     arg->source = 0;
     if (arg->declared < 0) {
-        arg->stored = oxeye_capture_heap_bytes(arg->pointer);
+        arg->stored = oxeye_capture_object_bytes(arg->pointer);
         arg->source = arg->stored < 0 ? 2 : 1;
         if (arg->stored < 0)
             arg->stored = 0;

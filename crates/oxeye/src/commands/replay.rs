@@ -7,7 +7,7 @@ use crate::stages::read_options;
 use oxeye_codegen::tuned_file;
 use oxeye_frontend::{Function, Unit, read_c};
 use oxeye_ir::{Nest, Program, Span};
-use oxeye_transform::Policy;
+use oxeye_transform::{Policy, PreparedNest};
 use std::path::Path;
 
 /// Why a recipe does not go with a file.
@@ -60,7 +60,7 @@ fn block(
 ) -> Result<String, Unproved> {
     // People may call loops by their names.
     let recipe = wanted.recipe.resolve(program, nest, how.policy)?;
-    Ok(prove(how, program, nest, &recipe)?.emitted(&wanted.name, &recipe))
+    Ok(prove(how, &PreparedNest::new(program, nest), &recipe)?.emitted(&wanted.name, &recipe))
 }
 
 fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {

@@ -6,9 +6,9 @@ use oxeye_database::{EmbeddingSpace, NodeEmbedding, NormalForm};
 use oxeye_embed::{
     EmbedError, Encoder, FEATURE_SCHEMA, HostVector, NestGraph, NodeKind, ProfileVector, graph, hand_made,
 };
-use oxeye_ir::{Nest, Program, Storage, SymId};
+use oxeye_ir::{Program, Storage, SymId};
 use oxeye_transform::templates::MOST_NORMAL_STATEMENTS;
-use oxeye_transform::{NormalNest, Policy, normalize_nest};
+use oxeye_transform::{NormalNest, Policy, PreparedNest};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -91,25 +91,24 @@ impl Embedder {
         &self.encoder
     }
 
-    /// Describes a nest of `program` under values of its symbols, on a machine. `seconds` is the time of one run of the
+    /// Describes a nest under values of its program's symbols, on a machine. `seconds` is the time of one run of the
     /// nest as it is, if that is known.
     ///
     /// # Errors
     /// Why there is no description.
     pub fn describe(
         &self,
-        program: &Program,
-        nest: &Nest,
+        nest: &PreparedNest<'_>,
         value_of: &dyn Fn(SymId) -> Option<i64>,
         host: &HostVector,
         policy: Policy,
         seconds: Option<f64>,
     ) -> Result<NestDescription, Undescribed> {
-        if nest.stmts().len() > MOST_NORMAL_STATEMENTS {
+        if nest.nest().stmts().len() > MOST_NORMAL_STATEMENTS {
             return Err(Undescribed::TooManyStatements);
         }
         guarded(|| {
-            let normal = normalize_nest(program, nest, policy);
+            let normal = nest.normal_form(policy).clone();
             let mut nest_graph = features(&normal, value_of, host)?;
             if let Some(seconds) = seconds {
                 let gflops = flops(&normal, value_of).map(|count| 1e-9 * count / seconds);

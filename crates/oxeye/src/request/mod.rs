@@ -9,6 +9,7 @@ pub(crate) mod files;
 mod options;
 mod progress;
 mod recipe_file;
+mod run_command;
 
 pub use compiler::Compiler;
 pub use error::Error;
@@ -17,3 +18,4 @@ pub use files::{check_writable, write_atomically};
 pub use options::{DonorSearch, FpPolicy, Knowledge, Options, default_output};
 pub use progress::{Event, Phase, Progress, Silent};
 pub use recipe_file::{NestRecipe, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile};
+pub use run_command::RunCommand;

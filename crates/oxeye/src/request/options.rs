@@ -1,6 +1,7 @@
 //! What a tuning run is asked to do.
 
 use super::compiler::Compiler;
+use super::run_command::RunCommand;
 use indexmap::IndexMap;
 use oxeye_database::OnDamage;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,8 @@ pub struct Options {
     pub no_alias: bool,
     /// The compiler and its arguments.
     pub compiler: Compiler,
+    /// How the program is run.
+    pub run: RunCommand,
     /// Seed of randomly drawn inputs.
     pub seed: u64,
     /// Where to save the recipes of the winners.
@@ -61,6 +64,7 @@ impl Options {
             fp: FpPolicy::FromFlags,
             no_alias: false,
             compiler: Compiler::default(),
+            run: RunCommand::default(),
             seed: 20_250_101,
             save_recipe: None,
         }

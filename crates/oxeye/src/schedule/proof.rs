@@ -2,9 +2,8 @@
 
 use crate::parallel::{Panicked, guarded};
 use oxeye_codegen::{CodegenError, RenderOptions, commented, render_nest};
-use oxeye_ir::{Nest, Program};
 use oxeye_transform::templates::{Instantiator, Template, Unfit};
-use oxeye_transform::{Applied, Policy, Recipe, Refusal, apply};
+use oxeye_transform::{Applied, Policy, PreparedNest, Recipe, Refusal};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -85,12 +84,12 @@ pub(crate) fn instantiate(
 /// Why a step is not legal or does not apply, or why the nest cannot be rendered.
 pub(crate) fn prove(
     how: Rendering<'_>,
-    program: &Program,
-    nest: &Nest,
+    prepared: &PreparedNest<'_>,
     recipe: &Recipe,
 ) -> Result<Proved, Unproved> {
     guarded(|| {
-        let mut applied = apply(program, nest, recipe, how.policy)?;
+        let nest = prepared.nest();
+        let mut applied = prepared.apply(recipe, how.policy)?;
         let original = nest.span.and_then(|s| how.source.get(s.start..s.end)).map(str::to_owned);
         let indent = nest.span.map_or(0, |s| column(how.source, s.start));
         let options = RenderOptions {

@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::stages::measure::{Bench, ReplaySite, conclude, select};
 use crate::stages::{Captured, Measured, NestSearchReport, SearchReport};
 use oxeye_frontend::Unit;
-use oxeye_transform::RefusedSuggestion;
+use oxeye_transform::{PreparedNest, RefusedSuggestion};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -217,13 +217,15 @@ impl NestSearch<'_> {
             shown.iter().enumerate().filter_map(|(k, t)| Some((k, t.found.seconds?))).collect();
         ranked.retain(|(_, seconds)| *seconds < workbench.bench.baseline_seconds);
         ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let (_, program, ir) = nest.place.of(self.unit);
+        let prepared = PreparedNest::new(program, ir);
         let mut finalists = Vec::new();
         for (k, _) in ranked {
             if finalists.len() == self.session.options.top_k.max(1) {
                 break;
             }
             // A search tries too many candidates to keep what each makes of the nest.
-            let Some(candidate) = self.candidate(nest, &trials[k].schedule) else { continue };
+            let Some(candidate) = self.candidate(&prepared, &trials[k].schedule) else { continue };
             let kept = workbench.libraries.get(&candidate.digest).cloned();
             let library = match kept.filter(|_| shown[k].found.max_rel_error.is_some()) {
                 Some(library) => library,
@@ -240,9 +242,8 @@ impl NestSearch<'_> {
     }
 
     /// A trial proved again.
-    fn candidate(&self, nest: &TunedNest, schedule: &Schedule) -> Option<Candidate> {
-        let (_, program, ir) = nest.place.of(self.unit);
-        candidate(self.session.rendering(&self.unit.source), program, ir, schedule.clone()).ok()
+    fn candidate(&self, prepared: &PreparedNest<'_>, schedule: &Schedule) -> Option<Candidate> {
+        candidate(self.session.rendering(&self.unit.source), prepared, schedule.clone()).ok()
     }
 
     fn report(

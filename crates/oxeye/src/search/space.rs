@@ -6,12 +6,10 @@ use crate::schedule::{Rendering, Schedule, instantiate, prove};
 use oxeye_ir::{Nest, Program};
 use oxeye_transform::steps::{Unroll, Vectorize};
 use oxeye_transform::templates::{Instantiator, Template};
-use oxeye_transform::{Machine, Recipe, Transformation};
+use oxeye_transform::{Machine, PreparedNest, Recipe, Transformation};
 
 /// The schedules of one nest.
 pub(crate) struct Space<'a> {
-    program: &'a Program,
-    nest: &'a Nest,
     how: Rendering<'a>,
     instantiator: Instantiator<'a>,
 }
@@ -29,7 +27,7 @@ pub(crate) struct NoCandidate {
 impl<'a> Space<'a> {
     pub(crate) fn new(program: &'a Program, nest: &'a Nest, machine: &Machine, how: Rendering<'a>) -> Self {
         let instantiator = Instantiator::new(program, nest, machine, how.policy);
-        Self { program, nest, how, instantiator }
+        Self { how, instantiator }
     }
 
     /// What is worth trying first, best guess first.
@@ -41,9 +39,9 @@ impl<'a> Space<'a> {
     pub(crate) fn prove(&mut self, plans: Vec<Plan>) -> Vec<Result<Candidate, NoCandidate>> {
         let schedules: Vec<Result<Schedule, NoCandidate>> =
             plans.into_iter().map(|plan| self.schedule(plan)).collect();
-        let (how, program, nest) = (self.how, self.program, self.nest);
+        let (how, prepared) = (self.how, self.instantiator.prepared());
         let proofs = parallel::map(&schedules, |made| {
-            candidate(how, program, nest, made.as_ref().map_err(NoCandidate::clone)?.clone())
+            candidate(how, prepared, made.as_ref().map_err(NoCandidate::clone)?.clone())
         });
         let whole = |(made, proof): (Result<Schedule, NoCandidate>, Result<_, parallel::Panicked>)| {
             proof.unwrap_or_else(|bug| Err(NoCandidate::of(made?, bug.to_string())))
@@ -79,11 +77,10 @@ impl NoCandidate {
 /// Proves a schedule and renders what it makes of the nest.
 pub(crate) fn candidate(
     how: Rendering<'_>,
-    program: &Program,
-    nest: &Nest,
+    prepared: &PreparedNest<'_>,
     schedule: Schedule,
 ) -> Result<Candidate, NoCandidate> {
-    match prove(how, program, nest, &schedule.recipe) {
+    match prove(how, prepared, &schedule.recipe) {
         Ok(proved) => Ok(Candidate { digest: proved.digest(), schedule, proved }),
         Err(why) => Err(NoCandidate::of(schedule, why.to_string())),
     }

@@ -10,7 +10,7 @@ use crate::budget::{Allowance, Budget, Clock};
 use crate::request::{Compiler, Error};
 use crate::schedule::{Rendering, Schedule, digest};
 use oxeye_ir::Program;
-use oxeye_transform::{Machine, Policy, Recipe};
+use oxeye_transform::{Machine, Policy, PreparedNest, Recipe};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -344,7 +344,7 @@ fn every_logged_trial_can_be_applied_again() {
         let [nest] = recipes.nests.as_slice() else { panic!("one nest") };
         let recipe = nest.recipe.resolve(&program, &program.nests[0], rendering().policy).expect("ids only");
         let schedule = Schedule { name: nest.name.clone(), templates: Vec::new(), recipe };
-        let made = space::candidate(rendering(), &program, &program.nests[0], schedule);
+        let made = space::candidate(rendering(), &PreparedNest::new(&program, &program.nests[0]), schedule);
         if let Some(code) = line["code"].as_str() {
             assert_eq!(made.expect("legal again").digest, code);
             n_replayed += 1;

@@ -1,6 +1,6 @@
 //! Stage 2: what the nests of the file are called with.
 
-use super::synthetic_inputs;
+use super::{coverage::coverage, synthetic_inputs};
 use crate::nest::{Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
@@ -9,7 +9,7 @@ use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
 use oxeye_ir::Nest;
 use oxeye_measure::{
-    CAPTURE_RUNTIME_C, Capture, CompileJob, Exit, Invocation, Limits, MeasureError, RunOutcome, Sample,
+    CAPTURE_RUNTIME_C, Capture, CompileJob, Exit, Limits, MeasureError, RunOutcome, Sample,
     capture as observe, compile_all, run_program,
 };
 use std::path::{Path, PathBuf};
@@ -46,9 +46,11 @@ pub fn capture(session: &Session<'_>, unit: Unit) -> Result<Captured, Error> {
     let nests = nests_of(&unit, session.threads);
     let workpiece = if nests.is_empty() {
         check_compiles(session, &unit)?;
-        Workpiece { unit, program: None, nests }
+        Workpiece { unit, program: None, coverage: None, nests }
     } else if unit.has_main || has_main_elsewhere(session) {
-        capture_run(session, unit, nests)?
+        let mut workpiece = capture_run(session, unit, nests)?;
+        workpiece.coverage = coverage(session, &workpiece)?;
+        workpiece
     } else {
         make_up(session, unit, nests)?
     };
@@ -108,7 +110,7 @@ fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Resu
             &path,
         )?);
     }
-    Ok(Workpiece { unit, program: None, nests })
+    Ok(Workpiece { unit, program: None, coverage: None, nests })
 }
 
 fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
@@ -135,20 +137,20 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     session.enter(Phase::Capturing)?;
     let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
     let Some(instrumented) = instrumented else {
-        let outcome = session.in_program(|| run_program(&Invocation::new(&executable), &limits))?;
+        let outcome = session.in_program(|| run_program(&session.options.run.of(&executable), &limits))?;
         expect_success(session, &outcome)?;
         let seconds = outcome.elapsed_ns as f64 * 1e-9;
         let program = ProgramRun { executable, seconds, output: outcome.stdout };
-        return Ok(Workpiece { unit, program: Some(program), nests });
+        return Ok(Workpiece { unit, program: Some(program), coverage: None, nests });
     };
     let samples = session.workshop.folder.subdir("samples")?;
-    let run = session.in_program(|| observe(&Invocation::new(&instrumented), &limits, &samples))?;
+    let run = session.in_program(|| observe(&session.options.run.of(&instrumented), &limits, &samples))?;
     session.check_cancelled()?;
     if !run.outcome.exit.success() {
         // Whose fault is it?
         let outcome = match run.outcome.exit {
             Exit::TimedOut => run.outcome.clone(),
-            _ => session.in_program(|| run_program(&Invocation::new(&executable), &limits))?,
+            _ => session.in_program(|| run_program(&session.options.run.of(&executable), &limits))?,
         };
         expect_success(session, &outcome)?;
         for nest in nests.iter_mut().filter(|nest| nest.standing == Standing::Tuned) {
@@ -168,7 +170,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
         }
     }
     let program = ProgramRun { executable, seconds, output: run.outcome.stdout };
-    Ok(Workpiece { unit, program: Some(program), nests })
+    Ok(Workpiece { unit, program: Some(program), coverage: None, nests })
 }
 
 fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Error> {
@@ -182,7 +184,11 @@ fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Err
         exit => {
             let words = String::from_utf8_lossy(&outcome.stderr);
             let words = words.lines().rfind(|l| !l.trim().is_empty()).map(|l| format!(": {}", l.trim()));
-            format!("ends with {exit}{}", words.unwrap_or_default())
+            let hint = match session.options.run.is_bare() {
+                true => "; if it needs arguments or input, give them: --run \"./prog ARGS < FILE\"",
+                false => "",
+            };
+            format!("ends with {exit}{}{hint}", words.unwrap_or_default())
         }
     };
     Err(Error::ProgramRun { file: session.options.file.clone(), reason })

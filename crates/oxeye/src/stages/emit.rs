@@ -14,6 +14,7 @@ use oxeye_frontend::encoded;
 use oxeye_ir::Span;
 use oxeye_measure::{Limits, MeasureError, WholeComparison, WholeOptions, run_whole};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// How often a set of winners that spoils the program is made smaller before all are dropped.
@@ -394,6 +395,7 @@ fn run_both(
     program: &ProgramRun,
     n_runs: usize,
 ) -> Result<WholeComparison, Error> {
+    let run = &session.options.run;
     let options = WholeOptions {
         limits: Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() },
         threads: Some(session.threads as usize),
@@ -403,9 +405,13 @@ fn run_both(
             _ if session.options.reassociate() => Some(1e-6),
             _ => Some(1e-10),
         },
+        cwd: run.folder.clone(),
+        stdin: run.stdin_file(),
+        env: run.env.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
         ..WholeOptions::default()
     };
-    let whole = session.in_program(|| run_whole(&program.executable, tuned, &[], n_runs, &options));
+    let args: Vec<OsString> = run.args.iter().map(Into::into).collect();
+    let whole = session.in_program(|| run_whole(&program.executable, tuned, &args, n_runs, &options));
     session.check_cancelled()?;
     Ok(whole?)
 }

@@ -5,6 +5,7 @@
 //! (`emit`), and what there is to tell (`report`, `html`, `record`).
 
 mod capture;
+mod coverage;
 mod emit;
 mod html;
 pub(crate) mod measure;

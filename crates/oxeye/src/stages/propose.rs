@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::transfer::{Advice, AdvisedOption, Asked, advice};
 use indexmap::IndexMap;
 use oxeye_frontend::Unit;
-use oxeye_transform::{Recipe, RefusedSuggestion, Suggestion, Suggestions, suggest};
+use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, Suggestion, Suggestions, suggest_for};
 use std::sync::Arc;
 
 /// A file whose nests have schedules to try.
@@ -58,7 +58,9 @@ pub(crate) fn proposal(
     nest: &TunedNest,
     how: DonorSearch,
 ) -> Result<Proposal, Error> {
-    let suggested = match suggestions(session, unit, nest) {
+    let (_, program, ir) = nest.place.of(unit);
+    let prepared = PreparedNest::new(program, ir);
+    let suggested = match suggestions(session, &prepared) {
         Ok(suggested) => suggested,
         Err(bug) => {
             let refused = vec![RefusedSuggestion::new("", bug)];
@@ -66,13 +68,11 @@ pub(crate) fn proposal(
         }
     };
     if session.known.recipes.is_none() || how == DonorSearch::None {
-        return Ok(own_suggestions(session, unit, nest, suggested));
+        return Ok(own_suggestions(session, unit, &prepared, suggested));
     }
-    let (_, program, ir) = nest.place.of(unit);
     let asked = Asked {
         source: &unit.source,
-        program,
-        nest: ir,
+        nest: &prepared,
         sizes: &nest.sizes(),
         seconds: nest.seconds_in_place(),
         suggested: &suggested,
@@ -81,11 +81,11 @@ pub(crate) fn proposal(
         Ok(advised) => advised,
         Err(setback) => {
             let note = Some(format!("no donors: {}", setback.item()?));
-            return Ok(Proposal { note, ..own_suggestions(session, unit, nest, suggested) });
+            return Ok(Proposal { note, ..own_suggestions(session, unit, &prepared, suggested) });
         }
     };
     let found = match advice.useless() {
-        Some(why) => Proposal { note: Some(why), ..own_suggestions(session, unit, nest, suggested) },
+        Some(why) => Proposal { note: Some(why), ..own_suggestions(session, unit, &prepared, suggested) },
         None => advised(&mut advice, suggested),
     };
     // What no trial has taken is not built.
@@ -94,22 +94,20 @@ pub(crate) fn proposal(
 }
 
 /// What the nest's own loops suggest; a bug there must cost no more than this nest.
-fn suggestions(session: &Session<'_>, unit: &Unit, nest: &TunedNest) -> Result<Suggestions, Panicked> {
-    let (_, program, ir) = nest.place.of(unit);
-    guarded(|| suggest(program, ir, &session.machine(), session.policy()))
+fn suggestions(session: &Session<'_>, nest: &PreparedNest<'_>) -> Result<Suggestions, Panicked> {
+    guarded(|| suggest_for(nest, &session.machine(), session.policy()))
 }
 
 /// The suggestions, all of them to be tried.
 fn own_suggestions(
     session: &Session<'_>,
     unit: &Unit,
-    nest: &TunedNest,
+    nest: &PreparedNest<'_>,
     suggestions: Suggestions,
 ) -> Proposal {
-    let (_, program, ir) = nest.place.of(unit);
     let Suggestions { mut refused, recipes, .. } = suggestions;
     let proofs = parallel::map(&recipes, |suggestion| {
-        prove(session.rendering(&unit.source), program, ir, &suggestion.recipe)
+        prove(session.rendering(&unit.source), nest, &suggestion.recipe)
     });
     let mut trials: Vec<Trial> = recipes
         .into_iter()
@@ -164,7 +162,7 @@ impl Proposed {
         let Workpiece { unit, nests, .. } = &mut self.workpiece;
         let nest = &mut nests[nest_idx];
         let (_, program, ir) = nest.place.of(unit);
-        let proof = prove(session.rendering(&unit.source), program, ir, &recipe);
+        let proof = prove(session.rendering(&unit.source), &PreparedNest::new(program, ir), &recipe);
         let schedule = Schedule { name: name.to_owned(), templates: Vec::new(), recipe };
         nest.trials.insert(0, Trial::new(schedule, Choice::default(), proof.map(Arc::new)));
         nest.n_first += 1;

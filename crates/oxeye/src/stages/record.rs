@@ -6,7 +6,7 @@ use crate::nest::{TunedNest, Workpiece};
 use crate::schedule::{Trial, Verdict};
 use crate::session::Session;
 use oxeye_database::{Json, Measured, NewEntry, Origin, Provenance, Speedup, Timestamp};
-use oxeye_transform::StoredRecipe;
+use oxeye_transform::{PreparedNest, StoredRecipe};
 
 /// A single run of each tells a gain or a loss only if it is beyond this.
 const SCREENING_NOISE: f64 = 1.1;
@@ -26,7 +26,11 @@ pub(crate) fn entries(session: &Session<'_>, emitted: &Emitted, origin: Origin) 
         }
         let ((_, program, ir), sizes) = (nest.place.of(unit), nest.sizes());
         // What cannot be described must cost no more than what this nest has taught.
-        let described = session.describe((program, ir), &|symbol| sizes.get(symbol), nest.baseline_seconds);
+        let described = session.describe(
+            &PreparedNest::new(program, ir),
+            &|symbol| sizes.get(symbol),
+            nest.baseline_seconds,
+        );
         let Ok(described) = described else { continue };
         for trial in told {
             let Some((verdict, figures, n_samples)) = judged(trial, nest) else { continue };

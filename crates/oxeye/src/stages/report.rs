@@ -5,6 +5,7 @@
 use super::emit::Emitted;
 use super::search_report::SearchReport;
 use super::unchanged::Unchanged;
+use crate::coverage::Coverage;
 use crate::machine::HostReport;
 use crate::nest::{TunedNest, Workpiece};
 use crate::request::{FpPolicy, REPORT_SCHEMA, RecipeFile};
@@ -49,6 +50,8 @@ pub struct Report {
     pub trials: usize,
     /// The whole program before and after.
     pub program: ProgramReport,
+    /// Where the time of the original goes, if it could be sampled.
+    pub coverage: Option<Coverage>,
     /// Every nest, in the order of the file.
     pub nests: Vec<NestReport>,
     /// What the reader had to leave as it is, and why.
@@ -206,6 +209,8 @@ pub struct DiagnosticReport {
     pub function: Option<String>,
     /// Line concerned.
     pub line: Option<u32>,
+    /// First line of the loop that stays as it is because of this.
+    pub loop_line: Option<u32>,
     /// The message.
     pub message: String,
     /// What would help.
@@ -288,6 +293,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         program_seconds: session.program_seconds(),
         trials: nests.iter().flat_map(|n| &n.trials).filter(|t| t.verdict.was_run()).count(),
         program,
+        coverage: emitted.workpiece.coverage.clone(),
         nests: reports,
         diagnostics: diagnostics(unit),
         recipes: emitted.recipes.clone(),
@@ -297,7 +303,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
 }
 
 fn program_report(emitted: &Emitted) -> ProgramReport {
-    let Workpiece { unit, program, nests } = &emitted.workpiece;
+    let Workpiece { unit, program, nests, .. } = &emitted.workpiece;
     let Some(whole) = &emitted.whole else {
         let note = match program {
             Some(_) => None,
@@ -387,6 +393,7 @@ fn diagnostics(unit: &Unit) -> Vec<DiagnosticReport> {
     let report = |d: &Diagnostic| DiagnosticReport {
         function: d.function.clone(),
         line: d.span.map(|s| s.line),
+        loop_line: d.nest_line,
         message: d.message.clone(),
         help: d.help.clone(),
     };

@@ -9,9 +9,8 @@ use crate::knowledge::NestDescription;
 use crate::parallel::{self, guarded};
 use crate::schedule::{Choice, NoRecipe, Proved, Rendering, Schedule, Unproved, instantiate, prove};
 use oxeye_database::EntryId;
-use oxeye_ir::{Nest, Program};
 use oxeye_transform::templates::{Base, Instantiator, Loops, Order, Strategy, Template, panel};
-use oxeye_transform::{Change, Machine, Recipe, StoredRecipe, Suggestions, Transformation};
+use oxeye_transform::{Change, Machine, PreparedNest, Recipe, StoredRecipe, Suggestions, Transformation};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -28,8 +27,7 @@ const LEAST_GAIN: f64 = 0.03;
 
 /// A nest for which advice is wanted.
 pub(crate) struct Adviser<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) nest: &'a Nest,
+    pub(crate) nest: &'a PreparedNest<'a>,
     pub(crate) machine: &'a Machine,
     pub(crate) how: Rendering<'a>,
     pub(crate) description: &'a NestDescription,
@@ -151,7 +149,7 @@ impl Adviser<'_> {
     /// Makes templates into recipes for this nest, each once.
     fn instantiated<'s>(&'s self, suggested: &Suggestions) -> Made<'s> {
         let known = suggested.recipes.iter().map(|s| (s.template, Ok(s.recipe.clone()))).collect();
-        let instantiator = Instantiator::new(self.program, self.nest, self.machine, self.how.policy);
+        let instantiator = Instantiator::of(self.nest, self.machine, self.how.policy);
         Made { known, instantiator, is_normal: self.description.normal.change == Change::Spelling }
     }
 
@@ -212,7 +210,7 @@ impl Adviser<'_> {
 
     /// Proves a schedule and asks what it would gain; a bug in the prediction costs no more than the prediction.
     fn proof(&self, schedule: &Schedule) -> Result<(Proved, Option<f64>), Unproved> {
-        let proved = prove(self.how, self.program, self.nest, &schedule.recipe)?;
+        let proved = prove(self.how, self.nest, &schedule.recipe)?;
         let predicted = self.predict.and_then(|predict| {
             guarded(|| predict.log_speedup(&schedule.templates, &proved.applied)).ok().flatten()
         });

@@ -8,16 +8,15 @@ use crate::machine::Sizes;
 use crate::parallel::{Panicked, guarded};
 use crate::request::{DonorSearch, Setback};
 use crate::session::Session;
-use oxeye_ir::{Nest, Program, SymId};
-use oxeye_transform::Suggestions;
+use oxeye_ir::SymId;
+use oxeye_transform::{PreparedNest, Suggestions};
 
 /// A nest for which advice is wanted.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     /// The user's file.
     pub(crate) source: &'a str,
-    pub(crate) program: &'a Program,
-    pub(crate) nest: &'a Nest,
+    pub(crate) nest: &'a PreparedNest<'a>,
     pub(crate) sizes: &'a Sizes,
     /// Seconds of one run as it is, if that is known.
     pub(crate) seconds: Option<f64>,
@@ -47,10 +46,10 @@ pub(crate) fn advice(
 ) -> Result<(NestDescription, Advice), Setback<NoAdvice>> {
     let Some(recipes) = &session.known.recipes else { return Err(Setback::Item(NoAdvice::NoDatabase)) };
     let out = |why: NoAdvice| Setback::Item(why);
-    let Asked { source, program, nest, sizes, seconds, suggested } = asked;
+    let Asked { source, nest, sizes, seconds, suggested } = asked;
     let value_of = |symbol: SymId| sizes.get(symbol);
     let seconds = seconds.filter(|_| how != DonorSearch::Static);
-    let description = session.describe((program, nest), &value_of, seconds).map_err(|why| out(why.into()))?;
+    let description = session.describe(nest, &value_of, seconds).map_err(|why| out(why.into()))?;
     let (context, host) = (session.context(), session.host_vector());
     let finder =
         DonorFinder { store: &**recipes, context: &context, host: &host, seed: session.options.seed };
@@ -60,10 +59,10 @@ pub(crate) fn advice(
     let machine = session.machine();
     // A bug in the encoder or in what makes recipes of templates must cost no more than the advice.
     let advised = guarded(|| {
-        let predict = encoder
-            .and_then(|encoder| ByEncoder::of(encoder, &description, (program, nest), &value_of, &host));
+        let predict = encoder.and_then(|encoder| {
+            ByEncoder::of(encoder, &description, (nest.program(), nest.nest()), &value_of, &host)
+        });
         let adviser = Adviser {
-            program,
             nest,
             machine: &machine,
             how: session.rendering(source),

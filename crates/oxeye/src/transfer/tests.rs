@@ -13,7 +13,7 @@ use oxeye_database::{
 use oxeye_embed::HostVector;
 use oxeye_ir::{Program, SymId};
 use oxeye_transform::templates::Template;
-use oxeye_transform::{Applied, Machine, Policy, Recipe, StoredRecipe, suggest};
+use oxeye_transform::{Applied, Machine, Policy, PreparedNest, Recipe, StoredRecipe, suggest_for};
 
 const POLICY: Policy = Policy { reassociate: true };
 const MACHINE: Machine = Machine { l1: 48 << 10, l2: 2 << 20, l3: 32 << 20, threads: 2, vector_bytes: 32 };
@@ -69,7 +69,7 @@ fn described(text: &str) -> NestDescription {
     let nest = &program.nests[0];
     let value_of = |_: SymId| Some(500);
     embedder
-        .describe(&program, nest, &value_of, &HostVector::default(), POLICY, Some(0.1))
+        .describe(&PreparedNest::new(&program, nest), &value_of, &HostVector::default(), POLICY, Some(0.1))
         .expect("described")
 }
 
@@ -139,10 +139,10 @@ fn rendering() -> Rendering<'static> {
 fn advice(text: &str, donors: Vec<Donor>, predict: Option<&dyn Predict>, k: usize) -> Advice {
     let (program, description) = (program(text), described(text));
     let nest = &program.nests[0];
-    let suggested = suggest(&program, nest, &MACHINE, POLICY);
+    let prepared = PreparedNest::new(&program, nest);
+    let suggested = suggest_for(&prepared, &MACHINE, POLICY);
     let adviser = Adviser {
-        program: &program,
-        nest,
+        nest: &prepared,
         machine: &MACHINE,
         how: rendering(),
         description: &description,
@@ -339,7 +339,8 @@ fn a_bug_in_a_prediction_costs_no_more_than_that_prediction() {
         // Every schedule stands beside its own text.
         let proved = option.proved.as_ref().expect("proved");
         let (program, how) = (program(PRODUCT), rendering());
-        let again = prove(how, &program, &program.nests[0], &option.schedule.recipe).expect("legal");
+        let nest = PreparedNest::new(&program, &program.nests[0]);
+        let again = prove(how, &nest, &option.schedule.recipe).expect("legal");
         assert_eq!(proved.text, again.text, "{}", option.schedule.name);
     }
 }

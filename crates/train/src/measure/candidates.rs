@@ -3,7 +3,7 @@
 use crate::record::{Response, Status};
 use oxeye_ir::{Nest, Program};
 use oxeye_transform::templates::{Instantiator, panel};
-use oxeye_transform::{Machine, Policy, Recipe, apply};
+use oxeye_transform::{Machine, Policy, PreparedNest, Recipe};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -55,22 +55,21 @@ pub fn schedules(
         })
         .collect();
     in_parallel(recipes.len(), jobs, &|t| {
-        recipes[t].as_ref().map(|recipe| scheduled(program, nest, t, recipe))
+        recipes[t].as_ref().map(|recipe| scheduled(instantiator.prepared(), t, recipe))
     })
 }
 
 fn scheduled(
-    program: &Program,
-    nest: &Nest,
+    nest: &PreparedNest<'_>,
     t: usize,
     recipe: &Result<Recipe, String>,
 ) -> Result<Scheduled, Unmade> {
     let recipe = recipe.clone().map_err(|why| (Status::Inapplicable, why))?;
     // Any other template's loops are written anew, even where it has no steps.
     if t == 0 {
-        return Ok(Scheduled { program: program.clone(), nest: nest.clone(), recipe });
+        return Ok(Scheduled { program: nest.program().clone(), nest: nest.nest().clone(), recipe });
     }
-    let applied = guarded(|| apply(program, nest, &recipe, POLICY).map_err(|e| e.to_string()));
+    let applied = guarded(|| nest.apply(&recipe, POLICY).map_err(|e| e.to_string()));
     let applied =
         applied.map_err(|why| (Status::Unwritable, why))?.map_err(|why| (Status::Inapplicable, why))?;
     Ok(Scheduled { program: applied.program, nest: applied.nest, recipe })

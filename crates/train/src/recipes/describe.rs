@@ -7,7 +7,7 @@ use oxeye::Embedder;
 use oxeye_database::{Embedding, NewEntry, NormalForm};
 use oxeye_embed::HostVector;
 use oxeye_ir::{Program, SymId};
-use oxeye_transform::normalize_nest;
+use oxeye_transform::PreparedNest;
 use std::collections::BTreeMap;
 
 /// A nest as the database knows it.
@@ -27,8 +27,9 @@ pub struct Description {
 /// If there is no normal form, or it is no longer the one that was measured.
 pub fn describe(record: &Record, embedder: Option<&Embedder>) -> Result<Description, String> {
     let (program, nest) = record.nest.parse().map_err(|e| e.to_string())?;
-    let normal = guarded(|| normalize_nest(&program, &nest, POLICY))?;
-    let form = NormalForm { hash: format!("{:016x}", normal.hash), text: normal.text };
+    let prepared = PreparedNest::new(&program, &nest);
+    let normal = guarded(|| prepared.normal_form(POLICY))?;
+    let form = NormalForm { hash: format!("{:016x}", normal.hash), text: normal.text.clone() };
     if form.hash != record.normal_hash {
         return Err("a nest was measured in another normal form than it has now".into());
     }
@@ -39,7 +40,7 @@ pub fn describe(record: &Record, embedder: Option<&Embedder>) -> Result<Descript
     let embedding = match embedder {
         Some(embedder) => {
             let seconds = record.subject_seconds();
-            let found = embedder.describe(&program, &nest, &value_of, &record.host, POLICY, seconds);
+            let found = embedder.describe(&prepared, &value_of, &record.host, POLICY, seconds);
             Some(found.map_err(|e| e.to_string())?.stored())
         }
         None => None,
@@ -63,7 +64,7 @@ pub fn embed_entry(entry: &mut NewEntry, embedder: &Embedder) -> Result<(), Stri
     let host: HostVector = serde_json::from_value(entry.host_summary.value()).unwrap_or_default();
     let host = HostVector { threads: Some(f64::from(entry.context.threads)), ..host };
     let seconds = entry.measured.map(|measured| measured.baseline_seconds);
-    let found = embedder.describe(&program, nest, &value_of, &host, POLICY, seconds);
+    let found = embedder.describe(&PreparedNest::new(&program, nest), &value_of, &host, POLICY, seconds);
     entry.embedding = Some(found.map_err(|e| e.to_string())?.stored());
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, Reason> {
     let judge = Judge::new(schedule, policy);
     concurrency_fits(schedule, &schedule.roots, None)?;
-    let mut reassociated = any_contraction(&schedule.roots, &|c| c.accumulates_apart(schedule));
+    let mut reassociated = any_contraction(&schedule.roots, &|c| c.accumulates_apart(&schedule.statements));
     for pair in schedule.original.pairs.iter() {
         for s in judge.of_origin(pair.source.0) {
             for t in judge.of_origin(pair.sink.0) {

@@ -13,7 +13,7 @@ use crate::refusal::Reason;
 use crate::scan;
 use crate::schedule::Schedule;
 use crate::steps;
-use crate::steps::reorder::{Dimension, StatementSchedule};
+use crate::steps::statement_schedule::{Dimension, StatementSchedule};
 use crate::steps::{Reorder, Transformation};
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, LoopId, Nest, Node, Program, Var};
 use std::collections::BTreeMap;
@@ -171,10 +171,10 @@ impl<'a> Planner<'a> {
     fn is_legal(&self, pairs: &[Pair], levels: &[Level]) -> bool {
         let mut open: Vec<Pair> = pairs.iter().filter(|p| !p.accumulation).cloned().collect();
         for l in levels {
-            if open.iter().any(|p| p.possible(self.schedule, l, l, -1)) {
+            if open.iter().any(|p| p.possible(l, l, -1)) {
                 return false;
             }
-            open = open.iter().filter_map(|p| p.restricted(self.schedule, l, l)).collect();
+            open = open.iter().filter_map(|p| p.restricted(l, l)).collect();
         }
         true
     }
@@ -202,15 +202,13 @@ impl<'a> Planner<'a> {
             }
             let legal = pairs.iter().enumerate().filter(|(_, p)| !p.accumulation).all(|(k, p)| {
                 let (a, b) = (levels[at(p.s)], levels[at(p.t)]);
-                !*memo.entry((k, a, b)).or_insert_with(|| p.possible(self.schedule, &a, &b, -1))
+                !*memo.entry((k, a, b)).or_insert_with(|| p.possible(&a, &b, -1))
             });
             if !legal {
                 continue;
             }
-            let inner: Vec<Pair> = pairs
-                .iter()
-                .filter_map(|p| p.restricted(self.schedule, &levels[at(p.s)], &levels[at(p.t)]))
-                .collect();
+            let inner: Vec<Pair> =
+                pairs.iter().filter_map(|p| p.restricted(&levels[at(p.s)], &levels[at(p.t)])).collect();
             let mut rest = remaining.to_vec();
             for (s, l) in stmts.iter().zip(&levels) {
                 rest[*s].retain(|k| *k != l.iterator);

@@ -15,7 +15,7 @@ use crate::scan::substitute;
 use crate::schedule::Schedule;
 use crate::schedule::space::implies;
 use crate::steps;
-use crate::steps::reorder::{Dimension, StatementSchedule};
+use crate::steps::statement_schedule::{Dimension, StatementSchedule};
 use crate::steps::{Reorder, Transformation};
 use oxeye_analysis::bound_constraints;
 use oxeye_ir::{

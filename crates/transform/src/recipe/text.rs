@@ -15,7 +15,7 @@ use super::{Recipe, affine};
 use crate::schedule::packed_contraction::Blocks;
 use crate::steps::argument::{Argument, Kind};
 use crate::steps::registry::TransformationInfo;
-use crate::steps::reorder::{Dimension, StatementSchedule};
+use crate::steps::statement_schedule::{Dimension, StatementSchedule};
 use crate::steps::{TRANSFORMATIONS, Transformation};
 use oxeye_ir::{OmpSchedule, StmtId};
 use std::fmt;

@@ -138,15 +138,9 @@ fn difference(
 ) -> Option<(Vec<(usize, i64)>, i64)> {
     let x = s.0.mapped(s.1.indices.get(dim)?.as_ref()?);
     let y = t.0.mapped(t.1.indices.get(dim)?.as_ref()?);
-    let mut terms = space.terms(0, &x);
-    for (column, c) in space.terms(1, &y) {
-        match terms.iter_mut().find(|(k, _)| *k == column) {
-            Some((_, existing)) => *existing -= c,
-            None => terms.push((column, -c)),
-        }
-    }
+    let difference = space.difference((1, &y), (0, &x));
     space.fit(system);
-    Some((terms, x.constant_part() - y.constant_part()))
+    Some(difference)
 }
 
 fn infeasible(system: &System) -> bool {

@@ -9,11 +9,13 @@ mod original;
 pub(crate) mod packed_contraction;
 pub(crate) mod space;
 mod statement;
+mod time;
 mod tree;
 
 pub(crate) use original::{Original, OriginalPair};
 pub(crate) use statement::{MemoryAccess, OriginalTime, Statement};
-pub(crate) use tree::{LoopNode, TimeStep, Tree, all_leaves, contraction_of, leaves};
+pub(crate) use time::TimeStep;
+pub(crate) use tree::{LoopNode, Tree, all_leaves, contraction_of, leaves};
 
 use indexmap::IndexMap;
 use oxeye_ir::{Affine, Array, ArrayId, Expr, Form, LoopId, Nest, Program, ScalarType, StmtId, Storage};

@@ -35,6 +35,22 @@ impl Space {
         expr.terms().map(|(v, c)| (self.column(instance, v), c)).collect()
     }
 
+    /// `y − x` of two instances: its terms, each column once, and its constant.
+    pub(crate) fn difference(
+        &mut self,
+        (i, x): (u8, &Affine),
+        (j, y): (u8, &Affine),
+    ) -> (Vec<(usize, i64)>, i64) {
+        let mut terms = self.terms(j, y);
+        for (column, c) in self.terms(i, x) {
+            match terms.iter_mut().find(|(k, _)| *k == column) {
+                Some((_, existing)) => *existing -= c,
+                None => terms.push((column, -c)),
+            }
+        }
+        (terms, y.constant_part() - x.constant_part())
+    }
+
     /// Adds a constraint.
     pub(crate) fn add(&mut self, system: &mut System, instance: u8, constraint: &Constraint) {
         let terms = self.terms(instance, &constraint.expr);

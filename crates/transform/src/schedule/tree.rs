@@ -38,13 +38,6 @@ pub(crate) fn all_leaves(trees: &[Tree]) -> Vec<usize> {
     trees.iter().flat_map(leaves).collect()
 }
 
-/// When an access happens: tree positions and loops in turn, `Position` first and last.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum TimeStep {
-    Position(usize),
-    Loop(LoopId),
-}
-
 /// The contraction that computes a statement, if one does.
 pub(crate) fn contraction_of(trees: &[Tree], s: usize) -> Option<&Contraction> {
     trees.iter().find_map(|tree| match tree {

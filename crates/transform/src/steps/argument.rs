@@ -1,6 +1,6 @@
 //! Arguments of steps as values, and what parameters ask of them.
 
-use super::reorder::{Dimension, StatementSchedule};
+use super::statement_schedule::{Dimension, StatementSchedule};
 use crate::refusal::Reason;
 use crate::schedule::packed_contraction::Blocks;
 use oxeye_ir::{Affine, LoopId, OmpSchedule, StmtId, Var};

@@ -1,10 +1,11 @@
 //! Whether arguments are what their parameters ask for.
 
 use super::argument::{Argument, Kind};
+use super::lookup::{loop_node, perfect_chain, statement};
 use super::registry::TransformationInfo;
 use crate::refusal::{Reason, RefusalKind};
-use crate::schedule::{LoopNode, Schedule, Tree};
-use oxeye_ir::{LoopId, StmtId, Var};
+use crate::schedule::Schedule;
+use oxeye_ir::{LoopId, Var};
 
 /// Checks all arguments of a step against the schedule that it is to edit.
 pub(super) fn arguments(
@@ -93,7 +94,7 @@ fn bad(text: String) -> Reason {
 
 fn inside(schedule: &Schedule, inner: LoopId, outer: LoopId, perfectly: bool) -> Result<(), Reason> {
     let (holds, kind, how) = if perfectly {
-        let chain = super::perfect_chain(schedule, outer);
+        let chain = perfect_chain(schedule, outer);
         (chain[1..].contains(&inner), RefusalKind::NotPerfectlyNested, "perfectly nested in")
     } else {
         let around = |path: &Vec<LoopId>| {
@@ -113,7 +114,7 @@ fn chain(schedule: &Schedule, loops: &[LoopId]) -> Result<(), Reason> {
     for id in loops {
         loop_node(schedule, *id)?;
     }
-    if super::perfect_chain(schedule, *top).starts_with(loops) {
+    if perfect_chain(schedule, *top).starts_with(loops) {
         return Ok(());
     }
     let names: Vec<String> = loops.iter().map(|id| schedule.loop_name(*id)).collect();
@@ -121,35 +122,4 @@ fn chain(schedule: &Schedule, loops: &[LoopId]) -> Result<(), Reason> {
         RefusalKind::NotPerfectlyNested,
         format!("the loops are not perfectly nested in this order: {}", names.join(", ")),
     ))
-}
-
-/// The loop with this id.
-pub(super) fn loop_node(schedule: &Schedule, id: LoopId) -> Result<&LoopNode, Reason> {
-    schedule.loop_node(id).ok_or_else(|| super::no_loop(schedule, id))
-}
-
-/// The position of the one statement with this id.
-pub(super) fn statement(schedule: &Schedule, id: StmtId) -> Result<usize, Reason> {
-    let mut found = schedule.statements.iter().enumerate().filter(|(_, s)| s.id == id).map(|(k, _)| k);
-    let first = found
-        .next()
-        .ok_or_else(|| Reason::new(RefusalKind::NoSuchStatement, format!("there is no statement {id}")))?;
-    if found.next().is_some() {
-        return Err(Reason::new(
-            RefusalKind::AmbiguousName,
-            format!("statement {id} was split, so its name is not unique"),
-        ));
-    }
-    Ok(first)
-}
-
-/// Every loop of the trees, outermost first.
-pub(crate) fn all_loops(trees: &[Tree]) -> Vec<LoopId> {
-    trees
-        .iter()
-        .flat_map(|tree| match tree {
-            Tree::Loop(node) => [vec![node.id], all_loops(&node.body)].concat(),
-            _ => Vec::new(),
-        })
-        .collect()
 }

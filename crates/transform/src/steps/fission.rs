@@ -6,6 +6,7 @@
 //! loop does not exist.
 
 use super::argument::Kind;
+use super::lookup;
 use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::Reason;
@@ -27,7 +28,7 @@ step! {
 impl Step for Fission {
     fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
         let Self { at, before } = *self;
-        let loop_node = super::loop_node(schedule, at)?.clone();
+        let loop_node = lookup::loop_node(schedule, at)?.clone();
         let info = schedule.iterators[&at].clone();
         let groups: Vec<Vec<Tree>> = match before {
             None => loop_node.body.iter().map(|child| vec![child.clone()]).collect(),
@@ -42,7 +43,7 @@ impl Step for Fission {
             let separate = loop_node.separate.iter().map(|l| if *l == at { id } else { *l }).collect();
             parts.push(Tree::Loop(LoopNode { id, body, separate, ..loop_node.clone() }));
         }
-        let (siblings, k) = super::siblings_mut(schedule, at)?;
+        let (siblings, k) = lookup::siblings_mut(schedule, at)?;
         siblings.splice(k..=k, parts);
         Ok(())
     }

@@ -7,6 +7,7 @@
 //! adjacent siblings that run the same way.
 
 use super::argument::Kind;
+use super::lookup;
 use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
@@ -30,11 +31,11 @@ impl Step for Fuse {
     fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
         let Self { first, second, shift } = *self;
         let (a, b) =
-            (super::loop_node(schedule, first)?.clone(), super::loop_node(schedule, second)?.clone());
+            (lookup::loop_node(schedule, first)?.clone(), lookup::loop_node(schedule, second)?.clone());
         if a.reverse != b.reverse {
             return Err(Reason::unsupported("the loops run in opposite directions"));
         }
-        let (siblings, k) = super::siblings_mut(schedule, first)?;
+        let (siblings, k) = lookup::siblings_mut(schedule, first)?;
         if !matches!(siblings.get(k + 1), Some(Tree::Loop(next)) if next.id == second) {
             return Err(Reason::new(
                 RefusalKind::NotAdjacent,
@@ -48,7 +49,7 @@ impl Step for Fuse {
         for s in all_leaves(&b.body) {
             schedule.substitute_loop(s, second, &Affine::var(first).offset(-shift));
         }
-        let (siblings, k) = super::siblings_mut(schedule, first)?;
+        let (siblings, k) = lookup::siblings_mut(schedule, first)?;
         siblings.remove(k + 1);
         if let Tree::Loop(loop_node) = &mut siblings[k] {
             loop_node.body.extend(b.body);

@@ -5,6 +5,7 @@
 //! *Legal when*: always for a forward loop, since order stays. *Refused when* the point uses inner iterators.
 
 use super::argument::Kind;
+use super::lookup;
 use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
@@ -27,7 +28,7 @@ step! {
 impl Step for IndexSetSplit {
     fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
         let at = self.at;
-        let loop_node = super::loop_node(schedule, at)?.clone();
+        let loop_node = lookup::loop_node(schedule, at)?.clone();
         if loop_node.reverse {
             return Err(Reason::unsupported(format!("loop {} runs backwards", schedule.loop_name(at))));
         }
@@ -46,7 +47,7 @@ impl Step for IndexSetSplit {
         for s in crate::schedule::all_leaves(&loop_node.body) {
             schedule.statements[s].domain.push(Constraint::lt(Affine::var(at), self.point.clone()));
         }
-        let (siblings, k) = super::siblings_mut(schedule, at)?;
+        let (siblings, k) = lookup::siblings_mut(schedule, at)?;
         siblings.insert(k + 1, copied);
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! perfect.
 
 use super::argument::Kind;
+use super::lookup;
 use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::Reason;
@@ -25,7 +26,7 @@ step! {
 
 impl Step for Interchange {
     fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
-        let chain = super::perfect_chain(schedule, self.outer);
+        let chain = lookup::perfect_chain(schedule, self.outer);
         let distance = chain.iter().position(|l| *l == self.inner).unwrap_or(0);
         let mut order: Vec<LoopId> = chain[..=distance].to_vec();
         order.swap(0, distance);
@@ -37,16 +38,16 @@ impl Step for Interchange {
 pub(crate) fn permute_chain(schedule: &mut Schedule, top: LoopId, order: &[LoopId]) -> Result<(), Reason> {
     let mut loop_nodes = Vec::new();
     for id in order {
-        loop_nodes.push(super::loop_node(schedule, *id)?.clone());
+        loop_nodes.push(lookup::loop_node(schedule, *id)?.clone());
     }
-    let chain = super::perfect_chain(schedule, top);
+    let chain = lookup::perfect_chain(schedule, top);
     let last = chain[order.len() - 1];
-    let mut body = super::loop_node(schedule, last)?.body.clone();
+    let mut body = lookup::loop_node(schedule, last)?.body.clone();
     for mut loop_node in loop_nodes.into_iter().rev() {
         loop_node.body = body;
         body = vec![Tree::Loop(loop_node)];
     }
-    let (siblings, k) = super::siblings_mut(schedule, top)?;
+    let (siblings, k) = lookup::siblings_mut(schedule, top)?;
     siblings.splice(k..=k, body);
     Ok(())
 }

@@ -7,15 +7,16 @@
 
 pub(crate) mod argument;
 mod check;
+mod lookup;
 pub(crate) mod registry;
+pub(crate) mod statement_schedule;
 
-pub(crate) use check::all_loops;
+pub(crate) use lookup::{all_loops, perfect_chain};
 
 use crate::policy::Policy;
-use crate::refusal::{Reason, RefusalKind};
-use crate::schedule::{LoopNode, Schedule, Tree};
+use crate::refusal::Reason;
+use crate::schedule::Schedule;
 use argument::{Argument, Renaming};
-use oxeye_ir::LoopId;
 use registry::{Parameters, Step, TransformationInfo};
 
 /// Builds [`Transformation`] and [`TRANSFORMATIONS`] from the list of steps.
@@ -168,43 +169,4 @@ impl Transformation {
 pub(crate) fn edit(schedule: &mut Schedule, step: &Transformation, policy: Policy) -> Result<(), Reason> {
     check::arguments(schedule, step.info(), &step.arguments())?;
     step.edit(schedule, policy)
-}
-
-fn no_loop(schedule: &Schedule, id: LoopId) -> Reason {
-    let known: Vec<String> =
-        all_loops(&schedule.roots).into_iter().map(|id| schedule.loop_name(id)).collect();
-    let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-    Reason::new(RefusalKind::NoSuchLoop, format!("there is no loop {id}; loops here are {known}"))
-}
-
-fn loop_node(schedule: &Schedule, id: LoopId) -> Result<&LoopNode, Reason> {
-    check::loop_node(schedule, id)
-}
-
-fn loop_node_mut(schedule: &mut Schedule, id: LoopId) -> Result<&mut LoopNode, Reason> {
-    if schedule.loop_node(id).is_none() {
-        return Err(no_loop(schedule, id));
-    }
-    schedule.loop_node_mut(id).ok_or_else(|| Reason::unsupported(format!("loop {id} cannot be edited")))
-}
-
-/// The children of the loop around this one, and which of them it is.
-fn siblings_mut(schedule: &mut Schedule, id: LoopId) -> Result<(&mut Vec<Tree>, usize), Reason> {
-    if schedule.loop_node(id).is_none() {
-        return Err(no_loop(schedule, id));
-    }
-    schedule.siblings_mut(id).ok_or_else(|| Reason::unsupported(format!("loop {id} cannot be edited")))
-}
-
-/// The loops from `top` down that hold nothing but the next.
-pub(crate) fn perfect_chain(schedule: &Schedule, top: LoopId) -> Vec<LoopId> {
-    let mut chain = vec![top];
-    let mut current = schedule.loop_node(top);
-    while let Some(LoopNode { body, .. }) = current
-        && let [Tree::Loop(next)] = body.as_slice()
-    {
-        chain.push(next.id);
-        current = Some(next);
-    }
-    chain
 }

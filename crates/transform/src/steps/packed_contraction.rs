@@ -20,7 +20,7 @@
 //! and `k`, or when masking a triangular operand with zeros would not be exact under the floating-point policy.
 
 use super::argument::Kind;
-use super::check;
+use super::lookup;
 use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
@@ -56,10 +56,10 @@ step! {
 impl Step for PackedContraction {
     fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
         let loops = [self.row, self.column, self.depth];
-        let s = check::statement(schedule, self.stmt)?;
+        let s = lookup::statement(schedule, self.stmt)?;
         let (place, stmts) = innermost_three(schedule, s, loops)?;
         let contraction = plan(schedule, stmts, loops, self.blocks, self.parallel, policy)?;
-        let (siblings, k) = super::siblings_mut(schedule, place)?;
+        let (siblings, k) = lookup::siblings_mut(schedule, place)?;
         siblings[k] = Tree::Contraction(Box::new(contraction));
         Ok(())
     }
@@ -83,7 +83,7 @@ fn innermost_three(
         ));
     }
     let top = path[path.len() - 3];
-    let chain = super::perfect_chain(schedule, top);
+    let chain = lookup::perfect_chain(schedule, top);
     let body =
         chain.last().and_then(|l| schedule.loop_node(*l)).map(|b| b.body.as_slice()).unwrap_or_default();
     if chain.len() != 3 || body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
@@ -190,7 +190,7 @@ pub(crate) fn plan(
         )));
     }
     let ty = schedule.program.array(stmt.target.array).element;
-    if !ty.is_float() || !has_type(schedule, &stmt.value, ty) {
+    if !ty.is_float() || !has_type(&schedule.program, &stmt.value, ty) {
         return Err(Reason::unsupported("target and operands are not all of one floating-point type"));
     }
     let mut operands = Vec::new();

@@ -7,6 +7,7 @@
 //! floating point may reassociate.
 
 use super::argument::Kind;
+use super::lookup;
 use super::registry::{Step, step};
 use crate::legality;
 use crate::policy::Policy;
@@ -32,7 +33,7 @@ impl Step for Parallelize {
         let reductions = needed_reductions(schedule, at, policy, of_known_size, |reductions| {
             Execution::Parallel { reductions, omp_schedule }
         })?;
-        super::loop_node_mut(schedule, at)?.execution = Execution::Parallel { reductions, omp_schedule };
+        lookup::loop_node_mut(schedule, at)?.execution = Execution::Parallel { reductions, omp_schedule };
         Ok(())
     }
 }
@@ -51,7 +52,7 @@ pub(crate) fn needed_reductions(
     can_list: fn(&[Option<Expr>]) -> bool,
     execution: impl Fn(Vec<Reduction>) -> Execution,
 ) -> Result<Vec<Reduction>, Reason> {
-    super::loop_node(schedule, at)?;
+    lookup::loop_node(schedule, at)?;
     let legal = |reductions: Vec<Reduction>| {
         let mut trial = schedule.clone();
         if let Some(loop_node) = trial.loop_node_mut(at) {

@@ -10,11 +10,11 @@
 
 use super::argument::Kind;
 use super::registry::{Step, step};
+use super::statement_schedule::{Dimension, StatementSchedule};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{LoopNode, Schedule, Tree};
-use oxeye_ir::{Affine, Constraint, Execution, LoopId, ScalarType, StmtId, Var};
-use serde::{Deserialize, Serialize};
+use oxeye_ir::{Affine, Constraint, Execution, LoopId, ScalarType, Var};
 use std::collections::BTreeMap;
 
 step! {
@@ -25,30 +25,6 @@ step! {
     .renumbers();
     /// One for every statement of the nest.
     schedules: Vec<StatementSchedule> = Kind::Schedules,
-}
-
-/// One level of a statement's schedule in 2d+1 form (Feautrier 1992; Girbal et al. 2006).
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Dimension {
-    /// Position among the siblings at this level.
-    At(usize),
-    /// A loop over the value of this expression of the statement's iterators, backwards if asked.
-    By {
-        /// Over loops of the schedule before this step.
-        expr: Affine,
-        /// From the greatest value to the least.
-        reverse: bool,
-    },
-}
-
-/// The new schedule of one statement.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct StatementSchedule {
-    /// The statement.
-    pub stmt: StmtId,
-    /// `At`, `By`, `At`, …, `At`. Statements whose dimensions agree from the start share those loops.
-    pub dimensions: Vec<Dimension>,
 }
 
 impl Step for Reorder {

@@ -5,6 +5,7 @@
 //! *Legal when* the judge finds no dependence carried by the loop.
 
 use super::argument::Kind;
+use super::lookup;
 use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::Reason;
@@ -22,7 +23,7 @@ step! {
 
 impl Step for Reverse {
     fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
-        let loop_node = super::loop_node_mut(schedule, self.at)?;
+        let loop_node = lookup::loop_node_mut(schedule, self.at)?;
         loop_node.reverse = !loop_node.reverse;
         Ok(())
     }

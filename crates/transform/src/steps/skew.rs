@@ -6,6 +6,7 @@
 //! loops are not nested.
 
 use super::argument::Kind;
+use super::lookup;
 use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::Reason;
@@ -28,7 +29,7 @@ step! {
 impl Step for Skew {
     fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
         let with = Affine::var(self.inner).add_scaled(&Affine::var(self.outer), -self.factor);
-        for s in all_leaves(&super::loop_node(schedule, self.inner)?.body) {
+        for s in all_leaves(&lookup::loop_node(schedule, self.inner)?.body) {
             schedule.substitute_loop(s, self.inner, &with);
         }
         Ok(())

@@ -7,6 +7,7 @@
 //! *Legal when* the judge finds the loops permutable. *Refused when* they are not perfectly nested or run backwards.
 
 use super::argument::Kind;
+use super::lookup;
 use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::Reason;
@@ -39,7 +40,7 @@ pub(super) fn strip_mine(schedule: &mut Schedule, loops: &[LoopId], sizes: &[i64
     let Some(top) = loops.first().copied() else { return Ok(()) };
     let mut tiles = Vec::new();
     for (id, size) in loops.iter().zip(sizes) {
-        let loop_node = super::loop_node(schedule, *id)?.clone();
+        let loop_node = lookup::loop_node(schedule, *id)?.clone();
         if loop_node.reverse {
             return Err(Reason::unsupported(format!("loop {} runs backwards", schedule.loop_name(*id))));
         }
@@ -55,10 +56,10 @@ pub(super) fn strip_mine(schedule: &mut Schedule, loops: &[LoopId], sizes: &[i64
     }
     let innermost = |b: &LoopNode| b.body.iter().all(|t| matches!(t, Tree::Leaf(_)));
     if loops.len() > 1 || schedule.loop_node(top).is_some_and(innermost) {
-        let point = super::loop_node_mut(schedule, top)?;
+        let point = lookup::loop_node_mut(schedule, top)?;
         point.separate = loops.to_vec();
     }
-    let (siblings, k) = super::siblings_mut(schedule, top)?;
+    let (siblings, k) = lookup::siblings_mut(schedule, top)?;
     let mut tree = siblings[k].clone();
     for id in tiles.into_iter().rev() {
         tree = Tree::Loop(LoopNode {

@@ -5,6 +5,7 @@
 //! *Legal when*: always, since order stays.
 
 use super::argument::Kind;
+use super::lookup;
 use super::registry::{Step, step};
 use super::tile;
 use crate::policy::Policy;
@@ -30,7 +31,7 @@ step! {
 impl Step for Unroll {
     fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
         tile::strip_mine(schedule, &[self.at], &[self.factor])?;
-        super::loop_node_mut(schedule, self.at)?.execution = Execution::Unrolled;
+        lookup::loop_node_mut(schedule, self.at)?.execution = Execution::Unrolled;
         Ok(())
     }
 }

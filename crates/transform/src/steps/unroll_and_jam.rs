@@ -6,6 +6,7 @@
 //! *Legal when* the judge finds the loop interchangeable with those inside. *Refused when* the nest is not perfect.
 
 use super::argument::Kind;
+use super::lookup;
 use super::registry::{Step, step};
 use super::unroll::MAX_FACTOR;
 use super::{interchange, tile};
@@ -29,7 +30,7 @@ step! {
 impl Step for UnrollAndJam {
     fn edit(&self, schedule: &mut Schedule, _: Policy) -> Result<(), Reason> {
         let Self { at, factor } = *self;
-        let mut order = super::perfect_chain(schedule, at)[1..].to_vec();
+        let mut order = lookup::perfect_chain(schedule, at)[1..].to_vec();
         let Some(first) = order.first().copied() else {
             return Err(Reason::new(
                 RefusalKind::NotPerfectlyNested,
@@ -39,10 +40,10 @@ impl Step for UnrollAndJam {
         tile::strip_mine(schedule, &[at], &[factor])?;
         order.push(at);
         interchange::permute_chain(schedule, at, &order)?;
-        let loop_node = super::loop_node_mut(schedule, at)?;
+        let loop_node = lookup::loop_node_mut(schedule, at)?;
         loop_node.execution = Execution::Unrolled;
         loop_node.separate = Vec::new();
-        super::loop_node_mut(schedule, first)?.separate = vec![at];
+        lookup::loop_node_mut(schedule, first)?.separate = vec![at];
         Ok(())
     }
 }

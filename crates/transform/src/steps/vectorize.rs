@@ -7,6 +7,7 @@
 //! already concurrent.
 
 use super::argument::Kind;
+use super::lookup;
 use super::parallelize::needed_reductions;
 use super::registry::{Step, step};
 use crate::policy::Policy;
@@ -25,7 +26,7 @@ step! {
 
 impl Step for Vectorize {
     fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
-        let loop_node = super::loop_node(schedule, self.at)?;
+        let loop_node = lookup::loop_node(schedule, self.at)?;
         if loop_node.body.iter().any(|t| !matches!(t, Tree::Leaf(_))) {
             return Err(Reason::unsupported(format!(
                 "loop {} is not innermost",
@@ -38,7 +39,7 @@ impl Step for Vectorize {
         }
         let execution = |reductions| Execution::Vector { lanes: None, reductions };
         let reductions = needed_reductions(schedule, self.at, policy, |_| true, execution)?;
-        super::loop_node_mut(schedule, self.at)?.execution = execution(reductions);
+        lookup::loop_node_mut(schedule, self.at)?.execution = execution(reductions);
         Ok(())
     }
 }

@@ -80,8 +80,14 @@ struct Made {
 impl<'a> Instantiator<'a> {
     /// For a nest of `program`.
     pub fn new(program: &'a Program, nest: &'a Nest, machine: &Machine, policy: Policy) -> Self {
-        let prepared = PreparedNest::new(program, nest);
-        let source = Start::new(prepared.schedule().clone(), nest.clone(), *machine, policy, Vec::new());
+        Self::of(&PreparedNest::new(program, nest), machine, policy)
+    }
+
+    /// For a nest of which something may be known already.
+    pub fn of(prepared: &PreparedNest<'a>, machine: &Machine, policy: Policy) -> Self {
+        let prepared = prepared.clone();
+        let (schedule, nest) = (prepared.schedule().clone(), prepared.nest().clone());
+        let source = Start::new(schedule, nest, *machine, policy, Vec::new());
         Self { prepared, policy, machine: *machine, source, normal: None }
     }
 

@@ -45,7 +45,7 @@ pub use instantiate::{Instantiator, MOST_NORMAL_STATEMENTS, templates};
 pub use machine::Machine;
 pub use panel::{PANEL_VERSION, panel};
 pub use stored::{STORED_RECIPE_FORMAT, StoredRecipe};
-pub use suggest::{RefusedSuggestion, Suggestion, Suggestions, suggest};
+pub use suggest::{RefusedSuggestion, Suggestion, Suggestions, suggest, suggest_for};
 pub use template::{
     Base, BlockShape, Cache, Capped, Independent, Lanes, Loops, Order, Registers, Share, Shares, Strategy,
     Template, Threads,

@@ -6,6 +6,7 @@ use super::machine::Machine;
 use super::template::Template;
 use super::unfit::Unfit;
 use crate::policy::Policy;
+use crate::prepared::PreparedNest;
 use crate::recipe::Recipe;
 use oxeye_ir::{Nest, Program};
 use std::fmt;
@@ -57,7 +58,12 @@ impl fmt::Display for RefusedSuggestion {
 
 /// Recipes for a nest: all [templates](super::templates) worth trying, instantiated.
 pub fn suggest(program: &Program, nest: &Nest, machine: &Machine, policy: Policy) -> Suggestions {
-    let mut instantiator = Instantiator::new(program, nest, machine, policy);
+    suggest_for(&PreparedNest::new(program, nest), machine, policy)
+}
+
+/// The same for a nest of which something may be known already.
+pub fn suggest_for(prepared: &PreparedNest<'_>, machine: &Machine, policy: Policy) -> Suggestions {
+    let mut instantiator = Instantiator::of(prepared, machine, policy);
     let mut found = Suggestions::default();
     if !instantiator.has_loops() {
         let reason = "no loop of the nest has bounds that can be analysed";

@@ -20,7 +20,7 @@ use crate::steps;
 use crate::steps::Transformation;
 use crate::steps::argument::{Argument, Kind};
 use crate::steps::registry::TransformationInfo;
-use crate::steps::reorder::{Dimension, StatementSchedule};
+use crate::steps::statement_schedule::{Dimension, StatementSchedule};
 use crate::steps::{
     Fission, Fuse, IndexSetSplit, Interchange, PackedContraction, Parallelize, Reorder, Reverse, Skew, Tile,
     Unroll, UnrollAndJam, Vectorize,

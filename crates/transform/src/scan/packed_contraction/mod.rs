@@ -49,7 +49,7 @@ impl Generator<'_> {
             packed,
             acc,
             edge,
-            is_apart: c.accumulates_apart(self.schedule),
+            is_apart: c.accumulates_apart(&self.schedule.statements),
             is_parallel: c.parallel.is_some() && parallel_outer.is_none(),
         };
         Ok(vec![layout.blocks()])

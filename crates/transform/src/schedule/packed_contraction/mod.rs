@@ -4,7 +4,8 @@ mod operands;
 
 pub(crate) use operands::{Shape, has_type};
 
-use super::{Schedule, TimeStep};
+use super::statement::Statement;
+use super::time::TimeStep;
 use crate::refusal::{Reason, RefusalKind};
 use oxeye_ir::{Affine, Constraint, LoopId, OmpSchedule, Update, Var};
 use serde::{Deserialize, Serialize};
@@ -124,8 +125,8 @@ impl Contraction {
     }
 
     /// Whether sums are built from zero in the register tile and added to the target at the end.
-    pub(crate) fn accumulates_apart(&self, schedule: &Schedule) -> bool {
-        let update = schedule.statements[self.statements[0]].assignment().map(|s| s.update);
+    pub(crate) fn accumulates_apart(&self, statements: &[Statement]) -> bool {
+        let update = statements[self.statements[0]].assignment().map(|s| s.update);
         self.reassociate && matches!(update, Some(Update::Add | Update::Sub))
     }
 

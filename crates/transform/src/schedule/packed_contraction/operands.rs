@@ -1,8 +1,8 @@
 //! What makes up the value of a contraction: parts that belong to rows, to columns, or to both.
 
 use super::Part;
-use crate::schedule::{Schedule, Statement};
-use oxeye_ir::{Affine, BinaryOp, Expr, LoopId, ScalarType, UnaryOp};
+use crate::schedule::Statement;
+use oxeye_ir::{Affine, BinaryOp, Expr, LoopId, Program, ScalarType, UnaryOp};
 
 /// What makes up the value, by dependence on row, column and depth.
 pub(crate) struct Shape<'a> {
@@ -81,21 +81,21 @@ impl Shape<'_> {
 }
 
 /// Whether arithmetic in the expression is done in this floating type; integers occur as its operands only.
-pub(crate) fn has_type(schedule: &Schedule, e: &Expr, ty: ScalarType) -> bool {
+pub(crate) fn has_type(program: &Program, e: &Expr, ty: ScalarType) -> bool {
     match e {
         Expr::Affine(_) => true,
         Expr::Float { ty: own, .. } => *own == ty,
-        Expr::Read(a) => schedule.program.array(a.array).element == ty,
-        Expr::Unary(_, a) => has_type(schedule, a, ty),
+        Expr::Read(a) => program.array(a.array).element == ty,
+        Expr::Unary(_, a) => has_type(program, a, ty),
         Expr::Binary(_, a, b) => {
             let is_affine = |e: &Expr| e.as_affine().is_some();
-            has_type(schedule, a, ty) && has_type(schedule, b, ty) && !(is_affine(a) && is_affine(b))
+            has_type(program, a, ty) && has_type(program, b, ty) && !(is_affine(a) && is_affine(b))
         }
         Expr::Call { single, args, .. } => {
-            *single == (ty == ScalarType::F32) && args.iter().all(|a| has_type(schedule, a, ty))
+            *single == (ty == ScalarType::F32) && args.iter().all(|a| has_type(program, a, ty))
         }
         Expr::Select { then, otherwise, .. } => {
-            has_type(schedule, then, ty) && has_type(schedule, otherwise, ty)
+            has_type(program, then, ty) && has_type(program, otherwise, ty)
         }
         Expr::Cast(own, _) => *own == ty,
     }

@@ -8,7 +8,7 @@ use super::builder::{Builder, uneven_schedule};
 use super::tree::parent_of;
 use crate::legality::pair_system;
 use crate::schedule::Schedule;
-use crate::steps::reorder::{Dimension, StatementSchedule};
+use crate::steps::statement_schedule::{Dimension, StatementSchedule};
 use crate::steps::{Fission, Interchange, Parallelize, Reorder, Skew, Tile};
 use crate::templates::template::Shares;
 use crate::templates::unfit::Unfit;
@@ -102,14 +102,7 @@ fn skew_and_shifts(schedule: &Schedule, time: LoopId, row: &[Affine]) -> Option<
         for pair in schedule.original.pairs.iter() {
             let (s, t) = (pair.source.0, pair.sink.0);
             let (mut space, mut system) = pair_system(schedule, pair);
-            let (x, y) = (value(s), value(t));
-            let mut terms = space.terms(1, &y);
-            for (column, c) in space.terms(0, &x) {
-                match terms.iter_mut().find(|(k, _)| *k == column) {
-                    Some((_, existing)) => *existing -= c,
-                    None => terms.push((column, -c)),
-                }
-            }
+            let (terms, _) = space.difference((0, &value(s)), (1, &value(t)));
             space.fit(&mut system);
             let negative: Vec<(usize, i64)> = terms.iter().map(|(k, c)| (*k, -c)).collect();
             // The least of φ(sink) − φ(source), by probing.

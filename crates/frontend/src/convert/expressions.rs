@@ -1,9 +1,9 @@
-//! From the parse tree to the [`ast`](crate::ast): expressions.
+//! Expressions.
 
+use super::{Converter, MAX_DEPTH, Meaning, named_children, range};
 use crate::ast::*;
-use crate::convert::{Converter, MAX_DEPTH, Meaning, named_children, range};
 use crate::literal::{self, Literal};
-use crate::members::member;
+use crate::members::{copied, member};
 use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
 use tree_sitter::Node;
 
@@ -37,7 +37,7 @@ fn unknown(what: String) -> ExprKind {
 
 impl Converter<'_> {
     /// Something that is not read, with the variables that occur in it.
-    fn unknown_with(&mut self, what: &str, node: Node<'_>) -> ExprKind {
+    pub(super) fn unknown_with(&mut self, what: &str, node: Node<'_>) -> ExprKind {
         let mut inside = Vec::new();
         let mut cursor = node.walk();
         let mut is_down = true;
@@ -60,7 +60,7 @@ impl Converter<'_> {
         ExprKind::Unknown(what.to_owned(), inside)
     }
 
-    pub(crate) fn expr(&mut self, node: Node<'_>) -> Expr {
+    pub(super) fn expr(&mut self, node: Node<'_>) -> Expr {
         self.depth += 1;
         let kind = if self.depth > MAX_DEPTH {
             self.unknown_with("a deeply nested expression", node)
@@ -71,19 +71,19 @@ impl Converter<'_> {
         Expr { kind, range: range(node) }
     }
 
-    fn field(&mut self, node: Node<'_>, name: &str) -> Box<Expr> {
+    pub(super) fn field(&mut self, node: Node<'_>, name: &str) -> Box<Expr> {
         Box::new(match node.child_by_field_name(name) {
             Some(child) => self.expr(child),
             None => Expr { kind: unknown("an incomplete expression".into()), range: range(node) },
         })
     }
 
-    fn operator(&self, node: Node<'_>) -> &str {
+    pub(super) fn operator(&self, node: Node<'_>) -> &str {
         node.child_by_field_name("operator").map_or("", |n| self.node_text(n))
     }
 
     /// The type that parentheses around a lone name mean, if it is one.
-    fn parenthesized_type(&self, node: Node<'_>) -> Option<Type> {
+    pub(super) fn parenthesized_type(&self, node: Node<'_>) -> Option<Type> {
         if node.kind() != "parenthesized_expression" {
             return None;
         }
@@ -103,7 +103,7 @@ impl Converter<'_> {
         }
     }
 
-    fn expr_kind(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn expr_kind(&mut self, node: Node<'_>) -> ExprKind {
         let text = self.node_text(node);
         match node.kind() {
             "identifier" => match self.lookup(text) {
@@ -168,7 +168,10 @@ impl Converter<'_> {
                 let op = self.operator(node).to_owned();
                 let (left, right) = (self.field(node, "left"), self.field(node, "right"));
                 match op.as_str() {
-                    "=" => ExprKind::Assign(None, left, right),
+                    "=" => match copied(&mut self.file, &left, &right, range(node)) {
+                        Some(members) => members,
+                        None => ExprKind::Assign(None, left, right),
+                    },
                     _ => match binary_op(op.trim_end_matches('=')) {
                         Some(op) => ExprKind::Assign(Some(op), left, right),
                         None => unknown(format!("the operator `{op}`")),
@@ -219,7 +222,7 @@ impl Converter<'_> {
                 let name = node.child_by_field_name("field").map_or("", |n| self.node_text(n)).to_owned();
                 let is_arrow = self.operator(node) == "->";
                 let base = *self.field(node, "argument");
-                member(&mut self.file, &mut self.members, base, &name, is_arrow, range(node))
+                member(&mut self.file, base, &name, is_arrow, range(node))
             }
             "comma_expression" => ExprKind::Comma(self.field(node, "left"), self.field(node, "right")),
             "sizeof_expression" => {

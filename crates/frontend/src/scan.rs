@@ -24,9 +24,20 @@ const MOST_CALLS: u32 = 256;
 impl Scan {
     /// Scans a statement, and the functions of the file that it calls as if their bodies stood in it.
     pub(crate) fn of(file: &File, s: &Stmt) -> Self {
-        let mut scanner = Scanner { file, scan: Scan::default(), within: Vec::new(), n_calls: 0 };
+        let mut scanner =
+            Scanner { file, scan: Scan::default(), led: Vec::new(), within: Vec::new(), n_calls: 0 };
         scanner.stmt(s);
-        let mut scan = scanner.scan;
+        let Scanner { mut scan, led, .. } = scanner;
+        // What is written through a pointer is written to what it was made to lead to.
+        loop {
+            let n = scan.stored.len();
+            let more: Vec<VarId> =
+                led.iter().filter(|(p, _)| scan.stored.contains(p)).map(|(_, to)| *to).collect();
+            scan.stored.extend(more);
+            if scan.stored.len() == n {
+                break;
+            }
+        }
         scan.stored.retain(|v| file.var(*v).ty.is_pointer());
         scan
     }
@@ -35,6 +46,8 @@ impl Scan {
 struct Scanner<'a> {
     file: &'a File,
     scan: Scan,
+    /// Pointers, and what they are made to lead to.
+    led: Vec<(VarId, VarId)>,
     /// Positions of the functions that are being scanned.
     within: Vec<usize>,
     n_calls: u32,
@@ -67,6 +80,7 @@ impl Scanner<'_> {
             _ => {
                 if let StmtKind::Declare(declared) = &s.kind {
                     self.scan.declared.extend(declared.iter().map(|d| d.var));
+                    declared.iter().for_each(|d| d.init.iter().for_each(|e| self.leads(d.var, e)));
                 }
                 s.exprs().into_iter().for_each(|e| self.expr(e));
                 s.children().into_iter().for_each(|c| self.stmt(c));
@@ -90,7 +104,7 @@ impl Scanner<'_> {
             let target = match &e.kind {
                 ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => target,
                 ExprKind::Unknown(_, inside) => {
-                    self.scan.written.extend(inside.iter().filter_map(Expr::as_var));
+                    inside.iter().filter_map(Expr::as_var).for_each(|v| self.wrote(v));
                     return;
                 }
                 ExprKind::Call(callee, args) => {
@@ -101,11 +115,43 @@ impl Scanner<'_> {
                 }
                 _ => return,
             };
-            match target.as_var() {
-                Some(v) => _ = self.scan.written.insert(v),
-                None => self.scan.stored.extend(pointer_var(target)),
+            if let (ExprKind::Assign(_, _, value), Some(v)) = (&e.kind, target.as_var()) {
+                self.leads(v, value);
+            }
+            match (target.as_var(), pointer_var(target)) {
+                (Some(v), _) => self.wrote(v),
+                (None, Some(v)) => {
+                    self.scan.stored.insert(v);
+                    self.others(v);
+                }
+                (None, None) => {}
             }
         });
+    }
+
+    fn leads(&mut self, v: VarId, value: &Expr) {
+        if !self.file.var(v).ty.is_pointer() {
+            return;
+        }
+        match &value.uncast().kind {
+            ExprKind::Select(_, one, other) => {
+                self.leads(v, one);
+                self.leads(v, other);
+            }
+            _ => self.led.extend(pointer_var(value).map(|to| (v, to))),
+        }
+    }
+
+    fn wrote(&mut self, v: VarId) {
+        self.scan.written.insert(v);
+        self.others(v);
+    }
+
+    /// What else is written with a member that has several names.
+    fn others(&mut self, v: VarId) {
+        let others = self.file.all_it_stands_for(v);
+        self.scan.written.extend(&others);
+        self.scan.stored.extend(others);
     }
 
     /// What a function writes through a parameter it writes to what the argument points to.

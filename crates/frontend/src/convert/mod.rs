@@ -1,0 +1,147 @@
+//! From the preprocessed text to the [`ast`](crate::ast): parsing, names and scopes here, the rest by what is read.
+
+mod declarations;
+mod expressions;
+mod functions;
+mod statements;
+
+use crate::ast::*;
+use crate::handles::connect;
+use crate::preprocess::Preprocessed;
+use std::collections::HashMap;
+use tree_sitter::Node;
+
+/// What a name means in a scope.
+#[derive(Clone, Debug)]
+enum Meaning {
+    Var(VarId),
+    Type(Type),
+    Constant(i64),
+    /// A function, or something this reader does not follow.
+    Other,
+}
+
+/// Nodes nested deeper than this are not read.
+const MAX_DEPTH: usize = 220;
+
+/// Builds the tree of a file.
+struct Converter<'a> {
+    text: &'a str,
+    file: File,
+    scopes: Vec<HashMap<String, Meaning>>,
+    system_typedefs: HashMap<&'a str, &'a str>,
+    function: Option<usize>,
+    depth: usize,
+    /// Whether members of structures may be packed by a directive.
+    is_packed: bool,
+}
+
+fn range(node: Node<'_>) -> Range {
+    Range { start: node.start_byte(), end: node.end_byte() }
+}
+
+fn named_children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).filter(|n| !n.is_extra()).collect()
+}
+
+fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).filter(|n| !n.is_extra()).collect()
+}
+
+/// Parses the preprocessed text.
+pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(&tree_sitter_c::LANGUAGE.into()).ok()?;
+    let tree = parser.parse(&preprocessed.text, None)?;
+    let mut converter = Converter {
+        text: &preprocessed.text,
+        file: File::default(),
+        scopes: vec![HashMap::new()],
+        system_typedefs: preprocessed.system_typedefs.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect(),
+        function: None,
+        depth: 0,
+        is_packed: preprocessed.pragmas.iter().any(|(_, pragma)| pragma.starts_with("pack")),
+    };
+    converter.top_level(tree.root_node());
+    let mut file = converter.file;
+    connect(&mut file);
+    Some(file)
+}
+
+impl<'a> Converter<'a> {
+    fn node_text(&self, node: Node<'_>) -> &'a str {
+        self.text.get(node.start_byte()..node.end_byte()).unwrap_or("")
+    }
+
+    fn lookup(&self, name: &str) -> Option<&Meaning> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    fn bind(&mut self, name: &str, meaning: Meaning) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.to_owned(), meaning);
+        }
+    }
+
+    fn add_var(&mut self, name: &str, ty: Type, kind: VarKind, range: Range) -> VarId {
+        if let (VarKind::Global { .. }, Some(Meaning::Var(id))) = (kind, self.scopes[0].get(name)) {
+            // Declared again: the more complete type stays.
+            let known = &mut self.file.vars[id.0 as usize];
+            if let (Type::Array { len: None, .. }, Type::Array { len: Some(_), .. }) = (&known.ty, &ty) {
+                known.ty = ty;
+            }
+            return *id;
+        }
+        let id = VarId(self.file.vars.len() as u32);
+        self.file.vars.push(Variable {
+            name: name.to_owned(),
+            ty,
+            kind,
+            range,
+            function: self.function,
+            member: None,
+        });
+        self.bind(name, Meaning::Var(id));
+        id
+    }
+
+    fn top_level(&mut self, root: Node<'_>) {
+        for node in children(root) {
+            match node.kind() {
+                "function_definition" => self.function_definition(node),
+                "declaration" if !node.has_error() => self.global_declaration(node),
+                "type_definition" if !node.has_error() => self.type_definition(node),
+                "linkage_specification" => {
+                    for child in node.child_by_field_name("body").into_iter().flat_map(children) {
+                        if child.kind() == "function_definition" {
+                            self.function_definition(child);
+                        }
+                    }
+                }
+                "struct_specifier" | "union_specifier" | "enum_specifier" => {
+                    self.type_specifier(node);
+                }
+                ";" | "comment" | "expression_statement" | "attributed_statement" => {}
+                _ if node.has_error() || node.is_error() => {
+                    self.file.problems.push(("this could not be read as C".into(), range(node)));
+                    self.salvage(node);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Functions and declarations inside a piece that does not parse as a whole.
+    fn salvage(&mut self, node: Node<'_>) {
+        for child in children(node) {
+            match child.kind() {
+                "function_definition" => self.function_definition(child),
+                "declaration" if !child.has_error() => self.global_declaration(child),
+                "type_definition" if !child.has_error() => self.type_definition(child),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Statements.
+
+use super::{Converter, MAX_DEPTH, Meaning, named_children, range};
+use crate::ast::*;
+use crate::members::copied;
+use std::collections::HashMap;
+use tree_sitter::Node;
+
+impl Converter<'_> {
+    pub(super) fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.scopes.push(HashMap::new());
+        let result = inside(self);
+        self.scopes.pop();
+        result
+    }
+
+    pub(super) fn block_items(&mut self, node: Node<'_>) -> Vec<Stmt> {
+        let mut items = Vec::new();
+        for child in named_children(node) {
+            if let Some(stmt) = self.stmt(child) {
+                items.push(stmt);
+            }
+        }
+        items
+    }
+
+    /// A statement or declaration; `None` if it says nothing.
+    pub(super) fn stmt(&mut self, node: Node<'_>) -> Option<Stmt> {
+        self.depth += 1;
+        let kind = if self.depth > MAX_DEPTH {
+            Some(StmtKind::Unknown("deeply nested code".into(), Vec::new()))
+        } else {
+            self.stmt_kind(node)
+        };
+        self.depth -= 1;
+        Some(Stmt { kind: kind?, range: range(node) })
+    }
+
+    pub(super) fn boxed_stmt(&mut self, node: Option<Node<'_>>, around: Node<'_>) -> Box<Stmt> {
+        let empty = Stmt { kind: StmtKind::Empty, range: range(around) };
+        Box::new(node.and_then(|n| self.scoped(|c| c.stmt(n))).unwrap_or(empty))
+    }
+
+    pub(super) fn condition(&mut self, node: Node<'_>) -> Expr {
+        match node.child_by_field_name("condition") {
+            Some(c) => self.expr(c),
+            None => {
+                Expr { kind: ExprKind::Unknown("a missing condition".into(), Vec::new()), range: range(node) }
+            }
+        }
+    }
+
+    pub(super) fn stmt_kind(&mut self, node: Node<'_>) -> Option<StmtKind> {
+        let body = node.child_by_field_name("body");
+        Some(match node.kind() {
+            "compound_statement" => StmtKind::Block(self.scoped(|c| c.block_items(node))),
+            "expression_statement" => match named_children(node).first() {
+                Some(e) => match self.disguised_declaration(*e) {
+                    Some(declaration) => declaration,
+                    None => StmtKind::Expr(self.expr(*e)),
+                },
+                None => StmtKind::Empty,
+            },
+            "declaration" => self.local_declaration(node),
+            "type_definition" => {
+                self.type_definition(node);
+                return None;
+            }
+            "if_statement" => {
+                let condition = self.condition(node);
+                let then = self.boxed_stmt(node.child_by_field_name("consequence"), node);
+                let alternative = node.child_by_field_name("alternative");
+                let otherwise = alternative
+                    .and_then(|clause| named_children(clause).last().copied())
+                    .map(|n| self.boxed_stmt(Some(n), node));
+                StmtKind::If { condition, then, otherwise }
+            }
+            "for_statement" => self.scoped(|c| c.for_statement(node)),
+            "while_statement" => {
+                let condition = self.condition(node);
+                StmtKind::While { condition, body: self.boxed_stmt(body, node) }
+            }
+            "do_statement" => {
+                let body = self.boxed_stmt(body, node);
+                let condition = self.condition(node);
+                // As macros have it.
+                if constant(&condition) == Some(0) && !leaves_early(&body) {
+                    return Some(StmtKind::Block(vec![*body]));
+                }
+                StmtKind::DoWhile { body, condition }
+            }
+            "break_statement" => StmtKind::Break,
+            "continue_statement" => StmtKind::Continue,
+            "return_statement" => StmtKind::Return(named_children(node).first().map(|e| self.expr(*e))),
+            "goto_statement" => StmtKind::Goto,
+            "labeled_statement" => {
+                let inner = named_children(node).last().copied();
+                StmtKind::Label(self.boxed_stmt(inner, node))
+            }
+            "switch_statement" => {
+                let body = body.map(|b| self.scoped(|c| c.block_items(b))).unwrap_or_default();
+                let condition = self.condition(node);
+                let condition = Stmt { range: condition.range, kind: StmtKind::Expr(condition) };
+                StmtKind::Unknown("`switch`".into(), std::iter::once(condition).chain(body).collect())
+            }
+            "case_statement" => {
+                let inner = named_children(node).into_iter().filter(|n| is_statement(n.kind()));
+                let inner: Vec<_> = inner.collect();
+                let body = inner.into_iter().filter_map(|n| self.stmt(n)).collect();
+                StmtKind::Unknown("`case`".into(), body)
+            }
+            "attributed_statement" => {
+                let inner = named_children(node).last().copied()?;
+                return self.stmt(inner).map(|s| s.kind);
+            }
+            "struct_specifier" | "union_specifier" | "enum_specifier" => {
+                self.type_specifier(node);
+                return None;
+            }
+            ";" => return None,
+            "function_definition" => StmtKind::Unknown("a nested function".into(), Vec::new()),
+            _ => StmtKind::Unknown("a statement of unknown kind".into(), Vec::new()),
+        })
+    }
+
+    /// `real (*A)[m] = ...`, which reads as a call of `real` to a parser that knows no declarations.
+    pub(super) fn disguised_declaration(&mut self, node: Node<'_>) -> Option<StmtKind> {
+        let mut parts = Vec::new();
+        let mut at = node;
+        while at.kind() == "comma_expression" {
+            parts.push(at.child_by_field_name("left")?);
+            at = at.child_by_field_name("right")?;
+        }
+        parts.push(at);
+        let mut base = None;
+        let mut found = Vec::new();
+        for part in parts {
+            let (mut target, value) = if part.kind() == "assignment_expression" {
+                (part.child_by_field_name("left")?, part.child_by_field_name("right"))
+            } else {
+                (part, None)
+            };
+            let mut sizes = Vec::new();
+            while target.kind() == "subscript_expression" {
+                sizes.push(target.child_by_field_name("index")?);
+                target = target.child_by_field_name("argument")?;
+            }
+            let pointer = if base.is_none() {
+                let name =
+                    target.child_by_field_name("function").filter(|_| target.kind() == "call_expression")?;
+                let name = self.node_text(name);
+                if !matches!(self.lookup(name), Some(Meaning::Type(_)) | None) {
+                    return None;
+                }
+                base = Some(self.named_type(name)).filter(|ty| !matches!(ty, Type::Other(_)));
+                base.as_ref()?;
+                let args = named_children(target.child_by_field_name("arguments")?);
+                let [pointer] = args.as_slice() else { return None };
+                *pointer
+            } else {
+                *named_children(target).first().filter(|_| target.kind() == "parenthesized_expression")?
+            };
+            let is_pointer =
+                pointer.kind() == "pointer_expression" && self.node_text(pointer).starts_with('*');
+            let name =
+                pointer.child_by_field_name("argument").filter(|n| is_pointer && n.kind() == "identifier")?;
+            found.push((part, name, sizes, value));
+        }
+        let base = base?;
+        let mut declared = Vec::new();
+        for (part, name, sizes, value) in found {
+            let mut ty = base.clone();
+            for size in sizes {
+                ty = Type::Array {
+                    of: Box::new(ty),
+                    len: Some(Box::new(self.expr(size))),
+                    is_restrict: false,
+                };
+            }
+            let ty = Type::Pointer { to: Box::new(ty), is_restrict: false };
+            let name = self.node_text(name);
+            let var = self.add_var(name, ty, VarKind::Local { is_static: false }, range(part));
+            declared.push(Declared { var, init: value.map(|v| self.expr(v)) });
+        }
+        Some(StmtKind::Declare(declared))
+    }
+
+    pub(super) fn local_declaration(&mut self, node: Node<'_>) -> StmtKind {
+        let specifiers = self.specifiers(node);
+        let (mut declared, mut copies) = (Vec::new(), Vec::new());
+        for (name, ty, init, range) in self.declarators(node, &specifiers.ty) {
+            if ty == Type::Function {
+                self.bind(&name, Meaning::Other);
+                continue;
+            }
+            if specifiers.is_extern {
+                // A file-scope variable in disguise, which this reader does not follow.
+                self.bind(&name, Meaning::Other);
+                continue;
+            }
+            let kind = VarKind::Local { is_static: specifiers.is_static };
+            let var = self.add_var(&name, ty, kind, range);
+            let init = init.map(|n| self.expr(n));
+            let whole = init.as_ref().and_then(|init| {
+                let name = Expr { kind: ExprKind::Var(var), range };
+                Some(Expr { kind: copied(&mut self.file, &name, init, range)?, range })
+            });
+            match whole {
+                Some(copy) => {
+                    declared.push(Declared { var, init: None });
+                    copies.push(Stmt { kind: StmtKind::Expr(copy), range });
+                }
+                None => declared.push(Declared { var, init }),
+            }
+        }
+        let is_static = specifiers.is_static;
+        if copies.is_empty() || is_static {
+            return StmtKind::Declare(declared);
+        }
+        copies.insert(0, Stmt { kind: StmtKind::Declare(declared), range: range(node) });
+        StmtKind::Block(copies)
+    }
+
+    pub(super) fn for_statement(&mut self, node: Node<'_>) -> StmtKind {
+        let init = node.child_by_field_name("initializer").and_then(|n| {
+            if n.kind() == "declaration" {
+                return self.stmt(n);
+            }
+            let e = self.expr(n);
+            Some(Stmt { range: e.range, kind: StmtKind::Expr(e) })
+        });
+        let condition = node.child_by_field_name("condition").map(|n| self.expr(n));
+        let step = node.child_by_field_name("update").map(|n| self.expr(n));
+        let body = *self.boxed_stmt(node.child_by_field_name("body"), node);
+        let mut parts = For { init, condition, step, body };
+        self.count_down(&mut parts);
+        StmtKind::For(Box::new(parts))
+    }
+
+    /// `for (i = n; i-- > 0;)` as `for (i = n - 1; i >= 0; i--)`, which leaves the same value as well.
+    pub(super) fn count_down(&self, f: &mut For) {
+        let (None, Some(condition)) = (&f.step, &f.condition) else { return };
+        let stepped = match &condition.kind {
+            ExprKind::Binary(oxeye_ir::BinaryOp::Gt, l, r) if constant(r) == Some(0) => l,
+            _ => return,
+        };
+        let ExprKind::Step { target, by: -1 } = &stepped.kind else { return };
+        // Only behind the variable: `i-- > 0` looks at it before it steps.
+        let is_behind = stepped.range.start == target.range.start;
+        let Some(var) = target.as_var().filter(|_| is_behind) else { return };
+        let is_signed = self.file.var(var).ty.as_scalar().is_some_and(|s| {
+            matches!(s.ty, oxeye_ir::ScalarType::I32 | oxeye_ir::ScalarType::I64) && !s.is_volatile
+        });
+        let first = match f.init.as_mut().map(|s| &mut s.kind) {
+            Some(StmtKind::Declare(declared)) => match declared.as_mut_slice() {
+                [Declared { var: v, init: Some(first) }] if *v == var => first,
+                _ => return,
+            },
+            Some(StmtKind::Expr(Expr { kind: ExprKind::Assign(None, set, first), .. }))
+                if set.as_var() == Some(var) =>
+            {
+                &mut **first
+            }
+            _ => return,
+        };
+        if !is_signed || first.mentions(var) {
+            return;
+        }
+        let range = condition.range;
+        let at = |kind| Expr { kind, range };
+        let int = |n| Box::new(at(ExprKind::Int(n, oxeye_ir::ScalarType::I32)));
+        let before = first.clone();
+        *first = Expr {
+            range: before.range,
+            kind: ExprKind::Binary(oxeye_ir::BinaryOp::Sub, Box::new(before), int(1)),
+        };
+        let counter = Box::new((**target).clone());
+        let step = at(ExprKind::Step { target: counter.clone(), by: -1 });
+        f.condition = Some(at(ExprKind::Binary(oxeye_ir::BinaryOp::Ge, counter, int(0))));
+        f.step = Some(step);
+    }
+}
+
+/// Whether a `break` or `continue` in a statement means a loop around it.
+fn leaves_early(s: &Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => false,
+        _ => s.children().into_iter().any(leaves_early),
+    }
+}
+
+fn is_statement(kind: &str) -> bool {
+    kind.ends_with("_statement") || kind == "declaration"
+}

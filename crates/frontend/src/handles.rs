@@ -1,0 +1,123 @@
+//! Pointers to structures that are names for structures elsewhere: `cell *c = &grid[i]`, and parameters of functions.
+//!
+//! A member reached from such a pointer is a variable of its own, as all members are. Here is noted which members of the
+//! structures themselves it may be, so that whoever looks for what is written finds them, and that they exist where the
+//! pointer is followed.
+
+use crate::ast::*;
+use crate::members::member;
+use oxeye_ir::{ScalarType, Step};
+
+/// Members made of members that were made, and so on; deeper ones are not followed.
+const MAX_ROUNDS: usize = 6;
+/// Members of one file.
+const MOST_MEMBERS: usize = 20_000;
+
+/// Finds what members of handles may be.
+pub(crate) fn connect(file: &mut File) {
+    let handles = handles(file);
+    if handles.is_empty() {
+        return;
+    }
+    let mut done = 0;
+    for _ in 0..MAX_ROUNDS {
+        let n = file.vars.len();
+        if n == done || n > MOST_MEMBERS {
+            return;
+        }
+        // Members that were made in the last round only.
+        for id in (done..n).map(|k| VarId(k as u32)) {
+            let Some(of) = file.var(id).member.clone() else { continue };
+            for (_, value) in
+                handles.iter().filter(|(root, value)| *root == of.root && !value.mentions(of.root))
+            {
+                if let Some(target) = through(file, value, &of.steps).filter(|target| *target != id) {
+                    file.stands_for.entry(id).or_default().insert(target);
+                }
+            }
+        }
+        done = n;
+    }
+}
+
+/// Variables that are, or point to, structures, with each value that they get.
+fn handles(file: &File) -> Vec<(VarId, Expr)> {
+    let is_handle = |v: VarId| {
+        let is_of_function =
+            matches!(file.var(v).kind, VarKind::Param(_) | VarKind::Local { is_static: false });
+        let ty = match &file.var(v).ty {
+            Type::Pointer { to, .. } => to,
+            ty => ty,
+        };
+        is_of_function && matches!(ty, Type::Struct(_))
+    };
+    let mut found = Vec::new();
+    for function in &file.functions {
+        function.body.walk(&mut |s| {
+            if let StmtKind::Declare(declared) = &s.kind {
+                let values = declared.iter().filter_map(|d| Some((d.var, d.init.as_ref()?)));
+                found.extend(values.filter(|(v, _)| is_handle(*v)).map(|(v, e)| (v, e.clone())));
+            }
+        });
+        function.body.walk_exprs(&mut |e| match &e.kind {
+            ExprKind::Assign(None, target, value) => {
+                let target = target.as_var().filter(|v| is_handle(*v));
+                found.extend(target.map(|v| (v, (**value).clone())));
+            }
+            ExprKind::Call(callee, args) => {
+                let ExprKind::Name(name) = &callee.kind else { return };
+                let Some((_, called)) = file.function(name) else { return };
+                let passed = called.params.iter().zip(args);
+                found.extend(passed.filter(|(v, _)| is_handle(**v)).map(|(v, e)| (*v, e.clone())));
+            }
+            _ => {}
+        });
+    }
+    found
+}
+
+/// The pointer or array of which a pointer is some element's address.
+fn pointer_of(file: &File, value: Expr) -> Option<Expr> {
+    let is_pointer = |e: &Expr| file.type_of(e).is_some_and(|ty| ty.is_pointer());
+    match value.kind {
+        ExprKind::AddressOf(inner) => match inner.kind {
+            ExprKind::Index(base, _) => pointer_of(file, *base),
+            _ => None,
+        },
+        ExprKind::Binary(oxeye_ir::BinaryOp::Add, l, r) if !is_pointer(&l) => pointer_of(file, *r),
+        ExprKind::Binary(oxeye_ir::BinaryOp::Add | oxeye_ir::BinaryOp::Sub, l, _) => pointer_of(file, *l),
+        _ => Some(value),
+    }
+}
+
+/// The member that is reached from `value` by these steps.
+fn through(file: &mut File, value: &Expr, steps: &[Step]) -> Option<VarId> {
+    let range = value.range;
+    let mut at = value.uncast().clone();
+    if steps.first() == Some(&Step::Subscript) {
+        at = pointer_of(file, at)?;
+    }
+    let mut is_arrow = false;
+    for step in steps {
+        match step {
+            Step::Follow => is_arrow = true,
+            Step::Subscript => {
+                let zero = Expr { kind: ExprKind::Int(0, ScalarType::I32), range };
+                at = Expr { kind: ExprKind::Index(Box::new(at), Box::new(zero)), range };
+            }
+            Step::Field(name) => {
+                let kind = member(file, at, name, std::mem::take(&mut is_arrow), range);
+                if matches!(kind, ExprKind::Member(..)) {
+                    return None;
+                }
+                at = Expr { kind, range };
+            }
+            _ => return None,
+        }
+    }
+    let mut inner = &at;
+    while let ExprKind::Index(base, _) = &inner.kind {
+        inner = base;
+    }
+    inner.as_var()
+}

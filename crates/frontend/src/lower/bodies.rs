@@ -1,0 +1,347 @@
+//! Functions of the file put in the place of their calls, statement by statement.
+
+use super::inline::MAX_INLINE_DEPTH;
+use super::lowerer::{Bound, Lowerer};
+use super::value::{Value, constant};
+use crate::ast::{self, File, Function, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::refusal::{Lowered, Refusal};
+use crate::scan::Scan;
+use oxeye_ir::{Access, Expr, Node, Storage, Update};
+use std::collections::HashMap;
+
+/// Statements of functions that are put in place of calls in one nest.
+const INLINED_BUDGET: usize = 1024;
+
+/// Where the value that a function returns goes, and its type.
+#[derive(Clone, Copy)]
+pub(super) struct Returned<'r> {
+    access: &'r Access,
+    scalar: &'r Scalar,
+}
+
+impl Lowerer<'_> {
+    /// A call for what it does: the function's body in its place. What it returns goes to `result`.
+    pub(super) fn in_place(
+        &mut self,
+        name: &str,
+        args: &[ast::Expr],
+        result: Option<Returned<'_>>,
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        let refuse = |why: &str| {
+            Refusal::new(at, format!("`{name}` is called, {why}"))
+                .help("write its body in place of the call, or tune the loops inside it")
+        };
+        let Some((position, function)) = self.cx.file.function(name) else {
+            return Err(refuse("and what it does is not known"));
+        };
+        if function.problem.is_some() {
+            return Err(refuse("which could not be read"));
+        }
+        if position == self.cx.position || self.within.contains(&position) || self.depth() >= MAX_INLINE_DEPTH
+        {
+            return Err(refuse("which calls itself or too many others"));
+        }
+        if function.params.len() != args.len() {
+            return Err(refuse("with another number of arguments than it has"));
+        }
+        if let Err(refusal) = self.cx.check_pragmas(function, &function.body) {
+            return Err(refuse(&format!("in which {}", refusal.message)));
+        }
+        if self.cx.is_threaded && self.cx.shares_outer_team(&function.body) {
+            return Err(refuse("whose loops a team of threads shares"));
+        }
+        let mut n_stmts = 0;
+        function.body.walk(&mut |_| n_stmts += 1);
+        self.spend(n_stmts, name, at)?;
+        if self.scan.is_cut_short {
+            return Err(refuse("among too many calls to tell what all of them write"));
+        }
+        let frame = self.frame(function, args, at, out)?;
+        let outer = std::mem::replace(&mut self.bound, frame);
+        self.inlined_depth += 1;
+        self.within.push(position);
+        let result = self.body(&[&function.body], name, result, at, out);
+        self.within.pop();
+        self.inlined_depth -= 1;
+        self.bound = outer;
+        result.map_err(|mut refusal| {
+            if !at.contains(refusal.range) {
+                refusal.range = at;
+                refusal.message = format!("`{name}` is called, in which {}", refusal.message);
+            }
+            refusal
+        })?;
+        self.inlined.insert(position);
+        Ok(())
+    }
+
+    fn spend(&mut self, n_stmts: usize, name: &str, at: Range) -> Lowered<()> {
+        self.n_inlined += n_stmts;
+        if self.n_inlined <= INLINED_BUDGET {
+            return Ok(());
+        }
+        Err(Refusal::new(at, format!("`{name}` is called, which is too long to be put in its place"))
+            .help("tune the loops inside it"))
+    }
+
+    /// Statements of a function, of which some may return before its end: what follows an `if` that returns is its other
+    /// branch.
+    fn body(
+        &mut self,
+        statements: &[&Stmt],
+        name: &str,
+        result: Option<Returned<'_>>,
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        let Some(k) = statements.iter().position(|s| may_return(s)) else {
+            statements.iter().try_for_each(|s| self.stmt(s, out))?;
+            return match result {
+                None => Ok(()),
+                Some(_) => {
+                    Err(Refusal::new(at, format!("`{name}` is called, which does not always return a value")))
+                }
+            };
+        };
+        let (before, rest) = (&statements[..k], &statements[k + 1..]);
+        before.iter().try_for_each(|s| self.stmt(s, out))?;
+        let returning = statements[k];
+        match &returning.kind {
+            StmtKind::Block(inside) => {
+                let all: Vec<&Stmt> = inside.iter().chain(rest.iter().copied()).collect();
+                self.body(&all, name, result, at, out)
+            }
+            StmtKind::Return(value) => match (value, result) {
+                (None, None) => Ok(()),
+                (Some(value), None) => self.effect(value, out),
+                (Some(value), Some(Returned { access, scalar })) => {
+                    self.hoisting(Some(value), out, |l, out| {
+                        let value = l.value(value)?;
+                        let value = l.converted(value, scalar);
+                        let value = if scalar.ty.is_float() { l.relaxed(value) } else { value };
+                        l.push(access.clone(), Update::Assign, value.e, returning.range, out);
+                        Ok(())
+                    })
+                }
+                (None, Some(_)) => {
+                    Err(Refusal::new(at, format!("`{name}` is called, which does not always return a value")))
+                }
+            },
+            StmtKind::If { condition, then, otherwise } => {
+                let condition = self.hoisting(None, out, |l, _| l.value(condition))?;
+                let then: Vec<&Stmt> = match always_returns(then) {
+                    true => vec![then],
+                    false => std::iter::once(&**then).chain(rest.iter().copied()).collect(),
+                };
+                let otherwise: Vec<&Stmt> =
+                    otherwise.as_deref().into_iter().chain(rest.iter().copied()).collect();
+                if let Some(value) = constant(&condition) {
+                    return self.body(if value != 0 { &then } else { &otherwise }, name, result, at, out);
+                }
+                if then.len() > 1 {
+                    let mut n_twice = 0;
+                    rest.iter().for_each(|s| s.walk(&mut |_| n_twice += 1));
+                    self.spend(n_twice, name, at)?;
+                }
+                let mark = self.facts.len();
+                let (mut yes, mut no) = (Vec::new(), Vec::new());
+                self.facts.push_condition(&condition.e, true);
+                self.body(&then, name, result, at, &mut yes)?;
+                self.facts.truncate(mark);
+                self.facts.push_condition(&condition.e, false);
+                self.body(&otherwise, name, result, at, &mut no)?;
+                self.facts.truncate(mark);
+                match (yes.is_empty(), no.is_empty()) {
+                    (true, true) => {}
+                    (true, false) => {
+                        let condition = self.negated(condition);
+                        out.push(Node::If { condition, then: no, otherwise: Vec::new() });
+                    }
+                    _ => out.push(Node::If { condition: condition.e, then: yes, otherwise: no }),
+                }
+                Ok(())
+            }
+            _ => {
+                let message = format!("`{name}` is called, which returns from inside a loop");
+                Err(Refusal::new(at, message).help("tune the loops inside it"))
+            }
+        }
+    }
+
+    /// Reads a statement of which calls are done beforehand, in order. `whole` is what the statement needs the value of, if
+    /// that is all it does: then a call there may write to memory.
+    pub(super) fn hoisting<T>(
+        &mut self,
+        whole: Option<&ast::Expr>,
+        out: &mut Vec<Node>,
+        read: impl FnOnce(&mut Self, &mut Vec<Node>) -> Lowered<T>,
+    ) -> Lowered<T> {
+        let place = if self.loops.is_empty() { None } else { Some(Vec::new()) };
+        let outer = std::mem::replace(&mut self.hoisted, place);
+        let outer_whole = std::mem::replace(&mut self.whole_value, whole.map(|e| e.uncast().range));
+        let mut own = Vec::new();
+        let result = read(self, &mut own);
+        self.whole_value = outer_whole;
+        out.extend(std::mem::replace(&mut self.hoisted, outer).unwrap_or_default());
+        out.append(&mut own);
+        result
+    }
+
+    /// Reads something that may not be evaluated at all: nothing can be done before it.
+    pub(super) fn unsurely<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.hoisted.take();
+        let result = read(self);
+        self.hoisted = outer;
+        result
+    }
+
+    /// The value of a call, of which the function's body is done before the present statement.
+    pub(super) fn hoisted_call(
+        &mut self,
+        name: &str,
+        args: &[ast::Expr],
+        at: Range,
+        why_not: Box<Refusal>,
+    ) -> Lowered<Value> {
+        let Some((_, function)) = self.cx.file.function(name) else { return Err(why_not) };
+        let (Type::Scalar(scalar), true) = (&function.returns, self.hoisted.is_some()) else {
+            return Err(why_not);
+        };
+        if self.whole_value != Some(at) && !only_computes(self.cx.file, function) {
+            let message = format!("`{name}` is called within an expression, and writes to memory");
+            return Err(Refusal::new(at, message).help("give the call a statement of its own"));
+        }
+        let Some((_, owner)) = self.loops.last().copied() else { return Err(why_not) };
+        if scalar.is_volatile || scalar.is_bool {
+            return Err(why_not);
+        }
+        let access = self.own_scalar(name, scalar, Storage::Body(owner));
+        let mut nodes = self.hoisted.take().unwrap_or_default();
+        let result = Returned { access: &access, scalar };
+        let done = self.in_place(name, args, Some(result), at, &mut nodes);
+        self.hoisted = Some(nodes);
+        done?;
+        Ok(Value { e: Expr::Read(access), ty: scalar.ty })
+    }
+
+    /// What the parameters of a function stand for in a call. Those that are no more than a name for their argument are
+    /// bound to it; others become variables, set in `out`.
+    fn frame(
+        &mut self,
+        function: &ast::Function,
+        args: &[ast::Expr],
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<HashMap<VarId, Bound>> {
+        let file = self.cx.file;
+        let (mut frame, mut pointers) = (HashMap::new(), Vec::new());
+        for (param, arg) in function.params.iter().zip(args) {
+            match &file.var(*param).ty {
+                Type::Scalar(scalar) if !scalar.is_volatile => {
+                    let value = self.hoisting(None, out, |l, _| l.value(arg))?;
+                    let value = self.converted(value, scalar);
+                    if self.is_just_a_name(*param, &value, scalar) {
+                        frame.insert(*param, Bound::Value(value));
+                    } else {
+                        self.set_variable(*param, value, at, out)?;
+                    }
+                }
+                ty @ (Type::Pointer { .. } | Type::Array { .. }) => pointers.push((*param, arg, ty)),
+                Type::Struct(_) => {
+                    let pointer = self.structure_by_value(arg)?;
+                    let pointer = self.settled(pointer, at, out)?;
+                    frame.insert(*param, Bound::Pointer(pointer));
+                }
+                _ => {
+                    let message = format!("`{}` takes something else than numbers and arrays", function.name);
+                    return Err(Refusal::new(at, message));
+                }
+            }
+        }
+        for (param, arg, ty) in pointers {
+            let pointer = match self.argument_pointer(arg, ty) {
+                Ok(pointer) => pointer,
+                Err(refusal) => {
+                    let pointer = self.pointer(arg)?;
+                    match ty.pointee() {
+                        Some(seen) if self.rows_agree(seen, &frame, &pointer.pointee) => pointer,
+                        _ => return Err(refusal),
+                    }
+                }
+            };
+            let pointer = self.settled(pointer, at, out)?;
+            frame.insert(param, Bound::Pointer(pointer.handed_over()));
+        }
+        Ok(frame)
+    }
+
+    /// Whether rows as a function sees them, its parameters standing for what is in `frame`, are as long as those passed.
+    fn rows_agree(&mut self, seen: &Type, frame: &HashMap<VarId, Bound>, passed: &Type) -> bool {
+        match (seen, passed) {
+            (Type::Array { of: seen, len: Some(n), .. }, Type::Array { of: passed, len: Some(m), .. }) => {
+                let outer = std::mem::replace(&mut self.bound, frame.clone());
+                let n = self.value(n);
+                self.bound = outer;
+                let m = self.value(m);
+                let is_same = matches!((&n, &m), (Ok(n), Ok(m)) if n.e == m.e && self.is_stable(&n.e));
+                is_same && self.rows_agree(seen, frame, passed)
+            }
+            (Type::Scalar(seen), Type::Scalar(passed)) => seen.ty == passed.ty,
+            _ => false,
+        }
+    }
+
+    /// Whether a parameter always has the value of its argument, and saying that again costs nothing.
+    fn is_just_a_name(&self, param: VarId, value: &Value, scalar: &Scalar) -> bool {
+        let mut is_plain = !scalar.is_bool;
+        value.e.visit(&mut |e| is_plain &= !matches!(e, Expr::Call { .. } | Expr::Select { .. }));
+        is_plain && !self.scan.written.contains(&param) && self.is_stable(&value.e)
+    }
+
+    /// A variable of its own for a parameter.
+    fn set_variable(&mut self, param: VarId, value: Value, at: Range, out: &mut Vec<Node>) -> Lowered<()> {
+        let Some((_, owner)) = self.loops.last().copied() else {
+            return Err(Refusal::new(at, "a function is called outside of any loop"));
+        };
+        let array = self.new_array(param, Storage::Body(owner), at)?;
+        self.state.arrays.insert(param, array);
+        let value =
+            if self.state.program.array(array).element.is_float() { self.relaxed(value) } else { value };
+        self.push(Access::scalar(array), Update::Assign, value.e, at, out);
+        Ok(())
+    }
+}
+
+/// Whether there is a `return` in a statement.
+fn may_return(s: &Stmt) -> bool {
+    let mut found = false;
+    s.walk(&mut |s| found |= matches!(s.kind, StmtKind::Return(_)));
+    found
+}
+
+/// Whether nothing behind a statement is reached.
+fn always_returns(s: &Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Return(_) => true,
+        StmtKind::Block(body) => body.iter().any(always_returns),
+        StmtKind::If { then, otherwise: Some(otherwise), .. } => {
+            always_returns(then) && always_returns(otherwise)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a function changes nothing but variables of its own.
+fn only_computes(file: &File, function: &Function) -> bool {
+    let scan = Scan::of(file, &function.body);
+    let is_own =
+        |v: &VarId| matches!(file.var(*v).kind, VarKind::Param(_) | VarKind::Local { is_static: false });
+    let is_own_array = |v: &VarId| {
+        is_own(v) && !function.params.contains(v) && matches!(file.var(*v).ty, Type::Array { .. })
+    };
+    !scan.is_cut_short
+        && scan.written.iter().chain(&scan.iterators).all(is_own)
+        && scan.stored.iter().all(is_own_array)
+}

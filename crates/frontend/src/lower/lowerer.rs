@@ -1,0 +1,207 @@
+//! What is known while a nest is lowered.
+
+use super::pointer::{Pointer, n_levels};
+use super::value::Value;
+use crate::ast::{self, Range, VarId, VarKind};
+use crate::context::Context;
+use crate::prove::Facts;
+use crate::refusal::{Lowered, Refusal};
+use crate::scan::Scan;
+use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, Node, PointerSwap, Program, ScalarType, StmtId, SymId};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// What the nests of a function share: its program as far as it is built.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub(crate) program: Program,
+    pub(crate) symbols: HashMap<VarId, SymId>,
+    /// Arrays and scalars declared outside of nests.
+    pub(crate) arrays: HashMap<VarId, ArrayId>,
+    /// The variable behind each array.
+    pub(crate) vars: HashMap<ArrayId, VarId>,
+    /// Flat arrays whose indices are computed in 64 bits.
+    pub(crate) wide: HashSet<ArrayId>,
+    /// Row lengths that only the type of the variable tells, by its dimension.
+    pub(crate) extents: HashMap<(VarId, usize), SymId>,
+    /// Arrays whose rows are behind pointers, and through how many pointers their elements are reached.
+    pub(crate) rows: Vec<(ArrayId, usize)>,
+}
+
+impl State {
+    pub(crate) fn new(name: &str) -> Self {
+        State {
+            program: Program::new(name),
+            symbols: HashMap::new(),
+            arrays: HashMap::new(),
+            vars: HashMap::new(),
+            wide: HashSet::new(),
+            extents: HashMap::new(),
+            rows: Vec::new(),
+        }
+    }
+}
+
+/// What stands for a variable.
+#[derive(Clone, Debug)]
+pub(super) enum Bound {
+    Value(Value),
+    Pointer(Pointer),
+}
+
+/// Lowers one nest.
+pub(crate) struct Lowerer<'a> {
+    pub(super) cx: &'a Context<'a>,
+    pub(crate) state: State,
+    pub(super) facts: Facts,
+    pub(super) scan: Scan,
+    /// Active loops, outermost first.
+    pub(super) loops: Vec<(VarId, LoopId)>,
+    pub(super) loop_types: HashMap<LoopId, ScalarType>,
+    /// What iterators are modulo a number: remainder and number.
+    pub(super) residues: HashMap<LoopId, (i64, i64)>,
+    /// Variables that are replaced by what they stand for.
+    pub(super) bound: HashMap<VarId, Bound>,
+    pub(super) next_loop: u32,
+    pub(super) next_stmt: u32,
+    /// Calls within an expression that are being put in place.
+    pub(super) inline_depth: u32,
+    /// Positions of the functions that are being put in place.
+    pub(super) within: Vec<usize>,
+    pub(super) inline_budget: u32,
+    /// Calls as statements that are being put in place.
+    pub(super) inlined_depth: u32,
+    /// Statements of the functions that are put in place of calls.
+    pub(super) n_inlined: usize,
+    /// Positions of those functions in the file.
+    pub(crate) inlined: BTreeSet<usize>,
+    /// Pointers that change places while the nest runs.
+    pub(crate) swaps: Vec<PointerSwap>,
+    /// File-scope variables that functions in place of calls name themselves, and that the program changes.
+    pub(crate) by_calls: BTreeSet<VarId>,
+    /// What is to be done before the present statement; `None` where nothing can be.
+    pub(super) hoisted: Option<Vec<Node>>,
+    /// The call whose value is all that the present statement needs, which may thus write to memory.
+    pub(super) whole_value: Option<Range>,
+}
+
+impl<'a> Lowerer<'a> {
+    pub(crate) fn new(cx: &'a Context<'a>, state: State, control: &Facts, nest: &ast::Stmt) -> Self {
+        let mut facts = control.clone();
+        for assumption in &state.program.assumptions {
+            facts.push(assumption.clone());
+        }
+        Lowerer {
+            cx,
+            state,
+            facts,
+            scan: Scan::of(cx.file, nest),
+            loops: Vec::new(),
+            loop_types: HashMap::new(),
+            residues: HashMap::new(),
+            bound: HashMap::new(),
+            next_loop: 0,
+            next_stmt: 0,
+            inline_depth: 0,
+            within: Vec::new(),
+            inline_budget: 0,
+            inlined_depth: 0,
+            n_inlined: 0,
+            inlined: BTreeSet::new(),
+            swaps: Vec::new(),
+            by_calls: BTreeSet::new(),
+            hoisted: None,
+            whole_value: None,
+        }
+    }
+
+    pub(super) fn name(&self, var: VarId) -> &'a str {
+        &self.cx.file.var(var).name
+    }
+
+    pub(super) fn fresh_loop(&mut self) -> LoopId {
+        self.next_loop += 1;
+        LoopId(self.next_loop - 1)
+    }
+
+    pub(super) fn fresh_stmt(&mut self) -> StmtId {
+        self.next_stmt += 1;
+        StmtId(self.next_stmt - 1)
+    }
+
+    pub(super) fn assume(&mut self, constraint: Constraint) {
+        if !self.state.program.assumptions.contains(&constraint) {
+            self.state.program.assumptions.push(constraint.clone());
+        }
+        self.facts.push(constraint);
+    }
+
+    /// The symbol for an integer variable that the nest does not change.
+    pub(super) fn symbol(&mut self, var: VarId, ty: ScalarType, at: Range) -> Lowered<SymId> {
+        if let Some(id) = self.state.symbols.get(&var) {
+            return Ok(*id);
+        }
+        self.check_visible(var, at)?;
+        let view = self.view(var, at)?;
+        let id = self.state.program.add_symbol(self.name(var), ty);
+        self.state.symbols.insert(var, id);
+        if let Some(view) = view {
+            self.state.program.symbol_views.insert(id, view);
+        }
+        if matches!(ty, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64) {
+            self.assume(Constraint::ge(Affine::var(id), 0.into()));
+        }
+        Ok(id)
+    }
+
+    /// The symbol for an integer that only a directive mentions, if the nest does not change it.
+    pub(crate) fn mentioned(&mut self, var: VarId, at: Range) -> Option<SymId> {
+        let scalar = self.cx.file.var(var).ty.as_scalar().filter(|s| !s.ty.is_float() && !s.is_volatile)?;
+        let is_inner = [&self.scan.written, &self.scan.declared, &self.scan.iterators];
+        if is_inner.iter().any(|set| set.contains(&var)) {
+            return None;
+        }
+        self.symbol(var, scalar.ty, at).ok()
+    }
+
+    /// Notes a variable that an inlined function names itself and that the program changes: where the nest is replayed on
+    /// copies, the functions it calls must see the copy of this one. Refuses what cannot be shown to them.
+    pub(super) fn names(&mut self, var: VarId, at: Range) -> Lowered<()> {
+        let file = self.cx.file;
+        // What a member of a file-scope variable leads to may be changed in many ways.
+        let is_global_member = file.is_member(var) && self.is_global(file.root(var));
+        let is_changed = self.cx.changed_globals.contains(&var);
+        if self.depth() == 0 || !(is_changed || is_global_member) {
+            return Ok(());
+        }
+        if !is_global_member && n_levels(file, var).is_none() {
+            self.by_calls.insert(var);
+            return Ok(());
+        }
+        let message =
+            format!("the file-scope variable `{}` is used, which the program changes", self.name(var));
+        Err(Refusal::new(at, message).help("pass what the function needs of it as an argument"))
+    }
+
+    /// Refuses variables that cannot be named where the nest stands.
+    pub(super) fn check_visible(&self, var: VarId, at: Range) -> Lowered<()> {
+        let variable = self.cx.file.var(self.cx.file.root(var));
+        let name = &variable.name;
+        if name.is_empty() {
+            return Err(Refusal::new(at, "an unnamed parameter is used"));
+        }
+        if matches!(variable.kind, VarKind::Global { .. }) {
+            let mut locals = self.cx.file.vars.iter().filter(|v| v.function == Some(self.cx.position));
+            if locals.any(|v| v.name == *name) {
+                let message = format!("the file-scope variable `{name}` is hidden by another of that name");
+                return Err(Refusal::new(at, message).help("rename one of them"));
+            }
+            if variable.range.start > self.cx.function.range.start {
+                let message = format!("the file-scope variable `{name}` is declared after the function");
+                return Err(Refusal::new(at, message).help("declare it above"));
+            }
+        } else if variable.function != Some(self.cx.position) {
+            return Err(Refusal::new(at, format!("`{name}` is a variable of another function")));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! Pointers that are followed while a nest is lowered.
+
+use super::value::Value;
+use crate::ast::{self, File, Type, VarId};
+use oxeye_ir::Expr;
+
+/// A pointer into an array: the element (or row) at `indices`, then `offset` elements further.
+#[derive(Clone, Debug)]
+pub(super) struct Pointer {
+    pub(super) base: VarId,
+    pub(super) indices: Vec<Expr>,
+    pub(super) offset: Option<Value>,
+    pub(super) pointee: Type,
+    /// Whether it leads into a row of an array by other means than subscripts: then it may lead beyond the row's end,
+    /// into the next one.
+    pub(super) in_row: bool,
+    /// Whether it is the address of the variable itself, a structure.
+    pub(super) is_object: bool,
+}
+
+impl Pointer {
+    /// What a pointer variable points to.
+    pub(super) fn of(file: &ast::File, var: VarId) -> Option<Self> {
+        let pointee = file.var(var).ty.pointee()?.clone();
+        Some(Pointer {
+            base: var,
+            indices: Vec::new(),
+            offset: None,
+            pointee,
+            in_row: false,
+            is_object: false,
+        })
+    }
+
+    /// The same, handed to a function.
+    pub(super) fn handed_over(self) -> Self {
+        let in_row = self.in_row || !self.indices.is_empty();
+        Pointer { in_row, ..self }
+    }
+}
+
+/// How many pointers lead to the elements, one after the other, if a variable is rows behind pointers.
+pub(super) fn n_levels(file: &File, var: VarId) -> Option<usize> {
+    let variable = file.var(var);
+    if variable.member.is_some() {
+        return None;
+    }
+    let mut n = 1;
+    let mut ty = variable.ty.pointee()?;
+    while let Type::Pointer { to, .. } = ty {
+        n += 1;
+        ty = to;
+    }
+    (n > 1 && n <= 4 && matches!(ty, Type::Scalar(_))).then_some(n)
+}

@@ -1,0 +1,178 @@
+//! Structures that are known by other names: `cell *c = &grid[i]`, parameters of functions put in place, and structures
+//! that live inside the nest.
+
+use super::lowerer::{Bound, Lowerer};
+use super::pointer::{Pointer, n_levels};
+use super::value::{Value, reads_memory};
+use crate::ast::{Expr, ExprKind, Range, Scalar, Type, VarId};
+use crate::refusal::{Lowered, Refusal};
+use oxeye_ir::{Access, Array, ArrayId, Form, Node, Step, Storage, Update};
+
+/// A member where it really is.
+pub(super) struct Redirected {
+    pub(super) base: VarId,
+    pub(super) indices: Vec<oxeye_ir::Expr>,
+    /// The element of which the next subscript is counted, if there must be one more subscript.
+    pub(super) offset: Option<Option<Value>>,
+    in_row: bool,
+}
+
+impl Lowerer<'_> {
+    /// What a member is that is reached from a name for another structure; `None` for other variables.
+    pub(super) fn redirected(&mut self, var: VarId, at: Range) -> Lowered<Option<Redirected>> {
+        let file = self.cx.file;
+        let Some(member) = &file.var(var).member else { return Ok(None) };
+        let Some(Bound::Pointer(pointer)) = self.bound.get(&member.root).cloned() else { return Ok(None) };
+        let Pointer { base, mut indices, offset, in_row, is_object, .. } = pointer;
+        let (first, rest) = match member.steps.split_first() {
+            Some((first @ (Step::Follow | Step::Subscript), rest)) => (first, rest),
+            _ => (&Step::Follow, member.steps.as_slice()),
+        };
+        let (root, mut steps) = match &file.var(base).member {
+            Some(of) => (of.root, of.steps.clone()),
+            None => (base, Vec::new()),
+        };
+        let n_known = steps.iter().filter(|s| **s == Step::Subscript).count();
+        let refuse = || {
+            let message =
+                format!("`{}` cannot be followed to the structure it belongs to", file.var(var).name);
+            Refusal::new(at, message).help("use the structure itself instead of a pointer to it")
+        };
+        let is_pointer = matches!(file.var(base).ty, Type::Pointer { .. });
+        let mut open = None;
+        if is_object {
+            if *first == Step::Subscript {
+                return Err(refuse());
+            }
+        } else if *first == Step::Subscript {
+            open = Some(offset);
+        } else if indices.is_empty() && offset.is_none() && is_pointer && n_known == 0 {
+            steps.push(Step::Follow);
+        } else {
+            indices.push(offset.map_or(oxeye_ir::Expr::from(0), |offset| self.index(offset)));
+        }
+        if !is_object && steps.last() != Some(&Step::Follow) {
+            let n = indices.len() + usize::from(open.is_some());
+            let n_more = n.checked_sub(n_known).ok_or_else(refuse)?;
+            steps.extend(std::iter::repeat_n(Step::Subscript, n_more));
+        }
+        steps.extend(rest.iter().cloned());
+        let target = file.members.get(&(root, steps)).copied().ok_or_else(refuse)?;
+        Ok(Some(Redirected { base: target, indices, offset: open, in_row }))
+    }
+
+    /// A member that is an array or a pointer, as a pointer.
+    pub(super) fn member_pointer(&mut self, var: VarId, member: Redirected, at: Range) -> Lowered<Pointer> {
+        let Redirected { base, indices, offset, in_row } = member;
+        let file = self.cx.file;
+        let ty = &file.var(var).ty;
+        let pointee = match ty {
+            Type::Array { of, .. } => of,
+            Type::Pointer { to, .. } if indices.is_empty() => to,
+            _ => {
+                let message =
+                    format!("`{}` is a pointer that each structure has of its own", file.var(var).name);
+                return Err(Refusal::new(at, message).help("keep what they lead to in one block"));
+            }
+        };
+        let (offset, in_row) = match offset {
+            Some(offset) => (offset, in_row),
+            None => (None, false),
+        };
+        Ok(Pointer { base, indices, offset, pointee: (**pointee).clone(), in_row, is_object: false })
+    }
+
+    /// Where a structure is that is passed by value; refused if anything changes it while the nest runs.
+    pub(super) fn structure_by_value(&mut self, e: &Expr) -> Lowered<Pointer> {
+        let address = Expr { kind: ExprKind::AddressOf(Box::new(e.clone())), range: e.range };
+        let pointer = self.pointer(&address)?;
+        let file = self.cx.file;
+        let root = file.root(pointer.base);
+        let is_changed = |v: &VarId| self.scan.written.contains(v) || self.scan.stored.contains(v);
+        let members = file.members.iter().filter(|((of, _), _)| *of == root).map(|(_, id)| id);
+        if is_changed(&root) || members.into_iter().any(is_changed) {
+            let message =
+                format!("`{}` is passed by value, and changed in the loop", file.var(pointer.base).name);
+            return Err(Refusal::new(e.range, message).help("pass a pointer to it"));
+        }
+        Ok(pointer)
+    }
+
+    /// The same pointer, of which nothing changes any more: what the nest may change later is kept in variables of its own.
+    pub(super) fn settled(
+        &mut self,
+        mut pointer: Pointer,
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<Pointer> {
+        for index in &mut pointer.indices {
+            if !self.is_stable(index) {
+                let ty = self.natural(index);
+                *index = self.kept(Value { e: index.clone(), ty }, at, out)?.e;
+            }
+        }
+        if let Some(offset) = pointer.offset.take() {
+            let is_stable = !reads_memory(&offset.e) || self.is_stable(&offset.e);
+            pointer.offset = Some(if is_stable { offset } else { self.kept(offset, at, out)? });
+        }
+        Ok(pointer)
+    }
+
+    /// A variable that keeps a value.
+    fn kept(&mut self, value: Value, at: Range, out: &mut Vec<Node>) -> Lowered<Value> {
+        let Some((_, owner)) = self.loops.last().copied() else {
+            return Err(Refusal::new(
+                at,
+                "a pointer that depends on what changes is used outside of any loop",
+            ));
+        };
+        let access = self.own_scalar("at", &Scalar { ty: value.ty, ..plain() }, Storage::Body(owner));
+        self.push(access.clone(), Update::Assign, value.e, at, out);
+        Ok(Value { e: oxeye_ir::Expr::Read(access), ty: value.ty })
+    }
+
+    /// A variable that the source does not have.
+    pub(super) fn own_scalar(&mut self, name: &str, scalar: &Scalar, storage: Storage) -> Access {
+        Access::scalar(self.state.program.add_array(Array {
+            id: ArrayId(0),
+            name: name.to_owned(),
+            element: scalar.ty,
+            c_type: scalar.spelling.clone(),
+            shape: Vec::new(),
+            form: Form::Nested,
+            storage,
+            align: 0,
+        }))
+    }
+
+    /// A structure that is declared inside the nest: its members are variables.
+    pub(super) fn declare_structure(&mut self, var: VarId, at: Range) -> Lowered<()> {
+        let file = self.cx.file;
+        let Some((_, owner)) = self.loops.last().copied() else {
+            return Err(Refusal::new(at, format!("`{}` is declared outside of any loop", self.name(var))));
+        };
+        let mut members: Vec<VarId> =
+            file.members.iter().filter(|((root, _), _)| *root == var).map(|(_, id)| *id).collect();
+        members.sort_unstable();
+        for member in members {
+            if n_levels(file, member).is_some() || !matches!(file.var(member).ty.innermost(), Type::Scalar(_))
+            {
+                continue;
+            }
+            let is_inside = file
+                .var(member)
+                .member
+                .as_ref()
+                .is_some_and(|m| m.steps.iter().all(|s| matches!(s, Step::Field(_))));
+            if is_inside && !matches!(file.var(member).ty, Type::Pointer { .. }) {
+                let array = self.new_array(member, Storage::Body(owner), at)?;
+                self.state.arrays.insert(member, array);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn plain() -> Scalar {
+    Scalar { ty: oxeye_ir::ScalarType::I64, spelling: None, is_volatile: false, is_bool: false }
+}

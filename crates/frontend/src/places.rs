@@ -1,0 +1,117 @@
+//! Where loops and functions of the parsed text stand in the user's file.
+
+use crate::ast::Range;
+use crate::directives::{Directive, Pragma};
+use crate::layout::{Extent, Layout, LoopPlace, Mark};
+use crate::lexer::tokens;
+use crate::preprocess::Preprocessed;
+use oxeye_ir::Span;
+use std::collections::HashMap;
+
+/// Where loops and functions of the parsed text stand in the user's file.
+pub(crate) struct Places<'a> {
+    layout: &'a Layout<'a>,
+    preprocessed: &'a Preprocessed,
+    /// With whether the semicolon behind it belongs to it.
+    loops: HashMap<Range, (&'a LoopPlace, bool)>,
+    /// Those that macros make with braces or `do` around.
+    made: Vec<(Range, (&'a LoopPlace, bool))>,
+    /// By the place of the opening brace.
+    functions: HashMap<usize, Extent>,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(preprocessed: &'a Preprocessed, layout: &'a Layout<'a>) -> Self {
+        let text = &preprocessed.text;
+        let before = |at: usize| text[..at].trim_end().len();
+        let mut starts: HashMap<usize, usize> = HashMap::new();
+        let mut places = Places {
+            layout,
+            preprocessed,
+            loops: HashMap::new(),
+            made: Vec::new(),
+            functions: HashMap::new(),
+        };
+        for (at, mark) in &preprocessed.marks {
+            match mark {
+                Mark::LoopStart(k) => {
+                    let rest = &text[*at..];
+                    starts.insert(*k, at + (rest.len() - rest.trim_start().len()));
+                }
+                Mark::LoopEnd(k) | Mark::Semicolon(k) => {
+                    if let (Some(start), Some(place)) = (starts.get(k), layout.loops.get(*k)) {
+                        let range = Range { start: *start, end: before(*at) };
+                        let with_semicolon = matches!(mark, Mark::Semicolon(_));
+                        places.loops.insert(range, (place, with_semicolon));
+                        if with_semicolon || place.semicolon.is_none() {
+                            places.made.extend(
+                                inside_wrapper(text, range).map(|inner| (inner, (place, with_semicolon))),
+                            );
+                        }
+                    }
+                }
+                Mark::Block(k) => {
+                    if let (Some(brace), Some(block)) = (before(*at).checked_sub(1), layout.blocks.get(*k)) {
+                        places.functions.insert(brace, block.whole);
+                    }
+                }
+            }
+        }
+        for (range, place) in std::mem::take(&mut places.made) {
+            places.loops.entry(range).or_insert(place);
+        }
+        places
+    }
+
+    /// The definition of the function with this body.
+    pub(crate) fn function(&self, body: Range) -> Option<&Extent> {
+        self.functions.get(&body.start)
+    }
+
+    /// Whether the `for` statement is written out in the user's file; if not, a macro made it.
+    pub(crate) fn has_loop(&self, range: Range) -> bool {
+        self.loops.get(&range).is_some_and(|(place, _)| place.balanced.is_some())
+    }
+
+    /// The macro that makes a loop.
+    pub(crate) fn maker(&self, range: Range) -> Option<&str> {
+        let (is_own, line) = self.preprocessed.origin(range.start);
+        let place = self.layout.loops.iter().find(|place| is_own && place.whole.line == line)?;
+        place.maker.as_deref()
+    }
+
+    /// The bytes of a `for` statement in the user's file with the pragmas above it, of which these are in force; `None` if
+    /// that is not one piece of text.
+    pub(crate) fn of_loop<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
+        let (place, with_semicolon) = self.loops.get(&range)?;
+        let mut lines = Vec::new();
+        for pragma in above.filter(|p| p.directive != Directive::Other) {
+            let (is_own, line) = self.preprocessed.origin(pragma.at);
+            if !is_own {
+                return None;
+            }
+            lines.push(line);
+        }
+        let start = self.layout.start_with_pragmas(place, &lines)?;
+        let end = place.semicolon.filter(|_| *with_semicolon).unwrap_or(place.balanced?.1);
+        Some(Span { start, end, line: place.whole.line })
+    }
+}
+
+/// The loop in `{ for ... }` or `do { for ... } while (0);`, if it is all there is.
+fn inside_wrapper(text: &str, whole: Range) -> Option<Range> {
+    let all = tokens(text.get(whole.start..whole.end)?);
+    let n_before = all.iter().take_while(|t| t.is("do") || t.is("{")).count();
+    let n_after = all
+        .iter()
+        .rev()
+        .take_while(|t| ["}", "while", "(", "0", ")", ";"].iter().any(|end| t.is(end)))
+        .count();
+    let first = all.get(n_before).filter(|t| t.is("for") && n_before > 0)?;
+    let n_braces = all.iter().take(n_before).filter(|t| t.is("{")).count();
+    // As many closing braces as opening ones belong to the wrapper, counted from the end.
+    let closing: Vec<_> = all.iter().rev().take(n_after).filter(|t| t.is("}")).collect();
+    let outermost = closing.get(n_braces.checked_sub(1)?)?;
+    let last = all.iter().rev().find(|t| t.start < outermost.start)?;
+    Some(Range { start: whole.start + first.start, end: whole.start + last.end() })
+}

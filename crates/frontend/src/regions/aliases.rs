@@ -1,0 +1,120 @@
+//! Which arrays may share memory with others, and with what a nest takes to stay as it is.
+
+use super::Regions;
+use crate::ast::{Scalar, Type, VarId, VarKind};
+use crate::lower::State;
+use oxeye_ir::{ArrayId, Constant, Expr, Nest, Storage};
+use std::collections::BTreeSet;
+
+impl Regions<'_> {
+    /// What the arrays that a nest writes may change although the nest takes it to stay as it is.
+    pub(super) fn may_change(&self, state: &State, nest: &Nest) -> Vec<(Constant, ArrayId)> {
+        let mut found = Vec::new();
+        if self.cx.no_alias {
+            return found;
+        }
+        let used = nest.vars();
+        let extents = nest.arrays().into_iter().flat_map(|id| state.program.array(id).shape.iter().flatten());
+        let mut in_extents = BTreeSet::new();
+        for extent in extents {
+            extent.visit(&mut |e| {
+                if let Expr::Affine(a) = e {
+                    in_extents.extend(a.terms().map(|(v, _)| v));
+                }
+            });
+        }
+        let pointer = Type::Other("a pointer".into());
+        let mut constants: Vec<(Constant, VarId, &Type)> = Vec::new();
+        for (var, id) in &state.symbols {
+            let v = (*id).into();
+            if used.contains(&v) || in_extents.contains(&v) {
+                constants.push((Constant::Symbol(*id), *var, &self.cx.file.var(*var).ty));
+                if state.program.symbol_views.get(id).is_some_and(|v| !v.loads().is_empty()) {
+                    constants.push((Constant::Symbol(*id), *var, &pointer));
+                }
+            }
+        }
+        for id in nest.arrays() {
+            if let (Some(view), Some(var)) = (state.program.views.get(&id), state.vars.get(&id))
+                && !view.loads().is_empty()
+            {
+                constants.push((Constant::Base(id), *var, &pointer));
+            }
+        }
+        let written: BTreeSet<ArrayId> =
+            nest.accesses().into_iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
+        for array in written {
+            let Some(target) = state.vars.get(&array) else { continue };
+            if matches!(state.program.array(array).storage, Storage::Body(_) | Storage::Temp(_)) {
+                continue;
+            }
+            for (constant, var, ty) in &constants {
+                let is_base = matches!(ty, Type::Other(_));
+                let is_apart = |a: VarId, b: VarId| self.cx.pointers.are_distinct(a, b);
+                let may_share = match is_base {
+                    true => self.may_hold_pointers(*target),
+                    false => {
+                        self.may_share(ty, self.cx.file.var(*target).ty.innermost())
+                            && !is_apart(*var, *target)
+                    }
+                };
+                if may_share && (is_base || *constant != Constant::Base(array)) {
+                    found.push((*constant, array));
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Whether writing to an array of numbers may change a pointer that lies somewhere in a structure.
+    pub(super) fn may_hold_pointers(&self, target: VarId) -> bool {
+        let variable = self.cx.file.var(target);
+        let is_own_variable = variable.member.is_none()
+            && !matches!(variable.ty, Type::Pointer { .. })
+            && !matches!((&variable.ty, variable.kind), (Type::Array { .. }, VarKind::Param(_)));
+        let is_char = variable.ty.innermost().as_scalar().is_some_and(|s| s.ty.bytes() == 1 && !s.is_bool);
+        !is_own_variable && (is_char || !self.cx.has_strict_aliasing)
+    }
+
+    /// Whether C lets objects of these types share memory.
+    pub(super) fn may_share(&self, a: &Type, b: &Type) -> bool {
+        let (Type::Scalar(a), Type::Scalar(b)) = (a, b) else { return true };
+        let is_char = |s: &Scalar| s.ty.bytes() == 1 && !s.is_bool;
+        !self.cx.has_strict_aliasing
+            || is_char(a)
+            || is_char(b)
+            || (a.ty.bytes() == b.ty.bytes() && a.ty.is_float() == b.ty.is_float())
+    }
+
+    /// Pairs of arrays that may share memory, of which some nest that uses both writes one.
+    pub(super) fn find_aliases(&mut self) {
+        if self.cx.no_alias {
+            return;
+        }
+        let mut pairs = BTreeSet::new();
+        for nest in self.state.program.nests.values() {
+            let accesses = nest.accesses();
+            let written: BTreeSet<ArrayId> =
+                accesses.iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
+            let used = nest.arrays();
+            for a in &written {
+                for b in used.iter().filter(|b| *b != a) {
+                    pairs.insert((*a.min(b), *a.max(b)));
+                }
+            }
+        }
+        let may_alias = |(a, b): &(ArrayId, ArrayId)| {
+            let is_own = |id: &ArrayId| matches!(self.state.program.array(*id).storage, Storage::Body(_));
+            let (Some(x), Some(y)) = (self.state.vars.get(a), self.state.vars.get(b)) else { return false };
+            if is_own(a) || is_own(b) {
+                return false;
+            }
+            let (t, u) = (self.cx.file.var(*x).ty.innermost(), self.cx.file.var(*y).ty.innermost());
+            self.may_share(t, u) && !self.cx.pointers.are_distinct(*x, *y)
+        };
+        let found: Vec<_> = pairs.into_iter().filter(may_alias).collect();
+        self.state.program.may_alias = found;
+    }
+}

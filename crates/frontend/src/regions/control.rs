@@ -1,0 +1,345 @@
+//! Control structure around nests.
+
+use super::{Piece, Regions, Touched};
+use crate::Severity;
+use crate::ast::{self, ExprKind, For, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::context::Context;
+use crate::context::Team;
+use crate::flow::is_address_taken;
+use crate::lower::{Lowerer, header};
+use crate::prove::Facts;
+use crate::refusal::Refusal;
+use crate::scan::{Scan, pointer_var};
+use crate::swaps::swap_at;
+use oxeye_ir::{Affine, Constraint, Expr, Node, SymId};
+use std::collections::HashMap;
+
+impl<'a> Regions<'a> {
+    pub(super) fn block(&mut self, body: &'a [Stmt], facts: &Facts, out: &mut Vec<Piece>) {
+        let mut facts = facts.clone();
+        let mut at = 0;
+        while at < body.len() {
+            if let Some(swap) = swap_at(self.cx.file, &body[at..]) {
+                out.push(Piece::Swap(swap.first, swap.second));
+                at += 3;
+            } else {
+                self.stmt(&body[at], &facts, out);
+                self.forget(&body[at], &mut facts);
+                at += 1;
+            }
+        }
+    }
+
+    /// Drops what is no longer known after a statement.
+    pub(super) fn forget(&self, s: &Stmt, facts: &mut Facts) {
+        let scan = Scan::of(self.cx.file, s);
+        let mut has_calls = false;
+        s.walk_exprs(&mut |e| has_calls |= matches!(e.kind, ExprKind::Call(..) | ExprKind::Unknown(..)));
+        let changes = |v: &VarId| {
+            let is_shared = matches!(
+                self.cx.file.var(*v).kind,
+                VarKind::Global { .. } | VarKind::Local { is_static: true } | VarKind::Member
+            ) || is_address_taken(self.cx.function, *v);
+            self.changes(&scan, *v) || ((has_calls || !scan.stored.is_empty()) && is_shared)
+        };
+        facts.retain(|c| !self.state.symbols.iter().any(|(v, id)| c.expr.uses(*id) && changes(v)));
+    }
+
+    /// Whether what was scanned sets a variable by its name, or, for a member, any member or the variable it belongs to.
+    pub(super) fn changes(&self, scan: &Scan, var: VarId) -> bool {
+        let file = self.cx.file;
+        let is_set = |v: VarId| scan.written.contains(&v) || scan.iterators.contains(&v);
+        let is_declared = |v: VarId| scan.declared.contains(&v);
+        is_set(var)
+            || file.is_member(var)
+                && (is_set(file.root(var))
+                    || is_declared(file.root(var))
+                    || scan.written.iter().any(|v| file.is_member(*v)))
+    }
+
+    pub(super) fn stmt(&mut self, s: &'a Stmt, facts: &Facts, out: &mut Vec<Piece>) {
+        if s.contains_for()
+            && let Some(refusal) = self.cx.kept_above(s)
+        {
+            self.refused.push((s.range, Severity::Warning, refusal));
+            self.opaque(s, "code with directives of its own", out);
+            return;
+        }
+        let is_region =
+            self.cx.constructs(s).any(|c| c.is_parallel) && !self.cx.constructs(s).any(|c| c.is_shared);
+        let outer = self.team;
+        if is_region {
+            self.team = Some(Team { region: Some(s) });
+        }
+        self.stmt_inside(s, facts, out);
+        self.team = outer;
+    }
+
+    /// Whether the iterations of a loop are shared by a team of threads that is there already.
+    pub(super) fn is_shared_by_team(&self, s: &Stmt) -> bool {
+        let mut constructs = self.cx.constructs(s);
+        constructs.any(|c| c.is_shared) && !self.cx.constructs(s).any(|c| c.is_parallel)
+    }
+
+    pub(super) fn stmt_inside(&mut self, s: &'a Stmt, facts: &Facts, out: &mut Vec<Piece>) {
+        match &s.kind {
+            StmtKind::Block(body) => self.block(body, facts, out),
+            StmtKind::For(f) => self.for_stmt(s, f, facts, out),
+            StmtKind::If { condition, then, otherwise } if s.contains_for() => {
+                let condition = self.symbolic(condition, facts);
+                let (mut yes, mut no) = (Vec::new(), Vec::new());
+                let mut inner = facts.clone();
+                if let Some(condition) = &condition {
+                    inner.push_condition(condition, true);
+                }
+                self.stmt(then, &inner, &mut yes);
+                if let Some(otherwise) = otherwise {
+                    let mut inner = facts.clone();
+                    if let Some(condition) = &condition {
+                        inner.push_condition(condition, false);
+                    }
+                    self.stmt(otherwise, &inner, &mut no);
+                }
+                out.push(Piece::Branch { condition, then: yes, otherwise: no });
+            }
+            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => {
+                if self.is_wanted(s.range) {
+                    let word = if matches!(s.kind, StmtKind::While { .. }) { "while" } else { "do" };
+                    let message = format!("a `{word}` loop: how often it runs is not known beforehand");
+                    let severity = if s.contains_for() { Severity::Note } else { Severity::Warning };
+                    let head = Range { start: s.range.start, end: s.range.start + word.len() };
+                    let refusal = Refusal::new(head, message).help("write it as a `for` loop if it counts");
+                    self.refuse(s.range, severity, refusal);
+                }
+                if !s.contains_for() {
+                    self.opaque(s, "a loop that stays as it is", out);
+                    return;
+                }
+                let mut inside = Vec::new();
+                self.stmt(body, &Facts::default(), &mut inside);
+                out.push(Piece::Loop { var: None, range: None, body: inside });
+            }
+            StmtKind::Label(body) => self.stmt(body, &Facts::default(), out),
+            StmtKind::Unknown(what, body) if s.contains_for() => {
+                let mut inside = Vec::new();
+                self.block(body, &Facts::default(), &mut inside);
+                out.push(Piece::Opaque { reason: format!("{what} around loops"), touched: None });
+                out.append(&mut inside);
+                out.push(Piece::Opaque { reason: format!("{what} around loops"), touched: None });
+            }
+            StmtKind::Empty => {}
+            _ => self.opaque(s, "not a loop", out),
+        }
+    }
+
+    /// Code that stays as it is, unless it touches no arrays at all.
+    pub(super) fn opaque(&mut self, s: &Stmt, reason: &str, out: &mut Vec<Piece>) {
+        let touched = touched_by(self.cx, s);
+        if touched.as_ref().is_some_and(|t| t.reads.is_empty() && t.writes.is_empty()) {
+            return;
+        }
+        match (out.last_mut(), touched) {
+            (Some(Piece::Opaque { touched: before, .. }), touched) => match (before.as_mut(), touched) {
+                (Some(before), Some(touched)) => {
+                    before.reads.extend(touched.reads);
+                    before.writes.extend(touched.writes);
+                }
+                _ => *before = None,
+            },
+            (_, touched) => out.push(Piece::Opaque { reason: reason.to_owned(), touched }),
+        }
+    }
+
+    /// A condition of symbols only.
+    pub(super) fn symbolic(&mut self, e: &ast::Expr, facts: &Facts) -> Option<Expr> {
+        let nothing = Stmt { kind: StmtKind::Empty, range: e.range };
+        let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, &nothing);
+        let value = lowerer.value(e).ok()?;
+        if !value.e.reads().is_empty() {
+            return None;
+        }
+        self.state = lowerer.state;
+        Some(value.e)
+    }
+
+    /// Notes why a loop stays as it is, unless that was said of a loop around it.
+    pub(super) fn refuse(&mut self, range: Range, severity: Severity, refusal: Box<Refusal>) {
+        // What is said of a macro holds wherever it is used.
+        let is_of_macro = refusal.message.starts_with("the macro ");
+        let is_known = self
+            .refused
+            .iter()
+            .any(|(_, _, r)| (is_of_macro || r.range == refusal.range) && r.message == refusal.message);
+        if !is_known {
+            self.refused.push((range, severity, refusal));
+        }
+    }
+
+    pub(super) fn for_stmt(&mut self, s: &'a Stmt, f: &'a For, facts: &Facts, out: &mut Vec<Piece>) {
+        let is_wanted = self.is_wanted(s.range);
+        let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
+        let is_of_every_thread = self.team.is_some() && !is_shared && self.cx.is_threaded;
+        if is_wanted && is_of_every_thread {
+            if !self.shares_loops(&f.body) {
+                let head = Range { start: s.range.start, end: s.range.start + 3 };
+                let refusal =
+                    Refusal::new(head, "every thread of the `omp parallel` around it runs this loop");
+                self.refuse(s.range, Severity::Warning, refusal);
+                self.opaque(s, "a loop of every thread", out);
+                return;
+            }
+        } else if is_wanted {
+            match self.nest(s, f, facts) {
+                Ok(id) => {
+                    out.push(Piece::Nest(id));
+                    return;
+                }
+                Err(refusal) => self.refuse(s.range, Severity::Warning, refusal),
+            }
+        } else if !self.scops.iter().any(|scop| s.range.contains(*scop)) {
+            self.opaque(s, "outside of the marked region", out);
+            return;
+        }
+        if !f.body.contains_for() {
+            self.opaque(s, "a loop that stays as it is", out);
+            return;
+        }
+        let at = self.refused.len();
+        let (var, range, inner) = self.control(s, f, facts);
+        let mut body = Vec::new();
+        let n_nests = self.state.program.nests.len();
+        let team = if is_shared { self.team.take() } else { self.team };
+        self.stmt(&f.body, &inner, &mut body);
+        self.team = team;
+        // What the loop loses is little if the loops inside are nests.
+        if is_wanted
+            && self.state.program.nests.len() > n_nests
+            && self.refused.len() == at
+            && let Some((range, severity, _)) = self.refused.last_mut()
+            && *range == s.range
+        {
+            *severity = Severity::Note;
+        }
+        out.push(Piece::Loop { var, range, body });
+    }
+
+    /// Whether there are loops in a statement whose iterations the team shares.
+    pub(super) fn shares_loops(&self, s: &Stmt) -> bool {
+        let mut found = false;
+        s.walk(&mut |s| found |= self.cx.constructs(s).any(|c| c.is_shared));
+        found
+    }
+
+    /// The counter of a loop around nests and its range, where they are plain.
+    pub(super) fn control(
+        &mut self,
+        s: &Stmt,
+        f: &For,
+        facts: &Facts,
+    ) -> (Option<VarId>, Option<(Expr, Expr)>, Facts) {
+        let Ok(header) = header(f, s.range) else { return (None, None, Facts::default()) };
+        let var = header.var;
+        let scan = Scan::of(self.cx.file, s);
+        let mut has_calls = false;
+        s.walk_exprs(&mut |e| has_calls |= matches!(e.kind, ExprKind::Call(..) | ExprKind::Unknown(..)));
+        let mut unchanged = facts.clone();
+        // Whatever the loop changes is no longer what it was before it.
+        let is_stable = |constraint: &Constraint, symbols: &HashMap<VarId, SymId>| {
+            symbols.iter().all(|(v, id)| {
+                let is_shared = self.cx.file.is_member(*v) && (has_calls || !scan.stored.is_empty());
+                let changes = self.changes(&scan, *v) || scan.declared.contains(v) || is_shared;
+                !(changes && constraint.expr.uses(*id))
+            })
+        };
+        unchanged.retain(|c| is_stable(c, &self.state.symbols));
+        if scan.written.contains(&var)
+            || is_address_taken(self.cx.function, var)
+            || self.cx.file.is_member(var)
+        {
+            return (None, None, unchanged);
+        }
+        let Some(Scalar { is_volatile: false, ty, .. }) = self.cx.file.var(var).ty.as_scalar() else {
+            return (None, None, unchanged);
+        };
+        let empty = For { body: Stmt { kind: StmtKind::Empty, range: f.body.range }, ..f.clone() };
+        let alone = Stmt { kind: StmtKind::For(Box::new(empty.clone())), range: s.range };
+        let mut lowerer = Lowerer::new(self.cx, self.state.clone(), &unchanged, &alone);
+        let mut nodes = Vec::new();
+        if lowerer.for_loop(&alone, &empty, &mut nodes).is_err() {
+            return (Some(var), None, unchanged);
+        }
+        let [Node::Loop(l)] = nodes.as_slice() else { return (Some(var), None, unchanged) };
+        let (Some(lower), Some(upper)) = (l.lower.as_affine().cloned(), l.upper.as_affine().cloned()) else {
+            return (Some(var), None, unchanged);
+        };
+        let (is_global_free, state) = (!mentions_globals(self.cx, f), lowerer.state);
+        let range = (Constraint::ge(lower.clone(), 0.into()), Constraint::ge(upper.clone(), 0.into()));
+        if !is_global_free || !is_stable(&range.0, &state.symbols) || !is_stable(&range.1, &state.symbols) {
+            return (Some(var), None, unchanged);
+        }
+        self.state = state;
+        let symbol = match self.state.symbols.get(&var) {
+            Some(id) => *id,
+            None => {
+                let id = self.state.program.add_symbol(&self.cx.file.var(var).name, *ty);
+                self.state.symbols.insert(var, id);
+                id
+            }
+        };
+        let mut inner = unchanged;
+        inner.push(Constraint::ge(Affine::var(symbol), lower.clone()));
+        inner.push(Constraint::lt(Affine::var(symbol), upper.clone()));
+        (Some(var), Some((Expr::from(lower), Expr::from(upper))), inner)
+    }
+}
+
+/// Whether a loop's header depends on variables that calls inside could change.
+fn mentions_globals(cx: &Context<'_>, f: &For) -> bool {
+    let mut found = false;
+    let mut look = |e: &ast::Expr| {
+        e.walk(&mut |e| {
+            if let ExprKind::Var(v) = e.kind {
+                found |= matches!(
+                    cx.file.var(v).kind,
+                    VarKind::Global { .. } | VarKind::Local { is_static: true } | VarKind::Member
+                ) || is_address_taken(cx.function, v);
+            }
+        });
+    };
+    f.init.iter().flat_map(|s| s.exprs()).for_each(&mut look);
+    f.condition.iter().for_each(&mut look);
+    found
+}
+
+/// The arrays and scalars a statement may read or write; `None` for any.
+fn touched_by(cx: &Context<'_>, s: &Stmt) -> Option<Touched> {
+    let mut touched = Touched::default();
+    let mut is_known = true;
+    let is_structure =
+        |e: &ast::Expr| cx.file.type_of(e).is_some_and(|ty| matches!(ty, Type::Struct(_) | Type::Other(_)));
+    let interesting = |v: VarId| {
+        let ty = &cx.file.var(v).ty;
+        ty.is_pointer() || ty.as_scalar().is_some()
+    };
+    s.walk(&mut |s| {
+        is_known &= !matches!(s.kind, StmtKind::Unknown(..));
+        if let StmtKind::Declare(declared) = &s.kind {
+            touched.writes.extend(declared.iter().filter(|d| d.init.is_some()).map(|d| d.var));
+        }
+    });
+    s.walk_exprs(&mut |e| match &e.kind {
+        ExprKind::Var(v) if interesting(*v) => _ = touched.reads.insert(*v),
+        ExprKind::Assign(_, target, _) if is_structure(target) => is_known = false,
+        ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => match target.as_var() {
+            Some(v) => _ = touched.writes.insert(v),
+            None => touched.writes.extend(pointer_var(target)),
+        },
+        ExprKind::Call(callee, _) => {
+            let is_pure = matches!(&callee.kind, ExprKind::Name(n) if oxeye_ir::MathFn::from_c_name(n).is_some() || n == "malloc" || n == "free");
+            is_known &= is_pure;
+        }
+        ExprKind::Unknown(..) => is_known = false,
+        _ => {}
+    });
+    is_known.then_some(touched)
+}

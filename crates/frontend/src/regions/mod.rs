@@ -1,0 +1,129 @@
+//! A function as nests within control structure.
+//!
+//! In goes a function; out come its program and, for every loop that stays as it is, why. `control` walks the statements,
+//! `nests` makes the nests, `aliases` says what they may share, `pieces` puts the result together.
+
+mod aliases;
+mod control;
+mod nests;
+mod pieces;
+
+use crate::Severity;
+use crate::ast::{Range, VarId};
+use crate::context::{Context, Team};
+use crate::delinearize::delinearize;
+use crate::lower::State;
+use crate::places::Places;
+use crate::prove::Facts;
+use crate::refusal::Refusal;
+use crate::uniform::Uniformity;
+use oxeye_ir::{Expr, NestId, Program};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Control structure before arrays have their final ids.
+enum Piece {
+    Nest(NestId),
+    Loop { var: Option<VarId>, range: Option<(Expr, Expr)>, body: Vec<Piece> },
+    Branch { condition: Option<Expr>, then: Vec<Piece>, otherwise: Vec<Piece> },
+    Swap(VarId, VarId),
+    Opaque { reason: String, touched: Option<Touched> },
+}
+
+/// Variables that a piece of code may read or write.
+#[derive(Clone, Debug, Default)]
+struct Touched {
+    reads: BTreeSet<VarId>,
+    writes: BTreeSet<VarId>,
+}
+
+/// A loop that stays as it is: where it stands, and why.
+pub(crate) type Refused = (Range, Severity, Box<Refusal>);
+
+/// Builds the program of one function.
+pub(crate) struct Regions<'a> {
+    cx: &'a Context<'a>,
+    places: &'a Places<'a>,
+    state: State,
+    refused: Vec<Refused>,
+    /// What is known of the symbols where each nest stands.
+    known: HashMap<NestId, Facts>,
+    /// `#pragma scop` regions of the function.
+    scops: Vec<Range>,
+    inlined: Inlined,
+    named: BTreeMap<NestId, Named>,
+    /// The team that runs the present statement.
+    team: Option<Team<'a>>,
+    uniform: Uniformity<'a>,
+    ranges: BTreeMap<NestId, Range>,
+}
+
+/// What is known of the nests of a function besides its program.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) inlined: Inlined,
+    pub(crate) named: BTreeMap<NestId, Named>,
+    /// Where each nest stands in the preprocessed text.
+    pub(crate) ranges: BTreeMap<NestId, Range>,
+    pub(crate) refused: Vec<Refused>,
+}
+
+/// Variables that the text of a nest names, and that are not arguments like others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// File-scope variables that functions called by the nest name themselves, and that the program changes.
+    pub by_calls: Vec<String>,
+    /// Declarations of variables whose values nothing depends on.
+    pub unused: Vec<String>,
+}
+
+/// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
+pub(crate) type Inlined = BTreeMap<NestId, Vec<String>>;
+
+impl<'a> Regions<'a> {
+    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places<'a>) -> (Program, Found) {
+        let mut regions = Regions {
+            cx,
+            places,
+            state: State::new(&cx.function.name),
+            refused: Vec::new(),
+            known: HashMap::new(),
+            scops: Vec::new(),
+            inlined: Inlined::new(),
+            named: BTreeMap::new(),
+            team: None,
+            uniform: Uniformity::default(),
+            ranges: BTreeMap::new(),
+        };
+        regions.find_scops();
+        let mut pieces = Vec::new();
+        regions.stmt(&cx.function.body, &Facts::default(), &mut pieces);
+        regions.find_aliases();
+        for facts in regions.known.values_mut() {
+            regions.state.program.assumptions.iter().for_each(|a| facts.push(a.clone()));
+        }
+        let wide = std::mem::take(&mut regions.state.wide);
+        delinearize(&mut regions.state.program, &regions.known, &wide);
+        let body = regions.sequence(pieces);
+        regions.state.program.body = body;
+        regions.state.program.rebuild_dataflow();
+        let Regions { state, inlined, named, ranges, refused, .. } = regions;
+        (state.program, Found { inlined, named, ranges, refused })
+    }
+
+    fn find_scops(&mut self) {
+        let inside = |at: usize| self.cx.function.range.start <= at && at < self.cx.function.range.end;
+        let mut start = None;
+        for (at, text) in self.cx.preprocessed.pragmas.iter().filter(|(at, _)| inside(*at)) {
+            match text.split_whitespace().next() {
+                Some("scop") => start = Some(*at),
+                Some("endscop") => self.scops.extend(start.take().map(|start| Range { start, end: *at })),
+                _ => {}
+            }
+        }
+        self.scops.extend(start.map(|start| Range { start, end: self.cx.function.range.end }));
+    }
+
+    fn is_wanted(&self, range: Range) -> bool {
+        self.scops.is_empty() || self.scops.iter().any(|s| s.contains(range))
+    }
+}

@@ -1,0 +1,289 @@
+//! One nest: lowered, with what must hold for it and what it leaves behind.
+
+use super::{Named, Regions};
+use crate::ast::{For, Range, Stmt, Type, VarId, VarKind};
+use crate::context::Team;
+use crate::flow::is_live_after;
+use crate::lower::{Lowerer, State, changing_places, reached, row_tests};
+use crate::prove::Facts;
+use crate::refusal::{Lowered, Refusal};
+use crate::scan::Scan;
+use crate::swaps::{split_swaps, swaps_in};
+
+use oxeye_ir::{ArrayId, BinaryOp, Entry, Expr, Nest, NestId, Storage, SymId};
+use std::collections::BTreeSet;
+
+impl<'a> Regions<'a> {
+    /// Lowers one nest into the program.
+    pub(super) fn nest(&mut self, s: &'a Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
+        let head = Range { start: s.range.start, end: s.range.start + 3 };
+        if !self.places.has_loop(s.range) {
+            return Err(match self.places.maker(s.range) {
+                Some(name) => Refusal::new(head, format!("the macro `{name}` makes more than this loop"))
+                    .help("a macro that makes one loop and nothing else is read"),
+                None => Refusal::new(
+                    head,
+                    "this `for` is not written out in the file: a macro or an `#if` stands across its end",
+                )
+                .help("write the loop itself without macros; macros inside it are fine"),
+            });
+        }
+        let Some(span) = self.places.of_loop(s.range, self.cx.above(s)) else {
+            return Err(Refusal::new(head, "the pragmas above the loop are not written out in the file"));
+        };
+        self.cx.check_pragmas(self.cx.function, s)?;
+        let team = self.team.or(Some(Team { region: None })).filter(|_| self.is_shared_by_team(s));
+        let team = team.filter(|_| self.cx.is_threaded);
+        if let Some(team) = team {
+            self.cx.check_team(s, team)?;
+            let differing = self.uniform.at(self.cx, team, s);
+            self.cx.check_uniform(s, team, &differing)?;
+            self.cx.check_waiting(s, team)?;
+        }
+        let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
+        if self.cx.is_threaded && !makes_team && self.cx.shares_outer_team(s) {
+            return Err(Refusal::new(
+                head,
+                "a team of threads that is there already shares the loops inside",
+            ));
+        }
+        let (_, at_end) = split_swaps(self.cx.file, &f.body);
+        if let Some(swap) = swaps_in(self.cx.file, s).iter().find(|swap| !at_end.contains(swap)) {
+            return Err(changing_places(self.cx.file, swap));
+        }
+        let scan = Scan::of(self.cx.file, s);
+        let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
+        let mut roots = Vec::new();
+        lowerer.for_loop(s, f, &mut roots)?;
+        let mentions = self.mentions(s, &mut lowerer);
+        let Lowerer { state, inlined, swaps, by_calls, .. } = lowerer;
+        let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
+        iterators.sort_unstable();
+        for var in iterators {
+            let is_own = self.cx.file.var(var).function.is_none_or(|f| f == self.cx.position);
+            if is_own && is_live_after(self.cx.file, self.cx.function, s.range, var) {
+                let name = &self.cx.file.var(var).name;
+                let head = Range { start: s.range.start, end: s.range.start + 3 };
+                return Err(Refusal::new(
+                    head,
+                    format!("the value of `{name}` after the loop may be used later"),
+                )
+                .help(format!(
+                    "declare it in the loop, `for (int {name} = ...`, or use another variable afterwards"
+                )));
+            }
+        }
+        let id = NestId(state.program.nests.keys().map(|n| n.0 + 1).max().unwrap_or(0));
+        let mut nest = Nest {
+            id,
+            function: self.cx.function.name.clone(),
+            span: Some(span),
+            roots,
+            live_out: Vec::new(),
+            swaps,
+            mentions,
+        };
+        if nest.stmts().is_empty() {
+            return Err(Refusal::new(s.range, "the loop does nothing"));
+        }
+        if let Err(violations) = oxeye_ir::verify_nest(&state.program, &nest) {
+            let what = violations.first().map_or_else(String::new, ToString::to_string);
+            return Err(Refusal::new(s.range, format!("the loop has no exact description ({what})")));
+        }
+        let mut state = state;
+        let may_change = self.may_change(&state, &nest);
+        state.program.may_change.extend(may_change);
+        state.program.may_change.sort_unstable();
+        state.program.may_change.dedup();
+        match reached(&state.program, &nest) {
+            Ok(None) => {}
+            Ok(reached) => {
+                let entry = Entry { reached, ..Entry::default() };
+                state.program.entries.insert(id, entry);
+            }
+            Err(name) => {
+                let message = format!("whether the loop follows `{name}` at all depends on what it computes");
+                return Err(Refusal::new(head, message)
+                    .help(format!("copy what is needed of `{name}` into local variables before the loop")));
+            }
+        }
+        self.test_rows(&mut state, &nest, s.range)?;
+        let is_of_thread = |v: &&VarId| self.cx.directives.is_threadprivate(&self.cx.file.var(**v).name);
+        let own = nest.arrays().iter().filter_map(|id| state.vars.get(id)).find(is_of_thread).copied();
+        let symbols = state.symbols.iter().filter(|(_, id)| nest.vars().contains(&(**id).into()));
+        let own = own.or_else(|| symbols.map(|(v, _)| v).filter(is_of_thread).min().copied());
+        if let (Some(var), true) = (own, self.cx.is_threaded) {
+            let message =
+                format!("each thread has a `{}` of its own (`threadprivate`)", self.cx.file.var(var).name);
+            return Err(Refusal::new(head, message).help("copy it into a local variable before the loop"));
+        }
+        nest.live_out = self.live_out(&state, &nest, s.range);
+        if let Some(team) = team {
+            let team = self.team_of(s, &nest, &state, team)?;
+            state.program.teams.insert(id, team);
+        }
+        let named = self.named(&state, &nest, s, &scan, &by_calls);
+        if named != Named::default() {
+            self.named.insert(id, named);
+        }
+        self.state = state;
+        self.state.program.nests.insert(id, nest);
+        self.known.insert(id, facts.clone());
+        self.ranges.insert(id, s.range);
+        if !inlined.is_empty() {
+            let names = inlined.into_iter().map(|position| self.cx.file.functions[position].name.clone());
+            self.inlined.insert(id, names.collect());
+        }
+        Ok(id)
+    }
+
+    /// What a team's threads have of their own while they run a nest.
+    fn team_of(&self, s: &Stmt, nest: &Nest, state: &State, team: Team<'_>) -> Lowered<oxeye_ir::Team> {
+        let head = Range { start: s.range.start, end: s.range.start + 3 };
+        if !nest.swaps.is_empty() {
+            return Err(Refusal::new(head, "pointers change places in a loop that threads share"));
+        }
+        let changed = self.cx.changed_by_threads(s, team);
+        for var in &changed {
+            let variable = self.cx.file.var(*var);
+            let name = &variable.name;
+            if matches!(variable.ty, Type::Array { .. } | Type::Struct(_)) {
+                let message = format!("each thread has a `{name}` of its own, which the loop writes");
+                return Err(Refusal::new(head, message).help(format!("declare `{name}` inside the loop")));
+            }
+            if !self.cx.is_set_before_use(s, *var) {
+                let message = format!(
+                    "each thread has a `{name}` of its own, which an iteration may read before it sets it"
+                );
+                return Err(Refusal::new(head, message).help(format!("declare `{name}` inside the loop")));
+            }
+        }
+        let used = nest.arrays();
+        let own = changed.iter().filter_map(|v| state.arrays.get(v)).filter(|id| used.contains(*id));
+        let mut own: Vec<ArrayId> = own.copied().collect();
+        own.sort_unstable();
+        let mut names: Vec<String> = changed.iter().map(|v| self.cx.file.var(*v).name.clone()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(oxeye_ir::Team { own, names })
+    }
+
+    /// What the text of a nest names besides its arguments.
+    fn named(&self, state: &State, nest: &Nest, s: &Stmt, scan: &Scan, by_calls: &BTreeSet<VarId>) -> Named {
+        let file = self.cx.file;
+        let used = nest.vars();
+        let symbols = state
+            .symbols
+            .iter()
+            .filter(|(_, id)| used.contains(&(**id).into()) || nest.mentions.contains(id));
+        let mut represented: BTreeSet<VarId> = symbols.map(|(v, _)| *v).collect();
+        represented.extend(nest.arrays().iter().filter_map(|id| state.vars.get(id)));
+        let roots: Vec<VarId> = represented.iter().map(|v| file.root(*v)).collect();
+        represented.extend(roots);
+        let mut unused = BTreeSet::new();
+        s.walk_exprs(&mut |e| {
+            let Some(var) = e.as_var().map(|v| file.root(v)) else { return };
+            let is_own = scan.declared.contains(&var) || scan.iterators.contains(&var);
+            if !is_own && !represented.contains(&var) && !self.is_visible_anywhere(var) {
+                unused.insert(var);
+            }
+        });
+        Named {
+            by_calls: by_calls.iter().map(|v| file.var(*v).name.clone()).collect(),
+            unused: unused.into_iter().filter_map(|v| file.declaration(file.var(v))).collect(),
+        }
+    }
+
+    fn is_visible_anywhere(&self, var: VarId) -> bool {
+        matches!(self.cx.file.var(var).kind, VarKind::Global { .. })
+    }
+
+    /// Symbols for the integers that clauses of a nest's directives name.
+    pub(super) fn mentions(&self, s: &Stmt, lowerer: &mut Lowerer<'_>) -> Vec<SymId> {
+        if !self.cx.is_threaded {
+            return Vec::new();
+        }
+        let mut found = BTreeSet::new();
+        s.walk(&mut |inner| {
+            for name in self.cx.constructs(inner).flat_map(|c| &c.mentioned) {
+                let of_function =
+                    |v: &&VarId| self.cx.file.var(**v).function.is_none_or(|f| f == self.cx.position);
+                let ids: Vec<VarId> = (0..self.cx.file.vars.len() as u32).map(VarId).collect();
+                let mut named: Vec<&VarId> =
+                    ids.iter().filter(of_function).filter(|v| self.cx.file.var(**v).name == *name).collect();
+                // A variable of the function hides one of the file.
+                if named.iter().any(|v| self.cx.file.var(**v).function.is_some()) {
+                    named.retain(|v| self.cx.file.var(**v).function.is_some());
+                }
+                if let [var] = named.as_slice()
+                    && let Some(symbol) = lowerer.mentioned(**var, s.range)
+                {
+                    found.insert(symbol);
+                }
+            }
+        });
+        found.into_iter().collect()
+    }
+
+    /// Notes which rows behind pointers the nest uses.
+    pub(super) fn test_rows(&self, state: &mut State, nest: &Nest, at: Range) -> Lowered<()> {
+        let (rows, conditions) = row_tests(&state.program, nest, &state.rows, at)?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let written = nest.accesses().into_iter().filter(|(_, w)| *w).map(|(a, _)| a.array);
+        let written: BTreeSet<ArrayId> = written.collect();
+        for array in written {
+            if let Some(var) = state.vars.get(&array)
+                && !self.cx.no_alias
+                && self.may_hold_pointers(*var)
+            {
+                let (name, rows) =
+                    (&state.program.array(array).name, &state.program.array(rows[0].array).name);
+                let head = Range { start: at.start, end: at.start + 3 };
+                let message = format!("writing to `{name}` may change the pointers in `{rows}`");
+                return Err(Refusal::new(head, message).help("if they never overlap, say so with --no-alias"));
+            }
+        }
+        let entry = state.program.entries.entry(nest.id).or_default();
+        entry.rows = rows;
+        let mut seen = BTreeSet::new();
+        for condition in conditions {
+            // The same for each access.
+            if !seen.insert(format!("{condition:?}")) {
+                continue;
+            }
+            entry.reached = Some(match entry.reached.take() {
+                None => condition,
+                Some(before) => Expr::Binary(BinaryOp::And, Box::new(before), Box::new(condition)),
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn live_out(&self, state: &State, nest: &Nest, range: Range) -> Vec<ArrayId> {
+        let mut written: Vec<ArrayId> =
+            nest.accesses().into_iter().filter(|(_, is_write)| *is_write).map(|(a, _)| a.array).collect();
+        written.sort_unstable();
+        written.dedup();
+        written.retain(|id| {
+            let array = state.program.array(*id);
+            let Some(var) = state.vars.get(id) else { return false };
+            let variable = self.cx.file.var(*var);
+            match (array.storage, &variable.ty) {
+                (Storage::Param, Type::Scalar(_)) => {
+                    is_live_after(self.cx.file, self.cx.function, range, *var)
+                }
+                (Storage::Local, Type::Pointer { .. }) => true,
+                (Storage::Local, Type::Array { of, .. }) if matches!(**of, Type::Pointer { .. }) => true,
+                (Storage::Local, Type::Array { .. }) => {
+                    self.cx.pointers.escapes(*var)
+                        || is_live_after(self.cx.file, self.cx.function, range, *var)
+                }
+                (Storage::Local, _) => is_live_after(self.cx.file, self.cx.function, range, *var),
+                _ => false,
+            }
+        });
+        written
+    }
+}

@@ -1,0 +1,281 @@
+//! Functions of the file in place of their calls: what they become, and that programs do the same with their nests written
+//! anew.
+
+mod common;
+
+use common::{SIZES, same_output, shown};
+use insta::assert_snapshot;
+
+/// Small blocks at each point of a grid, and a function that reads a file-scope table which the program fills.
+const BLOCKS: &str = "
+#define M 70
+static double a[M][M][3][3], r[M][M][3], table[3][4], scale;
+static int side;
+static void product(double block[3][3], double from[3], double to[3])
+{
+    int i;
+    for (i = 0; i < 3; i++)
+        to[i] = to[i] - block[i][0] * from[0] - block[i][1] * from[1] - block[i][2] * from[2];
+}
+static void invert(double block[3][3], double to[3])
+{
+    double pivot, c;
+    pivot = 1.0 / block[0][0];
+    block[0][1] = block[0][1] * pivot;
+    to[0] = to[0] * pivot;
+    c = block[1][0];
+    block[1][1] = block[1][1] - c * block[0][1];
+    to[1] = to[1] - c * to[0];
+}
+static void exact(double x, double y, double value[3])
+{
+    int m;
+    for (m = 0; m < 3; m++)
+        value[m] = table[m][0] + x * (table[m][1] + scale * x) + y * (table[m][2] + y * table[m][3]);
+}
+static void fill(int n)
+{
+    double here[3];
+    int i, j, m;
+    for (i = 0; i < n; i++)
+        for (j = 0; j < n; j++) {
+            exact(0.5 * i, 0.25 * j, here);
+            for (m = 0; m < 3; m++)
+                r[i][j][m] = here[m];
+        }
+}
+static void sweep(int n)
+{
+    int i, j;
+    for (i = 1; i < n; i++)
+        for (j = 1; j < n; j++) {
+            product(a[i][j], r[i - 1][j], r[i][j]);
+            invert(a[i][j], r[i][j]);
+        }
+}
+static void smooth(void)
+{
+    int i, j;
+    for (i = 1; i < side; i++)
+        for (j = 1; j < side; j++)
+            r[i][j][0] += 0.5 * r[i - 1][j][1];
+}
+static void steps(int n)
+{
+    int t;
+    for (t = 0; t < n; t++)
+        smooth();
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i, j, k;
+    side = n;
+    scale = 0.125 * argc;
+    for (i = 0; i < 3; i++)
+        for (j = 0; j < 4; j++)
+            table[i][j] = 1.0 / (1 + i + j);
+    for (i = 0; i < M; i++)
+        for (j = 0; j < M; j++)
+            for (k = 0; k < 9; k++)
+                a[i][j][k / 3][k % 3] = 2.0 + (i + 2 * j + 3 * k) % 7;
+    fill(n);
+    sweep(n);
+    steps(3);
+    for (i = 0; i < n; i++)
+        printf(\"%.17g %.17g\\n\", r[i][n - 1][0], r[i][i / 2][2]);
+    printf(\"%d\\n\", n);
+    return 0;
+}
+";
+
+#[test]
+fn blocks_and_file_scope_tables() {
+    same_output(BLOCKS, 6, SIZES);
+}
+
+#[test]
+fn what_functions_name_themselves() {
+    let unit = common::read(BLOCKS);
+    let named = |function: &str| {
+        let function = unit.functions.iter().find(|f| f.name == function).expect("is there");
+        function.named.values().flat_map(|n| n.by_calls.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(named("fill"), ["table", "scale"]);
+    assert_eq!(named("sweep"), [] as [&str; 0]);
+    assert_eq!(named("steps"), ["r", "side"]);
+}
+
+/// Functions that return from several places, with loops of their own, with parameters nobody uses.
+const VALUES: &str = "
+static double dot(int n, const double *x, const double *y)
+{
+    double s = 0;
+    int i;
+    for (i = 0; i < n; i++)
+        s += x[i] * y[i];
+    return s;
+}
+static double least(int n, const double *x, int channels)
+{
+    double m;
+    int i;
+    if (n <= 0)
+        return -1.0;
+    m = x[0];
+    for (i = 1; i < n; i++)
+        if (x[i] < m)
+            m = x[i];
+    return m;
+}
+static void mark(double *x, int k, float weight)
+{
+    if (k % 3 == 0)
+        return;
+    if (k % 3 == 1) {
+        x[k] += 1;
+        return;
+    }
+    x[k] -= 1;
+}
+static int draw(int *state)
+{
+    *state = (*state * 73 + 41) % 1009;
+    return *state % 10;
+}
+static void rows(int n, const double *a, double *x, double *y, int channels, float weight)
+{
+    int i;
+    for (i = 0; i < n; i++) {
+        y[i] = 2 * dot(n, a + i * n, x) + dot(i, x, x);
+        if (least(i, a + i * n, channels) > 3.0)
+            y[i] += i > 2 ? 1.0 : 0.5;
+        mark(y, i, weight);
+    }
+}
+static int draws(int n, int *x)
+{
+    int i, state = 5, sum = 0;
+    for (i = 0; i < n; i++) {
+        int d = draw(&x[n]);
+        x[i] = d;
+        sum += d;
+    }
+    return sum + state;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i, channels = 7 * argc;
+    double *a = malloc((n * n + 1) * sizeof *a), *x = malloc((n + 1) * sizeof *x), *y = malloc((n + 1) * sizeof *y);
+    int *d = malloc((n + 1) * sizeof *d);
+    for (i = 0; i < n * n; i++)
+        a[i] = i % 11;
+    for (i = 0; i < n; i++)
+        x[i] = 1 + i % 5;
+    d[n] = 17;
+    rows(n, a, x, y, channels, 0.5f);
+    printf(\"%d\\n\", draws(n, d));
+    for (i = 0; i < n; i++)
+        printf(\"%.17g %d\\n\", y[i], d[i]);
+    free(a), free(x), free(y), free(d);
+    return 0;
+}
+";
+
+#[test]
+fn functions_with_loops_and_early_returns() {
+    same_output(VALUES, 4, SIZES);
+}
+
+#[test]
+fn values_of_functions_with_loops() {
+    let start = VALUES.find("static int draw(").expect("is there");
+    assert_snapshot!(shown(&format!(
+        "{}void rows(int n, const double *a, double *y, int channels, float weight)
+{{
+    for (int i = 0; i < n; i++) {{
+        y[i] = least(n, a + i * n, channels);
+        mark(y, i, weight);
+    }}
+}}
+",
+        &VALUES[..start]
+    )));
+}
+
+#[test]
+fn what_may_not_be_done_beforehand_stays() {
+    assert_snapshot!(shown(
+        "static double sum(int n, const double *x)
+{
+    double s = 0;
+    for (int i = 0; i < n; i++)
+        s += x[i];
+    return s;
+}
+static double counted(int n, double *x)
+{
+    for (int i = 0; i < n; i++)
+        x[i] += 1;
+    return x[0];
+}
+static int search(int n, const int *x)
+{
+    for (int i = 0; i < n; i++)
+        if (x[i] == 3)
+            return i;
+    return -1;
+}
+void conditional(int n, double *x, double *y)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = i < 5 ? sum(n, x) : 0.0;
+}
+void both(int n, double *x, double *y)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = counted(n, x) + x[i];
+}
+void found(int n, int *x, int *y)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = search(n, x);
+}
+void bound(int n, double *x)
+{
+    for (int i = 0; i < sum(n, x); i++)
+        x[i] = 0;
+}
+"
+    ));
+}
+
+/// A pointer keeps what it was given, whatever becomes of that.
+const KEPT: &str = "
+static void shift(int n, const double *a, double *b)
+{
+    int i, k = 0;
+    for (i = 0; i < n; i++) {
+        const double *p = a + k;
+        k = (k + 3) % n;
+        b[i] = p[0] + 2 * a[k];
+    }
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i;
+    double *a = malloc((n + 1) * sizeof *a), *b = malloc((n + 1) * sizeof *b);
+    for (i = 0; i < n; i++)
+        a[i] = i * i;
+    shift(n, a, b);
+    for (i = 0; i < n; i++)
+        printf(\"%g\\n\", b[i]);
+    printf(\"%d\\n\", argc);
+    free(a), free(b);
+    return 0;
+}
+";
+
+#[test]
+fn pointers_keep_what_they_were_given() {
+    same_output(KEPT, 1, SIZES);
+}

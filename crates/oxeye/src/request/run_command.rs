@@ -1,0 +1,140 @@
+//! How the program is run.
+
+use oxeye_measure::Invocation;
+use std::path::{Path, PathBuf};
+
+/// The command that runs the program: what a shell would be told, but for the program itself, which is built anew.
+///
+/// ```
+/// let run: oxeye::RunCommand = "OMP_NUM_THREADS=2 ./solver -n 200 < input.dat".parse()?;
+/// assert_eq!(run.args, ["-n", "200"]);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunCommand {
+    /// Variables of the environment, in the order in which they are set.
+    pub env: Vec<(String, String)>,
+    /// Arguments of the program.
+    pub args: Vec<String>,
+    /// The file that its standard input comes from; `None` is an empty one.
+    pub stdin: Option<PathBuf>,
+    /// The folder it runs in; `None` is the present one.
+    pub folder: Option<PathBuf>,
+}
+
+impl RunCommand {
+    /// The run of one build of the program.
+    pub(crate) fn of(&self, executable: &Path) -> Invocation {
+        let mut invocation = Invocation::new(executable).args(&self.args).cwd(self.folder.clone());
+        invocation.env = self.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
+        invocation.stdin = self.stdin_file();
+        invocation
+    }
+
+    /// The file for standard input, as seen from the present folder.
+    pub(crate) fn stdin_file(&self) -> Option<PathBuf> {
+        let file = self.stdin.as_ref()?;
+        Some(self.folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(file)))
+    }
+
+    /// Whether it says no more than that the program is run.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.args.is_empty() && self.stdin.is_none()
+    }
+}
+
+impl std::str::FromStr for RunCommand {
+    type Err = String;
+
+    /// Understands words and quotes as a shell does, `NAME=value` before the program, and `< file`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(words) = shlex::split(text) else { return Err("a quote is not closed".into()) };
+        let mut run = RunCommand::default();
+        let mut words = words.into_iter().peekable();
+        while let Some((name, value)) = words.peek().and_then(|word| word.split_once('=')) {
+            if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                break;
+            }
+            run.env.push((name.to_owned(), value.to_owned()));
+            words.next();
+        }
+        let Some(program) = words.next() else {
+            return Err("it names no program; write it as in a shell: \"./prog -n 200\"".into());
+        };
+        if !program.contains('/') && is_command(&program) {
+            return Err(format!(
+                "`{program}` is another program; the first word stands for the program that the compile command makes"
+            ));
+        }
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "<" => match words.next() {
+                    Some(file) => run.stdin = Some(file.into()),
+                    None => return Err("no file is named behind `<`".into()),
+                },
+                "|" | "||" | "&&" | ";" | "&" => {
+                    return Err(format!("`{word}`: one program is run, without a shell"));
+                }
+                word if word.starts_with('<') && !word.starts_with("<<") => {
+                    run.stdin = Some(word[1..].into())
+                }
+                word if word.starts_with('>') || word.starts_with("2>") => {
+                    return Err(format!(
+                        "`{word}`: what the program prints is compared, so it cannot be sent elsewhere; leave it out"
+                    ));
+                }
+                _ => run.args.push(word),
+            }
+        }
+        Ok(run)
+    }
+}
+
+/// Whether a shell would find this name among its commands.
+fn is_command(name: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(name).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<RunCommand, String> {
+        text.parse()
+    }
+
+    #[test]
+    fn a_command_is_read_as_a_shell_reads_it() {
+        let run = parsed("A=1 B='x y' ./prog -n 200 'two words' < in.dat").expect("a command");
+        assert_eq!(run.env, [("A".into(), "1".into()), ("B".into(), "x y".into())]);
+        assert_eq!(run.args, ["-n", "200", "two words"]);
+        assert_eq!(run.stdin, Some("in.dat".into()));
+        assert_eq!(parsed("./a.out <in").expect("a command").stdin, Some("in".into()));
+        // What has the form of a variable behind the program is an argument.
+        assert_eq!(parsed("prog_of_mine n=3").expect("a command").args, ["n=3"]);
+    }
+
+    #[test]
+    fn what_needs_a_shell_is_refused() {
+        for (text, word) in [
+            ("", "names no program"),
+            ("A=1", "names no program"),
+            ("./p 'x", "quote"),
+            ("./p | tee log", "without a shell"),
+            ("./p > log", "compared"),
+            ("./p <", "no file"),
+            ("sh run.sh", "another program"),
+        ] {
+            let error = parsed(text).expect_err(text);
+            assert!(error.contains(word), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_file_for_standard_input_is_looked_for_where_the_program_runs() {
+        let mut run = parsed("./p < in").expect("a command");
+        run.folder = Some("data".into());
+        assert_eq!(run.stdin_file(), Some("data/in".into()));
+    }
+}
