@@ -102,7 +102,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
     for site in sites {
         let Some(span) = site.nest.span else { continue };
         let id = site.id;
-        let mut calls = format!("{{ oxeye_capture_begin({id});");
+        let mut calls = format!("oxeye_capture_begin({id});");
         let mut results = String::new();
         let cx = Context::new(site.program, &BTreeSet::new());
         let entry = site.program.entries.get(&site.nest.id);
@@ -126,14 +126,20 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             }
             sizes.push(bytes);
         }
+        let (mut begin, mut end) = (format!("{{ {calls}"), format!("{results}oxeye_capture_end({id}); }}"));
+        if site.program.teams.contains_key(&site.nest.id) {
+            // One thread looks while the others wait.
+            let alone = |text: &str| {
+                format!("#pragma omp barrier\n#pragma omp master\n{text}\n#pragma omp barrier\n")
+            };
+            begin = format!("{{\n{}", alone(&format!("{begin} }}")));
+            end = format!("{}}}", alone(&format!("{{ {end}")));
+        }
         let start = span.start;
         let line = line_of(source, start);
-        if starts_line(source, start) {
-            pieces.push((start, start, format!("{calls}\n#line {line}\n")));
-        } else {
-            pieces.push((start, start, format!("\n{calls}\n#line {line}\n")));
-        }
-        let end = format!("\n{results}oxeye_capture_end({id}); }}\n#line {}\n", line_of(source, span.end));
+        let before = if starts_line(source, start) { "" } else { "\n" };
+        pieces.push((start, start, format!("{before}{begin}\n#line {line}\n")));
+        let end = format!("\n{end}\n#line {}\n", line_of(source, span.end));
         pieces.push((span.end, span.end, end));
     }
     let at = top(source);
@@ -367,6 +373,16 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         let _ = writeln!(declared, "{declaration} = {{0}};");
     }
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
+    if let Some(team) = program.teams.get(&site.nest.id) {
+        // A team as there is in the program, in which every thread has what is its own.
+        let is_declared =
+            |name: &&String| taken.contains(name.as_str()) || declared.contains(&format!(" {name} = 0;"));
+        let own: Vec<&str> = team.names.iter().filter(is_declared).map(String::as_str).collect();
+        let clause =
+            if own.is_empty() { String::new() } else { format!(" firstprivate({})", own.join(", ")) };
+        let _ = writeln!(declared, "#pragma omp parallel{clause}\n{{");
+        after.insert_str(0, "}\n");
+    }
     let line = site.nest.span.map_or(1, |s| s.line);
     let resume = line_of(source, site.function.end);
     let text = format!(

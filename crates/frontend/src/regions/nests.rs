@@ -2,19 +2,19 @@
 
 use super::{Named, Regions};
 use crate::ast::{For, Range, Stmt, Type, VarId, VarKind};
+use crate::context::Team;
 use crate::flow::is_live_after;
 use crate::lower::{Lowerer, State, changing_places, needed_later, reached, row_tests};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::Scan;
 use crate::swaps::{split_swaps, swaps_in};
-use crate::threads::Team;
 use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Entry, Expr, Nest, NestId, Node, Storage, SymId, Update};
 use std::collections::BTreeSet;
 
-impl Regions<'_> {
+impl<'a> Regions<'a> {
     /// Lowers one nest into the program.
-    pub(super) fn nest(&mut self, s: &Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
+    pub(super) fn nest(&mut self, s: &'a Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if !self.places.has_loop(s.range) {
             return Err(match self.places.maker(s.range) {
@@ -32,8 +32,12 @@ impl Regions<'_> {
         };
         self.cx.check_pragmas(self.cx.function, s)?;
         let team = self.team.or(Some(Team { region: None })).filter(|_| self.is_shared_by_team(s));
-        if let (Some(team), true) = (team, self.cx.is_threaded) {
+        let team = team.filter(|_| self.cx.is_threaded);
+        if let Some(team) = team {
             self.cx.check_team(s, team)?;
+            let differing = self.uniform.at(self.cx, team, s);
+            self.cx.check_uniform(s, team, &differing)?;
+            self.cx.check_waiting(s, team)?;
         }
         let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
         if self.cx.is_threaded && !makes_team && self.cx.shares_outer_team(s) {
@@ -110,6 +114,10 @@ impl Regions<'_> {
             return Err(Refusal::new(head, message).help("copy it into a local variable before the loop"));
         }
         nest.live_out = self.live_out(&state, &nest, s.range);
+        if let Some(team) = team {
+            let team = self.team_of(s, &nest, &state, team)?;
+            state.program.teams.insert(id, team);
+        }
         let named = self.named(&state, &nest, s, &scan, &by_calls);
         if named != Named::default() {
             self.named.insert(id, named);
@@ -118,9 +126,6 @@ impl Regions<'_> {
         self.state.program.nests.insert(id, nest);
         self.known.insert(id, facts.clone());
         self.ranges.insert(id, s.range);
-        if team.is_some() && self.cx.is_threaded {
-            self.in_teams.insert(id);
-        }
         if !inlined.is_empty() {
             let names = inlined.into_iter().map(|position| self.cx.file.functions[position].name.clone());
             self.inlined.insert(id, names.collect());
@@ -138,6 +143,37 @@ impl Regions<'_> {
                 remove_stores(roots, *id);
             }
         }
+    }
+
+    /// What a team's threads have of their own while they run a nest.
+    fn team_of(&self, s: &Stmt, nest: &Nest, state: &State, team: Team<'_>) -> Lowered<oxeye_ir::Team> {
+        let head = Range { start: s.range.start, end: s.range.start + 3 };
+        if !nest.swaps.is_empty() {
+            return Err(Refusal::new(head, "pointers change places in a loop that threads share"));
+        }
+        let changed = self.cx.changed_by_threads(s, team);
+        for var in &changed {
+            let variable = self.cx.file.var(*var);
+            let name = &variable.name;
+            if matches!(variable.ty, Type::Array { .. } | Type::Struct(_)) {
+                let message = format!("each thread has a `{name}` of its own, which the loop writes");
+                return Err(Refusal::new(head, message).help(format!("declare `{name}` inside the loop")));
+            }
+            if !self.cx.is_set_before_use(s, *var) {
+                let message = format!(
+                    "each thread has a `{name}` of its own, which an iteration may read before it sets it"
+                );
+                return Err(Refusal::new(head, message).help(format!("declare `{name}` inside the loop")));
+            }
+        }
+        let used = nest.arrays();
+        let own = changed.iter().filter_map(|v| state.arrays.get(v)).filter(|id| used.contains(*id));
+        let mut own: Vec<ArrayId> = own.copied().collect();
+        own.sort_unstable();
+        let mut names: Vec<String> = changed.iter().map(|v| self.cx.file.var(*v).name.clone()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(oxeye_ir::Team { own, names })
     }
 
     /// What the text of a nest names besides its arguments.
