@@ -279,3 +279,98 @@ int main(int argc, char **argv)
 fn pointers_keep_what_they_were_given() {
     same_output(KEPT, 1, SIZES);
 }
+
+/// What a replay of a nest does that calls functions which name file-scope variables: the same as a replay of its new text.
+#[test]
+fn replays_show_functions_their_file_scope_variables() {
+    let unit = common::read(&format!("#include <stdio.h>\n#include <stdlib.h>\n{BLOCKS}"));
+    for name in ["fill", "steps"] {
+        let function = unit.functions.iter().find(|f| f.name == name).expect("is there");
+        let nest = function.program.nests.values().next().expect("a nest");
+        let mut places = String::new();
+        let mut n_buffers = 0;
+        for argument in oxeye_codegen::arguments(&function.program, nest) {
+            let ty = argument.element.c_name();
+            if argument.is_buffer {
+                n_buffers += 1;
+                places += &format!(
+                    "{{ static {ty} x[70 * 70 * 3]; for (int i = 0; i < 14700; i++) x[i] = i % 17; args[n++] = x; }}\n"
+                );
+            } else {
+                places += &format!("{{ static {ty} x = 5; args[n++] = &x; }}\n");
+            }
+        }
+        let driver = format!(
+            "#include <stdio.h>\nvoid oxeye_replay(void **args);\nint main(void)\n{{\nvoid *args[16]; int n = 0;\n{places}\
+             oxeye_replay(args);\nfor (int k = n - {n_buffers}; k < n; k++) {{ double sum = 0; for (int i = 0; i < 14700; i++) \
+             sum += ((double *)args[k])[i] * (i % 7); printf(\"%.17g\\n\", sum); }}\n return 0; }}\n"
+        );
+        let [original, tuned] = common::replayed(&unit, function, nest, &driver);
+        assert_eq!(original, tuned, "{name}");
+        assert!(original.lines().count() == n_buffers && n_buffers > 0, "{original}");
+    }
+}
+
+/// Cases, and a loop that counts without `for`.
+const CASES: &str = "
+enum kind { LINEAR, RELU, LEAKY, OTHER };
+static double activate(double x, enum kind k)
+{
+    switch (k) {
+    case LINEAR:
+        return x;
+    case RELU: {
+        return x > 0 ? x : 0;
+    }
+    case LEAKY:
+        return x > 0 ? x : 0.125 * x;
+    case OTHER:
+    default:
+        break;
+    }
+    return 1;
+}
+static void layer(int n, double *x, int k)
+{
+    int i, j;
+    for (i = 0; i < n; i++) {
+        x[i] = activate(x[i] - 2, (enum kind)k);
+        switch (i % 4) {
+        case 0:
+        case 1:
+            x[i] += 1;
+            break;
+        case 2:
+            x[i] *= 2;
+            break;
+        default:
+            x[i] -= 1;
+        }
+        j = 0;
+        while (j < i) {
+            x[i] += 0.5 * x[j];
+            j++;
+        }
+    }
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i, k;
+    double *x = malloc((n + 1) * sizeof *x);
+    for (k = 0; k < 4; k++) {
+        for (i = 0; i < n; i++)
+            x[i] = i % 5;
+        layer(n < 20 ? n : 20, x, k);
+        for (i = 0; i < n; i++)
+            printf(\"%.17g\\n\", x[i]);
+    }
+    printf(\"%d\\n\", argc);
+    free(x);
+    return 0;
+}
+";
+
+#[test]
+fn cases_and_loops_that_count_without_for() {
+    same_output(CASES, 1, SIZES);
+}

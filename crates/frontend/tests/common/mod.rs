@@ -109,3 +109,36 @@ pub fn same_output(program: &str, n_nests: usize, sizes: &[&str]) {
 
 /// Sizes that programs are run with.
 pub const SIZES: &[&str] = &["0", "1", "2", "13", "64"];
+
+/// What a driver prints that runs the replay of a nest, and the replay of its text written anew.
+pub fn replayed(
+    unit: &Unit,
+    function: &oxeye_frontend::Function,
+    nest: &oxeye_ir::Nest,
+    driver: &str,
+) -> [String; 2] {
+    let span = nest.span.expect("from a file");
+    let original = unit.source[span.start..span.end].to_owned();
+    let options = RenderOptions { original: Some(original.clone()), ..RenderOptions::default() };
+    let tuned = render_nest(&function.program, nest, &options).expect("can be written");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("driver.c"), driver).expect("a file");
+    compile(&path("driver.c"), &path("driver.o"), &["-O1", "-c", "-w"]);
+    [original, tuned].map(|body| {
+        let named = function
+            .named
+            .get(&nest.id)
+            .map_or(Named::default(), |named| Named { by_calls: &named.by_calls, unused: &named.unused });
+        let site = Site { id: 0, program: &function.program, nest, function: function.span, named };
+        std::fs::write(path("replay.c"), replay_unit(&unit.source, &site, &body)).expect("a file");
+        compile(&path("replay.c"), &path("replay.o"), &["-O1", "-c", "-w", "-Dmain=program"]);
+        let mut link = Command::new("gcc");
+        link.args(["driver.o", "replay.o", "-lm", "-o", "replay"]).current_dir(folder.path());
+        let linked = link.output().expect("gcc runs");
+        assert!(linked.status.success(), "{}", String::from_utf8_lossy(&linked.stderr));
+        let run = Command::new(path("replay")).output().expect("runs");
+        assert!(run.status.success(), "{body}");
+        String::from_utf8_lossy(&run.stdout).into_owned()
+    })
+}

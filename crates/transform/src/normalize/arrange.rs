@@ -10,7 +10,6 @@ use crate::legality;
 use crate::order::{Level, Pair, combinations, pairs};
 use crate::policy::Policy;
 use crate::refusal::Reason;
-use crate::scan;
 use crate::schedule::Schedule;
 use crate::steps;
 use crate::steps::statement_schedule::{Dimension, StatementSchedule};
@@ -18,15 +17,11 @@ use crate::steps::{Reorder, Transformation};
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, LoopId, Nest, Node, Program, Var};
 use std::collections::BTreeMap;
 
-/// The nest in maximally distributed form with minimal strides, and whether sums are taken in another order.
+/// A schedule of the nest in maximally distributed form with minimal strides, and whether sums are taken in another order.
 ///
 /// # Errors
-/// If no legal arrangement was found, or it cannot be written as loops.
-pub(super) fn arrange(
-    program: &Program,
-    nest: &Nest,
-    policy: Policy,
-) -> Result<(Program, Nest, bool), Reason> {
+/// If no legal arrangement was found.
+pub(super) fn arrange(program: &Program, nest: &Nest, policy: Policy) -> Result<(Schedule, bool), Reason> {
     let mut schedule = Schedule::import(program, nest);
     schedule.scalar_replacement = false;
     let planner = Planner::new(&schedule);
@@ -44,8 +39,7 @@ pub(super) fn arrange(
         .collect();
     steps::edit(&mut schedule, &Transformation::Reorder(Reorder { schedules }), policy)?;
     let reassociated = legality::check(&schedule, policy)?;
-    let (program, nest) = scan::generate(schedule, nest)?;
-    Ok((program, nest, reassociated))
+    Ok((schedule, reassociated))
 }
 
 /// Sizes that are not known count as this many elements: large, and the same for all.

@@ -424,6 +424,26 @@ pub fn normalization_stages(program: &Program, nest: &Nest, policy: Policy) -> V
     crate::normalize::stages(program, nest, policy)
 }
 
+/// Whether a stage of a nest's normalization keeps the nest's dependences under the map between their instances.
+///
+/// # Errors
+/// Which it does not keep, or what is wrong with the map; nothing if there is none.
+pub fn keeps_source_order(
+    program: &Program,
+    nest: &Nest,
+    stage: &crate::Stage,
+    policy: Policy,
+) -> Result<(), Option<Reason>> {
+    if stage.instances.unmapped().is_some() {
+        return Err(None);
+    }
+    let source = Schedule::import(program, nest);
+    let normal = Schedule::import_normal(&stage.program, &stage.nest);
+    legality::check_elements(&normal, &source, &stage.instances)?;
+    legality::check_source(&normal, &source, &stage.instances, policy)?;
+    Ok(())
+}
+
 /// The ids of the statements as recipes name them.
 pub fn statement_ids(program: &Program, nest: &Nest) -> Vec<StmtId> {
     Schedule::import(program, nest).statements.iter().map(|s| s.id).collect()
