@@ -422,7 +422,6 @@ fn run_both(
         cwd: run.folder.clone(),
         stdin: run.stdin_file(),
         env: run.env.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
-        ..WholeOptions::default()
     };
     let args: Vec<OsString> = run.args.iter().map(Into::into).collect();
     let whole = session.in_program(|| run_whole(&program.executable, tuned, &args, n_runs, &options));
