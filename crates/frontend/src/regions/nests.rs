@@ -113,6 +113,16 @@ impl<'a> Regions<'a> {
                 format!("each thread has a `{}` of its own (`threadprivate`)", self.cx.file.var(var).name);
             return Err(Refusal::new(head, message).help("copy it into a local variable before the loop"));
         }
+        // A replay has no value for a pointer that is not followed.
+        let only_tested = state.null_tests.iter().filter(|(var, id)| {
+            let is_followed = state.arrays.get(var).is_some_and(|a| nest.arrays().contains(a));
+            nest.vars().contains(&(**id).into()) && !is_followed
+        });
+        if let Some(var) = only_tested.map(|(var, _)| var).min() {
+            let message =
+                format!("the pointer `{}` is tested and never followed", self.cx.file.var(*var).name);
+            return Err(Refusal::new(head, message).help("test it before the loop"));
+        }
         nest.live_out = self.live_out(&state, &nest, s.range);
         if let Some(team) = team {
             let team = self.team_of(s, &nest, &state, team)?;
@@ -179,7 +189,16 @@ impl<'a> Regions<'a> {
     /// What the text of a nest names besides its arguments.
     fn named(&self, state: &State, nest: &Nest, s: &Stmt, scan: &Scan, by_calls: &BTreeSet<VarId>) -> Named {
         let file = self.cx.file;
-        let used = nest.vars();
+        let mut used = nest.vars();
+        for id in nest.arrays() {
+            for extent in state.program.array(id).shape.iter().flatten() {
+                extent.visit(&mut |e| {
+                    if let Expr::Affine(a) = e {
+                        used.extend(a.terms().map(|(v, _)| v));
+                    }
+                });
+            }
+        }
         let symbols = state
             .symbols
             .iter()
@@ -188,17 +207,25 @@ impl<'a> Regions<'a> {
         represented.extend(nest.arrays().iter().filter_map(|id| state.vars.get(id)));
         let roots: Vec<VarId> = represented.iter().map(|v| file.root(*v)).collect();
         represented.extend(roots);
+        let loops: BTreeSet<String> = nest.loops().into_iter().map(|l| l.name.clone()).collect();
         let mut unused = BTreeSet::new();
         s.walk_exprs(&mut |e| {
             let Some(var) = e.as_var().map(|v| file.root(v)) else { return };
-            let is_own = scan.declared.contains(&var) || scan.iterators.contains(&var);
+            let is_counter = scan.iterators.contains(&var) && loops.contains(&file.var(var).name);
+            let is_own = scan.declared.contains(&var) || is_counter;
             if !is_own && !represented.contains(&var) && !self.is_visible_anywhere(var) {
                 unused.insert(var);
             }
         });
         Named {
             by_calls: by_calls.iter().map(|v| file.var(*v).name.clone()).collect(),
-            unused: unused.into_iter().filter_map(|v| file.declaration(file.var(v))).collect(),
+            unused: unused
+                .into_iter()
+                .filter_map(|v| {
+                    let value = file.constants.get(&v).copied().unwrap_or_default();
+                    Some(format!("{} = {{{value}}}", file.declaration(file.var(v))?))
+                })
+                .collect(),
         }
     }
 
