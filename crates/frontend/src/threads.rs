@@ -102,8 +102,7 @@ impl<'a> Context<'a> {
             .flat_map(|c| c.private.iter().chain(&c.firstprivate))
             .map(String::as_str)
             .collect();
-        let mut written: Vec<VarId> = scan.written.iter().copied().collect();
-        written.sort_unstable();
+        let written: BTreeSet<VarId> = scan.written.iter().chain(&scan.iterators).copied().collect();
         for var in written {
             let variable = self.file.var(var);
             if self.is_of_thread(self.position, team, var)
@@ -217,17 +216,22 @@ impl<'a> Context<'a> {
         let scan = Scan::of(self.file, s);
         let private: BTreeSet<&str> =
             self.constructs(s).flat_map(|c| &c.private).map(String::as_str).collect();
-        let changed = scan.written.iter().chain(&scan.iterators).chain(&scan.stored).copied();
+        // What is written through a pointer is elsewhere.
+        let is_elsewhere = |v: &&VarId| {
+            let variable = self.file.var(**v);
+            matches!(variable.ty, Type::Pointer { .. })
+                || matches!((&variable.ty, variable.kind), (Type::Array { .. }, VarKind::Param(_)))
+        };
+        let stored = scan.stored.iter().filter(|v| !is_elsewhere(v));
+        let changed = scan.written.iter().chain(&scan.iterators).chain(stored).copied();
         changed
             .filter(|v| {
                 let variable = self.file.var(*v);
-                let is_pointer = matches!(variable.ty, Type::Pointer { .. })
-                    || matches!((&variable.ty, variable.kind), (Type::Array { .. }, VarKind::Param(_)));
-                let is_outer = variable.function == Some(self.position)
+                let is_outer = variable.function.is_none_or(|f| f == self.position)
                     && !s.range.contains(variable.range)
                     && !scan.declared.contains(v);
                 let is_own = self.is_of_thread(self.position, team, *v);
-                !is_pointer && is_outer && (is_own || private.contains(variable.name.as_str()))
+                is_outer && (is_own || private.contains(variable.name.as_str()))
             })
             .collect()
     }
@@ -235,7 +239,8 @@ impl<'a> Context<'a> {
     /// Whether every iteration of a loop that threads share sets a scalar before it uses it, or the loop counts with it.
     pub(crate) fn is_set_before_use(&self, s: &Stmt, scalar: VarId) -> bool {
         let n_collapsed = self.constructs(s).map(|c| c.n_collapsed).max().unwrap_or(1);
-        let is_scalar = self.file.var(scalar).ty.as_scalar().is_some();
+        let ty = &self.file.var(scalar).ty;
+        let is_scalar = ty.as_scalar().is_some() || matches!(ty, Type::Pointer { .. });
         let is_set = |(body, counters): (&Stmt, Vec<VarId>)| {
             counters.contains(&scalar) || !is_live_before(body, scalar)
         };
