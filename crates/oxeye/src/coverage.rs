@@ -157,7 +157,7 @@ mod tests {
         let file = Path::new("a.c");
         let sampled = Stacks::of(file, &stacks).expect("enough samples");
         let found = sampled.coverage(&tunable, &loops);
-        assert_eq!(sampled.share((50, 60)), 0.65);
+        assert_eq!(sampled.share((50, 60)), 0.55);
         assert_eq!((found.samples, found.tunable), (100, 0.5));
         assert_eq!((found.of_loop(25), found.of_loop(20)), (Some(0.2), Some(0.05)));
         assert_eq!(found.loops[0].line, 25);

@@ -116,6 +116,7 @@ impl Adviser<'_> {
     ) -> Vec<Idea> {
         let mut made = self.instantiated(suggested);
         let mut ideas = Ideas { ideas: Vec::new(), refused };
+        let mut n_named: BTreeMap<String, usize> = BTreeMap::new();
         for (donor, aligned) in donors.iter().zip(aligned) {
             for trial in donor.trials.iter().filter(|trial| trial.log_gain > LEAST_GAIN) {
                 let helped = Some(format!("gained {:.2}x on {}", trial.log_gain.exp2(), donor.in_words()));
@@ -129,9 +130,10 @@ impl Adviser<'_> {
                 };
                 let mut name = format!("steps of {}", donor.what());
                 // Names tell the candidates of a nest apart.
-                let n_alike = ideas.ideas.iter().filter(|i| i.schedule.name.starts_with(&name)).count();
-                if n_alike > 0 {
-                    name += &format!(" ({})", n_alike + 1);
+                let n_alike = n_named.entry(name.clone()).or_insert(0);
+                *n_alike += 1;
+                if *n_alike > 1 {
+                    name += &format!(" ({n_alike})");
                 }
                 match steps {
                     Ok(recipe) => {
