@@ -203,9 +203,6 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
     for function in &unit.functions {
         for (ordinal, nest) in function.program.nests.values().enumerate() {
             let Some(span) = nest.span else { continue };
-            if function.in_teams.contains(&nest.id) {
-                continue;
-            }
             let mut recipes = Vec::new();
             for Suggestion { name, recipe, .. } in suggest(&function.program, nest, &MACHINE, policy).recipes
             {

@@ -134,3 +134,41 @@ int main(void)
     agree(&playground, "-fopenmp");
     agree(&playground, "");
 }
+
+/// A member that the loop does not store to is not written behind it: here that is not possible. One that it does is, whatever
+/// was in it.
+#[test]
+fn members_are_stored_only_if_the_loop_stores_them() {
+    let source = "#include <math.h>
+#include <stdio.h>
+struct limits { double most, last; int n; };
+static const struct limits fixed = { 1e9, 0.0, 3 };
+static void scan(struct limits *l, int n, double *restrict x)
+{
+    for (int i = 0; i < n; i++) {
+        if (x[i] > l->most) {
+            l->last = x[i];
+            l->n = l->n + 1;
+        }
+        x[i] *= 2;
+    }
+}
+int main(void)
+{
+    double x[5] = { 3, 2, 1, 0, -0.0 };
+    struct limits own = { -1, 0.0, 7 };
+    scan((struct limits *)&fixed, 5, x);
+    scan(&own, 5, x);
+    printf(\"%d %d %g %d\\n\", (int)signbit(own.last), own.n, x[0], fixed.n);
+    return 0;
+}
+";
+    let playground = Playground::with("prog.c", source);
+    playground.write("r.json", &recipe_file(&[("scan", json!([]))]));
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let tuned = playground.read("out.c");
+    assert_eq!(tuned.matches("__builtin_memcmp").count(), 2, "{tuned}");
+    agree(&playground, "-lm");
+    assert_eq!(playground.read("out.txt"), "1 12 12 3\n");
+}

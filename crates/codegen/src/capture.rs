@@ -29,7 +29,7 @@ pub struct Site<'a> {
 pub struct Named<'a> {
     /// File-scope variables that functions called by the nest name themselves.
     pub by_calls: &'a [String],
-    /// Declarations of variables whose values nothing depends on.
+    /// Declarations, with their values, of constants and of variables on whose values nothing depends.
     pub unused: &'a [String],
 }
 
@@ -102,7 +102,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
     for site in sites {
         let Some(span) = site.nest.span else { continue };
         let id = site.id;
-        let mut calls = format!("{{ oxeye_capture_begin({id});");
+        let mut calls = format!("oxeye_capture_begin({id});");
         let mut results = String::new();
         let cx = Context::new(site.program, &BTreeSet::new());
         let entry = site.program.entries.get(&site.nest.id);
@@ -126,14 +126,20 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             }
             sizes.push(bytes);
         }
+        let (mut begin, mut end) = (format!("{{ {calls}"), format!("{results}oxeye_capture_end({id}); }}"));
+        if site.program.teams.contains_key(&site.nest.id) {
+            // One thread looks while the others wait.
+            let alone = |text: &str| {
+                format!("#pragma omp barrier\n#pragma omp master\n{text}\n#pragma omp barrier\n")
+            };
+            begin = format!("{{\n{}", alone(&format!("{begin} }}")));
+            end = format!("{}}}", alone(&format!("{{ {end}")));
+        }
         let start = span.start;
         let line = line_of(source, start);
-        if starts_line(source, start) {
-            pieces.push((start, start, format!("{calls}\n#line {line}\n")));
-        } else {
-            pieces.push((start, start, format!("\n{calls}\n#line {line}\n")));
-        }
-        let end = format!("\n{results}oxeye_capture_end({id}); }}\n#line {}\n", line_of(source, span.end));
+        let before = if starts_line(source, start) { "" } else { "\n" };
+        pieces.push((start, start, format!("{before}{begin}\n#line {line}\n")));
+        let end = format!("\n{end}\n#line {}\n", line_of(source, span.end));
         pieces.push((span.end, span.end, end));
     }
     let at = top(source);
@@ -343,9 +349,10 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     // Iterators that the source declares outside the nest.
     let names = list.iter().map(|a| a.name.as_str());
     let taken: BTreeSet<&str> = names.chain(roots.variables.keys().copied()).collect();
+    let is_unused = |name: &str| site.named.unused.iter().any(|d| identifiers(d).any(|word| word == name));
     let mut iterators: BTreeMap<&str, &str> = BTreeMap::new();
     for l in site.nest.loops() {
-        if is_identifier(&l.name) && !taken.contains(l.name.as_str()) {
+        if is_identifier(&l.name) && !taken.contains(l.name.as_str()) && !is_unused(&l.name) {
             iterators.insert(&l.name, if l.ty.is_float() { "int" } else { l.ty.c_name() });
         }
     }
@@ -357,16 +364,25 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let mut named: Vec<String> = clause_names(body);
     named.retain(|name| {
         let is_new = !declared.contains(&format!(" {name} = 0;"));
-        let is_unused = site.named.unused.iter().any(|d| identifiers(d).any(|word| word == name));
-        is_new && !is_unused && !taken.contains(name.as_str())
+        is_new && !is_unused(name) && !taken.contains(name.as_str())
     });
     for name in named {
         let _ = writeln!(declared, "int {name} = 0; (void){name};");
     }
     for declaration in site.named.unused {
-        let _ = writeln!(declared, "{declaration} = {{0}};");
+        let _ = writeln!(declared, "{declaration};");
     }
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
+    if let Some(team) = program.teams.get(&site.nest.id) {
+        // A team as there is in the program, in which every thread has what is its own.
+        let is_declared =
+            |name: &&String| taken.contains(name.as_str()) || declared.contains(&format!(" {name} = 0;"));
+        let own: Vec<&str> = team.names.iter().filter(is_declared).map(String::as_str).collect();
+        let clause =
+            if own.is_empty() { String::new() } else { format!(" firstprivate({})", own.join(", ")) };
+        let _ = writeln!(declared, "#pragma omp parallel{clause}\n{{");
+        after.insert_str(0, "}\n");
+    }
     let line = site.nest.span.map_or(1, |s| s.line);
     let resume = line_of(source, site.function.end);
     let text = format!(

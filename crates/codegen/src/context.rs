@@ -81,6 +81,10 @@ pub(crate) struct Context<'a> {
     pub(crate) reassociate: bool,
     /// Whether 32-bit integers are widened before arithmetic.
     pub(crate) wide: bool,
+    /// Whether all threads of a team run the block.
+    pub(crate) in_team: bool,
+    /// Variables of one thread of the team that all of them use, through pointers.
+    pub(crate) shared: BTreeSet<ArrayId>,
 }
 
 /// The words of a C expression that are identifiers.
@@ -119,6 +123,8 @@ impl<'a> Context<'a> {
             lane_scope: None,
             reassociate: false,
             wide: false,
+            in_team: false,
+            shared: BTreeSet::new(),
         };
         for symbol in program.symbols.values() {
             cx.taken.extend(identifiers(&symbol.name).map(str::to_owned));

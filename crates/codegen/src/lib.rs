@@ -52,6 +52,7 @@ mod render;
 mod rows;
 mod stride;
 mod targets;
+mod team;
 mod types;
 mod vector;
 mod views;
@@ -102,6 +103,12 @@ pub enum CodegenError {
     Temporary {
         /// The array.
         array: String,
+    },
+    /// The team of threads that runs the nest cannot run it like this.
+    #[error("a team of threads that is there already runs the nest, and {why}")]
+    Team {
+        /// Why not.
+        why: String,
     },
     /// The nest is not well formed.
     #[error("the nest is not well formed: {what}")]

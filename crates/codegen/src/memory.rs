@@ -147,9 +147,14 @@ impl Memory {
         self.heap.is_empty() && self.parts.is_empty()
     }
 
-    /// Declarations of sizes and buffers; nothing is allocated unless `condition` holds.
-    pub(crate) fn allocations(&self, cx: &mut Context, condition: Option<&str>) -> Vec<String> {
-        let mut lines = Vec::new();
+    /// Declarations of sizes and buffers; nothing is allocated unless `condition` holds. In a team, which needs them once, the
+    /// assignments that allocate come by themselves.
+    pub(crate) fn allocations(
+        &self,
+        cx: &mut Context,
+        condition: Option<&str>,
+    ) -> (Vec<String>, Vec<String>) {
+        let (mut lines, mut assignments) = (Vec::new(), Vec::new());
         for (id, buffer) in self.buffers() {
             let array = cx.program.array(*id);
             let was_wide = std::mem::replace(&mut cx.wide, true);
@@ -162,20 +167,31 @@ impl Memory {
                 "const long {bytes} = ({size}L{product} + {}) / {HEAP_ALIGN} * {HEAP_ALIGN};",
                 HEAP_ALIGN - 1
             ));
-            let total = if *per_thread { format!("OXEYE_THREADS() * {bytes}") } else { bytes.clone() };
+            let threads = if cx.in_team { "OXEYE_TEAM()" } else { "OXEYE_THREADS()" };
+            let total = if *per_thread { format!("{threads} * {bytes}") } else { bytes.clone() };
             let allocate = format!("OXEYE_ALLOCATE({total} + {HEAP_ALIGN})");
-            lines.push(match condition {
-                Some(c) => format!("void *{memory} = {c} ? {allocate} : 0;"),
-                None => format!("void *{memory} = {allocate};"),
-            });
+            let value = match condition {
+                Some(c) => format!("{c} ? {allocate} : 0"),
+                None => allocate,
+            };
+            if cx.in_team {
+                lines.push(format!("void *{memory} = 0;"));
+                assignments.push(format!("{memory} = {value};"));
+            } else {
+                lines.push(format!("void *{memory} = {value};"));
+            }
         }
-        lines
+        (lines, assignments)
+    }
+
+    /// The variables that lead to the buffers.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.buffers().map(|(_, b)| b.memory.clone()).collect()
     }
 
     /// Whether all buffers are there.
     pub(crate) fn success(&self) -> String {
-        let names: Vec<&str> = self.buffers().map(|(_, b)| b.memory.as_str()).collect();
-        names.join(" && ")
+        self.names().join(" && ")
     }
 
     /// Frees them all.
@@ -196,7 +212,7 @@ impl Memory {
                         lines.push(pointer(cx, array, buffer));
                     }
                 }
-                None if *place != at => {}
+                None if *place != at || cx.shared.contains(id) => {}
                 None => match cx.registers.get(id) {
                     Some(registers) => lines.extend(registers.declarations()),
                     None => lines.push(stack(cx, array)),

@@ -5,8 +5,10 @@ use crate::context::Context;
 use crate::expand::{Item, all_accesses, order_is_free};
 use crate::memory::Memory;
 use crate::print::{element_type, prec};
+use crate::render::is_outer;
 use crate::targets::{Target, target};
-use oxeye_ir::{Access, Array, ArrayId, Expr, Form, Loop, Reduction, Update};
+use crate::team::refused;
+use oxeye_ir::{Access, Array, ArrayId, Expr, Form, Loop, Reduction, Storage, Update};
 use std::collections::BTreeSet;
 
 /// Text around a loop that accumulates into something.
@@ -70,41 +72,73 @@ impl Context<'_> {
                     None => return Ok(None),
                 }
             }
+            let of_team = memory.is_some() && self.in_team;
             let active = self.registers.contains_key(&r.array) && !self.spilled.contains(&r.array);
-            let operands: Vec<String> = if let Some(names) = self.touched_scalars(body, r.array) {
-                names
-            } else if active {
-                match memory {
-                    Some(_) => return Err(refused()),
-                    None => return Ok(None),
-                }
-            } else if let Some((_, name)) = self.aliases.iter().find(|(a, _)| *a == first) {
-                vec![name.clone()]
-            } else {
-                match (target(array, header, body), memory) {
-                    (Target::Scalar, _) => vec![self.name(r.array).to_owned()],
-                    (Target::Element(access), _) => {
-                        let name = self.fresh(&format!("{}_{word}", self.name(r.array)));
-                        let element = self.access(&access);
-                        text.before.push(format!("{} {name} = {element};", element_type(array)));
-                        text.after.push(format!("{element} = {name};"));
-                        text.aliases.push((access, name.clone()));
-                        vec![name]
+            let operands: Vec<String> =
+                if let Some(names) = self.touched_scalars(body, r.array).filter(|_| !of_team) {
+                    names
+                } else if active {
+                    match memory {
+                        Some(_) => return Err(refused()),
+                        None => return Ok(None),
                     }
-                    (Target::Section, Some(_)) => vec![self.section(array)],
-                    (Target::Parts, Some(memory)) => {
-                        text.parts.push(self.part(array, r.op, memory).ok_or_else(refused)?);
-                        vec![]
+                } else if let Some((_, name)) = self.aliases.iter().find(|(a, _)| *a == first) {
+                    vec![name.clone()]
+                } else {
+                    let target = target(array, header, body);
+                    if of_team {
+                        self.check_shared(array, &target)?;
                     }
-                    (_, Some(_)) => return Err(refused()),
-                    (_, None) => return Ok(None),
-                }
-            };
+                    match (target, memory) {
+                        (Target::Scalar, _) => vec![self.name(r.array).to_owned()],
+                        (Target::Element(access), _) => {
+                            let name = self.fresh(&format!("{}_{word}", self.name(r.array)));
+                            let element = self.access(&access);
+                            text.before.push(format!("{} {name} = {element};", element_type(array)));
+                            text.after.push(format!("{element} = {name};"));
+                            text.aliases.push((access, name.clone()));
+                            vec![name]
+                        }
+                        (Target::Section, Some(_)) => vec![self.section(array)],
+                        (Target::Parts, Some(memory)) => {
+                            text.parts.push(self.part(array, r.op, memory).ok_or_else(refused)?);
+                            vec![]
+                        }
+                        (_, Some(_)) => return Err(refused()),
+                        (_, None) => return Ok(None),
+                    }
+                };
             if !operands.is_empty() {
-                text.clause += &format!(" reduction({sign}:{})", operands.join(", "));
+                // What a pointer leads to has no name for a clause.
+                let has_names = operands.iter().all(|o| !o.starts_with('('));
+                match memory {
+                    Some(_) if !has_names => return Err(refused()),
+                    None if !has_names => return Ok(None),
+                    _ => text.clause += &format!(" reduction({sign}:{})", operands.join(", ")),
+                }
             }
         }
         Ok(Some(text))
+    }
+
+    /// A team can only accumulate into variables that its threads share.
+    fn check_shared(&self, array: &Array, target: &Target) -> Result<(), CodegenError> {
+        let is_variable = is_outer(array.storage)
+            && !self.shared.contains(&array.id)
+            && !self.program.views.contains_key(&array.id);
+        let has_name = match target {
+            Target::Scalar => is_variable,
+            Target::Section => is_variable && array.storage == Storage::Global,
+            Target::Parts => true,
+            Target::Element(_) | Target::Unknown => false,
+        };
+        match has_name {
+            true => Ok(()),
+            false => refused(format!(
+                "it accumulates into `{}`, which is no variable that its threads share",
+                array.name
+            )),
+        }
     }
 
     /// `A[:n]`, all of an array.

@@ -5,10 +5,11 @@ use crate::context::{Context, LaneScope};
 use crate::expand::{Expander, Item, Places, VectorItem, for_each_stmt, places};
 use crate::memory::{Memory, stack};
 use crate::options::RenderOptions;
-use crate::print::prec;
+use crate::print::{element_type, prec};
 use crate::reduction::ReductionText;
 use crate::registers::{needs_memory, promote, writes};
 use crate::stride::is_invariant;
+use crate::team::{Sharing, is_divided, refused};
 use crate::types::{loop_type, vector_type};
 use crate::vector::Accumulator;
 use oxeye_ir::{
@@ -21,7 +22,7 @@ use std::collections::BTreeSet;
 /// [`crate::prelude`] defines.
 pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> Result<String, CodegenError> {
     check(program, nest)?;
-    let places = places(program, nest);
+    let mut places = places(program, nest);
     let items = Expander { program, places: &places, reassociate: options.reassociate }.nodes(&nest.roots);
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
     let mut cx = Context::new(program, &used);
@@ -29,7 +30,21 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);
+    let team = program.teams.get(&nest.id);
+    if let Some(team) = team {
+        cx.in_team = true;
+        if options.threads < 2 {
+            return refused("one thread was asked for");
+        }
+        if !original_nest.swaps.is_empty() || !before.after.is_empty() {
+            return refused("every thread would set a variable after it");
+        }
+        cx.shared = Sharing::plan(&cx, &items, &mut places, team, nest)?.shared;
+        let shared = cx.shared.clone();
+        cx.registers.retain(|id, _| !shared.contains(id));
+    }
     let memory = Memory::plan(&mut cx, &items, &places, options)?;
+    cx.shared.retain(|id| !memory.heap.contains_key(id));
     let test = cx.alias_test(original_nest, nest)?;
     let mut r = Renderer {
         cx,
@@ -41,6 +56,10 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         in_parallel: false,
         in_simd: false,
     };
+    if team.is_some() {
+        // Whoever comes first waits until the others have done what stands before.
+        r.line("#pragma omp barrier");
+    }
     r.lines(before.lines);
     let mut conditions = before.conditions;
     if let Some(test) = test {
@@ -53,7 +72,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     let mut condition = None;
     if !conditions.is_empty() {
         let tested = conditions.join(" && ");
-        if memory.is_empty() {
+        if memory.is_empty() && team.is_none() {
             condition = Some(tested);
         } else {
             let name = r.cx.fresh("distinct");
@@ -61,9 +80,12 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
             condition = Some(name);
         }
     }
+    let (lines, assignments) = memory.allocations(&mut r.cx, condition.as_deref());
+    r.lines(lines);
+    if team.is_some() {
+        r.share(assignments, condition.is_some());
+    }
     if !memory.is_empty() {
-        let lines = memory.allocations(&mut r.cx, condition.as_deref());
-        r.lines(lines);
         condition = Some(memory.success());
     }
     match condition {
@@ -84,7 +106,16 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
             r.fallback(nest)?;
             r.unwrap_block(at);
             r.line("}");
-            r.lines(memory.frees());
+            if team.is_some() && !memory.is_empty() {
+                r.line("#pragma omp master");
+                r.line("{");
+                r.depth += 1;
+                r.lines(memory.frees());
+                r.depth -= 1;
+                r.line("}");
+            } else {
+                r.lines(memory.frees());
+            }
         }
     }
     Ok(commented(&r.finish(), &options.comment, options.indent))
@@ -166,7 +197,93 @@ impl Renderer<'_> {
     fn top(&mut self, items: &[Item]) -> Result<(), CodegenError> {
         let declarations = self.memory.declarations(&self.cx, self.places, None);
         self.lines(declarations);
-        self.items(items)
+        if self.cx.in_team { self.together(items) } else { self.items(items) }
+    }
+
+    /// Gives all threads of a team the same buffers, and one thread's variables where they need the same. `is_tested` if
+    /// something was tested that none of them may change before all have.
+    fn share(&mut self, assignments: Vec<String>, is_tested: bool) {
+        let mut names = self.memory.names();
+        for id in self.cx.shared.clone() {
+            let array = self.cx.program.array(id);
+            let name = self.cx.name(id).to_owned();
+            if self.places.contains_key(&id) {
+                let declaration = stack(&self.cx, array);
+                self.line(declaration);
+            }
+            let pointer = self.cx.fresh(&format!("{name}_of_one"));
+            if array.shape.is_empty() {
+                self.line(format!("{} *{pointer} = &{name};", element_type(array)));
+                self.cx.names.insert(id, format!("(*{pointer})"));
+            } else {
+                self.line(format!("__typeof__(&{name}[0]) {pointer} = {name};"));
+                self.cx.names.insert(id, pointer.clone());
+            }
+            names.push(pointer);
+        }
+        if !names.is_empty() {
+            self.line(format!("#pragma omp single copyprivate({})", names.join(", ")));
+            self.line("{");
+            self.depth += 1;
+            self.lines(assignments);
+            self.depth -= 1;
+            self.line("}");
+        } else if is_tested {
+            self.line("#pragma omp barrier");
+        }
+    }
+
+    /// Siblings that all threads of a team run: each divided among them, or run by one of them.
+    fn together(&mut self, items: &[Item]) -> Result<(), CodegenError> {
+        let mut rest = items;
+        while let Some(first) = rest.first() {
+            if !is_divided(first) {
+                let n = rest.iter().take_while(|i| !is_divided(i)).count();
+                let (alone, after) = rest.split_at(n);
+                self.line("#pragma omp single");
+                self.line("{");
+                self.depth += 1;
+                self.items(alone)?;
+                self.depth -= 1;
+                self.line("}");
+                rest = after;
+                continue;
+            }
+            rest = &rest[1..];
+            match first {
+                Item::Loop { header, body } if !matches!(header.execution, Execution::Parallel { .. }) => {
+                    let mut hoisted = Vec::new();
+                    let text = self.cx.header(header, &mut hoisted);
+                    self.lines(hoisted);
+                    self.braced(text, |r| {
+                        let declarations = r.memory.declarations(&r.cx, r.places, Some(header.id));
+                        r.lines(declarations);
+                        r.together(body)
+                    })?;
+                    self.cx.leave_loop(header.id);
+                }
+                Item::If { condition, then, otherwise } => {
+                    let condition = self.cx.expr(condition).text;
+                    self.braced(format!("if ({condition})"), |r| r.together(then))?;
+                    if !otherwise.is_empty() {
+                        self.braced("else".to_owned(), |r| r.together(otherwise))?;
+                    }
+                }
+                Item::Scope { of, body } => {
+                    self.line("{");
+                    self.depth += 1;
+                    let declarations = self.memory.declarations(&self.cx, self.places, Some(*of));
+                    self.lines(declarations);
+                    self.together(body)?;
+                    self.depth -= 1;
+                    self.line("}");
+                }
+                Item::Loop { .. } | Item::Stmt(_) | Item::Vector(_) => {
+                    self.items(std::slice::from_ref(first))?
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Pointers that have changed places an odd number of times.
@@ -202,7 +319,7 @@ impl Renderer<'_> {
             return Ok(());
         }
         let original = self.cx.program.nests.get(&nest.id).filter(|o| *o != nest);
-        let Some(original) = original else {
+        let Some(original) = original.filter(|_| !self.cx.in_team) else {
             return Err(CodegenError::NoOriginal {
                 why: "pointers may overlap, or memory may be short".into(),
             });
@@ -369,7 +486,8 @@ impl Renderer<'_> {
                     OmpSchedule::Static => "static",
                     OmpSchedule::Dynamic => "dynamic",
                 };
-                let within = if reduction.parts.is_empty() { "parallel for" } else { "for" };
+                let is_within = self.cx.in_team || !reduction.parts.is_empty();
+                let within = if is_within { "for" } else { "parallel for" };
                 pragma = Some(format!("#pragma omp {within} schedule({schedule}){}", reduction.clause));
                 self.in_parallel = true;
             }
@@ -400,7 +518,9 @@ impl Renderer<'_> {
         self.lines(hoisted);
         let parts = std::mem::take(&mut reduction.parts);
         if !parts.is_empty() {
-            self.line("#pragma omp parallel");
+            if !self.cx.in_team {
+                self.line("#pragma omp parallel");
+            }
             self.line("{");
             self.depth += 1;
         }

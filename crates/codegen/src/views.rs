@@ -102,7 +102,18 @@ impl Context<'_> {
                 let qualifier = if is_written { "" } else { "const " };
                 before.lines.push(format!("{qualifier}{ty} {name} = {};", self.guarded(base.clone())));
                 if is_written {
-                    before.after.push(format!("{base} = {name};"));
+                    // What the nest may not have written is not stored: it may be another thread's, or not writable. Its bytes
+                    // tell, since zeros of both signs are equal.
+                    let (start, end) =
+                        (self.fresh(&format!("{name}_start")), self.fresh(&format!("{name}_end")));
+                    before.lines.push(format!("const {ty} {start} = {name};"));
+                    before.after.extend([
+                        "{".to_owned(),
+                        format!("    const {ty} {end} = {name};"),
+                        format!("    if (__builtin_memcmp(&{end}, &{start}, sizeof {end}) != 0)"),
+                        format!("        {base} = {end};"),
+                        "}".to_owned(),
+                    ]);
                 }
             } else {
                 before

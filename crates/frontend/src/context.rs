@@ -25,6 +25,13 @@ pub(crate) struct Context<'a> {
     pub(crate) has_strict_aliasing: bool,
 }
 
+/// The team of threads that runs a piece of code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Team<'a> {
+    /// The statement under `omp parallel`; `None` if the function is called by the team.
+    pub(crate) region: Option<&'a ast::Stmt>,
+}
+
 /// The file-scope variables that some function of the file writes, or what they lead to.
 pub(crate) fn changed_globals(file: &ast::File) -> HashSet<VarId> {
     let mut changed = HashSet::new();

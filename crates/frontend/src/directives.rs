@@ -33,6 +33,8 @@ pub(crate) struct Construct {
     pub(crate) private: Vec<String>,
     /// The same, with the value from before.
     pub(crate) firstprivate: Vec<String>,
+    /// Loops, one directly in the other, that it takes as one.
+    pub(crate) n_collapsed: usize,
     /// Names that its clauses mention.
     pub(crate) mentioned: Vec<String>,
     /// A clause that is not followed.
@@ -181,7 +183,14 @@ impl Construct {
             "shared" => self.mentioned.extend(names(inside)),
             "aligned" | "linear" | "nontemporal" => self.mentioned.extend(names(before_colon)),
             "if" => self.mentioned.extend(names(after_colon)),
-            "num_threads" | "safelen" | "simdlen" | "collapse" => self.mentioned.extend(names(inside)),
+            "num_threads" | "safelen" | "simdlen" => self.mentioned.extend(names(inside)),
+            "collapse" => {
+                self.mentioned.extend(names(inside));
+                self.n_collapsed = match inside {
+                    [only] => only.text.parse().unwrap_or(usize::MAX),
+                    _ => usize::MAX,
+                };
+            }
             "schedule" => {
                 let chunk = inside.iter().position(|t| t.is(",")).map_or(&[][..], |at| &inside[at + 1..]);
                 self.mentioned.extend(names(chunk));
@@ -228,7 +237,8 @@ mod tests {
         assert!(c.is_parallel && c.is_shared);
         assert_eq!((c.private, c.firstprivate), (vec!["i".into(), "j".into()], vec!["k".to_owned()]));
         assert_eq!(c.mentioned, ["i", "j", "k", "chunk", "s", "t", "n", "u", "v", "nt"]);
-        assert_eq!(c.unknown_clause, None);
+        assert_eq!((c.unknown_clause, c.n_collapsed), (None, 2));
+        assert_eq!(construct("omp for collapse(N)").n_collapsed, usize::MAX);
         assert_eq!(construct("omp for ordered(1)").unknown_clause.as_deref(), Some("ordered"));
         assert!(!construct("omp simd").is_shared);
     }

@@ -27,6 +27,17 @@ pub(crate) fn is_live_after(file: &File, function: &Function, after: Range, var:
     query.is_found
 }
 
+/// Whether a statement may read the value that `var` has before it. Errs towards yes.
+pub(crate) fn is_live_before(s: &Stmt, var: VarId) -> bool {
+    let mut is_wild = false;
+    s.walk(&mut |s| {
+        is_wild |= matches!(s.kind, StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..));
+    });
+    let nowhere = Range { start: usize::MAX, end: usize::MAX };
+    let mut query = Query { var, at: nowhere, is_found: false, at_break: false, at_continue: false };
+    is_wild || query.before(s, false)
+}
+
 /// Whether `&var` occurs.
 pub(crate) fn is_address_taken(function: &Function, var: VarId) -> bool {
     let mut is_taken = false;

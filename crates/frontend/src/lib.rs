@@ -45,6 +45,7 @@ mod regions;
 mod scan;
 mod swaps;
 mod threads;
+mod uniform;
 mod unit;
 
 pub use bytes::{decoded, encoded};

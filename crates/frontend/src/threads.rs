@@ -1,19 +1,14 @@
 //! Whether a loop under OpenMP's directives may be read as the loop it is without them.
 
-use crate::ast::{Function, Range, Stmt, StmtKind, VarId, VarKind};
-use crate::context::Context;
+use crate::ast::{ExprKind, Function, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::context::{Context, Team};
 use crate::directives::{Construct, Directive, Pragma};
-use crate::flow::is_live_after;
+use crate::flow::{is_address_taken, is_live_after, is_live_before};
+use crate::lower::header;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::Scan;
+use crate::uniform::{Differing, extents};
 use std::collections::BTreeSet;
-
-/// The team of threads that runs a piece of code.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Team<'a> {
-    /// The statement under `omp parallel`; `None` if the function is called by the team.
-    pub(crate) region: Option<&'a Stmt>,
-}
 
 impl<'a> Context<'a> {
     /// The pragmas that belong to a statement.
@@ -102,30 +97,15 @@ impl<'a> Context<'a> {
     /// Refuses a loop whose iterations a team shares if it leaves something in variables of which each thread has its own.
     pub(crate) fn check_team(&self, s: &Stmt, team: Team<'_>) -> Lowered<()> {
         let scan = Scan::of(self.file, s);
-        let mut own: BTreeSet<&str> = BTreeSet::new();
-        if let Some(region) = team.region {
-            let clauses = self.constructs(region);
-            own.extend(clauses.flat_map(|c| c.private.iter().chain(&c.firstprivate)).map(String::as_str));
-        }
         let shared: BTreeSet<&str> = self
             .constructs(s)
             .flat_map(|c| c.private.iter().chain(&c.firstprivate))
             .map(String::as_str)
             .collect();
-        let mut written: Vec<VarId> = scan.written.iter().copied().collect();
-        written.sort_unstable();
+        let written: BTreeSet<VarId> = scan.written.iter().chain(&scan.iterators).copied().collect();
         for var in written {
             let variable = self.file.var(var);
-            let is_of_thread = match (team.region, variable.kind) {
-                (_, VarKind::Global { .. } | VarKind::Local { is_static: true }) => {
-                    own.contains(variable.name.as_str())
-                }
-                (Some(region), _) => {
-                    region.range.contains(variable.range) || own.contains(variable.name.as_str())
-                }
-                (None, _) => true,
-            };
-            if is_of_thread
+            if self.is_of_thread(self.position, team, var)
                 && !scan.declared.contains(&var)
                 && !shared.contains(variable.name.as_str())
                 && is_live_after(self.file, self.function, s.range, var)
@@ -140,6 +120,148 @@ impl<'a> Context<'a> {
         }
         Ok(())
     }
+
+    /// Refuses a loop that a team shares if it reads something that every thread has of its own, with values of its own.
+    pub(crate) fn check_uniform(&self, s: &Stmt, team: Team<'_>, differing: &Differing) -> Lowered<()> {
+        let scan = Scan::of(self.file, s);
+        let is_changed = |v: &VarId| scan.written.contains(v) || scan.iterators.contains(v);
+        let mut found: BTreeSet<VarId> = BTreeSet::new();
+        s.walk_exprs(&mut |e| {
+            if let ExprKind::Var(v) = e.kind {
+                let of_type = extents(&self.file.var(v).ty);
+                found.insert(v);
+                of_type.into_iter().for_each(|e| {
+                    e.walk(&mut |e| found.extend(e.as_var()));
+                });
+            }
+        });
+        let of_thread = |v: &VarId| self.is_of_thread(self.position, team, *v);
+        let is_outer = |v: &VarId| !scan.declared.contains(v) && !s.range.contains(self.file.var(*v).range);
+        found.retain(|v| !is_changed(v) && is_outer(v) && of_thread(v));
+        if let Some(var) = found.into_iter().find(|v| differing.has(self.file, *v)) {
+            let name = &self.file.var(var).name;
+            let head = Range { start: s.range.start, end: s.range.start + 3 };
+            let message =
+                format!("the threads that share the loop may have different values in their `{name}`");
+            let refusal = Refusal::new(head, message);
+            let is_called_from_elsewhere =
+                matches!(self.file.var(self.file.root(var)).kind, VarKind::Param(_))
+                    && !self.function.is_static;
+            return Err(match is_called_from_elsewhere {
+                true => refusal
+                    .help(format!("declare `{}` static, so that all its calls are seen", self.function.name)),
+                false => refusal,
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses a loop that a team shares if its threads may wait for each other by other means than directives: a nest that is
+    /// put in its place has barriers that the loop does not have.
+    pub(crate) fn check_waiting(&self, s: &Stmt, team: Team<'_>) -> Lowered<()> {
+        let mut seen = BTreeSet::new();
+        let found = match team.region {
+            Some(region) => self.waits_by(region, &mut seen),
+            // Whoever calls the function may.
+            None => self.file.functions.iter().find_map(|f| self.waits_by(&f.body, &mut seen)),
+        };
+        let Some(what) = found else { return Ok(()) };
+        let head = Range { start: s.range.start, end: s.range.start + 3 };
+        Err(Refusal::new(
+            head,
+            format!("the threads that share the loop may wait for each other by `{what}`"),
+        )
+        .help("where they may all wait, `#pragma omp barrier` is understood"))
+    }
+
+    /// What a piece of code has by which threads may wait for each other, functions of the file that it calls included.
+    fn waits_by(&self, s: &Stmt, seen: &mut BTreeSet<usize>) -> Option<String> {
+        const CALLS: &[&str] = &[
+            "omp_set_lock",
+            "omp_set_nest_lock",
+            "omp_test_",
+            "__atomic_",
+            "__sync_",
+            "atomic_",
+            "pthread_",
+        ];
+        let flush = self.directives.inside(s.range).iter().find(|p| p.text.starts_with("omp flush"));
+        let mut found = flush.map(|p| format!("#pragma {}", p.text));
+        let mut called = BTreeSet::new();
+        s.walk_exprs(&mut |e| match &e.kind {
+            ExprKind::Var(v) => {
+                let variable = self.file.var(*v);
+                if matches!(variable.ty.innermost(), Type::Scalar(s) if s.is_volatile) {
+                    found.get_or_insert_with(|| variable.name.clone());
+                }
+            }
+            ExprKind::Name(name) => match self.file.function(name) {
+                Some((position, _)) => _ = called.insert(position),
+                None if CALLS.iter().any(|start| name.starts_with(start)) => {
+                    found.get_or_insert_with(|| name.clone());
+                }
+                None => {}
+            },
+            _ => {}
+        });
+        found.or_else(|| {
+            called.into_iter().find_map(|position| {
+                seen.insert(position).then(|| self.waits_by(&self.file.functions[position].body, seen))?
+            })
+        })
+    }
+
+    /// The variables declared outside of a loop that every thread changes by itself while it runs the loop.
+    pub(crate) fn changed_by_threads(&self, s: &Stmt, team: Team<'_>) -> BTreeSet<VarId> {
+        let scan = Scan::of(self.file, s);
+        let private: BTreeSet<&str> =
+            self.constructs(s).flat_map(|c| &c.private).map(String::as_str).collect();
+        // What is written through a pointer is elsewhere.
+        let is_elsewhere = |v: &&VarId| {
+            let variable = self.file.var(**v);
+            matches!(variable.ty, Type::Pointer { .. })
+                || matches!((&variable.ty, variable.kind), (Type::Array { .. }, VarKind::Param(_)))
+        };
+        let stored = scan.stored.iter().filter(|v| !is_elsewhere(v));
+        let changed = scan.written.iter().chain(&scan.iterators).chain(stored).copied();
+        changed
+            .filter(|v| {
+                let variable = self.file.var(*v);
+                let is_outer = variable.function.is_none_or(|f| f == self.position)
+                    && !s.range.contains(variable.range)
+                    && !scan.declared.contains(v);
+                let is_own = self.is_of_thread(self.position, team, *v);
+                is_outer && (is_own || private.contains(variable.name.as_str()))
+            })
+            .collect()
+    }
+
+    /// Whether every iteration of a loop that threads share sets a scalar before it uses it, or the loop counts with it.
+    pub(crate) fn is_set_before_use(&self, s: &Stmt, scalar: VarId) -> bool {
+        let n_collapsed = self.constructs(s).map(|c| c.n_collapsed).max().unwrap_or(1);
+        let ty = &self.file.var(scalar).ty;
+        let is_scalar = ty.as_scalar().is_some() || matches!(ty, Type::Pointer { .. });
+        let is_set = |(body, counters): (&Stmt, Vec<VarId>)| {
+            counters.contains(&scalar) || !is_live_before(body, scalar)
+        };
+        is_scalar && !is_address_taken(self.function, scalar) && iteration(s, n_collapsed).is_some_and(is_set)
+    }
+}
+
+/// What one iteration of a loop runs, or of loops directly in one another that are taken as one, and what they count with;
+/// `None` if there are not so many.
+fn iteration(s: &Stmt, n_loops: usize) -> Option<(&Stmt, Vec<VarId>)> {
+    let (mut s, mut counters) = (s, Vec::new());
+    for _ in 0..n_loops.max(1) {
+        while let StmtKind::Block(body) = &s.kind {
+            let [only] = body.as_slice() else { return None };
+            s = only;
+        }
+        let StmtKind::For(f) = &s.kind else { return None };
+        counters.push(header(f, s.range).ok()?.var);
+        s = &f.body;
+    }
+    Some((s, counters))
 }
 
 fn kept(pragma: &Pragma, what: &str, place: Range) -> Box<Refusal> {

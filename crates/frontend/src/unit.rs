@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::regions::{Found, Named, Regions};
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_ir::{NestId, Program, Span};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// How to read a file.
@@ -63,10 +63,6 @@ pub struct Function {
     pub inlined: BTreeMap<NestId, Vec<String>>,
     /// What the text of a nest names besides its arguments.
     pub named: BTreeMap<NestId, Named>,
-    /// Nests whose iterations, in the build that was read, are shared by a team of threads that an OpenMP directive elsewhere
-    /// makes (`omp for` without `parallel`). Every thread of the team runs them, so that another nest in their place would
-    /// run once a thread.
-    pub in_teams: BTreeSet<NestId>,
     /// Under which conditions a nest is what was read, for nests that differ between builds of the file.
     pub conditions: BTreeMap<NestId, Conditions>,
     /// The whole definition in the user's file.
@@ -214,7 +210,7 @@ impl Reader<'_> {
             self.report(Severity::Warning, &message, None, function.range, Some(name), None);
             return;
         };
-        let (program, Found { inlined, named, in_teams, ranges, refused }) = Regions::build(cx, places);
+        let (program, Found { inlined, named, ranges, refused }) = Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
             let line_of = |at: usize| self.preprocessed.origin(at).1;
             let (first, last) = (line_of(stmt.start), line_of(stmt.end.saturating_sub(1)));
@@ -224,15 +220,8 @@ impl Reader<'_> {
         if !program.nests.is_empty() {
             let name = name.to_owned();
             let conditions = self.conditions(cx, &program, &ranges);
-            self.unit.functions.push(Function {
-                name,
-                program,
-                inlined,
-                named,
-                in_teams,
-                conditions,
-                span: span(*whole),
-            });
+            let function = Function { name, program, inlined, named, conditions, span: span(*whole) };
+            self.unit.functions.push(function);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{SIZES, same_output, shown};
+use common::{SIZES, replays_agree, same_output, shown};
 use insta::assert_snapshot;
 
 const POINTERS: &str = "
@@ -123,6 +123,11 @@ int main(int argc, char **argv)
 #[test]
 fn pointers_and_scalars_assigned_on_the_way() {
     same_output(POINTERS, 5, SIZES);
+}
+
+#[test]
+fn replays_have_the_constants_that_the_text_names() {
+    replays_agree(POINTERS, &["rows", "pairs", "biased"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{SIZES, same_output, shown};
+use common::{SIZES, replays_agree, same_output, shown};
 use insta::assert_snapshot;
 
 /// Small blocks at each point of a grid, and a function that reads a file-scope table which the program fills.
@@ -280,35 +280,10 @@ fn pointers_keep_what_they_were_given() {
     same_output(KEPT, 1, SIZES);
 }
 
-/// What a replay of a nest does that calls functions which name file-scope variables: the same as a replay of its new text.
+/// A replay of a nest that calls functions which name file-scope variables does the same as a replay of its new text.
 #[test]
 fn replays_show_functions_their_file_scope_variables() {
-    let unit = common::read(&format!("#include <stdio.h>\n#include <stdlib.h>\n{BLOCKS}"));
-    for name in ["fill", "steps"] {
-        let function = unit.functions.iter().find(|f| f.name == name).expect("is there");
-        let nest = function.program.nests.values().next().expect("a nest");
-        let mut places = String::new();
-        let mut n_buffers = 0;
-        for argument in oxeye_codegen::arguments(&function.program, nest) {
-            let ty = argument.element.c_name();
-            if argument.is_buffer {
-                n_buffers += 1;
-                places += &format!(
-                    "{{ static {ty} x[70 * 70 * 3]; for (int i = 0; i < 14700; i++) x[i] = i % 17; args[n++] = x; }}\n"
-                );
-            } else {
-                places += &format!("{{ static {ty} x = 5; args[n++] = &x; }}\n");
-            }
-        }
-        let driver = format!(
-            "#include <stdio.h>\nvoid oxeye_replay(void **args);\nint main(void)\n{{\nvoid *args[16]; int n = 0;\n{places}\
-             oxeye_replay(args);\nfor (int k = n - {n_buffers}; k < n; k++) {{ double sum = 0; for (int i = 0; i < 14700; i++) \
-             sum += ((double *)args[k])[i] * (i % 7); printf(\"%.17g\\n\", sum); }}\n return 0; }}\n"
-        );
-        let [original, tuned] = common::replayed(&unit, function, nest, &driver);
-        assert_eq!(original, tuned, "{name}");
-        assert!(original.lines().count() == n_buffers && n_buffers > 0, "{original}");
-    }
+    replays_agree(BLOCKS, &["fill", "steps"]);
 }
 
 /// Cases, and a loop that counts without `for`.

@@ -554,6 +554,11 @@ impl<'a> Printer<'a> {
             }
             self.line(&text);
         }
+        for (nest, team) in &program.teams {
+            let own: Vec<_> = team.own.iter().map(ToString::to_string).collect();
+            let names: Vec<_> = team.names.iter().map(|n| quoted(n)).collect();
+            self.line(&format!("team {nest} own({}) names({})", own.join(" "), names.join(" ")));
+        }
     }
 
     fn region(&mut self, region: &Region) {

@@ -171,6 +171,19 @@ pub struct RowTest {
     pub ranges: Vec<(Expr, Expr)>,
 }
 
+/// What is known of a nest that a team of threads runs which is there already, because an OpenMP directive elsewhere made it
+/// (`omp for` without `parallel`). All threads of the team reach the nest, and whatever it reads of variables of which every
+/// thread has its own is the same in all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Team {
+    /// Arrays and scalars of which every thread has its own and that the nest writes. Every iteration of the shared loop
+    /// writes them before it reads them, and nobody reads them after the nest.
+    pub own: Vec<ArrayId>,
+    /// Names of the variables that are declared outside of the nest and that every thread changes by itself: the above, and
+    /// iterators.
+    pub names: Vec<String>,
+}
+
 /// A function (or marked region) as nests within control structure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
@@ -196,6 +209,9 @@ pub struct Program {
     /// What must hold for a nest to be run otherwise than as it is written.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub entries: IndexMap<NestId, Entry>,
+    /// The nests that a team of threads runs which is there already.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub teams: IndexMap<NestId, Team>,
     /// Nests by id.
     pub nests: IndexMap<NestId, Nest>,
     /// Control structure; every nest stands in exactly one dataflow graph.
@@ -215,6 +231,7 @@ impl Program {
             symbol_views: IndexMap::new(),
             may_change: Vec::new(),
             entries: IndexMap::new(),
+            teams: IndexMap::new(),
             nests: IndexMap::new(),
             body: Region::Sequence(Vec::new()),
         }

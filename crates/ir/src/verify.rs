@@ -141,6 +141,9 @@ impl<'a> Checker<'a> {
                 Constant::Base(id) => self.array(*id),
             }
         }
+        for team in program.teams.values() {
+            team.own.iter().for_each(|id| self.array(*id));
+        }
         for entry in program.entries.values() {
             for rows in &entry.rows {
                 self.array(rows.array);

@@ -162,3 +162,42 @@ fn apply_from(
         scan::generate(schedule, nest).map_err(|reason| refusal(rest.len().saturating_sub(1), reason))?;
     Ok(Applied { program, nest, reassociated })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refusal::RefusalKind;
+    use crate::steps::Normalize;
+    use oxeye_ir::Node;
+
+    const STRICT: Policy = Policy { reassociate: false };
+
+    /// A normal form is a nest like any other for the judge of its own dependences: only the source tells that it is wrong.
+    #[test]
+    fn a_pass_that_turns_a_recurrence_round_is_refused() {
+        let text = "program f {
+          symbol P0 n: i32
+          array A0 a: f64[n] param
+          dataflow { N0 }
+          nest N0 in f { for L0 i: i32 in 1 .. n { S0: a[i] = a[i - 1] } }
+        }";
+        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        let nest = &program.nests[0];
+        let recipe = Recipe { steps: vec![Normalize {}.into()] };
+        assert!(PreparedNest::new(&program, nest).apply(&recipe, STRICT).is_ok());
+
+        let mut normal = normalize_nest(&program, nest, STRICT);
+        let [Node::Loop(l)] = normal.nest.roots.as_mut_slice() else { panic!("one loop") };
+        l.step = -1;
+        let schedule = Schedule::import_normal(&normal.program, &normal.nest);
+        assert_eq!(legality::check(&schedule, STRICT), Ok(false), "it keeps its own order");
+        let planted = PreparedNest::new(&program, nest);
+        let elements = legality::check_elements(&schedule, planted.schedule(), &normal.instances);
+        let put = planted.found.normal[0].set(Normalized { normal, schedule, elements });
+        assert!(put.is_ok());
+        assert_eq!(planted.judged(STRICT), Judged::Source);
+        let refusal = planted.apply(&recipe, STRICT).expect_err("planted");
+        assert_eq!((refusal.step, refusal.transformation.as_str()), (0, "normalize"));
+        assert!(matches!(refusal.kind, RefusalKind::Dependence { .. }), "{refusal}");
+    }
+}

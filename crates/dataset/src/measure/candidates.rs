@@ -54,9 +54,8 @@ pub fn schedules(
             ),
         })
         .collect();
-    in_parallel(recipes.len(), jobs, &|t| {
-        recipes[t].as_ref().map(|recipe| scheduled(instantiator.prepared(), t, recipe))
-    })
+    let prepared = instantiator.prepared();
+    in_parallel(recipes.len(), jobs, &|t| recipes[t].as_ref().map(|recipe| scheduled(prepared, t, recipe)))
 }
 
 fn scheduled(

@@ -4,13 +4,13 @@ use super::{Piece, Regions, Touched};
 use crate::Severity;
 use crate::ast::{self, ExprKind, For, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::context::Context;
+use crate::context::Team;
 use crate::flow::is_address_taken;
 use crate::lower::{Lowerer, header};
 use crate::prove::Facts;
 use crate::refusal::Refusal;
 use crate::scan::{Scan, pointer_var};
 use crate::swaps::swap_at;
-use crate::threads::Team;
 use oxeye_ir::{Affine, Constraint, Expr, Node, SymId};
 use std::collections::HashMap;
 

@@ -10,13 +10,13 @@ mod pieces;
 
 use crate::Severity;
 use crate::ast::{Range, VarId};
-use crate::context::Context;
+use crate::context::{Context, Team};
 use crate::delinearize::delinearize;
 use crate::lower::State;
 use crate::places::Places;
 use crate::prove::Facts;
 use crate::refusal::Refusal;
-use crate::threads::Team;
+use crate::uniform::Uniformity;
 use oxeye_ir::{Expr, NestId, Program};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -53,8 +53,7 @@ pub(crate) struct Regions<'a> {
     named: BTreeMap<NestId, Named>,
     /// The team that runs the present statement.
     team: Option<Team<'a>>,
-    /// Nests whose iterations are shared by a team that is there already.
-    in_teams: BTreeSet<NestId>,
+    uniform: Uniformity<'a>,
     ranges: BTreeMap<NestId, Range>,
 }
 
@@ -63,7 +62,6 @@ pub(crate) struct Regions<'a> {
 pub(crate) struct Found {
     pub(crate) inlined: Inlined,
     pub(crate) named: BTreeMap<NestId, Named>,
-    pub(crate) in_teams: BTreeSet<NestId>,
     /// Where each nest stands in the preprocessed text.
     pub(crate) ranges: BTreeMap<NestId, Range>,
     pub(crate) refused: Vec<Refused>,
@@ -74,7 +72,7 @@ pub(crate) struct Found {
 pub struct Named {
     /// File-scope variables that functions called by the nest name themselves, and that the program changes.
     pub by_calls: Vec<String>,
-    /// Declarations of variables whose values nothing depends on.
+    /// Declarations, with their values, of constants and of variables on whose values nothing depends.
     pub unused: Vec<String>,
 }
 
@@ -93,7 +91,7 @@ impl<'a> Regions<'a> {
             inlined: Inlined::new(),
             named: BTreeMap::new(),
             team: None,
-            in_teams: BTreeSet::new(),
+            uniform: Uniformity::default(),
             ranges: BTreeMap::new(),
         };
         regions.find_scops();
@@ -108,8 +106,8 @@ impl<'a> Regions<'a> {
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
-        let Regions { state, inlined, named, in_teams, ranges, refused, .. } = regions;
-        (state.program, Found { inlined, named, in_teams, ranges, refused })
+        let Regions { state, inlined, named, ranges, refused, .. } = regions;
+        (state.program, Found { inlined, named, ranges, refused })
     }
 
     fn find_scops(&mut self) {

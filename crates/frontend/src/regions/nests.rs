@@ -2,19 +2,19 @@
 
 use super::{Named, Regions};
 use crate::ast::{For, Range, Stmt, Type, VarId, VarKind};
+use crate::context::Team;
 use crate::flow::is_live_after;
 use crate::lower::{Lowerer, State, changing_places, needed_later, reached, row_tests};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::Scan;
 use crate::swaps::{split_swaps, swaps_in};
-use crate::threads::Team;
 use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Entry, Expr, Nest, NestId, Node, Storage, SymId, Update};
 use std::collections::BTreeSet;
 
-impl Regions<'_> {
+impl<'a> Regions<'a> {
     /// Lowers one nest into the program.
-    pub(super) fn nest(&mut self, s: &Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
+    pub(super) fn nest(&mut self, s: &'a Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if !self.places.has_loop(s.range) {
             return Err(match self.places.maker(s.range) {
@@ -32,8 +32,12 @@ impl Regions<'_> {
         };
         self.cx.check_pragmas(self.cx.function, s)?;
         let team = self.team.or(Some(Team { region: None })).filter(|_| self.is_shared_by_team(s));
-        if let (Some(team), true) = (team, self.cx.is_threaded) {
+        let team = team.filter(|_| self.cx.is_threaded);
+        if let Some(team) = team {
             self.cx.check_team(s, team)?;
+            let differing = self.uniform.at(self.cx, team, s);
+            self.cx.check_uniform(s, team, &differing)?;
+            self.cx.check_waiting(s, team)?;
         }
         let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
         if self.cx.is_threaded && !makes_team && self.cx.shares_outer_team(s) {
@@ -109,7 +113,21 @@ impl Regions<'_> {
                 format!("each thread has a `{}` of its own (`threadprivate`)", self.cx.file.var(var).name);
             return Err(Refusal::new(head, message).help("copy it into a local variable before the loop"));
         }
+        // A replay has no value for a pointer that is not followed.
+        let only_tested = state.null_tests.iter().filter(|(var, id)| {
+            let is_followed = state.arrays.get(var).is_some_and(|a| nest.arrays().contains(a));
+            nest.vars().contains(&(**id).into()) && !is_followed
+        });
+        if let Some(var) = only_tested.map(|(var, _)| var).min() {
+            let message =
+                format!("the pointer `{}` is tested and never followed", self.cx.file.var(*var).name);
+            return Err(Refusal::new(head, message).help("test it before the loop"));
+        }
         nest.live_out = self.live_out(&state, &nest, s.range);
+        if let Some(team) = team {
+            let team = self.team_of(s, &nest, &state, team)?;
+            state.program.teams.insert(id, team);
+        }
         let named = self.named(&state, &nest, s, &scan, &by_calls);
         if named != Named::default() {
             self.named.insert(id, named);
@@ -118,9 +136,6 @@ impl Regions<'_> {
         self.state.program.nests.insert(id, nest);
         self.known.insert(id, facts.clone());
         self.ranges.insert(id, s.range);
-        if team.is_some() && self.cx.is_threaded {
-            self.in_teams.insert(id);
-        }
         if !inlined.is_empty() {
             let names = inlined.into_iter().map(|position| self.cx.file.functions[position].name.clone());
             self.inlined.insert(id, names.collect());
@@ -140,10 +155,50 @@ impl Regions<'_> {
         }
     }
 
+    /// What a team's threads have of their own while they run a nest.
+    fn team_of(&self, s: &Stmt, nest: &Nest, state: &State, team: Team<'_>) -> Lowered<oxeye_ir::Team> {
+        let head = Range { start: s.range.start, end: s.range.start + 3 };
+        if !nest.swaps.is_empty() {
+            return Err(Refusal::new(head, "pointers change places in a loop that threads share"));
+        }
+        let changed = self.cx.changed_by_threads(s, team);
+        for var in &changed {
+            let variable = self.cx.file.var(*var);
+            let name = &variable.name;
+            if matches!(variable.ty, Type::Array { .. } | Type::Struct(_)) {
+                let message = format!("each thread has a `{name}` of its own, which the loop writes");
+                return Err(Refusal::new(head, message).help(format!("declare `{name}` inside the loop")));
+            }
+            if !self.cx.is_set_before_use(s, *var) {
+                let message = format!(
+                    "each thread has a `{name}` of its own, which an iteration may read before it sets it"
+                );
+                return Err(Refusal::new(head, message).help(format!("declare `{name}` inside the loop")));
+            }
+        }
+        let used = nest.arrays();
+        let own = changed.iter().filter_map(|v| state.arrays.get(v)).filter(|id| used.contains(*id));
+        let mut own: Vec<ArrayId> = own.copied().collect();
+        own.sort_unstable();
+        let mut names: Vec<String> = changed.iter().map(|v| self.cx.file.var(*v).name.clone()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(oxeye_ir::Team { own, names })
+    }
+
     /// What the text of a nest names besides its arguments.
     fn named(&self, state: &State, nest: &Nest, s: &Stmt, scan: &Scan, by_calls: &BTreeSet<VarId>) -> Named {
         let file = self.cx.file;
-        let used = nest.vars();
+        let mut used = nest.vars();
+        for id in nest.arrays() {
+            for extent in state.program.array(id).shape.iter().flatten() {
+                extent.visit(&mut |e| {
+                    if let Expr::Affine(a) = e {
+                        used.extend(a.terms().map(|(v, _)| v));
+                    }
+                });
+            }
+        }
         let symbols = state
             .symbols
             .iter()
@@ -152,17 +207,25 @@ impl Regions<'_> {
         represented.extend(nest.arrays().iter().filter_map(|id| state.vars.get(id)));
         let roots: Vec<VarId> = represented.iter().map(|v| file.root(*v)).collect();
         represented.extend(roots);
+        let loops: BTreeSet<String> = nest.loops().into_iter().map(|l| l.name.clone()).collect();
         let mut unused = BTreeSet::new();
         s.walk_exprs(&mut |e| {
             let Some(var) = e.as_var().map(|v| file.root(v)) else { return };
-            let is_own = scan.declared.contains(&var) || scan.iterators.contains(&var);
+            let is_counter = scan.iterators.contains(&var) && loops.contains(&file.var(var).name);
+            let is_own = scan.declared.contains(&var) || is_counter;
             if !is_own && !represented.contains(&var) && !self.is_visible_anywhere(var) {
                 unused.insert(var);
             }
         });
         Named {
             by_calls: by_calls.iter().map(|v| file.var(*v).name.clone()).collect(),
-            unused: unused.into_iter().filter_map(|v| file.declaration(file.var(v))).collect(),
+            unused: unused
+                .into_iter()
+                .filter_map(|v| {
+                    let value = file.constants.get(&v).copied().unwrap_or_default();
+                    Some(format!("{} = {{{value}}}", file.declaration(file.var(v))?))
+                })
+                .collect(),
         }
     }
 

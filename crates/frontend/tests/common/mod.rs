@@ -110,8 +110,40 @@ pub fn same_output(program: &str, n_nests: usize, sizes: &[&str]) {
 /// Sizes that programs are run with.
 pub const SIZES: &[&str] = &["0", "1", "2", "13", "64"];
 
+/// Runs the replays of the first nests of these functions, as they stand and written anew, on buffers of 14,700 elements and
+/// scalars that are 5, and compares what they leave in arrays of `double`.
+pub fn replays_agree(program: &str, functions: &[&str]) {
+    let unit = read(&format!("#include <stdio.h>\n#include <stdlib.h>\n{program}"));
+    for name in functions {
+        let function = unit.functions.iter().find(|f| f.name == *name).expect("is there");
+        let nest = function.program.nests.values().next().expect("a nest");
+        let (mut places, mut sums) = (String::new(), String::new());
+        for (k, argument) in oxeye_codegen::arguments(&function.program, nest).iter().enumerate() {
+            let ty = argument.element.c_name();
+            if argument.is_buffer {
+                places += &format!(
+                    "static {ty} x{k}[14700]; for (int i = 0; i < 14700; i++) x{k}[i] = i % 17; args[{k}] = x{k};\n"
+                );
+                if argument.element == oxeye_ir::ScalarType::F64 {
+                    sums += &format!("for (int i = 0; i < 14700; i++) sum += x{k}[i] * (i % 7);\n");
+                    sums += "printf(\"%.17g\\n\", sum);\n";
+                }
+            } else {
+                places += &format!("static {ty} x{k} = 5; args[{k}] = &x{k};\n");
+            }
+        }
+        let driver = format!(
+            "#include <stdio.h>\nvoid oxeye_replay(void **args);\nint main(void)\n{{\nvoid *args[32];\ndouble sum = 0;\n\
+             {places}oxeye_replay(args);\n{sums}return 0;\n}}\n"
+        );
+        let [original, tuned] = replayed(&unit, function, nest, &driver);
+        assert_eq!(original, tuned, "{name}");
+        assert!(!original.is_empty(), "{name}");
+    }
+}
+
 /// What a driver prints that runs the replay of a nest, and the replay of its text written anew.
-pub fn replayed(
+fn replayed(
     unit: &Unit,
     function: &oxeye_frontend::Function,
     nest: &oxeye_ir::Nest,

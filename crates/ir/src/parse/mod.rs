@@ -7,7 +7,7 @@ mod nest;
 
 use crate::{
     Array, ArrayId, Constant, Constraint, ControlLoop, DataflowGraph, Entry, Form, LoopId, Nest, NestId,
-    Opaque, Program, Record, Region, RowTest, ScalarType, Storage, SymId, Symbol, View,
+    Opaque, Program, Record, Region, RowTest, ScalarType, Storage, SymId, Symbol, Team, View,
 };
 pub use error::ParseError;
 use indexmap::{IndexMap, map};
@@ -291,6 +291,10 @@ impl Parser {
                 let nest: NestId = self.id("a nest's id (N0)")?;
                 let entry = self.entry()?;
                 insert_new(&mut program.entries, nest, entry, place)?;
+            } else if self.take_word("team") {
+                let nest: NestId = self.id("a nest's id (N0)")?;
+                let team = self.team()?;
+                insert_new(&mut program.teams, nest, team, place)?;
             } else if self.is_word("nest") {
                 let nest = self.nest()?;
                 insert_new(&mut program.nests, nest.id, nest, place)?;
@@ -391,6 +395,21 @@ impl Parser {
             self.symbol(")")?;
             if is_reached { entry.reached = Some(e) } else { entry.tests.push(e) }
         }
+    }
+
+    fn team(&mut self) -> Parsed<Team> {
+        let mut team = Team::default();
+        self.word("own")?;
+        self.symbol("(")?;
+        while !self.take_symbol(")") {
+            team.own.push(self.id("an array's id (A0)")?);
+        }
+        self.word("names")?;
+        self.symbol("(")?;
+        while !self.take_symbol(")") {
+            team.names.push(self.text()?);
+        }
+        Ok(team)
     }
 
     fn storage(&mut self) -> Parsed<Storage> {

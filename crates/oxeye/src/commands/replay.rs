@@ -17,8 +17,6 @@ enum Misfit {
     NoFunction(String),
     #[error("function `{function}` has {n_nests} loop nests, and the recipe is for number {number}")]
     NoNest { function: String, n_nests: usize, number: usize },
-    #[error("function `{function}`, line {line}: a team of threads that is there already shares the loop")]
-    InTeam { function: String, line: u32 },
     #[error("function `{function}`, line {line}: {why}")]
     Unproved { function: String, line: u32, why: Unproved },
 }
@@ -85,8 +83,5 @@ fn find<'u>(unit: &'u Unit, wanted: &NestRecipe) -> Result<(&'u Function, &'u Ne
         let number = wanted.ordinal.saturating_add(1);
         return Err(Misfit::NoNest { function: wanted.function.clone(), n_nests, number });
     };
-    match function.in_teams.contains(&nest.id) {
-        true => Err(Misfit::InTeam { function: wanted.function.clone(), line: span.line }),
-        false => Ok((function, nest, span)),
-    }
+    Ok((function, nest, span))
 }

@@ -47,7 +47,7 @@ impl Captured {
 /// # Errors
 /// If the program does not build or run, or sizes are missing.
 pub fn capture(session: &Session<'_>, unit: Unit) -> Result<Captured, Error> {
-    let nests = nests_of(&unit);
+    let nests = nests_of(&unit, session.threads);
     let workpiece = if nests.is_empty() {
         check_compiles(session, &unit)?;
         Workpiece { unit, program: None, coverage: None, nests }
@@ -260,15 +260,15 @@ fn without_layout(nest: &TunedNest) -> Option<&str> {
 }
 
 /// The nests of a unit, in the order of the file.
-fn nests_of(unit: &Unit) -> Vec<TunedNest> {
+fn nests_of(unit: &Unit, threads: u32) -> Vec<TunedNest> {
     let mut found = Vec::new();
     for (function_idx, function) in unit.functions.iter().enumerate() {
         for (ordinal, nest) in function.program.nests.values().enumerate() {
             let Some(span) = nest.span else { continue };
             let place = Place { function_idx, nest_id: nest.id, ordinal, span, inside: Vec::new() };
             let mut tuned = TunedNest::new(place, arguments(&function.program, nest));
-            if function.in_teams.contains(&nest.id) {
-                let why = "a team of threads that is there already shares its iterations";
+            if function.program.teams.contains_key(&nest.id) && threads < 2 {
+                let why = "a team of threads shares it, and it would be tuned for one (--threads)";
                 tuned.standing = Standing::Skipped(why.into());
             } else if let Some(name) = without_layout(&tuned) {
                 tuned.standing = Standing::Skipped(format!(

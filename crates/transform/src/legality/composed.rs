@@ -232,7 +232,8 @@ impl<'a> Composed<'a> {
         }
         let read = access.source.affine_indices().map(|_| mapped(&access.source, p.part));
         let is_this = |own: &MemoryAccess| read.as_ref().is_none_or(|read| *read == own.source);
-        let mut reads = self.statement(p).accesses.iter().filter(|own| own.array == access.array && !own.write);
+        let mut reads =
+            self.statement(p).accesses.iter().filter(|own| own.array == access.array && !own.write);
         reads.any(is_this)
     }
 

@@ -16,7 +16,8 @@
 //!
 //! Every change of order is asked of the judge (`legality`), every change of storage of the exact integer test. What changes
 //! values, memory or iteration spaces is a [`Rewrite`], with its proof there. A pass whose result does not stand up to
-//! the checks is taken back. The passes repeat until the text no longer changes.
+//! the checks is taken back. Every pass also changes the map from the nest's statement instances to those of the source
+//! (`instances`), under which the judge holds the whole to the source. The passes repeat until the text no longer changes.
 
 mod arrange;
 mod expand;

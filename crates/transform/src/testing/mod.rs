@@ -9,7 +9,7 @@ pub use spellings::random_spelling;
 
 use crate::legality;
 use crate::policy::Policy;
-use crate::prepared::Applied;
+use crate::prepared::{Applied, PreparedNest};
 use crate::recipe::Recipe;
 use crate::refusal::Reason;
 use crate::refusal::Refusal;
@@ -429,18 +429,16 @@ pub fn normalization_stages(program: &Program, nest: &Nest, policy: Policy) -> V
 /// # Errors
 /// Which it does not keep, or what is wrong with the map; nothing if there is none.
 pub fn keeps_source_order(
-    program: &Program,
-    nest: &Nest,
+    source: &PreparedNest<'_>,
     stage: &crate::Stage,
     policy: Policy,
 ) -> Result<(), Option<Reason>> {
     if stage.instances.unmapped().is_some() {
         return Err(None);
     }
-    let source = Schedule::import(program, nest);
     let normal = Schedule::import_normal(&stage.program, &stage.nest);
-    legality::check_elements(&normal, &source, &stage.instances)?;
-    legality::check_source(&normal, &source, &stage.instances, policy)?;
+    legality::check_elements(&normal, source.schedule(), &stage.instances)?;
+    legality::check_source(&normal, source.schedule(), &stage.instances, policy)?;
     Ok(())
 }
 

@@ -1,0 +1,187 @@
+//! Loops that a team of threads shares which is there already: `omp for` inside of `omp parallel`, and in functions that the team
+//! calls.
+
+use oxeye_tests::{Playground, recipe_file};
+use serde_json::{Value, json};
+
+/// What is called by a team and by one thread, what every thread has of its own, and what one of them does between.
+const PROGRAM: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#ifndef N
+#define N 40
+#endif
+static double a[N + 1][N + 1], b[N + 1][N + 1], x[N + 1];
+static long total;
+
+static void smooth(int n, double (*from)[N + 1], double (*to)[N + 1], double w)
+{
+    int i, j;
+    double t;
+#pragma omp for nowait
+    for (i = 1; i < n - 1; i++) {
+        for (j = 1; j < n - 1; j++) {
+            t = from[i - 1][j] + from[i + 1][j];
+            to[i][j] = w * (t + from[i][j - 1] + from[i][j + 1]);
+        }
+    }
+#pragma omp barrier
+}
+
+static void inside(int n, int steps)
+{
+    int i, j, step;
+#pragma omp parallel private(i, j, step)
+    {
+        double w = 0.25;
+        for (step = 0; step < steps; step++) {
+            smooth(n, a, b, w);
+            smooth(n, b, a, w * 2);
+        }
+#pragma omp for nowait
+        for (i = 0; i < n; i++)
+            x[i] = 0.5 * i;
+#pragma omp for
+        for (i = 0; i < n; i++)
+            x[i] += a[i][n - 1 - i];
+#pragma omp single
+        x[0] = n;
+    }
+}
+
+static void many(int n)
+{
+    int i, j;
+#pragma omp parallel
+    {
+        int k;
+        for (k = 0; k < 3; k++) {
+#pragma omp for reduction(+ : total) schedule(static)
+            for (i = 0; i < n; i++)
+                for (int m = 0; m < n; m++)
+                    total += i * m % 7;
+#pragma omp for private(j)
+            for (i = 0; i < n; i++)
+                for (j = 0; j < n; j++)
+                    a[j][i] += k + b[i][j];
+        }
+    }
+}
+
+int main(void)
+{
+    static const int sizes[] = { N, 0, 1, 2, N / 2, N - 1 };
+    for (int s = 0; s < 6; s++) {
+        int n = sizes[s] < 0 ? 0 : sizes[s];
+        for (int i = 0; i <= N; i++)
+            for (int j = 0; j <= N; j++)
+                a[i][j] = b[i][j] = (i * 7 + j * 3) % 11;
+        inside(n, 3);
+        smooth(n, b, a, 0.125);
+        many(n);
+        double sum = 0;
+        for (int i = 0; i <= N; i++) {
+            sum += x[i] * i;
+            for (int j = 0; j <= N; j++)
+                sum += a[i][j] * (i - j) + b[i][j] * j;
+        }
+        printf("%d %.17g %ld\n", n, sum, total);
+    }
+    return 0;
+}
+"#;
+
+fn nest(function: &str, ordinal: usize, recipe: Value) -> Value {
+    json!({ "function": function, "ordinal": ordinal, "line": 1, "name": "by hand", "recipe": recipe })
+}
+
+fn parallel(at: u32) -> Value {
+    json!({ "step": "parallelize", "at": at, "distribution": "Static" })
+}
+
+/// Replays recipes for a file that is built with OpenMP.
+fn replayed(playground: &Playground, nests: &[Value]) -> Result<String, String> {
+    let mut recipes: Value = serde_json::from_str(&recipe_file(&[])).expect("JSON");
+    recipes["compiler"]["args"] = json!(["-O2", "-fopenmp"]);
+    recipes["nests"] = json!(nests);
+    playground.write("r.json", &recipes.to_string());
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    match ran.code {
+        Some(0) => Ok(playground.read("out.c")),
+        _ => Err(ran.stderr),
+    }
+}
+
+/// Builds both files under the sanitizers and compares what they print, for several sizes and teams. The tuned file is the same
+/// program without OpenMP, too.
+fn agree(playground: &Playground) {
+    let script = "
+        for n in 40 0 1 2 7 31; do
+            flags=\"-O1 -w -DN=$n -fsanitize=address,undefined -fno-sanitize-recover=all\"
+            gcc $flags -fopenmp prog.c -o prog.exe && gcc $flags -fopenmp out.c -o out.exe && gcc $flags out.c -o one.exe || exit 1
+            for t in 1 2 3; do
+                export OMP_NUM_THREADS=$t
+                ./prog.exe > prog.txt && ./out.exe > out.txt && ./one.exe > one.txt || exit 1
+                cmp prog.txt out.txt && cmp prog.txt one.txt || exit 1
+            done
+        done";
+    let ran = playground.shell(script);
+    assert_eq!(ran.code, Some(0), "{}{}\n{}", ran.stdout, ran.stderr, playground.read("out.c"));
+}
+
+#[test]
+fn candidates_share_the_team() {
+    let playground = Playground::with("prog.c", PROGRAM);
+    let interchanged = json!([{ "step": "interchange", "outer": 0, "inner": 1 }, parallel(0)]);
+    let nests = [
+        nest("smooth", 0, json!([parallel(0)])),
+        nest("inside", 0, json!([parallel(0)])),
+        nest("inside", 1, json!([parallel(0)])),
+        nest("many", 1, interchanged),
+    ];
+    let tuned = replayed(&playground, &nests).expect("replays");
+    assert!(!tuned.contains("parallel for"), "{tuned}");
+    // Before each nest, and the program's own.
+    assert_eq!(tuned.matches("#pragma omp barrier").count(), 5, "{tuned}");
+    assert_eq!(tuned.matches("#pragma omp for schedule(static)").count(), 4, "{tuned}");
+    agree(&playground);
+}
+
+/// Loops that are not divided are run by all threads, what stands between by one; what they need of each other is shared.
+#[test]
+fn one_thread_does_what_is_not_divided() {
+    let playground = Playground::with("prog.c", PROGRAM);
+    let inner = nest("many", 1, json!([parallel(1)]));
+    let tuned = replayed(&playground, &[inner]).expect("replays");
+    assert!(tuned.contains("for (int i = 0; i < n; i++) {\n            #pragma omp for"), "{tuned}");
+    agree(&playground);
+    let error = replayed(&playground, &[nest("many", 1, json!([]))]).expect_err("one thread's work");
+    assert!(error.contains("all the work would be left to one thread of the team"), "{error}");
+}
+
+/// Captured by one thread while the others wait, replayed in a team, compared, timed and written back.
+#[test]
+fn they_are_tuned() {
+    let source = PROGRAM.replace("#define N 40", "#define N 900");
+    let playground = Playground::with("prog.c", &source);
+    let ran =
+        playground.run("optimize prog.c -o out.c --json r.json --budget 20s --threads 2 -- gcc -O1 -fopenmp");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
+    let nests = report["nests"].as_array().expect("nests");
+    let trials = |function: &str| -> Vec<&Value> {
+        let of = |nest: &&Value| nest["function"] == function;
+        nests.iter().filter(of).filter_map(|nest| nest["trials"].as_array()).flatten().collect()
+    };
+    for function in ["smooth", "many"] {
+        let trials = trials(function);
+        let bad = |t: &&&Value| {
+            t["verdict"] == "wrong_result" || t["verdict"] == "crashed" || t["verdict"] == "does_not_compile"
+        };
+        assert_eq!(trials.iter().find(bad), None, "{report:#}");
+        assert!(trials.iter().any(|t| t["verdict"] == "accepted" || t["seconds"].is_number()), "{report:#}");
+    }
+    let script = "gcc -O1 -fopenmp prog.c -o a.exe && gcc -O1 -fopenmp out.c -o b.exe && ./a.exe > a.txt && ./b.exe > b.txt \
+                  && cmp a.txt b.txt";
+    let ran = playground.shell(script);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+}
