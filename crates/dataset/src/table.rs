@@ -2,7 +2,7 @@
 //!
 //! | column | type | |
 //! |---|---|---|
-//! | `id`, `family`, `group`, `spelling`, `seed` | text, text, text, text, integer | as [`GeneratedNest`](crate::nest::GeneratedNest) has them |
+//! | `id`, `family`, `group`, `spelling`, `seed` | text, text, text, text, integer | as [`GeneratedNest`] has them |
 //! | `source_ir`, `subject_ir` | text | the nest as generated, and what the panel was applied to |
 //! | `sizes`, `fills` | JSON | values of symbols, contents of arrays |
 //! | `normal_hash` | text | hash of the normal form, hexadecimal |

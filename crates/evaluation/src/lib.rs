@@ -1,6 +1,6 @@
 //! The evaluation of Oxeye on the programs in `benchmarks/kernels`.
 //!
-//! [`bench`] times tuned programs against those that gcc, clang and Polly make of the same files. [`eval`] searches
+//! [`mod@bench`] times tuned programs against those that gcc, clang and Polly make of the same files. [`eval`] searches
 //! every program once and compares what a long search finds with what the first few transferred recipes find. Both run
 //! the `oxeye` command as a user would, and write tables and plots; `cargo xtask bench` and `cargo xtask eval` run
 //! them. What they share is public for other tasks: the [`corpus`], the [normal forms](forms) of its nests, the
