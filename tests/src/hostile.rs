@@ -209,7 +209,14 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
                 if apply(&function.program, nest, &recipe, policy).is_ok() {
                     let function = function.name.clone();
                     let recipe = recipe.into();
-                    recipes.push(NestRecipe { function, ordinal, line: span.line, name, recipe });
+                    recipes.push(NestRecipe {
+                        function,
+                        ordinal,
+                        line: span.line,
+                        name,
+                        threads: None,
+                        recipe,
+                    });
                 }
             }
             if !recipes.is_empty() {

@@ -1,6 +1,11 @@
 //! Recipes that start from the normal form of a nest, on a program whose spelling hides what it computes.
 
-use oxeye_tests::{Playground, recipe_file};
+use oxeye_frontend::{ReadOptions, read_c};
+use oxeye_ir::Nest;
+use oxeye_tests::{Playground, recipe_file, repository};
+use oxeye_transform::steps::Normalize;
+use oxeye_transform::templates::MOST_NORMAL_STATEMENTS;
+use oxeye_transform::{Judged, Policy, PreparedNest, Recipe};
 use serde_json::{Value, json};
 
 /// Loops in an order that suits no cache, a scalar between a sum and its element, and a scratch row; `t2` and `s` are
@@ -127,4 +132,36 @@ fn candidates_on_the_normal_form_are_verified() {
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         expect_same_output(&playground, &format!("{function}.c"));
     }
+}
+
+/// Of the corpus, too, every normal form is held to the dependences of its source, and keeps them.
+#[test]
+fn normal_forms_of_the_corpus_keep_the_order_of_the_source() {
+    let folder = repository().join("benchmarks/kernels");
+    let (mut n_mapped, mut n_all) = (0, 0);
+    for entry in std::fs::read_dir(folder).expect("the corpus") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|extension| extension != "c") {
+            continue;
+        }
+        let unit =
+            read_c(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        for function in &unit.functions {
+            let is_tuned = |nest: &&Nest| nest.stmts().len() <= MOST_NORMAL_STATEMENTS;
+            for nest in function.program.nests.values().filter(is_tuned) {
+                for reassociate in [false, true] {
+                    let (policy, prepared) =
+                        (Policy { reassociate }, PreparedNest::new(&function.program, nest));
+                    let recipe = Recipe { steps: vec![Normalize {}.into()] };
+                    if let Err(refusal) = prepared.apply(&recipe, policy) {
+                        panic!("{}, {}: {refusal}", path.display(), function.name);
+                    }
+                    n_all += 1;
+                    n_mapped += usize::from(prepared.judged(policy) == Judged::Source);
+                }
+            }
+        }
+    }
+    println!("{n_mapped} of {n_all} normal forms have a map to their source");
+    assert!(n_all > 300 && n_mapped * 100 >= n_all * 95, "{n_mapped} of {n_all} have a map");
 }

@@ -1,8 +1,9 @@
 //! `oxeye db`: look into the recipe database, and carry entries from one to another.
 
 use crate::columns::{self, Column};
-use crate::terminal::View;
-use crate::{optimize::print_or_quit, table, tuning::own_database};
+use crate::table;
+use crate::terminal::{View, print_or_quit};
+use crate::tuning::own_database;
 use anyhow::Context as _;
 use clap::Subcommand;
 use oxeye_database::{
@@ -25,22 +26,23 @@ Examples:
     oxeye db export recipes.jsonl
     oxeye db import recipes.jsonl
 
-  Take over what another machine has learnt
+  Add what another machine has learnt
     oxeye db merge other.sqlite
 
   Move one entry
     oxeye db show 12 --json > entry.json
     oxeye db --database other.sqlite add entry.json
 
-Nothing leaves this machine but what you export. A damaged database is renamed and a new one
-begun; a damaged file named with --database is left as it is.
+Nothing leaves this machine unless you export it. A damaged database is
+renamed, and a new one is started; a damaged file named with --database is
+left as it is.
 
 Exit codes:
   0  done
   1  there is no such entry, or nothing was imported because of bad lines
   2  could not run";
 
-/// Look into the recipe database: what was tried on which nest, and what came of it
+/// Look into the recipe database: what was tried on which nest, and with which result
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Args {
@@ -91,7 +93,7 @@ enum Command {
         /// The file, written whole or not at all; `-` is standard output
         file: PathBuf,
     },
-    /// Add the entries of another database; of the same trial the one with more samples stays, then the newer
+    /// Add the entries of another database; of two equal trials, the one with more samples is kept
     Merge {
         /// The other database, which is only read
         file: PathBuf,
@@ -324,7 +326,7 @@ fn add(store: &mut SqliteStore, file: &Path) -> anyhow::Result<ExitCode> {
         let what = match outcome.change {
             oxeye_database::Change::Inserted => "added",
             oxeye_database::Change::Replaced => "replaced by this one",
-            oxeye_database::Change::Kept => "kept: it has more samples or is as new",
+            oxeye_database::Change::Kept => "kept: the stored one has more samples or is as new",
         };
         print_or_quit(&format!("entry {} {what}\n", outcome.id))?;
     }

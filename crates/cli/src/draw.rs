@@ -1,9 +1,9 @@
 //! Drawing the progress of a run on standard error.
 
+use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use oxeye::{Event, Phase, Progress};
 use std::io::{IsTerminal, Write};
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Bars and messages on standard error; bars only if it is a terminal.
@@ -86,6 +86,6 @@ impl Progress for Drawing {
     }
 
     fn cancelled(&self) -> bool {
-        crate::INTERRUPTED.load(Ordering::SeqCst)
+        interrupt::is_interrupted()
     }
 }

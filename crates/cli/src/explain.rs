@@ -2,10 +2,9 @@
 
 use crate::columns::{self, Column, cut, wrapped};
 use crate::draw::Drawing;
-use crate::optimize::print_or_quit;
 use crate::program::ProgramArgs;
 use crate::table::{outcome, percent, time};
-use crate::terminal::View;
+use crate::terminal::{View, print_or_quit};
 use crate::tuning::{FpArgs, KnowledgeArgs, duration};
 use console::Style;
 use oxeye::{
@@ -20,7 +19,7 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  Every nest of a program: what it is like, what helped there, and what of that helps here
+  Every nest of a program: which nests it resembles, and what of theirs helps
     oxeye explain gemm.c -- gcc -O3 -march=native -ffast-math -lm
 
   The same without measuring any candidate
@@ -32,7 +31,8 @@ Examples:
   A function without a program
     oxeye explain kernel.c -f jacobi --set n=2000 --set steps=10 -- gcc -O2
 
-Candidates are measured as `oxeye optimize` measures them, nest by nest. Only the report is written.
+Candidates are measured as by `oxeye optimize`, nest by nest. Only the report
+is written.
 
 Exit codes:
   0    done
@@ -45,7 +45,7 @@ const MOST_ROWS: usize = 12;
 /// From this width on tables have columns that are not needed to follow them.
 const WIDER: usize = 120;
 
-/// Show what each loop nest is like, what helped its relatives, and what each recipe would do here or why not
+/// Show which nests each loop nest resembles, what made those fast, and what that does here, or why not
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -168,7 +168,7 @@ fn described(out: &mut String, nest: &NestExplanation, view: View) {
     let gflops = known.predicted_gflops.map(|rate| format!("{rate:.2} GFLOP/s"));
     let guesses: Vec<String> = seconds.into_iter().chain(gflops).collect();
     if !guesses.is_empty() {
-        let _ = writeln!(out, "the encoder guesses {}", guesses.join(", "));
+        let _ = writeln!(out, "predicted before measuring: {}", guesses.join(", "));
     }
     for why in &known.why_no_guess {
         *out += &wrapped(why, view.width);
@@ -196,17 +196,17 @@ fn refusals(out: &mut String, nest: &NestExplanation, view: View) {
         what.dedup();
         let (first, n) = (what[0].clone(), what.len());
         *out += &match view.verbose {
-            true => wrapped(&format!("refused: {}: {reason}", what.join(", ")), view.width),
+            true => wrapped(&format!("not possible: {}: {reason}", what.join(", ")), view.width),
             false if n > 1 => {
-                cut(&format!("refused: {first} and {} like it: {reason}", n - 1), view.width) + "\n"
+                cut(&format!("not possible: {first} and {} more: {reason}", n - 1), view.width) + "\n"
             }
-            false => cut(&format!("refused: {first}: {reason}"), view.width) + "\n",
+            false => cut(&format!("not possible: {first}: {reason}"), view.width) + "\n",
         };
     }
     let n_others = nest.refused.iter().filter(|refusal| !is_told(refusal)).count();
     if n_others > 0 && !view.verbose {
-        let templates = if n_others == 1 { "template does" } else { "templates do" };
-        let _ = writeln!(out, "{n_others} {templates} not fit this nest; --verbose says why");
+        let recipes = if n_others == 1 { "recipe does" } else { "recipes do" };
+        let _ = writeln!(out, "{n_others} further {recipes} not fit this nest; --verbose says why");
     }
 }
 
@@ -255,7 +255,7 @@ fn donors(out: &mut String, nest: &NestExplanation, view: View) {
     }
     if let Some(far) = nest.far {
         let alike = percent((1.0 - far * far / 2.0).max(0.0));
-        let _ = writeln!(out, "donors that are less than {alike} alike say nothing");
+        let _ = writeln!(out, "donors less than {alike} alike are no guide");
     }
 }
 
@@ -275,7 +275,7 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
     if is_wide {
         columns.push(Column::words("donor"));
     }
-    columns.extend(["gain there", "predicted", "screened", "timed"].map(Column::numbers));
+    columns.extend(["donor gain", "predicted", "screened", "timed"].map(Column::numbers));
     columns.push(Column::words("verdict"));
     let factor = |speedup: Option<f64>| speedup.map(|s| format!("{s:.2}x")).unwrap_or_else(|| "-".into());
     let shown = if view.verbose { nest.candidates.len() } else { MOST_ROWS };
@@ -300,10 +300,9 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
         let _ = writeln!(out, "{} more with --verbose", nest.candidates.len() - shown);
     }
     if nest.candidates.iter().any(|candidate| candidate.screened_ms.is_some()) {
-        let original =
-            nest.baseline_ms.map(|ms| format!(" (the original then: {})", time(ms))).unwrap_or_default();
+        let original = nest.baseline_ms.map(|ms| format!(" (original: {})", time(ms))).unwrap_or_default();
         let sentence = format!(
-            "screened: the least time of a few runs alone{original}; timed: original by candidate, from runs in turns, which decide"
+            "screened: shortest of a few runs{original}; timed: speedup over the original in alternating runs, which decides"
         );
         *out += &wrapped(&sentence, view.width);
     }
@@ -316,7 +315,7 @@ fn candidates(out: &mut String, nest: &NestExplanation, view: View) {
 fn verdict(candidate: &CandidateExplanation) -> String {
     let word = match candidate.verdict {
         None => "not chosen",
-        Some(Verdict::Slower) if candidate.speedup.is_none() => "right, not among the fastest",
+        Some(Verdict::Slower) if candidate.speedup.is_none() => "correct, but slower",
         Some(verdict) => outcome(verdict),
     };
     match &candidate.why {

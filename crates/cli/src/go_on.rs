@@ -1,11 +1,12 @@
 //! The command that would go on where a tuning run ended.
 
-use crate::Cli;
 use crate::program::ProgramArgs;
-use clap::Parser;
+use crate::search;
 use std::path::Path;
 use std::time::Duration;
 
+/// The subcommand.
+const SEARCH: &str = "search";
 /// A search this long is worth starting.
 const LEAST_MINUTES: u64 = 5;
 /// How many times as long as the run before it a search is.
@@ -29,7 +30,7 @@ impl GoOn {
             let minutes = (LONGER * budget).as_secs().div_ceil(60).max(LEAST_MINUTES);
             let name = std::env::args().next().unwrap_or_else(|| "oxeye".into());
             let before =
-                vec![name, "search".into(), utf8(&program.file)?, "--budget".into(), format!("{minutes}m")];
+                vec![name, SEARCH.into(), utf8(&program.file)?, "--budget".into(), format!("{minutes}m")];
             let mut behind = program.words()?;
             behind.extend(tuning?);
             if let Some(path) = database {
@@ -52,8 +53,8 @@ impl GoOn {
         }
         let line = words.iter().map(|word| typed(word)).collect::<Option<Vec<String>>>()?.join(" ");
         // What the shell and the parser would make of it.
-        Cli::try_parse_from(shlex::split(&line)?).ok()?;
-        Some(line)
+        let [_, search, options @ ..] = &shlex::split(&line)?[..] else { return None };
+        (search == SEARCH && search::are_arguments(options)).then_some(line)
     }
 }
 
@@ -73,8 +74,8 @@ fn utf8(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::Command;
+    use crate::{Cli, Command};
+    use clap::Parser;
 
     /// The command after `oxeye optimize` with these words, and what a shell and the parser make of it.
     fn after(words: &[&str], function: Option<&str>) -> (String, crate::search::Args) {

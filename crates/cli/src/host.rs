@@ -1,8 +1,7 @@
 //! `oxeye host`: what this machine can do.
 
 use crate::columns::{self, Column};
-use crate::optimize::print_or_quit;
-use crate::terminal::View;
+use crate::terminal::{View, print_or_quit};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use oxeye_host::{
@@ -17,7 +16,7 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  What this machine can do; measured the first time, which takes about a minute, and kept
+  What this machine can do: measured the first time (a minute), then kept
     oxeye host
 
   Measure again, after the machine or its firmware changed
@@ -29,7 +28,8 @@ Examples:
   Roughly, within three seconds; it never replaces a thorough measurement
     oxeye host --brief --refresh
 
-The profile is kept in $XDG_CACHE_HOME/oxeye/hosts, or in $OXEYE_CACHE/hosts where that is set.
+The profile is kept in $OXEYE_CACHE/hosts if that is set, else in
+$XDG_CACHE_HOME/oxeye/hosts.
 
 Exit codes:
   0    done
@@ -113,15 +113,16 @@ fn json(profile: &HostProfile, survey: &CounterSurvey) -> anyhow::Result<String>
 fn render(profile: &HostProfile, survey: &CounterSurvey) -> String {
     let mut out = String::new();
     // Writing to a string does not fail.
-    let _ = topology(&mut out, profile);
+    let width = View::of_stdout(false).width;
+    let _ = topology(&mut out, profile, width);
     if !profile.memory_levels.is_empty() {
-        let _ = writeln!(out, "\nbandwidth in GB/s, bytes as the program reads and writes them, best round");
+        let _ = writeln!(out, "\nbandwidth in GB/s of bytes that the program reads and writes, best round");
         let _ = write!(out, "{}", bandwidths(&profile.memory_levels));
     }
     let _ = writeln!(out, "\npeak multiply-add in GFLOP/s, best round");
     let _ = write!(out, "{}", peaks(profile));
     if !profile.rates.is_empty() {
-        let _ = writeln!(out, "\nexpensive operations in 10^9 results per second, one core");
+        let _ = writeln!(out, "\nexpensive operations, 10^9 results per second on one core, best round");
         let _ = write!(out, "{}", rates(profile));
     }
     let _ = writeln!(out);
@@ -130,37 +131,39 @@ fn render(profile: &HostProfile, survey: &CounterSurvey) -> String {
         let _ =
             writeln!(out, "an empty OpenMP parallel region of {cores} threads takes {:.2} us", cost.value);
     }
-    out += &columns::wrapped(&profile.noise.sentence, View::of_stdout(false).width);
+    out += &columns::wrapped(&profile.noise.sentence, width);
     if profile.is_provisional() {
-        out += "the profile is provisional: it stops no tuning, and the next run measures again\n";
+        out += "this profile is provisional: the next run measures again\n";
     }
-    let _ = counter_lines(&mut out, survey);
+    out += &counter_lines(survey, width);
     for note in &profile.notes {
-        let _ = writeln!(out, "note: {note}");
+        out += &columns::wrapped(&format!("note: {note}"), width);
     }
     let care = if profile.thorough { "thoroughly" } else { "briefly" };
     let _ = writeln!(out, "measured {care} at {} in {:.1} s", profile.measured_at, profile.seconds);
     out
 }
 
-fn topology(out: &mut String, profile: &HostProfile) -> std::fmt::Result {
+fn topology(out: &mut String, profile: &HostProfile, width: usize) -> std::fmt::Result {
     let t: &Topology = &profile.topology;
     writeln!(out, "{}, microcode {}", t.cpu_model, t.microcode.as_deref().unwrap_or("unknown"))?;
     let allowed = t.allowed_cpus.len();
-    writeln!(
-        out,
-        "{} x {} x {} (sockets, cores, threads of a core), memory nodes: {}; this process may use {} cores, {allowed} threads",
-        t.sockets,
-        t.cores_per_socket,
-        t.threads_per_core,
-        t.numa_nodes,
-        t.cores()
-    )?;
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let parts = [
+        count(t.sockets as usize, "socket"),
+        format!("{} each", count(t.cores_per_socket as usize, "core")),
+        format!("{} per core", count(t.threads_per_core as usize, "thread")),
+        count(t.numa_nodes as usize, "memory node"),
+    ];
+    writeln!(out, "{}", parts.join(", "))?;
+    let usable = [count(t.cores() as usize, "core"), count(allowed, "thread")];
+    writeln!(out, "this process may use {}", usable.join(", "))?;
     if let Some(clock) = profile.clock_ghz {
         writeln!(out, "clock rate of a busy core: {:.2} GHz", clock.value)?;
     }
     if !t.vector_extensions.is_empty() {
-        writeln!(out, "vector extensions: {}", t.vector_extensions.join(" "))?;
+        let line = format!("vector extensions: {}", t.vector_extensions.join(" "));
+        out.push_str(&columns::wrapped(&line, width));
     }
     for cache in &t.caches {
         let line = cache.line_bytes.map(|b| format!(", lines of {b} B")).unwrap_or_default();
@@ -175,7 +178,7 @@ fn topology(out: &mut String, profile: &HostProfile) -> std::fmt::Result {
     let huge = t.transparent_huge_pages.as_deref().map(|p| format!(", huge pages {p}")).unwrap_or_default();
     writeln!(out, "memory: {memory}, pages of {}{huge}", size(t.page_bytes))?;
     if let Some(cpus) = t.container.cpus {
-        writeln!(out, "container: {cpus:.2} processors' worth of time")?;
+        writeln!(out, "container: time of {cpus:.2} processors")?;
     }
     if let Some(bytes) = t.container.memory_bytes {
         writeln!(out, "container: {} of memory", size(bytes))?;
@@ -267,11 +270,12 @@ fn rates(profile: &HostProfile) -> String {
     columns::table(&columns, &rows, View::of_stdout(false).width)
 }
 
-fn counter_lines(out: &mut String, survey: &CounterSurvey) -> std::fmt::Result {
+fn counter_lines(survey: &CounterSurvey, width: usize) -> String {
+    let mut lines = Vec::new();
     let names: Vec<String> = survey.granted.iter().map(ToString::to_string).collect();
     match names.as_slice() {
-        [] => writeln!(out, "counters granted: none")?,
-        names => writeln!(out, "counters granted: {}", names.join(", "))?,
+        [] => lines.push("counters: none available".to_owned()),
+        names => lines.push(format!("counters: {}", names.join(", "))),
     }
     // One line for each reason rather than for each counter.
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
@@ -283,12 +287,10 @@ fn counter_lines(out: &mut String, survey: &CounterSurvey) -> std::fmt::Result {
         }
     }
     for (why, names) in reasons {
-        writeln!(out, "counters refused ({why}): {}", names.join(", "))?;
+        lines.push(format!("not available ({why}): {}", names.join(", ")));
     }
-    match &survey.remedy {
-        Some(remedy) => writeln!(out, "to have more of them: {remedy}"),
-        None => Ok(()),
-    }
+    lines.extend(survey.remedy.as_ref().map(|remedy| format!("to get more counters: {remedy}")));
+    lines.iter().map(|line| columns::wrapped(line, width)).collect()
 }
 
 /// Three digits, and a mark where rounds differed so much that the best one says little.
@@ -347,11 +349,10 @@ mod tests {
             refused: vec![missing(Cycles, "not permitted"), missing(Branches, "not permitted")],
             remedy: Some("sysctl x".into()),
         };
-        let mut out = String::new();
-        counter_lines(&mut out, &survey).expect("strings can be written to");
+        let out = counter_lines(&survey, 80);
         assert_eq!(out.lines().count(), 3, "{out}");
         assert!(
-            out.contains("(not permitted)") && out.ends_with("to have more of them: sysctl x\n"),
+            out.contains("(not permitted)") && out.ends_with("to get more counters: sysctl x\n"),
             "{out}"
         );
     }

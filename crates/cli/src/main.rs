@@ -6,6 +6,7 @@ mod draw;
 mod explain;
 mod go_on;
 mod host;
+mod interrupt;
 mod optimize;
 mod profile;
 mod program;
@@ -18,14 +19,11 @@ mod tuning;
 use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Make the loop nests of C programs fast, and check that they still compute the same
 #[derive(Parser)]
 #[command(name = "oxeye", version, arg_required_else_help = true)]
-#[command(
-    after_help = "Exit codes: 0 done, 1 ran but the answer is negative, 2 could not run, 130 interrupted."
-)]
+#[command(after_help = "Exit codes: 0 done, 1 negative answer, 2 could not run, 130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -42,24 +40,8 @@ enum Command {
     Db(db::Args),
 }
 
-/// Set by Ctrl-C or a termination signal; runs look at it between steps and while they wait.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// How long an interrupted run may take to end by itself.
-const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
-
 fn main() -> ExitCode {
-    // Without a handler the default action still ends the run, only less tidily.
-    let _ = ctrlc::set_handler(|| {
-        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
-        oxeye::interrupt();
-        if !again {
-            // The run ends by itself as soon as it sees that its children are gone.
-            std::thread::sleep(GRACE);
-            oxeye::interrupt();
-        }
-        std::process::exit(130);
-    });
+    interrupt::handle();
     let outcome = match Cli::parse().command {
         Command::Db(args) => db::run(args),
         Command::Explain(args) => explain::run(args),
@@ -75,7 +57,7 @@ fn main() -> ExitCode {
             // Where standard error is closed, nobody wants to know.
             let _ = writeln!(std::io::stderr(), "error: {}", words(&error));
             match error.downcast_ref() {
-                Some(oxeye::Error::Cancelled) => ExitCode::from(130),
+                Some(oxeye::Error::Cancelled) => ExitCode::from(interrupt::EXIT_CODE),
                 _ => ExitCode::from(2),
             }
         }

@@ -4,24 +4,23 @@ use crate::draw::Drawing;
 use crate::go_on::GoOn;
 use crate::program::ProgramArgs;
 use crate::tuning::{KnowledgeArgs, Memory, TuningArgs, duration};
-use anyhow::bail;
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  A program with a main: it is run once, and its nests are tuned with the data it really uses
+  A program with a main: it is run once, and its nests are tuned with its data
     oxeye optimize gemm.c -- gcc -O3 -march=native -ffast-math -lm
 
   The same, the kernel in one file and the main in another
     oxeye optimize kernel.c -o kernel_fast.c -- clang -O3 main.c -lm
 
   A program with arguments and input, of several files
-    oxeye optimize solver.c --run './solver -n 200 < input.dat' -- gcc -O3 -fopenmp util.c -lm
+    oxeye optimize solver.c --run './solver -n 200 < input.dat' \\
+        -- gcc -O3 -fopenmp util.c -lm
 
-  A function without a program: sizes are given, data are drawn at random or read from NumPy files
-    oxeye optimize kernel.c -f jacobi --set n=2000 --set steps=10 --input A=a.npy -- gcc -O2
+  A function without a program: sizes are given, data are random or NumPy files
+    oxeye optimize kernel.c -f jacobi --set n=2000 --input A=a.npy -- gcc -O2
 
   Keep the recipe, and apply it again later without measuring
     oxeye optimize gemm.c --save-recipe gemm.recipe.json -- gcc -O3
@@ -34,12 +33,13 @@ Examples:
     oxeye optimize gemm.c --database team.sqlite -- gcc -O3
     oxeye optimize gemm.c --no-database -- gcc -O3
 
-Recipes that helped similar nests of the recipe database are tried first; `oxeye explain` shows which
-nests those are, and why. If none of them is faster, or no nest is similar, Oxeye tries what the nest
-itself suggests.
+Recipes that helped similar nests of the recipe database are tried first;
+`oxeye explain` shows which nests those are, and why. If none of them is faster,
+or no nest is similar, Oxeye tries what the nest itself suggests.
 
 Exit codes:
-  0    done; if nothing faster was found, the output is the input unchanged, and the report says why
+  0    done; if nothing was faster, the output is the input unchanged, and the
+       report says why
   1    the tuned program did not behave like the original and was discarded
   2    could not run
   130  interrupted";
@@ -91,14 +91,5 @@ impl Args {
     /// The function that the run was about, if it was about one.
     pub(crate) fn given_function(&self) -> Option<&str> {
         self.program.function.as_deref()
-    }
-}
-
-/// Writes to standard output. A closed pipe is not an error.
-pub(crate) fn print_or_quit(text: &str) -> anyhow::Result<()> {
-    match std::io::stdout().write_all(&oxeye::encoded(text)) {
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        Err(e) => bail!("cannot write to standard output: {e}"),
-        Ok(()) => Ok(()),
     }
 }

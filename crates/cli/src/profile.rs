@@ -1,11 +1,11 @@
 //! `oxeye profile`: the nests of a C file against the roofline of this machine.
 
+use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
-use crate::optimize::print_or_quit;
 use crate::program::ProgramArgs;
+use crate::terminal::{View, print_or_quit};
 use oxeye::{NestProfile, ProfileOptions, ProfileReport};
-use oxeye_profile::{SUMMARY, Table};
-use std::fmt::Write as _;
+use oxeye_profile::{Table, format_ns, format_number, format_percent};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,14 +14,16 @@ Examples:
   Every nest of a program, with the data it really uses
     oxeye profile gemm.c -- gcc -O3 -march=native -lm
 
-  The same as a page with a roofline plot, and as a table for pandas or polars
+  The same as a page with roofline plots, and as a table for pandas or polars
     oxeye profile gemm.c --html gemm.html --parquet gemm.parquet -- gcc -O3 -lm
 
   A function without a program: sizes are given, data are drawn at random
     oxeye profile kernel.c -f jacobi --set n=2000 --set steps=10 -- gcc -O2
 
-Times are those of one invocation, alone in a process. Where a cell has no figure, the lines below the
-table say why. A profile is kept and shown again until program, inputs, compiler, flags or machine change.";
+Times are of one invocation, alone in a process, with its data in the caches
+(warm) or not (cold). GFLOP/s is the rate reached; possible, the rate that the
+bound allows. Lines below the table explain missing figures. A profile is kept
+and shown again until program, inputs, compiler, flags or machine change.";
 
 /// Show what bounds each loop nest on this machine, and how much of that bound it reaches
 #[derive(clap::Args)]
@@ -41,7 +43,7 @@ pub(crate) struct Args {
     /// Write the table as a Parquet file
     #[arg(long, value_name = "FILE")]
     parquet: Option<PathBuf>,
-    /// Write a page with roofline plots: one file that needs nothing else
+    /// Write a self-contained HTML page with roofline plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -77,39 +79,68 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         table.write_parquet(path)?;
     }
     if !to_stdout {
-        print_or_quit(&shown(&report, &table))?;
+        print_or_quit(&shown(&report, View::of_stdout(false).width))?;
     }
     Ok(if report.nests.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
 /// The report for people.
-fn shown(report: &ProfileReport, table: &Table) -> String {
+fn shown(report: &ProfileReport, width: usize) -> String {
     let mut out = String::new();
     if report.nests.is_empty() {
         out.push_str("no loop nest has a profile\n");
     } else {
-        out.push_str(&table.select(&SUMMARY).to_text());
+        out += &nests(&report.nests, width);
     }
     let remarks = |n: &NestProfile| n.why_missing.iter().chain(&n.notes).cloned().collect::<Vec<_>>();
     let all: Vec<Vec<String>> = report.nests.iter().map(remarks).collect();
+    let mut line = |place: &str, text: &str| out += &wrapped(&format!("{place}{text}"), width);
     // What goes for every nest is said once.
     let shared = |line: &String| all.len() > 1 && all.iter().all(|lines| lines.contains(line));
-    for line in all.first().into_iter().flatten().filter(|line| shared(line)) {
-        let _ = writeln!(out, "all nests: {line}");
+    for text in all.first().into_iter().flatten().filter(|line| shared(line)) {
+        line("all nests: ", text);
     }
     for (nest, lines) in report.nests.iter().zip(&all) {
-        for line in lines.iter().filter(|line| !shared(line)) {
-            let _ = writeln!(out, "{}: {line}", nest.name);
+        for text in lines.iter().filter(|line| !shared(line)) {
+            line(&format!("{}: ", nest.name), text);
         }
     }
     for nest in &report.skipped {
-        let _ = writeln!(out, "{}: {}", nest.name, nest.why);
+        line(&format!("{}: ", nest.name), &nest.why);
     }
     for note in &report.notes {
-        let _ = writeln!(out, "{note}");
+        line("", note);
     }
     if report.from_cache {
         out.push_str("from an earlier run; --refresh measures again\n");
     }
     out
+}
+
+/// One row per nest: its time, its rate, and the roof that bounds it.
+fn nests(nests: &[NestProfile], width: usize) -> String {
+    let columns = [
+        Column::words("nest"),
+        Column::numbers("share"),
+        Column::numbers("time"),
+        Column::whole("caches"),
+        Column::numbers("GFLOP/s"),
+        Column::numbers("possible"),
+        Column::words("bound by"),
+        Column::numbers("reached"),
+    ];
+    let row = |nest: &NestProfile| {
+        let shown = |text: Option<String>| text.unwrap_or_else(|| "–".into());
+        vec![
+            nest.name.clone(),
+            shown(nest.share.map(|share| format_percent(share.value))),
+            shown(nest.runtime_ns().map(|time| format_ns(time.value))),
+            shown(nest.basis.map(|basis| basis.to_string())),
+            shown(nest.gflops.map(|rate| format_number(rate.value))),
+            shown(nest.attainable_gflops.map(|rate| format_number(rate.value))),
+            nest.bound.to_string(),
+            shown(nest.roof_fraction.map(|fraction| format_percent(fraction.value))),
+        ]
+    };
+    columns::table(&columns, &nests.iter().map(row).collect::<Vec<_>>(), width)
 }

@@ -1,6 +1,6 @@
 //! `oxeye replay`: apply a saved recipe file.
 
-use crate::optimize::print_or_quit;
+use crate::terminal::print_or_quit;
 use anyhow::bail;
 use oxeye::{Compiler, RecipeFile};
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ Examples:
   oxeye replay report.json gemm.c -o gemm_fast.c -- clang -O3
   oxeye replay gemm.search.jsonl gemm.c --trial 12 -o gemm_12.c
 
-Every step is proved legal again. Compile the result as the run that found the recipes did,
-with -fopenmp unless it used --threads 1.")]
+Every step is proved legal again. Compile the result with the flags of the run
+that found the recipes, and with -fopenmp unless that used --threads 1.")]
 pub(crate) struct Args {
     /// Recipe file of `oxeye optimize --save-recipe`, a report of its `--json`, or a log of `oxeye search`
     recipe: PathBuf,
@@ -51,6 +51,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         bail!("{} is a directory; name a file with -o", output.display());
     }
     oxeye::write_atomically(&output, &oxeye::encoded(&text))?;
-    print_or_quit(&format!("{} nests rewritten into {}\n", recipes.nests.len(), output.display()))?;
+    let n = recipes.nests.len();
+    let nests = if n == 1 { "nest" } else { "nests" };
+    print_or_quit(&format!("{n} {nests} rewritten; written to {}\n", output.display()))?;
     Ok(ExitCode::SUCCESS)
 }

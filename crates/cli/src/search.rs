@@ -5,6 +5,7 @@ use crate::draw::Drawing;
 use crate::program::ProgramArgs;
 use crate::terminal::View;
 use crate::tuning::{Memory, TuningArgs, duration, knowledge};
+use clap::Args as _;
 use oxeye::{Knowledge, Report, SearchOptions};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -16,21 +17,24 @@ Examples:
   Five minutes for the nests of a program, those with most of its time first
     oxeye search gemm.c --budget 5m -- gcc -O3 -march=native -ffast-math -lm
 
-  The same with a log: an interrupted search resumes, and a longer budget continues it
+  The same with a log: a search resumes, or goes on with a longer budget
     oxeye search gemm.c --budget 5m --log gemm.search.jsonl -- gcc -O3 -lm
     oxeye search gemm.c --budget 1h --log gemm.search.jsonl -- gcc -O3 -lm
 
   One trial of the log as a file, whether it won or not
     oxeye replay gemm.search.jsonl gemm.c --trial 12 -o gemm_12.c
 
-  A function without a program, two hundred candidates, nothing added to the recipe database
-    oxeye search kernel.c -f jacobi --set n=2000 --budget 10m --max-trials 200 --no-learn -- gcc -O2
+  A function without a program, 200 candidates, nothing added to the database
+    oxeye search kernel.c -f jacobi --set n=2000 --budget 10m \\
+        --max-trials 200 --no-learn -- gcc -O2
 
-Every step of every candidate is proved legal before it is compiled; what wins is checked and timed as by
-`oxeye optimize`. All trials, failures included, are added to the recipe database when the search is done.
+Every step of every candidate is proved legal before it is compiled; winners are
+checked and timed as by `oxeye optimize`. All trials, failures included, are
+added to the recipe database when the search is done.
 
 Exit codes:
-  0    done; if nothing faster was found the file comes back unchanged and the table says why
+  0    done; if nothing was faster, the output is the input unchanged, and the
+       report says why
   1    the tuned program did not behave like the original and was discarded
   2    could not run
   130  interrupted; the log is kept, and the search can be resumed from it";
@@ -41,7 +45,7 @@ Exit codes:
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
-    /// Time for the whole search, such as 90s or 5m; a resumed search has what the interrupted one left
+    /// Time for the whole search, such as 90s or 5m; a resumed search gets what is left of it
     #[arg(long, value_parser = duration)]
     budget: Duration,
     /// Seed of the random choices: the same measurements give the same search
@@ -71,6 +75,12 @@ impl Args {
     pub(crate) fn program(&self) -> &ProgramArgs {
         &self.program
     }
+}
+
+/// Whether the words are arguments of this subcommand.
+pub(crate) fn are_arguments(words: &[String]) -> bool {
+    let command = Args::augment_args(clap::Command::new("search").no_binary_name(true));
+    command.try_get_matches_from(words).is_ok()
 }
 
 /// Runs the subcommand.
@@ -103,12 +113,12 @@ fn searched(report: &Report) -> String {
         let (measured, refused, hopeless) = (nest.measured, nest.refused, nest.hopeless);
         let sentence = format!(
             "line {line}: {measured} candidates measured, {refused} not legal or not applicable, \
-             {hopeless} too slow on paper; {}",
+             {hopeless} skipped as too slow by the model; {}",
             nest.stopped
         );
         out += &wrapped(&sentence, View::of_stdout(false).width);
         for method in &nest.compared {
-            let speedup = method.speedup.map_or("none right".into(), |s| format!("{s:.2}x"));
+            let speedup = method.speedup.map_or("none correct".into(), |s| format!("{s:.2}x"));
             let picks = method.picks.join(", ");
             let _ = writeln!(out, "  donors by {}: best {speedup} of {picks}", method.method);
         }

@@ -263,12 +263,12 @@ fn program(report: &Report, view: View) -> String {
     }
     let rewritten: Vec<&NestReport> = report.nests.iter().filter(|nest| nest.recipe.is_some()).collect();
     if !rewritten.is_empty() && rewritten.iter().all(|nest| nest.verified) {
-        let nests = if rewritten.len() == 1 {
-            "the rewritten nest".into()
-        } else {
-            format!("all {} rewritten nests", rewritten.len())
+        let nests = match rewritten.len() {
+            1 => "the rewritten nest gives".into(),
+            2 => "both rewritten nests give".into(),
+            n => format!("all {n} rewritten nests give"),
         };
-        let _ = writeln!(out, "{nests} gave the results of the original");
+        let _ = writeln!(out, "{nests} the results of the original");
     }
     out
 }
@@ -319,7 +319,7 @@ fn details(nest: &NestReport, provisional: bool, view: View) -> String {
     }
     if let (Some(learnt_from), Some(donor)) = (nest.learnt_from(), &nest.donor) {
         let entry = donor.split(',').next().unwrap_or_default();
-        line("learnt from", &format!("{learnt_from} (`oxeye db` entry {entry})"));
+        line("learnt from", &format!("{learnt_from} (entry {entry} of the recipe database)"));
     }
     line("roof", &roof(nest, true, provisional));
     line("note", nest.note.as_deref().unwrap_or_default());
@@ -344,7 +344,7 @@ fn tried(trial: &TrialReport) -> String {
 pub(crate) fn outcome(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Chosen => "wins",
-        Verdict::Slower => "right, not the fastest",
+        Verdict::Slower => "correct, but slower",
         Verdict::NotTried => "not tried",
         Verdict::TooSlow => "too slow",
         Verdict::WrongResult => "wrong result",

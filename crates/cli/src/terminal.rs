@@ -1,6 +1,8 @@
-//! What text is written for: how wide a line is, and whether it may have colours.
+//! Where reports are printed: how wide a line is, whether it may have colours, and standard output itself.
 
+use anyhow::bail;
 use console::{Style, Term};
+use std::io::Write;
 
 /// Where the width is unknown.
 const USUAL_WIDTH: usize = 80;
@@ -53,6 +55,15 @@ impl View {
     /// Text in a style, if there are any.
     pub(crate) fn styled(&self, style: Style, text: &str) -> String {
         style.force_styling(self.colour).apply_to(text).to_string()
+    }
+}
+
+/// Writes to standard output. A closed pipe is not an error.
+pub(crate) fn print_or_quit(text: &str) -> anyhow::Result<()> {
+    match std::io::stdout().write_all(&oxeye::encoded(text)) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(e) => bail!("cannot write to standard output: {e}"),
+        Ok(()) => Ok(()),
     }
 }
 

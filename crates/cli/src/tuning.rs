@@ -1,7 +1,7 @@
 //! What the subcommands that tune have in common: how candidates are judged, and where results go.
 
-use crate::terminal::View;
-use crate::{optimize::print_or_quit, table};
+use crate::table;
+use crate::terminal::{View, print_or_quit};
 use anyhow::bail;
 use clap::ValueEnum;
 use oxeye::{DonorSearch, FpPolicy, Knowledge, Options, Report};
@@ -19,13 +19,13 @@ pub(crate) struct TuningArgs {
     /// Where the tuned file goes [default: FILE with `.oxeye` before its extension]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Candidates to try first on each nest, from what helped nests like it; also how many of the fastest are timed
+    /// Candidates to try first on each nest, from what helped similar nests; also how many of the fastest are timed
     /// against the original
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     top_k: u32,
     #[command(flatten)]
     fp: FpArgs,
-    /// Show everything about every nest: steps, donors, what was tried, what could not be done and why
+    /// Show everything about every nest: steps, donors, all candidates, and what was not possible and why
     #[arg(short, long)]
     verbose: bool,
     /// Write the recipes of the chosen candidates to a file for `oxeye replay`
@@ -34,7 +34,7 @@ pub(crate) struct TuningArgs {
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "REPORT")]
     json: Option<PathBuf>,
-    /// Write the report as a page with roofline plots: one file that needs nothing else
+    /// Write the report as a self-contained HTML page with roofline plots
     #[arg(long, value_name = "REPORT")]
     html: Option<PathBuf>,
 }
@@ -139,10 +139,10 @@ impl TuningArgs {
 /// Where a subcommand looks up what helped other nests.
 #[derive(clap::Args)]
 pub(crate) struct KnowledgeArgs {
-    /// The recipe database to learn from, over the one that is built in [default: as `oxeye db path` says]
+    /// The recipe database to learn from, besides the built-in one [default: as `oxeye db path` says]
     #[arg(long, value_name = "FILE")]
     pub(crate) database: Option<PathBuf>,
-    /// Do not look up other nests; try only what the nest itself suggests
+    /// Do not look up similar nests; try only what the nest itself suggests
     #[arg(long, conflicts_with = "database")]
     no_database: bool,
     /// How nests to learn from are found: embedding, static, hand-made, random or none

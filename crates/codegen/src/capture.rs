@@ -29,7 +29,7 @@ pub struct Site<'a> {
 pub struct Named<'a> {
     /// File-scope variables that functions called by the nest name themselves.
     pub by_calls: &'a [String],
-    /// Declarations of variables whose values nothing depends on.
+    /// Declarations, with their values, of constants and of variables on whose values nothing depends.
     pub unused: &'a [String],
 }
 
@@ -349,9 +349,10 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     // Iterators that the source declares outside the nest.
     let names = list.iter().map(|a| a.name.as_str());
     let taken: BTreeSet<&str> = names.chain(roots.variables.keys().copied()).collect();
+    let is_unused = |name: &str| site.named.unused.iter().any(|d| identifiers(d).any(|word| word == name));
     let mut iterators: BTreeMap<&str, &str> = BTreeMap::new();
     for l in site.nest.loops() {
-        if is_identifier(&l.name) && !taken.contains(l.name.as_str()) {
+        if is_identifier(&l.name) && !taken.contains(l.name.as_str()) && !is_unused(&l.name) {
             iterators.insert(&l.name, if l.ty.is_float() { "int" } else { l.ty.c_name() });
         }
     }
@@ -363,14 +364,13 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let mut named: Vec<String> = clause_names(body);
     named.retain(|name| {
         let is_new = !declared.contains(&format!(" {name} = 0;"));
-        let is_unused = site.named.unused.iter().any(|d| identifiers(d).any(|word| word == name));
-        is_new && !is_unused && !taken.contains(name.as_str())
+        is_new && !is_unused(name) && !taken.contains(name.as_str())
     });
     for name in named {
         let _ = writeln!(declared, "int {name} = 0; (void){name};");
     }
     for declaration in site.named.unused {
-        let _ = writeln!(declared, "{declaration} = {{0}};");
+        let _ = writeln!(declared, "{declaration};");
     }
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     if let Some(team) = program.teams.get(&site.nest.id) {

@@ -1,7 +1,11 @@
-//! How long a search among many embeddings takes: `cargo run --release -p oxeye-database --example nearest -- 100000 64`,
-//! the number of entries and the length of the vectors.
+//! Times a nearest-neighbour search among many embeddings, given the number of entries and the length of the vectors:
+//!
+//! ```text
+//! cargo run --release -p oxeye-database --example nearest -- 100000 64
+//! ```
 
 use oxeye_database::*;
+use oxeye_random::SplitMix64;
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dimension = arguments.next().transpose()?.unwrap_or(64);
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("recipes.sqlite");
-    let mut random = Random(0x0b5e_55ed);
+    let mut random = SplitMix64::new(0x0b5e_55ed);
 
     let start = Instant::now();
     let mut store = SqliteStore::open(&path, OnDamage::Refuse)?;
@@ -18,7 +22,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while n_left > 0 {
         let n_now = n_left.min(1000);
         let batch: Vec<Addition> = (0..n_now)
-            .map(|k| Addition { content: entry(n_left - k, random.vector(dimension)), count: Count::Trial })
+            .map(|k| Addition {
+                content: entry(n_left - k, vector(&mut random, dimension)),
+                count: Count::Trial,
+            })
             .collect();
         store.put(&batch)?;
         n_left -= n_now;
@@ -34,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, filter) in [("no filter", Filter::default()), ("gains, one a nest", filter)] {
         let mut times = Vec::new();
         for _ in 0..21 {
-            let to = Embedding { space: space(), nest: random.vector(dimension), nodes: vec![] };
+            let to = Embedding { space: space(), nest: vector(&mut random, dimension), nodes: vec![] };
             let start = Instant::now();
             let found = store.nearest(&to, 10, &filter)?;
             times.push(start.elapsed().as_secs_f64() * 1e3);
@@ -80,15 +87,6 @@ fn entry(number: usize, vector: Vec<f32>) -> NewEntry {
     }
 }
 
-/// A linear congruential generator (Knuth, MMIX).
-struct Random(u64);
-
-impl Random {
-    fn vector(&mut self, dimension: usize) -> Vec<f32> {
-        let mut number = || {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 40) as f32 / (1u64 << 24) as f32 - 0.5
-        };
-        (0..dimension).map(|_| number()).collect()
-    }
+fn vector(random: &mut SplitMix64, dimension: usize) -> Vec<f32> {
+    (0..dimension).map(|_| random.unit() as f32 - 0.5).collect()
 }

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Everything known of one trial, as it is handed to [`RecipeStore::add`](crate::RecipeStore::add). Its JSON form is the
+/// Everything known about one trial, as given to [`RecipeStore::add`](crate::RecipeStore::add). Its JSON form is the
 /// member `entry` of a line of the exchange format; see [`EXCHANGE_SCHEMA`](crate::EXCHANGE_SCHEMA).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewEntry {
     /// The nest the recipe was tried on.
     pub nest: NormalForm,
-    /// The nest's place among others; without it the entry is found by its hash only.
+    /// The nest as vectors; without them the entry is found by its hash only.
     pub embedding: Option<Embedding>,
     /// The recipe.
     pub recipe: RecipeText,
@@ -20,7 +20,7 @@ pub struct NewEntry {
     pub verdict: Verdict,
     /// Times before and after; every verdict but a failure has them.
     pub measured: Option<Measured>,
-    /// How many measurements stand behind the verdict; a failure seen once counts one.
+    /// Measurements behind the verdict; a failure seen once counts as one.
     pub n_samples: u32,
     /// Where and how it was built and run.
     pub context: Context,
@@ -56,11 +56,11 @@ pub struct Embedding {
     pub space: EmbeddingSpace,
     /// The nest as a whole.
     pub nest: Vec<f32>,
-    /// Its nodes; vectors of one length, which need not be that of the nest's.
+    /// Its nodes: vectors of one length, which may differ from that of the nest.
     pub nodes: Vec<NodeEmbedding>,
 }
 
-/// A model with the features it reads.
+/// A model and the features it reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbeddingSpace {
@@ -76,7 +76,7 @@ pub struct EmbeddingSpace {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeEmbedding {
-    /// The node, as the normal form's text calls it.
+    /// The id of the node in the text of the normal form.
     pub id: String,
     /// What it is: a loop, a statement, an access.
     pub kind: String,
@@ -84,11 +84,11 @@ pub struct NodeEmbedding {
     pub vector: Vec<f32>,
 }
 
-/// A recipe in its wire form.
+/// A recipe as it is stored and exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeText {
-    /// Name and version of the form.
+    /// Name and version of the format.
     pub format: String,
     /// The steps.
     pub steps: Json,
@@ -104,7 +104,7 @@ pub enum Verdict {
     Slowed,
     /// Neither.
     Even,
-    /// It could not be applied, built or run, or computed something else: why.
+    /// It could not be applied, built or run, or gave a wrong result; the reason.
     Failed(String),
 }
 
@@ -129,7 +129,7 @@ pub struct Measured {
     pub baseline_seconds: f64,
     /// With the recipe.
     pub best_seconds: f64,
-    /// The first by the second.
+    /// Time of the original over time with the recipe.
     pub speedup: Speedup,
 }
 
@@ -151,7 +151,7 @@ pub struct Speedup {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Context {
-    /// Which host, as its profile is called.
+    /// The host, by the key of its profile.
     pub host_key: String,
     /// Name of the compiler.
     pub compiler: String,
@@ -198,7 +198,7 @@ pub enum Origin {
 /// An entry of a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its number in this store.
+    /// Its id in this store.
     pub id: EntryId,
     /// How often a trial of the same identity was added.
     pub n_added: u64,
@@ -206,7 +206,7 @@ pub struct Entry {
     pub content: NewEntry,
 }
 
-/// What makes two trials the same: the later one updates the earlier.
+/// Two trials with the same identity are one: the later updates the earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity<'e> {
     /// Hash of the normal form.
@@ -218,7 +218,7 @@ pub struct Identity<'e> {
 }
 
 impl NewEntry {
-    /// What makes another trial the same as this one.
+    /// The identity of this trial.
     pub fn identity(&self) -> Identity<'_> {
         Identity { hash: &self.nest.hash, recipe: &self.recipe, context: &self.context }
     }
@@ -228,7 +228,7 @@ impl NewEntry {
         self.measured.map(|m| m.speedup.median)
     }
 
-    /// Checks that the members fit together and every figure is one.
+    /// Checks that the members fit together and every figure is finite.
     ///
     /// # Errors
     /// [`DatabaseError::Invalid`] with the first member that is wrong.

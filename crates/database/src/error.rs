@@ -14,7 +14,7 @@ pub enum DatabaseError {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// SQLite's word.
+        /// The message of SQLite.
         source: rusqlite::Error,
     },
     /// The system refused.
@@ -24,7 +24,7 @@ pub enum DatabaseError {
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The system's word.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The file was written by a newer Oxeye.
@@ -41,7 +41,7 @@ pub enum DatabaseError {
         /// The newest version this crate knows.
         known: i64,
     },
-    /// A sound SQLite file of some other program.
+    /// An intact SQLite file of another program.
     #[error("{} is an SQLite file, but not a recipe database; it is left alone", path.display())]
     Foreign {
         /// The file.

@@ -15,7 +15,7 @@ use std::path::Path;
 ///   verdict is `"gained"`, `"slowed"`, `"even"` or `{"failed": "why"}`; moments are RFC 3339 in UTC to the second;
 ///   the recipe's `steps` and the `host_summary` are JSON values of any kind.
 ///
-/// Figures are written so that they come back bit for bit. Numbers of entries are not in it: they belong to a store.
+/// Numbers are read back bit for bit. Ids of entries are left out: they belong to a store.
 pub const EXCHANGE_SCHEMA: &str = "oxeye.recipes/1";
 
 /// How many entries [`merge`] writes at once.
@@ -61,7 +61,7 @@ pub struct Tally {
 /// A line that is not an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BadLine {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: usize,
     /// Why not.
     pub reason: String,
@@ -74,7 +74,7 @@ impl fmt::Display for BadLine {
 }
 
 impl Tally {
-    /// How many entries were read and sound.
+    /// Entries that were read and are valid.
     pub fn n_good(&self) -> u64 {
         self.inserted + self.replaced + self.kept
     }
@@ -88,10 +88,10 @@ impl Tally {
     }
 }
 
-/// Writes all entries of a store, oldest first; tells how many.
+/// Writes all entries of a store, oldest first, and returns how many.
 ///
 /// # Errors
-/// If the store cannot be read, or the text not be written.
+/// If the store cannot be read, or the text cannot be written.
 pub fn export(store: &dyn RecipeStore, name: &Path, out: &mut dyn Write) -> Result<u64, DatabaseError> {
     let fail = |source| DatabaseError::Io { action: "write", path: name.to_owned(), source };
     let mut n_written = 0;
@@ -108,16 +108,16 @@ pub fn export(store: &dyn RecipeStore, name: &Path, out: &mut dyn Write) -> Resu
 /// An entry as a line of the exchange format, without the line's end.
 ///
 /// # Errors
-/// If a figure is none, which [`NewEntry::validate`] refuses.
+/// If a figure is not finite, which [`NewEntry::validate`] refuses.
 pub fn exchange_line(entry: &Entry) -> Result<String, serde_json::Error> {
     serde_json::to_string(&LineOut { schema: EXCHANGE_SCHEMA, n_added: entry.n_added, entry: &entry.content })
 }
 
-/// Writes all entries of a store into a file, whole or not at all; tells how many. What is not a regular file (a pipe,
-/// `/dev/stdout`) is written directly.
+/// Writes all entries of a store into a file, whole or not at all, and returns how many. What is not a regular file (a
+/// pipe, `/dev/stdout`) is written directly.
 ///
 /// # Errors
-/// If the store cannot be read, or the file not be written.
+/// If the store cannot be read, or the file cannot be written.
 pub fn export_file(store: &dyn RecipeStore, path: &Path) -> Result<u64, DatabaseError> {
     let fail = |source| DatabaseError::Io { action: "write", path: path.to_owned(), source };
     if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
@@ -140,13 +140,13 @@ pub fn export_file(store: &dyn RecipeStore, path: &Path) -> Result<u64, Database
     Ok(n_written)
 }
 
-/// Adds the entries of a text to a store, all at once. `source` becomes their [`imported_from`], and is what messages
-/// call the text. With [`OnBadLine::Stop`] and a bad line among them the store is left as it was.
+/// Adds the entries of a text to a store in one transaction. `source` becomes their [`imported_from`] and names the
+/// text in messages. With [`OnBadLine::Stop`], a bad line leaves the store as it was.
 ///
 /// [`imported_from`]: crate::Provenance::imported_from
 ///
 /// # Errors
-/// If the text cannot be read, or the store not be written. Bad lines are no error but in the tally.
+/// If the text cannot be read, or the store cannot be written. Bad lines are no errors; the tally lists them.
 pub fn import(
     store: &mut dyn RecipeStore,
     source: &str,
@@ -200,7 +200,7 @@ pub fn import(
 /// One line of the exchange format, checked.
 ///
 /// # Errors
-/// If it is no entry: why not.
+/// The reason, if it is not an entry.
 pub fn parse_line(bytes: &[u8]) -> Result<Addition, String> {
     #[derive(Deserialize)]
     struct Head {
@@ -223,12 +223,12 @@ pub fn parse_line(bytes: &[u8]) -> Result<Addition, String> {
     Ok(Addition { content: line.entry, count: Count::Copy(line.n_added) })
 }
 
-/// Adds all entries of one store to another. It is written in portions; when it fails half-way it can be repeated,
-/// merging twice being the same as merging once. `source` becomes the entries'
+/// Adds all entries of one store to another, in batches. A merge that failed half-way can be repeated: merging twice is
+/// the same as merging once. `source` becomes the entries'
 /// [`imported_from`](crate::Provenance::imported_from).
 ///
 /// # Errors
-/// If one cannot be read or the other not be written, or a hash stands for different normal forms in them.
+/// If one cannot be read or the other cannot be written, or one hash stands for different normal forms in them.
 pub fn merge(
     store: &mut dyn RecipeStore,
     source: &str,

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 /// How long to wait for other processes that write.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often a file may turn out damaged, though what was damaged is set aside.
+/// Attempts to open a file that turns out damaged each time, although the damaged one was set aside.
 const MOST_ATTEMPTS: usize = 4;
 
 /// What to do with a file that is not a sound database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDamage {
-    /// Rename it, say so, and begin a new one: for the user's own file in its usual place.
+    /// Rename it, report that, and start a new one: for the user's own file in its usual place.
     SetAside,
     /// Report it and leave it alone: for files that a person named, perhaps by mistake.
     Refuse,
@@ -23,9 +23,9 @@ pub enum OnDamage {
 /// A damaged file was renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside {
-    /// What it was called.
+    /// Its old name.
     pub path: PathBuf,
-    /// What it is called now.
+    /// Its new name.
     pub moved_to: PathBuf,
     /// What was wrong with it.
     pub reason: String,
@@ -102,14 +102,14 @@ pub(crate) fn create(path: &Path) -> Result<Opened, DatabaseError> {
     Ok(Opened { connection, read_only: None })
 }
 
-/// The right to open, create or set aside the files of a folder: one process at a time, or one would see half of what
-/// another does, or rename the file that another has just begun.
+/// A lock for opening, creating or setting aside the files of a folder. Without it a process could see half of what
+/// another does, or rename the file that another has just created.
 struct Turn {
     _folder: Option<std::fs::File>,
 }
 
 impl Turn {
-    /// Where folders cannot be locked, everybody's turn is at once. It is the folder that is locked, as closing the
+    /// Where folders cannot be locked, there is no lock. The folder is locked and not the file, as closing the
     /// database would drop the locks that SQLite holds on it.
     fn wait_for(path: &Path) -> Self {
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -165,7 +165,7 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Makes sure that this is one of our files, of a schema we know, and sound; tells whether there is anything in it.
+/// Checks that this is an intact file of ours with a known schema; returns whether there is anything in it.
 pub(crate) fn check(connection: &Connection, path: &Path, unwritable: bool) -> Result<bool, DatabaseError> {
     let fail = |e| failed("read", path, e);
     if patiently(|| schema::is_foreign(connection)).map_err(fail)? {
@@ -209,7 +209,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// SQLite's word as ours.
+/// An error of SQLite as one of ours.
 pub(crate) fn failed(action: &'static str, path: &Path, error: rusqlite::Error) -> DatabaseError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
@@ -281,7 +281,7 @@ fn put_aside(path: &Path, found: &Found, reason: String) -> Result<Option<SetAsi
             source,
         })
     };
-    // The log first: it must not be taken for that of a new file.
+    // The log first: it must not be taken for the log of a new file.
     for suffix in ["-wal", "-shm"] {
         let beside = with_suffix(&target, suffix);
         if beside.exists() {

@@ -1,14 +1,14 @@
-//! Numbers of entries.
+//! Ids of entries.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The number of an entry. The user's own come before those shipped with Oxeye, which are shown with an `s`: `s12`.
+/// The id of an entry. Ids of entries shipped with Oxeye are printed with an `s`: `s12`. The user's own sort first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntryId {
     /// In the user's own file, or the only one there is.
     Own(u64),
-    /// In the default database under it.
+    /// In the default database.
     Shipped(u64),
 }
 

@@ -1,4 +1,4 @@
-//! JSON text in one spelling.
+//! JSON in canonical form.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;

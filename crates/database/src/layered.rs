@@ -1,4 +1,4 @@
-//! The user's own store over the one that is shipped.
+//! The user's own store in front of the shipped one.
 
 use crate::{
     AddOutcome, Addition, Context, DatabaseError, Embedding, Entries, Entry, EntryId, Filter, Order,
@@ -6,8 +6,8 @@ use crate::{
 };
 use std::collections::HashSet;
 
-/// Two stores as one: what is added goes to the upper, what is read comes from both. An entry of the lower store is
-/// hidden where the upper one gives an entry of the same identity. The numbers of the lower are [`EntryId::Shipped`].
+/// Two stores as one: additions go to the upper, reads come from both. An entry of the upper store hides the one of the
+/// lower store with the same identity. Ids of the lower store are [`EntryId::Shipped`].
 pub struct Layered<U, L> {
     upper: U,
     lower: L,
@@ -33,7 +33,7 @@ fn shipped(mut entry: Entry) -> Entry {
 }
 
 impl<U: RecipeStore, L: RecipeStore> RecipeStore for Layered<U, L> {
-    /// Of both, what is hidden included.
+    /// Of both, hidden ones included.
     fn n_entries(&self) -> Result<u64, DatabaseError> {
         Ok(self.upper.n_entries()? + self.lower.n_entries()?)
     }

@@ -1,8 +1,8 @@
-//! The recipe database: which recipe was tried on which nest, on which host, and what came of it, failures included.
+//! The recipe database: which recipe was tried on which nest and host, and the result, failures included.
 //!
 //! A nest is known by the hash of its normal form and, if a model made one, by an embedding. [`RecipeStore::exact`]
 //! finds what was tried on this very nest, [`RecipeStore::nearest`] what was tried on nests like it. Recipes, normal
-//! forms and host summaries are text here; what they mean is others' business.
+//! forms and host summaries are opaque text here.
 //!
 //! ```
 //! use oxeye_database::*;
@@ -48,13 +48,13 @@
 //!
 //! # Stores
 //!
-//! [`SqliteStore`] is one file, [`MemoryStore`] is forgotten with the process, [`Layered`] puts the user's own store over
-//! a default that is shipped. All are [`RecipeStore`]s and behave alike.
+//! [`SqliteStore`] is one file, [`MemoryStore`] lasts as long as the process, [`Layered`] puts the user's own store in
+//! front of the shipped one. All are [`RecipeStore`]s and behave alike.
 //!
 //! # The file
 //!
-//! [`default_path`] says where the user's own file lies. It is created by the first entry. Any number of processes may
-//! read and write it at once. A damaged file is renamed, not deleted, and named in [`SqliteStore::take_set_aside`]; a file
+//! [`default_path`] is the user's own file. The first entry creates it. Any number of processes may read and write it
+//! at once. A damaged file is renamed, not deleted, and named in [`SqliteStore::take_set_aside`]; a file
 //! of a newer schema or of another program is refused and left alone. [`export`], [`import`] and [`merge`] carry
 //! entries between stores.
 //!

@@ -6,14 +6,14 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-/// All vectors of one embedding space and length, and what a [`Filter`] asks about their entries. It follows the file
-/// by reading what has changed since.
+/// All vectors of one embedding space and length, with what a [`Filter`] needs to know of their entries. It keeps up
+/// with the file by reading what changed since the last time.
 pub(crate) struct Matrix {
     space: EmbeddingSpace,
     dimension: usize,
-    /// The last change that has been read.
+    /// The last revision that was read.
     revision: i64,
-    /// `dimension` numbers a row.
+    /// `dimension` numbers per row.
     vectors: Vec<f32>,
     row_of_embedding: HashMap<i64, usize>,
     /// In no particular order.
@@ -33,7 +33,7 @@ struct Record {
     speedup: Option<f64>,
 }
 
-/// A neighbour: its number, its nest, how far it is, how fast it was.
+/// A neighbour: id, nest, distance, speedup.
 #[derive(Clone, Copy)]
 struct Hit {
     entry: u64,
@@ -126,7 +126,7 @@ impl Matrix {
         Ok(idx)
     }
 
-    /// Numbers and distances of the nearest entries, as [`RecipeStore::nearest`](crate::RecipeStore::nearest) has it.
+    /// Ids and distances of the nearest entries, as [`RecipeStore::nearest`](crate::RecipeStore::nearest) has it.
     pub(crate) fn nearest(
         &self,
         connection: &Connection,
@@ -177,7 +177,7 @@ fn best_of_nests(hits: impl Iterator<Item = Hit>) -> Vec<Hit> {
     best.into_values().collect()
 }
 
-/// The number under which records know the host of a filter: `Some(None)` where any will do, `None` where no entry is
+/// The key by which rows refer to the host of a filter: `Some(None)` if any will do, `None` if no entry is
 /// of that host.
 fn known_host(connection: &Connection, filter: &Filter) -> rusqlite::Result<Option<Option<i64>>> {
     let Some(key) = &filter.host_key else { return Ok(Some(None)) };

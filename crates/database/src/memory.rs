@@ -1,4 +1,4 @@
-//! A store that is forgotten with the process.
+//! A store that lasts as long as the process.
 
 use crate::store::{self, Weight};
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Entries in a list, looked through one by one: for tests, and for runs that shall leave no trace.
+/// Entries in a list, searched one by one: for tests, and for runs that leave no trace.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
-    /// Entry `k` has number `k + 1`.
+    /// Entry `k` has the id `k + 1`.
     entries: Vec<Entry>,
 }
 

@@ -36,7 +36,7 @@ left join embedding b on b.id = e.embedding
 left join space s on s.id = b.space
 ";
 
-/// The entries that a condition on `e` and `n` selects, in its order.
+/// The entries that an SQL condition on `e` and `n` selects, in its order.
 pub(crate) fn select(
     connection: &Connection,
     condition: &str,
@@ -123,7 +123,7 @@ fn embedding(row: &Row<'_>) -> rusqlite::Result<Option<Embedding>> {
     Ok(Some(Embedding { space, nest: floats(row.get_ref("vector")?.as_blob()?)?, nodes: nodes.collect() }))
 }
 
-/// What the column `nodes` says of a node.
+/// A node in the column `nodes`.
 #[derive(Serialize, Deserialize)]
 struct NodeLabel {
     id: String,
@@ -153,7 +153,7 @@ fn json(row: &Row<'_>, column: &str) -> rusqlite::Result<Json> {
     Json::parse(&text).map_err(|e| unreadable(format!("{column}: {e}")))
 }
 
-/// What a sound file of ours never holds.
+/// The error for contents that an intact file of ours never has.
 fn unreadable(what: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what.into())
 }
@@ -162,7 +162,7 @@ fn json_text<T: Serialize>(value: &T) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))
 }
 
-/// Begins a change: the number that the changed entries get.
+/// Begins a change and returns its revision, which the changed entries get.
 pub(crate) fn next_revision(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("update state set revision = revision + 1 returning revision", [], |row| row.get(0))
 }
@@ -227,7 +227,7 @@ pub(crate) fn put(
     Ok(AddOutcome { id: EntryId::Own(old.id), change })
 }
 
-/// What is there under an identity.
+/// The stored entry of an identity.
 struct Old {
     id: u64,
     n_added: u64,
@@ -235,7 +235,7 @@ struct Old {
     embedding: Option<i64>,
 }
 
-/// The columns of an entry that its content does not give by itself.
+/// The columns of an entry that do not follow from its content.
 struct ContentRow<'f> {
     revision: i64,
     nest: i64,
@@ -246,7 +246,7 @@ struct ContentRow<'f> {
 }
 
 impl ContentRow<'_> {
-    /// Writes a row, new or in the place of an old one; gives its number.
+    /// Inserts or replaces a row, and returns its id.
     fn write(self, connection: &Connection, new: &NewEntry, id: Option<u64>) -> rusqlite::Result<u64> {
         let embedding = match &new.embedding {
             Some(embedding) => Some(embedding_id(connection, self.nest, embedding)?),

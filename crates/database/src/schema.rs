@@ -1,14 +1,14 @@
-//! The tables, and how files of older schemas become files of this one.
+//! The tables, and the migrations from older schemas.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// The steps from each schema to the next: step `k` makes schema `k + 1` of schema `k`, 0 being an empty file.
+/// Migrations: step `k` turns schema `k` into schema `k + 1`; schema 0 is an empty file.
 pub(crate) const MIGRATIONS: &[&str] = &[SCHEMA_1];
 
 /// `OXEY`, in the header of every recipe database.
 pub(crate) const APPLICATION_ID: i64 = 0x4f58_4559;
 
-/// Nests, recipes, hosts and embeddings are kept once, however many entries refer to them. Vectors are blobs of
+/// Nests, recipes, hosts and embeddings are stored once, however many entries refer to them. Vectors are blobs of
 /// little-endian `f32`; those of an embedding's nodes lie one after another, in the order of `nodes`, a JSON list of
 /// `{id, kind}`. `flags` is a JSON list, `sizes` a JSON object, `created_at` seconds since 1970. `revision` counts
 /// transactions, and in an entry tells the one that last changed it.
@@ -95,14 +95,14 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
 
 /// Whether a file holds tables of another program.
 pub(crate) fn is_foreign(connection: &Connection) -> rusqlite::Result<bool> {
-    // Both at one moment: another process may be giving the file its tables.
+    // In one query: another process may be creating the tables.
     let connection = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let n_tables: i64 = connection.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
     Ok(id != APPLICATION_ID && (id != 0 || n_tables > 0))
 }
 
-/// Takes a file through the steps it has not seen, all or none. Of several processes that try, one does it.
+/// Applies the missing migrations, all or none. If several processes try, one does it.
 pub(crate) fn migrate(connection: &Connection, steps: &[&str]) -> rusqlite::Result<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let seen = usize::try_from(version(&transaction)?).unwrap_or(usize::MAX);

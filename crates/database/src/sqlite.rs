@@ -15,8 +15,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How many entries [`RecipeStore::entries`] reads at once.
 const PORTION: usize = 256;
 
-/// One SQLite file, which any number of processes may read and write at once. A file that is not there is an empty
-/// store; the first entry creates it.
+/// One SQLite file, which any number of processes may read and write at once. A missing file is an empty store; the
+/// first entry creates it.
 pub struct SqliteStore {
     path: PathBuf,
     mode: Mode,
@@ -33,36 +33,34 @@ struct State {
     /// `None` as long as there is no file, or nothing in it.
     opened: Option<Opened>,
     set_aside: Vec<SetAside>,
-    /// The space that was asked for last.
+    /// The embeddings of the space that was searched last.
     matrix: Option<Matrix>,
 }
 
 impl SqliteStore {
-    /// Opens a file for reading and writing, and sees whether it is sound. Where it cannot be written it can still be
-    /// read.
+    /// Opens a file for reading and writing and checks it. A file that cannot be written can still be read.
     ///
     /// # Errors
-    /// If it is the file of another program or of a newer Oxeye, or is damaged and shall not be set aside.
+    /// If it is the file of another program or of a newer Oxeye, or is damaged and must not be set aside.
     pub fn open(path: &Path, on_damage: OnDamage) -> Result<Self, DatabaseError> {
         let mut set_aside = Vec::new();
         let opened = file::open(path, on_damage, &mut set_aside)?;
         Ok(Self::from_parts(path, Mode::ReadWrite(on_damage), opened, set_aside))
     }
 
-    /// Opens a file that must be there, for reading only.
+    /// Opens an existing file for reading only.
     ///
     /// # Errors
-    /// If it is not there, not sound, or not a recipe database of a schema known here.
+    /// If it is missing, damaged, or not a recipe database of a known schema.
     pub fn open_read_only(path: &Path) -> Result<Self, DatabaseError> {
         let opened = file::open_read_only(path)?;
         Ok(Self::from_parts(path, Mode::ReadOnly, opened, Vec::new()))
     }
 
-    /// Reads a database that is part of the program, made by [`SqliteStore::write_copy`]. `name` is what messages call
-    /// it.
+    /// Reads a database that is embedded in the program, made by [`SqliteStore::write_copy`]. Messages call it `name`.
     ///
     /// # Errors
-    /// If it is not a sound recipe database of a schema known here.
+    /// If it is damaged, or not a recipe database of a known schema.
     pub fn from_bytes(name: &str, bytes: &'static [u8]) -> Result<Self, DatabaseError> {
         let path = Path::new(name);
         let fail = |e| file::failed("read", path, e);
@@ -83,12 +81,12 @@ impl SqliteStore {
         &self.path
     }
 
-    /// The damaged files that were renamed, to be shown to the user. They are told once.
+    /// The damaged files that were renamed since the last call, to be shown to the user.
     pub fn take_set_aside(&self) -> Vec<SetAside> {
         std::mem::take(&mut self.state().set_aside)
     }
 
-    /// Writes all entries as one compact file without a write-ahead log, in one step: for shipping, and for
+    /// Writes all entries as one compact file without a write-ahead log, whole or not at all: for shipping, and for
     /// [`SqliteStore::from_bytes`].
     ///
     /// # Errors
@@ -111,7 +109,7 @@ impl SqliteStore {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // What a panic leaves behind is a connection without a transaction, and a matrix that is read again.
+        // A panic leaves a connection without a transaction, and a matrix that will be read again.
         self.state.lock().unwrap_or_else(|poisoned| {
             let mut state = PoisonError::into_inner(poisoned);
             state.matrix = None;
@@ -119,7 +117,7 @@ impl SqliteStore {
         })
     }
 
-    /// Reads with everything seen at one moment; `None` where there is nothing to read.
+    /// Reads one snapshot; `None` if there is nothing to read.
     fn read<T>(
         &self,
         work: impl FnOnce(&Connection, &mut Option<Matrix>) -> rusqlite::Result<T>,
@@ -217,7 +215,7 @@ impl RecipeStore for SqliteStore {
             if !matrix.as_ref().is_some_and(|matrix| matrix.is_for(&to.space, to.nest.len())) {
                 *matrix = None;
             }
-            // What fails half-way is read again from the start.
+            // After a failure half-way, everything is read again.
             let mut current = matrix.take().unwrap_or_else(|| Matrix::new(to.space.clone(), to.nest.len()));
             current.refresh(&transaction)?;
             let hits = matrix.insert(current).nearest(&transaction, &to.nest, k, filter)?;
@@ -296,7 +294,7 @@ impl RecipeStore for SqliteStore {
     }
 }
 
-/// The newest schema this crate knows, as it stands in the `user_version` of files.
+/// The newest schema this crate knows; it is the `user_version` of files.
 pub fn schema_version() -> i64 {
     schema::MIGRATIONS.len() as i64
 }

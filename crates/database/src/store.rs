@@ -6,35 +6,35 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A place where trials of recipes are remembered.
 ///
-/// Distances are Euclidean. Embeddings of unit length are thereby ordered as by their cosine, the square of the
-/// distance being 2 − 2 cos.
+/// Distances are Euclidean. For embeddings of unit length the order is that of the cosine, as the square of the
+/// distance is 2 − 2 cos.
 pub trait RecipeStore: Send + Sync {
-    /// How many entries there are.
+    /// Number of entries.
     ///
     /// # Errors
-    /// If the store cannot be read; so for all that reads.
+    /// If the store cannot be read, as with every function that reads.
     fn n_entries(&self) -> Result<u64, DatabaseError>;
 
-    /// The entry of this number.
+    /// The entry with this id.
     fn get(&self, id: EntryId) -> Result<Option<Entry>, DatabaseError>;
 
     /// All entries of a normal form, whatever their verdict and wherever they were measured. Those of this host come
-    /// first, then those with more of threads, compiler, flags and policy in common; then the faster, then the older.
+    /// first, then those that share more of threads, compiler, flags and policy; then the faster, then the older.
     fn exact(&self, hash: &str, context: &Context) -> Result<Vec<Entry>, DatabaseError>;
 
-    /// The `k` entries nearest to an embedding among those of the same space that the filter lets through, with their
-    /// distances: nearest first, of equally near ones the lower number first.
+    /// The `k` entries nearest to an embedding, with their distances, among those of the same space that pass the
+    /// filter: nearest first, ties by lower id.
     fn nearest(&self, to: &Embedding, k: usize, filter: &Filter) -> Result<Vec<(Entry, f32)>, DatabaseError>;
 
-    /// One entry of every normal form, that of the lowest number, ordered by hash.
+    /// One entry per normal form, the one with the lowest id, ordered by hash.
     fn nests(&self) -> Result<Vec<Entry>, DatabaseError>;
 
-    /// All entries by number, read in portions: entries that are added meanwhile may be among them or not.
+    /// All entries by id, read in batches: entries added meanwhile may or may not be among them.
     fn entries(&self, order: Order) -> Entries<'_>;
 
-    /// Adds entries, all or none. One of the same identity as an old entry updates it: the one with more samples is
-    /// kept, of equally many the newer, of equally new the old one. An embedding is not lost to a trial without one.
-    /// The answers are in the order of the batch.
+    /// Adds entries, all or none. An entry with the identity of an old one updates it: the one with more samples is
+    /// kept, else the newer, else the old one. A trial without an embedding does not remove one. Outcomes are in the
+    /// order of the batch.
     ///
     /// # Errors
     /// If an entry contradicts itself ([`NewEntry::validate`]) or its hash stands for another normal form, or if the
@@ -44,7 +44,7 @@ pub trait RecipeStore: Send + Sync {
     /// Gives an entry another embedding, such as a newer model's.
     ///
     /// # Errors
-    /// If there is no such entry, the embedding is unsound, or the store cannot be written.
+    /// If there is no such entry, the embedding is invalid, or the store cannot be written.
     fn set_embedding(&mut self, id: EntryId, embedding: Embedding) -> Result<(), DatabaseError>;
 
     /// Adds one trial; see [`RecipeStore::put`].
@@ -65,21 +65,21 @@ pub type Entries<'s> = Box<dyn Iterator<Item = Result<Entry, DatabaseError>> + '
 pub struct Addition {
     /// The entry.
     pub content: NewEntry,
-    /// What becomes of the count of trials.
+    /// How it changes the count of trials.
     pub count: Count,
 }
 
-/// What adding does to the count of trials of an identity.
+/// How an addition changes the count of trials of an identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// This is one more.
+    /// One more trial.
     Trial,
-    /// It comes from another store that has counted so many; the larger count stays, so that merging twice is merging
-    /// once.
+    /// It comes from another store that has counted this many; the larger count stays, so that merging twice is the
+    /// same as merging once.
     Copy(u64),
 }
 
-/// What became of an addition.
+/// The outcome of an addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddOutcome {
     /// The entry that now has this identity.
@@ -91,15 +91,15 @@ pub struct AddOutcome {
 /// What an addition changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// There was none of this identity.
+    /// There was no entry of this identity.
     Inserted,
-    /// It took the place of a weaker or older one.
+    /// It replaced a weaker or older one.
     Replaced,
-    /// The old one stays, and is counted once more.
+    /// The old entry stays, with a higher count.
     Kept,
 }
 
-/// By number, upwards or downwards.
+/// The order of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Oldest first.
@@ -121,9 +121,9 @@ pub struct Filter {
     pub host_key: Option<String>,
     /// No entries of these nests.
     pub exclude_hashes: BTreeSet<String>,
-    /// Only entries at most so far away.
+    /// Only entries within this distance.
     pub max_distance: Option<f32>,
-    /// At most one entry for each normal form: its nearest, of equally near ones the one with the greatest speedup.
+    /// At most one entry per normal form: the nearest, ties by greater speedup.
     pub one_per_nest: bool,
 }
 
@@ -139,7 +139,7 @@ impl Filter {
     }
 }
 
-/// The Euclidean distance of two vectors of one length.
+/// The Euclidean distance of two vectors of equal length.
 pub(crate) fn distance(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 16;
     let mut sums = [0.0f32; LANES];
@@ -155,7 +155,7 @@ pub(crate) fn distance(a: &[f32], b: &[f32]) -> f32 {
     (sums.iter().sum::<f32>() + rest).sqrt()
 }
 
-/// The first `k` of some candidates in the order that [`RecipeStore::nearest`] promises.
+/// The first `k` of the candidates in the order that [`RecipeStore::nearest`] promises.
 pub(crate) fn rank(mut hits: Vec<(Entry, f32)>, k: usize, one_per_nest: bool) -> Vec<(Entry, f32)> {
     if one_per_nest {
         let mut best: BTreeMap<String, (Entry, f32)> = BTreeMap::new();
@@ -182,7 +182,7 @@ pub(crate) fn by_speedup(a: Option<f64>, b: Option<f64>) -> Ordering {
     value(b).total_cmp(&value(a))
 }
 
-/// Puts entries of one normal form into the order that [`RecipeStore::exact`] promises.
+/// Sorts entries of one normal form as [`RecipeStore::exact`] promises.
 pub(crate) fn sort_exact(entries: &mut [Entry], context: &Context) {
     let likeness = |entry: &Entry| {
         let theirs = &entry.content.context;
@@ -202,10 +202,10 @@ pub(crate) fn sort_exact(entries: &mut [Entry], context: &Context) {
     });
 }
 
-/// SQLite's integers have a sign.
+/// SQLite's integers are signed.
 const MOST_COUNTED: u64 = i64::MAX as u64;
 
-/// How much a trial weighs against another of the same identity.
+/// The weight of a trial against another of the same identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Weight {
     pub(crate) n_samples: u32,
@@ -219,7 +219,7 @@ impl Weight {
 }
 
 impl Count {
-    /// The count of trials after adding to an identity that was counted so often.
+    /// The count of trials after an addition to an identity with this count.
     pub(crate) fn after(self, n_before: u64) -> u64 {
         match self {
             Count::Trial => n_before.saturating_add(1),

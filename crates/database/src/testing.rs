@@ -5,7 +5,7 @@ use crate::{
     Origin, Provenance, RecipeText, Speedup, Timestamp, Verdict,
 };
 
-/// The space that test embeddings are of.
+/// The space of test embeddings.
 pub(crate) fn space(model: u32) -> EmbeddingSpace {
     EmbeddingSpace { feature_schema: 1, model: format!("model{model}"), model_hash: format!("{model:08x}") }
 }
@@ -15,7 +15,7 @@ pub(crate) fn nest(nest: u32) -> NormalForm {
     NormalForm { hash: format!("{nest:016x}"), text: format!("nest {nest}:\n  for l0 in 0..s0\n") }
 }
 
-/// A gain of `1 + recipe` on a nest; nests lie on a line, one apart.
+/// A speedup of `1 + recipe` on a nest; embeddings of nests lie on a line at a distance of 1.
 pub(crate) fn entry(nest_number: u32, recipe: u32) -> NewEntry {
     let best_seconds = 0.1 / (1.0 + f64::from(recipe));
     let median = 1.0 + f64::from(recipe);

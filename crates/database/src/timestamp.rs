@@ -1,4 +1,4 @@
-//! Moments, to the second.
+//! Points in time, to the second.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -19,12 +19,12 @@ const DAYS_TO_EPOCH: i64 = 719_468;
 const LAST: i64 = 253_402_300_799;
 
 impl Timestamp {
-    /// The moment this many seconds after the epoch; `None` outside the years 1970 to 9999.
+    /// This many seconds after the epoch; `None` outside the years 1970 to 9999.
     pub fn from_unix_seconds(seconds: i64) -> Option<Self> {
         (0..=LAST).contains(&seconds).then_some(Self(seconds))
     }
 
-    /// This moment by the system's clock.
+    /// Now, by the system's clock.
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(i64::try_from(since.as_secs()).unwrap_or(LAST).min(LAST))
@@ -44,7 +44,7 @@ impl Timestamp {
     }
 
     fn from_parts(year: i64, month: i64, day: i64, second_of_day: i64) -> Option<Self> {
-        // Years begin in March, so that the leap day is the last.
+        // Years begin in March, so that the leap day comes last.
         let shifted = if month <= 2 { year - 1 } else { year };
         let month_idx = usize::try_from((month + 9) % 12).ok()?;
         let days =
@@ -78,7 +78,7 @@ impl FromStr for Timestamp {
             let day = Self::from_parts(number(0, 4)?, number(5, 7)?, number(8, 10)?, 0)?;
             Self::from_unix_seconds(day.0 + 3600 * number(11, 13)? + 60 * number(14, 16)? + number(17, 19)?)
         })();
-        // A moment has one spelling; whatever is not it shows by being spelt otherwise.
+        // Every point in time has one spelling: whatever prints differently was not valid.
         parts
             .filter(|moment| moment.to_string() == text)
             .ok_or_else(|| format!("`{text}` is not a moment such as 2026-11-21T10:03:03Z"))

@@ -2,8 +2,8 @@
 //!
 //! A relational graph network with an edge-conditioned mean over neighbours, after Schlichtkrull et al., "Modeling
 //! relational data with graph convolutional networks" (2018). `H`, `R`, `Z`, `P`, `G`, `M`, `C`, `D` and `E` are the
-//! fields of [`Architecture`]. All numbers are `f32`; a *linear* layer named `x` has tensors `x.weight` `[out, in]` and `x.bias`
-//! `[out]` and maps a vector `v` to `weight · v + bias`, as PyTorch's `Linear`.
+//! fields of [`Architecture`]. All numbers are `f32`; a *linear* layer named `x` has tensors `x.weight` `[out, in]` and
+//! `x.bias` `[out]` and maps a vector `v` to `weight · v + bias`, as PyTorch's `Linear`.
 //!
 //! **Input.** For a node `i` of kind `k` with features `x_i` of width [`N_NODE`]:
 //!
@@ -12,8 +12,8 @@
 //! ```
 //!
 //! **Rounds** `r = 0 .. R`. A *relation* is an edge kind with a direction: along `fwd`, the start of an edge is a
-//! neighbour of its end; along `rev`, the end is a neighbour of the start. `N_q(i)` are the pairs of a neighbour `j` and
-//! the features `e` of the edge, one for each edge. The sum leaves out relations in which `i` has no neighbour.
+//! neighbour of its end; along `rev`, the end is a neighbour of the start. `N_q(i)` are the pairs of a neighbour `j`
+//! and the features `e` of the edge, one for each edge. The sum leaves out relations in which `i` has no neighbour.
 //!
 //! ```text
 //! m_i = sum over relations q of
@@ -43,10 +43,10 @@
 //!
 //! The profiled embedding is `z_p / |z_p|`. Without a profile `z_p` is `z`.
 //!
-//! **Schedules.** What a schedule of the nest with features `s` of width [`N_SCHEDULE`] takes, as log2 of seconds, is the
-//! mean over the members `k = 0 .. E` of `g_k`. `r` are two numbers: where the nest's time as it is was measured, its log2
-//! less that of the model's estimate for the nest as it is ([`crate::ScheduleFeature::Seconds`]), an eighth of it and
-//! between -1 and 1, and 1; else 0 and 0.
+//! **Schedules.** What a schedule of the nest with features `s` of width [`N_SCHEDULE`] takes, as log2 of seconds, is
+//! the mean over the members `k = 0 .. E` of `g_k`. `r` are two numbers: where the nest's time as it is was measured,
+//! its log2 less that of the model's estimate for the nest as it is ([`crate::ScheduleFeature::Seconds`]), an eighth of
+//! it and between -1 and 1, and 1; else 0 and 0.
 //!
 //! ```text
 //! x   = (s - schedule.shift) * schedule.scale                                                           -> N_SCHEDULE
@@ -93,7 +93,7 @@ pub struct Architecture {
     pub host: usize,
     /// `M`: width of the hidden layers of readout and profile.
     pub readout: usize,
-    /// `C`: width of what predictions for schedules see of the embedding.
+    /// `C`: width of the part of the embedding that predictions for schedules see.
     pub context: usize,
     /// `D`: width of the hidden layers of predictions for schedules.
     pub cost: usize,
@@ -108,12 +108,11 @@ pub struct ModelInfo {
     pub schema: String,
     /// Which training run these weights are from.
     pub model_id: String,
-    /// Version of the panel that the heads speak about.
+    /// Version of the panel that the heads predict.
     pub panel_version: String,
     /// The sizes.
     pub architecture: Architecture,
-    /// The distance of embeddings, from 0 to 2, beyond which a nest says nothing about another; `None` if that was not
-    /// found out.
+    /// The distance of embeddings, from 0 to 2, beyond which one nest says nothing about another; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub far: Option<f32>,
 }
@@ -121,9 +120,9 @@ pub struct ModelInfo {
 /// The two ways along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// From start to end: the end hears of the start.
+    /// From start to end: the end receives messages of the start.
     Forward,
-    /// The start hears of the end.
+    /// From end to start.
     Reverse,
 }
 
@@ -140,12 +139,12 @@ impl Way {
     }
 }
 
-/// Largest value of any size but the rounds, and of the rounds: beyond them a file is taken to be damaged.
+/// Largest accepted value of any size but the rounds, and of the rounds: a file with larger ones is damaged.
 const MAX_WIDTH: usize = 4096;
 const MAX_ROUNDS: usize = 16;
 
 impl Architecture {
-    /// The usual sizes, for a panel of so many templates.
+    /// The usual sizes, for a panel of this many templates.
     pub fn with_panel(panel: usize) -> Self {
         Self {
             hidden: 48,
@@ -160,7 +159,7 @@ impl Architecture {
         }
     }
 
-    /// Whether the sizes are such as to work with.
+    /// Checks that the sizes are usable.
     ///
     /// # Errors
     /// [`EmbedError::Metadata`] if one is zero or absurdly large.

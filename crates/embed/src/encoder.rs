@@ -33,35 +33,35 @@ pub struct Encoder {
     gflops: Linear,
 }
 
-/// What an encoder says of a nest.
+/// What an encoder makes of a nest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Embedding {
-    /// Which encoder said it; distances between embeddings of different ones mean nothing.
+    /// The encoder it comes from; distances between embeddings of different ones mean nothing.
     pub model_id: String,
     /// The static embedding, of length 1.
     pub nest: Vec<f32>,
-    /// The embedding with what is known of a run, of length 1; `None` without a profile.
+    /// The embedding of nest and profile, of length 1; `None` without a profile.
     pub profiled: Option<Vec<f32>>,
     /// An embedding for each node of the graph, by its id and in its order.
     pub nodes: Vec<(String, Vec<f32>)>,
-    /// What each template of the panel would do, guessed without looking at its schedule.
+    /// Predictions for each template of the panel, made without looking at its schedule.
     pub panel: Vec<PanelPrediction>,
-    /// Time of the nest as it is: log10 of seconds.
+    /// Time of the original nest: log10 of seconds.
     pub log_seconds: f32,
-    /// Rate of the nest as it is: log10 of GFLOP/s.
+    /// Rate of the original nest: log10 of GFLOP/s.
     pub log_gflops: f32,
     /// What predictions for schedules see of the embedding, with the profile if there is one.
     #[serde(default)]
     pub context: Vec<f32>,
-    /// Measured time of the nest as it is: log2 of seconds; `None` without a profile that knows it.
+    /// Measured time of the original nest: log2 of seconds; `None` if no profile has it.
     #[serde(default)]
     pub measured_log2_seconds: Option<f32>,
 }
 
-/// What one template of the panel would do, by the encoder's guess.
+/// The encoder's prediction for one template of the panel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PanelPrediction {
-    /// log2 of the speedup over the nest as it is.
+    /// log2 of the speedup over the original nest.
     pub log_speedup: f32,
     /// Probability that the template applies.
     pub applicable: f32,
@@ -71,7 +71,7 @@ impl Encoder {
     /// From weights.
     ///
     /// # Errors
-    /// [`EmbedError::MissingTensor`]; not for weights that [`Weights`] let through.
+    /// [`EmbedError::MissingTensor`], though never for weights that [`Weights`] accepted.
     pub fn new(weights: &Weights) -> Result<Self, EmbedError> {
         let linear = |name: &str| Linear::new(weights, name);
         let info = weights.info().clone();
@@ -171,12 +171,12 @@ impl Encoder {
         if embedding.is_finite() { Ok(embedding) } else { Err(EmbedError::EmbeddingNotFinite) }
     }
 
-    /// log2 of the speedup of each schedule of the nest over the nest as it is, by their features; exactly 0 for a schedule
+    /// log2 of the speedup of each schedule of a nest over the original, from their features; exactly 0 for a schedule
     /// like `before`. `embedding` is the nest's, from this encoder.
     ///
     /// # Errors
-    /// [`EmbedError::OtherModel`] for an embedding of another encoder, and [`EmbedError::EmbeddingNotFinite`] if features or
-    /// the weights make numbers overflow.
+    /// [`EmbedError::OtherModel`] for an embedding of another encoder, and [`EmbedError::EmbeddingNotFinite`] if
+    /// features or the weights make numbers overflow.
     pub fn speedups(
         &self,
         embedding: &Embedding,

@@ -22,10 +22,10 @@ pub enum EmbedError {
     /// The nest has no statement.
     #[error("nest {0} has no statement")]
     EmptyNest(NestId),
-    /// A graph that this crate would not have made.
+    /// A graph that this crate cannot have made.
     #[error("not a sound graph: {0}")]
     UnsoundGraph(String),
-    /// Weights or a graph of other features than these.
+    /// Weights or a graph with other features than those of this build.
     #[error(
         "features of schema `{found}`, but this build computes `{}`: use a model made for it",
         FEATURE_SCHEMA
@@ -45,16 +45,16 @@ pub enum EmbedError {
     /// The bytes are not a safetensors file.
     #[error("not a sound safetensors file: {0}")]
     Damaged(String),
-    /// The file says nothing, or nonsense, about itself.
+    /// The description in the file is missing or wrong.
     #[error("the metadata `{}` of the model is not valid: {reason}", METADATA_KEY)]
     Metadata {
         /// What is wrong with it.
         reason: String,
     },
-    /// A tensor is not there.
+    /// A tensor is missing.
     #[error("the model has no tensor `{0}`")]
     MissingTensor(String),
-    /// There is a tensor that the encoder does not have.
+    /// A tensor that the encoder does not have.
     #[error("the model has a tensor `{0}` that this encoder does not know")]
     UnknownTensor(String),
     /// A tensor has another shape or type.
@@ -73,9 +73,9 @@ pub enum EmbedError {
     /// An embedding of another encoder.
     #[error("an embedding by the model `{found}` means nothing to `{expected}`: embed the nest anew")]
     OtherModel {
-        /// Which model it is from.
+        /// The model it is from.
         found: String,
-        /// Which is asked.
+        /// The model that was asked.
         expected: String,
     },
     /// The weights are so large that the computation overflows.

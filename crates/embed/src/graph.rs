@@ -5,8 +5,8 @@ use crate::vector::Features;
 use crate::{AccessFeature, ArrayFeature, EmbedError, LoopFeature, ProfileVector, StmtFeature};
 use serde::{Deserialize, Serialize};
 
-/// A nest with sizes and a machine, as numbers. Made by [`crate::graph`]; nodes and edges stand in an order that
-/// depends neither on names nor on ids.
+/// A nest with sizes and a machine, as numbers. Made by [`crate::graph`]; the order of nodes and edges depends neither
+/// on names nor on ids.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NestGraph {
     /// [`FEATURE_SCHEMA`].
@@ -17,7 +17,7 @@ pub struct NestGraph {
     pub edges: Vec<Edge>,
     /// The machine: [`crate::HostVector::features`].
     pub host: Features<N_HOST>,
-    /// A run of the nest as it is: [`ProfileVector::features`].
+    /// A run of the original nest: [`ProfileVector::features`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Features<N_PROFILE>>,
 }
@@ -94,7 +94,7 @@ pub enum EdgeKind {
     Nest,
     /// From a loop to a statement directly inside; guards are looked through.
     Body,
-    /// From a statement to an access of its.
+    /// From a statement to one of its accesses.
     Access,
     /// From an access to its array.
     Array,
@@ -102,11 +102,11 @@ pub enum EdgeKind {
     Stride,
     /// From a statement to one that reads what it wrote in the same iteration of all common loops.
     Flow,
-    /// From a statement to one that must stay behind it in each iteration because it overwrites.
+    /// From a statement to one that must stay behind it in each iteration because it overwrites an element.
     Order,
     /// From a statement to one that depends on it in a later iteration.
     Carried,
-    /// From a loop to a statement that depends on an earlier iteration of it.
+    /// From a loop to a statement that depends on one of its earlier iterations.
     Carries,
 }
 
@@ -153,7 +153,7 @@ impl EdgeKind {
 }
 
 impl NestGraph {
-    /// The same graph with what is known of a run of the nest as it is.
+    /// The same graph with the profile of a run of the original nest.
     pub fn with_profile(mut self, profile: &ProfileVector) -> Self {
         self.profile = Some(profile.features());
         self
@@ -164,8 +164,8 @@ impl NestGraph {
         self.nodes.iter().filter(move |node| node.kind == kind)
     }
 
-    /// Whether this is a graph that [`crate::graph`] could have made: right schema, edges between nodes of the right
-    /// kinds, nothing but finite numbers. Graphs from files need not be.
+    /// Checks that [`crate::graph`] could have made this graph: right schema, edges between nodes of the right kinds,
+    /// finite numbers only. Graphs from files may fail.
     ///
     /// # Errors
     /// [`EmbedError::OtherSchema`] and [`EmbedError::UnsoundGraph`].

@@ -11,8 +11,8 @@ use crate::vector::Features;
 /// Width of the vector of hand-made features.
 pub const N_HAND_MADE: usize = HandMadeFeature::TABLE.len();
 
-/// A fixed vector of what one would write down about a nest: operation counts, intensity, strides, depth, footprints and
-/// dependences, each as [`HandMadeFeature`] says.
+/// A fixed vector of what an expert would write down about a nest: operation counts, intensity, strides, depth,
+/// footprints and dependences, each as [`HandMadeFeature`] says.
 pub fn hand_made(graph: &NestGraph) -> Vec<f32> {
     let mut features = Features::zero();
     let total_flops = operations(graph, &mut features);
@@ -82,7 +82,7 @@ fn operations(graph: &NestGraph, features: &mut HandMade) -> f64 {
     use HandMadeFeature as F;
     use StmtFeature as S;
     let stmts = || graph.nodes_of(NodeKind::Stmt);
-    // Where executions are not known, each statement counts once.
+    // Where executions are unknown, each statement counts once.
     let runs =
         |stmt: &Node| if stmt.features.is_set(S::RunsKnown) { stmt.features.raw(S::Runs) } else { 1.0 };
     let sum = |parts: &[S]| -> f64 {

@@ -30,7 +30,7 @@ impl Linear {
     }
 }
 
-/// The same without the negative.
+/// The rectifier: negative numbers become 0.
 pub(crate) fn relu(mut rows: Array2<f32>) -> Array2<f32> {
     rows.mapv_inplace(|x| x.max(0.0));
     rows
@@ -127,7 +127,7 @@ impl Relation {
                 Way::Reverse => (to, from),
             })
         };
-        // A neighbour of many is multiplied once.
+        // A node with many neighbours is multiplied once.
         let mut neighbours: Vec<usize> = ends().map(|(neighbour, _)| neighbour).collect();
         neighbours.sort_unstable();
         neighbours.dedup();

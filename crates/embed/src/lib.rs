@@ -1,11 +1,11 @@
 //! Loop nests as feature graphs, and the encoder that turns them into performance embeddings.
 //!
-//! [`graph`] makes a nest, sizes and a machine into a [`NestGraph`]: loops, statements, accesses and arrays as nodes with
-//! features, nesting, strides and dependences as edges. `FEATURES.md` and [`schema`] list every feature. An [`Encoder`]
-//! turns the graph into an [`Embedding`]: a vector for the nest, one for each node, and guesses at what a panel of recipe
-//! templates would do. The module [`architecture`] is the specification that training follows.
-//! [`hand_made`] is the baseline without learning. [`schedule_features`] describe a nest as some schedule has it, and
-//! [`Encoder::speedups`] predicts from them what the schedule gains.
+//! [`graph`] makes a nest, sizes and a machine into a [`NestGraph`]: loops, statements, accesses and arrays as nodes
+//! with features, nesting, strides and dependences as edges. `FEATURES.md` and [`schema`] list every feature. An
+//! [`Encoder`] turns the graph into an [`Embedding`]: a vector for the nest, one for each node, and predictions for a
+//! panel of recipe templates. The module [`architecture`] is the specification that training follows. [`hand_made`] is
+//! the baseline without learning. [`schedule_features`] describe a scheduled nest, and [`Encoder::speedups`] predicts
+//! from them what the schedule gains.
 //!
 //! ```
 //! use oxeye_embed::{Encoder, HostVector, graph};
@@ -32,8 +32,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The graph does not depend on names, ids, or the order of statements that could as well stand otherwise. Everything in
-//! it is finite, for any sizes and for none; what is not known has a flag that says so. This crate does not normalise
+//! The graph does not depend on names, ids, or an order of statements that dependences leave open. Everything in it is
+//! finite, for any sizes and for none; unknown features are flagged. This crate does not normalise
 //! nests, does not train, knows no recipes, and needs no libtorch: weights are plain safetensors, the arithmetic is
 //! `ndarray`'s.
 

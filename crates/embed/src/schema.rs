@@ -1,4 +1,4 @@
-//! The features: one static list for the code that fills them, the documentation and the tests.
+//! The features: one static list for code, documentation and tests.
 //!
 //! Every list is an enum whose variants are positions, with a table of what each position means. A feature is set by
 //! its raw value in the unit of the table; the table's [`Transform`] makes it the small finite number that the encoder
@@ -17,7 +17,7 @@ pub struct Feature {
     pub unit: &'static str,
     /// From the raw value to the feature.
     pub transform: Transform,
-    /// What it is, for people.
+    /// Its description.
     pub meaning: &'static str,
 }
 
@@ -58,7 +58,7 @@ impl Transform {
         value.clamp(-4.0, 4.0) as f32
     }
 
-    /// A raw value that has this feature: what is left of the original after rounding and clamping.
+    /// A raw value that has this feature: the original up to rounding and clamping.
     pub fn invert(self, feature: f32) -> f64 {
         let feature = f64::from(feature);
         match self {

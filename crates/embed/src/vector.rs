@@ -30,7 +30,7 @@ impl<const N: usize> Features<N> {
         self.0[feature.index()]
     }
 
-    /// The raw value, as far as the feature tells.
+    /// The raw value, up to rounding and clamping.
     pub fn raw(&self, feature: impl FeatureList) -> f64 {
         feature.feature().transform.invert(self.get(feature))
     }

@@ -1,10 +1,10 @@
-//! What the machine can do and how the nest runs as it is, as feature vectors.
+//! The machine, and a run of the original nest, as feature vectors.
 
 use crate::schema::{FeatureList, HostFeature, N_HOST, N_PROFILE, ProfileFeature};
 use crate::vector::Features;
 use serde::{Deserialize, Serialize};
 
-/// The machine. What is not known is `None`.
+/// The machine. Unknown fields are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostVector {
@@ -36,7 +36,7 @@ pub struct HostVector {
     pub clock_ghz: Option<f64>,
 }
 
-/// A run of the nest as it is. What is not known is `None`.
+/// A run of the original nest. Unknown fields are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProfileVector {
@@ -126,7 +126,7 @@ impl ProfileVector {
     }
 }
 
-/// Sets a value and that it is known. What is no number, infinite or negative is not known.
+/// Sets a value and the flag that it is known. Infinite, negative and NaN values are unknown.
 fn set_known<const N: usize, F: FeatureList>(
     features: &mut Features<N>,
     known: F,

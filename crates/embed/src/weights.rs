@@ -8,7 +8,7 @@ use safetensors::{Dtype, SafeTensors};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// All tensors of an encoder, with what they are. Always complete, of the right shapes, and finite.
+/// All tensors of an encoder, with their description. Always complete, of the right shapes, and finite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
     info: ModelInfo,
@@ -24,11 +24,12 @@ struct Tensor {
 }
 
 impl Weights {
-    /// Weights from anywhere: `values_of` gives each tensor's numbers by its name, row-major.
+    /// Weights from a function: `values_of` gives each tensor's numbers by its name, row-major.
     ///
     /// # Errors
     /// [`EmbedError::MissingTensor`], [`EmbedError::TensorShape`] if the number of values is wrong,
-    /// [`EmbedError::TensorNotFinite`], and as [`Architecture::check`] and [`ModelInfo::from_json`] for the description.
+    /// [`EmbedError::TensorNotFinite`], and as [`Architecture::check`] and [`ModelInfo::from_json`] for the
+    /// description.
     pub fn new(
         info: ModelInfo,
         mut values_of: impl FnMut(&str) -> Option<Vec<f32>>,
@@ -49,8 +50,8 @@ impl Weights {
         Ok(Self { info, tensors })
     }
 
-    /// Untrained weights: a function of the seed. Layers keep the scale of what goes through them; no tensor is trivial,
-    /// so that tests notice each.
+    /// Untrained weights: a function of the seed. Layers keep the scale of their inputs; no tensor is trivial, so that
+    /// tests notice each.
     ///
     /// # Errors
     /// As [`Architecture::check`].
@@ -146,7 +147,7 @@ impl Weights {
         let temporary = path.with_file_name(name);
         let written = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
         written.map_err(|source| {
-            // What is left of it is of no use; that it may not be there is no second error.
+            // The partial file is useless; failing to remove it is no second error.
             let _ = std::fs::remove_file(&temporary);
             EmbedError::Io { path: path.to_owned(), source }
         })

@@ -117,6 +117,8 @@ pub(crate) enum ExprKind {
     Comma(Box<Expr>, Box<Expr>),
     SizeofType(Type),
     SizeofExpr(Box<Expr>),
+    /// A list of initial values without designators.
+    List(Vec<Expr>),
     /// What it is, in words, and the variables inside.
     Unknown(String, Vec<Expr>),
 }
@@ -126,7 +128,7 @@ impl Expr {
         use ExprKind::*;
         match &self.kind {
             Int(..) | Float(..) | Var(_) | Name(_) | SizeofType(_) => Vec::new(),
-            Unknown(_, inside) => inside.iter().collect(),
+            Unknown(_, inside) | List(inside) => inside.iter().collect(),
             Unary(_, e)
             | Promote(e)
             | Deref(e)
@@ -221,6 +223,10 @@ pub(crate) struct For {
     pub(crate) condition: Option<Expr>,
     pub(crate) step: Option<Expr>,
     pub(crate) body: Stmt,
+    /// Whether the body sees the variable one less than the header has it.
+    pub(crate) is_behind: bool,
+    /// Whether the source has it as a `while` loop.
+    pub(crate) is_while: bool,
 }
 
 impl Stmt {
@@ -362,6 +368,8 @@ pub(crate) struct File {
     pub(crate) named: Vec<(String, Range)>,
     /// Pieces outside of functions that could not be read.
     pub(crate) problems: Vec<(String, Range)>,
+    /// Integers that have one value all the time.
+    pub(crate) constants: HashMap<VarId, i64>,
     /// The variables made for members, by root and way.
     pub(crate) members: HashMap<(VarId, Vec<oxeye_ir::Step>), VarId>,
     /// For a member reached from a parameter or a pointer of a function's own: the members that it may be, by what is passed or

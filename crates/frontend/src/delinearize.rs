@@ -1,13 +1,18 @@
 //! Hand-linearised subscripts such as `A[i * n + j]` as subscripts of an array with several dimensions.
 //!
-//! An array gets extents only if, for every access in the function, all subscripts but the first provably stay within
-//! theirs. Then equal elements have equal subscripts and the other way round.
+//! An array gets extents only if, for every access in the function, all subscripts but the first stay within theirs, provably
+//! or by a test before the nest (`C[i * ldc + j]` where `ldc >= n`). Then equal elements have equal subscripts and the other
+//! way round.
 
 use crate::prove::Facts;
 use oxeye_ir::{
-    Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, NestId, Node, Program, ScalarType, SymId, Var,
+    Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, LoopId, NestId, Node, Program, ScalarType,
+    SymId, Var,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// Tests before nests that one array may need.
+const MOST_TESTS: usize = 12;
 
 /// A sum of products of variables.
 type Polynomial = BTreeMap<Vec<Var>, i64>;
@@ -120,6 +125,38 @@ impl Shape {
             shifts[..next].fill(0);
             shifts[next] = if shifts[next] == 0 { -1 } else { 1 };
         }
+    }
+
+    /// The subscripts of an access, with what must hold for them to stay within the extents.
+    fn tested(&self, p: &Polynomial, here: &Here) -> Option<(Vec<Affine>, Vec<Expr>)> {
+        let mut indices = vec![Affine::default(); self.strides.len() + 1];
+        for (mono, c) in p {
+            self.distribute(mono, *c, &mut indices)?;
+        }
+        let mut tests = Vec::new();
+        let mut need = |op, small: Affine, great: Affine, slack: Affine| {
+            let never = (-slack.clone()).offset(-1);
+            if here.facts.prove_non_negative(&never) {
+                return None;
+            }
+            if !here.facts.prove_non_negative(&slack) {
+                tests.push(Expr::Binary(op, Box::new(small.into()), Box::new(great.into())));
+            }
+            Some(())
+        };
+        for (index, extent) in indices[1..].iter().zip(&self.extents) {
+            if !here.facts.prove_non_negative(index) {
+                let least = here.extreme(index, true)?;
+                need(BinaryOp::Ge, least.clone(), 0.into(), least)?;
+            }
+            let room = (extent.clone() - index.clone()).offset(-1);
+            if !here.facts.prove_non_negative(&room) {
+                let most = here.extreme(index, false)?;
+                let slack = (extent.clone() - most.clone()).offset(-1);
+                need(BinaryOp::Lt, most, extent.clone(), slack)?;
+            }
+        }
+        Some((indices, tests))
     }
 
     fn distribute(&self, mono: &[Var], c: i64, indices: &mut [Affine]) -> Option<()> {
@@ -236,9 +273,33 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// A place in a nest: what is known there, and the loops around it with their first values and their last ones.
+#[derive(Clone, Default)]
+struct Here {
+    facts: Facts,
+    loops: Vec<(LoopId, Option<(Affine, Affine)>)>,
+}
+
+impl Here {
+    /// The least or greatest value over the loops, as an expression of symbols.
+    fn extreme(&self, a: &Affine, is_low: bool) -> Option<Affine> {
+        let mut a = a.clone();
+        for (id, bounds) in self.loops.iter().rev() {
+            let c = a.coefficient(*id);
+            if c != 0 {
+                let (first, last) = bounds.as_ref()?;
+                let value = if (c > 0) == is_low { first } else { last };
+                a = a.substitute(&|v| (v == Var::Loop(*id)).then(|| value.clone()));
+            }
+        }
+        let is_constant = a.loops().next().is_none();
+        is_constant.then_some(a)
+    }
+}
+
 /// Calls `f` on every access of some nodes, with what is known where it stands.
-fn for_each_access(nodes: &mut [Node], facts: &mut Facts, f: &mut dyn FnMut(&mut Access, &Facts)) {
-    fn expr(e: &mut Expr, facts: &Facts, f: &mut dyn FnMut(&mut Access, &Facts)) {
+fn for_each_access(nodes: &mut [Node], here: &mut Here, f: &mut dyn FnMut(&mut Access, &Here)) {
+    fn expr(e: &mut Expr, facts: &Here, f: &mut dyn FnMut(&mut Access, &Here)) {
         if let Expr::Read(access) = e {
             f(access, facts);
         }
@@ -247,34 +308,38 @@ fn for_each_access(nodes: &mut [Node], facts: &mut Facts, f: &mut dyn FnMut(&mut
         }
     }
     for node in nodes {
-        let mark = facts.len();
+        let mark = here.facts.len();
         match node {
             Node::Stmt(s) => {
-                f(&mut s.target, facts);
+                f(&mut s.target, here);
                 for index in &mut s.target.indices {
-                    expr(index, facts, f);
+                    expr(index, here, f);
                 }
-                expr(&mut s.value, facts, f);
+                expr(&mut s.value, here, f);
             }
             Node::Loop(l) => {
                 for term in l.lower.0.iter_mut().chain(&mut l.upper.0) {
                     if let BoundTerm::Data(e) = term {
-                        expr(e, facts, f);
+                        expr(e, here, f);
                     }
                 }
-                facts.push_loop(l);
-                for_each_access(&mut l.body, facts, f);
+                here.facts.push_loop(l);
+                let bounds =
+                    (l.lower.as_affine().cloned(), l.upper.as_affine().map(|a| a.clone().offset(-1)));
+                here.loops.push((l.id, bounds.0.zip(bounds.1)));
+                for_each_access(&mut l.body, here, f);
+                here.loops.pop();
             }
             Node::If { condition, then, otherwise } => {
-                expr(condition, facts, f);
-                facts.push_condition(condition, true);
-                for_each_access(then, facts, f);
-                facts.truncate(mark);
-                facts.push_condition(condition, false);
-                for_each_access(otherwise, facts, f);
+                expr(condition, here, f);
+                here.facts.push_condition(condition, true);
+                for_each_access(then, here, f);
+                here.facts.truncate(mark);
+                here.facts.push_condition(condition, false);
+                for_each_access(otherwise, here, f);
             }
         }
-        facts.truncate(mark);
+        here.facts.truncate(mark);
     }
 }
 
@@ -284,26 +349,50 @@ pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>,
     let flat: Vec<ArrayId> = program.arrays.values().filter(|a| a.shape.len() == 1).map(|a| a.id).collect();
     let mut nests = std::mem::take(&mut program.nests);
     for array in flat {
-        let mut seen: Vec<(Option<Polynomial>, Facts)> = Vec::new();
+        let mut seen: Vec<(Option<Polynomial>, Here, NestId)> = Vec::new();
         for (id, nest) in &mut nests {
-            let mut facts = known.get(id).cloned().unwrap_or_default();
-            for_each_access(&mut nest.roots, &mut facts, &mut |access, facts| {
+            let mut here = Here { facts: known.get(id).cloned().unwrap_or_default(), loops: Vec::new() };
+            for_each_access(&mut nest.roots, &mut here, &mut |access, here| {
                 if access.array == array {
-                    seen.push((access.indices.first().and_then(polynomial), facts.clone()));
+                    seen.push((access.indices.first().and_then(polynomial), here.clone(), *id));
                 }
             });
         }
-        let polynomials: Option<Vec<Polynomial>> = seen.iter().map(|(p, _)| p.clone()).collect();
+        let polynomials: Option<Vec<Polynomial>> = seen.iter().map(|(p, ..)| p.clone()).collect();
+        let mut tests: Vec<(NestId, Expr)> = Vec::new();
         let found = polynomials.filter(|p| !p.is_empty()).and_then(|polynomials| {
-            candidates(&polynomials).into_iter().find_map(|shape| {
+            let shapes = candidates(&polynomials);
+            let proved = shapes.iter().find_map(|shape| {
                 let subscripts: Option<Vec<_>> =
-                    seen.iter().map(|(p, facts)| shape.subscripts(p.as_ref()?, facts)).collect();
-                Some((shape, subscripts?))
+                    seen.iter().map(|(p, here, _)| shape.subscripts(p.as_ref()?, &here.facts)).collect();
+                Some((shape.clone(), subscripts?))
+            });
+            proved.or_else(|| {
+                shapes.into_iter().find_map(|shape| {
+                    tests.clear();
+                    let mut all = Vec::new();
+                    for (p, here, id) in &seen {
+                        let (subscripts, needed) = shape.tested(p.as_ref()?, here)?;
+                        all.push(subscripts);
+                        for test in needed {
+                            if !tests.contains(&(*id, test.clone())) {
+                                tests.push((*id, test));
+                            }
+                        }
+                    }
+                    (tests.len() <= MOST_TESTS).then_some((shape, all))
+                })
             })
         });
-        let mut facts = Facts::default();
+        let mut facts = Here::default();
         match found {
             Some((shape, subscripts)) => {
+                for (id, test) in tests {
+                    let entry = program.entries.entry(id).or_default();
+                    if !entry.tests.contains(&test) {
+                        entry.tests.push(test);
+                    }
+                }
                 let mut subscripts = subscripts.into_iter();
                 for nest in nests.values_mut() {
                     for_each_access(&mut nest.roots, &mut facts, &mut |access, _| {

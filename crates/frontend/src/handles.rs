@@ -47,6 +47,7 @@ fn handles(file: &File) -> Vec<(VarId, Expr)> {
             matches!(file.var(v).kind, VarKind::Param(_) | VarKind::Local { is_static: false });
         let ty = match &file.var(v).ty {
             Type::Pointer { to, .. } => to,
+            Type::Array { of, .. } if matches!(file.var(v).kind, VarKind::Param(_)) => of.innermost(),
             ty => ty,
         };
         is_of_function && matches!(ty, Type::Struct(_))

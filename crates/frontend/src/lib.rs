@@ -23,6 +23,7 @@
 mod ast;
 mod bytes;
 mod conditions;
+mod constants;
 mod context;
 mod convert;
 mod delinearize;

@@ -38,7 +38,11 @@ impl Scan {
                 break;
             }
         }
-        scan.stored.retain(|v| file.var(*v).ty.is_pointer());
+        let (stored, single): (HashSet<VarId>, HashSet<VarId>) =
+            scan.stored.into_iter().partition(|v| file.var(*v).ty.is_pointer());
+        // `*p = ...` where `p` is `&x`.
+        scan.stored = stored;
+        scan.written.extend(single);
         scan
     }
 }
@@ -156,7 +160,15 @@ impl Scanner<'_> {
 
     /// What a function writes through a parameter it writes to what the argument points to.
     fn call(&mut self, name: &str, args: &[Expr]) {
-        let Some((position, function)) = self.file.function(name) else { return };
+        let Some((position, function)) = self.file.function(name) else {
+            if matches!(name, "memset" | "memcpy")
+                && let Some(v) = args.first().and_then(pointer_var)
+            {
+                self.scan.stored.insert(v);
+                self.others(v);
+            }
+            return;
+        };
         if self.within.contains(&position) {
             return;
         }
@@ -217,4 +229,35 @@ pub(crate) fn counter(f: &For) -> Option<VarId> {
     let condition = f.condition.as_ref()?;
     let steps = f.step.as_ref().map(commas)?;
     steps.into_iter().filter_map(assigned_var).find(|v| condition.mentions(*v))
+}
+
+/// Variables that a statement reads other than in loops that count with them.
+pub(crate) fn read_elsewhere(s: &Stmt) -> HashSet<VarId> {
+    fn go(s: &Stmt, counting: &mut Vec<VarId>, found: &mut HashSet<VarId>) {
+        let expr = |e: &Expr, counting: &[VarId], found: &mut HashSet<VarId>| {
+            e.walk(&mut |e| found.extend(e.as_var().filter(|v| !counting.contains(v))));
+        };
+        if let StmtKind::For(f) = &s.kind
+            && let Some(var) = counter(f)
+        {
+            for e in f.init.iter().flat_map(|s| s.exprs()).flat_map(commas) {
+                match &e.kind {
+                    ExprKind::Assign(None, target, value) if target.as_var().is_some() => {
+                        expr(value, counting, found);
+                    }
+                    _ => expr(e, counting, found),
+                }
+            }
+            counting.push(var);
+            f.condition.iter().chain(&f.step).for_each(|e| expr(e, counting, found));
+            go(&f.body, counting, found);
+            counting.pop();
+            return;
+        }
+        s.exprs().into_iter().for_each(|e| expr(e, counting, found));
+        s.children().into_iter().for_each(|c| go(c, counting, found));
+    }
+    let mut found = HashSet::new();
+    go(s, &mut Vec::new(), &mut found);
+    found
 }

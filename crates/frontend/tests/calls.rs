@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{SIZES, same_output, shown};
+use common::{SIZES, replays_agree, same_output, shown};
 use insta::assert_snapshot;
 
 /// Small blocks at each point of a grid, and a function that reads a file-scope table which the program fills.
@@ -278,4 +278,74 @@ int main(int argc, char **argv)
 #[test]
 fn pointers_keep_what_they_were_given() {
     same_output(KEPT, 1, SIZES);
+}
+
+/// A replay of a nest that calls functions which name file-scope variables does the same as a replay of its new text.
+#[test]
+fn replays_show_functions_their_file_scope_variables() {
+    replays_agree(BLOCKS, &["fill", "steps"]);
+}
+
+/// Cases, and a loop that counts without `for`.
+const CASES: &str = "
+enum kind { LINEAR, RELU, LEAKY, OTHER };
+static double activate(double x, enum kind k)
+{
+    switch (k) {
+    case LINEAR:
+        return x;
+    case RELU: {
+        return x > 0 ? x : 0;
+    }
+    case LEAKY:
+        return x > 0 ? x : 0.125 * x;
+    case OTHER:
+    default:
+        break;
+    }
+    return 1;
+}
+static void layer(int n, double *x, int k)
+{
+    int i, j;
+    for (i = 0; i < n; i++) {
+        x[i] = activate(x[i] - 2, (enum kind)k);
+        switch (i % 4) {
+        case 0:
+        case 1:
+            x[i] += 1;
+            break;
+        case 2:
+            x[i] *= 2;
+            break;
+        default:
+            x[i] -= 1;
+        }
+        j = 0;
+        while (j < i) {
+            x[i] += 0.5 * x[j];
+            j++;
+        }
+    }
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i, k;
+    double *x = malloc((n + 1) * sizeof *x);
+    for (k = 0; k < 4; k++) {
+        for (i = 0; i < n; i++)
+            x[i] = i % 5;
+        layer(n < 20 ? n : 20, x, k);
+        for (i = 0; i < n; i++)
+            printf(\"%.17g\\n\", x[i]);
+    }
+    printf(\"%d\\n\", argc);
+    free(x);
+    return 0;
+}
+";
+
+#[test]
+fn cases_and_loops_that_count_without_for() {
+    same_output(CASES, 1, SIZES);
 }

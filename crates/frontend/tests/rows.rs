@@ -164,3 +164,59 @@ int main(int argc, char **argv)
         SIZES,
     );
 }
+
+/// A grid behind pointers to pointers, of which no single access has all rows.
+const STENCIL: &str = "
+static double ***grid(int n, int m, int k)
+{
+    double ***u = malloc(n * sizeof *u), *all = malloc(n * m * k * sizeof *all);
+    int i, j;
+    for (i = 0; i < n; i++) {
+        u[i] = malloc(m * sizeof *u[i]);
+        for (j = 0; j < m; j++)
+            u[i][j] = all + (i * m + j) * k;
+    }
+    for (i = 0; i < n * m * k; i++)
+        all[i] = i % 13;
+    return u;
+}
+static void smooth(double ***u, double ***r, int n)
+{
+    int i, j, k;
+    for (i = 1; i < n - 1; i++)
+        for (j = 1; j < n - 1; j++)
+            for (k = 1; k < n - 1; k++)
+                u[i][j][k] += 0.5 * (r[i - 1][j][k] + r[i + 1][j][k] + r[i][j - 1][k] + r[i][j + 1][k])
+                    + 0.25 * (r[i - 1][j - 1][k] + r[i + 1][j - 1][k] + r[i - 1][j + 1][k] + r[i + 1][j + 1][k]);
+}
+static void refine(double ***u, double ***z, int n)
+{
+    int i, j, k;
+    for (i = 0; i < n - 1; i++)
+        for (j = 0; j < n - 1; j++)
+            for (k = 0; k < n - 1; k++) {
+                u[2 * i][2 * j][2 * k] += z[i][j][k];
+                u[2 * i][2 * j + 1][2 * k] += z[i][j + 1][k];
+                u[2 * i + 1][2 * j][2 * k] += z[i + 1][j][k];
+                u[2 * i + 1][2 * j + 1][2 * k + 1] += z[i + 1][j + 1][k];
+            }
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]) / 2 + 1, i;
+    double ***u = grid(2 * n, 2 * n, 2 * n), ***r = grid(n, n, n);
+    smooth(u, r, n);
+    refine(u, r, n);
+    for (i = 0; i < 2 * n; i++)
+        printf(\"%.17g %d\\n\", u[i][2 * n - 1 - i][i], argc);
+    for (i = 0; i < 2 * n; i++)
+        free(i == 0 ? u[0][0] : 0), free(i == 0 ? r[0][0] : 0), free(i > 0 ? u[i] : 0), free(i > 0 && i < n ? r[i] : 0);
+    free(u[0]), free(r[0]), free(u), free(r);
+    return 0;
+}
+";
+
+#[test]
+fn rows_that_several_accesses_sweep() {
+    same_output(STENCIL, 3, SIZES);
+}

@@ -28,8 +28,8 @@ pub(crate) struct Triple {
 /// Lengths are multiples of this: what the kernels do in one step.
 pub(crate) const STEP: usize = 64;
 
-/// Elements between the arrays beyond their length, so that their elements of one number fall neither into the same
-/// cache set nor onto the same offset of a page.
+/// Elements of padding between the arrays, so that elements with the same index share neither a cache set nor a page
+/// offset.
 const GAP: usize = 17 * 8;
 
 impl Arrays {
@@ -50,7 +50,7 @@ impl Arrays {
         self.n
     }
 
-    /// Calls `f` with a thread's arrays, which nobody else has meanwhile. They hold zeros at first.
+    /// Calls `f` with a thread's arrays, which nobody else uses meanwhile. They hold zeros at first.
     pub(crate) fn with<R>(&self, thread: usize, f: impl FnOnce(Triple) -> R) -> R {
         let part = self.parts[thread].lock().unwrap_or_else(|e| e.into_inner());
         let a = part.block.start;
@@ -63,7 +63,7 @@ impl Arrays {
     pub(crate) fn touch(&self, thread: usize) {
         self.with(thread, |t| {
             for (array, value) in [(t.a, 1.0), (t.b, 2.0), (t.c, 0.0)] {
-                // SAFETY: the array has so many elements, and the lock is held.
+                // SAFETY: the array has this many elements, and the lock is held.
                 unsafe { std::slice::from_raw_parts_mut(array, t.n) }.fill(value);
             }
         });

@@ -14,14 +14,14 @@ const WORD: usize = size_of::<f64>();
 /// The smallest array of the sweep.
 const SMALLEST: usize = 4 << 10;
 
-/// How a sweep goes over sizes.
+/// The sizes and times of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SweepPlan {
     /// Largest array, bytes.
     pub(crate) largest: usize,
-    /// Sizes between one and its double.
+    /// Sizes per octave.
     pub(crate) per_octave: u32,
-    /// About how long one sample takes, seconds.
+    /// Approximate time of one sample, seconds.
     pub(crate) sample_s: f64,
     /// When to stop.
     pub(crate) patience: Patience,
@@ -92,8 +92,7 @@ pub(crate) struct StreamPlan<'a> {
     pub(crate) patience: Patience,
 }
 
-/// Bandwidths of STREAM's kernels where a kernel's arrays together are as large as planned: within a cache, so many
-/// arrays share it.
+/// Bandwidths of STREAM's kernels, where the arrays of a kernel together have the planned size, as they share a cache.
 ///
 /// # Errors
 /// When there is no memory for the arrays.

@@ -9,7 +9,7 @@ use crate::timed::Timed;
 
 const TYPES: [FloatType; 2] = [FloatType::F32, FloatType::F64];
 
-/// About how long one sample of a rate takes, seconds: longer than processors need to change their clock rate for wide
+/// Approximate time of one sample of a rate, seconds: longer than processors need to change their clock rate for wide
 /// vectors.
 const SAMPLE_S: f64 = 5e-3;
 
@@ -24,8 +24,8 @@ fn timed<'a>(pool: &'a Pool, threads: u32, kernel: ArithmeticFn) -> Timed<'a> {
     Timed::new(pool, threads as usize, SAMPLE_S, kernel.per_round * ROUNDS as f64 * 1e-9, work)
 }
 
-/// Peak multiply-add rates for the thread counts and vector widths asked for, as far as the processor has them; and,
-/// sampled in turn with them, the clock rate of one core in GHz.
+/// Peak multiply-add rates for the given thread counts and vector widths, if the processor has them, and the clock rate
+/// of one core in GHz, sampled in turn with them.
 pub(crate) fn peaks(
     pool: &Pool,
     threads: &[u32],
@@ -54,8 +54,8 @@ pub(crate) fn peaks(
     (configurations.iter().zip(&series).filter_map(rate).collect(), clock_ghz)
 }
 
-/// A peak rate in GFLOP/s, and the clock rate in GHz that the slowest of so many cores has with such vectors in
-/// flight, both best of so many rounds taken in turn.
+/// A peak rate in GFLOP/s, and the clock rate in GHz of the slowest of the cores with such vectors in flight, both the
+/// best of a number of rounds taken in turn.
 pub(crate) fn peak_with_clock(
     pool: &Pool,
     ty: FloatType,

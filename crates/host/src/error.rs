@@ -27,7 +27,7 @@ pub enum HostError {
     /// There was no memory for even the smallest arrays.
     #[error("cannot get {bytes} bytes of memory to measure with: {source}")]
     NoMemory {
-        /// How much was asked for.
+        /// Bytes that were asked for.
         bytes: usize,
         /// The cause.
         source: std::io::Error,
@@ -35,7 +35,7 @@ pub enum HostError {
     /// The threads to measure with could not be started.
     #[error("cannot start {threads} threads to measure with: {source}")]
     NoThreads {
-        /// How many were asked for.
+        /// Threads that were asked for.
         threads: usize,
         /// The cause.
         source: std::io::Error,

@@ -1,12 +1,12 @@
-//! What an OpenMP parallel region costs, with the compiler at hand.
+//! The cost of an OpenMP parallel region with the given compiler.
 
 use crate::quantity::Quantity;
 use oxeye_measure::{CompileJob, Compiler, Invocation, Limits, MeasureError, WorkDir, run_program};
 
 const SOURCE: &str = include_str!("c/fork_join.c");
 
-/// Microseconds that an empty parallel region takes with so many threads, or why that is not known. Of the compiler only
-/// the program counts: its flags may be for other sources.
+/// Microseconds that an empty parallel region of this many threads takes, or why that is unknown. Only the program of
+/// the compiler is used: its flags may be for other sources.
 pub(crate) fn fork_join_us(compiler: Option<&Compiler>, threads: u32) -> Result<Quantity, String> {
     let Some(compiler) = compiler else { return Err("no compiler was given".into()) };
     let samples = run(compiler, threads).map_err(|e| {

@@ -17,15 +17,15 @@ pub(crate) struct Plateau {
 const FLAT: f64 = 0.90;
 /// Plateaus that differ by less than this factor are one.
 const SAME: f64 = 0.85;
-/// What an array must reach of the bandwidth at a plateau's end to count as held by that level.
+/// Share of the bandwidth at a plateau's end that an array must reach to count as held by that level.
 const HELD: f64 = 0.90;
 
 /// The plateaus of a curve, in order of size. Between two of them the bandwidth falls; where it falls all the way,
 /// there is none.
 ///
-/// Disturbances only ever slow a measurement down, and a larger array cannot be faster than a smaller one but for them
-/// (and for fixed costs, which weigh on the smallest arrays). So the curve is first raised to the best of all
-/// arrays at least as large; then flat stretches at least an octave long are collected, and those of about the same height
+/// Disturbances only slow a measurement down, and without them (and without fixed costs, which weigh on the smallest
+/// arrays) a larger array is never faster than a smaller one. So the curve is first raised to the best of all arrays at
+/// least as large; then flat stretches at least an octave long are collected, and those of about the same height
 /// joined.
 pub(crate) fn plateaus(curve: &[CurvePoint]) -> Vec<Plateau> {
     let mut points: Vec<(u64, f64)> = curve.iter().map(|p| (p.bytes, p.gb_per_s)).collect();

@@ -8,7 +8,7 @@ use crate::topology::{CacheInfo, Topology};
 pub(crate) struct SweptCache {
     /// 1 for L1 and so on.
     pub(crate) level: u32,
-    /// Where it is in the curve.
+    /// Its plateau of the curve.
     pub(crate) plateau: Plateau,
 }
 
@@ -17,9 +17,9 @@ pub(crate) struct SweptCache {
 pub(crate) struct SweptLevels {
     /// Caches, nearest first.
     pub(crate) caches: Vec<SweptCache>,
-    /// The number main memory gets as a level.
+    /// The level of main memory.
     pub(crate) memory_level: u32,
-    /// Beyond this size no cache was seen to help.
+    /// Beyond this size no cache helps.
     pub(crate) beyond_caches: Option<u64>,
     /// What could not be told apart.
     pub(crate) notes: Vec<String>,
@@ -28,7 +28,7 @@ pub(crate) struct SweptLevels {
 /// Arrays measure a little more than the cache that holds them, since the curve has steps.
 const STEP: f64 = 1.3;
 
-/// Names plateaus after the caches that the system reports: the smallest one that can hold so much. The last plateau is
+/// Names plateaus after the caches that the system reports: the smallest one that is large enough. The last plateau is
 /// main memory if the sweep went well beyond the caches, or if a plateau before it already is the last cache. Where
 /// nothing is reported, plateaus are counted.
 pub(crate) fn name_plateaus(plateaus: &[Plateau], topology: &Topology, largest: u64) -> SweptLevels {
@@ -82,7 +82,7 @@ fn split_memory<'a>(
     let reaches_end = last.to_bytes as f64 * STEP >= largest as f64;
     let beyond = match reported {
         [] => !before.is_empty(),
-        // A plateau that none but the last cache can hold is the last cache.
+        // A plateau that only the last cache can hold is the last cache.
         [.., second, cache] => {
             let is_last = |p: &Plateau| p.to_bytes as f64 > STEP * second.bytes as f64;
             largest >= 2 * cache.bytes || before.iter().any(is_last)

@@ -1,5 +1,5 @@
 //! What this machine can do, measured once and kept: topology, bandwidths of caches and main memory, peak rates of
-//! arithmetic, the cost of a parallel region, and how far its clocks can be trusted.
+//! arithmetic, the cost of a parallel region, and how noisy it is.
 //!
 //! ```no_run
 //! use oxeye_host::{Effort, FloatType};
@@ -16,24 +16,24 @@
 //! # The file
 //!
 //! Profiles are JSON files in [`cache_folder`], one for each processor model, microcode revision and count of usable
-//! cores; any other key means another machine and is measured anew. [`HostProfile`] documents every field with its unit;
-//! its names are the names in the file. `schema` is [`SCHEMA`] and changes whenever a reader of the old form would
-//! misunderstand the new one; fields may be added without. A file of another schema, or a damaged one, is set aside
-//! under a name that ends in `.damaged` and the machine measured again. A [brief](Effort::Brief) profile has the same
-//! form, with `thorough` false; `notes` says of every figure that is missing why it is.
+//! cores; another key is another machine, which is measured. [`HostProfile`] documents every field with its unit; its
+//! names are the names in the file. `schema` is [`SCHEMA`] and changes whenever a reader of the old form would
+//! misunderstand the new one; fields may be added without a change. A file of another schema, or a damaged one, is
+//! renamed to a name that ends in `.damaged`, and the machine is measured again. A [brief](Effort::Brief) profile has
+//! the same form, with `thorough` false; `notes` explains every missing figure.
 //!
-//! A profile that was measured on a [noisy](Noise) machine is [provisional](HostProfile::is_provisional): its ceilings may
-//! be too low. It is measured again at the next run, nobody may conclude from it that a nest is fast enough, and
-//! what a nest exceeds is raised in the file as well ([`raise_kept`]).
+//! A profile that was measured on a [noisy](Noise) machine is [provisional](HostProfile::is_provisional): its ceilings
+//! may be too low. It is measured again at the next run, it never proves that a nest is fast enough, and a ceiling that
+//! a nest exceeds is raised in the file ([`raise_kept`]).
 //!
 //! # How it is measured
 //!
-//! One thread a core, pinned; every thread touches its own memory first; rounds begin together behind a barrier and last
-//! until the slowest thread is done. All configurations of a kind take turns, so that a disturbance falls on all of
-//! them, until the best three rounds agree within 1 % or the kind's time is over. A bandwidth's or rate's `value` is that
-//! of the best round, as McCalpin's STREAM reports it: it is a ceiling, and disturbances only hide it. Median and spread
-//! stand beside it. Cache capacities are where the curve of read bandwidth over array size falls; a level that does not
-//! show in the curve is noted, not made up.
+//! One thread a core, pinned; every thread touches its own memory first; rounds begin together behind a barrier and
+//! last until the slowest thread is done. All configurations of a kind take turns, so that a disturbance falls on all
+//! of them, until the best three rounds agree within 1 % or the kind's time is over. A bandwidth's or rate's `value` is
+//! that of the best round, as McCalpin's STREAM reports it: it is a ceiling, and disturbances only hide it. Median and
+//! spread stand beside it. Cache capacities are where the curve of read bandwidth over array size falls; a level that
+//! does not show in the curve is noted, not made up.
 //!
 //! # What it does not do
 //!
@@ -83,7 +83,7 @@ pub fn load() -> Result<Option<HostProfile>, HostError> {
 }
 
 /// The cached profile of this very machine, or a new one, which is then kept. A thorough profile is wanted where
-/// `effort` says so: a brief one is then measured again, as is a provisional one whatever the effort.
+/// `effort` says so: a brief one is then measured again. A provisional one is always measured again.
 ///
 /// # Errors
 /// As [`measure`]. A cache that cannot be read or written is a note in the profile, not an error.
@@ -109,11 +109,12 @@ fn kept_or_measured(
         return Ok(profile);
     }
     let measured = keep(store, measure()?);
-    // Beside what was measured before, a provisional profile says more than alone.
+    // Two provisional profiles together say more than one.
     Ok(if measured.is_provisional() { kept().unwrap_or(measured) } else { measured })
 }
 
-/// Raises ceilings of the cached profile by `raise`, which tells whether it did. Only a provisional profile is raised.
+/// Raises ceilings of the cached profile by `raise`, which returns whether it did. Only a provisional profile is
+/// raised.
 ///
 /// # Errors
 /// When the cache cannot be read or written.
@@ -121,8 +122,8 @@ pub fn raise_kept(key: &HostKey, raise: &mut dyn FnMut(&mut HostProfile) -> bool
     ProfileStore::at(cache_folder()).raise(key, raise)
 }
 
-/// Measures this machine and keeps the profile, unless a better one is there already ([`ProfileStore::save`]). Notes say
-/// whether a damaged file was set aside, or why the profile could not be kept.
+/// Measures this machine and keeps the profile, unless a better one is there already ([`ProfileStore::save`]). Notes
+/// say whether a damaged file was set aside, or why the profile could not be kept.
 ///
 /// # Errors
 /// As [`measure`].

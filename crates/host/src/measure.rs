@@ -1,4 +1,4 @@
-//! The measurement as a whole: what is measured, in which order, for how long.
+//! The whole measurement: what is measured, in which order, and for how long.
 
 use crate::bandwidth::{self, StreamPlan, SweepPlan};
 use crate::error::HostError;
@@ -24,12 +24,12 @@ pub enum Effort {
     Thorough,
 }
 
-/// How far a measurement is.
+/// The progress of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// What is being measured now.
     pub label: &'static str,
-    /// Roughly what part of the whole is done, 0 to 1.
+    /// Approximate fraction that is done, 0 to 1.
     pub fraction: f64,
 }
 
@@ -243,11 +243,11 @@ impl Run<'_> {
         self.noted(name, bandwidth::within_cache(self.pool, &plan))
     }
 
-    /// How many of so many threads, one a core, share a cache of this level.
+    /// How many of the threads, one a core, share a cache of this level.
     fn sharers(&self, level: u32, threads: u32) -> u32 {
         let shared_by = match self.topology.cache(level) {
             Some(cache) => cache.shared_by,
-            // Without word from the system: as is common.
+            // The usual numbers, if the system does not tell.
             None if level <= 2 => 1,
             None => u32::MAX,
         };
@@ -333,10 +333,10 @@ impl Run<'_> {
     }
 }
 
-/// How many bytes each of so many threads uses to measure a cache that they share, where the cache before it holds
-/// `before` bytes. The nearest cache is half filled, so that starting a kernel weighs little. The others are used to the
-/// extent of four of the caches before, since a cache shared by many cores gets slower the more of it is used, and the
-/// figure is to be a ceiling. `None` where so much does not fit.
+/// How many bytes each of the threads uses to measure a cache that they share, where the cache before it holds `before`
+/// bytes. The nearest cache is half filled, so that starting a kernel weighs little. Of the others four times the cache
+/// before is used: a cache shared by many cores gets slower the more of it is used, and the figure is to be a ceiling.
+/// `None` where that does not fit.
 fn part_of_cache(capacity: u64, before: u64, sharers: u32) -> Option<u64> {
     if before == 0 {
         return Some(capacity / 2 / u64::from(sharers));

@@ -1,4 +1,4 @@
-//! How quiet the machine is.
+//! How noisy the machine is.
 
 use crate::kernels;
 use crate::pool::Pool;
@@ -6,7 +6,7 @@ use crate::profile::{FloatType, Noise};
 use crate::timed::Timed;
 use oxeye_measure::quantile;
 
-/// What the system counted of processor time up to some moment.
+/// The system's counts of processor time at some moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ProcessorTimes {
     total: u64,
@@ -26,7 +26,7 @@ impl ProcessorTimes {
         Some(ProcessorTimes { total: times.iter().take(8).sum(), stolen: *times.get(7)? })
     }
 
-    /// The part of the time since then that a hypervisor gave to others.
+    /// The share of the time since then that a hypervisor gave to others.
     fn stolen_since(self, then: ProcessorTimes) -> Option<f64> {
         let total = self.total.checked_sub(then.total).filter(|t| *t > 0)?;
         Some(self.stolen.saturating_sub(then.stolen) as f64 / total as f64)
@@ -46,7 +46,7 @@ pub(crate) fn work_times(pool: &Pool, seconds: f64) -> Vec<f64> {
     Timed::new(pool, 1, WORK_S, 1.0, work).sample((seconds / WORK_S).ceil() as usize)
 }
 
-/// Judges times of the same work, and what was stolen between two moments.
+/// Judges times of equal work, and the time stolen between two moments.
 pub(crate) fn judge(times: &[f64], before: Option<ProcessorTimes>, after: Option<ProcessorTimes>) -> Noise {
     const MEDIAN: f64 = 1.03;
     const P95: f64 = 1.10;

@@ -7,12 +7,12 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// What a thread is to do in every round; it is given its own number.
+/// The work of a thread in every round; the argument is its number.
 pub(crate) type Work = dyn Fn(usize) + Send + Sync;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// One thread for each processor it was given, pinned there as long as the pool lives.
+/// Threads, each pinned to one of the given processors as long as the pool lives.
 pub(crate) struct Pool {
     workers: Vec<Worker>,
     pinned: bool,
@@ -47,18 +47,18 @@ impl Pool {
         Ok(pool)
     }
 
-    /// How many threads there are.
+    /// Number of threads.
     pub(crate) fn len(&self) -> usize {
         self.workers.len()
     }
 
-    /// Whether the system let every thread stay where it was put.
+    /// Whether the system let every thread be pinned.
     pub(crate) fn pinned(&self) -> bool {
         self.pinned
     }
 
-    /// Has the first `threads` threads do the work `rounds` times, all starting each round together. Returns the seconds
-    /// of each round, from the first start to the last end.
+    /// Has the first `threads` threads do the work `rounds` times, all starting each round together. Returns the
+    /// seconds of each round, from the first start to the last end.
     pub(crate) fn run(&self, threads: usize, rounds: usize, work: &Arc<Work>) -> Vec<f64> {
         let threads = threads.clamp(1, self.len());
         let barrier = Arc::new(Barrier::new(threads));
@@ -101,7 +101,8 @@ impl Drop for Pool {
     }
 }
 
-/// A barrier: releases the threads when all have arrived, within well under a microsecond if all of them have a processor.
+/// A barrier: releases the threads when all have arrived, within well under a microsecond if all of them have a
+/// processor.
 struct Barrier {
     n: usize,
     waiting: AtomicUsize,
@@ -124,7 +125,7 @@ impl Barrier {
         let mut spins = 0;
         while self.generation.load(Ordering::Acquire) == generation {
             spins += 1;
-            // Whoever is awaited may need this very processor.
+            // The thread that is waited for may need this processor.
             if spins > SPINS { std::thread::yield_now() } else { std::hint::spin_loop() }
         }
     }

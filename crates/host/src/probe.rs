@@ -1,4 +1,4 @@
-//! Single measurements, for those who check them against something else.
+//! Single measurements, to be checked against something else.
 
 use crate::bandwidth::{self, StreamPlan};
 use crate::compute;
@@ -29,8 +29,8 @@ impl Probe {
         self.pool.len() as u32
     }
 
-    /// STREAM's four kernels from main memory with ordinary stores, on three arrays of so many bytes each that are
-    /// made for this call, so many rounds of each.
+    /// STREAM's four kernels from main memory with ordinary stores, on three new arrays of `array_bytes` each, for a
+    /// number of rounds each.
     ///
     /// # Errors
     /// When there is no memory for the arrays.
@@ -52,8 +52,8 @@ impl Probe {
         bandwidth::from_memory(&self.pool, &plan)
     }
 
-    /// Peak multiply-add rate of so many threads in GFLOP/s and, sampled in turn with it, the clock rate in GHz of as many
-    /// cores with such vectors in flight: the best of so many rounds. `None` for what this processor has not.
+    /// Peak multiply-add rate of the threads in GFLOP/s and, sampled in turn with it, the clock rate in GHz of as many
+    /// cores with such vectors in flight: the best of a number of rounds. `None` for vectors that this processor lacks.
     pub fn peak_and_clock(
         &self,
         ty: FloatType,

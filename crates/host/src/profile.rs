@@ -1,4 +1,4 @@
-//! The host profile: what is written down about a machine.
+//! The host profile.
 
 use crate::quantity::{Provenance, Quantity};
 use crate::topology::Topology;
@@ -14,16 +14,17 @@ pub struct HostProfile {
     pub schema: String,
     /// Which machine this is.
     pub key: HostKey,
-    /// Everything was measured with care; `false` for the brief measurement made when a profile is needed at once.
+    /// Whether everything was measured thoroughly; `false` for the brief measurement made when a profile is needed at
+    /// once.
     pub thorough: bool,
     /// When the measurement began: RFC 3339, UTC.
     pub measured_at: String,
-    /// How long the measurement took.
+    /// Time that the measurement took.
     pub seconds: f64,
-    /// What the system says about the machine.
+    /// Processors, caches and memory, as the system reports them.
     pub topology: Topology,
-    /// Clock rate of one busy core in GHz, from a chain of additions each of which needs the one before; `None` where
-    /// no chain with a known cycle count is at hand.
+    /// Clock rate of one busy core in GHz, from a chain of dependent additions; `None` where no chain with a known
+    /// cycle count is at hand.
     pub clock_ghz: Option<Quantity>,
     /// Bandwidths by memory level, nearest first. Levels that could not be told apart are left out and noted.
     pub memory_levels: Vec<MemoryLevel>,
@@ -36,16 +37,16 @@ pub struct HostProfile {
     pub rates: Vec<OperationRate>,
     /// Microseconds that an empty OpenMP parallel region takes with all cores.
     pub fork_join_us: Option<Quantity>,
-    /// How quiet the machine was.
+    /// How noisy the machine was.
     pub noise: Noise,
-    /// Why figures are missing, and what else to know about those that are there.
+    /// Why figures are missing, and remarks on the others.
     pub notes: Vec<String>,
     /// Figures under the names that Daisy's host files give them, at the top level of the file.
     #[serde(flatten)]
     pub daisy: DaisyKeys,
 }
 
-/// What identifies a machine, as far as its profile stays valid.
+/// What identifies a machine for as long as its profile is valid.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HostKey {
     /// Model name of the processor, with single blanks.
@@ -68,11 +69,11 @@ pub struct MemoryLevel {
     /// How large an array may be and still be read at this level's speed by one core, from the size sweep. `None` for
     /// main memory.
     pub capacity_bytes: Option<u64>,
-    /// What was measured.
+    /// Measured bandwidths.
     pub bandwidths: Vec<Bandwidth>,
 }
 
-/// How fast one kernel moves data at one level.
+/// The bandwidth of one kernel at one level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bandwidth {
     /// The kernel.
@@ -129,7 +130,7 @@ pub enum FloatType {
     F64,
 }
 
-/// How fast multiply-add goes from registers.
+/// A peak rate of multiply-adds on registers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeakRate {
     /// The type.
@@ -156,7 +157,7 @@ pub enum Operation {
     Exp,
 }
 
-/// How fast one core does an expensive operation, one independent of the other.
+/// The rate of independent expensive operations on one core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationRate {
     /// The operation.
@@ -169,7 +170,7 @@ pub struct OperationRate {
     pub gop_per_s: Quantity,
 }
 
-/// How much the times of a fixed piece of work differ.
+/// The spread of the times of a fixed piece of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// Median time of the work over its best time; 1 on an idle machine.
@@ -179,7 +180,7 @@ pub struct Noise {
     /// Processor time that a hypervisor gave to others while the profile was measured, as a fraction; `None` where
     /// the system does not tell.
     pub steal_fraction: Option<f64>,
-    /// Whether times taken here should be doubted.
+    /// Whether times taken on this machine should be doubted.
     pub noisy: bool,
     /// All this in words.
     pub sentence: String,
@@ -228,7 +229,7 @@ impl HostKey {
 
 impl HostProfile {
     /// Peak rate in GFLOP/s with the best vector width up to `max_vector_bits` (0: scalars only). Thread counts
-    /// that were not measured are modelled: so many single cores, and never more than all cores together.
+    /// that were not measured are modelled: a multiple of one core, and never more than all cores together.
     pub fn peak_gflops(&self, ty: FloatType, threads: u32, max_vector_bits: u32) -> Option<Quantity> {
         let fits = |p: &&PeakRate| p.ty == ty && p.vector_bits <= max_vector_bits;
         let rates = || self.compute.iter().filter(fits).map(|p| (p.threads, p.gflops));
@@ -251,7 +252,7 @@ impl HostProfile {
         at_threads(|| level.bandwidths.iter().filter(ordinary).map(|b| (b.threads, b.gb_per_s)), threads)
     }
 
-    /// Bytes of a cache that a program can count on: found by the sweep, else as the system tells. Per core for
+    /// Bytes of a cache that a program can count on: from the sweep, else from the system. Per core for
     /// private caches, the whole of a shared one.
     pub fn cache_bytes(&self, level: u32) -> Option<u64> {
         let swept = self.memory_levels.iter().find(|l| l.level == level).and_then(|l| l.capacity_bytes);
@@ -268,13 +269,13 @@ impl HostProfile {
         self.key.cores
     }
 
-    /// Whether the machine was so noisy that the ceilings may be too low: they are lower bounds then, and that a nest
+    /// Whether the machine was so noisy that the ceilings may be too low: they are lower bounds then, and a nest that
     /// reaches one proves nothing.
     pub fn is_provisional(&self) -> bool {
         self.noise.noisy
     }
 
-    /// Takes a rate that was seen, in GFLOP/s, for the peak of so many threads if it is above that.
+    /// Raises the peak of this many threads to an observed rate in GFLOP/s, if that is higher.
     pub fn raise_peak(&mut self, ty: FloatType, threads: u32, gflops: f64) -> bool {
         let known = self.peak_gflops(ty, threads, u32::MAX);
         if !known.is_some_and(|known| gflops.is_finite() && gflops > known.value) {
@@ -290,8 +291,8 @@ impl HostProfile {
         true
     }
 
-    /// Takes a rate that was seen, in GB/s, for the [ceiling](HostProfile::bandwidth) of a level and so many threads if it
-    /// is above that.
+    /// Raises the [ceiling](HostProfile::bandwidth) of a level and this many threads to an observed rate in GB/s, if
+    /// that is higher.
     pub fn raise_bandwidth(&mut self, level_name: &str, threads: u32, gb_per_s: f64) -> bool {
         let known = self.bandwidth(level_name, threads);
         if !known.is_some_and(|known| gb_per_s.is_finite() && gb_per_s > known.value) {
@@ -337,8 +338,8 @@ impl HostProfile {
         }
     }
 
-    /// Which measured thread counts a rate of `threads` threads says something of, and what: that of so many threads if it
-    /// was measured; else one thread, from which others are modelled, and the most.
+    /// Which measured thread counts a rate of `threads` threads bears on, and the rate for each: that count itself if
+    /// it was measured; else one thread, from which others are modelled, and the largest count.
     fn rates_behind<'a, I: Iterator<Item = u32>>(
         &'a self,
         threads: u32,
@@ -465,6 +466,6 @@ fn at_threads<I: Iterator<Item = (u32, Quantity)>>(rates: impl Fn() -> I, thread
         return Some(Quantity { provenance: Provenance::Modelled, ..all });
     }
     let one = best(1)?.scaled(f64::from(threads.max(1)), Provenance::Modelled);
-    // Two cores may be slower than one where they share a bandwidth; the ceiling is what was seen to be possible.
+    // Two cores may be slower than one where they share a bandwidth; the ceiling is the best that was seen.
     Some(if one.value <= all.value { one } else { Quantity { provenance: Provenance::Modelled, ..all } })
 }

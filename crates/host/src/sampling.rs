@@ -1,4 +1,4 @@
-//! How often things are measured.
+//! How often measurements are repeated.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ pub(crate) struct Patience {
     pub(crate) share: Duration,
     /// Fewest laps.
     pub(crate) at_least: usize,
-    /// Laps after which it is enough.
+    /// Most laps.
     pub(crate) at_most: usize,
 }
 
@@ -39,8 +39,8 @@ pub(crate) fn laps(
     series
 }
 
-/// Whether more samples would hardly change the best one: there are eight, the three best agree within 1 %, and the best
-/// one is not among the latest three.
+/// Whether more samples would hardly change the best one: there are eight, the three best agree within 1 %, and the
+/// best one is not among the last three.
 pub(crate) fn is_stable(samples: &[f64]) -> bool {
     const ENOUGH: usize = 8;
     const AGREE: f64 = 0.99;

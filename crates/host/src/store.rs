@@ -1,4 +1,4 @@
-//! Profiles kept from one run to the next.
+//! Profiles on disk.
 
 use crate::error::HostError;
 use crate::profile::{HostKey, HostProfile, SCHEMA};
@@ -20,7 +20,7 @@ impl ProfileStore {
         ProfileStore { folder: folder.into() }
     }
 
-    /// Where the profile of a machine is or would be.
+    /// The path of the profile of a machine.
     pub fn path(&self, key: &HostKey) -> PathBuf {
         self.folder.join(file_name(key))
     }
@@ -43,10 +43,10 @@ impl ProfileStore {
         }
     }
 
-    /// Keeps a profile and tells which one is in the file afterwards. A provisional one never replaces one that is not, and
-    /// a brief one never a thorough one of the same standing. Of two provisional ones the ceilings are raised to
-    /// the higher of both: noise only hides them. A damaged file is set aside first, and keeps its name with `.damaged`
-    /// behind it.
+    /// Stores a profile and returns which one is in the file afterwards. A provisional one never replaces one that is
+    /// not, and a brief one never a thorough one of the same standing. Of two provisional ones the ceilings are raised
+    /// to the higher of both: noise only hides them. A damaged file is set aside first, and keeps its name with
+    /// `.damaged` behind it.
     ///
     /// # Errors
     /// When the folder cannot be made or written.
@@ -77,8 +77,8 @@ impl ProfileStore {
         }
     }
 
-    /// Changes the ceilings of a provisional profile by `raise`, which tells whether it changed any. Anything else in the
-    /// file stays. Tells the same.
+    /// Changes the ceilings of a provisional profile by `raise`, which returns whether it changed any; so does this.
+    /// Anything else in the file stays.
     ///
     /// # Errors
     /// As [`ProfileStore::load`] and [`ProfileStore::save`].
@@ -98,7 +98,7 @@ impl ProfileStore {
         Ok(is_raised)
     }
 
-    /// Keeps others from writing as long as the file is open, so that nobody comes between looking and renaming.
+    /// Keeps others from writing while the file is open, so that nothing happens between reading and renaming.
     fn lock(&self) -> Result<File, HostError> {
         std::fs::create_dir_all(&self.folder).map_err(io("create", &self.folder))?;
         let path = self.folder.join(".lock");
@@ -118,14 +118,14 @@ impl ProfileStore {
         Ok(path)
     }
 
-    /// Renames a file that is no profile so that nobody takes it for one, and tells its new name.
+    /// Renames a file that is not a profile, and returns its new name.
     fn set_aside(&self, path: &Path) -> Result<PathBuf, HostError> {
         let aside = |n: u32| {
             let mut name = path.file_name().map_or_else(OsString::new, ToOwned::to_owned);
             name.push(if n == 0 { ".damaged".to_owned() } else { format!(".damaged-{n}") });
             path.with_file_name(name)
         };
-        // Few are ever there; should they be many, the last one is overwritten.
+        // There are few; should there be many, the last one is overwritten.
         let free = (0..100).map(aside).find(|name| !name.exists()).unwrap_or_else(|| aside(100));
         let failed = |source| HostError::Io { action: "set aside", path: path.to_path_buf(), source };
         std::fs::rename(path, &free).map_err(failed)?;
@@ -145,7 +145,7 @@ pub enum Kept {
     New {
         /// The file.
         path: PathBuf,
-        /// Where a damaged file went that was there before, and what was wrong with it.
+        /// The new name of a damaged file that was there before, and what was wrong with it.
         set_aside: Option<(PathBuf, String)>,
     },
     /// There was a better one, which stays.
@@ -169,7 +169,7 @@ fn folder_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(oxeye?.join("hosts"))
 }
 
-/// Letters and digits of the key, and a checksum of all of it for what they leave out.
+/// The letters and digits of the key, and a checksum of all of it.
 fn file_name(key: &HostKey) -> String {
     let whole = format!("{}\n{}\n{}\n{}", key.cpu_model, key.microcode, key.cores, key.threads);
     let shown = format!("{}-{}-{}c{}t", key.cpu_model, key.microcode, key.cores, key.threads);

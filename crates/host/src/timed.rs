@@ -14,9 +14,9 @@ pub(crate) struct Timed<'a> {
 }
 
 impl<'a> Timed<'a> {
-    /// `work` is given the number of its thread and how often to repeat. Repeats are chosen so that one sample takes
-    /// about so many seconds, or longer if a single repeat does. `per_repeat` is what one repeat of one thread counts
-    /// for in [`Timed::rates`].
+    /// `work` gets the number of its thread and the number of repeats, which is chosen so that one sample takes about
+    /// this many seconds, or longer if a single repeat does. `per_repeat` is what one repeat of one thread counts for
+    /// in [`Timed::rates`].
     pub(crate) fn new(
         pool: &'a Pool,
         threads: usize,
@@ -38,7 +38,7 @@ impl<'a> Timed<'a> {
         self.pool.run(self.threads, rounds, &self.work).into_iter().map(|seconds| seconds / repeats).collect()
     }
 
-    /// Rates of several rounds: what all threads together did in a second.
+    /// Rates of several rounds: work of all threads in a second.
     pub(crate) fn rates(&self, rounds: usize) -> Vec<f64> {
         let total = self.per_repeat * self.threads as f64;
         let positive = |seconds: f64| (seconds > 0.0).then_some(total / seconds);
@@ -51,7 +51,7 @@ impl<'a> Timed<'a> {
             let repeats = self.repeats.load(Ordering::Relaxed);
             let Some(took) = self.pool.run(self.threads, 1, &self.work).first().copied() else { return };
             if took >= 0.5 * seconds || repeats >= MOST {
-                // The last estimate was made of a time long enough to be trusted.
+                // The last estimate comes from a time long enough to be trusted.
                 let wanted = repeats as f64 * seconds / took.max(1e-9);
                 self.repeats.store((wanted.round() as usize).clamp(1, MOST), Ordering::Relaxed);
                 return;

@@ -96,7 +96,7 @@ impl ElementType {
 pub enum ArgumentKind {
     /// An array, read and written.
     Buffer {
-        /// What it holds.
+        /// The type of its elements.
         element: ElementType,
     },
     /// One element behind a pointer.
@@ -113,10 +113,10 @@ pub struct Argument {
     pub name: String,
     /// How it is handed over.
     pub kind: ArgumentKind,
-    /// Whether what a call leaves in it does not matter to anyone, so that it is not compared.
+    /// Whether nobody reads its contents after a call, so that they are not compared.
     #[serde(default)]
     pub is_scratch: bool,
-    /// For an array of structures: the members that are compared. All of it is, otherwise.
+    /// For an array of structures, the members that are compared; otherwise all of it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Fields>,
 }

@@ -11,7 +11,7 @@ use crate::sample::Sample;
 /// C text for the top of an instrumented program. It needs no headers, and every name in it begins with
 /// `oxeye_capture_`.
 ///
-/// Around a nest, the program says, with the number of the nest as `site` (below 1024):
+/// Around a nest, the program calls, with the number of the nest as `site` (below 1024):
 ///
 /// ```c
 /// oxeye_capture_begin(site);
@@ -24,9 +24,10 @@ use crate::sample::Sample;
 ///
 /// The clock of an invocation starts when the last of `begin` and `arg` returns and stops when `end` is called. Kept
 /// are the inputs of the first invocation, of the one with most bytes (when over a quarter more than the others), and
-/// of up to two later ones with other scalars (arguments of at most 16 bytes), looked at when the invocation's number
-/// is a power of two. From 2^20 invocations on, one in 64 is looked at and timed, and stands for the others. What the pointers point to must stay as it is from the first `arg` to the last.
-/// Of a kept invocation that takes 0.4 s or more, what it leaves in its arguments is kept as well.
+/// of up to two later ones with other scalars (arguments of at most 16 bytes), which are looked for when the number of
+/// the invocation is a power of two. From 2^20 invocations on, one in 64 is timed and stands for the others. What the
+/// pointers point to must not change from the first `arg` to the last. Of a kept invocation that takes 0.4 s or more,
+/// the results in its arguments are kept as well.
 ///
 /// `OXEYE_CAPTURE_DIR` names the folder for the samples; unset, nothing is recorded. `OXEYE_CAPTURE_LIMIT` bounds their
 /// total bytes (default 4 GiB).
@@ -37,13 +38,13 @@ pub const CAPTURE_RUNTIME_C: &str = include_str!("c/capture.c");
 pub struct Capture {
     /// Which nest.
     pub site: u32,
-    /// How often it was entered.
+    /// Times it was entered.
     pub invocations: u64,
     /// Wall-clock seconds in all invocations together, without the time of capturing.
     pub seconds: f64,
     /// Invocations while another thread was in the nest; they are neither timed nor captured.
     pub concurrent: u64,
-    /// Invocations that were left otherwise than by their end; counted but not timed.
+    /// Invocations that were left before their end; counted but not timed.
     pub abandoned: u64,
     /// Samples that could not be kept for lack of room.
     pub skipped: u64,

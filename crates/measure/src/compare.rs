@@ -82,7 +82,7 @@ pub fn verify(
 /// Structures read at once.
 const BATCH: usize = 4096;
 
-/// One argument as two calls left it.
+/// One argument after two calls.
 struct Pair<'a> {
     left: OutputReader<'a>,
     right: OutputReader<'a>,
@@ -118,7 +118,7 @@ impl Pair<'_> {
         Ok(())
     }
 
-    /// Members of the same offset are one array for what counts as a small difference.
+    /// Members at the same offset are one array when it comes to what is a small difference.
     fn structures(&self, fields: &Fields, result: &mut Comparison) -> Result<(), MeasureError> {
         let Some(n) = self.bytes.checked_div(fields.bytes) else { return Ok(()) };
         for (offset, n_elements, element) in &fields.runs {
@@ -189,7 +189,7 @@ impl Pair<'_> {
     }
 }
 
-/// A root mean square as it is summed up; numbers that are not finite are left out.
+/// A running root mean square; numbers that are not finite are left out.
 #[derive(Default)]
 struct Mean {
     largest: f64,

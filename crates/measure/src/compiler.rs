@@ -27,7 +27,7 @@ pub enum CompilerFamily {
     Other,
 }
 
-/// What a compilation makes.
+/// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputKind {
     /// A program.
@@ -43,7 +43,7 @@ pub struct CompileJob {
     pub sources: Vec<PathBuf>,
     /// The file to make.
     pub output: PathBuf,
-    /// What it is.
+    /// The kind of that file.
     pub kind: OutputKind,
     /// Flags after the compiler's own.
     pub args: Vec<String>,
@@ -142,8 +142,8 @@ impl Compiler {
         Ok(text)
     }
 
-    /// The same compiler with only those of its flags that decide for which machine it compiles and what the processor's
-    /// floating-point mode is at the start of a program: without the user's sources, includes and definitions.
+    /// The same compiler with only those of its flags that select the target machine and the floating-point mode at the
+    /// start of a program: without the user's sources, includes and definitions.
     pub fn bare(&self) -> Compiler {
         const WHOLE: [&str; 4] = ["-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-mdaz-ftz"];
         const STARTS: [&str; 7] =
@@ -224,7 +224,7 @@ pub fn compile_all(
     let n_threads = parallelism.clamp(1, jobs.len().max(1));
     match rayon::ThreadPoolBuilder::new().num_threads(n_threads).build() {
         Ok(pool) => pool.install(|| jobs.par_iter().map(|job| compiler.compile(job)).collect()),
-        // Threads may be refused where compilers are not.
+        // The system may refuse threads and still start compilers.
         Err(_) => jobs.iter().map(|job| compiler.compile(job)).collect(),
     }
 }
@@ -254,7 +254,7 @@ fn split_libraries(args: &[String]) -> (Vec<String>, Vec<String>) {
     (flags, libraries)
 }
 
-/// The first errors with the lines that explain them, or the first lines when none is marked as an error.
+/// The first errors with the lines that explain them, or the first lines if none is marked as an error.
 fn first_diagnostics(stderr: &str) -> String {
     const KEPT_LINES: usize = 12;
     const KEPT_CHARS: usize = 400;

@@ -22,8 +22,8 @@ pub struct CountingOptions {
     pub counters: Vec<Counter>,
     /// Calls per counter; the median is reported.
     pub calls: usize,
-    /// Seconds that the counted calls should take together. With enough of them every group of counters gets calls of
-    /// its own; else all count in the same calls, taking turns where the processor has too few places.
+    /// Seconds that the counted calls should take together. If there is enough time, every group of counters gets calls
+    /// of its own; otherwise all count in the same calls, multiplexed where the processor has too few registers.
     pub max_seconds: f64,
 }
 
@@ -45,12 +45,12 @@ pub struct CountedCalls {
 }
 
 impl CountedCalls {
-    /// The value of a counter, if there is one.
+    /// The value of a counter, if it has one.
     pub fn value(&self, counter: Counter) -> Option<f64> {
         self.readings.iter().find(|reading| reading.counter == counter).map(|reading| reading.value)
     }
 
-    /// Floating-point operations of a call: of all types and widths together; `None` unless the processor tells them all.
+    /// Floating-point operations of a call, of all types and widths; `None` unless the processor counts them all.
     pub fn flops(&self) -> Option<f64> {
         let parts = Counter::ALL.into_iter().filter(|c| c.is_flops() && *c != Counter::AllFlops);
         self.value(Counter::AllFlops).or_else(|| parts.map(|part| self.value(part)).sum())

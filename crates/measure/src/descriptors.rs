@@ -26,8 +26,8 @@ pub(crate) fn send_descriptors(socket: &UnixStream, descriptors: &[RawFd]) -> io
         message.msg_iovlen = 1;
         message.msg_control = control.as_mut_ptr().cast();
         message.msg_controllen = room as _;
-        // SAFETY: the control buffer has room for one header with `bytes` of data, and everything that the message points
-        // to outlives the call.
+        // SAFETY: the control buffer has room for one header with `bytes` of data, and everything that the message
+        // points to outlives the call.
         let sent = unsafe {
             let header = libc::CMSG_FIRSTHDR(&message);
             (*header).cmsg_level = libc::SOL_SOCKET;

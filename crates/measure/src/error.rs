@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-/// Anything that keeps a measurement from giving an answer.
+/// Anything that makes a measurement fail.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// The compiler cannot be started because it is not there.
@@ -14,12 +14,12 @@ pub enum MeasureError {
         /// The compiler as the user named it.
         program: String,
     },
-    /// The named command is something else.
+    /// The named command is not a compiler.
     #[error("`{program} --version` {text}; is it a C compiler?")]
     NotACompiler {
         /// The compiler as the user named it.
         program: String,
-        /// What it does instead of telling its version.
+        /// What it does instead of printing its version.
         text: String,
     },
     /// The compiler refused a translation unit.
@@ -60,7 +60,7 @@ pub enum MeasureError {
         /// The reason the system gives.
         source: io::Error,
     },
-    /// What a capture or a sample file says makes no sense, or is not there.
+    /// A capture or a sample file is invalid or missing.
     #[error("{}: {text}", path.display())]
     Sample {
         /// The file.

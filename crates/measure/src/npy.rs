@@ -7,14 +7,14 @@ use std::path::Path;
 use crate::argument::ElementType;
 use crate::error::MeasureError;
 
-/// What the header of an `.npy` file says.
+/// The header of an `.npy` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NpyArray {
     /// The type of the elements.
     pub element: ElementType,
     /// The extents; empty for a single value.
     pub shape: Vec<u64>,
-    /// Where the elements begin in the file.
+    /// Offset of the elements in the file.
     pub data_offset: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What nests leave in their arguments.
+//! Results of nests: their arguments after a call.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use crate::error::MeasureError;
 use crate::sample::{Sample, SampleArg, same_bytes};
 
-/// What a library, or the captured program itself, left in its arguments after one call.
+/// The arguments after one call of a library, or of the captured program itself.
 #[derive(Debug)]
 pub struct Outputs {
     pub(crate) sample: Sample,
     pub(crate) path: PathBuf,
-    /// Whether the file is to go with the value.
+    /// Whether the file is removed with the value.
     pub(crate) is_own: bool,
     pub(crate) changed: Vec<bool>,
     /// Nanoseconds of the call. It is a first call, with everything cold: good for a limit, not for a comparison.
@@ -20,7 +20,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// What the captured invocation itself left, if its results were kept and it was timed. They stay in their file.
+    /// The results of the captured invocation itself, if they were kept and it was timed. They stay in their file.
     ///
     /// # Errors
     /// When the files of the sample cannot be read.
@@ -49,7 +49,7 @@ impl Outputs {
         self.changed.get(position).copied().unwrap_or(false)
     }
 
-    /// How many bytes an argument has.
+    /// Size of an argument in bytes.
     pub fn bytes(&self, position: usize) -> u64 {
         self.sample.args.get(position).map_or(0, |arg| arg.bytes)
     }

@@ -1,4 +1,4 @@
-//! Child processes: own process group, limits, drained pipes, no zombies.
+//! Child processes: each with its own process group and limits; pipes are drained, and no zombie stays.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -71,7 +71,7 @@ impl Invocation {
     }
 }
 
-/// What a child process may use.
+/// Limits of a child process.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Wall-clock seconds.
@@ -116,7 +116,7 @@ impl std::fmt::Display for Exit {
     }
 }
 
-/// What a run left behind.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct RunOutcome {
     /// How it ended.
@@ -241,7 +241,7 @@ impl Group {
         }
     }
 
-    /// Kills what is left of the group, reaps the leader, and tells how it ended and its largest resident set in bytes.
+    /// Kills the rest of the group and reaps the leader; returns how it ended and its largest resident set in bytes.
     pub(crate) fn finish(mut self) -> (Exit, u64) {
         self.reap()
     }

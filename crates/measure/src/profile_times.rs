@@ -1,4 +1,4 @@
-//! The time of a nest that finds its data far away, and of one that finds it near.
+//! Times of a nest with its data outside the caches, and inside them.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::statistics::Stat;
 /// How to take cold and warm times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProfileTimingOptions {
-    /// How much other memory is swept over before a cold call, at most 1 GiB; should be above the size of the last cache.
+    /// Bytes of other memory that are swept before a cold call, at most 1 GiB; should exceed the last cache.
     pub flush_bytes: u64,
     /// Wall-clock seconds for each of the two. The fewest samples are taken in any case.
     pub max_seconds: f64,
@@ -35,13 +35,13 @@ impl Default for ProfileTimingOptions {
 pub struct ProfileTimes {
     /// Nanoseconds of a call whose arguments are in no cache.
     pub cold: Stat,
-    /// Nanoseconds of a call right after others on the same memory. A sample is the median of up to eight such calls, or
-    /// of as many batches of calls where one is too short for the clock.
+    /// Nanoseconds of a call right after others on the same memory. A sample is the median of up to eight such calls,
+    /// or of as many batches of calls where one is too short for the clock.
     pub warm: Stat,
     /// Whether the warm calls had their inputs restored, untimed, before each, since the nest cannot run on its own
     /// results. What they find in the caches is then what copying has left.
     pub warm_restored: bool,
-    /// How much other memory was swept over before each cold call.
+    /// Bytes of other memory that were swept before each cold call.
     pub flushed_bytes: u64,
 }
 
@@ -51,9 +51,9 @@ const MAX_FLUSH_BYTES: u64 = 1 << 30;
 const SHORT_NS: u64 = 20_000;
 /// Calls shorter than this are repeated within a sample.
 const SAMPLE_NS: u64 = 5_000_000;
-/// Above this, nothing that matters of the call before is left in the caches.
+/// Above this, the call before has left nothing that matters in the caches.
 const LONG_NS: u64 = 500_000_000;
-/// Most calls without restored inputs, as results that feed on themselves grow or vanish, and then take other times.
+/// Most calls without restored inputs: results that become inputs grow or vanish, which changes the times.
 const MAX_IN_A_ROW: u64 = 64;
 
 impl Replay {
@@ -61,11 +61,11 @@ impl Replay {
     ///
     /// **Cold**: before each call the inputs are restored, thrown out of the caches of all cores with `clflush` on x86,
     /// and other memory is swept over, which displaces the rest and, on other processors, the inputs as well, provided
-    /// that it is larger than the last cache. **Warm**: the inputs are restored once, and the library is called up to 64
-    /// times in succession on the memory as the calls before have left it, so that each thread finds its part where it
-    /// left it; the first call is not counted. A nest that crashes or hangs on its own results is timed with restored
-    /// inputs instead. The library's threads exist already in either case, but go to sleep during a sweep, so that a cold
-    /// parallel call of microseconds is mostly their waking.
+    /// that it is larger than the last cache. **Warm**: the inputs are restored once, and the library is called up to
+    /// 64 times in succession on the memory as the calls before have left it, so that each thread finds its part where
+    /// it left it; the first call is not counted. A nest that crashes or hangs on its own results is timed with
+    /// restored inputs instead. The library's threads exist already in either case, but go to sleep during a sweep, so
+    /// that a cold parallel call of microseconds is mostly their waking.
     ///
     /// # Errors
     /// [`MeasureError::Rejected`] when the library crashes or hangs on its inputs.

@@ -13,8 +13,8 @@ use crate::runner::{Placement, RUNNER_C, Runner, RunnerSetup};
 use crate::sample::Sample;
 use crate::workdir::WorkDir;
 
-/// The function a replay library exports, as `void oxeye_replay(void **args)`: `args[i]` points to argument `i`, be it
-/// an array or a single element.
+/// The function a replay library exports, as `void oxeye_replay(void **args)`: `args[i]` points to argument `i`, an
+/// array or a single element.
 pub const REPLAY_SYMBOL: &str = "oxeye_replay";
 
 /// How replay processes run.
@@ -68,7 +68,7 @@ impl Replay {
         &self.options
     }
 
-    /// The same with another limit for one call, for example some times the original's time.
+    /// The same with another limit for one call, for example a multiple of the original's time.
     pub fn with_call_limit(&self, seconds: f64) -> Replay {
         Replay {
             runner: self.runner.clone(),

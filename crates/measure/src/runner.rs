@@ -157,7 +157,7 @@ impl Runner {
         self.times(n, self.call_seconds + SWEEP_SECONDS)
     }
 
-    /// Restores the inputs once and then calls again and again on what the calls before have left: `n` batches of
+    /// Restores the inputs once and then calls repeatedly on what the calls before have left: `n` batches of
     /// `repetitions`; nanoseconds of each batch. A batch may take `seconds`.
     pub(crate) fn call_warm(
         &mut self,
@@ -213,7 +213,7 @@ impl Runner {
         Ok(times)
     }
 
-    /// Refuses the library if a call has written outside an argument.
+    /// Rejects the library if a call has written outside an argument.
     pub(crate) fn check_canaries(&mut self) -> Result<(), MeasureError> {
         self.send("check\n")?;
         let line = self.answer(LOAD_SECONDS)?;
@@ -230,7 +230,7 @@ impl Runner {
         }
     }
 
-    /// Writes the arguments the last call has changed to the outputs file; which ones.
+    /// Writes the arguments that the last call has changed to the outputs file; returns which ones.
     pub(crate) fn dump(&mut self) -> Result<Vec<bool>, MeasureError> {
         self.send("dump\n")?;
         let line = self.answer(LOAD_SECONDS * 10.0)?;
@@ -311,7 +311,7 @@ impl Runner {
         let Some(group) = self.group.take() else {
             return MeasureError::Runner { text: "has already ended".to_owned() };
         };
-        // What it still had to say, such as a fault.
+        // Its last messages, such as a fault.
         let _ = self.stream.set_read_timeout(Some(Duration::from_secs(1)));
         let _ = self.stream.read_to_end(&mut self.pending);
         let pending = String::from_utf8_lossy(&self.pending).into_owned();

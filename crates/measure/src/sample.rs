@@ -23,9 +23,9 @@ const MAX_ARGS: usize = 256;
 /// Where the size of a captured argument comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeSource {
-    /// The instrumented program said it.
+    /// From the instrumented program.
     Declared,
-    /// The memory allocator, the program's symbols or the end of the stack said it; it may be more than the program uses.
+    /// From the memory allocator, the program's symbols or the end of the stack; it may be more than the program uses.
     Allocator,
     /// Unknown: no bytes were stored, and the sample cannot be replayed.
     Unknown,
@@ -65,7 +65,7 @@ pub struct Sample {
     pub results: Option<PathBuf>,
 }
 
-/// How the elements of a synthetic argument are made.
+/// How the elements of a synthetic argument are chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Init {
     /// Uniform: floating-point numbers in [0.1, 1), integers in 0..=9.
@@ -88,7 +88,7 @@ pub enum Init {
     Integer(i64),
 }
 
-/// One argument to make up.
+/// A synthetic argument.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SyntheticArg {
     /// Its element type.
@@ -100,7 +100,7 @@ pub struct SyntheticArg {
 }
 
 impl Sample {
-    /// Makes up the arguments of a nest and writes them to `path`.
+    /// Makes synthetic arguments for a nest and writes them to `path`.
     ///
     /// # Errors
     /// When the file cannot be written, an `.npy` file does not fit, or the sizes are absurd.

@@ -1,17 +1,17 @@
-//! Summaries of samples, and how well a ratio of paired times is known.
+//! Summaries of samples, and the precision of a ratio of paired times.
 
 use serde::Serialize;
 
 /// A summary of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stat {
-    /// The middle one.
+    /// The median.
     pub median: f64,
     /// The smallest.
     pub min: f64,
     /// The largest.
     pub max: f64,
-    /// How many there are.
+    /// Number of samples.
     pub n: usize,
     /// Half the distance between the quartiles, as a fraction of the median.
     pub spread: f64,
@@ -91,7 +91,7 @@ pub fn ratio_interval(ratios: &[f64]) -> Option<RatioInterval> {
     })
 }
 
-/// How many averages may be left out at either end so that each tail keeps at most 2.5 %, and the tail's probability.
+/// The number of averages to drop at either end so that each tail has at most 2.5 %, and the probability of the tail.
 fn signed_rank_cut(n: usize) -> (usize, f64) {
     // probability[w]: that the ranks with a positive sign sum to w.
     let mut probability = vec![0.0; n * (n + 1) / 2 + 1];

@@ -14,7 +14,7 @@ use crate::statistics::{RatioInterval, Stat, ratio_interval};
 /// When to stop comparing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimingOptions {
-    /// Stop when the ratio is known to this fraction (half the width of its interval).
+    /// Stop when the ratio is known this precisely: half the width of its interval, as a fraction.
     pub target_relative_precision: f64,
     /// Stop after this many wall-clock seconds. At least two pairs are taken in any case.
     pub max_seconds: f64,
@@ -22,7 +22,7 @@ pub struct TimingOptions {
     pub min_samples: usize,
     /// Most pairs.
     pub max_samples: usize,
-    /// Stop also when the whole interval of the speedup lies below this, as the candidate is of no interest then.
+    /// Stop also when the whole interval of the speedup lies below this: the candidate is of no interest then.
     pub give_up_below: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ impl Default for TimingOptions {
 /// The times of a baseline and a candidate on the same inputs, taken in turns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TimeComparison {
-    /// Speedup of the candidate: baseline time by candidate time.
+    /// Speedup of the candidate: baseline time over candidate time.
     pub ratio_median: f64,
     /// Lower end of the speedup's interval.
     pub ratio_low: f64,
@@ -49,17 +49,18 @@ pub struct TimeComparison {
     pub ratio_high: f64,
     /// Probability that the interval holds the speedup; 0.95 or more from 6 pairs on.
     pub confidence: f64,
-    /// Whether the target precision was reached, rather than the time used up.
+    /// Whether the target precision was reached before the time ran out.
     pub converged: bool,
     /// Nanoseconds of one call of the baseline. One sample per turn: the median of the turn's calls.
     pub baseline_ns: Stat,
     /// Nanoseconds of one call of the candidate, likewise.
     pub candidate_ns: Stat,
-    /// On how many copies of the inputs a call is repeated between two looks at the clock; above 1 for very short nests.
+    /// Copies of the inputs on which the call is repeated between two readings of the clock; above 1 for very short
+    /// nests.
     pub copies: usize,
 }
 
-/// Below this a call is timed on several copies at a time, as the clock itself takes a while.
+/// Shorter calls are timed on several copies at a time, as reading the clock takes time too.
 const SHORT_NS: u64 = 20_000;
 const BATCH_NS: u64 = 200_000;
 const MAX_COPIES: u64 = 64;
@@ -138,9 +139,9 @@ const UNKNOWN: RatioInterval = RatioInterval { median: 1.0, low: 0.0, high: f64:
 struct Side<'a> {
     library: &'a Path,
     runner: Runner,
-    /// How long starting and warming the process took.
+    /// Time to start and warm the process.
     start_cost: Duration,
-    /// How long its turns have taken since.
+    /// Time of its turns since then.
     used: Duration,
     call_ns: u64,
     samples: Vec<f64>,
@@ -152,7 +153,7 @@ impl<'a> Side<'a> {
         let start = Instant::now();
         let mut runner = replay.start_timing(library, sample)?;
         let first_ns = runner.call(1)?.first().copied().unwrap_or(0);
-        // A long first call tells enough, though it includes starting threads and touching memory.
+        // A long first call is enough, though it includes starting threads and touching memory.
         let call_ns =
             if first_ns > 100 * TURN_NS { first_ns } else { runner.call(1)?.first().copied().unwrap_or(0) };
         runner.pause();
@@ -163,7 +164,7 @@ impl<'a> Side<'a> {
     fn restart(&mut self, replay: &Replay, sample: &Sample) -> Result<(), MeasureError> {
         let fresh = Side::start(replay, self.library, sample)?;
         (self.runner, self.start_cost, self.used) = (fresh.runner, fresh.start_cost, fresh.used);
-        // The shorter of two looks is the less disturbed one.
+        // The shorter of two readings is the less disturbed one.
         self.call_ns = self.call_ns.min(fresh.call_ns);
         Ok(())
     }

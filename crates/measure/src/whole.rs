@@ -9,7 +9,7 @@ use crate::error::MeasureError;
 use crate::process::{Exit, Invocation, Limits, RunOutcome, run_program};
 use crate::statistics::{RatioInterval, Stat, ratio_interval};
 
-/// How whole programs run and how equal their outputs must be.
+/// How whole programs are run and compared.
 #[derive(Clone, Debug)]
 pub struct WholeOptions {
     /// Limits of each run.
@@ -50,7 +50,7 @@ pub struct WholeComparison {
     pub before_ns: Stat,
     /// Wall-clock nanoseconds of the runs after.
     pub after_ns: Stat,
-    /// Speedup: time before by time after.
+    /// Speedup: time before over time after.
     pub speedup: RatioInterval,
     /// How the first run before ended.
     pub before_exit: Exit,
@@ -58,7 +58,7 @@ pub struct WholeComparison {
     pub after_exit: Exit,
     /// Whether all runs ended alike and by themselves, with equal standard output.
     pub equal: bool,
-    /// What differs, in words.
+    /// The difference in words.
     pub difference: Option<String>,
     /// Largest relative difference of two numbers in the outputs.
     pub max_rel_error: f64,
@@ -68,8 +68,8 @@ pub struct WholeComparison {
 
 /// Runs two programs `n` times each (at least once), in turns, and compares times, exit codes and standard output.
 ///
-/// With `n` of 2 or more, or with earlier outputs, numbers that vary between runs of `before` by more than the tolerance
-/// are found and not compared.
+/// With `n` of 2 or more, or with earlier outputs, numbers that vary between runs of `before` by more than the
+/// tolerance are found and not compared.
 ///
 /// # Errors
 /// When one of them cannot be started.
@@ -219,7 +219,7 @@ struct Token<'a> {
     is_number: bool,
 }
 
-/// Splits a text into numbers, with the blanks before them, and what is between them. Digits inside a word, as in
+/// Splits a text into numbers, with the blanks before them, and the text between them. Digits inside a word, as in
 /// `x86`, are no number.
 fn tokens(text: &[u8]) -> Vec<Token<'_>> {
     let mut result = Vec::new();

@@ -17,7 +17,7 @@ pub struct WorkDir {
 static LIVE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 impl WorkDir {
-    /// Makes a new folder where the system keeps temporary files.
+    /// Makes a new folder among the temporary files of the system.
     ///
     /// # Errors
     /// When the folder cannot be made.
@@ -79,7 +79,7 @@ impl Drop for WorkDir {
     }
 }
 
-/// Removes every work folder that is still there, for a process about to end without dropping its values.
+/// Removes all remaining work folders, for a process that ends without dropping its values.
 pub(crate) fn remove_all() {
     let paths = std::mem::take(&mut *LIVE.lock().unwrap_or_else(|e| e.into_inner()));
     for path in paths {

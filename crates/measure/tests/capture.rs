@@ -203,7 +203,7 @@ int main(void)
         assert_eq!(ElementType::F64.read_f64(&a[8 * 7..]), Some(7.0 * times));
         assert_eq!(ElementType::F64.read_f64(&b[8 * 7..]), Some(7.0));
     }
-    // Where there is no room for results, there are none, but samples.
+    // Without room for results there are samples only.
     let dir = work.subdir("little").expect("made");
     let run = capture(&invocation("40000"), &Limits::default(), &dir).expect("captured");
     assert!(run.captures[0].samples.iter().all(|sample| sample.results.is_none()));

@@ -42,94 +42,92 @@ pub struct FileShare {
 }
 
 impl Coverage {
-    /// From call stacks, the innermost call first. `None` if there are too few of them.
-    pub(crate) fn of(stacks: &[Vec<SourceLine>], ranges: &LineRanges) -> Option<Coverage> {
-        // Threads that only wait for work have no line of the program.
-        let stacks: Vec<&Vec<SourceLine>> = stacks.iter().filter(|stack| !stack.is_empty()).collect();
-        if stacks.len() < LEAST_SAMPLES {
-            return None;
-        }
-        let mut known = HashMap::new();
-        let (mut tunable, mut elsewhere) = (0, 0);
-        let (mut loops, mut files) = (BTreeMap::new(), BTreeMap::new());
-        for stack in &stacks {
-            match site(stack, ranges, &mut known) {
-                Site::Tunable => tunable += 1,
-                Site::Loop(line) => *loops.entry(line).or_insert(0) += 1,
-                Site::File(file) => *files.entry(file).or_insert(0) += 1,
-                Site::Elsewhere => elsewhere += 1,
-            }
-        }
-        let share = |n: usize| n as f64 / stacks.len() as f64;
-        let mut loops: Vec<LoopShare> =
-            loops.into_iter().map(|(line, n)| LoopShare { line, share: share(n) }).collect();
-        loops.sort_by(|a, b| b.share.total_cmp(&a.share));
-        let mut files: Vec<FileShare> =
-            files.into_iter().map(|(file, n)| FileShare { file, share: share(n) }).collect();
-        files.sort_by(|a, b| b.share.total_cmp(&a.share));
-        Some(Coverage {
-            samples: stacks.len(),
-            tunable: share(tunable),
-            loops,
-            files,
-            elsewhere: share(elsewhere),
-        })
-    }
-
     /// The share of the loop whose first line this is.
     pub fn of_loop(&self, line: u32) -> Option<f64> {
         self.loops.iter().find(|found| found.line == line).map(|found| found.share)
     }
 }
 
-/// What the lines of the file belong to.
-pub(crate) struct LineRanges {
-    /// As debug information may name the file.
-    file: PathBuf,
-    /// First and last lines of nests that can be tuned.
-    tunable: Vec<(u32, u32)>,
-    /// The same of loops that stay.
-    loops: Vec<(u32, u32)>,
+/// First and last lines of a loop.
+pub(crate) type Lines = (u32, u32);
+
+/// The call stacks of a run of the program, as far as they are in its sources.
+pub(crate) struct Stacks(Vec<Stack>);
+
+struct Stack {
+    /// Lines of the file, the innermost call first.
+    own: Vec<u32>,
+    /// The source file of the innermost call, if it is another one. What headers define counts where it is used.
+    other: Option<PathBuf>,
 }
 
-impl LineRanges {
-    /// First and last lines of nests that can be tuned, and of loops that stay, in a file.
-    pub(crate) fn new(file: &Path, tunable: Vec<(u32, u32)>, loops: Vec<(u32, u32)>) -> Self {
-        Self { file: absolute(file), tunable, loops }
+impl Stacks {
+    /// Of samples of the program of a file; `None` if there are too few of them.
+    pub(crate) fn of(file: &Path, samples: &[Vec<SourceLine>]) -> Option<Self> {
+        let file = absolute(file);
+        let mut known: HashMap<&Path, bool> = HashMap::new();
+        let mut stacks = Vec::new();
+        for sample in samples {
+            let mut stack = Stack { own: Vec::new(), other: None };
+            let mut is_innermost = true;
+            for at in sample {
+                let is_own = *known.entry(&at.file).or_insert_with(|| absolute(&at.file) == file);
+                let is_source = is_own || (at.file.extension().is_some_and(|e| e == "c") && at.file.exists());
+                if is_own {
+                    stack.own.push(at.line);
+                } else if is_innermost && is_source {
+                    stack.other = Some(at.file.clone());
+                }
+                is_innermost &= !is_source;
+            }
+            // Threads that only wait for work have no line of the program.
+            if !sample.is_empty() {
+                stacks.push(stack);
+            }
+        }
+        (stacks.len() >= LEAST_SAMPLES).then_some(Self(stacks))
+    }
+
+    /// The share of the time in a loop, with what it calls.
+    pub(crate) fn share(&self, lines: Lines) -> f64 {
+        let is_inside = |stack: &&Stack| stack.own.iter().any(|line| (lines.0..=lines.1).contains(line));
+        self.0.iter().filter(is_inside).count() as f64 / self.0.len() as f64
+    }
+
+    /// Where the time goes: to nests that can be tuned where one is at work, else to the innermost source file, and in that
+    /// of the nests to the innermost loop.
+    pub(crate) fn coverage(&self, tunable: &[Lines], loops: &[Lines]) -> Coverage {
+        let around = |line: u32, loops: &[Lines]| {
+            let around = loops.iter().filter(|lines| (lines.0..=lines.1).contains(&line));
+            around.min_by_key(|lines| lines.1 - lines.0).map(|lines| lines.0)
+        };
+        let share = |n: usize| n as f64 / self.0.len() as f64;
+        let (mut n_tunable, mut n_elsewhere) = (0, 0);
+        let (mut in_loops, mut in_files) = (BTreeMap::new(), BTreeMap::new());
+        for stack in &self.0 {
+            if stack.own.iter().any(|line| around(*line, tunable).is_some()) {
+                n_tunable += 1;
+            } else if let Some(file) = &stack.other {
+                *in_files.entry(file).or_insert(0) += 1;
+            } else if let Some(line) = stack.own.iter().find_map(|line| around(*line, loops)) {
+                *in_loops.entry(line).or_insert(0) += 1;
+            } else {
+                n_elsewhere += 1;
+            }
+        }
+        let mut loops: Vec<LoopShare> =
+            in_loops.into_iter().map(|(line, n)| LoopShare { line, share: share(n) }).collect();
+        loops.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let mut files: Vec<FileShare> =
+            in_files.into_iter().map(|(file, n)| FileShare { file: file.clone(), share: share(n) }).collect();
+        files.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let (tunable, elsewhere) = (share(n_tunable), share(n_elsewhere));
+        Coverage { samples: self.0.len(), tunable, loops, files, elsewhere }
     }
 }
 
 fn absolute(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
-enum Site {
-    Tunable,
-    Loop(u32),
-    File(PathBuf),
-    Elsewhere,
-}
-
-/// Where the time of one sample counts: in a tunable nest if one is at work, else in the innermost source file, and there in
-/// the innermost loop. What headers define counts where it is used.
-fn site<'a>(stack: &'a [SourceLine], ranges: &LineRanges, known: &mut HashMap<&'a Path, bool>) -> Site {
-    let mut is_own =
-        |at: &'a SourceLine| *known.entry(&at.file).or_insert_with(|| absolute(&at.file) == ranges.file);
-    let around = |at: &SourceLine, loops: &[(u32, u32)]| {
-        let around = loops.iter().filter(|lines| (lines.0..=lines.1).contains(&at.line));
-        around.min_by_key(|lines| lines.1 - lines.0).map(|lines| lines.0)
-    };
-    if stack.iter().any(|at| is_own(at) && around(at, &ranges.tunable).is_some()) {
-        return Site::Tunable;
-    }
-    let is_source = |at: &&SourceLine| at.file.extension().is_some_and(|e| e == "c") && at.file.exists();
-    match stack.iter().find(|at| is_own(at) || is_source(at)) {
-        Some(at) if !is_own(at) => Site::File(at.file.clone()),
-        _ => {
-            let mut own = stack.iter().filter(|at| is_own(at));
-            own.find_map(|at| around(at, &ranges.loops)).map_or(Site::Elsewhere, Site::Loop)
-        }
-    }
 }
 
 #[cfg(test)]
@@ -142,8 +140,7 @@ mod tests {
 
     #[test]
     fn a_sample_counts_where_something_could_be_done_about_it() {
-        let ranges =
-            LineRanges { file: "a.c".into(), tunable: vec![(10, 12)], loops: vec![(20, 40), (25, 30)] };
+        let (tunable, loops) = ([(10, 12)], [(20, 40), (25, 30)]);
         let mut stacks = Vec::new();
         let mut add = |n: usize, lines: &[(&str, u32)]| stacks.extend(vec![stack(lines); n]);
         add(40, &[("a.c", 11), ("a.c", 50)]);
@@ -157,11 +154,14 @@ mod tests {
         let other = other.path().to_str().expect("a name");
         add(10, &[(other, 3), ("a.c", 35)]);
         add(100, &[]);
-        let found = Coverage::of(&stacks, &ranges).expect("enough samples");
+        let file = Path::new("a.c");
+        let sampled = Stacks::of(file, &stacks).expect("enough samples");
+        let found = sampled.coverage(&tunable, &loops);
+        assert_eq!(sampled.share((50, 60)), 0.65);
         assert_eq!((found.samples, found.tunable), (100, 0.5));
         assert_eq!((found.of_loop(25), found.of_loop(20)), (Some(0.2), Some(0.05)));
         assert_eq!(found.loops[0].line, 25);
         assert_eq!((found.files[0].share, found.elsewhere), (0.1, 0.15));
-        assert_eq!(Coverage::of(&stacks[..19], &ranges), None);
+        assert!(Stacks::of(file, &stacks[..19]).is_none());
     }
 }

@@ -35,8 +35,8 @@ pub struct ProgramRun {
     pub executable: PathBuf,
     /// Seconds of its first run, without what capturing took.
     pub seconds: f64,
-    /// What that run printed.
-    pub output: Vec<u8>,
+    /// What its runs printed.
+    pub outputs: Vec<Vec<u8>>,
 }
 
 /// A nest with all that is known of it.
@@ -89,6 +89,8 @@ pub struct Calls {
     pub share: Option<f64>,
     /// How often the program runs it.
     pub invocations: Option<u64>,
+    /// Whether several threads of the program run it at once: it is tuned for one of them.
+    pub is_concurrent: bool,
     /// What a replay takes.
     pub arguments: Vec<Argument>,
     /// Arguments of some invocations, the one to time first.
@@ -179,6 +181,11 @@ impl TunedNest {
         first.map(|sample| Sizes::of(&self.calls.arguments, sample)).unwrap_or_default()
     }
 
+    /// Threads that its code may use.
+    pub(crate) fn threads(&self, session: &Session<'_>) -> u32 {
+        if self.calls.is_concurrent { 1 } else { session.threads }
+    }
+
     /// Seconds of the invocation that is timed, where the program runs it.
     pub(crate) fn seconds_in_place(&self) -> Option<f64> {
         Some(1e-9 * self.calls.samples.first()?.nanoseconds? as f64)
@@ -188,7 +195,7 @@ impl TunedNest {
     pub(crate) fn roofs<'s>(&self, session: &'s Session<'_>, unit: &Unit, idx: usize) -> Option<Roofs<'s>> {
         let host = session.host_profile.as_ref()?;
         self.calls.samples.first()?;
-        Some(Roofs::of(host, self.counted(session, unit, idx, host), self.sizes(), session.threads))
+        Some(Roofs::of(host, self.counted(session, unit, idx, host), self.sizes(), self.threads(session)))
     }
 
     /// What is counted and modelled of the nest with this number, as it stands in the file, with the captured sizes.

@@ -161,13 +161,13 @@ impl<'a> Session<'a> {
         (self.options.budget * 2).max(Duration::from_secs(10))
     }
 
-    /// What recipes need to know of the machine.
-    pub(crate) fn machine(&self) -> Machine {
+    /// What recipes for so many threads need to know of the machine.
+    pub(crate) fn machine(&self, threads: u32) -> Machine {
         Machine {
             l1: self.host.l1_bytes,
             l2: self.host.l2_bytes,
             l3: self.host.l3_bytes,
-            threads: self.threads,
+            threads,
             vector_bytes: self.host.vector_bytes,
         }
     }
@@ -182,10 +182,10 @@ impl<'a> Session<'a> {
         Policy { reassociate: self.options.reassociate() }
     }
 
-    /// How recipes become text in a file with this source.
-    pub(crate) fn rendering<'s>(&self, source: &'s str) -> Rendering<'s> {
+    /// How recipes become text for so many threads in a file with this source.
+    pub(crate) fn rendering<'s>(&self, source: &'s str, threads: u32) -> Rendering<'s> {
         let plain_sums = self.options.compiler.vectorizes_sums();
-        Rendering { source, threads: self.threads, policy: self.policy(), plain_sums }
+        Rendering { source, threads, policy: self.policy(), plain_sums }
     }
 
     /// How far outputs may be apart. Without an explicit word for bits, compilers may contract a product and a sum into

@@ -1,5 +1,5 @@
-//! Writes an example report from made-up figures: `cargo run -p oxeye-profile --example report -- OUT.html`, and beside it
-//! plots as SVG files and the table as CSV, JSON and Parquet.
+//! Writes an example report from made-up figures: `cargo run -p oxeye-profile --example report -- OUT.html`, and beside
+//! it plots as SVG files and the table as CSV, JSON and Parquet.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

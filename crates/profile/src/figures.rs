@@ -1,21 +1,21 @@
-//! Arithmetic on figures that refuses to make nonsense.
+//! Arithmetic on quantities that yields `None` instead of nonsense.
 
 use oxeye_host::{Provenance, Quantity};
 
-/// Spreads above this are taken as this: a machine so noisy must not excuse any contradiction.
+/// Spreads are cut to this: a noisy machine must not excuse every contradiction.
 const MOST_SPREAD: f64 = 0.25;
 
-/// The figure, if it is a number that a time or a rate can be: finite and above zero, with a sound spread.
+/// The figure, if it can be a time or a rate: finite and above zero, with a valid spread.
 pub(crate) fn positive(figure: Option<Quantity>) -> Option<Quantity> {
     figure.filter(|f| f.value.is_normal() && f.value > 0.0 && sound_spread(f))
 }
 
-/// The figure, if it is a number that a count can be: finite and not below zero, with a sound spread.
+/// The figure, if it can be a count: finite and not below zero, with a valid spread.
 pub(crate) fn count(figure: Option<Quantity>) -> Option<Quantity> {
     figure.filter(|f| f.value.is_finite() && f.value >= 0.0 && sound_spread(f))
 }
 
-/// `a / b * scale`, with the weaker provenance of both and their spreads added; `None` where that is no number.
+/// `a / b * scale`, with the weaker provenance of both and their spreads added; `None` if that is not finite.
 pub(crate) fn ratio(a: Quantity, b: Quantity, scale: f64) -> Option<Quantity> {
     let value = a.value / b.value * scale;
     (value.is_finite() && value >= 0.0).then(|| Quantity { value, ..joined(a, b) })
@@ -42,7 +42,7 @@ fn sound_spread(figure: &Quantity) -> bool {
     figure.spread.is_finite() && figure.spread >= 0.0
 }
 
-/// Spread, samples and provenance of a figure made of two others. Its value is left to the caller.
+/// Spread, samples and provenance of a figure made of two others. The caller sets its value.
 fn joined(a: Quantity, b: Quantity) -> Quantity {
     let samples = match (a.samples, b.samples) {
         (0, n) | (n, 0) => n,

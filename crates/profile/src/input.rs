@@ -1,4 +1,4 @@
-//! What is known of a nest before its profile is made: plain numbers, however they were obtained.
+//! What a profile is made from: plain numbers about a nest, however they were obtained.
 
 use oxeye_host::{FloatType, HostProfile, Operation, Provenance, Quantity};
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// Main memory as a level.
 pub(crate) const MAIN_MEMORY: &str = "DRAM";
 
-/// One nest: what was timed, counted and modelled. Everything but the name may be missing; what is missing for a
-/// reason has the reason in [`NestInput::why_missing`].
+/// One nest: what was timed, counted and modelled. Everything but the name may be missing; reasons are in
+/// [`NestInput::why_missing`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NestInput {
     /// Number of the nest in its file.
     pub id: usize,
-    /// Where it is: `function:line`.
+    /// Its place: `function:line`.
     pub name: String,
     /// Threads that the timed code uses.
     pub threads: u32,
@@ -50,18 +50,18 @@ pub struct NestInput {
 pub struct Flops {
     /// The type.
     pub ty: FloatType,
-    /// How many.
+    /// The count.
     pub count: Quantity,
 }
 
-/// How often an expensive operation is done.
+/// Count of an expensive operation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExpensiveOperations {
     /// The operation.
     pub operation: Operation,
     /// The type.
     pub ty: FloatType,
-    /// How often.
+    /// The count.
     pub count: Quantity,
 }
 
@@ -70,7 +70,7 @@ pub struct ExpensiveOperations {
 pub struct LevelBytes {
     /// `L1`, `L2`, .., `DRAM`, as in the host profile.
     pub level: String,
-    /// How many.
+    /// The count.
     pub bytes: Quantity,
 }
 
@@ -83,30 +83,30 @@ pub struct ThreadTime {
     pub runtime_ns: Quantity,
 }
 
-/// What a counter read.
+/// The reading of a counter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterValue {
     /// Name of the counter: `cycles`, `page-faults`.
     pub counter: String,
     /// Its reading.
     pub value: f64,
-    /// Whether the kernel shared the counter among several, so that the reading is scaled up.
+    /// Whether the counter was multiplexed, so that the reading is extrapolated.
     pub scaled: bool,
 }
 
-/// What moves between one cache and the next level beyond it.
+/// Traffic between one cache and the next level beyond it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CacheTraffic {
     /// The cache: `L1`, `L2`, ..
     pub cache: String,
-    /// Bytes of the lines it brings in from beyond.
+    /// Bytes of the lines it loads from beyond.
     pub fill_bytes: f64,
-    /// Bytes of the changed lines it hands on beyond.
+    /// Bytes of the modified lines it writes back.
     pub write_back_bytes: f64,
 }
 
 impl NestInput {
-    /// A nest of which nothing is known yet.
+    /// A nest about which nothing is known yet.
     pub fn new(id: usize, name: impl Into<String>) -> NestInput {
         NestInput {
             id,
@@ -128,10 +128,9 @@ impl NestInput {
     }
 }
 
-/// The traffic of caches, nearest first, as bytes that the memory levels serve: what goes in and out of a cache beyond it
-/// is served by the level after it, and what goes in and out of the last one by `DRAM`. `L1` serves `access_bytes`,
-/// every access of the program's text. A cache that the host profile does not have as a level of its own is skipped, for
-/// what it misses is part of what the next one misses.
+/// The traffic of caches, nearest first, as bytes that the memory levels serve: each level serves the traffic of the
+/// cache before it, `DRAM` that of the last cache, and `L1` serves `access_bytes`, every access of the program's text.
+/// A cache that is no level of the host profile is skipped, as its misses are among those of the next one.
 pub fn levels_served(
     access_bytes: Option<f64>,
     caches: &[CacheTraffic],
@@ -150,7 +149,7 @@ pub fn levels_served(
         if let Some(bytes) = bytes {
             served.push(LevelBytes { level: level.name.clone(), bytes: figure(bytes) });
         }
-        // Main memory lies beyond every modelled cache, whichever of them the host profile could tell apart.
+        // Main memory lies beyond every modelled cache, whether the host profile has it as a level or not.
         let next_is_memory = host.levels().get(position + 1).is_some_and(|next| next.name == MAIN_MEMORY);
         inner = if next_is_memory { caches.last() } else { caches.iter().find(|c| c.cache == level.name) };
     }

@@ -29,12 +29,12 @@
 //!
 //! # Formulas
 //!
-//! With `T` the time of one invocation, `W` its floating-point operations and `Qₖ` the bytes that memory level `k` serves
-//! to it: performance `W / T`, bandwidth `Qₖ / T`, operational intensity `Iₖ = W / Qₖ`. Attainable performance is
-//! `min(P, minₖ Iₖ·Bₖ)` for peak `P` and bandwidths `Bₖ` (Williams, Waterman, Patterson: "Roofline: an insightful visual
-//! performance model for multicore architectures", CACM 2009), over all levels of the hierarchy as in the cache-aware
-//! form (Ilic, Pratas, Sousa: "Cache-aware roofline model", IEEE CAL 2014), except that `Qₖ` is the traffic of that level
-//! and not the same for all. Here every roof is written as the least time it allows,
+//! With `T` the time of one invocation, `W` its floating-point operations and `Qₖ` the bytes that memory level `k`
+//! serves to it: performance `W / T`, bandwidth `Qₖ / T`, operational intensity `Iₖ = W / Qₖ`. Attainable performance
+//! is `min(P, minₖ Iₖ·Bₖ)` for peak `P` and bandwidths `Bₖ` (Williams, Waterman, Patterson: "Roofline: an insightful
+//! visual performance model for multicore architectures", CACM 2009), over all levels of the hierarchy as in the
+//! cache-aware form (Ilic, Pratas, Sousa: "Cache-aware roofline model", IEEE CAL 2014), except that `Qₖ` is the traffic
+//! of that level and not the same for all. Here every roof is written as the least time it allows,
 //!
 //! | roof | least time |
 //! |---|---|
@@ -43,43 +43,43 @@
 //! | division, square root, exponential | `count / (rate of a core × threads)` |
 //! | fork-join, for nests on all cores | the time of an empty parallel region |
 //!
-//! so that the binding roof is the one with the most of it, the share of the roof is that time over `T`, and attainable
-//! performance is `W` over it. This is the same for nests with arithmetic, and also says something of nests without.
+//! so that the binding roof is the one with the longest, the share of the roof is that time over `T`, and attainable
+//! performance is `W` over it. For nests with arithmetic this is the same, and it holds for nests without as well.
 //! A nest that runs shorter than a fork-join is bound by overhead and has no share.
 //!
 //! # What is never shown
 //!
-//! Counts are bounds, not facts. Modelled traffic of a cache is an upper bound where the real cache is larger, or already
-//! holds the data; accesses in the text are one where the compiler keeps values in registers; operations are one
-//! where it removes some. Compulsory traffic is a lower bound only for an invocation that starts cold, and only of
+//! Counts are bounds, not facts. Modelled traffic of a cache is an upper bound where the real cache is larger, or
+//! already holds the data; accesses in the text are one where the compiler keeps values in registers; operations are
+//! one where it removes some. Compulsory traffic is a lower bound only for an invocation that starts cold, and only of
 //! what has moved when changed data have left the caches. Hence:
 //!
-//! - The data of a warm invocation that fit into a cache come from there: levels beyond it get no traffic. Private caches
-//!   of all threads count together. A footprint that is not known is taken to be the compulsory traffic, which is no
+//! - If the data of a warm invocation fit into a cache, they come from there: levels beyond it get no traffic. Private
+//!   caches of all threads count together. An unknown footprint is taken to be the compulsory traffic, which is no
 //!   smaller.
-//! - A roof that asks for more time than `T`, beyond the spread of both, contradicts the clock. Its count is not
-//!   believed and nothing is derived from it; what was moved is then attributed to the nearer levels, which have
-//!   figures of their own. Within the spread the share reads 100 % with a note.
+//! - A roof that asks for more time than `T`, beyond the spread of both, contradicts the clock. Its count is dropped and
+//!   nothing is derived from it; the traffic is then attributed to the nearer levels, which have figures of their own. Within the spread the share reads 100 % with a note.
 //! - Accesses in the text make the nearest level a roof only where they are at most 1.5 times the bytes touched: beyond,
-//!   registers may hold more than can be told. Measured traffic always does.
+//!   registers may save an unknown part. Measured traffic always is a roof.
 //! - An intensity above `W / compulsory bytes` is not shown.
 //! - A rate without a measured ceiling to check it against is not shown.
 //!
-//! A [provisional](oxeye_host::HostProfile::is_provisional) host profile proves nothing against a count: its ceilings are
-//! raised by [`raise_ceilings`] first.
+//! A [provisional](oxeye_host::HostProfile::is_provisional) host profile proves nothing against a count: its ceilings
+//! are raised by [`raise_ceilings`] first.
 //!
-//! Every figure that is left out leaves a line in [`NestProfile::why_missing`].
+//! Every missing figure has a line in [`NestProfile::why_missing`].
 //!
 //! # What else is here
 //!
-//! [`Table`] has one row a nest and prints as text, CSV and JSON; with the feature `tables` (on by default) it becomes a
-//! polars `DataFrame` and a Parquet file. [`roofline`], [`bars`] and [`memory_sweep`] draw SVG, [`Canvas`] is for plots of
-//! other things in the same style, [`html_report`] writes one file that needs nothing else.
+//! [`Table`] has one row per nest and prints as text, CSV and JSON; with the feature `tables` (on by default) it is written
+//! as a Parquet file, with the feature `polars` it becomes a polars `DataFrame`. [`roofline`], [`bars`] and
+//! [`memory_sweep`] draw SVG, [`Canvas`] is for plots of other things in the same style, [`html_report`] writes one file
+//! that needs nothing else.
 //!
-//! This crate runs nothing, times nothing and reads no programs.
+//! This crate does not run, time or read programs.
 
 mod figures;
-#[cfg(feature = "tables")]
+#[cfg(feature = "polars")]
 mod frame;
 mod html;
 mod input;
@@ -91,19 +91,18 @@ mod report;
 mod table;
 
 pub use figures::{format_bytes, format_capacity, format_ns, format_number, format_percent};
-#[cfg(feature = "tables")]
-pub use frame::TableError;
 pub use html::html_report;
 pub use input::{
     CacheTraffic, CounterValue, ExpensiveOperations, Flops, LevelBytes, NestInput, ThreadTime, levels_served,
 };
 pub use model::profile_nest;
 pub use nest::{Bound, LevelProfile, NestProfile, Roof, Run, ScalingPoint};
+pub use oxeye_columns::Cells;
 pub use plot::{
     Anchor, Bar, Canvas, FONT_PX, Plot, PlotSize, RooflinePoint, bars, memory_sweep, roofline, text_width,
 };
-#[cfg(feature = "tables")]
+#[cfg(feature = "polars")]
 pub use polars_core::frame::DataFrame;
 pub use raise::raise_ceilings;
 pub use report::{Listing, NestEntry, ProgramTimes, ReportData};
-pub use table::{Cells, Column, SUMMARY, Table};
+pub use table::{Column, SUMMARY, Table};

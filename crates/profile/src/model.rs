@@ -1,19 +1,19 @@
-//! The roofline model: times, counts and ceilings into a profile.
+//! The roofline model: makes a profile of times, counts and ceilings.
 //!
-//! Every roof is written as the least time it allows, so that nests without floating-point operations have a
-//! profile too. A roof that asks for more time than was measured, beyond the spread of both, is proved not to be one:
-//! its count is then wrong for this run, and neither it nor what follows from it is shown.
+//! Every roof is written as the least time it allows, so that nests without floating-point operations have a profile
+//! too. A roof that asks for more time than was measured, beyond the spread of both, cannot be one: its count is wrong
+//! for this run, and neither it nor what follows from it is shown.
 
 use crate::figures::{self, count, exact, format_bytes, format_ns, format_number, positive, ratio, slack};
 use crate::input::{MAIN_MEMORY, NestInput};
 use crate::nest::{Bound, LevelProfile, NestProfile, Roof, Run, ScalingPoint};
 use oxeye_host::{FloatType, HostProfile, MemoryLevel, Provenance, Quantity};
 
-/// A nest below this share of its nearest roof is limited by something the roofline does not know.
+/// A nest below this share of its nearest roof is limited by something outside the roofline model.
 const FAR_FROM_ROOF: f64 = 0.1;
 
-/// Accesses in the text are a fair count of what the nearest level serves if they are no more than so many times the
-/// bytes touched: registers can then save little. Beyond, they are only an upper bound.
+/// Accesses in the text are a fair count of what the nearest level serves if they are at most this many times the bytes
+/// touched: registers can then save little. Beyond, they are only an upper bound.
 const FAIR_ACCESSES: f64 = 1.5;
 
 /// One nest on one machine while its profile is made.
@@ -26,11 +26,11 @@ pub(crate) struct Model<'a> {
     roofs: Vec<Roof>,
 }
 
-/// Floating-point operations, and what the clock says of their count.
+/// Floating-point operations, by text and by clock.
 struct Arithmetic {
-    /// All of them, as the text has them.
+    /// All of them, counted in the text.
     flops: Option<Quantity>,
-    /// The same where they can have been executed in the measured time.
+    /// The same, if they can have been executed in the measured time.
     believed: Option<Quantity>,
     gflops: Option<Quantity>,
 }
@@ -338,7 +338,7 @@ impl<'a> Model<'a> {
         profile
     }
 
-    /// Whether what the nearest level serves is known well enough to be a roof.
+    /// Whether the traffic of the nearest level is known well enough to be a roof.
     fn is_fair(&self, bytes: Quantity) -> bool {
         let touched = count(self.input.footprint_bytes);
         bytes.provenance == Provenance::Measured
@@ -484,7 +484,7 @@ impl<'a> Model<'a> {
         sound
     }
 
-    /// A given figure if it is sound, and otherwise a word on why there is none.
+    /// A given figure if it is valid, and otherwise the reason why there is none.
     fn checked(
         &mut self,
         name: &str,
@@ -510,7 +510,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Whether a bound says that the nest took longer than the clock does, beyond the spread of both.
+/// Whether a bound exceeds the measured time beyond the spread of both.
 fn exceeds(least: Quantity, time: Quantity) -> bool {
     least.value > time.value * (1.0 + slack(least, time))
 }

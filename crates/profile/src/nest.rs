@@ -5,13 +5,13 @@ use oxeye_host::{FloatType, Operation, Quantity};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How one nest performs on one machine. No figure in it contradicts the machine's measured ceilings; where clock,
-/// counts and ceilings do not go together the figure is `None` and [`NestProfile::why_missing`] says why.
+/// How one nest performs on one machine. No figure contradicts the machine's measured ceilings; where clock, counts and
+/// ceilings contradict each other, the figure is `None` and [`NestProfile::why_missing`] says why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NestProfile {
     /// Number of the nest in its file.
     pub id: usize,
-    /// Where it is: `function:line`.
+    /// Its place: `function:line`.
     pub name: String,
     /// Threads that the timed code uses.
     pub threads: u32,
@@ -19,7 +19,7 @@ pub struct NestProfile {
     pub cold_ns: Option<Quantity>,
     /// Time of one invocation that finds the data as the invocation before left them, in nanoseconds.
     pub warm_ns: Option<Quantity>,
-    /// Which of the two the rates, intensities and roofs below are of: the warm one where there is one.
+    /// Which of the two the rates, intensities and roofs below refer to: the warm one if there is one.
     pub basis: Option<Run>,
     /// Share of the program's time, from 0 to 1.
     pub share: Option<Quantity>,
@@ -49,7 +49,7 @@ pub struct NestProfile {
     pub counters: Vec<CounterValue>,
     /// The figures that are missing, each with the reason: `DRAM traffic: …`.
     pub why_missing: Vec<String>,
-    /// What else to know about the figures that are there.
+    /// Remarks on the other figures.
     pub notes: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub struct NestProfile {
 pub enum Run {
     /// Its data are in main memory.
     Cold,
-    /// Its data are where the invocation before left them.
+    /// Its data are where the previous invocation left them.
     Warm,
 }
 
@@ -70,9 +70,9 @@ pub struct LevelProfile {
     pub level: String,
     /// Bytes that it serves to one invocation.
     pub bytes: Option<Quantity>,
-    /// The same per time, 10⁹ bytes per second.
+    /// The rate, 10⁹ bytes per second.
     pub gb_per_s: Option<Quantity>,
-    /// The most this level was seen to serve that many threads.
+    /// The ceiling of this level for that many threads.
     pub ceiling_gb_per_s: Option<Quantity>,
     /// Floating-point operations per byte that it serves.
     pub intensity: Option<Quantity>,
@@ -81,7 +81,7 @@ pub struct LevelProfile {
 /// A lower bound on the time of one invocation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Roof {
-    /// What it is the bound of.
+    /// What sets the bound.
     pub bound: Bound,
     /// The least time it allows, in nanoseconds.
     pub least_ns: Quantity,
@@ -110,7 +110,7 @@ pub enum Bound {
         /// Its type.
         ty: FloatType,
     },
-    /// It runs shorter than it takes to start and join threads.
+    /// Starting and joining threads takes longer than the nest.
     Overhead,
     /// Too little is known.
     Unknown,
@@ -137,7 +137,7 @@ impl fmt::Display for Run {
     }
 }
 
-/// A time with a number of threads, against one thread.
+/// Scaling: the time with a number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScalingPoint {
     /// Threads.
@@ -149,7 +149,7 @@ pub struct ScalingPoint {
 }
 
 impl NestProfile {
-    /// Time of one invocation that the rates are of.
+    /// The time of one invocation that rates refer to.
     pub fn runtime_ns(&self) -> Option<Quantity> {
         match self.basis? {
             Run::Cold => self.cold_ns,
@@ -162,7 +162,7 @@ impl NestProfile {
         self.levels.iter().find(|l| l.level == name)
     }
 
-    /// Where the nest stands on a roofline plot: the level its intensity is of, and that intensity. The binding level if
+    /// The place of the nest on a roofline plot: a level and the intensity there. The binding level if
     /// memory binds, else the farthest level with an intensity, else the compulsory traffic.
     pub fn plotted_intensity(&self) -> Option<(&str, Quantity)> {
         let intensity_of = |l: &LevelProfile| l.intensity.filter(|i| i.value > 0.0);

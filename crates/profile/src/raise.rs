@@ -4,17 +4,17 @@ use crate::figures::{count, positive};
 use crate::input::NestInput;
 use oxeye_host::{HostProfile, Provenance};
 
-/// Raises the ceilings of a [provisional](HostProfile::is_provisional) profile to what a nest reached, and tells whether
-/// there were any to raise: peaks by its counted operations, bandwidths by traffic that was counted or measured, over
-/// its time. Modelled traffic is an upper bound and proves nothing. A profile that is not provisional stays: there, such a
-/// nest has a wrong count.
+/// Raises the ceilings of a [provisional](HostProfile::is_provisional) profile to what a nest reached, and returns
+/// whether any changed: peaks by its counted operations over its time, bandwidths by counted or measured traffic over
+/// its time. Modelled traffic is an upper bound and proves nothing. Other profiles do not change: there the count of
+/// the nest is wrong.
 pub fn raise_ceilings(input: &NestInput, host: &mut HostProfile) -> bool {
     let Some(time) = positive(input.warm_ns).or_else(|| positive(input.cold_ns)) else { return false };
     if !host.is_provisional() {
         return false;
     }
     let mut is_raised = false;
-    // Types share the processor's units: only a nest of one type says what the peak of it is.
+    // Types share the processor's units: only a nest of one type bears on the peak of that type.
     if let [flops] = input.flops.as_slice()
         && let Some(n) = count(Some(flops.count))
     {

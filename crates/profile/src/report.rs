@@ -1,14 +1,14 @@
-//! What a report is made of.
+//! The contents of a report.
 
 use crate::nest::NestProfile;
 use crate::table::Table;
 use oxeye_host::{HostProfile, Quantity};
 use serde::{Deserialize, Serialize};
 
-/// Everything that stands in a report. Times are in nanoseconds.
+/// Everything in a report. Times are in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReportData {
-    /// What the report is about, such as the name of the file.
+    /// The subject, such as the name of the file.
     pub title: String,
     /// How it was built and run, in a line: compiler, flags.
     pub build: Option<String>,
@@ -43,12 +43,12 @@ pub struct ProgramTimes {
     pub note: Option<String>,
 }
 
-/// One nest and what became of it.
+/// One nest, before and after.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NestEntry {
-    /// As the user wrote it.
+    /// The original.
     pub before: NestProfile,
-    /// As it was made faster; `None` for a nest that stays.
+    /// The tuned nest; `None` if it stays as it is.
     pub after: Option<NestProfile>,
     /// Name of the recipe.
     pub recipe: Option<String>,
@@ -64,21 +64,21 @@ pub struct NestEntry {
     pub refused: Vec<String>,
     /// Emitted code or differences.
     pub listings: Vec<Listing>,
-    /// Why the nest stays as it is, or what else there is to say.
+    /// Why the nest stays as it is, or another remark.
     pub note: Option<String>,
 }
 
 /// A text with a heading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Listing {
-    /// What it is: `emitted code`, `changes`.
+    /// The heading: `emitted code`, `changes`.
     pub heading: String,
     /// The text.
     pub text: String,
 }
 
 impl NestEntry {
-    /// A nest of which only the profile is known.
+    /// A nest with nothing but a profile.
     pub fn new(before: NestProfile) -> NestEntry {
         NestEntry {
             before,
@@ -101,12 +101,12 @@ impl NestEntry {
 }
 
 impl ReportData {
-    /// Whether a nest was changed or the program was run with changes: a report without them is a profile.
+    /// Whether a nest was changed or a changed program was run: otherwise the report is a profile.
     pub fn has_after(&self) -> bool {
         self.program.after_ns.is_some() || self.nests.iter().any(|n| n.after.is_some())
     }
 
-    /// The nests as they are in the end, as a table.
+    /// The final states of the nests as a table.
     pub fn table(&self) -> Table {
         Table::of(&self.nests.iter().map(|n| n.latest().clone()).collect::<Vec<_>>())
     }

@@ -1,4 +1,4 @@
-//! Profiles as a table: one row a nest, one documented column a figure.
+//! Profiles as a table: one row per nest, one documented column per figure.
 //!
 //! | columns | unit | |
 //! |---|---|---|
@@ -19,6 +19,7 @@
 
 use crate::figures::{format_number, format_percent};
 use crate::nest::NestProfile;
+use oxeye_columns::Cells;
 use oxeye_host::Quantity;
 use std::collections::{BTreeSet, HashSet};
 
@@ -32,23 +33,12 @@ pub struct Table {
 /// A column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name in files and frames.
+    /// Its name in files.
     pub name: String,
-    /// What is in it, with the unit.
+    /// Its meaning, with the unit.
     pub meaning: String,
-    /// Its cells.
+    /// Its cells; numbers are all finite.
     pub cells: Cells,
-}
-
-/// The cells of a column.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cells {
-    /// Whole numbers.
-    Integers(Vec<Option<i64>>),
-    /// Numbers, all finite.
-    Numbers(Vec<Option<f64>>),
-    /// Words.
-    Texts(Vec<Option<String>>),
 }
 
 /// The columns that fit a terminal, for [`Table::select`].
@@ -186,13 +176,23 @@ impl Table {
         text
     }
 
-    /// An array with one object a row; keys are the column names.
+    /// An array with one object per row; keys are the column names.
     pub fn to_json(&self) -> serde_json::Value {
         let row = |row: usize| {
             let cells = self.columns.iter().map(|c| (c.name.clone(), c.json(row)));
             serde_json::Value::Object(cells.collect())
         };
         (0..self.rows).map(row).collect()
+    }
+
+    /// Writes the table as a Parquet file: whole, or not at all.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    #[cfg(feature = "tables")]
+    pub fn write_parquet(&self, path: &std::path::Path) -> Result<(), oxeye_columns::ParquetError> {
+        let columns = self.columns.iter().map(|column| (column.name.as_str(), &column.cells));
+        oxeye_columns::write_parquet(path, columns)
     }
 
     fn integers(&mut self, name: &str, meaning: &str, cells: impl Iterator<Item = Option<i64>>) {

@@ -1,4 +1,4 @@
-//! Profiles of nests whose figures are known, and of nests that make no sense.
+//! Profiles of nests with known figures, and of nonsensical input.
 
 mod support;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use support::{counted, host, measured};
 
-/// A stream of `n` f64 triads that starts cold, in so many nanoseconds.
+/// A cold run of `n` f64 triads that takes this many nanoseconds.
 fn triad(n: f64, ns: f64) -> NestInput {
     let caches = ["L1", "L2", "L3"].map(|cache| CacheTraffic {
         cache: cache.into(),
@@ -238,7 +238,7 @@ fn check(profile: &NestProfile, host: &HostProfile) -> Result<(), String> {
     for roof in &profile.roofs {
         sane("a roof", Some(roof.fraction), 1.0)?;
     }
-    // What is no number turns into a null that does not read back.
+    // NaN turns into a null that does not read back.
     let text = serde_json::to_string(profile).map_err(|e| e.to_string())?;
     serde_json::from_str::<NestProfile>(&text).map(|_| ()).map_err(|e| format!("{text}: {e}"))
 }

@@ -1,9 +1,9 @@
-//! The card of a model: what it was trained on, how well it does, how to make it again.
+//! The card of a model: what it was trained on, how good it is, how to train it again.
 
-use crate::dataset::{Statistics, percentile};
 use crate::donors::Choice;
 use crate::metrics::{Floor, Metrics};
-use crate::nest::Family;
+use oxeye_dataset::nest::Family;
+use oxeye_dataset::statistics::{Statistics, percentile};
 use oxeye_embed::ModelInfo;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -12,9 +12,9 @@ use std::fmt::Write;
 /// The schema of [`Card::json`].
 pub const CARD_SCHEMA: &str = "oxeye.card/1";
 
-/// What a card is written from.
+/// The contents of a card.
 pub struct Card<'a> {
-    /// What the weights say of themselves.
+    /// The description of the weights.
     pub info: &'a ModelInfo,
     /// Of the dataset.
     pub data: &'a Statistics,
@@ -36,9 +36,9 @@ pub struct Card<'a> {
     pub left_out: &'a BTreeMap<Family, [Metrics; 2]>,
     /// The same over all families.
     pub left_out_all: Option<&'a [Metrics; 2]>,
-    /// Ways to choose what is tried on nests of a family that was left out.
+    /// Ways to choose templates for nests of a family that was left out.
     pub choices: &'a [Choice],
-    /// What no model can do better.
+    /// The noise, below which no model can get.
     pub floor: Floor,
 }
 
@@ -113,7 +113,7 @@ impl Card<'_> {
         text
     }
 
-    /// The tables as JSON, for those who compare models.
+    /// The tables as JSON, to compare models.
     pub fn json(&self) -> serde_json::Value {
         let [plain, profiled] = [0, 1].map(|k| {
             let families = self.left_out.iter().map(|(family, metrics)| (family.name(), &metrics[k]));
@@ -180,7 +180,7 @@ impl Card<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::record;
+    use oxeye_dataset::testing::record;
     use oxeye_embed::Architecture;
 
     #[test]

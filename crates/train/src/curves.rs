@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// How many objectives there are.
+/// Number of objectives.
 pub const N_PARTS: usize = 8;
 
 /// The objectives.
@@ -52,7 +52,7 @@ const MARGIN: f64 = 46.0;
 /// A curve: name, colour, and its value in an epoch.
 type Curve = (&'static str, &'static str, fn(&Epoch) -> f64);
 
-/// Two plots: loss of speedups on training and held-out nests, and the held-out metrics.
+/// Two plots: loss of speedups on training and on held-out nests, and the held-out metrics.
 pub fn svg(epochs: &[Epoch]) -> String {
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {}\" font-family=\"sans-serif\" font-size=\"12\">\n\

@@ -1,31 +1,31 @@
-//! How well the neighbours of a nest say what suits it: whether what is near by some vector responds alike, and how much of
-//! the best speedup its best templates reach.
+//! How good the neighbours of a nest are as donors: how similar the responses of near nests are, and how much of the
+//! best speedup their best templates reach.
 
 use crate::example::{Example, response_distance};
 use crate::metrics::{PanelGuess, mean, reached};
-use crate::rng::Rng;
 use oxeye_embed::{N_HAND_MADE, hand_made};
+use oxeye_random::Rng;
 use serde::{Deserialize, Serialize};
 
 /// Templates that are tried.
 const TRIED: usize = 3;
-/// Random donors that stand for all.
+/// Number of random donors, as a sample of all.
 const RANDOM: usize = 20;
-/// Fewer nests than this say nothing about a distance.
+/// Fewest nests from which a distance is judged.
 const ENOUGH: usize = 20;
 
-/// A way to choose what is tried, on nests of families that it has not seen.
+/// A way to choose templates, on nests of families that it has not seen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// In words.
     pub name: String,
-    /// Mean distance of the responses of nest and donor; `None` where there is no donor.
+    /// Mean distance of the responses of nest and donor; `None` if there is no donor.
     pub response_distance: Option<f64>,
     /// Share of the best speedup that the best of three templates reaches, as a mean of log2.
     pub reached: f64,
 }
 
-/// What one nest's nearest donor is worth.
+/// How good one nest's nearest donor is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nearest {
     /// Distance of the embeddings, from 0 to 2.
@@ -36,13 +36,13 @@ pub struct Nearest {
     pub random: f32,
 }
 
-/// Vectors of donors and of nests, by which some donor is nearest.
+/// Vectors of donors and of nests.
 pub struct Vectors {
-    /// What they are, in words.
+    /// Their description.
     pub name: &'static str,
-    /// One a donor.
+    /// One per donor.
     pub donors: Vec<Vec<f32>>,
-    /// One a nest.
+    /// One per nest.
     pub nests: Vec<Vec<f32>>,
 }
 
@@ -128,7 +128,7 @@ pub fn choices(
     found
 }
 
-/// What the nearest donors of nests are worth.
+/// How good the nearest donors of nests are.
 pub fn nearest(donors: &[&Example], nests: &[&Example], vectors: &Vectors) -> Vec<Nearest> {
     let of = |(k, nest): (usize, &&Example)| {
         let (donor, distance) = vectors.nearest(k)?;
@@ -144,8 +144,9 @@ pub fn nearest(donors: &[&Example], nests: &[&Example], vectors: &Vectors) -> Ve
     nests.iter().enumerate().filter_map(of).collect()
 }
 
-/// The distance beyond which donors say nothing: the least such that nests whose nearest donor is farther away respond no
-/// more like it than like any other. Where even the farthest are better than nothing, a little more than the farthest.
+/// The distance beyond which donors are useless: the least one such that nests whose nearest donor is farther away
+/// respond no more like it than like any other. If even the farthest donors are useful, a little more than the
+/// farthest.
 pub fn far(nearest: &[Nearest]) -> Option<f32> {
     let mut sorted: Vec<&Nearest> = nearest.iter().filter(|n| n.random.is_finite()).collect();
     sorted.sort_by(|a, b| a.distance.total_cmp(&b.distance));
@@ -155,17 +156,17 @@ pub fn far(nearest: &[Nearest]) -> Option<f32> {
     first.map(|from| sorted[from].distance).or_else(|| Some(1.05 * sorted.last()?.distance))
 }
 
-/// The best templates of a nest, no change left out.
+/// The best templates of a nest, without the one that changes nothing.
 fn best_templates(example: &Example) -> Vec<usize> {
     let mut timed: Vec<(usize, f32)> =
         example.log_speedups.iter().enumerate().skip(1).filter_map(|(t, s)| Some((t, (*s)?))).collect();
     timed.sort_by(|a, b| b.1.total_cmp(&a.1));
-    // Templates of one text are one trial.
+    // Templates with the same text are one trial.
     timed.dedup_by_key(|(_, speedup)| *speedup);
     timed.into_iter().take(TRIED).map(|(t, _)| t).collect()
 }
 
-/// The templates that together reach most on the donors, chosen one after the other.
+/// The templates that together reach most on the donors, chosen greedily.
 fn fixed_list(donors: &[&Example]) -> Vec<usize> {
     let n_templates = donors.first().map_or(0, |e| e.log_speedups.len());
     let mut chosen = Vec::new();
@@ -200,7 +201,7 @@ mod tests {
         let examples = examples();
         let (nests, donors): (Vec<&Example>, Vec<&Example>) =
             (examples[..10].iter().collect(), examples[10..].iter().collect());
-        // Vectors that tell the response.
+        // Vectors that determine the response.
         let tell = |all: &[&Example]| -> Vec<Vec<f32>> {
             all.iter().map(|e| e.log_speedups.iter().map(|s| s.unwrap_or(-3.0)).collect()).collect()
         };

@@ -1,14 +1,14 @@
-//! Nests as training examples: their graphs, and what is known of their responses.
+//! Nests as training examples: graphs and known responses.
 
-use crate::nest::{Family, GeneratedNest, symbol_values};
-use crate::record::{Record, Status};
 use crate::versions::Versions;
+use oxeye_dataset::nest::{Family, GeneratedNest, symbol_values};
+use oxeye_dataset::record::{Record, Status};
 use oxeye_embed::{HostVector, NestGraph, ProfileVector, graph};
 use oxeye_ir::{Program, SymId};
 use oxeye_transform::{Policy, normalize_nest};
 use std::collections::BTreeMap;
 
-/// Slowdowns beyond this power of two are taken for this one: how bad the hopeless are does not matter.
+/// Slowdowns are cut to this power of two: how bad a bad schedule is does not matter.
 pub const WORST: f64 = -4.0;
 
 /// One nest to learn from.
@@ -22,17 +22,17 @@ pub struct Example {
     pub family: Family,
     /// Without a profile.
     pub graph: NestGraph,
-    /// What is known of a run.
+    /// The profile of a run.
     pub profile: ProfileVector,
-    /// log2 of each template's speedup over the nest as it is, where it was timed.
+    /// log2 of each template's speedup over the original nest, if it was timed.
     pub log_speedups: Vec<Option<f32>>,
-    /// The features of each template's schedule, where it was timed; the first is the nest as it is.
+    /// The features of each template's schedule, if it was timed; the first is the original nest.
     pub versions: Versions,
-    /// Whether each template applies, where that is known.
+    /// Whether each template applies, if known.
     pub applicable: Vec<Option<bool>>,
-    /// log10 of seconds of the nest as it is.
+    /// log10 of seconds of the original nest.
     pub log_seconds: Option<f32>,
-    /// log10 of GFLOP/s of the nest as it is, if it computes with floating point.
+    /// log10 of GFLOP/s of the original nest, if it has floating-point operations.
     pub log_gflops: Option<f32>,
 }
 
@@ -47,7 +47,7 @@ pub struct ExampleError {
 }
 
 impl Example {
-    /// Of a measured nest and its versions; `None` if it has no measurements.
+    /// The example of a measured nest and its versions; `None` if it has no measurements.
     ///
     /// # Errors
     /// If its text is not a program, or has no graph.
@@ -77,7 +77,7 @@ impl Example {
         }))
     }
 
-    /// Of a nest that was not measured: its time is the estimate its sizes were chosen by.
+    /// The example of a nest that was not measured: its time is the estimate by which its sizes were chosen.
     ///
     /// # Errors
     /// If its text is not a program, or has no graph.
@@ -121,8 +121,8 @@ fn graph_of(
     graph(&program, nest, &|s| values.get(&s).copied(), host).map_err(|e| error(e.to_string()))
 }
 
-/// How far apart the responses of two nests are: the root mean square difference of log2 speedups over the templates that
-/// both were timed with, and a template that only one of them admits counts as a factor of two.
+/// The distance of the responses of two nests: the root mean square difference of log2 speedups over the templates that
+/// both were timed with; a template that applies to only one of them counts as a factor of two.
 pub fn response_distance(a: &Example, b: &Example) -> Option<f32> {
     let (mut sum, mut n) = (0.0f32, 0);
     for t in 1..a.log_speedups.len().min(b.log_speedups.len()) {
@@ -139,7 +139,8 @@ pub fn response_distance(a: &Example, b: &Example) -> Option<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{example, record};
+    use crate::testing::example;
+    use oxeye_dataset::testing::record;
 
     #[test]
     fn records_become_examples() {

@@ -1,4 +1,4 @@
-//! `oxeye-train`: nests, their responses, and the encoder trained on them.
+//! `oxeye-train`: random nests, their responses, and the encoder trained on them.
 
 mod command;
 

@@ -1,12 +1,12 @@
-//! How good predictions of responses are.
+//! Quality of predicted responses.
 
 use crate::example::Example;
-use crate::nest::Family;
-use crate::record::Record;
+use oxeye_dataset::nest::Family;
+use oxeye_dataset::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a model says of one nest.
+/// The predictions of a model for one nest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PanelGuess {
     /// log2 speedups, by template.
@@ -20,9 +20,9 @@ pub struct PanelGuess {
 /// Quality of predictions on some nests. Figures without data are NaN, `null` in JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// How many nests.
+    /// Number of nests.
     pub n_nests: usize,
-    /// How many timed templates, the nest as it is not counted.
+    /// Number of timed templates, without the original nests.
     pub n_responses: usize,
     /// Rank correlation of predicted and measured speedups, over all nests and templates.
     pub spearman: f64,
@@ -34,7 +34,7 @@ pub struct Metrics {
     pub median_ape: f64,
     /// Mean absolute error by template.
     pub mape_by_template: Vec<f64>,
-    /// Share of right answers about applicability.
+    /// Accuracy of predicted applicability.
     pub applicable_accuracy: f64,
     /// Mean absolute error of log10 of seconds.
     pub log_seconds_error: f64,
@@ -43,7 +43,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Of predictions, one an example.
+    /// The metrics of predictions, one per example.
     pub fn of(examples: &[&Example], guesses: &[PanelGuess]) -> Self {
         let n_templates = examples.first().map_or(0, |e| e.log_speedups.len());
         let (mut found, mut wanted) = (Vec::new(), Vec::new());
@@ -81,7 +81,7 @@ impl Metrics {
             spearman: spearman(&found, &wanted),
             spearman_within: mean(&within),
             mape: mean(&all),
-            median_ape: crate::dataset::percentile(&all, 0.5),
+            median_ape: oxeye_dataset::statistics::percentile(&all, 0.5),
             mape_by_template: errors.iter().map(|e| mean(e)).collect(),
             applicable_accuracy: mean(&right),
             log_seconds_error: mean(&seconds),
@@ -101,14 +101,14 @@ impl Metrics {
     }
 }
 
-/// log2 of the share of the best speedup that the best of some templates reaches; no change counts as a template.
+/// log2 of the share of the best speedup that the best of some templates reaches; changing nothing is a template too.
 pub fn reached(example: &Example, templates: &[usize]) -> Option<f64> {
     let timed = |t: usize| example.log_speedups.get(t).copied().flatten().map(f64::from);
     let best = (0..example.log_speedups.len()).filter_map(timed).reduce(f64::max)?;
     Some(templates.iter().copied().filter_map(timed).fold(0.0, f64::max) - best)
 }
 
-/// How well a second measurement predicts the first: what no model can do better.
+/// How well a second measurement predicts the first: a bound for every model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
     /// Speedups that were measured twice.
@@ -122,7 +122,7 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// Of records.
+    /// The floor of a dataset.
     pub fn of(records: &[Record]) -> Self {
         let pair = |record: &Record| {
             let first = record.log_speedups().get(record.retest.as_ref()?.template).copied().flatten()?;
@@ -134,7 +134,7 @@ impl Floor {
             n: first.len(),
             spearman: spearman(&first, &second),
             mape: mean(&errors),
-            median_ape: crate::dataset::percentile(&errors, 0.5),
+            median_ape: oxeye_dataset::statistics::percentile(&errors, 0.5),
         }
     }
 }
@@ -166,7 +166,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// NaN for none.
+/// The mean; NaN without values.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -174,7 +174,8 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{example, record};
+    use crate::testing::example;
+    use oxeye_dataset::testing::record;
 
     #[test]
     fn rank_correlation() {
@@ -197,7 +198,8 @@ mod tests {
         let same = |mut record: Record| {
             let first = record.panel[3].seconds.unwrap_or(1.0);
             let subject_seconds = record.panel[0].seconds.unwrap();
-            record.retest = Some(crate::record::Retest { template: 3, subject_seconds, seconds: first });
+            record.retest =
+                Some(oxeye_dataset::record::Retest { template: 3, subject_seconds, seconds: first });
             record
         };
         let records: Vec<Record> = records.into_iter().map(same).collect();

@@ -1,11 +1,11 @@
 //! The features of every version of a nest that was timed: the nest as each template of the panel schedules it.
 //!
-//! Datasets keep responses, not schedules; these are made again from the nest and the templates, which takes about a tenth
-//! of a second a nest. A file of them can be kept beside the data.
+//! Datasets keep responses but no schedules; these are made again from the nest and the templates, which takes about a
+//! tenth of a second per nest. A file of them can be kept beside the data.
 
-use crate::measure::{in_parallel, machine_of, schedules};
-use crate::nest::symbol_values;
-use crate::record::Record;
+use oxeye_dataset::measure::{in_parallel, machine_of, schedules};
+use oxeye_dataset::nest::symbol_values;
+use oxeye_dataset::record::Record;
 use oxeye_embed::{FEATURE_SCHEMA, ScheduleFeatures, schedule_features};
 use oxeye_ir::{Program, SymId};
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// One entry a template: the features of its schedule, if it was timed and can be made again. Templates of one text share
-/// their features.
+/// One entry per template: the features of its schedule, if it was timed and can be made again. Templates with the same
+/// text share their features.
 pub type Versions = Vec<Option<ScheduleFeatures>>;
 
 /// The file of versions cannot be used.
@@ -32,8 +32,8 @@ struct Line {
     versions: Versions,
 }
 
-/// The versions of all records, in their order; of those without measurements there are none. With a file, what it has is
-/// taken from there, and what it lacks is added. `progress` is told of each record.
+/// The versions of all records, in their order; records without measurements have none. With a file, known versions are
+/// read from it and new ones are added to it. `progress` is called for each record.
 ///
 /// # Errors
 /// If the file cannot be read or written.
@@ -72,13 +72,13 @@ pub fn versions_of_all(
     Ok(all)
 }
 
-/// What is sound in a file; the rest is made again.
+/// The valid lines of a file; the rest is made again.
 fn read(text: &str) -> BTreeMap<String, Versions> {
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
     lines.map(|line| (line.key, line.versions)).collect()
 }
 
-/// What the versions of a record follow from, but for the code.
+/// What determines the versions of a record, except the code.
 fn key(record: &Record) -> String {
     let nest = &record.nest;
     let sizes: Vec<String> = nest.sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
@@ -93,7 +93,7 @@ fn key(record: &Record) -> String {
     )
 }
 
-/// The versions of one record. What was timed under another recipe than the template makes now is left out.
+/// The versions of one record. Versions timed with another recipe than the template makes now are left out.
 pub fn versions(record: &Record) -> Versions {
     let n_templates = record.panel.len();
     let nothing = vec![None; n_templates];
@@ -119,7 +119,7 @@ pub fn versions(record: &Record) -> Versions {
                 .then(|| schedule_features(&scheduled.program, &scheduled.nest, &value_of, &record.host))
         })
         .collect();
-    let of = |(t, response): (usize, &crate::record::Response)| {
+    let of = |(t, response): (usize, &oxeye_dataset::record::Response)| {
         response.seconds?;
         own.get(response.same_as.unwrap_or(t)).copied().flatten()
     };
@@ -129,8 +129,8 @@ pub fn versions(record: &Record) -> Versions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Status;
-    use crate::testing::record;
+    use oxeye_dataset::record::Status;
+    use oxeye_dataset::testing::record;
 
     /// A record whose templates were timed as they are made now.
     fn measured(k: usize) -> Record {

@@ -54,6 +54,7 @@
 
 mod apply;
 mod import;
+mod instances;
 mod legality;
 mod normalize;
 mod order;
@@ -71,7 +72,7 @@ pub mod testing;
 pub use apply::apply;
 pub use normalize::{Change, LogEntry, NormalForm, NormalNest, Rewrite, Stage, normalize, normalize_nest};
 pub use policy::Policy;
-pub use prepared::{Applied, PreparedNest};
+pub use prepared::{Applied, Judged, PreparedNest};
 pub use recipe::{Recipe, RecipeError, WrittenRecipe};
 pub use refusal::{Reason, Refusal, RefusalKind};
 pub use schedule::packed_contraction::Blocks;

@@ -1,7 +1,7 @@
 //! A nest made ready for many recipes: its statements, dependences and normal forms are found once.
 
 use crate::legality;
-use crate::normalize::{NormalNest, normalize_nest};
+use crate::normalize::{NormalNest, Rewrite, normalize_nest};
 use crate::policy::Policy;
 use crate::recipe::Recipe;
 use crate::refusal::{Reason, Refusal};
@@ -35,7 +35,25 @@ pub struct PreparedNest<'a> {
 struct Found {
     source: OnceLock<Schedule>,
     /// Without and with sums taken in another order.
-    normal: [OnceLock<(NormalNest, Schedule)>; 2],
+    normal: [OnceLock<Normalized>; 2],
+}
+
+/// A nest in normal form.
+#[derive(Debug)]
+pub(crate) struct Normalized {
+    pub(crate) normal: NormalNest,
+    pub(crate) schedule: Schedule,
+    /// Whether its statements access what the map to the source says they do.
+    elements: Result<(), Reason>,
+}
+
+/// Which dependences a recipe on a normal form is held to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// Those of the source, under the map between the instances, and those of the normal form.
+    Source,
+    /// Those of the normal form only: for this rewrite there is no map.
+    NormalForm(Rewrite),
 }
 
 impl<'a> PreparedNest<'a> {
@@ -56,7 +74,7 @@ impl<'a> PreparedNest<'a> {
 
     /// The normal form under the policy.
     pub fn normal_form(&self, policy: Policy) -> &NormalNest {
-        &self.normalized(policy).0
+        &self.normalized(policy).normal
     }
 
     /// The nest in its original order.
@@ -64,12 +82,21 @@ impl<'a> PreparedNest<'a> {
         self.found.source.get_or_init(|| Schedule::import(self.program, self.nest))
     }
 
+    /// What recipes on the normal form are held to.
+    pub fn judged(&self, policy: Policy) -> Judged {
+        match self.normal_form(policy).instances.unmapped() {
+            Some(rewrite) => Judged::NormalForm(rewrite),
+            None => Judged::Source,
+        }
+    }
+
     /// The normal form under the policy, and its schedule.
-    pub(crate) fn normalized(&self, policy: Policy) -> &(NormalNest, Schedule) {
+    pub(crate) fn normalized(&self, policy: Policy) -> &Normalized {
         self.found.normal[usize::from(policy.reassociate)].get_or_init(|| {
             let normal = normalize_nest(self.program, self.nest, policy);
             let schedule = Schedule::import_normal(&normal.program, &normal.nest);
-            (normal, schedule)
+            let elements = legality::check_elements(&schedule, self.schedule(), &normal.instances);
+            Normalized { normal, schedule, elements }
         })
     }
 
@@ -79,10 +106,22 @@ impl<'a> PreparedNest<'a> {
     /// If a step does not fit the nest, or the result cannot be proved to keep every dependence.
     pub fn apply(&self, recipe: &Recipe, policy: Policy) -> Result<Applied, Refusal> {
         if !matches!(recipe.steps.first(), Some(Transformation::Normalize(_))) {
-            return apply_from(self.schedule().clone(), self.nest, recipe, 0, policy);
+            let judge = |schedule: &Schedule| legality::check(schedule, policy);
+            return apply_from(self.schedule().clone(), self.nest, recipe, (0, policy), &judge);
         }
-        let (normal, schedule) = self.normalized(policy);
-        let applied = apply_from(schedule.clone(), &normal.nest, recipe, 1, policy)?;
+        let Normalized { normal, schedule, elements } = self.normalized(policy);
+        let (source, instances) = (self.schedule(), &normal.instances);
+        let is_mapped = self.judged(policy) == Judged::Source;
+        let judge = |schedule: &Schedule| {
+            let reassociated = legality::check(schedule, policy)?;
+            let from_source = is_mapped && legality::check_source(schedule, source, instances, policy)?;
+            Ok(reassociated || from_source)
+        };
+        if is_mapped {
+            let at_first = |reason: Reason| reason.at_step(0, &recipe.steps[0]);
+            elements.clone().map_err(at_first)?;
+        }
+        let applied = apply_from(schedule.clone(), &normal.nest, recipe, (1, policy), &judge)?;
         Ok(Applied { reassociated: applied.reassociated || normal.reassociated, ..applied })
     }
 }
@@ -92,8 +131,8 @@ fn apply_from(
     mut schedule: Schedule,
     nest: &Nest,
     recipe: &Recipe,
-    first: usize,
-    policy: Policy,
+    (first, policy): (usize, Policy),
+    judge: &dyn Fn(&Schedule) -> Result<bool, Reason>,
 ) -> Result<Applied, Refusal> {
     let rest = &recipe.steps[first..];
     let refusal = |k: usize, reason: Reason| {
@@ -104,18 +143,61 @@ fn apply_from(
         steps::edit(&mut schedule, step, policy).map_err(|reason| refusal(k, reason))?;
         stages.push(schedule.clone());
     }
-    let reassociated = legality::check(&schedule, policy).map_err(|last| {
+    let reassociated = judge(&schedule).map_err(|last| {
         // Steps may be illegal by themselves and legal together: the one to name is that after the last legal stage.
         let mut reason = last;
         for k in (0..rest.len()).rev() {
-            match legality::check(&stages[k], policy) {
+            match judge(&stages[k]) {
                 Ok(_) => return refusal(k, reason),
                 Err(earlier) => reason = earlier,
             }
         }
-        refusal(0, reason)
+        match first {
+            0 => refusal(0, reason),
+            // It was not legal when the steps began.
+            _ => reason.at_step(0, &recipe.steps[0]),
+        }
     })?;
     let (program, nest) =
         scan::generate(schedule, nest).map_err(|reason| refusal(rest.len().saturating_sub(1), reason))?;
     Ok(Applied { program, nest, reassociated })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refusal::RefusalKind;
+    use crate::steps::Normalize;
+    use oxeye_ir::Node;
+
+    const STRICT: Policy = Policy { reassociate: false };
+
+    /// A normal form is a nest like any other for the judge of its own dependences: only the source tells that it is wrong.
+    #[test]
+    fn a_pass_that_turns_a_recurrence_round_is_refused() {
+        let text = "program f {
+          symbol P0 n: i32
+          array A0 a: f64[n] param
+          dataflow { N0 }
+          nest N0 in f { for L0 i: i32 in 1 .. n { S0: a[i] = a[i - 1] } }
+        }";
+        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        let nest = &program.nests[0];
+        let recipe = Recipe { steps: vec![Normalize {}.into()] };
+        assert!(PreparedNest::new(&program, nest).apply(&recipe, STRICT).is_ok());
+
+        let mut normal = normalize_nest(&program, nest, STRICT);
+        let [Node::Loop(l)] = normal.nest.roots.as_mut_slice() else { panic!("one loop") };
+        l.step = -1;
+        let schedule = Schedule::import_normal(&normal.program, &normal.nest);
+        assert_eq!(legality::check(&schedule, STRICT), Ok(false), "it keeps its own order");
+        let planted = PreparedNest::new(&program, nest);
+        let elements = legality::check_elements(&schedule, planted.schedule(), &normal.instances);
+        let put = planted.found.normal[0].set(Normalized { normal, schedule, elements });
+        assert!(put.is_ok());
+        assert_eq!(planted.judged(STRICT), Judged::Source);
+        let refusal = planted.apply(&recipe, STRICT).expect_err("planted");
+        assert_eq!((refusal.step, refusal.transformation.as_str()), (0, "normalize"));
+        assert!(matches!(refusal.kind, RefusalKind::Dependence { .. }), "{refusal}");
+    }
 }

@@ -9,8 +9,12 @@ use common::{Outcome, cases, check_with, fault, forget_arrays, forget_scalars, r
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
 use oxeye_ir::{Nest, Node, Program, ScalarType, Storage};
 use oxeye_transform::steps::Normalize;
-use oxeye_transform::testing::{normalization_stages, random_recipe, random_single, random_spelling};
-use oxeye_transform::{Applied, Policy, Recipe, Rewrite, Transformation, apply, normalize, normalize_nest};
+use oxeye_transform::testing::{
+    keeps_source_order, normalization_stages, random_recipe, random_single, random_spelling,
+};
+use oxeye_transform::{
+    Applied, Policy, PreparedNest, Recipe, Rewrite, Transformation, apply, normalize, normalize_nest,
+};
 use std::collections::BTreeMap;
 
 const STRICT: Policy = Policy { reassociate: false };
@@ -108,6 +112,35 @@ fn each_rewrite_keeps_the_values() {
     for rewrite in Rewrite::ALL {
         assert!(seen.get(&rewrite).is_some_and(|n| *n >= 5), "{rewrite:?} was seen too seldom: {seen:?}");
     }
+}
+
+/// After every single pass the nest keeps the dependences of the source under the map between their instances.
+#[test]
+fn each_pass_keeps_the_dependences_of_the_source() {
+    let (mut n_mapped, mut n_all) = (0, 0);
+    for seed in cases(100) {
+        let policy = if seed % 2 == 0 { STRICT } else { REASSOCIATE };
+        let sample = match seed % 4 {
+            0 | 1 => random_spelling(&mut Random::new(seed)),
+            _ => sample(seed),
+        };
+        let source = PreparedNest::new(&sample.program, sample.nest());
+        let mut is_mapped = true;
+        for stage in normalization_stages(&sample.program, sample.nest(), policy) {
+            match keeps_source_order(&source, &stage, policy) {
+                Ok(()) => {}
+                Err(None) => is_mapped = false,
+                Err(Some(why)) => {
+                    let after = stage.nest.display(&stage.program);
+                    panic!("seed {seed}, {:?}: {why}\n{}\n{after}", stage.rewrites, sample.program);
+                }
+            }
+        }
+        n_all += 1;
+        n_mapped += usize::from(is_mapped);
+    }
+    println!("{n_mapped} of {n_all} nests have a map");
+    assert!(n_mapped * 100 >= n_all * 95, "{n_mapped} of {n_all} nests have a map");
 }
 
 /// The nest after up to three legal steps that change no storage.

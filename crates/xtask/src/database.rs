@@ -1,14 +1,16 @@
 //! `cargo xtask database`: the recipe database that is part of Oxeye, `models/recipes.sqlite`.
 //!
-//! Its entries come from the measured dataset and from searches (`cargo xtask textbook`). Nests of `benchmarks/kernels`,
-//! with which Oxeye is evaluated, are left out: `models/excluded.txt` lists the hashes of their normal forms.
+//! Its entries come from the measured dataset and from searches (`cargo xtask textbook`). Nests of
+//! `benchmarks/kernels`, with which Oxeye is evaluated, are left out: `models/excluded.txt` lists the hashes of their
+//! normal forms.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use oxeye_evaluation::{Verdict, repository};
 
-use crate::{Verdict, forms, repository};
+use crate::excluded;
 
 /// Options of `cargo xtask database`.
 #[derive(Debug, clap::Args)]
@@ -16,7 +18,7 @@ pub(crate) struct Args {
     /// Measured datasets (`.parquet`) and journals (`.jsonl`)
     #[arg(long, value_delimiter = ',', default_value = "models/dataset.parquet")]
     data: Vec<PathBuf>,
-    /// Exchange files of searches; those that are not there are passed over
+    /// Exchange files of searches; missing ones are skipped
     #[arg(long, value_delimiter = ',', default_value = "models/textbook.jsonl")]
     trials: Vec<PathBuf>,
     /// Weights of the encoder that embeds the nests
@@ -25,15 +27,15 @@ pub(crate) struct Args {
     /// When the datasets were measured
     #[arg(long, default_value = "2026-11-21T00:00:00Z")]
     date: String,
-    /// The database to write, or an exchange file where the name ends in `.jsonl`
+    /// The database to write, or an exchange file if the name ends in `.jsonl`
     #[arg(long, default_value = "models/recipes.sqlite")]
     out: PathBuf,
-    /// Only write the list of what is left out
+    /// Only write the list of excluded normal forms
     #[arg(long)]
     only_excluded: bool,
 }
 
-/// Hashes of normal forms that neither dataset nor database may hold, one a line.
+/// Hashes of normal forms that neither dataset nor database may contain, one per line.
 pub(crate) const EXCLUDED: &str = "models/excluded.txt";
 
 /// Runs the task.
@@ -60,9 +62,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     Ok(Verdict::Good)
 }
 
-/// The hashes of the corpus, one a line.
+/// The hashes of the corpus, one per line.
 fn excluded_text(root: &Path) -> Result<String> {
-    let hashes = forms::of_corpus(&root.join("benchmarks/kernels"))?;
+    let hashes = excluded::of_corpus(&root.join("benchmarks/kernels"))?;
     Ok(hashes.into_iter().map(|hash| hash + "\n").collect())
 }
 

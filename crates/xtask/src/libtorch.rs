@@ -1,7 +1,7 @@
 //! `cargo xtask libtorch`: a CPU libtorch for `oxeye-train`, outside the checkout.
 //!
-//! Taken from the wheels on PyPI, which are at hand wherever `pip` works: the CPU part of PyTorch's own, and from NVIDIA's
-//! the two libraries that it refers to though it never calls them here. `pip` checks every wheel against the hash below.
+//! It comes from wheels on PyPI, which `pip` can fetch: the CPU part of PyTorch, and two libraries of NVIDIA that it
+//! links but never calls here. `pip` checks every wheel against the hash below.
 
 use std::fs;
 use std::io::Write;
@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-
-use crate::Verdict;
+use oxeye_evaluation::Verdict;
 
 /// Options of `cargo xtask libtorch`.
 #[derive(clap::Args, Clone, Debug)]
@@ -26,7 +25,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// Requirement, hash of the wheel, and what to take out of it: the prefix of members and where they go.
+/// Requirement, hash of the wheel, and its members to unpack: their prefix and target.
 type Wheel = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const WHEELS: [Wheel; 3] = [
@@ -66,7 +65,7 @@ const TAGS: [&str; 10] = [
     "--require-hashes",
 ];
 
-/// Named last, so that a prefix with it is whole; holds the wheels' versions and hashes.
+/// Written last, so that a prefix with it is complete; contains the wheels' versions and hashes.
 const MARKER: &str = "oxeye-complete";
 
 /// Unpacks the members of a wheel (first argument) into a prefix (second) by pairs of member and target.
@@ -87,7 +86,7 @@ with zipfile.ZipFile(wheel) as archive:
                 shutil.copyfileobj(member, file, 1 << 20)
 ";
 
-/// Fetches libtorch unless it is there, and prints the environment to build with.
+/// Fetches libtorch if it is missing, and prints the environment to build with.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let prefix = match &args.prefix {
         Some(prefix) => std::path::absolute(prefix)?,

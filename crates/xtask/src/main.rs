@@ -6,15 +6,13 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use oxeye_evaluation::{bench, eval};
 
-mod bench;
 mod database;
-mod eval;
-mod forms;
+mod excluded;
 mod host_check;
 mod libtorch;
 mod normal_forms;
-mod repository;
 mod rooflines;
 mod soak;
 mod textbook;
@@ -52,12 +50,6 @@ enum Task {
     Traffic(traffic::Args),
 }
 
-/// What a task found, as an exit code: 0 when all is well, 1 when the task ran and its answer is negative.
-enum Verdict {
-    Good,
-    Bad,
-}
-
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Bench(args) => bench::run(&args),
@@ -72,8 +64,7 @@ fn main() -> ExitCode {
         Task::Traffic(args) => traffic::run(&args),
     };
     match outcome {
-        Ok(Verdict::Good) => ExitCode::SUCCESS,
-        Ok(Verdict::Bad) => ExitCode::from(1),
+        Ok(verdict) => verdict.into(),
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(2)

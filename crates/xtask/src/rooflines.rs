@@ -1,5 +1,4 @@
-//! `cargo xtask rooflines`: the profile of every nest of the programs in `benchmarks/kernels`, and whether any figure in
-//! them is impossible.
+//! `cargo xtask rooflines`: profiles every nest of the programs in `benchmarks/kernels`, and looks for impossible figures.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,8 +8,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::bench::corpus::{self, Kernel};
-use crate::{Verdict, repository};
+use oxeye_evaluation::corpus::{self, Kernel};
+use oxeye_evaluation::{Verdict, repository};
 
 /// Options of `cargo xtask rooflines`.
 #[derive(Debug, clap::Args)]
@@ -32,7 +31,7 @@ pub(crate) struct Args {
     out: PathBuf,
 }
 
-/// Profiles, checks and writes the table, after each program anew.
+/// Profiles and checks, and rewrites the table after each program.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = repository::root();
     let kernels = corpus::select(&root.join("benchmarks/kernels"), &args.kernels)?;
@@ -79,8 +78,8 @@ fn profile(oxeye: &Path, kernel: &Kernel, args: &Args) -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("the profile is not JSON")
 }
 
-/// What cannot be: rates above a measured ceiling beyond the spread of both, intensities above the compulsory bound,
-/// shares of a roof above 1, figures that are not positive numbers.
+/// Impossible figures: rates above a measured ceiling beyond the spread of both, intensities above the compulsory
+/// bound, shares of a roof above 1, figures that are not positive numbers.
 fn impossible(nest: &Value) -> Vec<String> {
     let name = nest["name"].as_str().unwrap_or_default();
     let value = |figure: &Value| figure["value"].as_f64();

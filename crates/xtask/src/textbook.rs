@@ -1,7 +1,7 @@
-//! `cargo xtask textbook`: searches over the programs in `benchmarks/textbook`, and what they taught as one exchange file.
+//! `cargo xtask textbook`: searches the programs in `benchmarks/textbook` and exports the trials as one exchange file.
 //!
-//! The programs are training material: none of their nests is one of `benchmarks/kernels`, with which Oxeye is evaluated.
-//! `--check` says whether that is so, and whether every nest can be read.
+//! The programs are training material: none of their nests is one of `benchmarks/kernels`, with which Oxeye is
+//! evaluated. `--check` verifies that, and that every nest can be read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,11 +10,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use oxeye_database::{SqliteStore, export_file};
+use oxeye_evaluation::corpus::{self, Kernel};
+use oxeye_evaluation::forms::{self, POLICIES};
+use oxeye_evaluation::{Verdict, repository};
 use oxeye_frontend::{Diagnostic, Severity};
 
-use crate::bench::corpus::{self, Kernel};
-use crate::forms::{self, POLICIES};
-use crate::{Verdict, repository};
+use crate::excluded;
 
 /// Options of `cargo xtask textbook`.
 #[derive(Debug, clap::Args)]
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     /// The exchange file to write
     #[arg(long, required_unless_present = "check")]
     out: Option<PathBuf>,
-    /// Logs, reports and the database of the searches; a run goes on with what it finds there
+    /// Logs, reports and the database of the searches; a run resumes what it finds there
     #[arg(long, default_value = "target/textbook")]
     folder: PathBuf,
     /// Compiler and flags
@@ -40,7 +41,7 @@ pub(crate) struct Args {
     /// Use this oxeye instead of building it
     #[arg(long)]
     oxeye: Option<PathBuf>,
-    /// Search nothing: list nests, and those that cannot be read or are in benchmarks/kernels too
+    /// Search nothing: list nests, and which of them cannot be read or are in benchmarks/kernels too
     #[arg(long, conflicts_with = "out")]
     check: bool,
 }
@@ -50,12 +51,12 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = repository::root();
     let programs = corpus::select(&root.join("benchmarks/textbook"), &args.programs)?;
     match &args.out {
-        None => check(&programs, &forms::of_corpus(&root.join("benchmarks/kernels"))?),
+        None => check(&programs, &excluded::of_corpus(&root.join("benchmarks/kernels"))?),
         Some(out) => search_all(args, &programs, &root.join(&args.folder), &root.join(out)),
     }
 }
 
-/// Searches every program, one after another, and writes what the database then holds.
+/// Searches every program, one after another, and exports the database.
 fn search_all(args: &Args, programs: &[Kernel], folder: &Path, out: &Path) -> Result<Verdict> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let oxeye = match &args.oxeye {
@@ -96,7 +97,7 @@ impl Search<'_> {
         self.folder.join("textbook.sqlite")
     }
 
-    /// Holds the seconds of the longest search that has ended.
+    /// The file with the seconds of the longest finished search.
     fn mark(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.done"))
     }
@@ -107,7 +108,7 @@ impl Search<'_> {
         seconds.is_some_and(|seconds| seconds >= self.args.seconds_each)
     }
 
-    /// Searches one program, or goes on where an interrupted search was.
+    /// Searches one program, or resumes an interrupted search.
     fn run(&self, program: &Kernel) -> Result<()> {
         let name = &program.name;
         let at = |extension: &str| self.folder.join(format!("{name}.{extension}"));

@@ -153,6 +153,7 @@ fn of_sizes() -> [Report; 3] {
     let message = |line| DiagnosticReport {
         function: Some("setup".into()),
         line: Some(line),
+        loop_line: None,
         message: "a loop with `goto` is not analysed".into(),
         help: None,
     };

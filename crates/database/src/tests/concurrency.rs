@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 const N_WRITERS: u32 = 4;
 const N_ENTRIES: u32 = 500;
-/// Says to a child process of these tests which file it writes, and which writer it is.
+/// Tells a child process of these tests which file to write and which writer it is.
 const CHILD: &str = "OXEYE_DATABASE_TEST_CHILD";
 
 /// Half of the entries are the same for all writers.
@@ -34,7 +34,7 @@ fn check(path: &Path) {
     }
 }
 
-/// Does nothing unless it is run by [`processes_do_not_lose_each_others_entries`].
+/// Does nothing unless run by [`processes_do_not_lose_each_others_entries`].
 #[test]
 fn child() {
     let Ok(task) = std::env::var(CHILD) else { return };

@@ -75,7 +75,7 @@ proptest! {
         prop_assert_eq!(bits(&copy), bits(&store));
     }
 
-    /// Lines of any bytes are named or taken, and never break anything.
+    /// Lines of any bytes are taken or reported, and never break anything.
     #[test]
     fn spoilt_lines_are_named(position in 0..2000usize, byte in any::<u8>()) {
         let mut line = text(&filled(1)).into_bytes();

@@ -1,4 +1,4 @@
-//! The file behaves as a list in memory does.
+//! The file behaves as the list in memory.
 
 use crate::{
     Addition, Context, Count, DatabaseError, Embedding, Entry, EntryId, Filter, FpPolicy, MemoryStore,
@@ -17,7 +17,7 @@ enum Step {
 }
 
 fn embedding() -> impl Strategy<Value = Embedding> {
-    // Few points, so that many lie equally far.
+    // Few points, so that there are many ties.
     (0..2u32, 1..3usize, -2..3i32, -2..3i32).prop_map(|(model, n_nodes, x, y)| {
         let mut embedding = testing::entry(1, 1).embedding.expect("vectors");
         embedding.space = testing::space(model);
@@ -135,7 +135,7 @@ fn all(store: &dyn RecipeStore, order: Order) -> Vec<Entry> {
 proptest! {
     #![proptest_config(config(150))]
 
-    /// One connection writes, another one that was open all the time reads too, and follows.
+    /// One connection writes; another one, open all the time, sees what was written.
     #[test]
     fn a_file_is_a_list(steps in proptest::collection::vec(step(), 1..25)) {
         let folder = tempfile::tempdir().expect("a folder");
@@ -176,7 +176,7 @@ proptest! {
         }
     }
 
-    /// What is nearest by the definition: nothing admitted is nearer than what was found, and nothing is missing.
+    /// By definition: nothing that passes the filter is nearer than what was found, and nothing is missing.
     #[test]
     fn neighbours_are_the_nearest(batch in proptest::collection::vec(new_entry(), 1..40), to in embedding(), k in 0..6usize) {
         let mut list = MemoryStore::new();

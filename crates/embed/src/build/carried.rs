@@ -15,7 +15,7 @@ pub(super) struct Carried {
 
 struct Found {
     dependence: Dependence,
-    /// Of a reduction on itself.
+    /// Whether it is that of a reduction on itself.
     is_reduction: bool,
     /// Magnitude of the steps of the common loops.
     steps: Vec<i64>,
@@ -29,9 +29,9 @@ pub(super) struct LoopSummary {
     pub(super) reuse: bool,
     pub(super) reduction: bool,
     pub(super) inexact: bool,
-    /// A dependence carried further out may go backward in it.
+    /// Whether a dependence that an outer loop carries may go backward in this one.
     pub(super) backtracks: bool,
-    /// Least known distance in iterations of what is not a reduction.
+    /// Least known distance in iterations, reductions left out.
     pub(super) distance: Option<i64>,
 }
 

@@ -32,7 +32,7 @@ impl Draft {
     }
 }
 
-/// Sets the ratio of two quantities; left at zero if one is not known.
+/// Sets the ratio of two quantities; zero if one is unknown.
 pub(super) fn set_ratio<const N: usize>(
     features: &mut Features<N>,
     feature: impl FeatureList,

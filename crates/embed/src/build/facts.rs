@@ -1,4 +1,4 @@
-//! What is known of a nest's loops, statements and accesses before anything is made a feature of.
+//! Facts about a nest's loops, statements and accesses, from which features are made.
 
 use crate::vectors::HostVector;
 use oxeye_analysis::{
@@ -58,7 +58,7 @@ pub(super) struct AccessFacts {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
     pub(super) class: StrideClass,
-    /// Signed; `None` where not known.
+    /// Signed; `None` if unknown.
     pub(super) bytes: Option<f64>,
 }
 
@@ -170,7 +170,7 @@ impl<'a> Facts<'a> {
         let stride = stride(self.program, access, l);
         let element_bytes = self.element_bytes(access.array);
         let Some(elements) = stride.evaluate(self.value_of) else {
-            // A product of extents without values is most likely a large one.
+            // A product of unknown extents is most likely large.
             let is_product = matches!(stride, Stride::Symbolic(_));
             let class = if is_product { StrideClass::Large } else { StrideClass::Unknown };
             return Step { class, bytes: None };
@@ -212,7 +212,7 @@ impl<'a> Facts<'a> {
         self.loops.iter().filter(move |inner| inner.path.contains(&loop_idx))
     }
 
-    /// How often an access runs.
+    /// Executions of an access.
     pub(super) fn access_runs(&self, stmt: &StmtFacts<'_>, access: &AccessFacts) -> Option<Count> {
         match access.steps.len() {
             n if n == stmt.path.len() && !matches!(access.role, Role::Bound | Role::Guard) => stmt.runs,

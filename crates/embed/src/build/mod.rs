@@ -19,11 +19,11 @@ use facts::Facts;
 use oxeye_ir::{Nest, Program, SymId};
 use reach::Reach;
 
-/// The graph of `nest`, which belongs to `program` (or will: a transformed nest need not be in it yet), under values of
-/// the symbols and on a machine. Symbols without a value leave the features that need them unknown.
+/// The graph of `nest` for values of the symbols and a machine. The nest uses the declarations of `program`; a
+/// transformed nest need not be part of it yet. Features that need a symbol without a value are unknown.
 ///
-/// The result depends neither on names nor on ids, nor on the order of statements as far as the dependences leave it
-/// open. Nothing is normalised here: nests that should be found alike are normalised before.
+/// The result depends neither on names nor on ids, nor on an order of statements that dependences leave open. Nothing
+/// is normalised here: normalise nests first if equal computations should have equal graphs.
 ///
 /// # Errors
 /// [`EmbedError::UnknownArray`] if the nest uses an array that the program does not declare, and

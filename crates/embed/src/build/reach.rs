@@ -1,13 +1,13 @@
-//! How much memory parts of a nest touch, by boxes around the accesses.
+//! Footprints of parts of a nest, by boxes around the accesses.
 //!
-//! Unlike [`oxeye_analysis::footprints`] this is an estimate, but one for every loop and every access, in no time, and
-//! in cache lines: an array walked by columns occupies a line for each element.
+//! Unlike [`oxeye_analysis::footprints`] this is an estimate, but a fast one for every loop and access, and in cache
+//! lines: an array walked by columns occupies a line for each element.
 
 use super::facts::{AccessFacts, Facts, LINE_BYTES, StmtFacts};
 use indexmap::IndexMap;
 use oxeye_ir::{Access, Affine, ArrayId, Expr};
 
-/// Modelled footprints in bytes; `None` where sizes are not known.
+/// Modelled footprints in bytes; `None` where sizes are unknown.
 pub(super) struct Reach {
     /// For each loop, what all its iterations touch.
     pub(super) loops: Vec<Option<f64>>,
@@ -43,7 +43,7 @@ impl Reach {
     }
 }
 
-/// The sum, in an order that does not depend on where the terms come from.
+/// The sum, in an order that does not depend on the order of the terms.
 fn total(terms: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let mut terms: Vec<f64> = terms.collect::<Option<_>>()?;
     terms.sort_unstable_by(f64::total_cmp);
@@ -57,7 +57,7 @@ struct Group {
     offsets: Vec<(i64, i64)>,
 }
 
-/// What the accesses touch of each array while the loops from depth `from` inward run and those around them stand still.
+/// What the accesses touch of each array during one run of the loops from depth `from` inward.
 fn by_array<'f>(
     facts: &Facts<'_>,
     accesses: impl Iterator<Item = (&'f StmtFacts<'f>, &'f AccessFacts)>,
@@ -87,7 +87,7 @@ fn by_array<'f>(
     arrays.into_iter().map(capped).collect()
 }
 
-/// The indices with their constants set apart.
+/// The indices, their constants apart.
 fn without_offsets(access: &Access) -> (Vec<Expr>, Vec<i64>) {
     let split = |index: &Expr| match index.as_affine() {
         Some(affine) => {
@@ -135,7 +135,7 @@ impl IndexBox {
         let used = moving().filter(|outer| access.source.indices.iter().any(|index| index.uses(outer.l.id)));
         let points: Option<f64> = used.map(|outer| trip_of(outer.trip)).product();
         let extents: Option<Vec<f64>> = match points {
-            // No index spans more than the points there are.
+            // No index takes more values than there are points.
             Some(points) => Some(extents.iter().map(|extent| extent.unwrap_or(points)).collect()),
             None => extents.into_iter().collect(),
         };

@@ -1,4 +1,4 @@
-//! What the processor core is busy with: a throughput and latency model of the innermost loops of the text.
+//! Core time: a throughput and latency model of the innermost loops of the text.
 
 use super::memory::LINE;
 use super::tree::{AccessNode, StmtNode, Tree};
@@ -7,19 +7,19 @@ use oxeye_ir::{Access, ArrayId, Execution, Expr, MathFn, Update};
 
 /// Bytes of the vectors that compilers prefer, where registers are wider.
 const PREFERRED_VECTOR: f64 = 32.0;
-/// Cycles until the result of a floating-point addition or multiplication is there.
+/// Latency of a floating-point addition or multiplication in cycles.
 const LATENCY: f64 = 4.0;
 /// Cycles until a stored value can be loaded again.
 const FORWARDING: f64 = 5.0;
-/// Cycles until a value is there again that another thread's neighbours take away.
+/// Cycles to get back a cache line that another thread has written to.
 const CONTENTION: f64 = 30.0;
-/// Cycles to combine the lanes of an accumulator at the end of a loop: of one that the compiler chose to make vectors of,
-/// and of one marked as such, for which every lane's value takes a way through memory.
+/// Cycles to combine the lanes of an accumulator at the end of a loop: of one that the compiler chose to vectorize, and
+/// of one marked for it, where every lane goes through memory.
 const COMBINE: f64 = 14.0;
 const COMBINE_ASKED: f64 = 30.0;
 /// Vector registers.
 const REGISTERS: f64 = 30.0;
-/// Cycles lost when a loop is left: a branch that was not foreseen, unless the loop is short.
+/// Cycles lost when a loop ends: a mispredicted branch, unless the loop is short.
 const EXIT: f64 = 12.0;
 const SHORT_EXIT: f64 = 3.0;
 const SHORT: f64 = 16.0;
@@ -43,7 +43,7 @@ pub(super) struct Leaf {
     pub(super) overhead: f64,
     /// Executions that accumulate in memory.
     pub(super) in_memory: f64,
-    /// Loads and stores of single elements that a vector loop makes one by one.
+    /// Loads and stores that a vector loop makes element by element.
     pub(super) scattered: f64,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Leaf {
 pub(super) struct Lanes {
     /// Iterations at a time; 1 for none.
     pub(super) n: f64,
-    /// Asked for, with or without a width; otherwise a guess at what the compiler does.
+    /// Whether vectors are asked for, with or without a width; otherwise a guess at what the compiler does.
     pub(super) is_asked: bool,
 }
 
@@ -82,7 +82,7 @@ struct Model<'t, 'a> {
     depth: usize,
     stmts: Vec<&'t StmtNode<'a>>,
     iterations: f64,
-    /// Distance in iterations of a value that an iteration takes from an earlier one, with the cycles between.
+    /// Values that an iteration takes from an earlier one: distance in iterations, and cycles between.
     recurrences: Vec<(f64, f64)>,
 }
 
@@ -151,7 +151,7 @@ impl<'t, 'a> Model<'t, 'a> {
         stmt.runs / self.iterations
     }
 
-    /// The loop of explicit or asked vectors: the rolled one, or one that is written out inside.
+    /// The loop of vectors that are explicit or asked for: the rolled one, or an unrolled one inside.
     fn vector(&self, stmt: &StmtNode<'_>) -> Option<usize> {
         let from = self.depth;
         (from..stmt.path.len()).rev().find(|depth| self.tree.loops[stmt.path[*depth]].is_vector())
@@ -172,7 +172,7 @@ impl<'t, 'a> Model<'t, 'a> {
             Execution::Vector { lanes, .. } => {
                 Lanes { n: within(lanes.map_or(preferred, f64::from)), is_asked: true }
             }
-            // Vectors along a loop that is written out.
+            // Vectors along an unrolled loop.
             _ if self.stmts.iter().any(|stmt| self.vector(stmt).is_some()) => {
                 Lanes { n: 1.0, is_asked: true }
             }
@@ -237,7 +237,7 @@ impl<'t, 'a> Model<'t, 'a> {
             && (has_rows_apart() || others.into_iter().any(|other| may_be_it(&other)))
     }
 
-    /// A guess at whether the compiler makes vectors of the rolled loop.
+    /// A guess at whether the compiler vectorizes the rolled loop.
     fn is_vectorizable(&self, lanes: f64) -> bool {
         let holds_loops = self.rolled.is_some_and(|loop_idx| {
             let inside = self.tree.loops.iter().filter(|l| l.path.contains(&loop_idx));
@@ -325,12 +325,12 @@ impl<'t, 'a> Model<'t, 'a> {
         trips.map(|loop_idx| self.tree.loops[*loop_idx].trips().max(1.0)).product()
     }
 
-    /// Cycles that one iteration waits for another, whatever there is to do.
+    /// Cycles that one iteration waits for an earlier one.
     fn latency(&self, lanes: Lanes) -> f64 {
         let mut longest: f64 = 0.0;
         for (position, stmt) in self.stmts.iter().enumerate() {
             let Some(target) = stmt.accesses.iter().find(|access| access.is_write) else { continue };
-            // What begins anew in every iteration waits for none.
+            // What starts anew in every iteration waits for nothing.
             if !stmt.stmt.update.reads_target() || self.is_set_before(target.array(), position) {
                 continue;
             }
@@ -436,7 +436,7 @@ fn cycles(operations: &Operations, bytes: f64, in_vectors: bool) -> f64 {
     // A multiplication and an addition are one instruction.
     let fused = adds.max(muls) / 2.0 + adds.min(muls) * 0.1;
     let is_double = bytes > 4.0;
-    // Divisions take as long for a vector as its elements one by one, nearly.
+    // A vector division takes nearly as long as its elements one by one.
     let division = match (in_vectors, is_double) {
         (true, true) => 8.0,
         (true, false) => 5.0,

@@ -1,5 +1,5 @@
-//! How much memory moves between the levels of the hierarchy: of each loop what one execution touches, as often as it is
-//! executed, at the outermost loop of which one iteration fits the cache.
+//! Traffic between the levels of the memory hierarchy: the footprint of the outermost loop whose iteration fits the
+//! cache, as often as that loop runs.
 
 use super::reach::{Reach, reach, region};
 use super::tree::{Item, Tree};
@@ -8,11 +8,11 @@ use super::tree::{Item, Tree};
 pub(super) const LINE: f64 = 64.0;
 pub(super) const PAGE: f64 = 4096.0;
 
-/// Something that keeps what was touched last.
+/// A cache, or a table of page addresses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keeper {
     pub(super) bytes: f64,
-    /// Every core has its own.
+    /// Whether every core has its own.
     pub(super) is_private: bool,
 }
 
@@ -66,7 +66,7 @@ impl<'t, 'a> Memory<'t, 'a> {
         bytes(&self.nest)
     }
 
-    /// Bytes that come from or go to what is behind `keeper`, when the nest is run again and again.
+    /// Bytes that come from or go to the level behind `keeper` when the nest runs again and again.
     pub(super) fn moved(&self, keeper: Keeper) -> Moved {
         let mut moved = Moved::default();
         let share = shared_by_team(self.tree, &(0..self.tree.stmts.len()).collect::<Vec<_>>());
@@ -149,7 +149,7 @@ impl<'t, 'a> Memory<'t, 'a> {
     }
 }
 
-/// 1 where it fits well, 0 where it does not, and between where it is close.
+/// 1 if it fits well, 0 if it does not, in between if it nearly fits.
 fn fit(bytes: f64, capacity: f64) -> f64 {
     if bytes <= 0.0 { 1.0 } else { ((capacity / bytes).log2() + 0.5).clamp(0.0, 1.0) }
 }

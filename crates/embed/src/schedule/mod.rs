@@ -1,6 +1,6 @@
-//! Features of a nest as scheduled: what a machine would be busy with when it runs these loops.
+//! Features of a scheduled nest: what keeps a machine busy when it runs these loops.
 //!
-//! No dependences are asked for; everything follows from the loops as they stand, a few sampled iterations, and boxes
+//! Dependences are not needed: everything follows from the loops as they are, a few sampled iterations, and boxes
 //! around accesses. The times are those of a simple model: the innermost loops of the text bound by units, ports or
 //! latencies (in the manner of Stengel et al., "Quantifying performance bottlenecks of stencil computations using the
 //! execution-cache-memory model", 2015), and the traffic between memory levels by working sets. They need not be right:
@@ -22,25 +22,25 @@ use tree::{AccessNode, StmtNode, Tree};
 /// What [`ScheduleFeature`] lists, of one scheduled nest.
 pub type ScheduleFeatures = Features<N_SCHEDULE>;
 
-/// Seconds to send threads off and to wait for them.
+/// Seconds to start threads and to wait for them.
 const FORK: f64 = 1.5e-6;
-/// Seconds to hand out one iteration on demand.
+/// Seconds to hand out one iteration of a dynamic schedule.
 const DISPATCH: f64 = 1e-7;
-/// What a machine that does not tell is taken for: bytes of its caches, GB/s of one core, GHz.
+/// Assumed where the machine is unknown: bytes of caches, GB/s of one core, GHz.
 const USUAL_CACHES: [f64; 3] = [32768.0, 524288.0, 8388608.0];
 const USUAL_GB_PER_S: [f64; 3] = [64.0, 32.0, 12.0];
 const USUAL_GHZ: f64 = 3.0;
-/// Pages whose addresses a core knows.
+/// Entries of the translation lookaside buffer.
 const KNOWN_PAGES: f64 = 1536.0;
-/// Cycles to look up the address of another page.
+/// Cycles of a miss in it.
 const PAGE_WALK: f64 = 7.0;
 
-/// Seconds more that one of many misses in the first, second and third cache takes.
+/// Additional seconds of one of many misses in the first, second and third cache.
 const MISS: [f64; 3] = [4e-10, 4e-9, 6e-9];
 
-/// The features of a nest as it stands, which belongs to `program` (a transformed nest need not be in it yet), under values
-/// of the symbols and on a machine. They depend neither on names nor on ids. Loops whose bounds are not known count with a
-/// guess.
+/// The features of a nest as it stands, which belongs to `program` (a transformed nest need not be in it yet), under
+/// values of the symbols and on a machine. They depend neither on names nor on ids. Loops whose bounds are not known
+/// count with a guess.
 pub fn schedule_features(
     program: &Program,
     nest: &Nest,
@@ -60,11 +60,11 @@ pub fn schedule_features(
     features
 }
 
-/// What the model needs to know of a machine.
+/// What the model needs to know about a machine.
 struct Machine {
     hertz: f64,
     caches: [f64; 3],
-    /// Bytes per second that one thread gets from behind each cache, and that all get.
+    /// Bytes per second from behind each cache, of one thread and of all.
     alone: [f64; 3],
     together: [f64; 3],
 }
@@ -166,7 +166,7 @@ fn times(tree: &Tree<'_>, leaves: &[Leaf], machine: &Machine, features: &mut Sch
     features.set(F::SecondsInTurn, all.max(LEAST_SECONDS));
 }
 
-/// Times below this one are taken for it, so that nothing becomes a large negative logarithm.
+/// Shorter times are rounded up to this, so that no logarithm becomes large and negative.
 const LEAST_SECONDS: f64 = 1e-9;
 
 /// Seconds to start and end parallel loops, and to hand out iterations.
@@ -288,7 +288,7 @@ fn accesses(tree: &Tree<'_>, features: &mut ScheduleFeatures) {
     features.set(F::SinglePrecision, share(single, floats));
 }
 
-/// Depth of the loop along which a statement's executions follow each other: the innermost that is not unrolled.
+/// Depth of the loop along which executions of a statement follow each other: the innermost that is not unrolled.
 fn innermost(tree: &Tree<'_>, stmt: &StmtNode<'_>) -> Option<usize> {
     (0..stmt.path.len()).rev().find(|depth| {
         let node = &tree.loops[stmt.path[*depth]];

@@ -1,4 +1,4 @@
-//! How much memory parts of a scheduled nest touch, by boxes of indices, in whole cache lines or pages.
+//! Footprints of parts of a scheduled nest, by boxes of indices, in whole cache lines or pages.
 
 use super::tree::{AccessNode, StmtNode, Tree};
 use oxeye_ir::ArrayId;
@@ -22,7 +22,7 @@ struct IndexBox<'t> {
     ranges: Vec<(f64, f64)>,
     /// No more elements than this.
     points: f64,
-    /// How often there is such a box at all in one iteration: below 1 under guards.
+    /// Share of iterations that have this box: below 1 under guards.
     presence: f64,
     is_written: bool,
     is_read: bool,
@@ -33,8 +33,9 @@ pub(super) fn region(tree: &Tree<'_>, stmt: &StmtNode<'_>, access: &AccessNode<'
     IndexBox::new(tree, stmt, access, 0, 1.0).bytes(line)
 }
 
-/// What the statements in `stmts` touch of each array while the loops from depth `from` inward run once; `entries` is how
-/// often that happens. Memory is counted in pieces of `line` bytes. Accesses for which `is_counted` is false are left out.
+/// What the statements in `stmts` touch of each array while the loops from depth `from` inward run once; `entries` is
+/// how often that happens. Memory is counted in pieces of `line` bytes. Accesses for which `is_counted` is false are
+/// left out.
 pub(super) fn reach<'t>(
     tree: &'t Tree<'_>,
     stmts: &[usize],
@@ -148,7 +149,7 @@ impl<'t> IndexBox<'t> {
         }
     }
 
-    /// Whether the box around both is no more than the two.
+    /// Whether the box around both is no larger than the two.
     fn absorbs(&self, other: &Self, line: f64) -> bool {
         self.hull(other).bytes(line) <= self.bytes(line) + other.bytes(line)
     }

@@ -1,4 +1,4 @@
-//! A scheduled nest with how often everything in it runs, from a few iterations of each loop.
+//! A scheduled nest with the execution counts of all its parts, from a few sampled iterations of each loop.
 
 use oxeye_analysis::{evaluate, evaluate_symbols};
 use oxeye_ir::{
@@ -6,16 +6,16 @@ use oxeye_ir::{
     SymId, Update, Var,
 };
 
-/// Iterations assumed of a loop whose bounds are not known.
+/// Iterations assumed for a loop with unknown bounds.
 const UNKNOWN_TRIPS: f64 = 64.0;
-/// Iterations of one loop that are looked at, and products of such numbers along a path.
+/// Sampled iterations of one loop, and the limit of their product along a path.
 const SAMPLES: u64 = 6;
 const WORK: u64 = 36;
-/// Loops of at most so many vectors are written out as text, as by the renderer.
+/// Loops of at most this many vectors are unrolled in the text, as by the renderer.
 const MAX_CHUNKS: u64 = 16;
-/// Innermost loops of fewer iterations are better exchanged.
+/// Innermost loops with fewer iterations are worth interchanging.
 const SHORT_TRIPS: f64 = 16.0;
-/// Innermost loops of at most so many iterations are written out by compilers.
+/// Innermost loops of at most this many iterations are unrolled by compilers.
 const MAX_PEELED: u64 = 8;
 
 /// The nest as arenas of loops and statements.
@@ -30,7 +30,7 @@ pub(super) struct Tree<'a> {
     pub(super) roots: Vec<Item<'a>>,
     /// Whether every bound could be evaluated.
     pub(super) is_known: bool,
-    /// Iterators at the moment, outermost first.
+    /// Current values of the iterators, outermost first.
     at: Vec<(LoopId, i64)>,
 }
 
@@ -50,19 +50,19 @@ pub(super) struct LoopNode<'a> {
     /// Positions of the loops around it, outermost first.
     pub(super) path: Vec<usize>,
     pub(super) body: Vec<Item<'a>>,
-    /// How often it is entered.
+    /// Times it is entered.
     pub(super) entries: f64,
-    /// How often its body runs.
+    /// Executions of its body.
     pub(super) iterations: f64,
-    /// Work of the busiest thread over the mean, as a sum weighed by entries; for parallel loops.
+    /// For parallel loops, work of the busiest thread over the mean, summed with entries as weights.
     imbalance: f64,
     /// Whether bounds or guards inside depend on its iterator.
     is_used: bool,
     /// Whether there are loops inside.
     holds_loops: bool,
-    /// Whether its iterations all do the same, so that one will do.
+    /// Whether all its iterations do the same, so that one sample is enough.
     pub(super) runs_once: bool,
-    /// A constant number of iterations, if it is one whatever the loops around.
+    /// Number of iterations, if it does not depend on the loops around.
     pub(super) constant_trips: Option<u64>,
 }
 
@@ -72,9 +72,9 @@ pub(super) struct StmtNode<'a> {
     pub(super) path: Vec<usize>,
     /// Guards around it, inside its innermost loop.
     pub(super) n_guards: usize,
-    /// How often it runs.
+    /// Executions.
     pub(super) runs: f64,
-    /// Whether its loops are taken in another order than they stand.
+    /// Whether its loops are assumed to run in another order than written.
     pub(super) is_reordered: bool,
     pub(super) accesses: Vec<AccessNode<'a>>,
 }
@@ -88,9 +88,9 @@ pub(super) struct AccessNode<'a> {
     pub(super) extents: Vec<Option<f64>>,
     /// An index is read from memory.
     pub(super) is_indirect: bool,
-    /// Of each dimension the index in the middle of all loops; `None` if it is not affine.
+    /// For each dimension, the index in the middle of all loops; `None` if it is not affine.
     pub(super) middle: Vec<Option<f64>>,
-    /// For each loop around, how far an iteration moves each index, loops inside starting where they then start.
+    /// For each loop around, how far one iteration moves each index, inner loops at their first iteration.
     pub(super) steps: Vec<Vec<Option<f64>>>,
     /// For each loop around, the same in bytes of the array's layout.
     pub(super) strides: Vec<Option<f64>>,
@@ -115,7 +115,7 @@ impl LoopNode<'_> {
         if self.entries > 0.0 { (self.imbalance / self.entries).max(1.0) } else { 1.0 }
     }
 
-    /// Whether the text, or what a compiler makes of it, has its iterations one after the other.
+    /// Whether it is unrolled, in the text or by the compiler.
     pub(super) fn is_written_out(&self) -> bool {
         match (&self.l.execution, self.constant_trips) {
             _ if self.runs_once => true,
@@ -202,7 +202,7 @@ impl<'a> Tree<'a> {
             .find(|depth| suits(*depth) && (!is_short || node(*depth).trips() > node(inner).trips()))
     }
 
-    /// Makes the loop at a depth the innermost one around a statement that is alone in there.
+    /// Makes the loop at a depth the innermost one around a statement that is alone in it.
     fn move_inside(&mut self, stmt_idx: usize, depth: usize) {
         let path = self.stmts[stmt_idx].path[depth..].to_vec();
         let mut entries = self.loops[path[0]].entries;
@@ -223,8 +223,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Whether a plain innermost loop does the same again in every iteration, and a compiler can tell: inside parallel
-    /// loops any array may be any other.
+    /// Whether a plain innermost loop repeats the same work, and a compiler can prove it: inside parallel loops any two
+    /// arrays may be the same.
     fn repeats_itself(&self, loop_idx: usize) -> bool {
         let node = &self.loops[loop_idx];
         let below: Vec<&StmtNode<'_>> =
@@ -351,7 +351,7 @@ impl<'a> Tree<'a> {
                 Item::If { condition, then, otherwise } => match self.evaluate(condition) {
                     Some(0) => self.count(otherwise, weight, around, work),
                     Some(_) => self.count(then, weight, around, work),
-                    // Only the data know: either is as likely, and what stands alone most likely holds.
+                    // It depends on the data: both branches are equally likely, a single guard most likely holds.
                     None if otherwise.is_empty() => self.count(then, weight, around, work),
                     None => {
                         self.count(then, weight / 2.0, around, work);
@@ -386,7 +386,7 @@ impl<'a> Tree<'a> {
         };
         let mut shares = vec![0.0; self.threads as usize];
         for idx in 0..n_looked_at {
-            // The middle of each of equal shares.
+            // The middles of equal parts.
             let middle = (idx as f64 + 0.5) / n_looked_at as f64;
             self.at.push((l.id, at((middle * n).floor())));
             let before: f64 = self.total_runs();
@@ -431,7 +431,7 @@ impl<'a> Tree<'a> {
         bound.0.iter().map(term).reduce(|a, b| Some(choose(a?, b?)))?
     }
 
-    /// A loop that only the data bound: all of them together walk through an array that it indexes.
+    /// A loop bounded by data: all its runs together walk through an array that it indexes.
     fn assumed_trips(&self, loop_idx: usize, around: f64) -> f64 {
         let id = self.loops[loop_idx].l.id;
         let below = self.stmts.iter().filter(|stmt| stmt.path.contains(&loop_idx));
@@ -501,7 +501,8 @@ impl<'a> Tree<'a> {
         self.forget_loops_that_do_not_matter(stmt_idx);
     }
 
-    /// An index that is not affine does not move with loops that matter neither to it nor to the bounds of loops that do.
+    /// An index that is not affine does not move with loops that matter neither to it nor to the bounds of loops that
+    /// do.
     fn forget_loops_that_do_not_matter(&mut self, stmt_idx: usize) {
         let path: Vec<&Loop> = self.stmts[stmt_idx].path.iter().map(|idx| self.loops[*idx].l).collect();
         for access in &mut self.stmts[stmt_idx].accesses {
@@ -536,7 +537,7 @@ impl<'a> Tree<'a> {
         self.stmts[stmt_idx].accesses.iter().map(of).collect()
     }
 
-    /// The loop that is innermost in the text around a statement: loops that are written out are not there.
+    /// The innermost loop of the text around a statement: unrolled loops do not count.
     pub(super) fn rolled(&self, stmt: &StmtNode<'_>) -> Option<usize> {
         stmt.path.iter().rev().copied().find(|loop_idx| !self.loops[*loop_idx].is_written_out())
     }
@@ -565,7 +566,7 @@ impl AccessNode<'_> {
         Some(total)
     }
 
-    /// Whether consecutive executions touch elements anywhere, as the data say.
+    /// Whether consecutive executions touch elements anywhere, depending on data.
     pub(super) fn is_random(&self) -> bool {
         self.is_indirect && self.strides.last().is_some_and(Option::is_none)
     }

@@ -1,4 +1,4 @@
-//! Features of nests that can be worked out by hand, and of hopeless sizes.
+//! Features of nests that can be worked out by hand, and of extreme sizes.
 
 use super::{embed, graph_of, graph_of_text, shape};
 use crate::{
@@ -135,7 +135,7 @@ fn unknown_sizes_are_marked() {
         assert!(!l.is_set(L::TripKnown) && !l.is_set(L::FootprintKnown), "{id}");
         assert_eq!((l.get(L::Trip), l.get(L::Footprint), l.get(L::FootprintL1)), (0.0, 0.0, 0.0));
     }
-    // What does not need sizes is there all the same.
+    // What does not need sizes is known all the same.
     assert!(node(&graph, "L2").is_set(L::CarriesReduction));
     let large = graph.nodes_of(NodeKind::Access).filter(|node| node.features.is_set(A::InnerLarge));
     assert_eq!(large.count(), 1);

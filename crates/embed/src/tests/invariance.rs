@@ -65,7 +65,7 @@ fn swaps_are_tried_often_enough() {
     assert!(n_tried > 30, "{n_tried} swaps in 100 programs");
 }
 
-/// The same up to ids, and up to nodes that nothing tells apart.
+/// Equal up to ids, and up to nodes that cannot be told apart.
 fn assert_same(a: &NestGraph, b: &NestGraph, program: &Program) {
     let nodes = |graph: &NestGraph| -> Vec<_> {
         graph.nodes.iter().map(|node| (node.kind, node.features.map(f32::to_bits))).collect()
@@ -213,7 +213,7 @@ impl Renaming {
     }
 }
 
-/// The program with two neighbours exchanged, for all neighbours between which nothing depends on their order.
+/// The program with two neighbouring nodes exchanged, for all neighbours that may be.
 fn swapped(sample: &Sample) -> Vec<Sample> {
     let ordered: BTreeSet<(StmtId, StmtId)> = dependences(&sample.program, sample.nest())
         .iter()

@@ -1,4 +1,4 @@
-//! The encoder against loops that say the same as its specification, and against numbers worked out by hand.
+//! The encoder against a direct implementation of its specification, and against numbers worked out by hand.
 
 use super::{difference, graph_of_sample, graph_of_text, shape};
 use crate::{
@@ -203,7 +203,7 @@ proptest! {
         let profiled = graph.clone().with_profile(&profile);
         let embedding = encoder.embed(&profiled).expect("it is sound");
         assert_close(&embedding, &Oracle(&weights).embed(&profiled));
-        // What is known of a run leaves the static embedding alone, and is not ignored.
+        // A profile leaves the static embedding alone, and is not ignored.
         let without = encoder.embed(&graph).expect("it is sound");
         prop_assert_eq!(&embedding.nest, &without.nest);
         prop_assert_ne!(embedding.profiled.as_ref(), Some(&embedding.nest));
@@ -251,10 +251,10 @@ fn numbers_worked_out_by_hand() {
         match name {
             // Loops begin as (3, 0), the others as (0, 0).
             "in.loop.bias" => values[0] = 3.0,
-            // The statement hears (3, 0) from its loop: relu(1 * 3 - 1, 0) = (2, 0).
+            // The statement receives (3, 0) from its loop: relu(1 * 3 - 1, 0) = (2, 0).
             "round.0.body.fwd.weight" => values[0] = 1.0,
             "round.0.body.fwd.bias" => values[0] = -1.0,
-            // Only what is heard, halved, goes on: the statement's change is (1, 0).
+            // Only half the message is kept: the statement's change is (1, 0).
             "round.0.update.1.weight" => values[2] = 0.5,
             "round.0.update.2.weight" => values[0] = 1.0,
             // Two different numbers become 1 and -1, up to the epsilon; equal ones become 0.

@@ -42,7 +42,7 @@ fn columns_cost_more_than_rows() {
     assert!(columns.raw(F::L1Traffic) > 4.0 * rows.raw(F::L1Traffic));
     assert_eq!((rows.get(F::Contiguous), columns.get(F::BeyondLine)), (1.0, 1.0));
     assert!(rows.get(F::GuessedLanes) > 0.9 && columns.get(F::GuessedLanes) == 0.0);
-    // Where nothing is said, the compiler exchanges the loops.
+    // Without a directive the compiler interchanges the loops.
     let exchanged = at(&COLUMNS.replace(" vector", ""), 2000);
     assert!(exchanged.is_set(F::OtherOrder) && !rows.is_set(F::OtherOrder));
     assert_eq!(exchanged.get(F::Seconds), rows.get(F::Seconds));
@@ -95,7 +95,7 @@ fn what_waits_is_told_from_what_does_not() {
     let aliased = "for L0 i: i32 in 0 .. n { for L1 j: i32 in 0 .. n { S0: x[i][0] += x[j][i] } }";
     let apart = "for L0 i: i32 in 0 .. n { for L1 j: i32 in 0 .. n { S0: x[i][0] += y[j][i] } }";
     assert_eq!((at(aliased, 100).get(F::InMemory), at(apart, 100).get(F::InMemory)), (1.0, 0.0));
-    // An accumulator that begins anew in every iteration waits for none.
+    // An accumulator that starts anew in every iteration waits for nothing.
     let anew = "for L0 i: i32 in 0 .. n { for L1 j: i32 in 0 .. n { S0: s = y[i][j] S1: s += 2.0 S2: x[i][j] = s } }";
     assert_eq!(at(anew, 100).raw(F::LatencySeconds), free.raw(F::LatencySeconds));
 }
@@ -151,7 +151,7 @@ fn a_schedule_like_the_nest_as_it_is_gains_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() })]
 
-    /// Finite for any nest, and the same whatever things are called.
+    /// Finite for any nest, and independent of names.
     #[test]
     fn names_do_not_matter(seed in any::<u64>()) {
         let sample = random_program(seed, &shape(seed));

@@ -1,4 +1,4 @@
-//! Files of weights: sound ones come back, others are refused by name.
+//! Files of weights: good ones are read back, others are refused with the reason.
 
 use super::graph_of_text;
 use crate::{Architecture, EmbedError, Encoder, FEATURE_SCHEMA, METADATA_KEY, ModelInfo, Weights};
@@ -59,8 +59,8 @@ fn random_weights_are_a_function_of_the_seed() {
 /// Type, shape and bytes of a tensor.
 type Raw = (Dtype, Vec<usize>, Vec<u8>);
 
-/// A file like that of [`tiny`] with other metadata (`stray`: its own, and one tensor more), each tensor as changed, and
-/// only those for which `change` says so.
+/// A file like that of [`tiny`] with other metadata (`stray`: its own, and one tensor more), each tensor as changed,
+/// and only those for which `change` says so.
 fn file(
     metadata: Option<String>,
     mut change: impl FnMut(&str, &mut Raw) -> bool,
@@ -152,7 +152,7 @@ fn weights_are_checked_wherever_they_come_from() {
     assert!(matches!(encoder.embed(&graph), Err(EmbedError::EmbeddingNotFinite)));
 }
 
-/// Files from before there was such a thing have no such distance.
+/// Older files have no such distance.
 #[test]
 fn how_far_donors_may_be_is_kept() {
     let info = ModelInfo { far: Some(0.75), ..tiny().info().clone() };

@@ -235,7 +235,13 @@ impl Converter<'_> {
                 ExprKind::SizeofExpr(self.field(node, "value"))
             }
             "string_literal" | "concatenated_string" => unknown("a string".into()),
-            "initializer_list" => self.unknown_with("a list of initial values", node),
+            "initializer_list" => {
+                let values = named_children(node);
+                if values.iter().any(|n| n.kind() == "initializer_pair") {
+                    return self.unknown_with("a list of initial values", node);
+                }
+                ExprKind::List(values.into_iter().map(|n| self.expr(n)).collect())
+            }
             "compound_literal_expression" => self.unknown_with("a compound literal", node),
             "gnu_asm_expression" => self.unknown_with("inline assembly", node),
             "null" => ExprKind::Int(0, ScalarType::I64),

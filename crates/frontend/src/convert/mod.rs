@@ -4,8 +4,10 @@ mod declarations;
 mod expressions;
 mod functions;
 mod statements;
+mod switches;
 
 use crate::ast::*;
+use crate::constants;
 use crate::handles::connect;
 use crate::preprocess::Preprocessed;
 use std::collections::HashMap;
@@ -67,6 +69,7 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
     converter.top_level(tree.root_node());
     let mut file = converter.file;
     connect(&mut file);
+    constants::find(&mut file);
     Some(file)
 }
 

@@ -15,9 +15,13 @@ impl Converter<'_> {
     }
 
     pub(super) fn block_items(&mut self, node: Node<'_>) -> Vec<Stmt> {
-        let mut items = Vec::new();
+        let mut items: Vec<Stmt> = Vec::new();
         for child in named_children(node) {
             if let Some(stmt) = self.stmt(child) {
+                let stmt = match items.last().and_then(|before| counting(before, &stmt)) {
+                    Some(counting) => counting,
+                    None => stmt,
+                };
                 items.push(stmt);
             }
         }
@@ -98,8 +102,11 @@ impl Converter<'_> {
                 StmtKind::Label(self.boxed_stmt(inner, node))
             }
             "switch_statement" => {
-                let body = body.map(|b| self.scoped(|c| c.block_items(b))).unwrap_or_default();
                 let condition = self.condition(node);
+                if let Some(chain) = body.and_then(|body| self.scoped(|c| c.switch(&condition, body))) {
+                    return Some(chain);
+                }
+                let body = body.map(|b| self.scoped(|c| c.block_items(b))).unwrap_or_default();
                 let condition = Stmt { range: condition.range, kind: StmtKind::Expr(condition) };
                 StmtKind::Unknown("`switch`".into(), std::iter::once(condition).chain(body).collect())
             }
@@ -232,7 +239,7 @@ impl Converter<'_> {
         let condition = node.child_by_field_name("condition").map(|n| self.expr(n));
         let step = node.child_by_field_name("update").map(|n| self.expr(n));
         let body = *self.boxed_stmt(node.child_by_field_name("body"), node);
-        let mut parts = For { init, condition, step, body };
+        let mut parts = For { init, condition, step, body, is_behind: false, is_while: false };
         self.count_down(&mut parts);
         StmtKind::For(Box::new(parts))
     }
@@ -248,9 +255,13 @@ impl Converter<'_> {
         // Only behind the variable: `i-- > 0` looks at it before it steps.
         let is_behind = stepped.range.start == target.range.start;
         let Some(var) = target.as_var().filter(|_| is_behind) else { return };
-        let is_signed = self.file.var(var).ty.as_scalar().is_some_and(|s| {
-            matches!(s.ty, oxeye_ir::ScalarType::I32 | oxeye_ir::ScalarType::I64) && !s.is_volatile
-        });
+        use oxeye_ir::ScalarType::{I32, I64, U32, U64};
+        let is_signed = match self.file.var(var).ty.as_scalar() {
+            Some(s) if s.is_volatile => return,
+            Some(s) if matches!(s.ty, I32 | I64) => true,
+            Some(s) if matches!(s.ty, U32 | U64) => false,
+            _ => return,
+        };
         let first = match f.init.as_mut().map(|s| &mut s.kind) {
             Some(StmtKind::Declare(declared)) => match declared.as_mut_slice() {
                 [Declared { var: v, init: Some(first) }] if *v == var => first,
@@ -263,12 +274,21 @@ impl Converter<'_> {
             }
             _ => return,
         };
-        if !is_signed || first.mentions(var) {
+        if first.mentions(var) {
             return;
         }
         let range = condition.range;
         let at = |kind| Expr { kind, range };
         let int = |n| Box::new(at(ExprKind::Int(n, oxeye_ir::ScalarType::I32)));
+        if !is_signed {
+            // `i - 1` of the first value might not be there: `for (i = n; i > 0; i--)` with `i - 1` inside.
+            let counter = Box::new((**target).clone());
+            let step = at(ExprKind::Step { target: counter.clone(), by: -1 });
+            f.condition = Some(at(ExprKind::Binary(oxeye_ir::BinaryOp::Gt, counter, int(0))));
+            f.step = Some(step);
+            f.is_behind = true;
+            return;
+        }
         let before = first.clone();
         *first = Expr {
             range: before.range,
@@ -282,7 +302,7 @@ impl Converter<'_> {
 }
 
 /// Whether a `break` or `continue` in a statement means a loop around it.
-fn leaves_early(s: &Stmt) -> bool {
+pub(super) fn leaves_early(s: &Stmt) -> bool {
     match &s.kind {
         StmtKind::Break | StmtKind::Continue => true,
         StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => false,
@@ -292,4 +312,61 @@ fn leaves_early(s: &Stmt) -> bool {
 
 fn is_statement(kind: &str) -> bool {
     kind.ends_with("_statement") || kind == "declaration"
+}
+
+/// `i = first; while (i < n) { ...; i++; }` as a `for` loop, which sets the variable again.
+fn counting(before: &Stmt, s: &Stmt) -> Option<Stmt> {
+    let StmtKind::While { condition, body } = &s.kind else { return None };
+    let (var, first) = match &before.kind {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, first), .. }) => {
+            (target.as_var()?, &**first)
+        }
+        StmtKind::Declare(declared) => match declared.as_slice() {
+            [.., Declared { var, init: Some(first) }] => (*var, first),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let StmtKind::Block(statements) = &body.kind else { return None };
+    let (last, rest) = statements.split_last()?;
+    let StmtKind::Expr(step) = &last.kind else { return None };
+    let is_step = match &step.kind {
+        ExprKind::Step { target, .. } | ExprKind::Assign(_, target, _) => target.as_var() == Some(var),
+        _ => false,
+    };
+    let mut is_plain = true;
+    first.walk(&mut |e| {
+        is_plain &= !matches!(
+            e.kind,
+            ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Call(..) | ExprKind::Unknown(..)
+        );
+    });
+    let changes = |s: &Stmt| {
+        let mut found = leaves_early(s);
+        s.walk_exprs(&mut |e| match &e.kind {
+            ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => {
+                found |= target.as_var() == Some(var)
+            }
+            ExprKind::AddressOf(inner) => found |= inner.as_var() == Some(var),
+            ExprKind::Unknown(_, inside) => found |= inside.iter().any(|e| e.as_var() == Some(var)),
+            _ => {}
+        });
+        found
+    };
+    if !is_step || !is_plain || first.mentions(var) || !condition.mentions(var) || rest.iter().any(changes) {
+        return None;
+    }
+    let range = before.range;
+    let target = Box::new(Expr { kind: ExprKind::Var(var), range });
+    let init = Expr { kind: ExprKind::Assign(None, target, Box::new(first.clone())), range };
+    let body = Stmt { kind: StmtKind::Block(rest.to_vec()), range: body.range };
+    let parts = For {
+        init: Some(Stmt { kind: StmtKind::Expr(init), range }),
+        condition: Some(condition.clone()),
+        step: Some(step.clone()),
+        body,
+        is_behind: false,
+        is_while: true,
+    };
+    Some(Stmt { kind: StmtKind::For(Box::new(parts)), range: s.range })
 }

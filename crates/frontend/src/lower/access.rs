@@ -47,6 +47,10 @@ impl<'a> Lowerer<'a> {
                 let pointer = |e: &ast::Expr| self.type_of(e).filter(Type::is_pointer);
                 pointer(l).or_else(|| pointer(r))
             }
+            ExprKind::Select(_, l, r) => {
+                let pointer = |e: &ast::Expr| self.type_of(e).filter(Type::is_pointer);
+                pointer(l).or_else(|| pointer(r))
+            }
             _ => None,
         }
     }
@@ -59,7 +63,8 @@ impl<'a> Lowerer<'a> {
     pub(crate) fn access(&mut self, e: &ast::Expr) -> Lowered<(Access, Scalar)> {
         let at = e.range;
         if let ExprKind::Var(v) = e.kind
-            && self.bound.contains_key(&v)
+            && matches!(self.bound.get(&v), Some(Bound::Value(_)))
+            && !self.substituted.contains(&v)
         {
             return Err(Refusal::new(at, format!("`{}` is changed here", self.name(v))));
         }
@@ -185,13 +190,30 @@ impl<'a> Lowerer<'a> {
             }
             None => Expr::from(0),
         };
-        if in_row && !self.is_in_range(base, indices.len(), &index, at)? {
+        if in_row
+            && n_levels(self.cx.file, base).is_none()
+            && !self.is_in_range(base, indices.len(), &index, at)?
+        {
             let name = self.name(base);
             let message = format!("a pointer leads into a row of `{name}`, and perhaps beyond its end");
             return Err(Refusal::new(at, message).help(format!("pass `{name}` itself, with its rows")));
         }
         indices.push(index);
         Ok(Place { base, indices, ty: pointee })
+    }
+
+    /// The element at a pointer to numbers.
+    pub(super) fn pointed_access(&mut self, pointer: Pointer, at: Range) -> Lowered<Access> {
+        let place = self.pointed_at(pointer, at)?;
+        let array = self.array(place.base, at)?;
+        let n_dims = self.state.program.array(array).shape.len();
+        if n_dims != place.indices.len() {
+            return Err(Refusal::new(
+                at,
+                format!("`{}` is not used as rows of elements", self.name(place.base)),
+            ));
+        }
+        Ok(Access { array, indices: place.indices })
     }
 
     /// Whether an index is within what the array has in that dimension.
@@ -211,7 +233,13 @@ impl<'a> Lowerer<'a> {
         Ok(is_inside)
     }
 
-    fn moved(&mut self, mut pointer: Pointer, op: BinaryOp, by: Value, at: Range) -> Lowered<Pointer> {
+    pub(super) fn moved(
+        &mut self,
+        mut pointer: Pointer,
+        op: BinaryOp,
+        by: Value,
+        at: Range,
+    ) -> Lowered<Pointer> {
         if by.ty.is_float() {
             return Err(Refusal::new(at, "a subscript that is not an integer"));
         }
@@ -251,6 +279,13 @@ impl<'a> Lowerer<'a> {
                     return self.member_pointer(*v, member, e.range);
                 }
                 self.names(*v, e.range)?;
+                if self.scan.written.contains(v) && !self.in_turns.contains(v) {
+                    let name = self.name(*v);
+                    let message =
+                        format!("where the pointer `{name}` leads depends on what the loop did before");
+                    return Err(Refusal::new(e.range, message)
+                        .help(format!("leave `{name}` as it is and subscript it")));
+                }
                 Pointer::of(self.cx.file, *v).ok_or_else(|| {
                     let name = self.name(*v);
                     Refusal::new(
@@ -296,7 +331,9 @@ impl<'a> Lowerer<'a> {
             }
             ExprKind::AddressOf(inner) => {
                 let mut place = self.place(inner)?;
-                if matches!(place.ty, Type::Struct(_)) && place.indices.is_empty() {
+                let is_plain =
+                    matches!(&place.ty, Type::Scalar(s) if !s.is_volatile) && !self.is_counter(place.base);
+                if (matches!(place.ty, Type::Struct(_)) || is_plain) && place.indices.is_empty() {
                     let Place { base, indices, ty } = place;
                     return Ok(Pointer {
                         base,
@@ -315,6 +352,14 @@ impl<'a> Lowerer<'a> {
                 let Place { base, indices, ty } = place;
                 let in_row = !indices.is_empty();
                 Ok(Pointer { base, indices, offset, pointee: ty, in_row, is_object: false })
+            }
+            ExprKind::Select(condition, one, other) => {
+                let condition = self.value(condition)?;
+                if let Some(value) = constant(&condition) {
+                    return self.pointer(if value != 0 { one } else { other });
+                }
+                let (one, other) = self.unsurely(|s| (s.pointer(one), s.pointer(other)));
+                self.one_of(condition.e, one?, other?, e.range)
             }
             ExprKind::Cast(ty, inner) => {
                 let pointer = self.pointer(inner)?;
@@ -347,6 +392,28 @@ impl<'a> Lowerer<'a> {
                 .help("store it in a variable before the loop")),
             _ => Err(Refusal::new(e.range, "this pointer cannot be followed")),
         }
+    }
+
+    /// `condition ? one : other`, of which both lead to the same array.
+    fn one_of(&mut self, condition: Expr, one: Pointer, other: Pointer, at: Range) -> Lowered<Pointer> {
+        let is_same = one.base == other.base && one.indices == other.indices && one.pointee == other.pointee;
+        if !is_same || one.is_object || other.is_object {
+            let (a, b) = (self.name(one.base), self.name(other.base));
+            return Err(Refusal::new(at, format!("a pointer leads to `{a}` or to `{b}`"))
+                .help("write the loop once for each of the two"));
+        }
+        let zero = || Value { e: Expr::from(0), ty: ScalarType::I64 };
+        let wide = |l: &Self, v: Option<Value>| {
+            let v = v.unwrap_or_else(zero);
+            if v.ty == ScalarType::U32 { l.typed(v.e, ScalarType::I64) } else { v }
+        };
+        let (then, otherwise) = (wide(self, one.offset.clone()), wide(self, other.offset));
+        let offset = if then == otherwise { then } else { self.select(condition, then, otherwise) };
+        Ok(Pointer { offset: Some(offset), in_row: one.in_row || other.in_row, ..one })
+    }
+
+    fn is_counter(&self, var: VarId) -> bool {
+        self.scan.iterators.contains(&var)
     }
 
     /// A pointer parameter of an inlined function.

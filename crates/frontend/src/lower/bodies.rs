@@ -148,8 +148,10 @@ impl Lowerer<'_> {
                 let mark = self.facts.len();
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
                 self.facts.push_condition(&condition.e, true);
+                let before = self.bound.clone();
                 self.body(&then, name, result, at, &mut yes)?;
                 self.facts.truncate(mark);
+                self.bound = before;
                 self.facts.push_condition(&condition.e, false);
                 self.body(&otherwise, name, result, at, &mut no)?;
                 self.facts.truncate(mark);

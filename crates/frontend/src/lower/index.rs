@@ -2,7 +2,7 @@
 
 use super::lowerer::Lowerer;
 use super::value::{Value, common, is_comparison, wraps};
-use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType, UnaryOp};
+use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType, UnaryOp, Var};
 
 /// What may be taken for granted of unsigned arithmetic. Sums and products are always taken to stay below the limits of
 /// their type.
@@ -112,6 +112,16 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Whether this is an iterator of an unsigned type, less something.
+    fn is_less_than_own(&self, e: &Expr) -> bool {
+        let Some(a) = e.as_affine().filter(|a| a.constant_part() <= 0) else { return false };
+        let terms: Vec<(Var, i64)> = a.terms().collect();
+        match terms.as_slice() {
+            [(Var::Loop(id), 1)] => self.loop_types.get(id) == Some(&ScalarType::U32),
+            _ => false,
+        }
+    }
+
     fn stripped_cast(&self, e: &Expr, to: ScalarType, inner: &Expr, mode: Mode) -> Option<Expr> {
         let from = self.natural(inner);
         if to.is_float() {
@@ -135,7 +145,8 @@ impl Lowerer<'_> {
                     // A 32-bit iterator or symbol is an affine expression under a cast to its own type.
                     None => {
                         let is_own = matches!(inner, Expr::Affine(a) if a.as_var().is_some());
-                        (is_own || from.bytes() <= 4) && self.is_non_negative(&value)
+                        (is_own || from.bytes() <= 4 || self.is_less_than_own(inner))
+                            && self.is_non_negative(&value)
                     }
                 };
                 is_fine.then_some(value)

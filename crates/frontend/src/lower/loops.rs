@@ -6,12 +6,13 @@ use super::pointer::{Pointer, n_levels};
 use super::value::{Value, common, constant, is_unsigned};
 use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, VarId};
 use crate::flow::{is_address_taken, is_live_after};
+use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, assigned_var, commas, counter};
 use crate::swaps::{Swap, split_swaps};
 use oxeye_ir::{
-    Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, PointerSwap,
-    ScalarType,
+    Access, Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, PointerSwap,
+    ScalarType, Update,
 };
 use std::collections::BTreeSet;
 
@@ -135,10 +136,10 @@ impl Lowerer<'_> {
             let message = format!("the loop counts with `{name}`, a member of a structure");
             return Err(Refusal::new(s.range, message).help("count with a local variable"));
         }
-        if self.scan.written.contains(&var) {
+        if Scan::of(self.cx.file, &f.body).written.contains(&var) {
             return Err(Refusal::new(
                 s.range,
-                format!("the loop's variable `{name}` is also assigned elsewhere in the nest"),
+                format!("the loop's variable `{name}` is also assigned inside the loop"),
             )
             .help("use another variable for one of the two"));
         }
@@ -164,6 +165,8 @@ impl Lowerer<'_> {
             .help("convert it to an integer first"));
         }
         let first_value = first.clone();
+        let inside = Scan::of(self.cx.file, s);
+        self.forget(&inside);
         let first = self.as_first(first, ty, is_increasing, header.init.range)?;
 
         let id = self.fresh_loop();
@@ -174,7 +177,7 @@ impl Lowerer<'_> {
             ty,
             terms: Vec::new(),
             guards: Vec::new(),
-            inside: Scan::of(self.cx.file, s),
+            inside,
         };
         self.loop_types.insert(id, ty);
         let mark = self.facts.len();
@@ -215,8 +218,26 @@ impl Lowerer<'_> {
         for guard in &limits.guards {
             self.facts.push_condition(guard, true);
         }
+        if f.is_behind {
+            let here = self.typed(Affine::var(id).offset(-1).into(), ty);
+            self.bound.insert(var, lowerer::Bound::Value(here));
+        }
         let (body, swaps) = split_swaps(self.cx.file, &f.body);
-        self.loop_body(body, &mut l.body)?;
+        if let (Some(swap), true) = (swaps.first(), f.is_behind) {
+            return Err(changing_places(self.cx.file, swap));
+        }
+        self.in_turns.extend(swaps.iter().flat_map(|swap| [swap.first, swap.second]));
+        let after_loop = self.counter_after(s, f, &l, limits.guards.is_empty())?;
+        if let (Some(first), true) = (l.lower.as_affine(), l.step > 1) {
+            self.residues.insert(id, (first.clone(), l.step));
+        }
+        let is_alone =
+            swaps.is_empty() && carried.is_empty() && header.before.is_empty() && header.after.is_empty();
+        let turns = if is_alone { self.turns(body, var, &l) } else { None };
+        match turns {
+            Some(turns) => self.in_pieces(body, (var, turns), &mut l)?,
+            None => self.loop_body(body, &mut l.body)?,
+        }
         if let Some(first) = swaps.first() {
             // The second iteration of a pair would need companions of its own.
             if !carried.is_empty()
@@ -236,11 +257,122 @@ impl Lowerer<'_> {
         }
         self.loops.pop();
         self.facts.truncate(mark);
+        self.forget(&limits.inside);
         let mut node = Node::Loop(l);
         for condition in limits.guards.into_iter().rev() {
             node = Node::If { condition, then: vec![node], otherwise: Vec::new() };
         }
         out.push(node);
+        if let Some(value) = after_loop {
+            let target = self.array(var, s.range)?;
+            self.push(Access::scalar(target), Update::Assign, value, s.range, out);
+        }
+        Ok(())
+    }
+
+    /// The value that a loop's variable has behind the loop, if it may be read there.
+    fn counter_after(&mut self, s: &Stmt, f: &For, l: &Loop, is_unguarded: bool) -> Lowered<Option<Expr>> {
+        let file = self.cx.file;
+        let Some((var, _)) = self.loops.last().copied() else { return Ok(None) };
+        let is_own = matches!(f.init.as_ref().map(|s| &s.kind), Some(StmtKind::Declare(_)));
+        let function = file.var(var).function.and_then(|k| file.functions.get(k));
+        let is_read = function.is_none_or(|function| is_live_after(file, function, s.range, var));
+        // Where jumps make liveness a guess, what the nest itself reads is certain.
+        let is_of_nest = file.var(var).function == Some(self.cx.position);
+        let is_wanted = !is_of_nest
+            || self.read_elsewhere.contains(&var)
+            || is_live_after(file, self.cx.function, self.at, var);
+        if !self.keeps_counters || is_own || !is_read || !is_wanted {
+            return Ok(None);
+        }
+        let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
+        let bounds = (l.lower.as_affine(), l.upper.as_affine());
+        let ((Some(lower), Some(upper)), false, true) =
+            (bounds, is_shared || is_unsigned(l.ty), is_unguarded)
+        else {
+            return Err(needed_later(file, s, var));
+        };
+        // Where the loop is not entered, the variable has its first value.
+        let value = match l.step {
+            1 => extreme(BinaryOp::Max, lower.clone(), upper.clone(), &self.facts_before(l)),
+            -1 => extreme(
+                BinaryOp::Min,
+                lower.clone().offset(-1),
+                upper.clone().offset(-1),
+                &self.facts_before(l),
+            ),
+            step @ 2.. => {
+                // As many steps as it takes to get there.
+                let binary = |op, l: Expr, r: i64| Expr::Binary(op, Box::new(l), Box::new(Expr::from(r)));
+                let distance = upper.clone() - lower.clone();
+                let distance = extreme(BinaryOp::Max, 0.into(), distance, &self.facts_before(l));
+                let n_steps =
+                    binary(BinaryOp::Div, Expr::binary(BinaryOp::Add, distance, Expr::from(step - 1)), step);
+                Expr::binary(BinaryOp::Add, lower.clone().into(), binary(BinaryOp::Mul, n_steps, step))
+            }
+            _ => return Err(needed_later(file, s, var)),
+        };
+        Ok(Some(value))
+    }
+
+    /// What is known outside of a loop that was entered last.
+    fn facts_before(&self, l: &Loop) -> Facts {
+        let mut facts = self.facts.clone();
+        facts.retain(|c| !c.expr.uses(l.id));
+        facts
+    }
+
+    /// How many iterations it takes until everything is as before, if pointers in the body depend on the remainder of the
+    /// loop's variable by a number.
+    fn turns(&self, body: &[Stmt], var: VarId, l: &Loop) -> Option<i64> {
+        let mut found: Option<i64> = None;
+        for s in body {
+            s.walk_exprs(&mut |e| {
+                if let ExprKind::Select(condition, one, _) = &e.kind
+                    && self.type_of(one).is_some_and(|ty| ty.is_pointer())
+                {
+                    found = found.max(remainder_by(condition, var));
+                }
+            });
+            s.walk(&mut |s| {
+                if let StmtKind::If { condition, then, .. } = &s.kind
+                    && sets_pointers(self.cx.file, then)
+                {
+                    found = found.max(remainder_by(condition, var));
+                }
+            });
+        }
+        let is_plain = l.step == 1
+            && !is_unsigned(l.ty)
+            && l.lower.as_affine().is_some()
+            && l.upper.as_affine().is_some();
+        found.filter(|n| is_plain && (2..=4).contains(n))
+    }
+
+    /// A loop as groups of so many iterations, each with its own copy of the body.
+    fn in_pieces(&mut self, body: &[Stmt], (var, turns): (VarId, i64), l: &mut Loop) -> Lowered<()> {
+        let (Some(lower), Some(upper)) = (l.lower.as_affine().cloned(), l.upper.as_affine().cloned()) else {
+            return self.loop_body(body, &mut l.body);
+        };
+        self.residues.insert(l.id, (lower, turns));
+        let before = self.bound.clone();
+        self.loop_body(body, &mut l.body)?;
+        for k in 1..turns {
+            self.bound = before.clone();
+            let here = Affine::var(l.id).offset(k);
+            self.bound.insert(var, lowerer::Bound::Value(Value { e: here.clone().into(), ty: l.ty }));
+            let condition = Expr::binary(BinaryOp::Lt, here.into(), upper.clone().into());
+            let mark = self.facts.len();
+            self.facts.push_condition(&condition, true);
+            let mut then = Vec::new();
+            self.loop_body(body, &mut then)?;
+            self.facts.truncate(mark);
+            if !then.is_empty() {
+                l.body.push(Node::If { condition, then, otherwise: Vec::new() });
+            }
+        }
+        self.bound = before;
+        l.step = turns;
         Ok(())
     }
 
@@ -527,6 +659,51 @@ impl Lowerer<'_> {
         limits.terms.push(BoundTerm::Data(data));
         Ok(())
     }
+}
+
+/// The greater or lesser of two numbers, by what is known of them.
+fn extreme(op: BinaryOp, a: Affine, b: Affine, facts: &Facts) -> Expr {
+    let (small, great) = if op == BinaryOp::Max { (&a, &b) } else { (&b, &a) };
+    if facts.prove_non_negative(&(great.clone() - small.clone())) {
+        return Expr::Affine(b);
+    }
+    Expr::Binary(op, Box::new(a.into()), Box::new(b.into()))
+}
+
+/// The number in `t % number` or `t & (number - 1)` in a condition on `var`.
+fn remainder_by(condition: &ast::Expr, var: VarId) -> Option<i64> {
+    let mut found = None;
+    condition.walk(&mut |e| {
+        if let ExprKind::Binary(op, l, r) = &e.kind
+            && l.mentions(var)
+        {
+            found = match (op, ast::constant(r)) {
+                (BinaryOp::Rem, Some(number)) => Some(number),
+                (BinaryOp::BitAnd, Some(mask)) => mask.checked_add(1),
+                _ => found,
+            };
+        }
+    });
+    found
+}
+
+/// Whether a statement assigns pointers.
+fn sets_pointers(file: &ast::File, s: &Stmt) -> bool {
+    let mut found = false;
+    s.walk_exprs(&mut |e| {
+        if let ExprKind::Assign(None, target, _) = &e.kind {
+            found |= target.as_var().is_some_and(|v| file.var(v).ty.is_pointer());
+        }
+    });
+    found
+}
+
+/// A loop whose variable is used behind it.
+pub(crate) fn needed_later(file: &ast::File, s: &Stmt, var: VarId) -> Box<Refusal> {
+    let name = &file.var(var).name;
+    let head = Range { start: s.range.start, end: s.range.start + 3 };
+    Refusal::new(head, format!("the value of `{name}` after the loop may be used later"))
+        .help(format!("declare it in the loop, `for (int {name} = ...`, or use another variable afterwards"))
 }
 
 /// Whether something in a statement leaves out the end of an iteration.

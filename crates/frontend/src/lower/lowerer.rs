@@ -6,7 +6,7 @@ use crate::ast::{self, Range, VarId, VarKind};
 use crate::context::Context;
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
-use crate::scan::Scan;
+use crate::scan::{Scan, read_elsewhere};
 use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, Node, PointerSwap, Program, ScalarType, StmtId, SymId};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -21,6 +21,8 @@ pub(crate) struct State {
     pub(crate) vars: HashMap<ArrayId, VarId>,
     /// Flat arrays whose indices are computed in 64 bits.
     pub(crate) wide: HashSet<ArrayId>,
+    /// Whether pointers are null, as numbers.
+    pub(crate) null_tests: HashMap<VarId, SymId>,
     /// Row lengths that only the type of the variable tells, by its dimension.
     pub(crate) extents: HashMap<(VarId, usize), SymId>,
     /// Arrays whose rows are behind pointers, and through how many pointers their elements are reached.
@@ -35,6 +37,7 @@ impl State {
             arrays: HashMap::new(),
             vars: HashMap::new(),
             wide: HashSet::new(),
+            null_tests: HashMap::new(),
             extents: HashMap::new(),
             rows: Vec::new(),
         }
@@ -57,8 +60,8 @@ pub(crate) struct Lowerer<'a> {
     /// Active loops, outermost first.
     pub(super) loops: Vec<(VarId, LoopId)>,
     pub(super) loop_types: HashMap<LoopId, ScalarType>,
-    /// What iterators are modulo a number: remainder and number.
-    pub(super) residues: HashMap<LoopId, (i64, i64)>,
+    /// What iterators are like modulo a number: what, and the number.
+    pub(super) residues: HashMap<LoopId, (Affine, i64)>,
     /// Variables that are replaced by what they stand for.
     pub(super) bound: HashMap<VarId, Bound>,
     pub(super) next_loop: u32,
@@ -78,6 +81,16 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) swaps: Vec<PointerSwap>,
     /// File-scope variables that functions in place of calls name themselves, and that the program changes.
     pub(crate) by_calls: BTreeSet<VarId>,
+    /// Where the nest stands.
+    pub(super) at: Range,
+    /// Variables that are read outside of loops that count with them.
+    pub(super) read_elsewhere: HashSet<VarId>,
+    /// Pointers that change places at the end of a time loop.
+    pub(super) in_turns: HashSet<VarId>,
+    /// Variables of which some reads have their value in their place.
+    pub(crate) substituted: BTreeSet<VarId>,
+    /// Whether variables that count loops get the value that they have after the loop.
+    pub(crate) keeps_counters: bool,
     /// What is to be done before the present statement; `None` where nothing can be.
     pub(super) hoisted: Option<Vec<Node>>,
     /// The call whose value is all that the present statement needs, which may thus write to memory.
@@ -109,6 +122,11 @@ impl<'a> Lowerer<'a> {
             inlined: BTreeSet::new(),
             swaps: Vec::new(),
             by_calls: BTreeSet::new(),
+            at: nest.range,
+            read_elsewhere: read_elsewhere(nest),
+            in_turns: HashSet::new(),
+            substituted: BTreeSet::new(),
+            keeps_counters: true,
             hoisted: None,
             whole_value: None,
         }

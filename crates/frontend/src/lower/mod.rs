@@ -4,6 +4,7 @@
 //! [`Lowerer`] keeps what is known on the way; each of the other modules adds to it how one kind of thing is read.
 
 mod access;
+mod assigned;
 mod bodies;
 mod companions;
 mod entered;
@@ -11,6 +12,7 @@ mod index;
 mod inline;
 mod loops;
 mod lowerer;
+mod memory;
 mod pointer;
 mod rows;
 mod stmts;
@@ -19,7 +21,7 @@ mod value;
 mod values;
 mod views;
 
-pub(crate) use loops::{changing_places, header};
+pub(crate) use loops::{changing_places, header, needed_later};
 pub(crate) use lowerer::{Lowerer, State};
 pub(crate) use rows::row_tests;
 pub(crate) use views::reached;

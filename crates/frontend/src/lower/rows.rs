@@ -155,13 +155,16 @@ fn extreme(a: &Affine, loops: &[&Loop], is_low: bool) -> Option<Affine> {
 /// combinations.
 fn witness(uses: &[Use<'_>], ranges: &[(Affine, Affine)], n_levels: usize) -> Option<Vec<Expr>> {
     let mut conditions = Vec::new();
+    if n_levels == 3
+        && let Some(conditions) = swept(uses, ranges)
+    {
+        return Some(conditions);
+    }
     if n_levels > 2 {
         // One access that runs over all rows, whatever the other subscripts.
         return uses.iter().filter(|u| u.2).find_map(|(indices, loops, _)| {
-            let is_rectangular = loops.iter().all(|l| {
-                let bounds = [l.lower.as_affine(), l.upper.as_affine()];
-                l.step.abs() == 1 && bounds.iter().all(|b| b.is_some_and(|b| b.loops().next().is_none()))
-            });
+            let is_box =
+                loops.iter().all(|l| is_rectangular(l)) && are_independent(indices, loops, n_levels - 1);
             let reaches = (0..n_levels - 1).all(|d| {
                 let index = indices.get(d).and_then(Expr::as_affine);
                 index.is_some_and(|a| {
@@ -169,11 +172,7 @@ fn witness(uses: &[Use<'_>], ranges: &[(Affine, Affine)], n_levels: usize) -> Op
                         && extreme(a, loops, false).as_ref() == Some(&ranges[d].1)
                 })
             });
-            if !is_rectangular || !reaches {
-                None
-            } else {
-                entered(loops, &vec![true; loops.len()]).map(|e| e.0)
-            }
+            if !is_box || !reaches { None } else { entered(loops, &vec![true; loops.len()]).map(|e| e.0) }
         });
     }
     for (is_low, wanted) in [(true, &ranges[0].0), (false, &ranges[0].1)] {
@@ -193,4 +192,85 @@ fn witness(uses: &[Use<'_>], ranges: &[(Affine, Affine)], n_levels: usize) -> Op
         conditions.extend(found);
     }
     Some(conditions)
+}
+
+/// A use whose loops are a box: the range of its first index, how far apart the values are, the range of its second index.
+struct Swept<'a> {
+    loops: &'a [&'a Loop],
+    first: (Affine, Affine),
+    stride: i64,
+    second: (Affine, Affine),
+}
+
+/// As [`witness`], for rows of rows that no single access sweeps: for both ends of the second index, accesses that together
+/// have every value of the first one.
+fn swept(uses: &[Use<'_>], ranges: &[(Affine, Affine)]) -> Option<Vec<Expr>> {
+    let boxes: Vec<Swept<'_>> = uses
+        .iter()
+        .filter(|(indices, loops, is_sure)| {
+            *is_sure && loops.iter().all(|l| is_rectangular(l)) && are_independent(indices, loops, 2)
+        })
+        .filter_map(|(indices, loops, _)| {
+            let range = |d: usize| {
+                let a = indices.get(d)?.as_affine()?;
+                Some((extreme(a, loops, true)?, extreme(a, loops, false)?))
+            };
+            let a = indices.first()?.as_affine()?;
+            let mut coefficients = loops.iter().map(|l| a.coefficient(l.id)).filter(|c| *c != 0);
+            let stride = coefficients.next().unwrap_or(1).abs();
+            let is_single = coefficients.next().is_none();
+            is_single.then_some(Swept { loops, first: range(0)?, stride, second: range(1)? })
+        })
+        .collect();
+    let mut conditions: Vec<Expr> = Vec::new();
+    for is_low in [true, false] {
+        let end = |s: &&Swept<'_>| if is_low { s.second.0 == ranges[1].0 } else { s.second.1 == ranges[1].1 };
+        let found = chain(&boxes.iter().filter(end).collect::<Vec<_>>(), &ranges[0])?;
+        for condition in found {
+            if !conditions.contains(&condition) {
+                conditions.push(condition);
+            }
+        }
+    }
+    Some(conditions)
+}
+
+/// What must hold for these accesses to have all values of a range of the first index.
+fn chain(boxes: &[&Swept<'_>], (low, high): &(Affine, Affine)) -> Option<Vec<Expr>> {
+    // By where they begin, as far as that is a constant distance.
+    let mut at: Vec<(i64, &Swept<'_>)> =
+        boxes.iter().filter_map(|s| Some(((s.first.0.clone() - low.clone()).as_constant()?, *s))).collect();
+    at.sort_by_key(|(distance, _)| *distance);
+    let (_, first) = at.iter().find(|(distance, _)| *distance == 0)?;
+    let length = first.first.1.clone() - first.first.0.clone();
+    let is_alike =
+        |s: &Swept<'_>| s.stride == first.stride && s.first.1.clone() - s.first.0.clone() == length;
+    let mut conditions = Vec::new();
+    let mut next = 0;
+    for (distance, s) in at.iter().filter(|(_, s)| is_alike(s)) {
+        if *distance > next {
+            return None;
+        }
+        if *distance == next {
+            conditions.extend(entered(s.loops, &vec![true; s.loops.len()])?.0);
+            next = distance + 1;
+        }
+        // All remainders by the stride, and up to the end.
+        if next >= first.stride && s.first.1 == *high {
+            return Some(conditions);
+        }
+    }
+    None
+}
+
+fn is_rectangular(l: &Loop) -> bool {
+    let bounds = [l.lower.as_affine(), l.upper.as_affine()];
+    l.step.abs() == 1 && bounds.iter().all(|b| b.is_some_and(|b| b.loops().next().is_none()))
+}
+
+/// Whether no loop moves two of the first indices at once.
+fn are_independent(indices: &[Expr], loops: &[&Loop], n: usize) -> bool {
+    let affine: Option<Vec<&Affine>> = indices.iter().take(n).map(Expr::as_affine).collect();
+    affine
+        .is_some_and(|all| loops.iter().all(|l| all.iter().filter(|a| a.coefficient(l.id) != 0).count() <= 1))
 }

@@ -5,7 +5,13 @@ use super::value::{Value, constant, is_comparison, reads_memory};
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, commas};
-use oxeye_ir::{Access, BinaryOp, Expr, Node, ScalarType, Storage, UnaryOp, Update};
+use oxeye_ir::{
+    Access, Affine, ArrayId, BinaryOp, Bound as IrBound, Execution, Expr, Loop, LoopId, Node, ScalarType,
+    Storage, UnaryOp, Update,
+};
+
+/// Longest list of initial values that is read.
+const MOST_VALUES: usize = 64;
 
 impl Lowerer<'_> {
     pub(crate) fn stmts(&mut self, body: &[Stmt], out: &mut Vec<Node>) -> Lowered<()> {
@@ -25,9 +31,11 @@ impl Lowerer<'_> {
         }
         let mark = self.facts.len();
         let (mut skipped, mut kept) = (Vec::new(), Vec::new());
+        let bound = self.bound.clone();
         self.facts.push_condition(&condition.e, true);
         self.stmts(done_before, &mut skipped)?;
         self.facts.truncate(mark);
+        self.bound = bound;
         self.facts.push_condition(&condition.e, false);
         self.loop_body(rest, &mut kept)?;
         self.facts.truncate(mark);
@@ -128,7 +136,24 @@ impl Lowerer<'_> {
                 self.hoisting(whole, out, |l, out| l.assign(*op, target, value, at, out))
             }
             ExprKind::Step { target, by } => {
-                let (access, _) = self.target(target)?;
+                let by_one = ast::Expr { kind: ExprKind::Int(*by, ScalarType::I32), range: at };
+                if let Some(v) = target.as_var().filter(|v| self.cx.file.var(*v).ty.is_pointer()) {
+                    return self.hoisting(None, out, |l, out| {
+                        l.assign_pointer(Some(BinaryOp::Add), v, &by_one, at, out)
+                    });
+                }
+                let (access, scalar) = self.target(target)?;
+                if let Some(v) = target.as_var() {
+                    let new = match self.bound.get(&v).cloned() {
+                        Some(Bound::Value(old)) => {
+                            let by = self.value(&by_one)?;
+                            let new = self.binary(BinaryOp::Add, old, by, at)?;
+                            Some(self.converted(new, &scalar))
+                        }
+                        _ => None,
+                    };
+                    self.note_value(v, new);
+                }
                 let update = if *by > 0 { Update::Add } else { Update::Sub };
                 self.push(access, update, Expr::from(1), at, out);
                 Ok(())
@@ -136,6 +161,12 @@ impl Lowerer<'_> {
             ExprKind::Comma(..) => commas(e).into_iter().try_for_each(|e| self.effect(e, out)),
             ExprKind::Cast(Type::Void, inner) => self.effect(inner, out),
             ExprKind::Call(callee, args) => match &callee.kind {
+                ExprKind::Name(name)
+                    if matches!(name.as_str(), "memset" | "memcpy")
+                        && self.cx.file.function(name).is_none() =>
+                {
+                    self.hoisting(None, out, |l, out| l.memory(name, args, at, out))
+                }
                 ExprKind::Name(name) => match self.call(callee, args, at) {
                     Ok(_) => Ok(()),
                     Err(refusal) if self.cx.file.function(name).is_none() => Err(refusal),
@@ -154,8 +185,8 @@ impl Lowerer<'_> {
     fn target(&mut self, e: &ast::Expr) -> Lowered<(Access, ast::Scalar)> {
         if let ExprKind::Var(v) = e.kind {
             let name = self.name(v);
-            if self.scan.iterators.contains(&v) {
-                let message = format!("`{name}` counts a loop and is assigned elsewhere too");
+            if self.loops.iter().any(|(counter, _)| *counter == v) {
+                let message = format!("`{name}` counts a loop and is assigned inside of it too");
                 return Err(Refusal::new(e.range, message).help("use another variable for one of the two"));
             }
             if self.cx.file.var(v).ty.is_pointer() {
@@ -183,9 +214,32 @@ impl Lowerer<'_> {
         at: Range,
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
+        if let Some(v) = target.as_var().filter(|v| self.cx.file.var(*v).ty.is_pointer()) {
+            return self.assign_pointer(op, v, value, at, out);
+        }
+        if let ExprKind::Select(condition, then, otherwise) = &value.kind
+            && self.tests_pointer(condition)
+            && self.unsurely(|s| Ok::<_, Box<Refusal>>(s.value(then)?.ty == s.value(otherwise)?.ty))?
+        {
+            // What one branch reads may not be there otherwise.
+            let set = |value: &ast::Expr| {
+                let kind = ExprKind::Assign(op, Box::new(target.clone()), Box::new(value.clone()));
+                Stmt { kind: StmtKind::Expr(ast::Expr { kind, range: at }), range: at }
+            };
+            return self.branch(condition, &set(then), Some(&set(otherwise)), out);
+        }
         let (access, scalar) = self.target(target)?;
         let value = self.value(value)?;
         let value = if scalar.ty.is_float() { self.relaxed(value) } else { value };
+        if let Some(v) = target.as_var() {
+            let new = match (op, self.bound.get(&v).cloned()) {
+                (None, _) => Some(value.clone()),
+                (Some(op), Some(Bound::Value(old))) => self.binary(op, old, value.clone(), at).ok(),
+                (Some(_), _) => None,
+            };
+            let new = new.map(|new| self.converted(new, &scalar));
+            self.note_value(v, new);
+        }
         let update = match op {
             None => None,
             Some(BinaryOp::Add) => Some(Update::Add),
@@ -214,15 +268,12 @@ impl Lowerer<'_> {
             return Err(Refusal::new(at, format!("`{name}` is declared static inside the loop")));
         }
         if matches!(variable.ty, Type::Pointer { .. }) {
-            // A pointer that only ever means one place is just another name for it.
-            let Some(init) = d.init.as_ref().filter(|_| !self.scan.written.contains(&d.var)) else {
-                return Err(Refusal::new(at, format!("the pointer `{name}` is declared inside the loop"))
-                    .help("give it its value where it is declared, and leave it as it is"));
+            // A pointer is another name for the place it means.
+            self.bound.remove(&d.var);
+            return match &d.init {
+                Some(init) => self.assign_pointer(None, d.var, init, at, out),
+                None => Ok(()),
             };
-            let pointer = self.argument_pointer(init, &variable.ty)?;
-            let pointer = self.settled(pointer, at, out)?;
-            self.bound.insert(d.var, Bound::Pointer(pointer));
-            return Ok(());
         }
         if let (Type::Struct(_), None) = (&variable.ty, &d.init) {
             return self.declare_structure(d.var, at);
@@ -235,12 +286,24 @@ impl Lowerer<'_> {
                 return Err(Refusal::new(*range, format!("`{name}` is initialised by {what}"))
                     .help("assign its elements one by one"));
             }
+            Some(ast::Expr { kind: ExprKind::List(values), .. }) => {
+                let array = self.new_array(d.var, Storage::Body(owner), at)?;
+                self.state.arrays.insert(d.var, array);
+                return self.initial_values(array, values, at, out);
+            }
+            Some(ast::Expr { kind: ExprKind::Select(condition, ..), .. })
+                if self.tests_pointer(condition) && matches!(variable.ty, Type::Scalar(_)) =>
+            {
+                None
+            }
             Some(init) => Some(self.value(init)?),
             None => None,
         };
+        let later = d.init.as_ref().filter(|_| init.is_none());
         if let (Some(value), Type::Scalar(scalar)) = (&init, &variable.ty) {
             let is_integer = !scalar.ty.is_float() && !scalar.is_volatile;
-            if is_integer && !self.scan.written.contains(&d.var) && self.is_stable(&value.e) {
+            let is_set_once = !self.scan.written.contains(&d.var) && !self.scan.iterators.contains(&d.var);
+            if is_integer && is_set_once && self.is_stable(&value.e) {
                 let value = self.converted(value.clone(), scalar);
                 self.bound.insert(d.var, Bound::Value(value));
                 return Ok(());
@@ -251,6 +314,10 @@ impl Lowerer<'_> {
         }
         let array = self.new_array(d.var, Storage::Body(owner), at)?;
         self.state.arrays.insert(d.var, array);
+        if let Some(later) = later {
+            let name = ast::Expr { kind: ExprKind::Var(d.var), range: later.range };
+            return self.assign(None, &name, later, at, out);
+        }
         if let Some(value) = init {
             if !matches!(variable.ty, Type::Scalar(_)) {
                 return Err(Refusal::new(at, format!("the array `{name}` has an initial value")));
@@ -259,6 +326,82 @@ impl Lowerer<'_> {
                 if self.state.program.array(array).element.is_float() { self.relaxed(value) } else { value };
             self.push(Access::scalar(array), Update::Assign, value.e, at, out);
         }
+        Ok(())
+    }
+
+    /// Whether a condition is that a pointer leads anywhere, or nowhere.
+    fn tests_pointer(&self, condition: &ast::Expr) -> bool {
+        let is_pointer = |e: &ast::Expr| self.type_of(e).is_some_and(|ty| ty.is_pointer());
+        match &condition.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => is_pointer(inner),
+            ExprKind::Binary(BinaryOp::Eq | BinaryOp::Ne, l, r) => is_pointer(l) || is_pointer(r),
+            _ => is_pointer(condition),
+        }
+    }
+
+    /// An array that is declared with a list of values: as many as there are, and zeros.
+    fn initial_values(
+        &mut self,
+        array: ArrayId,
+        values: &[ast::Expr],
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        let declared = self.state.program.array(array);
+        let (name, element) = (declared.name.clone(), declared.element);
+        let extents: Option<Vec<i64>> =
+            declared.shape.iter().map(|e| e.as_ref()?.as_affine()?.as_constant()).collect();
+        let Some(extents) = extents.filter(|_| values.len() <= MOST_VALUES) else {
+            return Err(Refusal::new(at, format!("`{name}` is initialised by a list of initial values"))
+                .help("assign its elements one by one"));
+        };
+        let is_flat = extents.len() <= 1 && values.iter().all(|e| !matches!(e.kind, ExprKind::List(_)));
+        let is_zero = |e: &ast::Expr| match &e.kind {
+            ExprKind::Int(0, _) => true,
+            ExprKind::Float(text, _) => text.trim_end_matches(['f', 'F']).parse::<f64>() == Ok(0.0),
+            _ => false,
+        };
+        if !is_flat && !values.iter().all(is_zero) {
+            return Err(Refusal::new(at, format!("`{name}` is initialised by a list of initial values"))
+                .help("assign its elements one by one"));
+        }
+        let zero = || match element.is_float() {
+            true => Expr::Float {
+                text: if element == ScalarType::F32 { "0.0f" } else { "0.0" }.into(),
+                ty: element,
+            },
+            false => Expr::from(0),
+        };
+        if !values.iter().all(is_zero) {
+            for (k, value) in values.iter().enumerate() {
+                let value = self.hoisting(None, out, |l, _| l.value(value))?;
+                let indices = extents.iter().map(|_| Expr::from(k as i64)).collect();
+                self.push(Access { array, indices }, Update::Assign, value.e, at, out);
+            }
+        }
+        let n_given = if values.iter().all(is_zero) { 0 } else { values.len() as i64 };
+        if extents.iter().any(|n| n_given >= *n) || (extents.is_empty() && n_given > 0) {
+            return Ok(());
+        }
+        let ids: Vec<LoopId> = extents.iter().map(|_| self.fresh_loop()).collect();
+        let indices = ids.iter().map(|id| Expr::from(*id)).collect();
+        let mut nodes = Vec::new();
+        self.push(Access { array, indices }, Update::Assign, zero(), at, &mut nodes);
+        for (k, (id, extent)) in ids.iter().zip(&extents).enumerate().rev() {
+            self.loop_types.insert(*id, ScalarType::I32);
+            let lower = if k == 0 { n_given } else { 0 };
+            nodes = vec![Node::Loop(Loop {
+                id: *id,
+                name: "k".to_owned(),
+                ty: ScalarType::I32,
+                lower: IrBound(vec![Affine::constant(lower).into()]),
+                upper: IrBound(vec![Affine::constant(*extent).into()]),
+                step: 1,
+                execution: Execution::Sequential,
+                body: nodes,
+            })];
+        }
+        out.append(&mut nodes);
         Ok(())
     }
 
@@ -273,6 +416,7 @@ impl Lowerer<'_> {
             let is_written = match self.state.vars.get(&access.array) {
                 Some(var) => {
                     self.scan.written.contains(var)
+                        || self.scan.iterators.contains(var)
                         || self.scan.declared.contains(var)
                         || self.stores(&self.scan, *var)
                 }
@@ -297,8 +441,10 @@ impl Lowerer<'_> {
     pub(crate) fn is_untouched(&self, e: &Expr, inside: &Scan) -> Option<String> {
         e.reads().iter().find_map(|access| {
             let var = self.state.vars.get(&access.array)?;
-            let is_touched =
-                inside.written.contains(var) || inside.declared.contains(var) || self.stores(inside, *var);
+            let is_touched = inside.written.contains(var)
+                || inside.iterators.contains(var)
+                || inside.declared.contains(var)
+                || self.stores(inside, *var);
             is_touched.then(|| self.name(*var).to_owned())
         })
     }
@@ -319,14 +465,20 @@ impl Lowerer<'_> {
             };
         }
         let mark = self.facts.len();
+        let before = self.bound.clone();
         let (mut yes, mut no) = (Vec::new(), Vec::new());
         self.facts.push_condition(&condition.e, true);
         self.stmt(then, &mut yes)?;
         self.facts.truncate(mark);
+        self.bound = before.clone();
         if let Some(otherwise) = otherwise {
             self.facts.push_condition(&condition.e, false);
             self.stmt(otherwise, &mut no)?;
             self.facts.truncate(mark);
+        }
+        self.bound = before;
+        for branch in std::iter::once(then).chain(otherwise) {
+            self.forget(&Scan::of(self.cx.file, branch));
         }
         if yes.is_empty() && no.is_empty() {
             return Ok(());

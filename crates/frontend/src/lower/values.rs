@@ -109,6 +109,24 @@ impl Lowerer<'_> {
                 let inner = self.value(inner)?;
                 self.unary(*op, inner)
             }
+            ExprKind::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), l, r) if is_null(l) || is_null(r) => {
+                let tested = if is_null(l) { r } else { l };
+                let is_pointer = self.type_of(tested).is_some_and(|ty| ty.is_pointer());
+                let value = self.value(tested)?;
+                match (is_pointer, op) {
+                    (true, BinaryOp::Ne) => value,
+                    (true, _) => self.unary(UnaryOp::Not, value),
+                    (false, op) => {
+                        let (l, r) = (self.value(l)?, self.value(r)?);
+                        self.binary(*op, l, r, at)?
+                    }
+                }
+            }
+            ExprKind::Binary(op, l, r)
+                if !matches!(op, BinaryOp::And | BinaryOp::Or) && self.are_pointers(l, r) =>
+            {
+                return Err(Refusal::new(at, "a pointer is used as a value"));
+            }
             ExprKind::Binary(op, l, r) => {
                 let l = self.value(l)?;
                 let r = match op {
@@ -128,6 +146,9 @@ impl Lowerer<'_> {
                 let (then, otherwise) = (then?, otherwise?);
                 let value = self.select(condition.e, then, otherwise);
                 self.check_size(value, at)?
+            }
+            ExprKind::Cast(Type::Scalar(_), inner) if self.are_pointers(inner, inner) => {
+                return Err(Refusal::new(at, "a pointer is used as a value"));
             }
             ExprKind::Cast(Type::Scalar(scalar), inner) => {
                 let inner = self.value(inner)?;
@@ -163,20 +184,57 @@ impl Lowerer<'_> {
                 return Err(Refusal::new(at, "an assignment inside an expression")
                     .help("give the assignment a statement of its own"));
             }
+            ExprKind::List(_) => return Err(Refusal::new(at, "a list of initial values as a value")),
             ExprKind::Comma(..) => return Err(Refusal::new(at, "a comma expression as a value")),
             ExprKind::AddressOf(_) => return Err(Refusal::new(at, "an address is used as a value")),
             ExprKind::Unknown(what, _) => return Err(Refusal::new(at, format!("{what} cannot be analysed"))),
         })
     }
 
+    fn are_pointers(&self, l: &ast::Expr, r: &ast::Expr) -> bool {
+        [l, r].into_iter().any(|e| self.type_of(e).is_some_and(|ty| ty.is_pointer()))
+    }
+
+    /// Whether a pointer that nothing changes leads anywhere, as a number.
+    fn is_not_null(&mut self, var: VarId, at: Range) -> Lowered<Value> {
+        let name = self.name(var);
+        let file = self.cx.file;
+        let is_set = [&self.scan.written, &self.scan.declared].iter().any(|set| set.contains(&var));
+        if !matches!(file.var(var).ty, Type::Pointer { .. })
+            || file.is_member(var)
+            || is_set
+            || self.is_global(var)
+        {
+            return Err(Refusal::new(at, format!("the pointer `{name}` is used as a value")));
+        }
+        self.check_visible(var, at)?;
+        let id = match self.state.null_tests.get(&var) {
+            Some(id) => *id,
+            None => {
+                let id = self.state.program.add_symbol(format!("({name} != 0)"), ScalarType::I32);
+                self.state.null_tests.insert(var, id);
+                id
+            }
+        };
+        Ok(Value { e: Expr::from(id), ty: ScalarType::I32 })
+    }
+
     fn var_value(&mut self, var: VarId, at: Range) -> Lowered<Value> {
         let name = self.name(var);
         match self.bound.get(&var) {
             Some(Bound::Value(value)) => return Ok(value.clone()),
-            Some(Bound::Pointer(_)) => {
+            Some(Bound::Pointer(pointer)) => {
+                let is_whole = pointer.indices.is_empty() && pointer.offset.is_none() && !pointer.is_object;
+                let base = pointer.base;
+                if is_whole && base != var {
+                    return self.is_not_null(base, at);
+                }
                 return Err(Refusal::new(at, format!("the pointer `{name}` is used as a value")));
             }
             None => {}
+        }
+        if matches!(self.cx.file.var(var).ty, Type::Pointer { .. }) {
+            return self.is_not_null(var, at);
         }
         if let Some(member) = self.redirected(var, at)? {
             if member.indices.is_empty() && member.offset.is_none() {
@@ -210,13 +268,11 @@ impl Lowerer<'_> {
         if let Some((_, id)) = self.loops.iter().rev().find(|(v, _)| *v == var) {
             return Ok(self.typed(Expr::from(*id), scalar.ty));
         }
-        if self.scan.iterators.contains(&var) {
-            let message = format!("`{name}` is read outside of the loop that counts with it");
-            return Err(
-                Refusal::new(at, message).help("use a variable of its own for the value after the loop")
-            );
+        if let (Some(value), false) = (self.cx.file.constants.get(&var), scalar.ty.is_float()) {
+            return Ok(self.typed(Expr::from(*value), scalar.ty));
         }
-        let is_constant = !self.scan.written.contains(&var) && !self.scan.declared.contains(&var);
+        let is_set = [&self.scan.written, &self.scan.declared, &self.scan.iterators];
+        let is_constant = is_set.iter().all(|set| !set.contains(&var));
         if is_constant && !scalar.ty.is_float() {
             let id = self.symbol(var, scalar.ty, at)?;
             let ty = promoted(scalar.ty);
@@ -319,19 +375,29 @@ impl Lowerer<'_> {
             Expr::Cast(ty, inner) if !ty.is_float() => inner.as_affine()?,
             e => e.as_affine()?,
         };
-        let mut residue = a.constant_part();
+        let mut like = Affine::constant(a.constant_part());
         for (var, c) in a.terms() {
-            let (of, modulus) = match var {
-                Var::Loop(id) => self.residues.get(&id).copied().unwrap_or((0, 1)),
-                Var::Sym(_) => (0, 1),
+            let known = match var {
+                Var::Loop(id) => self.residues.get(&id),
+                Var::Sym(_) => None,
             };
-            if c.checked_mul(modulus)?.checked_rem(number)? != 0 {
+            like = like
+                + match known {
+                    Some((first, modulus)) if c.checked_mul(*modulus)?.checked_rem(number)? == 0 => {
+                        first.scaled(c)
+                    }
+                    _ => Affine::term(var, c),
+                };
+        }
+        let residue = like.constant_part();
+        for (_, c) in like.terms() {
+            if c.checked_rem(number)? != 0 {
                 return None;
             }
-            residue = residue.checked_add(c.checked_mul(of)?)?;
         }
+        let residue = residue.rem_euclid(number);
         // The remainder has the sign of the number, which must not wrap in its type either.
-        self.facts.prove_non_negative(a).then(|| residue.rem_euclid(number))
+        self.facts.prove_non_negative(a).then_some(residue)
     }
 
     /// `condition ? then : otherwise`.
@@ -384,4 +450,9 @@ impl Lowerer<'_> {
             None => Err(Refusal::new(at, "`sizeof` of something of unknown size")),
         }
     }
+}
+
+/// `0`, `NULL`.
+fn is_null(e: &ast::Expr) -> bool {
+    matches!(e.uncast().kind, ExprKind::Int(0, _))
 }

@@ -84,7 +84,7 @@ impl<'a> Regions<'a> {
     pub(super) fn stmt_inside(&mut self, s: &'a Stmt, facts: &Facts, out: &mut Vec<Piece>) {
         match &s.kind {
             StmtKind::Block(body) => self.block(body, facts, out),
-            StmtKind::For(f) => self.for_stmt(s, f, facts, out),
+            StmtKind::For(f) if !f.is_while => self.for_stmt(s, f, facts, out),
             StmtKind::If { condition, then, otherwise } if s.contains_for() => {
                 let condition = self.symbolic(condition, facts);
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
@@ -102,16 +102,21 @@ impl<'a> Regions<'a> {
                 }
                 out.push(Piece::Branch { condition, then: yes, otherwise: no });
             }
-            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => {
+            StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => {
+                let body = match &s.kind {
+                    StmtKind::For(f) => &f.body,
+                    StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => body,
+                    _ => return,
+                };
                 if self.is_wanted(s.range) {
-                    let word = if matches!(s.kind, StmtKind::While { .. }) { "while" } else { "do" };
+                    let word = if matches!(s.kind, StmtKind::DoWhile { .. }) { "do" } else { "while" };
                     let message = format!("a `{word}` loop: how often it runs is not known beforehand");
-                    let severity = if s.contains_for() { Severity::Note } else { Severity::Warning };
+                    let severity = if body.contains_for() { Severity::Note } else { Severity::Warning };
                     let head = Range { start: s.range.start, end: s.range.start + word.len() };
                     let refusal = Refusal::new(head, message).help("write it as a `for` loop if it counts");
                     self.refuse(s.range, severity, refusal);
                 }
-                if !s.contains_for() {
+                if !body.contains_for() {
                     self.opaque(s, "a loop that stays as it is", out);
                     return;
                 }
@@ -264,6 +269,7 @@ impl<'a> Regions<'a> {
         let empty = For { body: Stmt { kind: StmtKind::Empty, range: f.body.range }, ..f.clone() };
         let alone = Stmt { kind: StmtKind::For(Box::new(empty.clone())), range: s.range };
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), &unchanged, &alone);
+        lowerer.keeps_counters = false;
         let mut nodes = Vec::new();
         if lowerer.for_loop(&alone, &empty, &mut nodes).is_err() {
             return (Some(var), None, unchanged);

@@ -72,7 +72,7 @@ pub(crate) struct Found {
 pub struct Named {
     /// File-scope variables that functions called by the nest name themselves, and that the program changes.
     pub by_calls: Vec<String>,
-    /// Declarations of variables whose values nothing depends on.
+    /// Declarations, with their values, of constants and of variables on whose values nothing depends.
     pub unused: Vec<String>,
 }
 

@@ -4,13 +4,12 @@ use super::{Named, Regions};
 use crate::ast::{For, Range, Stmt, Type, VarId, VarKind};
 use crate::context::Team;
 use crate::flow::is_live_after;
-use crate::lower::{Lowerer, State, changing_places, reached, row_tests};
+use crate::lower::{Lowerer, State, changing_places, needed_later, reached, row_tests};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::Scan;
 use crate::swaps::{split_swaps, swaps_in};
-
-use oxeye_ir::{ArrayId, BinaryOp, Entry, Expr, Nest, NestId, Storage, SymId};
+use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Entry, Expr, Nest, NestId, Node, Storage, SymId, Update};
 use std::collections::BTreeSet;
 
 impl<'a> Regions<'a> {
@@ -56,21 +55,18 @@ impl<'a> Regions<'a> {
         let mut roots = Vec::new();
         lowerer.for_loop(s, f, &mut roots)?;
         let mentions = self.mentions(s, &mut lowerer);
-        let Lowerer { state, inlined, swaps, by_calls, .. } = lowerer;
+        let Lowerer { state, inlined, swaps, by_calls, substituted, .. } = lowerer;
+        self.without_unread(&state, &mut roots, &substituted, s.range);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
         iterators.sort_unstable();
         for var in iterators {
             let is_own = self.cx.file.var(var).function.is_none_or(|f| f == self.cx.position);
             if is_own && is_live_after(self.cx.file, self.cx.function, s.range, var) {
-                let name = &self.cx.file.var(var).name;
-                let head = Range { start: s.range.start, end: s.range.start + 3 };
-                return Err(Refusal::new(
-                    head,
-                    format!("the value of `{name}` after the loop may be used later"),
-                )
-                .help(format!(
-                    "declare it in the loop, `for (int {name} = ...`, or use another variable afterwards"
-                )));
+                // The nest itself sets it behind each such loop.
+                let is_set = state.arrays.get(&var).is_some_and(|id| sets(&roots, *id));
+                if !is_set {
+                    return Err(needed_later(self.cx.file, s, var));
+                }
             }
         }
         let id = NestId(state.program.nests.keys().map(|n| n.0 + 1).max().unwrap_or(0));
@@ -117,6 +113,16 @@ impl<'a> Regions<'a> {
                 format!("each thread has a `{}` of its own (`threadprivate`)", self.cx.file.var(var).name);
             return Err(Refusal::new(head, message).help("copy it into a local variable before the loop"));
         }
+        // A replay has no value for a pointer that is not followed.
+        let only_tested = state.null_tests.iter().filter(|(var, id)| {
+            let is_followed = state.arrays.get(var).is_some_and(|a| nest.arrays().contains(a));
+            nest.vars().contains(&(**id).into()) && !is_followed
+        });
+        if let Some(var) = only_tested.map(|(var, _)| var).min() {
+            let message =
+                format!("the pointer `{}` is tested and never followed", self.cx.file.var(*var).name);
+            return Err(Refusal::new(head, message).help("test it before the loop"));
+        }
         nest.live_out = self.live_out(&state, &nest, s.range);
         if let Some(team) = team {
             let team = self.team_of(s, &nest, &state, team)?;
@@ -135,6 +141,18 @@ impl<'a> Regions<'a> {
             self.inlined.insert(id, names.collect());
         }
         Ok(id)
+    }
+
+    /// Takes out the stores to variables that nobody reads any more, since their values are in their places.
+    fn without_unread(&self, state: &State, roots: &mut Vec<Node>, substituted: &BTreeSet<VarId>, at: Range) {
+        for var in substituted {
+            let Some(id) = state.arrays.get(var) else { continue };
+            let is_own = self.cx.file.var(*var).function == Some(self.cx.position);
+            let is_needed = is_own && is_live_after(self.cx.file, self.cx.function, at, *var);
+            if !is_needed && !reads(roots, *id) {
+                remove_stores(roots, *id);
+            }
+        }
     }
 
     /// What a team's threads have of their own while they run a nest.
@@ -171,7 +189,16 @@ impl<'a> Regions<'a> {
     /// What the text of a nest names besides its arguments.
     fn named(&self, state: &State, nest: &Nest, s: &Stmt, scan: &Scan, by_calls: &BTreeSet<VarId>) -> Named {
         let file = self.cx.file;
-        let used = nest.vars();
+        let mut used = nest.vars();
+        for id in nest.arrays() {
+            for extent in state.program.array(id).shape.iter().flatten() {
+                extent.visit(&mut |e| {
+                    if let Expr::Affine(a) = e {
+                        used.extend(a.terms().map(|(v, _)| v));
+                    }
+                });
+            }
+        }
         let symbols = state
             .symbols
             .iter()
@@ -180,17 +207,25 @@ impl<'a> Regions<'a> {
         represented.extend(nest.arrays().iter().filter_map(|id| state.vars.get(id)));
         let roots: Vec<VarId> = represented.iter().map(|v| file.root(*v)).collect();
         represented.extend(roots);
+        let loops: BTreeSet<String> = nest.loops().into_iter().map(|l| l.name.clone()).collect();
         let mut unused = BTreeSet::new();
         s.walk_exprs(&mut |e| {
             let Some(var) = e.as_var().map(|v| file.root(v)) else { return };
-            let is_own = scan.declared.contains(&var) || scan.iterators.contains(&var);
+            let is_counter = scan.iterators.contains(&var) && loops.contains(&file.var(var).name);
+            let is_own = scan.declared.contains(&var) || is_counter;
             if !is_own && !represented.contains(&var) && !self.is_visible_anywhere(var) {
                 unused.insert(var);
             }
         });
         Named {
             by_calls: by_calls.iter().map(|v| file.var(*v).name.clone()).collect(),
-            unused: unused.into_iter().filter_map(|v| file.declaration(file.var(v))).collect(),
+            unused: unused
+                .into_iter()
+                .filter_map(|v| {
+                    let value = file.constants.get(&v).copied().unwrap_or_default();
+                    Some(format!("{} = {{{value}}}", file.declaration(file.var(v))?))
+                })
+                .collect(),
         }
     }
 
@@ -286,4 +321,45 @@ impl<'a> Regions<'a> {
         });
         written
     }
+}
+
+/// Whether anything sets a scalar.
+fn sets(nodes: &[Node], scalar: ArrayId) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Stmt(s) => s.target.array == scalar,
+        Node::If { then, otherwise, .. } => sets(then, scalar) || sets(otherwise, scalar),
+        Node::Loop(l) => sets(&l.body, scalar),
+    })
+}
+
+fn reads(nodes: &[Node], array: ArrayId) -> bool {
+    let in_expr = |e: &Expr| e.reads().iter().any(|a| a.array == array);
+    nodes.iter().any(|node| match node {
+        Node::Stmt(s) => {
+            let is_updated = s.target.array == array && s.update != Update::Assign;
+            is_updated || in_expr(&s.value) || s.target.indices.iter().any(in_expr)
+        }
+        Node::If { condition, then, otherwise } => {
+            in_expr(condition) || reads(then, array) || reads(otherwise, array)
+        }
+        Node::Loop(l) => {
+            let of_bound = |term: &BoundTerm| matches!(term, BoundTerm::Data(e) if in_expr(e));
+            l.lower.0.iter().chain(&l.upper.0).any(of_bound) || reads(&l.body, array)
+        }
+    })
+}
+
+fn remove_stores(nodes: &mut Vec<Node>, array: ArrayId) {
+    nodes.retain_mut(|node| match node {
+        Node::Stmt(s) => s.target.array != array,
+        Node::If { then, otherwise, .. } => {
+            remove_stores(then, array);
+            remove_stores(otherwise, array);
+            !then.is_empty() || !otherwise.is_empty()
+        }
+        Node::Loop(l) => {
+            remove_stores(&mut l.body, array);
+            !l.body.is_empty()
+        }
+    });
 }

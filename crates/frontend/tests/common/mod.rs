@@ -109,3 +109,68 @@ pub fn same_output(program: &str, n_nests: usize, sizes: &[&str]) {
 
 /// Sizes that programs are run with.
 pub const SIZES: &[&str] = &["0", "1", "2", "13", "64"];
+
+/// Runs the replays of the first nests of these functions, as they stand and written anew, on buffers of 14,700 elements and
+/// scalars that are 5, and compares what they leave in arrays of `double`.
+pub fn replays_agree(program: &str, functions: &[&str]) {
+    let unit = read(&format!("#include <stdio.h>\n#include <stdlib.h>\n{program}"));
+    for name in functions {
+        let function = unit.functions.iter().find(|f| f.name == *name).expect("is there");
+        let nest = function.program.nests.values().next().expect("a nest");
+        let (mut places, mut sums) = (String::new(), String::new());
+        for (k, argument) in oxeye_codegen::arguments(&function.program, nest).iter().enumerate() {
+            let ty = argument.element.c_name();
+            if argument.is_buffer {
+                places += &format!(
+                    "static {ty} x{k}[14700]; for (int i = 0; i < 14700; i++) x{k}[i] = i % 17; args[{k}] = x{k};\n"
+                );
+                if argument.element == oxeye_ir::ScalarType::F64 {
+                    sums += &format!("for (int i = 0; i < 14700; i++) sum += x{k}[i] * (i % 7);\n");
+                    sums += "printf(\"%.17g\\n\", sum);\n";
+                }
+            } else {
+                places += &format!("static {ty} x{k} = 5; args[{k}] = &x{k};\n");
+            }
+        }
+        let driver = format!(
+            "#include <stdio.h>\nvoid oxeye_replay(void **args);\nint main(void)\n{{\nvoid *args[32];\ndouble sum = 0;\n\
+             {places}oxeye_replay(args);\n{sums}return 0;\n}}\n"
+        );
+        let [original, tuned] = replayed(&unit, function, nest, &driver);
+        assert_eq!(original, tuned, "{name}");
+        assert!(!original.is_empty(), "{name}");
+    }
+}
+
+/// What a driver prints that runs the replay of a nest, and the replay of its text written anew.
+fn replayed(
+    unit: &Unit,
+    function: &oxeye_frontend::Function,
+    nest: &oxeye_ir::Nest,
+    driver: &str,
+) -> [String; 2] {
+    let span = nest.span.expect("from a file");
+    let original = unit.source[span.start..span.end].to_owned();
+    let options = RenderOptions { original: Some(original.clone()), ..RenderOptions::default() };
+    let tuned = render_nest(&function.program, nest, &options).expect("can be written");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("driver.c"), driver).expect("a file");
+    compile(&path("driver.c"), &path("driver.o"), &["-O1", "-c", "-w"]);
+    [original, tuned].map(|body| {
+        let named = function
+            .named
+            .get(&nest.id)
+            .map_or(Named::default(), |named| Named { by_calls: &named.by_calls, unused: &named.unused });
+        let site = Site { id: 0, program: &function.program, nest, function: function.span, named };
+        std::fs::write(path("replay.c"), replay_unit(&unit.source, &site, &body)).expect("a file");
+        compile(&path("replay.c"), &path("replay.o"), &["-O1", "-c", "-w", "-Dmain=program"]);
+        let mut link = Command::new("gcc");
+        link.args(["driver.o", "replay.o", "-lm", "-o", "replay"]).current_dir(folder.path());
+        let linked = link.output().expect("gcc runs");
+        assert!(linked.status.success(), "{}", String::from_utf8_lossy(&linked.stderr));
+        let run = Command::new(path("replay")).output().expect("runs");
+        assert!(run.status.success(), "{body}");
+        String::from_utf8_lossy(&run.stdout).into_owned()
+    })
+}

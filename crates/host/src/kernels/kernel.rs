@@ -1,4 +1,4 @@
-//! What kernels are.
+//! Types of kernels.
 
 use crate::arrays::Triple;
 

@@ -1,4 +1,4 @@
-//! Vector exponentials of the C library's vector library, which is what compilers call in loops under `-ffast-math`.
+//! Exponentials of the C library's vector library, which compilers call in loops under `-ffast-math`.
 
 use super::kernel::{ArithmeticFn, exp_arguments};
 use crate::profile::FloatType;
@@ -42,7 +42,7 @@ fn name(ty: FloatType, bits: u32) -> Option<&'static CStr> {
 /// The function of this name, or `None` where there is no such library; it stays loaded.
 fn symbol(name: &CStr) -> Option<*mut c_void> {
     static LIBRARY: OnceLock<usize> = OnceLock::new();
-    // SAFETY: loading the C library's own companion runs no code of strangers.
+    // SAFETY: this is a part of the C library; loading it runs no foreign code.
     let library = *LIBRARY.get_or_init(|| {
         unsafe { libc::dlopen(c"libmvec.so.1".as_ptr(), libc::RTLD_NOW) }.expose_provenance()
     });

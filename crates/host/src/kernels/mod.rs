@@ -1,4 +1,4 @@
-//! The loops that are timed. They are chosen at run time by what the processor can do; nothing here reads a clock.
+//! The loops that are timed, chosen at run time for the processor; nothing here reads a clock.
 
 mod kernel;
 #[cfg(not(target_arch = "x86_64"))]
@@ -15,7 +15,7 @@ use crate::profile::{FloatType, Operation, StreamKernel};
 use kernel::exp_arguments;
 pub(crate) use kernel::{ArithmeticFn, StreamFn};
 
-/// Widths of vectors to measure, scalars first; whether this processor has them is for the functions below to tell.
+/// Widths of vectors to measure, scalars first; the functions below know whether this processor has them.
 pub(crate) const WIDTHS: [u32; 4] = [0, 128, 256, 512];
 
 /// A kernel with the widest vectors there are, with ordinary or non-temporal stores. `None` where there are no such
@@ -52,8 +52,8 @@ pub(crate) fn operation(operation: Operation, ty: FloatType, vector_bits: u32) -
     return (vector_bits == 0).then(|| portable::operation(operation, ty));
 }
 
-/// A chain of integer additions of registers, each of which needs the one before: one cycle each on every processor this
-/// knows. `None` elsewhere.
+/// A chain of dependent integer additions of registers: one cycle each on every processor supported here, `None`
+/// elsewhere.
 pub(crate) fn addition_chain() -> Option<ArithmeticFn> {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     return Some(ArithmeticFn { run: chain, per_round: 16.0 });
@@ -61,7 +61,8 @@ pub(crate) fn addition_chain() -> Option<ArithmeticFn> {
     return None;
 }
 
-/// [`addition_chain`] while multiply-adds of so many bits are in flight, for processors whose clock rate depends on them.
+/// [`addition_chain`] while multiply-adds of this many bits are in flight, for processors whose clock rate depends on
+/// them.
 pub(crate) fn addition_chain_beside(vector_bits: u32) -> Option<ArithmeticFn> {
     #[cfg(target_arch = "x86_64")]
     return x86_arithmetic::addition_chain_beside(vector_bits);
@@ -69,7 +70,7 @@ pub(crate) fn addition_chain_beside(vector_bits: u32) -> Option<ArithmeticFn> {
     return addition_chain().filter(|_| vector_bits == 0);
 }
 
-/// Adds registers, not constants: some processors add small constants while renaming, in no time at all.
+/// Adds registers, not constants: some processors add small constants for free while renaming.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn chain(rounds: u64) {
     let mut x: u64 = 1;

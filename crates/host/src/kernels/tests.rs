@@ -6,7 +6,7 @@ fn values(t: Triple) -> [Vec<f64>; 3] {
     [t.a, t.b, t.c].map(|p| unsafe { std::slice::from_raw_parts(p, t.n) }.to_vec())
 }
 
-/// Runs a kernel on small arrays of which every element is another and compares with STREAM's definition.
+/// Runs a kernel on small arrays of distinct elements and compares with STREAM's definition.
 fn check(kernel: StreamKernel, run: StreamFn, what: &str) {
     let arrays = Arrays::reserve(1, 3 * STEP).expect("little memory");
     arrays.with(0, |t| {

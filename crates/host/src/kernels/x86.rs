@@ -29,7 +29,7 @@ pub(super) fn stream_of_width(kernel: StreamKernel, non_temporal: bool, bits: u3
     }
 }
 
-/// Tells the compiler that any memory may have changed, so that it leaves out no pass over the arrays.
+/// Tells the compiler that any memory may have changed, so that it keeps every pass over the arrays.
 #[inline(always)]
 fn forget_memory() {
     // SAFETY: no instruction at all.

@@ -4,8 +4,8 @@ use super::kernel::ArithmeticFn;
 use crate::profile::{FloatType, Operation};
 use std::arch::x86_64::*;
 
-/// Independent accumulators: more than latency × throughput of any multiply-add so far (5 × 2 on Haswell), and few enough
-/// for sixteen registers.
+/// Independent accumulators: more than latency × throughput of any multiply-add so far (5 × 2 on Haswell), and few
+/// enough for sixteen registers.
 const CHAINS: u32 = 12;
 
 /// One multiply-add of every accumulator: `r = r x + y`, which tends to 2 for x = 1/2 and y = 1.
@@ -46,8 +46,8 @@ fused!(fused_f32x8, "fma", ymm_reg, "vfmadd213ps", _mm256_set1_ps(0.5), _mm256_s
 fused!(fused_f64x8, "avx512f", zmm_reg, "vfmadd213pd", _mm512_set1_pd(0.5), _mm512_set1_pd(1.0));
 fused!(fused_f32x16, "avx512f", zmm_reg, "vfmadd213ps", _mm512_set1_ps(0.5), _mm512_set1_ps(1.0));
 
-/// Sixteen integer additions, each of which needs the one before, with twelve multiply-adds in flight beside them: the
-/// additions decide how long a round takes, at the clock rate the processor has for such vectors.
+/// Sixteen dependent integer additions, with twelve multiply-adds in flight beside them: the additions decide how long
+/// a round takes, at the clock rate the processor has for such vectors.
 macro_rules! chain_beside {
     ($name:ident, $feature:literal, $reg:ident, $line:literal, $half:expr, $one:expr) => {
         #[target_feature(enable = $feature)]
@@ -162,7 +162,7 @@ fn lanes(ty: FloatType, bits: u32) -> u32 {
     (bits / ty.bits()).max(1)
 }
 
-/// Eight results a round, none of which needs another.
+/// Eight independent results a round.
 macro_rules! expensive {
     ($name:ident, $feature:literal, $reg:ident, $line:literal, $from:literal, $x:expr, $y:expr) => {
         #[target_feature(enable = $feature)]
@@ -188,8 +188,8 @@ macro_rules! expensive {
     };
 }
 
-// Numbers whose quotient and root have no short end, lest the processor stop early. Packed roots have one operand; the
-// other one stands in a comment, since every operand must be named.
+// Numbers whose quotient and root have no short expansion, lest the processor stop early. Packed roots have one
+// operand; the other one stands in a comment, since every operand must be named.
 expensive!(div_f64, "avx", xmm_reg, "vdivsd", "{8}, {9}", 1.7f64, 1.3f64);
 expensive!(div_f32, "avx", xmm_reg, "vdivss", "{8}, {9}", 1.7f32, 1.3f32);
 expensive!(div_f64x2, "avx", xmm_reg, "vdivpd", "{8}, {9}", _mm_set1_pd(1.7), _mm_set1_pd(1.3));

@@ -1,15 +1,13 @@
 use super::*;
+use oxeye_random::SplitMix64;
 
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * KIB;
 
 /// Four points an octave; each level's bandwidth holds up to its capacity and falls to the next one's over an octave.
 fn curve(levels: &[(f64, f64)], last: f64, noise: f64) -> Vec<CurvePoint> {
-    let mut seed = 12345u64;
-    let mut disturbance = || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        1.0 - noise * ((seed >> 33) as f64 / (1u64 << 31) as f64)
-    };
+    let mut random = SplitMix64::new(12345);
+    let mut disturbance = || 1.0 - noise * random.unit();
     let point = |k: i32| {
         let bytes = 4.0 * KIB * 2f64.powf(f64::from(k) / 4.0);
         let mut rate = levels.first().map_or(last, |l| l.1);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// As little as can be measured at all.
+/// The least that can be measured.
 fn tiny() -> Plan {
     Plan {
         sweep_largest: MIB,

@@ -1,4 +1,4 @@
-//! What the control group of this process may use: processors and memory, versions 1 and 2.
+//! Limits of the control group of this process: processors and memory, versions 1 and 2.
 
 use super::files::Root;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ pub struct ContainerLimits {
     pub cpus: Option<f64>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,
-    /// How much of that is in use.
+    /// Bytes of that in use.
     pub memory_used_bytes: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn limits(root: &Root<'_>) -> ContainerLimits {
 fn outwards(path: &str) -> Vec<&str> {
     let mut folders = Vec::new();
     let mut rest = path.trim_end_matches('/');
-    // A path that points out of the visible hierarchy names nothing here.
+    // A path that leaves the visible hierarchy names nothing here.
     while !rest.is_empty() && !rest.contains("..") {
         folders.push(rest);
         rest = &rest[..rest.rfind('/').unwrap_or(0)];

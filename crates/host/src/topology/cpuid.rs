@@ -1,4 +1,4 @@
-//! What the processor says about itself.
+//! The processor, as CPUID describes it.
 
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use elsewhere::*;

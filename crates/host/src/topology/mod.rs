@@ -1,7 +1,7 @@
-//! What the system says about the machine: processors, caches, pages, memory, and how much of them this process may use.
+//! Processors, caches, pages and memory as the system reports them, and how much of them this process may use.
 //!
-//! Everything is read below a root folder, `/` on a real machine. Whatever is missing there is asked of the processor
-//! itself where that is possible, and is a note otherwise: no file has to exist.
+//! Everything is read below a root folder, `/` on a real machine. What is missing there comes from the processor itself
+//! if possible, and is a note otherwise: no file has to exist.
 
 mod cache;
 mod container;
@@ -16,15 +16,15 @@ pub use cache::CacheInfo;
 pub use container::ContainerLimits;
 use files::Root;
 
-/// What the system says about the machine.
+/// The machine as the system describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Topology {
     /// Instruction set, such as `x86_64`.
     pub architecture: String,
     /// Model name of the processor, with single blanks; `unknown` where it is not reported.
     pub cpu_model: String,
-    /// Vendor, family and model of the processor, such as `GenuineIntel-6-85`. On a virtual machine they need not be the
-    /// truth.
+    /// Vendor, family and model of the processor, such as `GenuineIntel-6-85`. On a virtual machine they need not be
+    /// the truth.
     pub cpu_id: Option<String>,
     /// Microcode revision as the system prints it.
     pub microcode: Option<String>,
@@ -53,7 +53,7 @@ pub struct Topology {
     pub transparent_huge_pages: Option<String>,
     /// Main memory of the machine.
     pub memory_bytes: Option<u64>,
-    /// What this process could still get of it when the profile was measured, the container's limit respected.
+    /// Memory that was available to this process when the profile was measured, within the container's limit.
     pub available_memory_bytes: Option<u64>,
     /// What the container this process runs in may use.
     pub container: ContainerLimits,
@@ -66,7 +66,7 @@ pub struct Sources {
     pub root: PathBuf,
     /// Logical processors this process may run on; `None` takes every one that is online.
     pub allowed_cpus: Option<Vec<u32>>,
-    /// Whether the processor this program runs on may be asked what the files do not tell.
+    /// Whether the processor this program runs on may be asked for what the files lack.
     pub ask_processor: bool,
 }
 
@@ -148,7 +148,7 @@ impl Topology {
     }
 }
 
-/// Where logical processors sit: (socket, core of that socket).
+/// Places of logical processors: (socket, core of that socket).
 struct Places {
     of: BTreeMap<u32, (u32, u32)>,
     is_guess: bool,

@@ -85,8 +85,8 @@ fn controllers(machine: &CountingMachine, writes: bool) -> Vec<Source> {
 
 /// A raw event and the operations each of its counts stands for.
 ///
-/// Intel: `FP_ARITH_INST_RETIRED` (event 0xC7; "Intel 64 and IA-32 Architectures Software Developer's Manual", volume 3,
-/// chapter "Performance Monitoring Events"), with a unit mask per type and width; it counts instructions, a fused
+/// Intel: `FP_ARITH_INST_RETIRED` (event 0xC7; "Intel 64 and IA-32 Architectures Software Developer's Manual", volume
+/// 3, chapter "Performance Monitoring Events"), with a unit mask per type and width; it counts instructions, a fused
 /// multiply-add twice. AMD: retired SSE and AVX operations (PMCx003; "Processor Programming Reference" of the family),
 /// which counts operations of all types and widths, a fused multiply-add twice.
 fn flop_event(counter: Counter, processor: &ProcessorModel) -> Option<(u64, f64)> {

@@ -1,4 +1,4 @@
-//! The kernel's side of counting, as a trait, so that every answer it may give can be tried on any machine.
+//! The kernel's side of counting, as a trait, so that each of its answers can be tested on any machine.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -8,14 +8,14 @@ use super::machine::CountingMachine;
 /// What performs the system calls: [`RealKernel`](super::RealKernel), or
 /// [`ScriptedKernel`](super::ScriptedKernel) in tests.
 pub trait Kernel {
-    /// What can be known without opening anything.
+    /// What is known without opening any event.
     fn machine(&self) -> CountingMachine;
 
-    /// Opens an event with a count of zero, which counts while its `leader` is enabled, or while it is enabled itself if it
-    /// has none. Events of one leader count at the same time or not at all.
+    /// Opens an event with a count of zero, which counts while its `leader` is enabled, or while it is enabled itself
+    /// if it has none. Events of one leader count at the same time or not at all.
     ///
     /// # Errors
-    /// What the system call says, as an operating-system error.
+    /// The error of the system call.
     fn open(&mut self, event: &Event, target: Target, leader: Option<EventId>) -> io::Result<EventId>;
 
     /// Closes an event. Closing a leader before its members is harmless.
@@ -24,7 +24,7 @@ pub trait Kernel {
     /// Lets a leader and its members count.
     ///
     /// # Errors
-    /// What the system call says.
+    /// The error of the system call.
     fn enable(&mut self, leader: EventId) -> io::Result<()>;
 
     /// Stops a leader and its members.
@@ -79,7 +79,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// What has been added since an earlier look.
+    /// The difference to an earlier reading.
     pub(crate) fn since(self, earlier: Count) -> Count {
         Count {
             value: self.value.saturating_sub(earlier.value),

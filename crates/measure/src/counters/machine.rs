@@ -1,4 +1,4 @@
-//! What decides which events there are and who may open them.
+//! Which events a machine has, and who may open them.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Hardware and software counters, each of them optional.
 //!
-//! Virtual machines, containers and cautious administrators refuse counters one by one; so every counter is asked for on
-//! its own, and one that is not there is a [`MissingCounter`] with the reason in words, never an error. [`survey`] lists
+//! Virtual machines, containers and administrators refuse some counters and grant others. So every counter is opened on
+//! its own, and a missing one is a [`MissingCounter`] with the reason in words, never an error. [`survey`] lists
 //! what this machine grants, and [`Replay::counted`](crate::Replay::counted) counts during the calls of a nest.
 
 mod counter;

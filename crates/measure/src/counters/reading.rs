@@ -1,4 +1,4 @@
-//! What counters say, and why some say nothing.
+//! Readings of counters, and why some counters have none.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct CounterSurvey {
     pub granted: Vec<Counter>,
     /// Counters that do not, in the order of [`Counter::ALL`].
     pub refused: Vec<MissingCounter>,
-    /// The one setting that would grant those refused for want of permission; `None` when no setting would.
+    /// The setting that would grant those refused for lack of permission; `None` if no setting would.
     pub remedy: Option<String>,
 }
 
@@ -31,6 +31,6 @@ pub struct CounterReading {
     pub counter: Counter,
     /// In the counter's unit; the median where several calls were counted.
     pub value: f64,
-    /// Whether the counter ran for a part of the time only, as others took turns with it, and the value was extrapolated.
+    /// Whether the counter was multiplexed with others, so that the value is extrapolated.
     pub scaled: bool,
 }

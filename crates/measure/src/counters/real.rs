@@ -97,8 +97,8 @@ mod open {
             };
             let counter = match leader {
                 None => builder.build(),
-                // Members wait for their leader. If they were enabled after it, one by one, they would begin only when the
-                // thread is next scheduled.
+                // Members wait for their leader. If they were enabled after it, one by one, they would begin only when
+                // the thread is next scheduled.
                 Some(leader) => builder.enabled(true).build_with_group(&mut leader.0),
             };
             counter.map(OpenEvent)

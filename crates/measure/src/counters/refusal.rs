@@ -47,7 +47,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// Interprets what the system call said. `forbidden`: whether even the clock of a thread of our own is refused,
+    /// Interprets the error of the system call. `forbidden`: whether even the clock of a thread of our own is refused,
     /// though the paranoid level allows it.
     pub(super) fn of(
         error: &io::Error,
@@ -86,8 +86,8 @@ impl Refusal {
     }
 }
 
-/// The highest `kernel.perf_event_paranoid` at which an ordinary user may open the counter. Distributions add levels above
-/// 2, which forbid everything.
+/// The highest `kernel.perf_event_paranoid` at which an ordinary user may open the counter. Distributions add levels
+/// above 2, which forbid everything.
 pub(super) fn needed_level(counter: Counter) -> i64 {
     match counter {
         Counter::DramReadBytes | Counter::DramWriteBytes => 0,
@@ -96,8 +96,8 @@ pub(super) fn needed_level(counter: Counter) -> i64 {
     }
 }
 
-/// The one setting that grants the most: the paranoid level at which nothing is refused for it, else the permission, else
-/// the number of files.
+/// The one setting that grants the most: the paranoid level at which nothing is refused for it, else the permission,
+/// else the number of files.
 pub(super) fn remedy<'a>(refusals: impl Iterator<Item = &'a Refusal> + Clone) -> Option<String> {
     let level = refusals.clone().filter_map(|refusal| match refusal {
         Refusal::Paranoid { needed, .. } => Some(*needed),

@@ -1,4 +1,4 @@
-//! A kernel that answers from a script, to try on any machine what only some machines do.
+//! A kernel that answers from a script, to test on any machine what only some machines do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -24,7 +24,7 @@ impl ScriptedCount {
     }
 }
 
-/// What the script says to an attempt to open an event: what it will count, or the number of the system's error.
+/// The script's answer to an attempt to open an event: what it will count, or an error number of the system.
 pub type ScriptedAnswer = Result<ScriptedCount, i32>;
 
 /// A kernel that answers from a script.
@@ -60,8 +60,8 @@ impl ScriptedKernel {
         }
     }
 
-    /// The same, refusing groups of more than `limit` events with `EINVAL`, as processors do that cannot count as many at
-    /// a time.
+    /// The same, refusing groups of more than `limit` events with `EINVAL`, as processors do that cannot count as many
+    /// at a time.
     pub fn with_group_limit(self, limit: usize) -> ScriptedKernel {
         ScriptedKernel { group_limit: limit, ..self }
     }

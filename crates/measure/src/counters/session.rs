@@ -26,7 +26,7 @@ struct Member {
     /// With what one count of the event is worth, in the counter's unit.
     events: Vec<(EventId, f64)>,
     round: usize,
-    /// Per event, what it had counted at the last look.
+    /// Per event, the count at the last reading.
     seen: Vec<Count>,
     /// Per call in which it counted.
     values: Vec<f64>,
@@ -106,7 +106,7 @@ impl Session {
         self.groups.iter().map(|group| group.leaders.as_slice())
     }
 
-    /// Takes note of what the counters of a round, or all of them, counted in the call that has just ended.
+    /// Records what the counters of a round, or all of them, counted in the call that has just ended.
     pub(crate) fn look(&mut self, kernel: &mut dyn Kernel, round: Option<usize>) {
         for member in self.members.iter_mut().filter(|m| round.is_none_or(|round| m.round == round)) {
             member.look(kernel);
@@ -134,7 +134,7 @@ impl Session {
         (readings, missing)
     }
 
-    /// Closes everything.
+    /// Closes all events.
     pub(crate) fn close(self, kernel: &mut dyn Kernel) {
         for (id, _) in self.members.iter().flat_map(|member| &member.events) {
             kernel.close(*id);
@@ -245,8 +245,8 @@ fn open_all(
     }
 }
 
-/// Whether even the clock of the first thread is refused for want of permission, which the paranoid level of most systems
-/// allows everybody.
+/// Whether even the clock of the first thread is refused for want of permission, which the paranoid level of most
+/// systems allows everybody.
 fn is_forbidden(kernel: &mut dyn Kernel, threads: &[i32]) -> bool {
     let machine = kernel.machine();
     if machine.paranoid.is_none_or(|level| level > super::refusal::needed_level(Counter::TaskClock)) {

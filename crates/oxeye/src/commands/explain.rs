@@ -359,7 +359,7 @@ fn described_nest(nest: &NestDescription, ceilings: Ceilings<'_>) -> DescribedNe
 fn possible_seconds(guess: f64, least: Option<f64>) -> Result<f64, String> {
     match least {
         Some(least) if guess < least => Err(format!(
-            "the encoder's guess of the time is left out: this machine needs {:.3} ms at least",
+            "no prediction of the time: it was below the {:.3} ms that this machine needs at least",
             1e3 * least
         )),
         _ => Ok(guess),
@@ -370,12 +370,10 @@ fn possible_seconds(guess: f64, least: Option<f64>) -> Result<f64, String> {
 fn possible_gflops(guess: f64, peak: Option<f64>) -> Result<f64, String> {
     match peak {
         Some(peak) if guess <= peak => Ok(guess),
-        Some(peak) => Err(format!(
-            "the encoder's guess of the rate is left out: the measured peak is {peak:.0} GFLOP/s"
-        )),
-        None => {
-            Err("the encoder's guess of the rate is left out: no measured peak to check it against".into())
+        Some(peak) => {
+            Err(format!("no prediction of the rate: it was above the measured peak of {peak:.0} GFLOP/s"))
         }
+        None => Err("no prediction of the rate: there is no measured peak to check it against".into()),
     }
 }
 

@@ -119,8 +119,9 @@ fn profile_one(
     let library = built.map_err(|setback| setback.because(|why| Unprofiled::NotBuilt(why.to_string())))?;
     let mut input = nest.counted(session, unit, idx, host);
     // Whether the user's own text shares the nest among threads.
-    let is_parallel =
-        session.workshop.openmp_flag().is_none() && nest.place.text(unit).contains("#pragma omp");
+    let is_parallel = !nest.calls.is_concurrent
+        && session.workshop.openmp_flag().is_none()
+        && nest.place.text(unit).contains("#pragma omp");
     input.threads = if is_parallel { session.threads } else { 1 };
     time(site, &mut input, &library, host, profiling)
         .map_err(|setback| setback.because(Unprofiled::NotReplayed))?;

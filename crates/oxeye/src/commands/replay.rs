@@ -60,7 +60,9 @@ fn block(
 ) -> Result<String, Unproved> {
     // People may call loops by their names.
     let recipe = wanted.recipe.resolve(program, nest, how.policy)?;
-    Ok(prove(how, &PreparedNest::new(program, nest), &recipe)?.emitted(&wanted.name, &recipe))
+    let threads = wanted.threads.unwrap_or(how.threads).min(how.threads);
+    Ok(prove(Rendering { threads, ..how }, &PreparedNest::new(program, nest), &recipe)?
+        .emitted(&wanted.name, &recipe))
 }
 
 fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {

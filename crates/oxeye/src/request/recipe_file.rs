@@ -41,6 +41,9 @@ pub struct NestRecipe {
     pub line: u32,
     /// Name of the recipe.
     pub name: String,
+    /// Threads of its code where they are fewer than the file's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// Its steps. People may call loops by their names in the source; what Oxeye writes has ids.
     pub recipe: WrittenRecipe,
 }
@@ -104,6 +107,7 @@ mod tests {
                 ordinal: 1,
                 line: 7,
                 name: "mine".into(),
+                threads: Some(1),
                 recipe: serde_json::from_str(r#"[{"step":"vectorize","at":3}]"#).expect("a recipe"),
             }],
         };

@@ -85,6 +85,9 @@ pub(crate) struct NestName {
     pub(crate) function: String,
     /// Which nest of that function, from 0.
     pub(crate) ordinal: usize,
+    /// Threads of its code where they are fewer than the search's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) threads: Option<u32>,
 }
 
 /// What an earlier process has found out of a nest.
@@ -254,6 +257,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
             ordinal: nest.ordinal,
             line: *at,
             name: tried.name.clone(),
+            threads: nest.threads,
             recipe: recipe.into(),
         }],
     })

@@ -128,7 +128,8 @@ impl NestSearch<'_> {
     ) -> Result<Option<NestSearchReport>, Error> {
         let (session, unit, line) = (self.session, self.unit, nest.place.span.line);
         let (function, _, _) = nest.place.of(unit);
-        let name = NestName { function: function.to_owned(), ordinal: nest.place.ordinal };
+        let threads = nest.calls.is_concurrent.then_some(1);
+        let name = NestName { function: function.to_owned(), ordinal: nest.place.ordinal, threads };
         let past = log.past(&name);
         let time = budget.allow(time, past.used);
         session.progress.event(Event::Nest { function, line, n_candidates: 0 });
@@ -155,7 +156,7 @@ impl NestSearch<'_> {
         let mut measurements = Remembering { known: past.measured, source: &mut workbench };
         let explorer = Explorer {
             space: self.space(nest),
-            bounds: self.bounds(&bench),
+            bounds: self.bounds(&bench, nest.threads(session)),
             baseline_seconds: baseline,
             seed: self.searching.seed,
             max_trials: self.searching.max_trials.unwrap_or(usize::MAX),
@@ -197,12 +198,18 @@ impl NestSearch<'_> {
 
     fn space<'n>(&'n self, nest: &TunedNest) -> Space<'n> {
         let (_, program, ir) = nest.place.of(self.unit);
-        Space::new(program, ir, &self.session.machine(), self.session.rendering(&self.unit.source))
+        let threads = nest.threads(self.session);
+        Space::new(
+            program,
+            ir,
+            &self.session.machine(threads),
+            self.session.rendering(&self.unit.source, threads),
+        )
     }
 
-    fn bounds(&self, bench: &Bench<'_>) -> Bounds {
+    fn bounds(&self, bench: &Bench<'_>, threads: u32) -> Bounds {
         let least = |threads| bench.roofs?.least_seconds(threads);
-        Bounds { one_thread: least(1), all_threads: least(self.session.threads) }
+        Bounds { one_thread: least(1), all_threads: least(threads) }
     }
 
     /// Makes the fastest trials ready to be timed and emitted; the positions of those.
@@ -225,7 +232,10 @@ impl NestSearch<'_> {
                 break;
             }
             // A search tries too many candidates to keep what each makes of the nest.
-            let Some(candidate) = self.candidate(&prepared, &trials[k].schedule) else { continue };
+            let Some(candidate) = self.candidate(&prepared, nest.threads(self.session), &trials[k].schedule)
+            else {
+                continue;
+            };
             let kept = workbench.libraries.get(&candidate.digest).cloned();
             let library = match kept.filter(|_| shown[k].found.max_rel_error.is_some()) {
                 Some(library) => library,
@@ -242,8 +252,8 @@ impl NestSearch<'_> {
     }
 
     /// A trial proved again.
-    fn candidate(&self, prepared: &PreparedNest<'_>, schedule: &Schedule) -> Option<Candidate> {
-        candidate(self.session.rendering(&self.unit.source), prepared, schedule.clone()).ok()
+    fn candidate(&self, prepared: &PreparedNest<'_>, threads: u32, schedule: &Schedule) -> Option<Candidate> {
+        candidate(self.session.rendering(&self.unit.source, threads), prepared, schedule.clone()).ok()
     }
 
     fn report(

@@ -124,7 +124,7 @@ fn rendering() -> Rendering<'static> {
 }
 
 fn nest_name() -> NestName {
-    NestName { function: "matmul".into(), ordinal: 0 }
+    NestName { function: "matmul".into(), ordinal: 0, threads: None }
 }
 
 fn header(seed: u64) -> Header {

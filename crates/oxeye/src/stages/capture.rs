@@ -1,6 +1,7 @@
 //! Stage 2: what the nests of the file are called with.
 
-use super::{coverage::coverage, synthetic_inputs};
+use super::coverage::{coverage, lines, sample};
+use super::synthetic_inputs;
 use crate::nest::{Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
@@ -17,6 +18,9 @@ use std::path::{Path, PathBuf};
 /// Nests that take less of the program's time than this are not tuned, unless the others become so much faster that they
 /// take more.
 pub(crate) const LEAST_SHARE: f64 = 0.01;
+
+/// Mean seconds of an invocation below which its time is not believed.
+const SHORT_SECONDS: f64 = 5e-6;
 
 /// A file whose nests have arguments to be replayed with.
 pub struct Captured {
@@ -48,9 +52,7 @@ pub fn capture(session: &Session<'_>, unit: Unit) -> Result<Captured, Error> {
         check_compiles(session, &unit)?;
         Workpiece { unit, program: None, coverage: None, nests }
     } else if unit.has_main || has_main_elsewhere(session) {
-        let mut workpiece = capture_run(session, unit, nests)?;
-        workpiece.coverage = coverage(session, &workpiece)?;
-        workpiece
+        capture_run(session, unit, nests)?
     } else {
         make_up(session, unit, nests)?
     };
@@ -140,7 +142,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
         let outcome = session.in_program(|| run_program(&session.options.run.of(&executable), &limits))?;
         expect_success(session, &outcome)?;
         let seconds = outcome.elapsed_ns as f64 * 1e-9;
-        let program = ProgramRun { executable, seconds, output: outcome.stdout };
+        let program = ProgramRun { executable, seconds, outputs: vec![outcome.stdout] };
         return Ok(Workpiece { unit, program: Some(program), coverage: None, nests });
     };
     let samples = session.workshop.folder.subdir("samples")?;
@@ -159,18 +161,27 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
             nest.standing = Standing::Skipped(why);
         }
     }
-    let seconds = (run.outcome.elapsed_ns as f64 * 1e-9 - run.overhead_seconds).max(1e-6);
+    let sampled = sample(session, &executable)?;
+    // Threads may have been observed at the same time, so that the observation takes more than the run.
+    let observed = run.outcome.elapsed_ns as f64 * 1e-9;
+    let seconds = sampled.seconds.unwrap_or((observed - run.overhead_seconds).max(0.1 * observed));
+    let stacks = sampled.stacks;
     for (idx, nest) in nests.iter_mut().enumerate().filter(|(_, n)| n.standing == Standing::Tuned) {
         match run.captures.iter().find(|c| c.site as usize == idx) {
-            Some(found) => keep(nest, found, seconds),
+            Some(found) => {
+                let sampled = stacks.as_ref().map(|stacks| stacks.share(lines(&unit, &nest.place)));
+                keep(nest, found, seconds, sampled);
+            }
             None => {
                 (nest.calls.share, nest.calls.invocations) = (Some(0.0), Some(0));
                 nest.standing = Standing::Skipped("the program never gets here".into());
             }
         }
     }
-    let program = ProgramRun { executable, seconds, output: run.outcome.stdout };
-    Ok(Workpiece { unit, program: Some(program), coverage: None, nests })
+    let outputs = std::iter::once(run.outcome.stdout).chain(sampled.output).collect();
+    let program = ProgramRun { executable, seconds, outputs };
+    let coverage = stacks.map(|stacks| coverage(&stacks, &unit, &nests));
+    Ok(Workpiece { unit, program: Some(program), coverage, nests })
 }
 
 fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Error> {
@@ -283,9 +294,13 @@ fn nests_of(unit: &Unit, threads: u32) -> Vec<TunedNest> {
     found
 }
 
-/// Takes over what was captured of a nest, or says why it cannot be tuned.
-fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64) {
-    let share = found.seconds / program_seconds;
+/// Takes over what was captured of a nest, or says why it cannot be tuned. `sampled` is its share of the processor time.
+fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Option<f64>) {
+    let captured = found.seconds / program_seconds;
+    nest.calls.is_concurrent = found.concurrent > 0;
+    // The clock of a very short invocation shows mostly itself, and where threads meet it does not run.
+    let is_blurred = found.seconds < SHORT_SECONDS * found.invocations as f64 || nest.calls.is_concurrent;
+    let share = sampled.filter(|_| is_blurred).unwrap_or(captured);
     nest.calls.share = Some(share.clamp(0.0, 1.0));
     nest.calls.invocations = Some(found.invocations);
     let mean_ns = 1e9 * found.seconds / found.invocations.max(1) as f64;
@@ -297,9 +312,11 @@ fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64) {
         let distance = |s: &Sample| s.nanoseconds.map_or(f64::INFINITY, |ns| (ns as f64 - mean_ns).abs());
         distance(a).total_cmp(&distance(b)).then(a.invocation.cmp(&b.invocation))
     });
-    nest.standing = if found.concurrent > 0 {
-        Standing::Skipped("the program already runs it in several threads at once".into())
-    } else if found.abandoned > 0 {
+    if nest.calls.is_concurrent {
+        // Other threads change the memory around what it works on: what the program left there is not its result alone.
+        nest.calls.samples.iter_mut().for_each(|sample| sample.results = None);
+    }
+    nest.standing = if found.abandoned > 0 {
         Standing::Skipped("the program leaves it by a jump".into())
     } else if share < LEAST_SHARE {
         let why = format!("too short to matter ({:.1} % of the program's time)", 100.0 * share);

@@ -60,7 +60,8 @@ pub(crate) fn proposal(
 ) -> Result<Proposal, Error> {
     let (_, program, ir) = nest.place.of(unit);
     let prepared = PreparedNest::new(program, ir);
-    let suggested = match suggestions(session, &prepared) {
+    let threads = nest.threads(session);
+    let suggested = match suggestions(session, &prepared, threads) {
         Ok(suggested) => suggested,
         Err(bug) => {
             let refused = vec![RefusedSuggestion::new("", bug)];
@@ -68,24 +69,27 @@ pub(crate) fn proposal(
         }
     };
     if session.known.recipes.is_none() || how == DonorSearch::None {
-        return Ok(own_suggestions(session, unit, &prepared, suggested));
+        return Ok(own_suggestions(session, unit, &prepared, threads, suggested));
     }
     let asked = Asked {
         source: &unit.source,
         nest: &prepared,
         sizes: &nest.sizes(),
         seconds: nest.seconds_in_place(),
+        threads,
         suggested: &suggested,
     };
     let (description, mut advice) = match advice(session, asked, how) {
         Ok(advised) => advised,
         Err(setback) => {
             let note = Some(format!("no donors: {}", setback.item()?));
-            return Ok(Proposal { note, ..own_suggestions(session, unit, &prepared, suggested) });
+            return Ok(Proposal { note, ..own_suggestions(session, unit, &prepared, threads, suggested) });
         }
     };
     let found = match advice.useless() {
-        Some(why) => Proposal { note: Some(why), ..own_suggestions(session, unit, &prepared, suggested) },
+        Some(why) => {
+            Proposal { note: Some(why), ..own_suggestions(session, unit, &prepared, threads, suggested) }
+        }
         None => advised(&mut advice, suggested),
     };
     // What no trial has taken is not built.
@@ -94,8 +98,12 @@ pub(crate) fn proposal(
 }
 
 /// What the nest's own loops suggest; a bug there must cost no more than this nest.
-fn suggestions(session: &Session<'_>, nest: &PreparedNest<'_>) -> Result<Suggestions, Panicked> {
-    guarded(|| suggest_for(nest, &session.machine(), session.policy()))
+fn suggestions(
+    session: &Session<'_>,
+    nest: &PreparedNest<'_>,
+    threads: u32,
+) -> Result<Suggestions, Panicked> {
+    guarded(|| suggest_for(nest, &session.machine(threads), session.policy()))
 }
 
 /// The suggestions, all of them to be tried.
@@ -103,11 +111,12 @@ fn own_suggestions(
     session: &Session<'_>,
     unit: &Unit,
     nest: &PreparedNest<'_>,
+    threads: u32,
     suggestions: Suggestions,
 ) -> Proposal {
     let Suggestions { mut refused, recipes, .. } = suggestions;
     let proofs = parallel::map(&recipes, |suggestion| {
-        prove(session.rendering(&unit.source), nest, &suggestion.recipe)
+        prove(session.rendering(&unit.source, threads), nest, &suggestion.recipe)
     });
     let mut trials: Vec<Trial> = recipes
         .into_iter()
@@ -162,7 +171,8 @@ impl Proposed {
         let Workpiece { unit, nests, .. } = &mut self.workpiece;
         let nest = &mut nests[nest_idx];
         let (_, program, ir) = nest.place.of(unit);
-        let proof = prove(session.rendering(&unit.source), &PreparedNest::new(program, ir), &recipe);
+        let how = session.rendering(&unit.source, nest.threads(session));
+        let proof = prove(how, &PreparedNest::new(program, ir), &recipe);
         let schedule = Schedule { name: name.to_owned(), templates: Vec::new(), recipe };
         nest.trials.insert(0, Trial::new(schedule, Choice::default(), proof.map(Arc::new)));
         nest.n_first += 1;

@@ -127,7 +127,12 @@ impl Adviser<'_> {
                     Ok(StoredRecipe { template: None, steps }) => self.carried(steps, donor, aligned),
                     Err(why) => Err(NotCarried::Unreadable(why.clone())),
                 };
-                let name = format!("recipe of {}", trial.id);
+                let mut name = format!("steps of {}", donor.what());
+                // Names tell the candidates of a nest apart.
+                let n_alike = ideas.ideas.iter().filter(|i| i.schedule.name.starts_with(&name)).count();
+                if n_alike > 0 {
+                    name += &format!(" ({})", n_alike + 1);
+                }
                 match steps {
                     Ok(recipe) => {
                         let schedule = Schedule { name, templates: Vec::new(), recipe };

@@ -20,6 +20,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) sizes: &'a Sizes,
     /// Seconds of one run as it is, if that is known.
     pub(crate) seconds: Option<f64>,
+    /// Threads its code may use.
+    pub(crate) threads: u32,
     /// Its own suggestions.
     pub(crate) suggested: &'a Suggestions,
 }
@@ -46,7 +48,7 @@ pub(crate) fn advice(
 ) -> Result<(NestDescription, Advice), Setback<NoAdvice>> {
     let Some(recipes) = &session.known.recipes else { return Err(Setback::Item(NoAdvice::NoDatabase)) };
     let out = |why: NoAdvice| Setback::Item(why);
-    let Asked { source, nest, sizes, seconds, suggested } = asked;
+    let Asked { source, nest, sizes, seconds, threads, suggested } = asked;
     let value_of = |symbol: SymId| sizes.get(symbol);
     let seconds = seconds.filter(|_| how != DonorSearch::Static);
     let description = session.describe(nest, &value_of, seconds).map_err(|why| out(why.into()))?;
@@ -56,7 +58,7 @@ pub(crate) fn advice(
     let donors = finder.find(&description, how)?;
     let is_learnt = matches!(how, DonorSearch::Embedding | DonorSearch::Static);
     let encoder = session.embedder().ok().map(|embedder| embedder.encoder()).filter(|_| is_learnt);
-    let machine = session.machine();
+    let machine = session.machine(threads);
     // A bug in the encoder or in what makes recipes of templates must cost no more than the advice.
     let advised = guarded(|| {
         let predict = encoder.and_then(|encoder| {
@@ -65,7 +67,7 @@ pub(crate) fn advice(
         let adviser = Adviser {
             nest,
             machine: &machine,
-            how: session.rendering(source),
+            how: session.rendering(source, threads),
             description: &description,
             predict: predict.as_ref().map(|predict| predict as &dyn Predict),
             // Other ways of finding donors have other distances.

@@ -250,6 +250,11 @@ impl Donor {
         in_words(self.kind.name(), self.n_loops, self.likeness, self.exact)
     }
 
+    /// What it is, for people: `a stencil of 6 loops`.
+    pub fn what(&self) -> String {
+        in_words(self.kind.name(), self.n_loops, None, self.exact)
+    }
+
     /// What it is, in a few words: `s12, 3 loops, 1 statement`.
     pub fn label(&self) -> String {
         if self.exact {

@@ -312,7 +312,7 @@ fn steps_of_the_same_nest_are_tried_as_they_are() {
     let store = store([entry(&product, StoredRecipe { template: None, steps: steps.clone() }, Some(3.0))]);
     let advice = advice(PRODUCT, donors(&store, &product, DonorSearch::Embedding), None, 1);
     let first = &advice.options[advice.chosen[0]];
-    assert_eq!((first.schedule.name.as_str(), &first.schedule.recipe), ("recipe of 1", &steps));
+    assert_eq!((first.schedule.name.as_str(), &first.schedule.recipe), ("steps of the same nest", &steps));
     assert_eq!(first.choice.donor.as_deref(), Some("1, the same nest"));
 }
 

@@ -1,4 +1,4 @@
-//! The machine: what it is, its ceilings, its memory sweep.
+//! The machine: its description, its ceilings, its memory sweep.
 
 use super::parts::{figure, shown};
 use crate::figures::{format_capacity, format_number};

@@ -11,7 +11,7 @@ use crate::report::ReportData;
 use parts::figure;
 use std::fmt::Write;
 
-/// The whole report. It follows the reader's choice of light or dark and fits a phone; every name in it is escaped.
+/// The whole report. It follows the reader's choice of light or dark and fits a phone; all names are escaped.
 pub fn html_report(data: &ReportData) -> String {
     let title = escape(&data.title);
     let kind = if data.has_after() { "optimization" } else { "profile" };

@@ -8,7 +8,7 @@ use crate::report::{NestEntry, ReportData};
 use oxeye_host::Quantity;
 use std::fmt::Write;
 
-/// One row a nest.
+/// One row per nest.
 pub(super) fn table(page: &mut String, data: &ReportData) {
     page.push_str("<section>\n<h2>Nests</h2>\n<div class=\"scroll\"><table class=\"nests\">\n<thead><tr>");
     let has_after = data.has_after();
@@ -68,7 +68,7 @@ fn row(page: &mut String, nest: &NestEntry, has_after: bool) {
     page.push_str("</tr>\n");
 }
 
-/// One folded part a nest.
+/// One section per nest, folded.
 pub(super) fn details(page: &mut String, data: &ReportData) {
     page.push_str("<section>\n<h2>Each nest</h2>\n");
     for nest in &data.nests {
@@ -215,7 +215,7 @@ fn states(nest: &NestEntry) -> impl Iterator<Item = (&'static str, &NestProfile)
     std::iter::once((first, &nest.before)).chain(nest.after.as_ref().map(|after| ("after", after)))
 }
 
-/// Lines that only one of two states has say which.
+/// Lines that only one of two states has, marked with the state.
 fn with_state(nest: &NestEntry, state: &str, lines: &[String]) -> Vec<String> {
     let is_in = |profile: &NestProfile, line: &String| {
         profile.notes.contains(line) || profile.why_missing.contains(line)

@@ -1,4 +1,4 @@
-//! What several parts of the page are made of.
+//! Building blocks of several parts of the page.
 
 use crate::plot::{Plot, PlotSize, escape};
 use oxeye_host::{Provenance, Quantity};

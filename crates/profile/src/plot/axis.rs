@@ -15,7 +15,7 @@ impl LogAxis {
         let sound = values.filter(|v| v.is_normal() && *v > 0.0);
         let (low, high) = sound.fold((f64::MAX, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
         let (low, high) = if high == 0.0 { (1.0, 10.0) } else { (low, high) };
-        // Stays far from the ends of what numbers can be.
+        // Stays far from overflow.
         let (low, high) = (low.clamp(1e-200, 1e200), high.clamp(1e-200, 1e200));
         LogAxis { low: low / margin, high: high * margin, from_px: pixels.0, to_px: pixels.1 }
     }
@@ -25,7 +25,7 @@ impl LogAxis {
         (self.low, self.high)
     }
 
-    /// Where a value is. Beyond the ends it is taken as at the end.
+    /// The pixel of a value. Values beyond the ends are at the end.
     pub(crate) fn px(&self, value: f64) -> f64 {
         let share = (value.max(f64::MIN_POSITIVE).log10() - self.low.log10())
             / (self.high.log10() - self.low.log10());

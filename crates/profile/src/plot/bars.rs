@@ -17,7 +17,7 @@ pub struct Bar {
     pub share: Option<f64>,
 }
 
-/// Two bars a nest on one linear scale, the longest first; each says its time, the second also the speedup. Where
+/// Two bars per nest on one linear scale, the longest first; each shows its time, the second also the speedup. Where
 /// the shares of the program are known they scale the bars: a bar is then the time the program spends in the
 /// nest, relative to the whole program before.
 pub fn bars(bars: &[Bar], size: PlotSize) -> Plot {

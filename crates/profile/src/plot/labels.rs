@@ -1,4 +1,4 @@
-//! Placing labels so that they cover neither one another nor what they are about.
+//! Placing labels so that they cover neither each other nor what they label.
 
 /// A rectangle that may be turned.
 #[derive(Clone, Copy, Debug)]
@@ -7,11 +7,11 @@ pub(crate) struct LabelBox {
     pub(crate) center: (f64, f64),
     /// Half of width and height.
     pub(crate) half: (f64, f64),
-    /// Turned clockwise by so many degrees.
+    /// Clockwise rotation in degrees.
     pub(crate) degrees: f64,
 }
 
-/// What is taken already, and within what borders to stay.
+/// What is already occupied, and the borders.
 #[derive(Clone, Debug)]
 pub(crate) struct Placement {
     taken: Vec<(LabelBox, f64)>,
@@ -79,8 +79,8 @@ impl Placement {
         self.taken.push((place, weight));
     }
 
-    /// The candidate that costs least, the earliest of equals, with its cost: its own and that of what it covers.
-    /// `None` if every one leaves the border. It is not taken yet.
+    /// The cheapest candidate, ties by position, with its cost: its own and that of what it covers. `None` if all leave
+    /// the border. It does not become occupied.
     pub(crate) fn best(&self, candidates: impl Iterator<Item = (LabelBox, f64)>) -> Option<(LabelBox, f64)> {
         let mut best: Option<(LabelBox, f64)> = None;
         for (candidate, own) in candidates.filter(|(c, _)| self.holds(c)) {

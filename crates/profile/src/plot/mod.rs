@@ -1,4 +1,4 @@
-//! Plots as SVG: real text, tooltips, colours for light and dark, titles for those who listen.
+//! Plots as SVG: real text, tooltips, colours for light and dark, titles for screen readers.
 
 mod axis;
 mod bars;
@@ -15,7 +15,7 @@ pub use svg::{Anchor, Canvas, Plot, text_width};
 pub use sweep::memory_sweep;
 pub use theme::FONT_PX;
 
-/// For what width a plot is drawn; text has the same size in either.
+/// The width a plot is drawn for; text has the same size in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlotSize {
     /// For a page: 960 pixels.

@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 /// One nest on the plot.
 #[derive(Clone, Copy, Debug)]
 pub struct RooflinePoint<'a> {
-    /// The nest as the user wrote it.
+    /// The original nest.
     pub before: &'a NestProfile,
-    /// The nest as it was made faster.
+    /// The tuned nest.
     pub after: Option<&'a NestProfile>,
 }
 
@@ -32,7 +32,7 @@ struct Ceiling {
     threads: u32,
 }
 
-/// Where a state of a nest is.
+/// The place of a state of a nest.
 struct Spot {
     at: (f64, f64),
     tooltip: String,
@@ -218,7 +218,7 @@ fn ceiling_labels(
             })
         });
         let Some((place, cost)) = placement.best(candidates) else { continue };
-        // A label over others would say nothing; over a thin line it can still be read.
+        // A label over others is unreadable; over a thin line it is not.
         if cost >= 60.0 {
             continue;
         }
@@ -277,7 +277,7 @@ fn nests(
         // Bold text is a little wider.
         let extent = (text_width(&text, FONT_PX) * 1.07 + 2.0, LABEL_HEIGHT);
         let candidates = around(spot.at, extent).map(|place| {
-            // Who reads the label must not take it for that of a nearer point.
+            // The label must not look like that of a nearer point.
             let (_, own) = gap(&place, spot.at);
             let is_misleading = all.iter().any(|at| *at != spot.at && gap(&place, *at).1 < own + 4.0);
             (place, 0.15 * own + if is_misleading { 12.0 } else { 0.0 })

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-/// A drawing under construction. Coordinates are pixels, from the upper left. Classes are those of the plots' style: text
-/// is `ox-muted` or `ox-strong`, grid lines `ox-grid`, the frame `ox-frame`, and what belongs to the series `N` of several
-/// (0 to 7) is `ox-mark-N`, or `ox-line-N` for a line.
+/// A drawing under construction. Coordinates are pixels, from the upper left. Classes are those of the plots' style:
+/// text is `ox-muted` or `ox-strong`, grid lines `ox-grid`, the frame `ox-frame`, and what belongs to the series `N` of
+/// several (0 to 7) is `ox-mark-N`, or `ox-line-N` for a line.
 #[derive(Clone, Debug, Default)]
 pub struct Canvas {
     body: String,
 }
 
-/// Where a text stands against its point.
+/// Alignment of a text to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// It begins there.
@@ -194,7 +194,7 @@ impl Plot {
     }
 }
 
-/// Two digits behind the point; whatever is no number is 0.
+/// Two decimals; 0 for what is not finite.
 fn round(x: f64) -> f64 {
     let rounded = (x * 100.0).round() / 100.0;
     if rounded.is_finite() { rounded + 0.0 } else { 0.0 }

@@ -1,7 +1,7 @@
 //! Colours and type of plots and reports, for light and dark.
 //!
-//! The hues are those of Okabe and Ito ("Color universal design", 2008), which people with any kind of colour vision can
-//! tell apart, made a little lighter on dark ground. Nothing is said by colour alone.
+//! The hues are those of Okabe and Ito ("Color universal design", 2008), which people with any kind of colour vision
+//! can tell apart, a little lighter on dark ground. Colour is never the only difference.
 
 /// Custom properties: those of light ground, and those of dark where the reader prefers it.
 pub(crate) const VARIABLES: &str = "

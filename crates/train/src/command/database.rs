@@ -1,10 +1,10 @@
 //! `oxeye-train database`
 
-use super::merge::read_all;
+use super::input::{excluded, read_all};
 use anyhow::{Context, Result, bail};
 use oxeye::Embedder;
 use oxeye_database::{NewEntry, Origin, Timestamp, parse_line};
-use oxeye_train::recipes::{Harvest, Source, chosen_trials, embed_entry, harvest, write_entries};
+use oxeye_dataset::recipes::{Harvest, Source, chosen_trials, embed_entry, harvest, write_entries};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ pub(crate) struct Args {
     /// Datasets (`.parquet`) and journals (`.jsonl`).
     #[arg(requires = "date")]
     inputs: Vec<PathBuf>,
-    /// An exchange file of searches; of every nest the best trials are taken, and a few of the worst. May be repeated.
+    /// An exchange file of searches; the best trials of every nest are taken, and a few of the worst. May be repeated.
     #[arg(long)]
     trials: Vec<PathBuf>,
-    /// A file of hashes of normal forms, one a line in hexadecimal: nests with these are left out.
+    /// A file of hashes of normal forms, one per line in hexadecimal: nests with these are left out.
     #[arg(long)]
     exclude: Option<PathBuf>,
     /// When the datasets were measured, such as 2026-11-21T00:00:00Z.
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// Weights of the encoder that embeds the nests; without it entries have no embeddings.
     #[arg(long)]
     encoder: Option<PathBuf>,
-    /// The database to write, or an exchange file where the name ends in `.jsonl`.
+    /// The database to write, or an exchange file if the name ends in `.jsonl`.
     #[arg(long, short)]
     out: PathBuf,
 }
@@ -67,13 +67,6 @@ fn embedder(path: &Path) -> Result<Embedder> {
     Embedder::from_bytes(&bytes).with_context(|| format!("no encoder of this version: {}", path.display()))
 }
 
-/// The hashes of a file, of one hash a line.
-pub(super) fn excluded(path: Option<&Path>) -> Result<BTreeSet<String>> {
-    let Some(path) = path else { return Ok(BTreeSet::new()) };
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(text.split_whitespace().map(str::to_owned).collect())
-}
-
 fn tell(harvest: &Harvest) {
     let Harvest { entries, n_nests, n_excluded, n_repeated, noise, unusable_reason } = harvest;
     println!(
@@ -95,7 +88,7 @@ fn short_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The trials of an exchange file as shipped entries, but for nests that are left out.
+/// The trials of an exchange file as shipped entries, without nests that are left out.
 fn trials(path: &Path, excluded: &BTreeSet<String>) -> Result<Vec<NewEntry>> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut entries = Vec::new();

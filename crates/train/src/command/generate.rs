@@ -1,8 +1,8 @@
 //! `oxeye-train generate`
 
 use anyhow::{Context, Result};
-use oxeye_train::generate::generate;
-use oxeye_train::nest::{Family, write_nests};
+use oxeye_dataset::generate::generate;
+use oxeye_dataset::nest::{Family, write_nests};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Debug)]
@@ -10,10 +10,10 @@ pub(crate) struct Args {
     /// Equal seeds give equal nests.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many, all spellings counted.
+    /// Number of nests, all spellings counted.
     #[arg(long, short, default_value_t = 1000)]
     n: usize,
-    /// Where to write them, one JSON object a line.
+    /// The file to write, one JSON object per line.
     #[arg(long, short, default_value = "nests.jsonl")]
     out: PathBuf,
 }

@@ -3,11 +3,11 @@
 use super::shard::Shard;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use oxeye_train::dataset;
-use oxeye_train::journal::{Journal, read_journal};
-use oxeye_train::measure::{MeasureOptions, MeasuredHost, measure};
-use oxeye_train::nest::{GeneratedNest, read_nests};
-use oxeye_train::record::{Record, Status};
+use oxeye_dataset::journal::{Journal, read_journal};
+use oxeye_dataset::measure::{MeasureOptions, MeasuredHost, measure};
+use oxeye_dataset::nest::{GeneratedNest, read_nests};
+use oxeye_dataset::record::{Record, Status};
+use oxeye_dataset::table;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// Only the i-th of n parts, i from 0; spellings of one computation stay together.
     #[arg(long, default_value = "0/1", value_name = "I/N")]
     shard: Shard,
-    /// Begin no nest after so many seconds.
+    /// Start no nest after this many seconds.
     #[arg(long)]
     limit_seconds: Option<f64>,
     /// Seconds for timing the versions of one nest.
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let of_shard: BTreeSet<&str> = nests.iter().map(|n| n.id.as_str()).collect();
     let mut records = read_journal(&args.out.with_extension("jsonl"))?;
     records.retain(|r| of_shard.contains(r.nest.id.as_str()));
-    dataset::write(&args.out, &records)?;
+    table::write(&args.out, &records)?;
     println!("{} of {} nests are in {}", records.len(), nests.len(), args.out.display());
     Ok(())
 }

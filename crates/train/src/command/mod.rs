@@ -1,7 +1,8 @@
-//! The command line, one file a subcommand.
+//! The command line, one file per subcommand.
 
 mod database;
 mod generate;
+mod input;
 mod measure;
 mod merge;
 mod shard;
@@ -19,16 +20,16 @@ pub(crate) enum Command {
     Generate(generate::Args),
     /// Measures how nests respond to the panel of templates; can be stopped and resumed at any time.
     Measure(measure::Args),
-    /// Puts shards and journals into one dataset.
+    /// Merges shards and journals into one dataset.
     Merge(merge::MergeArgs),
-    /// Makes a recipe database of datasets, and of what searches have learnt.
+    /// Makes a recipe database from datasets and from the results of searches.
     Database(database::Args),
-    /// Says what is in datasets and journals: families, templates, responses, noise.
+    /// Summarises datasets and journals: families, templates, responses, noise.
     Stats(merge::StatsArgs),
     /// Trains the encoder.
     #[cfg(feature = "torch")]
     Train(train::Args),
-    /// Says how well an encoder predicts responses.
+    /// Measures how well an encoder predicts responses.
     #[cfg(feature = "torch")]
     Evaluate(train::EvaluateArgs),
 }

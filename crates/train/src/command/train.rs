@@ -1,12 +1,14 @@
 //! `oxeye-train train` and `oxeye-train evaluate`
 
-use super::merge::read_all;
+use super::input::read_all;
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use oxeye_dataset::nest::{Family, read_nests};
+use oxeye_dataset::record::Record;
+use oxeye_dataset::statistics::Statistics;
 use oxeye_embed::{ModelInfo, Weights};
 use oxeye_train::card::Card;
 use oxeye_train::curves::{self, Epoch};
-use oxeye_train::dataset::Statistics;
 use oxeye_train::donors::{Choice, Nearest, Vectors, choices, far, nearest};
 use oxeye_train::example::Example;
 use oxeye_train::metrics::{Floor, Metrics, PanelGuess};
@@ -14,8 +16,6 @@ use oxeye_train::model::{
     LossWeights, TorchEncoder, TrainOptions, Trained, architecture, embeddings, is_held_out, n_groups,
     predict, train,
 };
-use oxeye_train::nest::{Family, read_nests};
-use oxeye_train::record::Record;
 use oxeye_train::versions::versions_of_all;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,13 +30,13 @@ pub(crate) struct Args {
     out: PathBuf,
     #[command(flatten)]
     how: How,
-    /// Keep every epoch in this folder, and go on from there after an interruption.
+    /// Keep every epoch in this folder, and resume from there after an interruption.
     #[arg(long)]
     checkpoints: Option<PathBuf>,
-    /// Nests from `generate` to begin with; they need not have been measured.
+    /// Nests from `generate` for pretraining; they need not be measured.
     #[arg(long)]
     pretrain: Option<PathBuf>,
-    /// Also train without each family in turn and put what comes of that on the card; it also says how far donors may be.
+    /// Also train without each family in turn and put the results on the card; this also finds how far donors may be.
     #[arg(long)]
     leave_out: bool,
     #[command(flatten)]
@@ -48,7 +48,7 @@ struct Cache {
     /// Where the features of the versions of nests are kept [default: beside the first file of data].
     #[arg(long)]
     versions: Option<PathBuf>,
-    /// Threads that make them.
+    /// Threads that compute them.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
 }
@@ -64,28 +64,28 @@ struct How {
     /// Passes over unlabelled nests before them.
     #[arg(long, default_value_t = 10)]
     pretrain_epochs: usize,
-    /// Passes of the predictions for schedules alone, behind the others.
+    /// Further passes for the predictions for schedules alone.
     #[arg(long, default_value_t = TrainOptions::default().head_epochs)]
     head_epochs: usize,
-    /// Nests a step.
+    /// Nests per step.
     #[arg(long, default_value_t = TrainOptions::default().batch)]
     batch: usize,
-    /// Greatest step size.
+    /// Largest step size.
     #[arg(long, default_value_t = TrainOptions::default().rate)]
     rate: f64,
     /// Weight decay.
     #[arg(long, default_value_t = TrainOptions::default().decay)]
     decay: f64,
-    /// Share of hidden values that predictions for schedules do without in a step.
+    /// Dropout of the predictions for schedules.
     #[arg(long, default_value_t = TrainOptions::default().dropout)]
     dropout: f64,
-    /// Spread of the noise on features of schedules, in units of their own.
+    /// Noise added to features of schedules, in units of their spread.
     #[arg(long, default_value_t = TrainOptions::default().jitter)]
     jitter: f64,
     /// Share of steps in which predictions for schedules do not see the nest's embedding.
     #[arg(long, default_value_t = TrainOptions::default().without_context)]
     without_context: f64,
-    /// How much the relative error of predicted speedups counts.
+    /// Weight of the relative error of predicted speedups.
     #[arg(long, default_value_t = TrainOptions::default().weights.relative)]
     relative: f64,
     /// Hold out this family instead of every tenth computation.
@@ -101,10 +101,10 @@ pub(crate) struct EvaluateArgs {
     /// Weights to evaluate.
     #[arg(long, short, default_value = "models/encoder.safetensors")]
     model: PathBuf,
-    /// All nests, not only every tenth computation, which training holds out.
+    /// Evaluate on all nests, not only on the held-out tenth.
     #[arg(long)]
     all: bool,
-    /// Give the profile of a run.
+    /// Use the profiles of runs.
     #[arg(long)]
     profiled: bool,
     /// Print JSON.
@@ -168,15 +168,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     write(args, &records, &options, &trained, &left_out.finished(&examples))
 }
 
-/// What comes of training without each family.
+/// Results of training without each family.
 #[derive(Default)]
 struct LeftOut<'a> {
     metrics: BTreeMap<Family, [Metrics; 2]>,
-    /// All nests, each with what was guessed by the model that did not see its family.
+    /// All nests, each with the predictions of the model that did not see its family.
     nests: Vec<&'a Example>,
     guesses: [Vec<PanelGuess>; 2],
     nearest: Vec<Nearest>,
-    /// Ways to choose, and of how many nests.
+    /// Ways to choose, with the number of nests.
     choices: Vec<(usize, Vec<Choice>)>,
 }
 
@@ -383,7 +383,7 @@ fn examples(records: &[Record], data: &[PathBuf], cache: &Cache) -> Result<Vec<E
     Ok(examples)
 }
 
-/// Nests that were not measured, as if on the machine of the data; those that were are left out.
+/// The nests that were not measured, for the machine of the data.
 fn unlabelled(path: &Path, records: &[Record], examples: &[Example]) -> Result<Vec<Example>> {
     let known: BTreeSet<(u64, &str)> = records.iter().map(|r| (r.nest.seed, r.nest.group.as_str())).collect();
     let host = &records.first().context("there is no data")?.host;

@@ -1,4 +1,4 @@
-//! AdamW with a state that can be saved, which tch's own has not.
+//! AdamW with a state that can be saved, unlike that of tch.
 
 use super::encoder::TorchEncoder;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub(super) struct AdamW {
 
 const BETAS: [f64; 2] = [0.9, 0.999];
 const EPSILON: f64 = 1e-8;
-/// Longest gradient.
+/// Gradients are clipped to this length.
 const CLIP: f64 = 1.0;
 
 impl AdamW {

@@ -1,11 +1,11 @@
-//! Several graphs as one disjoint union, with what should be said of each.
+//! Several graphs as one disjoint union, with the targets of each.
 
 use crate::example::Example;
-use crate::rng::Rng;
 use oxeye_embed::{
     EdgeKind, Features, N_EDGE, N_HOST, N_NODE, N_PROFILE, N_SCHEDULE, NestGraph, NodeKind, ScheduleFeatures,
     Way, residual,
 };
+use oxeye_random::Rng;
 use std::collections::BTreeMap;
 use tch::{Device, Kind, Tensor};
 
@@ -16,7 +16,7 @@ pub struct Batch {
     pub(super) features: Vec<Tensor>,
     /// By kind of node: the graph of each.
     pub(super) graphs: Vec<Tensor>,
-    /// By kind of node: how many each graph has.
+    /// By kind of node: the number in each graph.
     pub(super) counts: Vec<Tensor>,
     /// By kind of edge, along and against it.
     pub(super) relations: Vec<[Relation; 2]>,
@@ -26,7 +26,7 @@ pub struct Batch {
     pub(super) profiled: Tensor,
 }
 
-/// The pairs of nodes of which one hears of the other.
+/// The pairs of nodes that exchange messages.
 pub(super) struct Relation {
     pub(super) is_empty: bool,
     pub(super) neighbours: Tensor,
@@ -36,7 +36,7 @@ pub(super) struct Relation {
     pub(super) shares: Tensor,
 }
 
-/// What should be said of the graphs of a batch. Where a mask is 0, nothing is known.
+/// The targets of the graphs of a batch. Where a mask is 0, the target is unknown.
 pub(super) struct Targets {
     pub(super) log_speedups: Tensor,
     pub(super) speedup_mask: Tensor,
@@ -50,29 +50,30 @@ pub(super) struct Targets {
 
 /// Schedules of the nests of a batch.
 pub struct Schedules {
-    /// Features, a row a schedule.
+    /// Features, one row per schedule.
     pub(super) features: Tensor,
     /// The graph of each.
     pub(super) graphs: Tensor,
-    /// The row of each one's nest as it is.
+    /// The row of the original nest of each.
     pub(super) before: Tensor,
-    /// What is known of the measured time of the nest, a row a schedule: `r` of the specification.
+    /// What is known of the measured time of the nest, one row per schedule: `r` of the specification.
     pub(super) residuals: Tensor,
-    /// log2 of the speedup over the nest as it is.
+    /// log2 of the speedup over the original nest.
     pub(super) log_speedups: Tensor,
     /// log2 of seconds.
     pub(super) log_seconds: Tensor,
-    /// 0 for nests as they are, else how much the speedup counts: the root of the templates that give this schedule.
+    /// 0 for original nests, else the weight of the speedup: the root of the number of templates that give this
+    /// schedule.
     pub(super) weights: Tensor,
-    /// Of each graph, the row that each template has.
+    /// For each graph, the row of each template.
     pub(super) rows: Vec<Vec<Option<usize>>>,
 }
 
 impl Schedules {
-    /// Adds noise of this spread, in units of one over `scale`: nests that are nearly alike behave alike.
+    /// Adds noise of this spread, in units of one over `scale`: similar nests behave similarly.
     pub(super) fn jitter(&mut self, spread: f64, scale: &Tensor, rng: &mut Rng) {
         if spread > 0.0 {
-            // The sum of uniform numbers is as good as normal.
+            // The sum of uniform numbers is nearly normal.
             let mut normal = || ((0..4).map(|_| rng.unit()).sum::<f64>() - 2.0) * spread * 3.0f64.sqrt();
             let noise: Vec<f32> = (0..self.features.numel()).map(|_| normal() as f32).collect();
             let noise = Tensor::from_slice(&noise).to_device(scale.device()).reshape(self.features.size());
@@ -80,7 +81,7 @@ impl Schedules {
         }
     }
 
-    /// Of the versions of examples; whether the profile of each is given is told by `profiled`.
+    /// The schedules of examples; `profiled` says whether the profile of each is used.
     pub fn of(examples: &[&Example], profiled: &[bool], device: Device) -> Self {
         let mut features: Vec<f32> = Vec::new();
         let (mut graphs, mut before, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
@@ -91,7 +92,7 @@ impl Schedules {
             let measured = example.profile.seconds.filter(|_| *profiled).map(|s| s.log2() as f32);
             let as_it_is = example.versions.first().copied().flatten();
             let residual = as_it_is.map_or([0.0; 2], |version| residual(&version, measured));
-            // Versions that cannot be told apart, neither by features nor by time, are one.
+            // Versions with equal features and times are one.
             let mut known: BTreeMap<(Vec<u32>, u32), usize> = BTreeMap::new();
             let row = |(version, speedup): (&Option<ScheduleFeatures>, &Option<f32>)| {
                 as_it_is?;
@@ -131,7 +132,7 @@ impl Schedules {
 }
 
 impl Batch {
-    /// Of graphs, each with its profile where it has one.
+    /// The batch of some graphs, each with its profile if it has one.
     pub fn of(graphs: &[&NestGraph], device: Device) -> Self {
         let mut features: Vec<Vec<f32>> = vec![Vec::new(); NodeKind::ALL.len()];
         let mut owners: Vec<Vec<i64>> = vec![Vec::new(); NodeKind::ALL.len()];
@@ -207,7 +208,7 @@ impl Targets {
             let values: Vec<f32> = values.into_iter().map(|v| v.unwrap_or(0.0)).collect();
             (matrix(&values, width, device), matrix(&mask, width, device))
         };
-        // The nest as it is has a speedup of one by definition: nothing to learn.
+        // The original nest has a speedup of one by definition: there is nothing to learn.
         let speedups = |e: &&Example| {
             let mut list = e.log_speedups.clone();
             list.iter_mut().take(1).for_each(|first| *first = Some(0.0));

@@ -8,20 +8,20 @@ use oxeye_embed::{
 use std::collections::BTreeMap;
 use tch::{Device, Kind, Tensor};
 
-/// Trainable weights, by the names that files have.
+/// Trainable weights, by their names in files.
 pub struct TorchEncoder {
     info: ModelInfo,
     pub(super) tensors: BTreeMap<String, Tensor>,
     device: Device,
 }
 
-/// What the encoder says of a batch, one row a graph.
+/// The predictions for a batch, one row per graph.
 pub struct Prediction {
-    /// Not normalised, without the profile.
+    /// The embedding without the profile, not normalised.
     pub z: Tensor,
-    /// Not normalised, with the profile where there is one.
+    /// The embedding with the profile if there is one, not normalised.
     pub z_p: Tensor,
-    /// What predictions for schedules see of the nest.
+    /// The part of the embedding that predictions for schedules see.
     pub context: Tensor,
     /// log2 speedups.
     pub log_speedups: Tensor,
@@ -34,10 +34,10 @@ pub struct Prediction {
 }
 
 impl TorchEncoder {
-    /// Of given weights.
+    /// An encoder with the given weights.
     ///
     /// # Errors
-    /// If a tensor is missing, which [`Weights`] rules out.
+    /// If a tensor is missing, which never happens with [`Weights`].
     pub fn new(weights: &Weights, device: Device) -> Result<Self, EmbedError> {
         let info = weights.info().clone();
         let mut tensors = BTreeMap::new();
@@ -52,7 +52,7 @@ impl TorchEncoder {
         Ok(Self { info, tensors, device })
     }
 
-    /// The weights as they are now.
+    /// The current weights.
     ///
     /// # Errors
     /// If a number is not finite.
@@ -63,12 +63,12 @@ impl TorchEncoder {
         })
     }
 
-    /// What these weights are.
+    /// The description of the weights.
     pub fn info(&self) -> &ModelInfo {
         &self.info
     }
 
-    /// Where the weights are.
+    /// The device of the weights.
     pub fn device(&self) -> Device {
         self.device
     }
@@ -112,8 +112,8 @@ impl TorchEncoder {
         }
     }
 
-    /// `g_k` of every schedule, a column a member, given what each nest's context is, a row a nest. Of hidden values this
-    /// share is left out, while training.
+    /// `g_k` of every schedule, one column per member, from the context of each nest, one row per nest. `dropout` is for
+    /// training; 0 is none.
     pub fn log2_seconds(&self, context: &Tensor, schedules: &Schedules, dropout: f64) -> Tensor {
         let x = (&schedules.features - self.tensor(SCHEDULE_SHIFT)) * self.tensor(SCHEDULE_SCALE);
         let near = x.clamp(-INPUT_LIMIT, INPUT_LIMIT);
@@ -139,7 +139,7 @@ impl TorchEncoder {
                 }
                 let name = format!("round.{round}.{}.{}", kind.name(), way.name());
                 let weight = self.tensor(&format!("{name}.weight"));
-                // The weight in two parts: what depends on the neighbour is computed once a node, not once an edge.
+                // The weight in two parts: the part for the neighbour is computed once per node, not once per edge.
                 let of_node = h.matmul(&weight.narrow(1, 0, hidden).transpose(0, 1));
                 let of_edge = relation
                     .features

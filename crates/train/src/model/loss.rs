@@ -1,4 +1,4 @@
-//! What training minimises.
+//! The loss of training.
 
 use super::batch::{Schedules, Targets};
 use super::encoder::Prediction;
@@ -7,20 +7,20 @@ use crate::example::{Example, response_distance};
 use serde::{Deserialize, Serialize};
 use tch::{Device, Kind, Reduction, Tensor};
 
-/// How much each objective counts.
+/// Weights of the objectives.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LossWeights {
     /// Huber loss of log2 speedups of schedules.
     pub speedup: f64,
-    /// Relative error of speedups of schedules; of what is too large, no more than [`MOST_LOG_ERROR`] counts.
+    /// Relative error of speedups of schedules, cut at [`MOST_LOG_ERROR`] where they are too large.
     pub relative: f64,
     /// Huber loss of log2 seconds of schedules.
     pub seconds: f64,
-    /// Huber loss of log2 speedups of templates, guessed without their schedules.
+    /// Huber loss of log2 speedups of templates, predicted without their schedules.
     pub panel: f64,
     /// Cross entropy of applicability.
     pub applicable: f64,
-    /// Huber loss of log10 of seconds and of GFLOP/s of the nest as it is.
+    /// Huber loss of log10 of seconds and of GFLOP/s of the original nest.
     pub runtime: f64,
     /// Spellings of one computation against the rest of the batch.
     pub contrastive: f64,
@@ -57,10 +57,10 @@ const TEMPERATURE: f64 = 0.2;
 /// Errors of log2 beyond this count by their size, those below by their square.
 const HUBER: f64 = 0.3;
 
-/// Predictions that are too large by more than this power of two are no worse for their relative error.
+/// The relative error does not grow beyond predictions that are too large by this power of two.
 const MOST_LOG_ERROR: f64 = 2.0;
 
-/// `log2_seconds` are those of the schedules, a column a member.
+/// `log2_seconds` are those of the schedules, one column per member.
 pub(super) fn loss(
     prediction: &Prediction,
     log2_seconds: &Tensor,
@@ -84,7 +84,7 @@ pub(super) fn loss(
     let length = prediction.z.norm_scalaropt_dim(2, [1], true).clamp_min(1e-6);
     let unit = &prediction.z / length;
     let contrastive = contrastive(&unit, examples, device);
-    // The embedding with what is known of a run is to be as telling.
+    // The embedding with the profile of a run should be as good.
     let length = prediction.z_p.norm_scalaropt_dim(2, [1], true).clamp_min(1e-6);
     let metric =
         (metric(&unit, examples, device) + metric(&(&prediction.z_p / length), examples, device)) / 2.0;
@@ -103,8 +103,8 @@ pub(super) fn loss(
     Loss { total, parts }
 }
 
-/// Of log2 speedups, of speedups relative to the measured ones, and of log2 seconds, given the latter, a column a member:
-/// every member learns by itself.
+/// Losses of log2 speedups, of speedups relative to the measured ones, and of log2 seconds, from the predicted log2
+/// seconds with one column per member: every member learns by itself.
 pub(super) fn schedule_losses(log2_seconds: &Tensor, schedules: &Schedules) -> [Tensor; 3] {
     let per_member = |found: &Tensor, wanted: &Tensor, weights: &Tensor| {
         let weights = weights.unsqueeze(1).expand_as(found);
@@ -124,12 +124,12 @@ fn huber(found: &Tensor, wanted: &Tensor, mask: &Tensor, delta: f64) -> Tensor {
     masked(&found.huber_loss(wanted, Reduction::None, delta), mask)
 }
 
-/// The mean over what is known.
+/// The mean over known targets.
 fn masked(values: &Tensor, mask: &Tensor) -> Tensor {
     (values * mask).sum(Kind::Float) / mask.sum(Kind::Float).clamp_min(1.0)
 }
 
-/// For every nest with another spelling in the batch: that one should be nearer than all others.
+/// For every nest with another spelling in the batch, that one should be nearer than all others.
 fn contrastive(unit: &Tensor, examples: &[&Example], device: Device) -> Tensor {
     let pairs: Vec<(i64, i64)> = examples
         .iter()

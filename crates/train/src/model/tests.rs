@@ -42,7 +42,7 @@ fn both_encoders_agree() {
     }
 }
 
-/// So do the predictions for schedules, and a schedule like the nest as it is gains exactly nothing.
+/// So do the predictions for schedules, and a schedule equal to the original nest gains exactly nothing.
 #[test]
 fn both_predict_the_same_for_schedules() {
     let examples = examples(12);
@@ -116,7 +116,7 @@ fn training_learns_repeats_and_resumes() {
     let again = run(&options(), None);
     let near = |a: f64, b: f64| (a - b).abs() < 1e-3 * (1.0 + a.abs());
     assert!(whole.epochs.iter().zip(&again.epochs).all(|(a, b)| near(a.loss, b.loss)));
-    // A run that stops after three epochs and goes on.
+    // A run that stops after three epochs and is resumed.
     let folder = tempfile::tempdir().unwrap();
     let mut n = 0;
     let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -7,12 +7,12 @@ use super::loss::{LossWeights, loss, schedule_losses};
 use crate::curves::{Epoch, N_PARTS};
 use crate::example::{Example, WORST};
 use crate::metrics::{Metrics, PanelGuess};
-use crate::nest::Family;
-use crate::rng::Rng;
+use oxeye_dataset::nest::Family;
 use oxeye_embed::{
     Architecture, EmbedError, FeatureList, ModelInfo, N_SCHEDULE, NestGraph, SCHEDULE_SCALE, SCHEDULE_SHIFT,
     ScheduleFeature, Weights,
 };
+use oxeye_random::Rng;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,17 +21,17 @@ use tch::{Device, TchError, Tensor};
 /// How to train.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrainOptions {
-    /// Of the first weights and of the order of nests.
+    /// Seed of the first weights and of the order of nests.
     pub seed: u64,
     /// Passes over the data.
     pub epochs: usize,
-    /// Passes of the predictions for schedules alone, behind the others: embeddings stay as they are.
+    /// Further passes for the predictions for schedules alone: embeddings do not change.
     pub head_epochs: usize,
     /// Passes over unlabelled nests before them.
     pub pretrain_epochs: usize,
-    /// Nests a step.
+    /// Nests per step.
     pub batch: usize,
-    /// Greatest step size; it rises over the first epochs and falls to zero along a cosine.
+    /// Largest step size; it rises over the first epochs and falls to zero along a cosine.
     pub rate: f64,
     /// Weight decay.
     pub decay: f64,
@@ -39,9 +39,9 @@ pub struct TrainOptions {
     pub profiled: f64,
     /// Share of steps in which predictions for schedules do not see the nest's embedding.
     pub without_context: f64,
-    /// Share of hidden values that predictions for schedules do without in a step.
+    /// Dropout of the predictions for schedules.
     pub dropout: f64,
-    /// Spread of what is added to the features of schedules in a step, in units of their own spread.
+    /// Noise added to the features of schedules in a step, in units of their spread.
     pub jitter: f64,
     /// Objectives.
     pub weights: LossWeights,
@@ -72,18 +72,18 @@ impl Default for TrainOptions {
 /// Training cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// There is nothing to learn from.
+    /// There are too few examples.
     #[error("there are {training} nests to train on and {held_out} held out; at least one of each is needed")]
     TooFew {
-        /// To train on.
+        /// Examples to train on.
         training: usize,
-        /// Held out.
+        /// Held-out examples.
         held_out: usize,
     },
-    /// The weights are not sound.
+    /// The weights are invalid.
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    /// libtorch refuses something.
+    /// An error of libtorch.
     #[error(transparent)]
     Torch(#[from] TchError),
     /// A checkpoint cannot be used.
@@ -98,7 +98,7 @@ pub enum TrainError {
 
 /// A trained encoder.
 pub struct Trained {
-    /// Those of the last epoch: none is chosen by what is held out.
+    /// The weights of the last epoch: no epoch is chosen by held-out examples.
     pub weights: Weights,
     /// All epochs.
     pub epochs: Vec<Epoch>,
@@ -110,7 +110,7 @@ pub struct Trained {
     pub n_nests: (usize, usize),
 }
 
-/// What a checkpoint says besides its tensors.
+/// The contents of a checkpoint besides its tensors.
 #[derive(Serialize, Deserialize)]
 struct State {
     options: TrainOptions,
@@ -132,7 +132,7 @@ pub fn is_held_out(example: &Example, options: &TrainOptions) -> bool {
 }
 
 /// Trains an encoder. With a folder for checkpoints, every epoch is saved there, and an interrupted run with the same
-/// options goes on where it was; `progress` is told of every epoch.
+/// options is resumed; `progress` is called after every epoch.
 ///
 /// # Errors
 /// If there are no examples, or a checkpoint cannot be used.
@@ -149,7 +149,7 @@ pub fn train(
     if training.is_empty() || held_out.is_empty() {
         return Err(TrainError::TooFew { training: training.len(), held_out: held_out.len() });
     }
-    // A step is thousands of small operations: sharing each among threads costs more than it gains.
+    // A step consists of thousands of small operations: sharing each among threads costs more than it gains.
     tch::set_num_threads(1);
     let device = Device::cuda_if_available();
     let mut encoder = TorchEncoder::new(&first_weights(options.seed, &info, &training)?, device)?;
@@ -162,7 +162,7 @@ pub fn train(
             epochs = saved.state.epochs;
         }
         None => {
-            // What is said of a nest that was not measured is a guess: no more than a start.
+            // Targets of nests that were not measured are estimates, good for a start only.
             let unlabelled: Vec<&Example> = unlabelled.iter().filter(|e| !is_held_out(e, options)).collect();
             for pass in 0..if unlabelled.is_empty() { 0 } else { options.pretrain_epochs } {
                 let rng = Rng::new(options.seed, 1_000_000 + pass as u64);
@@ -205,8 +205,8 @@ pub fn train(
     })
 }
 
-/// Uniform by the widths of layers (He et al., "Delving deep into rectifiers", 2015, with gain 1), norms at one, biases at
-/// zero; predictions for schedules begin with the model's estimate of their time.
+/// Uniform by the widths of layers (He et al., "Delving deep into rectifiers", 2015, with gain 1), norms at one, biases
+/// at zero; predictions for schedules start at the model's estimate of their time.
 fn first_weights(seed: u64, info: &ModelInfo, examples: &[&Example]) -> Result<Weights, EmbedError> {
     let shapes = info.architecture.tensors();
     let (shift, scale) = spread(examples);
@@ -237,8 +237,7 @@ fn first_weights(seed: u64, info: &ModelInfo, examples: &[&Example]) -> Result<W
     })
 }
 
-/// Mean of each feature of the schedules, and one over its standard deviation, which is not taken for less than a
-/// twentieth.
+/// Mean of each feature of the schedules, and one over its standard deviation, which is at least a twentieth.
 fn spread(examples: &[&Example]) -> (Vec<f32>, Vec<f32>) {
     let versions = || examples.iter().flat_map(|e| e.versions.iter().flatten());
     let n = versions().count().max(1) as f64;
@@ -256,7 +255,8 @@ fn rate(options: &TrainOptions, epoch: usize) -> f64 {
     options.rate * warm * 0.5 * (1.0 + (std::f64::consts::PI * done).cos())
 }
 
-/// One pass over the nests in random order, spellings of one computation in the same batch. The mean loss and its parts.
+/// One pass over the nests in random order, spellings of one computation in the same batch. Returns the mean loss and
+/// its parts.
 fn pass_over(
     encoder: &mut TorchEncoder,
     optimiser: &mut AdamW,
@@ -273,7 +273,7 @@ fn pass_over(
         }
     }
     rng.shuffle(&mut groups);
-    // Dropout draws from libtorch's own numbers.
+    // Dropout uses libtorch's own random numbers.
     tch::manual_seed(rng.bits() as i64);
     let order: Vec<&Example> = groups.into_iter().flatten().collect();
     let (mut total, mut parts, mut n_batches) = (0.0, [0.0; N_PARTS], 0.0);
@@ -297,7 +297,7 @@ fn pass_over(
     (total / n_batches, parts.map(|p| p / n_batches))
 }
 
-/// The context of each nest, or zeros in its place.
+/// The context of each nest, or zeros.
 fn seen_at_times(context: &Tensor, options: &TrainOptions, rng: &mut Rng) -> Tensor {
     let seen = |_| if rng.chance(options.without_context) { 0.0f32 } else { 1.0 };
     let seen: Vec<f32> = (0..context.size()[0]).map(seen).collect();
@@ -338,7 +338,7 @@ fn head_passes(
     }
 }
 
-/// What predictions for schedules see of nests, one row a nest.
+/// The part of the embeddings that predictions for schedules see, one row per nest.
 fn contexts(encoder: &TorchEncoder, examples: &[&Example], profiled: bool, batch: usize) -> Tensor {
     tch::no_grad(|| {
         let of = |chunk: &[&Example]| {
@@ -349,7 +349,7 @@ fn contexts(encoder: &TorchEncoder, examples: &[&Example], profiled: bool, batch
     })
 }
 
-/// What an encoder says of nests.
+/// The predictions of an encoder for nests.
 pub fn predict(
     encoder: &TorchEncoder,
     examples: &[&Example],
@@ -446,7 +446,7 @@ fn save(
     epochs: &[Epoch],
 ) -> Result<(), TrainError> {
     let broken = |what: String| TrainError::Checkpoint { path: folder.to_owned(), what };
-    // All files of one epoch in a folder of its own, which is there whole or not at all.
+    // All files of one epoch in a folder of their own, which is complete or absent.
     std::fs::create_dir_all(folder).map_err(|e| broken(e.to_string()))?;
     let temporary = tempfile::tempdir_in(folder).map_err(|e| broken(e.to_string()))?;
     let (steps, moments) = optimiser.state();
@@ -464,7 +464,7 @@ fn save(
     std::fs::rename(temporary.keep(), &place).map_err(|e| broken(e.to_string()))
 }
 
-/// The newest whole checkpoint; none if there is none, an error if it is of another run.
+/// The newest complete checkpoint, if there is one; an error if it is of another run.
 fn load(folder: &Path, options: &TrainOptions, info: &ModelInfo) -> Result<Option<Saved>, TrainError> {
     let broken = |what: String| TrainError::Checkpoint { path: folder.to_owned(), what };
     let places = [folder.join("last"), folder.join("before")];

@@ -3,8 +3,10 @@
 use super::dependences::{joined, possible, same_accumulation};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
+use crate::schedule::space::Space;
 use crate::schedule::{OriginalPair, Schedule, TimeStep, Tree, contraction_of, leaves};
-use oxeye_ir::{Execution, LoopId, Reduction, Var};
+use oxeye_analysis::omega::System;
+use oxeye_ir::{ArrayId, Execution, LoopId, Reduction, Update, Var};
 use std::collections::BTreeMap;
 
 /// A dependence that the schedule breaks, in words.
@@ -90,20 +92,43 @@ fn any_contraction(
 }
 
 pub(super) struct LoopFacts {
-    reverse: bool,
+    pub(super) reverse: bool,
     /// Some for concurrent loops.
     pub(super) reductions: Option<Vec<Reduction>>,
+}
+
+/// Two accesses of the same elements that must stay in order.
+#[derive(Clone, Copy)]
+pub(super) struct Conflict {
+    pub(super) array: ArrayId,
+    pub(super) is_float: bool,
+    /// Both belong to accumulations like this one.
+    pub(super) accumulation: Option<Update>,
+}
+
+/// What the steps of time say of two accesses, neither of which comes too late.
+pub(super) enum Order {
+    /// One step tells them apart.
+    Decided {
+        /// Floating-point accumulations change places.
+        reordered: bool,
+    },
+    /// None tells the rest of the pairs apart.
+    Together {
+        /// As above.
+        reordered: bool,
+    },
 }
 
 pub(super) struct Judge<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) policy: Policy,
-    times: Vec<Vec<TimeStep>>,
+    pub(super) times: Vec<Vec<TimeStep>>,
     pub(super) loops: BTreeMap<LoopId, LoopFacts>,
 }
 
 impl<'a> Judge<'a> {
-    fn new(schedule: &'a Schedule, policy: Policy) -> Self {
+    pub(super) fn new(schedule: &'a Schedule, policy: Policy) -> Self {
         let mut judge = Self {
             schedule,
             policy,
@@ -153,7 +178,7 @@ impl<'a> Judge<'a> {
     /// When `access` of `s` happens. Operands that a contraction packs are read when their block is packed, and its
     /// target is loaded before and stored after the register tile; between accumulations of one statement the
     /// computation itself counts.
-    fn time(&self, s: usize, access: usize, accumulation: bool) -> Vec<TimeStep> {
+    pub(super) fn time(&self, s: usize, access: usize, accumulation: bool) -> Vec<TimeStep> {
         let time = &self.times[s];
         match contraction_of(&self.schedule.roots, s) {
             Some(c) => {
@@ -172,53 +197,86 @@ impl<'a> Judge<'a> {
         let (mut space, mut system) = joined(self.schedule, pair, source, sink);
 
         let accumulation = matches!((a.update, b.update), (Some(u), Some(v)) if same_accumulation(u, v));
-        let element = self.schedule.program.array(a.array).element;
-        let may_reorder = accumulation && (self.policy.reassociate || !element.is_float());
         let together = || contraction_of(&self.schedule.roots, s).is_some_and(|c| c.statements.contains(&t));
         let own = accumulation && (s == t || together());
         let (x, y) = (self.time(s, pair.source.1, own), self.time(t, pair.sink.1, own));
+        let conflict = Conflict {
+            array: a.array,
+            is_float: self.schedule.program.array(a.array).element.is_float(),
+            accumulation: a.update.filter(|_| accumulation),
+        };
+        let explain = |system: &System, space: &Space, at| self.explain(system, space, (s, a), (t, b), at);
+        match self.ordered((&mut space, &mut system), (&x, &y), conflict, &explain)? {
+            Order::Decided { reordered } => Ok(reordered),
+            Order::Together { reordered } => {
+                if x.len() == y.len()
+                    && (x != self.times[s] || y != self.times[t])
+                    && !self.may_reorder(conflict)
+                    && possible(&system)
+                {
+                    return Err(explain(&system, &space, None));
+                }
+                Ok(reordered)
+            }
+        }
+    }
+
+    /// Whether two accesses may change places.
+    pub(super) fn may_reorder(&self, conflict: Conflict) -> bool {
+        conflict.accumulation.is_some() && (self.policy.reassociate || !conflict.is_float)
+    }
+
+    /// Whether the accesses of instances 0, at time `x`, come before those of instances 1, at time `y`, for all pairs in the
+    /// system, which is left with those that none of the steps of time tells apart.
+    pub(super) fn ordered(
+        &self,
+        (space, system): (&mut Space, &mut System),
+        (x, y): (&[TimeStep], &[TimeStep]),
+        conflict: Conflict,
+        explain: &dyn Fn(&System, &Space, Option<LoopId>) -> Reason,
+    ) -> Result<Order, Reason> {
+        let Conflict { array, is_float, accumulation } = conflict;
+        let may_reorder = self.may_reorder(conflict);
         let mut reordered = false;
-        for (step_x, step_y) in x.iter().zip(&y) {
+        for (step_x, step_y) in x.iter().zip(y) {
             match (step_x, step_y) {
                 (TimeStep::Position(p), TimeStep::Position(q)) if p == q => {}
                 (TimeStep::Position(p), TimeStep::Position(q)) => {
-                    if p > q && possible(&system) {
+                    if p > q && possible(system) {
                         if may_reorder {
-                            return Ok(element.is_float());
+                            return Ok(Order::Decided { reordered: is_float });
                         }
-                        return Err(self.explain(&system, &space, (s, a), (t, b), None));
+                        return Err(explain(system, space, None));
                     }
-                    return Ok(reordered);
+                    return Ok(Order::Decided { reordered });
                 }
                 (TimeStep::Loop(l), TimeStep::Loop(m)) if l == m => {
                     let facts = &self.loops[l];
                     let (cx, cy) = (space.column(0, Var::Loop(*l)), space.column(1, Var::Loop(*l)));
-                    space.fit(&mut system);
+                    space.fit(system);
                     let (first, second) = if facts.reverse { (cy, cx) } else { (cx, cy) };
                     // y before x
                     let mark = system.mark();
                     system.add_ge(&[(first, 1), (second, -1)], -1);
-                    let swapped = possible(&system);
+                    let swapped = possible(system);
                     if swapped && !may_reorder && facts.reductions.is_none() {
-                        return Err(self.explain(&system, &space, (s, a), (t, b), Some(*l)));
+                        return Err(explain(system, space, Some(*l)));
                     }
-                    reordered |= swapped && element.is_float();
+                    reordered |= swapped && is_float;
                     if let Some(reductions) = &facts.reductions {
                         let listed = reductions.iter().any(|r| {
-                            r.array == a.array
-                                && accumulation
-                                && a.update.is_some_and(|u| same_accumulation(u, r.op))
+                            r.array == array && accumulation.is_some_and(|u| same_accumulation(u, r.op))
                         });
                         let mut concurrent = swapped;
                         if !concurrent {
                             system.rollback(mark);
                             system.add_ge(&[(second, 1), (first, -1)], -1);
-                            concurrent = possible(&system);
+                            concurrent = possible(system);
                         }
                         if concurrent && !(listed && may_reorder) {
-                            return Err(self.explain(&system, &space, (s, a), (t, b), Some(*l)));
+                            return Err(explain(system, space, Some(*l)));
                         }
-                        reordered |= concurrent && element.is_float();
+                        reordered |= concurrent && is_float;
                     }
                     system.rollback(mark);
                     system.add_eq(&[(cx, 1), (cy, -1)], 0);
@@ -226,13 +284,6 @@ impl<'a> Judge<'a> {
                 _ => return Err(Reason::unsupported("the schedule tree is inconsistent")),
             }
         }
-        if x.len() == y.len()
-            && (x != self.times[s] || y != self.times[t])
-            && !may_reorder
-            && possible(&system)
-        {
-            return Err(self.explain(&system, &space, (s, a), (t, b), None));
-        }
-        Ok(reordered)
+        Ok(Order::Together { reordered })
     }
 }

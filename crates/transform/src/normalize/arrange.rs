@@ -10,7 +10,6 @@ use crate::legality;
 use crate::order::{Level, Pair, combinations, pairs};
 use crate::policy::Policy;
 use crate::refusal::Reason;
-use crate::scan;
 use crate::schedule::Schedule;
 use crate::steps;
 use crate::steps::statement_schedule::{Dimension, StatementSchedule};
@@ -18,15 +17,11 @@ use crate::steps::{Reorder, Transformation};
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, LoopId, Nest, Node, Program, Var};
 use std::collections::BTreeMap;
 
-/// The nest in maximally distributed form with minimal strides, and whether sums are taken in another order.
+/// A schedule of the nest in maximally distributed form with minimal strides, and whether sums are taken in another order.
 ///
 /// # Errors
-/// If no legal arrangement was found, or it cannot be written as loops.
-pub(super) fn arrange(
-    program: &Program,
-    nest: &Nest,
-    policy: Policy,
-) -> Result<(Program, Nest, bool), Reason> {
+/// If no legal arrangement was found.
+pub(super) fn arrange(program: &Program, nest: &Nest, policy: Policy) -> Result<(Schedule, bool), Reason> {
     let mut schedule = Schedule::import(program, nest);
     schedule.scalar_replacement = false;
     let planner = Planner::new(&schedule);
@@ -44,9 +39,13 @@ pub(super) fn arrange(
         .collect();
     steps::edit(&mut schedule, &Transformation::Reorder(Reorder { schedules }), policy)?;
     let reassociated = legality::check(&schedule, policy)?;
-    let (program, nest) = scan::generate(schedule, nest)?;
-    Ok((program, nest, reassociated))
+    Ok((schedule, reassociated))
 }
+
+/// Up to so many loops all orders are considered; of deeper nests as many as of this.
+const DEEPEST_IN_FULL: usize = 7;
+/// Orders of a deep nest that are considered: 7!.
+const MOST_ORDERS: usize = 5040;
 
 /// Sizes that are not known count as this many elements: large, and the same for all.
 const LARGE: i64 = 1 << 12;
@@ -148,12 +147,7 @@ impl<'a> Planner<'a> {
 
     /// Loops of one statement: the legal permutation of least strides, innermost loops counting most.
     fn alone(&self, s: usize, pairs: &[Pair], remaining: &[LoopId]) -> Vec<Dimension> {
-        let mut orders = permutations(remaining);
-        orders.sort_by_cached_key(|order| {
-            let costs: Vec<i64> = order.iter().rev().map(|l| self.costs[s][l]).collect();
-            let places: Vec<_> = order.iter().map(|l| self.places[s][l].clone()).collect();
-            (costs, places)
-        });
+        let orders = self.orders(s, remaining);
         let forward = |l: &LoopId| Level { iterator: *l, reverse: false };
         let as_written = |l: &LoopId| Level { iterator: *l, reverse: self.reverse(*l) };
         let backwards = remaining.iter().any(|l| self.reverse(*l));
@@ -166,6 +160,27 @@ impl<'a> Planner<'a> {
         let levels = candidates.into_iter().find(|c| self.is_legal(pairs, c)).unwrap_or(original);
         let by = |l: &Level| Dimension::By { expr: Affine::var(l.iterator), reverse: l.reverse };
         levels.iter().flat_map(|l| [by(l), Dimension::At(0)]).collect()
+    }
+
+    /// Orders of the loops of one statement, those of least strides first: all of them, or for deep nests the first
+    /// [`MOST_ORDERS`].
+    fn orders(&self, s: usize, remaining: &[LoopId]) -> Vec<Vec<LoopId>> {
+        let (costs, places) = (&self.costs[s], &self.places[s]);
+        if remaining.len() > DEEPEST_IN_FULL {
+            // From the innermost loop outwards, cheap loops first.
+            let mut inwards = remaining.to_vec();
+            inwards.sort_by(|a, b| (costs[a], &places[b]).cmp(&(costs[b], &places[a])));
+            let mut orders = Vec::new();
+            first_orders(&inwards, &mut Vec::new(), MOST_ORDERS, &mut orders);
+            return orders;
+        }
+        let mut orders = permutations(remaining);
+        orders.sort_by_cached_key(|order| {
+            let costs: Vec<i64> = order.iter().rev().map(|l| costs[l]).collect();
+            let places: Vec<_> = order.iter().map(|l| places[l].clone()).collect();
+            (costs, places)
+        });
+        orders
     }
 
     fn is_legal(&self, pairs: &[Pair], levels: &[Level]) -> bool {
@@ -278,6 +293,25 @@ impl<'a> Planner<'a> {
             result.push(component.into_iter().map(|i| stmts[i]).collect());
         }
         result
+    }
+}
+
+/// The first `most` orders of the loops, outermost first, where each place from the innermost outwards takes the loops as they
+/// are listed; `inner` are those that have their places.
+fn first_orders(loops: &[LoopId], inner: &mut Vec<LoopId>, most: usize, orders: &mut Vec<Vec<LoopId>>) {
+    if inner.len() == loops.len() {
+        orders.push(inner.iter().rev().copied().collect());
+        return;
+    }
+    for l in loops {
+        if orders.len() >= most {
+            return;
+        }
+        if !inner.contains(l) {
+            inner.push(*l);
+            first_orders(loops, inner, most, orders);
+            inner.pop();
+        }
     }
 }
 

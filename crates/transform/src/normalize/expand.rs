@@ -5,6 +5,7 @@
 //! the loop can be distributed (array privatisation; Tu and Padua, "Automatic array privatization", 1993).
 
 use super::rewrites::{Done, Rewrite};
+use crate::instances::Instances;
 use crate::scan::for_each_access;
 use crate::schedule::fresh_array;
 use crate::schedule::space::implies;
@@ -15,7 +16,7 @@ use oxeye_ir::{
 };
 
 /// Expands every array that can be; what was done, in words.
-pub(super) fn expand(program: &mut Program, nest: &mut Nest) -> Done {
+pub(super) fn expand(program: &mut Program, nest: &mut Nest, instances: &mut Instances) -> Done {
     let mut done = Done::new();
     for id in nest.arrays() {
         let decl = program.array(id).clone();
@@ -48,6 +49,7 @@ pub(super) fn expand(program: &mut Program, nest: &mut Nest) -> Done {
                     }
                 });
             }
+            instances.move_array(id, Rewrite::ArrayExpansion);
             let names: Vec<&str> =
                 loops.iter().filter_map(|l| nest.find_loop(*l)).map(|l| l.name.as_str()).collect();
             let what = format!("array {}: one copy for every iteration of {}", decl.name, names.join(", "));

@@ -9,6 +9,7 @@
 
 use super::rewrites::{Done, Rewrite};
 use super::tidy::is_reduction;
+use crate::instances::{Instances, loops_under, stmts_under};
 use crate::legality;
 use crate::policy::Policy;
 use crate::scan::substitute;
@@ -25,13 +26,13 @@ use oxeye_ir::{
 use std::collections::BTreeMap;
 
 /// Does all three until nothing is left to do; what was done, in words.
-pub(super) fn merge(program: &Program, nest: &mut Nest, policy: Policy) -> Done {
+pub(super) fn merge(program: &Program, nest: &mut Nest, policy: Policy, instances: &mut Instances) -> Done {
     let mut done = Done::new();
     let did = |rewrite| move |what| (rewrite, what);
-    while let Some(what) = drop_dead(program, nest)
+    while let Some(what) = drop_dead(program, nest, instances)
         .map(did(Rewrite::DeadStore))
-        .or_else(|| merge_updates(program, nest, policy).map(did(Rewrite::UpdatesMerged)))
-        .or_else(|| reattach(program, nest, policy).map(did(Rewrite::PeeledIteration)))
+        .or_else(|| merge_updates(program, nest, policy, instances).map(did(Rewrite::UpdatesMerged)))
+        .or_else(|| reattach(program, nest, policy, instances).map(did(Rewrite::PeeledIteration)))
     {
         done.push(what);
     }
@@ -47,7 +48,7 @@ pub(super) fn is_scratch(program: &Program, nest: &Nest, id: ArrayId) -> bool {
     }
 }
 
-fn drop_dead(program: &Program, nest: &mut Nest) -> Option<String> {
+fn drop_dead(program: &Program, nest: &mut Nest, instances: &mut Instances) -> Option<String> {
     let read: Vec<ArrayId> = nest.accesses().into_iter().filter(|(_, w)| !w).map(|(a, _)| a.array).collect();
     let is_dead = |stmt: &&Stmt| {
         let id = stmt.target.array;
@@ -57,6 +58,7 @@ fn drop_dead(program: &Program, nest: &mut Nest) -> Option<String> {
     };
     let (stmt, id) = nest.stmts().into_iter().find(is_dead).map(|s| (s.id, s.target.array))?;
     remove(&mut nest.roots, stmt);
+    instances.drop(stmt, Rewrite::DeadStore);
     Some(format!("{stmt}: dropped, {} is never read", program.array(id).name))
 }
 
@@ -141,7 +143,12 @@ fn same_elements(
     (same_target && inside(&own, &other) && inside(&other, &own)).then_some(map)
 }
 
-fn merge_updates(program: &Program, nest: &mut Nest, policy: Policy) -> Option<String> {
+fn merge_updates(
+    program: &Program,
+    nest: &mut Nest,
+    policy: Policy,
+    instances: &mut Instances,
+) -> Option<String> {
     let n = nest.roots.len();
     for b in 0..n {
         for a in (0..b).rev() {
@@ -158,6 +165,10 @@ fn merge_updates(program: &Program, nest: &mut Nest, policy: Policy) -> Option<S
             };
             let name = &program.array(merged.target.array).name;
             let what = format!("{id_a} and {id_b}: one update of {name}");
+            instances.append(id_a, id_b, &|v| match v {
+                Var::Loop(l) => map.get(&l).cloned(),
+                Var::Sym(_) => None,
+            });
             let mut node = nest.roots[a].clone();
             set_stmt(&mut node, merged);
             nest.roots[place] = node;
@@ -300,7 +311,7 @@ fn is_legal(schedule: &mut Schedule, schedules: Vec<StatementSchedule>, policy: 
 }
 
 /// Puts a root that is one more iteration of another's outermost loop into that loop.
-fn reattach(program: &Program, nest: &mut Nest, policy: Policy) -> Option<String> {
+fn reattach(program: &Program, nest: &mut Nest, policy: Policy, instances: &mut Instances) -> Option<String> {
     let n = nest.roots.len();
     for k in 0..n {
         let Node::Loop(l) = &nest.roots[k] else { continue };
@@ -321,6 +332,7 @@ fn reattach(program: &Program, nest: &mut Nest, policy: Policy) -> Option<String
             if !implies(&program.assumptions, &runs) || !may_move(program, nest, policy, other, k) {
                 continue;
             }
+            reattached(instances, l, &nest.roots[other], (&at, other > k));
             let name = l.name.clone();
             let Node::Loop(mut longer) = nest.roots[k].clone() else { continue };
             if other > k {
@@ -334,6 +346,25 @@ fn reattach(program: &Program, nest: &mut Nest, policy: Policy) -> Option<String
         }
     }
     None
+}
+
+/// The iteration `at` of loop `l`, behind or before the others, performs what `alone` did, whose text it has.
+fn reattached(instances: &mut Instances, l: &Loop, alone: &Node, (at, is_last): (&Affine, bool)) {
+    let own = Affine::var(l.id);
+    let others = match is_last {
+        true => Constraint::lt(own.clone(), at.clone()),
+        false => Constraint::lt(at.clone(), own.clone()),
+    };
+    let loops: BTreeMap<LoopId, LoopId> =
+        loops_under([alone]).into_iter().zip(loops_under(&l.body)).collect();
+    for (inside, outside) in stmts_under(&l.body).into_iter().zip(stmts_under([alone])) {
+        instances.restrict(inside, &others);
+        instances.restrict(outside, &Constraint::eq(own.clone(), at.clone()));
+        instances.append(inside, outside, &|v| match v {
+            Var::Loop(l) => loops.get(&l).map(|l| Affine::var(*l)),
+            Var::Sym(_) => None,
+        });
+    }
 }
 
 /// The node with every id the same wherever it does not matter.

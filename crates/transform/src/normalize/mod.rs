@@ -16,7 +16,8 @@
 //!
 //! Every change of order is asked of the judge (`legality`), every change of storage of the exact integer test. What changes
 //! values, memory or iteration spaces is a [`Rewrite`], with its proof there. A pass whose result does not stand up to
-//! the checks is taken back. The passes repeat until the text no longer changes.
+//! the checks is taken back. Every pass also changes the map from the nest's statement instances to those of the source
+//! (`instances`), under which the judge holds the whole to the source. The passes repeat until the text no longer changes.
 
 mod arrange;
 mod expand;
@@ -31,15 +32,20 @@ mod scalars;
 mod shapes;
 mod tidy;
 
+use crate::instances::{Instances, loops_under, stmts_under};
 use crate::policy::Policy;
+use crate::refusal::Reason;
 use crate::scan;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, Statement};
 pub use rewrites::Rewrite;
 
 use form::Nameless;
-use oxeye_ir::{Array, DataflowGraph, Execution, Nest, Node, Program, Region, Storage, SymId};
+use oxeye_ir::{
+    Affine, Array, DataflowGraph, Execution, Nest, Node, Program, Region, StmtId, Storage, SymId, Var,
+};
 use rewrites::Done;
 use shapes::Shapes;
+use std::collections::BTreeMap;
 
 /// A function in normal form.
 #[derive(Clone, Debug)]
@@ -76,6 +82,8 @@ pub struct NormalNest {
     pub log: Vec<LogEntry>,
     /// Whether floating-point sums are taken in another order than in the source.
     pub reassociated: bool,
+    /// What its statements perform of the source's.
+    pub(crate) instances: Instances,
 }
 
 /// How much of a nest its normal form changes.
@@ -150,14 +158,14 @@ pub fn normalize_nest(program: &Program, nest: &Nest, policy: Policy) -> NormalN
     } else {
         Change::Spelling
     };
-    let Work { mut program, mut nest, log, reassociated, .. } = work;
-    number(&mut program, &mut nest);
+    let Work { mut program, mut nest, log, reassociated, mut instances, .. } = work;
+    number(&mut program, &mut nest, &mut instances);
     let used = nest.arrays();
     let known: Vec<_> = program.nests.values().flat_map(Nest::arrays).collect();
     program
         .arrays
         .retain(|id, a| used.contains(id) || known.contains(id) || !matches!(a.storage, Storage::Temp(_)));
-    NormalNest { program, nest, text, hash, symbols, change, log, reassociated }
+    NormalNest { program, nest, text, hash, symbols, change, log, reassociated, instances }
 }
 
 /// The nest as each pass of its normalization left it, the nest itself first.
@@ -172,8 +180,16 @@ pub(crate) fn stages(program: &Program, nest: &Nest, policy: Policy) -> Vec<Stag
 }
 
 /// Numbers loops and statements in the order in which they stand.
-fn number(program: &mut Program, nest: &mut Nest) {
+fn number(program: &mut Program, nest: &mut Nest, instances: &mut Instances) {
+    let old = stmts_under(&nest.roots);
     let renamed = rotate::Fresh { next_loop: 0, next_stmt: 0 }.rename(&mut nest.roots);
+    let new = stmts_under(&nest.roots);
+    let stmts: Vec<_> = old.into_iter().zip(new.iter().copied()).collect();
+    instances.rename(&stmts);
+    instances.substitute(&new, &|v| match v {
+        Var::Loop(l) => renamed.get(&l).map(|l| Affine::var(*l)),
+        Var::Sym(_) => None,
+    });
     for id in nest.arrays() {
         let array = program.array(id);
         let storage = match array.storage {
@@ -185,6 +201,7 @@ fn number(program: &mut Program, nest: &mut Nest) {
         // The nests of the program may use the array under the loop's old number.
         let own = program.add_array(Array { storage, ..array.clone() });
         nest.roots.iter_mut().for_each(|n| scan::rename_array(n, id, own));
+        instances.move_array(id, Rewrite::PrivateScalars);
     }
 }
 
@@ -209,6 +226,8 @@ struct Work {
     policy: Policy,
     log: Vec<LogEntry>,
     reassociated: bool,
+    /// What the nest's statements perform of the source's.
+    instances: Instances,
     /// If asked for, what each pass made of the nest, and by which rewrites.
     stages: Option<Vec<Stage>>,
 }
@@ -222,6 +241,9 @@ pub struct Stage {
     pub program: Program,
     /// The nest.
     pub nest: Nest,
+    /// What its statements perform of the source's.
+    #[cfg_attr(not(feature = "testing"), expect(dead_code))]
+    pub(crate) instances: Instances,
 }
 
 /// What a pass may do to the order of statement instances.
@@ -238,7 +260,8 @@ enum Order {
 impl Work {
     fn new(program: &Program, nest: &Nest, policy: Policy) -> Self {
         let (program, nest) = (program.clone(), nest.clone());
-        Self { program, nest, policy, log: Vec::new(), reassociated: false, stages: None }
+        let instances = Instances::identity(&nest);
+        Self { program, nest, policy, log: Vec::new(), reassociated: false, instances, stages: None }
     }
 
     fn run(&mut self) {
@@ -256,7 +279,9 @@ impl Work {
 
     fn form(&mut self) {
         sequential(&mut self.nest.roots);
-        self.pass(Order::Respelt, |work| Ok(rotate::unroll(&work.program, &mut work.nest.roots)));
+        self.pass(Order::Respelt, |work| {
+            Ok(rotate::unroll(&work.program, &mut work.nest.roots, &mut work.instances))
+        });
         self.iteration_spaces();
         self.pass(Order::Judged, Self::separate_scalars);
         let mut before = self.text().text;
@@ -273,8 +298,12 @@ impl Work {
 
     fn round(&mut self) {
         self.tidy();
-        self.pass(Order::Kept, |work| Ok(scalars::dissolve(&work.program, &mut work.nest)));
-        self.pass(Order::Kept, |work| Ok(expand::expand(&mut work.program, &mut work.nest)));
+        self.pass(Order::Kept, |work| {
+            Ok(scalars::dissolve(&work.program, &mut work.nest, &mut work.instances))
+        });
+        self.pass(Order::Kept, |work| {
+            Ok(expand::expand(&mut work.program, &mut work.nest, &mut work.instances))
+        });
         self.tidy();
         if self.policy.reassociate {
             self.pass(Order::Kept, |work| {
@@ -285,14 +314,17 @@ impl Work {
             self.tidy();
         }
         self.pass(Order::Judged, |work| {
-            let (program, nest, reassociated) = arrange::arrange(&work.program, &work.nest, work.policy)
-                .map_err(|reason| format!("distribution and loop order: {reason}"))?;
-            work.take(program, nest);
+            let why = |reason| format!("distribution and loop order: {reason}");
+            let (schedule, reassociated) =
+                arrange::arrange(&work.program, &work.nest, work.policy).map_err(why)?;
+            work.generate(schedule, Rewrite::IterationSpace).map_err(why)?;
             work.reassociated |= reassociated;
             Ok(Done::new())
         });
         self.tidy();
-        self.pass(Order::Judged, |work| Ok(merge::merge(&work.program, &mut work.nest, work.policy)));
+        self.pass(Order::Judged, |work| {
+            Ok(merge::merge(&work.program, &mut work.nest, work.policy, &mut work.instances))
+        });
         self.tidy();
     }
 
@@ -327,7 +359,12 @@ impl Work {
         if let Some(stages) = &mut self.stages
             && stages.last().is_none_or(|last| last.nest != self.nest)
         {
-            stages.push(Stage { rewrites, program: self.program.clone(), nest: self.nest.clone() });
+            stages.push(Stage {
+                rewrites,
+                program: self.program.clone(),
+                nest: self.nest.clone(),
+                instances: self.instances.clone(),
+            });
         }
     }
 
@@ -335,7 +372,8 @@ impl Work {
         self.iteration_spaces();
         self.pass(Order::Respelt, |work| {
             let was = work.nest.clone();
-            let reassociated = tidy::statements(&work.program, &mut work.nest, work.policy);
+            let reassociated =
+                tidy::statements(&work.program, &mut work.nest, work.policy, &mut work.instances);
             work.reassociated |= reassociated;
             if let Some(stages) = &work.stages
                 && stages.last().is_some_and(|_| was != work.nest)
@@ -350,7 +388,8 @@ impl Work {
     fn iteration_spaces(&mut self) {
         self.pass(Order::Respelt, |work| {
             let was = work.nest.clone();
-            work.nest.roots = tidy::loops(&work.program, std::mem::take(&mut work.nest.roots));
+            let roots = std::mem::take(&mut work.nest.roots);
+            work.nest.roots = tidy::loops(&work.program, roots, &mut work.instances);
             if was != work.nest {
                 work.stage(vec![Rewrite::IterationSpace]);
             }
@@ -363,13 +402,46 @@ impl Work {
         let mut schedule = Schedule::import(&self.program, &self.nest);
         schedule.scalar_replacement = false;
         let has_privates = !schedule.privates.is_empty();
-        let (program, nest) =
-            scan::generate(schedule, &self.nest).map_err(|reason| format!("private scalars: {reason}"))?;
-        self.take(program, nest);
+        self.generate(schedule, Rewrite::PrivateScalars)
+            .map_err(|reason| format!("private scalars: {reason}"))?;
         if has_privates {
             self.stage(vec![Rewrite::PrivateScalars]);
         }
         Ok(Done::new())
+    }
+
+    /// Puts what a schedule describes in the place of the nest.
+    fn generate(&mut self, schedule: Schedule, rewrite: Rewrite) -> Result<(), Reason> {
+        let stmts = |s: &Statement| (stmts_under([&s.node]), s.map.clone());
+        let groups: Vec<_> = schedule.statements.iter().map(stmts).collect();
+        let before = self.nest.clone();
+        let (program, nest) = scan::generate(schedule, &self.nest)?;
+        self.take(program, nest);
+        let copies = self.copied(&before);
+        self.instances.generated(&groups, &copies, &self.nest, rewrite);
+        let used = self.nest.arrays();
+        for array in before.arrays().into_iter().filter(|array| !used.contains(array)) {
+            self.instances.move_array(array, Rewrite::PrivateScalars);
+        }
+        Ok(())
+    }
+
+    /// Where some loops may not run at all, the nest as it was stands behind what was generated for the case that all do: its
+    /// statements there.
+    fn copied(&mut self, before: &Nest) -> Vec<StmtId> {
+        let [Node::If { otherwise, .. }] = self.nest.roots.as_slice() else { return Vec::new() };
+        let (old, new) = (stmts_under(&before.roots), stmts_under(otherwise));
+        let loops = [loops_under(&before.roots), loops_under(otherwise)];
+        if old.len() != new.len() || loops[0].len() != loops[1].len() || new.iter().any(|s| old.contains(s)) {
+            return Vec::new();
+        }
+        let loops: BTreeMap<_, _> = loops[0].iter().copied().zip(loops[1].iter().copied()).collect();
+        old.iter().zip(&new).for_each(|(from, to)| self.instances.copy(*from, *to));
+        self.instances.substitute(&new, &|v| match v {
+            Var::Loop(l) => loops.get(&l).map(|l| Affine::var(*l)),
+            Var::Sym(_) => None,
+        });
+        new
     }
 
     /// Takes a generated nest. Its scalars belong to the bodies of their loops, so that they are private from now on.
@@ -388,9 +460,7 @@ impl Work {
 
     /// The nest in canonical spelling, everything at its place.
     fn tidied(&self) -> Work {
-        let (program, nest) = (self.program.clone(), self.nest.clone());
-        let mut copy =
-            Work { program, nest, policy: self.policy, log: Vec::new(), reassociated: false, stages: None };
+        let mut copy = Work::new(&self.program, &self.nest, self.policy);
         sequential(&mut copy.nest.roots);
         copy.tidy();
         copy

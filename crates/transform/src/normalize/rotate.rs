@@ -4,6 +4,7 @@
 //! two) where its number of iterations is a known multiple: then every access names its buffer.
 
 use super::rewrites::{Done, Rewrite};
+use crate::instances::{Instances, stmts_under};
 use crate::scan::{for_each_access, substitute};
 use oxeye_ir::{Affine, ArrayId, BinaryOp, Bound, Expr, Loop, LoopId, Node, Program, StmtId, Storage, Var};
 use std::collections::BTreeMap;
@@ -67,10 +68,10 @@ impl Fresh {
 }
 
 /// Unrolls loops over rotating buffers; what was done, in words.
-pub(super) fn unroll(program: &Program, nodes: &mut [Node]) -> Done {
+pub(super) fn unroll(program: &Program, nodes: &mut [Node], instances: &mut Instances) -> Done {
     let mut fresh = Fresh::after(nodes);
     let mut done = Vec::new();
-    in_nodes(program, nodes, &mut fresh, &mut done);
+    in_nodes(program, nodes, (&mut fresh, instances), &mut done);
     done.into_iter().map(|what| (Rewrite::BuffersNamed, what)).collect()
 }
 
@@ -112,16 +113,21 @@ pub(super) fn swapped_twice(
     Some([body, second].concat())
 }
 
-fn in_nodes(program: &Program, nodes: &mut [Node], fresh: &mut Fresh, done: &mut Vec<String>) {
+fn in_nodes(
+    program: &Program,
+    nodes: &mut [Node],
+    (fresh, instances): (&mut Fresh, &mut Instances),
+    done: &mut Vec<String>,
+) {
     for node in nodes {
         if let Node::Loop(l) = node
             && let Some(k) = rotation(l)
             && !owns_arrays(program, &l.body)
         {
             done.push(format!("loop {}: unrolled by {k}, so that each buffer has its name", l.name));
-            unroll_one(l, k, fresh);
+            unroll_one(l, k, fresh, instances);
         }
-        node.bodies_mut().into_iter().for_each(|b| in_nodes(program, b, fresh, done));
+        node.bodies_mut().into_iter().for_each(|b| in_nodes(program, b, (fresh, instances), done));
     }
 }
 
@@ -155,7 +161,7 @@ fn rotation(l: &Loop) -> Option<i64> {
     modulus.filter(|k| fits && trips % k == 0)
 }
 
-fn unroll_one(l: &mut Loop, k: i64, fresh: &mut Fresh) {
+fn unroll_one(l: &mut Loop, k: i64, fresh: &mut Fresh, instances: &mut Instances) {
     let start = l.lower.as_affine().and_then(Affine::as_constant).unwrap_or(0);
     let trips = l.constant_trip_count().and_then(|n| i64::try_from(n).ok()).unwrap_or(0);
     let mut bodies = Vec::new();
@@ -171,10 +177,15 @@ fn unroll_one(l: &mut Loop, k: i64, fresh: &mut Fresh) {
             });
         }
         if r > 0 {
-            fresh.rename(&mut body);
+            instances.renamed_copy(&mut body, |body| fresh.rename(body));
         }
-        bodies.extend(body);
+        bodies.push(body);
     }
+    for (r, body) in (0..).zip(&bodies) {
+        let iteration = Affine::term(l.id, k).offset(start + r);
+        instances.substitute(&stmts_under(body), &|v| (v == Var::Loop(l.id)).then(|| iteration.clone()));
+    }
+    let bodies: Vec<Node> = bodies.into_iter().flatten().collect();
     l.body = bodies;
     l.lower = Bound::from(0);
     l.upper = Bound::from(trips / k);

@@ -6,11 +6,14 @@
 //! as they are, and no other access in the loop's body touches the element's array.
 
 use super::rewrites::{Done, Rewrite};
+use crate::instances::{Instances, stmts_under};
 use crate::scan::for_each_access;
-use oxeye_ir::{Access, ArrayId, Expr, Loop, LoopId, Nest, Node, Program, Stmt, Storage, Types, Update, Var};
+use oxeye_ir::{
+    Access, ArrayId, Expr, Loop, LoopId, Nest, Node, Program, Stmt, StmtId, Storage, Types, Update, Var,
+};
 
 /// Does both until nothing is left to do; what was done.
-pub(super) fn dissolve(program: &Program, nest: &mut Nest) -> Done {
+pub(super) fn dissolve(program: &Program, nest: &mut Nest, instances: &mut Instances) -> Done {
     let mut done = Done::new();
     let is_own = |s: Storage| matches!(s, Storage::Temp(_) | Storage::Body(_));
     let scalars: Vec<ArrayId> =
@@ -22,13 +25,13 @@ pub(super) fn dissolve(program: &Program, nest: &mut Nest) -> Done {
             let name = &program.array(*scalar).name;
             let mut roots = std::mem::take(&mut nest.roots);
             let what = in_scope(&mut roots, *scalar, &mut Vec::new(), &mut |body, path| {
-                if substitute_forward(program, body, path, *scalar) {
+                if substitute_forward(program, body, path, *scalar, instances) {
                     return Some((
                         Rewrite::ForwardSubstitution,
                         format!("scalar {name}: replaced by its value"),
                     ));
                 }
-                let target = accumulate_in_place(program, body, *scalar)?;
+                let target = accumulate_in_place(program, body, *scalar, instances)?;
                 let what = format!("scalar {name}: accumulated in {}", program.array(target).name);
                 Some((Rewrite::AccumulationInPlace, what))
             });
@@ -82,7 +85,13 @@ fn accesses(nodes: &[Node]) -> Vec<(Access, bool)> {
     nest.accesses().into_iter().map(|(a, w)| (a.clone(), w)).collect()
 }
 
-fn substitute_forward(program: &Program, body: &mut Vec<Node>, path: &[Loop], scalar: ArrayId) -> bool {
+fn substitute_forward(
+    program: &Program,
+    body: &mut Vec<Node>,
+    path: &[Loop],
+    scalar: ArrayId,
+    instances: &mut Instances,
+) -> bool {
     let all = accesses(body);
     let n_writes = all.iter().filter(|(a, w)| *w && a.array == scalar).count();
     let n_reads = all.iter().filter(|(a, w)| !*w && a.array == scalar).count();
@@ -104,8 +113,31 @@ fn substitute_forward(program: &Program, body: &mut Vec<Node>, path: &[Loop], sc
     let (from, to) = (Types::inside(program, &around).expr(&stmt.value), program.array(scalar).element);
     let value = if from == to { stmt.value } else { Expr::Cast(to, Box::new(stmt.value)) };
     body.remove(k);
+    let mut users = Vec::new();
+    body.iter().for_each(|n| readers(n, scalar, &mut users));
+    instances.absorb(stmt.id, &users, Rewrite::ForwardSubstitution);
+    instances.move_array(scalar, Rewrite::ForwardSubstitution);
     body.iter_mut().for_each(|n| replace_reads(n, scalar, &value));
     true
+}
+
+/// The statements whose execution evaluates a read of the array: those that read it themselves, and those below a guard or in
+/// a loop that does.
+fn readers(node: &Node, array: ArrayId, found: &mut Vec<StmtId>) {
+    let reads = |e: &Expr| e.reads().iter().any(|a| a.array == array);
+    let here = match node {
+        Node::Stmt(s) => s.target.indices.iter().any(reads) || reads(&s.value),
+        Node::If { condition, .. } => reads(condition),
+        Node::Loop(l) => {
+            let mut terms = l.lower.0.iter().chain(&l.upper.0);
+            terms.any(|t| matches!(t, oxeye_ir::BoundTerm::Data(e) if reads(e)))
+        }
+    };
+    if here {
+        found.extend(stmts_under([node]));
+    } else {
+        node.bodies().into_iter().flatten().for_each(|n| readers(n, array, found));
+    }
 }
 
 /// Whether the only write to `operands` is that of a statement in this very list that also is the only use of `scalar`.
@@ -147,7 +179,12 @@ fn replace_reads(node: &mut Node, scalar: ArrayId, value: &Expr) {
 }
 
 /// The array that took the scalar's place, if one could.
-fn accumulate_in_place(program: &Program, body: &mut Vec<Node>, scalar: ArrayId) -> Option<ArrayId> {
+fn accumulate_in_place(
+    program: &Program,
+    body: &mut Vec<Node>,
+    scalar: ArrayId,
+    instances: &mut Instances,
+) -> Option<ArrayId> {
     let uses = |n: &Node| accesses(std::slice::from_ref(n)).iter().any(|(a, _)| a.array == scalar);
     let first = body.iter().position(uses)?;
     let last = body.iter().rposition(uses)?;
@@ -168,6 +205,9 @@ fn accumulate_in_place(program: &Program, body: &mut Vec<Node>, scalar: ArrayId)
     if first == last || !starts || !ends || inside || !same_type || others != 1 + usize::from(loads) {
         return None;
     }
+    let ends = [start.id, end.id];
+    let mut onto = Vec::new();
+    body.iter().for_each(|n| writers(n, scalar, &mut onto));
     for node in &mut *body {
         for_each_access(node, &mut |a| {
             if a.array == scalar {
@@ -176,12 +216,25 @@ fn accumulate_in_place(program: &Program, body: &mut Vec<Node>, scalar: ArrayId)
         });
     }
     let copies = |n: &Node| matches!(n, Node::Stmt(Stmt { target, update: Update::Assign, value: Expr::Read(a), .. }) if a == target);
-    for k in [last, first] {
-        if copies(&body[k]) {
+    let stays = [first, last].map(|k| !copies(&body[k]));
+    for (k, stays) in [(last, stays[1]), (first, stays[0])] {
+        if !stays {
             body.remove(k);
         }
     }
+    onto.retain(|stmt| stays[0] || *stmt != ends[0]);
+    let ends = [(ends[0], stays[0]), (ends[1], stays[1])];
+    instances.spread(target.array, &onto, ends, Rewrite::AccumulationInPlace);
+    instances.move_array(scalar, Rewrite::AccumulationInPlace);
     Some(target.array)
+}
+
+/// The statements that write the array.
+fn writers(node: &Node, array: ArrayId, found: &mut Vec<StmtId>) {
+    match node {
+        Node::Stmt(s) if s.target.array == array => found.push(s.id),
+        _ => node.bodies().into_iter().flatten().for_each(|n| writers(n, array, found)),
+    }
 }
 
 fn deeper(nodes: &[Node], id: LoopId) -> bool {

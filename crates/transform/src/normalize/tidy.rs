@@ -5,19 +5,21 @@
 //! are accumulated term by term, where the policy lets sums be taken apart.
 
 use super::expressions::Canonical;
+use super::rewrites::Rewrite;
 use super::shapes::Shapes;
+use crate::instances::{Instances, stmts_under};
 use crate::policy::Policy;
 use crate::scan::substitute;
 use oxeye_ir::{
-    Affine, Bound, BoundTerm, Expr, Loop, Nest, Node, Program, Stmt, StmtId, Storage, Update, Var,
+    Affine, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Stmt, StmtId, Storage, Update, Var,
 };
 
 /// Canonical iteration spaces. Loops that own arrays of `program` stay.
-pub(super) fn loops(program: &Program, nodes: Vec<Node>) -> Vec<Node> {
-    nodes.into_iter().flat_map(|n| one_loop(program, n)).collect()
+pub(super) fn loops(program: &Program, nodes: Vec<Node>, instances: &mut Instances) -> Vec<Node> {
+    nodes.into_iter().flat_map(|n| one_loop(program, n, instances)).collect()
 }
 
-fn one_loop(program: &Program, node: Node) -> Vec<Node> {
+fn one_loop(program: &Program, node: Node, instances: &mut Instances) -> Vec<Node> {
     match node {
         Node::Loop(mut l) => {
             let start = match l.lower.0.as_slice() {
@@ -25,10 +27,15 @@ fn one_loop(program: &Program, node: Node) -> Vec<Node> {
                 _ => None,
             };
             match (l.constant_trip_count(), start) {
-                (Some(0), _) => return Vec::new(),
+                (Some(0), _) => {
+                    for stmt in stmts_under(&l.body) {
+                        instances.drop(stmt, Rewrite::IterationSpace);
+                    }
+                    return Vec::new();
+                }
                 (Some(1), Some(start)) if l.step > 0 && !owns_array(program, l.id) => {
-                    l.body.iter_mut().for_each(|n| replace(n, &l.id, &start));
-                    return loops(program, l.body);
+                    replace(&mut l.body, l.id, &start, instances);
+                    return loops(program, l.body, instances);
                 }
                 (_, Some(start)) => {
                     if let Some(c) = start.as_constant()
@@ -36,16 +43,16 @@ fn one_loop(program: &Program, node: Node) -> Vec<Node> {
                         && l.step.abs() == 1
                         && l.upper.0.iter().all(|t| matches!(t, BoundTerm::Affine { .. }))
                     {
-                        shift(&mut l, c);
+                        shift(&mut l, c, instances);
                     }
                 }
                 _ => {}
             }
-            l.body = loops(program, std::mem::take(&mut l.body));
+            l.body = loops(program, std::mem::take(&mut l.body), instances);
             if l.body.is_empty() { Vec::new() } else { vec![Node::Loop(l)] }
         }
         Node::If { condition, then, otherwise } => {
-            let (then, otherwise) = (loops(program, then), loops(program, otherwise));
+            let (then, otherwise) = (loops(program, then, instances), loops(program, otherwise, instances));
             if then.is_empty() && otherwise.is_empty() {
                 return Vec::new();
             }
@@ -55,18 +62,20 @@ fn one_loop(program: &Program, node: Node) -> Vec<Node> {
     }
 }
 
-fn owns_array(program: &Program, id: oxeye_ir::LoopId) -> bool {
+fn owns_array(program: &Program, id: LoopId) -> bool {
     program.arrays.values().any(|a| matches!(a.storage, Storage::Body(l) | Storage::Temp(Some(l)) if l == id))
 }
 
-fn replace(node: &mut Node, id: &oxeye_ir::LoopId, with: &Affine) {
-    substitute(node, &|v| (v == Var::Loop(*id)).then(|| with.clone()));
+fn replace(nodes: &mut [Node], id: LoopId, with: &Affine, instances: &mut Instances) {
+    let with = |v: Var| (v == Var::Loop(id)).then(|| with.clone());
+    nodes.iter_mut().for_each(|node| substitute(node, &with));
+    instances.substitute(&stmts_under(&*nodes), &with);
 }
 
 /// Lets a loop that starts at `c` start at zero.
-fn shift(l: &mut Loop, c: i64) {
+fn shift(l: &mut Loop, c: i64, instances: &mut Instances) {
     let moved = Affine::var(l.id).offset(c);
-    l.body.iter_mut().for_each(|n| replace(n, &l.id, &moved));
+    replace(&mut l.body, l.id, &moved, instances);
     l.lower = Bound::from(0);
     for term in &mut l.upper.0 {
         if let BoundTerm::Affine { expr, divisor } = term {
@@ -76,11 +85,17 @@ fn shift(l: &mut Loop, c: i64) {
 }
 
 /// Statements in canonical form. Returns whether any sum was reordered.
-pub(super) fn statements(program: &Program, nest: &mut Nest, policy: Policy) -> bool {
+pub(super) fn statements(
+    program: &Program,
+    nest: &mut Nest,
+    policy: Policy,
+    instances: &mut Instances,
+) -> bool {
     let shapes = Shapes::of(program, nest);
     let mut next = nest.stmts().iter().map(|s| s.id.0 + 1).max().unwrap_or(0);
     let roots = std::mem::take(&mut nest.roots);
-    let mut rewriter = Rewriter { program, shapes: &shapes, policy, next: &mut next, reassociated: false };
+    let mut rewriter =
+        Rewriter { program, shapes: &shapes, policy, next: &mut next, instances, reassociated: false };
     nest.roots = rewriter.nodes(roots, &[]);
     rewriter.reassociated
 }
@@ -90,6 +105,7 @@ struct Rewriter<'a> {
     shapes: &'a Shapes,
     policy: Policy,
     next: &'a mut u32,
+    instances: &'a mut Instances,
     reassociated: bool,
 }
 
@@ -136,6 +152,9 @@ impl Rewriter<'_> {
             let mut parts = Vec::new();
             for (k, value) in summands.into_iter().enumerate() {
                 let id = if k == 0 { own.id } else { self.fresh() };
+                if k > 0 {
+                    self.instances.copy(own.id, id);
+                }
                 // A sign may move into the update.
                 parts.push(Node::Stmt(canonical.stmt(&Stmt { id, value, ..own.clone() })));
             }

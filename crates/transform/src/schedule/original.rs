@@ -20,6 +20,8 @@ pub(crate) struct OriginalPair {
 pub(crate) struct Original {
     pub(crate) model: NestModel,
     pub(crate) pairs: Vec<OriginalPair>,
+    /// Those inside one run of an atomic statement, which only count where that is taken apart.
+    inside: Vec<DependenceRelation>,
 }
 
 impl Original {
@@ -33,9 +35,13 @@ impl Original {
             .collect();
         let accesses: Vec<Vec<Option<usize>>> =
             model.stmts.iter().zip(&holders).map(|(stmt, s)| places(stmt, &statements[*s])).collect();
-        let pair = |relation: DependenceRelation| {
+        let mut inside = Vec::new();
+        let mut pair = |relation: DependenceRelation| {
             let place = |(stmt, access): (usize, usize)| Some((holders[stmt], accesses[stmt][access]?));
-            let (source, sink) = (place(relation.src)?, place(relation.dst)?);
+            let (Some(source), Some(sink)) = (place(relation.src), place(relation.dst)) else {
+                inside.push(relation);
+                return None;
+            };
             let n_outer = |s: usize| statements[s].time.loops.len();
             let depth = match relation.level {
                 Level::Carried(depth) => Some(depth),
@@ -43,11 +49,20 @@ impl Original {
             };
             // What stays inside one run of an atomic statement is nobody's business.
             let is_inside = source.0 == sink.0 && depth.is_none_or(|d| d >= n_outer(source.0));
-            (!is_inside).then_some(OriginalPair { source, sink, depth, relation })
+            if is_inside {
+                inside.push(relation);
+                return None;
+            }
+            Some(OriginalPair { source, sink, depth, relation })
         };
-        let mut pairs: Vec<OriginalPair> = model.relations().into_iter().filter_map(pair).collect();
+        let mut pairs: Vec<OriginalPair> = model.relations().into_iter().filter_map(&mut pair).collect();
         pairs.sort_by_key(|p| (p.source.0, p.sink.0, p.source.1, p.sink.1, p.depth.unwrap_or(usize::MAX)));
-        Self { model, pairs }
+        Self { model, pairs, inside }
+    }
+
+    /// All dependences.
+    pub(crate) fn relations(&self) -> impl Iterator<Item = &DependenceRelation> {
+        self.pairs.iter().map(|pair| &pair.relation).chain(&self.inside)
     }
 }
 

@@ -4,8 +4,8 @@
 //! else [`crate::normalize_nest`] does under the policy. Loops and statements are numbered anew, in the order in which
 //! they stand: the steps after this one speak of those.
 //!
-//! *Legal when*: always, since normalization asks the judge before each of its own steps. *Refused when* it is not the first
-//! step: a schedule that other steps have edited is no nest yet.
+//! *Legal when* the judge finds that the normal form, as the steps behind this one leave it, keeps the dependences of the nest
+//! that it was made from. *Refused when* it is not the first step: a schedule that other steps have edited is no nest yet.
 
 use super::registry::{Step, step};
 use crate::policy::Policy;

@@ -10,7 +10,7 @@ use super::unfit::Unfit;
 use crate::normalize::Change;
 use crate::order::{self, Preference};
 use crate::policy::Policy;
-use crate::prepared::PreparedNest;
+use crate::prepared::{Normalized, PreparedNest};
 use crate::recipe::Recipe;
 use crate::refusal::Reason;
 use crate::scan;
@@ -155,7 +155,7 @@ impl<'a> Instantiator<'a> {
     fn normal(&mut self) -> &mut (Start, Change) {
         let Self { prepared, policy, machine, .. } = self;
         self.normal.get_or_insert_with(|| {
-            let (normal, schedule) = prepared.normalized(*policy);
+            let Normalized { normal, schedule, .. } = prepared.normalized(*policy);
             let first = vec![Transformation::Normalize(Normalize {})];
             (Start::new(schedule.clone(), normal.nest.clone(), *machine, *policy, first), normal.change)
         })

@@ -9,7 +9,7 @@ pub use spellings::random_spelling;
 
 use crate::legality;
 use crate::policy::Policy;
-use crate::prepared::Applied;
+use crate::prepared::{Applied, PreparedNest};
 use crate::recipe::Recipe;
 use crate::refusal::Reason;
 use crate::refusal::Refusal;
@@ -422,6 +422,24 @@ pub fn random_product(random: &mut Random) -> (Sample, Recipe) {
 /// The nest as each pass of its normalization left it, the nest itself first.
 pub fn normalization_stages(program: &Program, nest: &Nest, policy: Policy) -> Vec<crate::Stage> {
     crate::normalize::stages(program, nest, policy)
+}
+
+/// Whether a stage of a nest's normalization keeps the nest's dependences under the map between their instances.
+///
+/// # Errors
+/// Which it does not keep, or what is wrong with the map; nothing if there is none.
+pub fn keeps_source_order(
+    source: &PreparedNest<'_>,
+    stage: &crate::Stage,
+    policy: Policy,
+) -> Result<(), Option<Reason>> {
+    if stage.instances.unmapped().is_some() {
+        return Err(None);
+    }
+    let normal = Schedule::import_normal(&stage.program, &stage.nest);
+    legality::check_elements(&normal, source.schedule(), &stage.instances)?;
+    legality::check_source(&normal, source.schedule(), &stage.instances, policy)?;
+    Ok(())
 }
 
 /// The ids of the statements as recipes name them.

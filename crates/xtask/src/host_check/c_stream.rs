@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use crate::repository;
+use oxeye_evaluation::repository;
 
 /// The program, built for one size; its folder lives as long as this.
 pub(super) struct CStream {
@@ -14,7 +14,7 @@ pub(super) struct CStream {
 }
 
 impl CStream {
-    /// Builds it for arrays of so many elements and so many rounds.
+    /// Builds it for this array length and number of rounds.
     pub(super) fn build(cc: &str, flags: &str, n: usize, rounds: u32) -> Result<CStream> {
         let folder = tempfile::tempdir().context("cannot make a folder for temporary files")?;
         let source = repository::root().join("benchmarks/host/stream.c");

@@ -1,13 +1,14 @@
-//! `cargo xtask host-check`: the host measurements against two things that do not come from them.
+//! `cargo xtask host-check`: the host measurements against two independent references.
 //!
-//! Bandwidths against McCalpin's algorithm in C (`benchmarks/host/stream.c`), built by the compiler at hand and run in
-//! turn with ours; peak rates against cycles × operations a cycle, where the cycles come from a chain of dependent
+//! Bandwidths against McCalpin's algorithm in C (`benchmarks/host/stream.c`), built by a compiler and run in turn with
+//! ours; peak rates against cycles × operations per cycle, where the cycles come from a chain of dependent
 //! additions that is timed in turn with the peak. Both with one thread and with all cores.
 
 use anyhow::{Context, Result};
+use oxeye_evaluation::Verdict;
 use oxeye_host::{FloatType, Probe, Sources, StreamKernel, Topology};
+use oxeye_measure::Stat;
 
-use crate::Verdict;
 use c_stream::CStream;
 
 mod c_stream;
@@ -22,10 +23,10 @@ pub(crate) struct Args {
     /// Rounds of every kernel in one run
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
-    /// How often the two run in turn
+    /// Number of turns of both
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     turns: u32,
-    /// Largest difference that is accepted, percent
+    /// Largest accepted difference, percent
     #[arg(long, default_value_t = 5.0)]
     tolerance: f64,
     /// The compiler
@@ -81,7 +82,7 @@ fn check_bandwidths(args: &Args, topology: &Topology, probe: &Probe) -> Result<b
     Ok(good)
 }
 
-/// Whether every peak rate is what clock rate and ports let expect.
+/// Whether every peak rate agrees with clock rate and ports.
 fn check_peaks(args: &Args, topology: &Topology, probe: &Probe) -> bool {
     const ROUNDS: usize = 8;
     let id = topology.cpu_id.as_deref().unwrap_or("unknown");
@@ -108,7 +109,7 @@ fn check_peaks(args: &Args, topology: &Topology, probe: &Probe) -> bool {
                 continue;
             }
             good &= series.within(args.tolerance);
-            let clock = median(&clocks);
+            let clock = median(clocks);
             println!(
                 "{threads:>8} {:>4} {bits:>5} {clock:>6.2} {}",
                 ty.name(),
@@ -117,6 +118,10 @@ fn check_peaks(args: &Args, topology: &Topology, probe: &Probe) -> bool {
         }
     }
     good
+}
+
+fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    Stat::of(values).median
 }
 
 /// Pairs of figures taken in turn.
@@ -136,9 +141,9 @@ impl Series {
         self.ours.iter().zip(&self.theirs).map(|(a, b)| a / b).collect()
     }
 
-    /// Of the median ratio.
+    /// Whether the median ratio is this close to 1.
     fn within(&self, tolerance_percent: f64) -> bool {
-        (median(&self.ratios()) - 1.0).abs() <= tolerance_percent / 100.0
+        (median(self.ratios()) - 1.0).abs() <= tolerance_percent / 100.0
     }
 
     fn row(&self, tolerance_percent: Option<f64>) -> String {
@@ -149,16 +154,12 @@ impl Series {
             Some(tolerance) if !self.within(tolerance) => "  too far",
             _ => "",
         };
-        let (ours, theirs) = (median(&self.ours), median(&self.theirs));
-        format!("{ours:>11.2} {theirs:>11.2} {:>7.3} {low:>7.3} ..{high:>6.3}{verdict}", median(&ratios))
+        let (ours, theirs) = (median(self.ours.iter().copied()), median(self.theirs.iter().copied()));
+        format!(
+            "{ours:>11.2} {theirs:>11.2} {:>7.3} {low:>7.3} ..{high:>6.3}{verdict}",
+            median(ratios.iter().copied())
+        )
     }
-}
-
-/// The middle one, 0 without any.
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]

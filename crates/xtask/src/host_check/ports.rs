@@ -1,7 +1,7 @@
-//! How many multiply-adds a core begins in one cycle: from the vendors' manuals, by processor family.
+//! Multiply-adds that a core starts per cycle, by processor family, from the vendors' manuals.
 
-/// Multiply-add instructions of so many bits (0: scalar) that begin in one cycle, for a processor named as
-/// [`oxeye_host::Topology::cpu_id`] does. `None` for processors this does not know.
+/// Multiply-add instructions of this many bits (0: scalar) that start per cycle, for a processor named as
+/// [`oxeye_host::Topology::cpu_id`] does. `None` for unknown processors.
 pub(super) fn multiply_add_ports(cpu_id: &str, bits: u32) -> Option<u32> {
     match (vendor_and_family(cpu_id)?, bits) {
         (("GenuineIntel", 6), _) => Some(2),
@@ -16,7 +16,7 @@ pub(super) fn multiply_add_ports(cpu_id: &str, bits: u32) -> Option<u32> {
     }
 }
 
-/// What [`multiply_add_ports`] takes for granted.
+/// What [`multiply_add_ports`] assumes.
 pub(super) fn assumption(cpu_id: &str) -> &'static str {
     match vendor_and_family(cpu_id) {
         Some(("GenuineIntel", 6)) => {

@@ -2,9 +2,9 @@
 
 mod source;
 
-use crate::Verdict;
-use crate::repository::root;
 use anyhow::{Context, Result, bail};
+use oxeye_evaluation::Verdict;
+use oxeye_evaluation::repository::root;
 use oxeye_frontend::{ReadOptions, read_c};
 use oxeye_ir::{Program, Region, Storage};
 use oxeye_transform::{NormalForm, Policy, normalize};
@@ -14,15 +14,15 @@ use std::path::{Path, PathBuf};
 /// Compare the normal forms of the two spellings of each kernel.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Kernels to look at; all that have a second spelling if none is named.
+    /// Kernels to compare; all with a second spelling if none is named.
     kernels: Vec<String>,
-    /// Floating-point sums stay in their order.
+    /// Keep floating-point sums in order.
     #[arg(long)]
     strict: bool,
     /// Show both normal forms and what was done to reach them.
     #[arg(long)]
     show: bool,
-    /// How many kernels must agree.
+    /// Least number of kernels that must agree.
     #[arg(long, default_value_t = 0)]
     at_least: usize,
 }
@@ -105,12 +105,12 @@ fn pairs(folder: &Path, wanted: &[String]) -> Result<Vec<(String, PathBuf, PathB
     Ok(found)
 }
 
-/// The normal form of what a program times.
+/// The normal form of the timed part of a program.
 pub(crate) fn normal_form(path: &Path, policy: Policy) -> Result<NormalForm> {
     Ok(normalize(&timed_region(path)?, policy))
 }
 
-/// What a program times, as one function. Arrays that the program does not use afterwards are scratch.
+/// The timed part of a program as one function. Arrays that the program does not use afterwards are scratch.
 fn timed_region(path: &Path) -> Result<Program> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let composed = source::compose(&text)?;

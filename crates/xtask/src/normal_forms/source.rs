@@ -1,10 +1,10 @@
-//! One function out of what a program times.
+//! The timed part of a program as one function.
 //!
-//! The programs in benchmarks/kernels time what stands between `bench_start()` and `bench_stop()` in `main`: calls of
-//! functions of the same file, or the loops themselves. [`compose`] writes the file again with one function in the place
-//! of `main`: those statements with every call replaced by the body of the function, parameters by arguments, and locals
-//! that only name a constant by that constant. Assignments outside loops stand in loops of one iteration, so that they
-//! are read like all others.
+//! The programs in benchmarks/kernels time the statements between `bench_start()` and `bench_stop()` in `main`: calls
+//! of functions of the same file, or the loops themselves. [`compose`] writes the file again with one function in the
+//! place of `main`: those statements with every call replaced by the body of the function, parameters by arguments, and
+//! locals that only name a constant by that constant. Assignments outside loops stand in loops of one iteration, so
+//! that they are read like all others.
 
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,7 +102,7 @@ fn without_names(source: &str) -> String {
     text
 }
 
-/// What names stand for.
+/// The meaning of names.
 type Env = BTreeMap<String, String>;
 
 struct Composer<'a> {

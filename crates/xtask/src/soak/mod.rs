@@ -2,8 +2,8 @@
 //! compiled, with sanitizers every other time, and run as well.
 //!
 //! Data are chosen so that every order of evaluation gives the same bits: 64-bit integers (which wrap), floating point
-//! under the strict policy, and products of small whole numbers where sums may be reassociated. Everything is a function
-//! of the seed.
+//! under the strict policy, and products of small whole numbers where sums may be reassociated. Everything is a
+//! function of the seed.
 
 mod c;
 mod pair;
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use oxeye_evaluation::Verdict;
 
-use crate::Verdict;
 use pair::{Made, Pair};
 
 /// Options of `cargo xtask soak`.
@@ -54,7 +54,7 @@ const BUILDS: &[(&str, &[&str])] = &[
 /// Flags for all: integers wrap and products are not fused with sums, as in the interpreter.
 const COMMON: &[&str] = &["-std=gnu99", "-fwrapv", "-ffp-contract=off", "-w"];
 
-/// How long the pairs of one batch may run.
+/// Time limit for the pairs of one batch.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs the soak and prints what went wrong.
@@ -72,11 +72,11 @@ struct Outcome {
     failures: Vec<String>,
 }
 
-/// What all threads add to.
+/// Results of all threads.
 #[derive(Default)]
 struct Tally {
     failures: Vec<String>,
-    /// Pairs of which the compiler gets the untouched nest wrong too.
+    /// Pairs whose original nest the compiler gets wrong too.
     miscompiled: Vec<String>,
     n_done: u64,
     n_normalized: u64,
@@ -101,7 +101,7 @@ fn soak(args: &Args, progress: &(dyn Fn(&str) + Sync)) -> Result<Outcome> {
     let compile = |pairs: &mut Vec<Pair>| -> Result<()> {
         let (compiler, flags) = builds[n_batches.fetch_add(1, Ordering::Relaxed) % builds.len()];
         for (k, text) in run_batch(pairs, compiler, flags)? {
-            // A compiler that gets the nest wrong as it was is at fault itself.
+            // If the original nest is wrong too, it is a bug of the compiler.
             let untouched = [pairs.swap_remove(k).untouched()];
             let own = run_batch(&untouched, compiler, flags)?.is_empty();
             let mut tally = lock(&tally);
@@ -265,7 +265,7 @@ fn run_batch(pairs: &[Pair], compiler: &str, flags: &[&str]) -> Result<Vec<(usiz
     Ok(failures)
 }
 
-/// Runs the pairs from `first` on: what was printed, and how the program ended if not well.
+/// Runs the pairs from `first` on; returns the output, and how the program ended if it failed.
 fn execute(program: &Path, data: &Path, out: &Path, first: usize) -> Result<(String, Option<String>)> {
     let errors = out.with_extension("err");
     let mut child = Command::new(program)

@@ -1,4 +1,4 @@
-//! A random nest, a recipe that applies to it, and what must come out.
+//! A random nest, a recipe that applies to it, and the expected results.
 
 use oxeye_codegen::{CodegenError, RenderOptions, render_nest};
 use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, Value, run_nest};
@@ -26,12 +26,12 @@ pub(super) struct Pair {
     pub(super) exact: bool,
 }
 
-/// What a seed gave.
+/// The result of a seed.
 pub(super) enum Made {
     Pair(Box<Pair>),
     /// Nothing to run.
     LeftOut(String),
-    /// A fault of ours before anything was compiled.
+    /// A bug of ours, found before anything was compiled.
     Fault(String),
 }
 
@@ -82,12 +82,12 @@ impl Pair {
         None
     }
 
-    /// Whether nobody reads the array after the nest.
+    /// Whether the array is dead after the nest.
     pub(super) fn is_dead(&self, id: ArrayId) -> bool {
         self.program.array(id).storage == Storage::Local && !self.live_out().contains(&id)
     }
 
-    /// Everything needed to look into it.
+    /// Everything needed to reproduce it.
     pub(super) fn report(&self, what: &str) -> String {
         let json = serde_json::to_string(&self.recipe).unwrap_or_default();
         format!(
@@ -172,7 +172,7 @@ fn try_make(seed: u64) -> Made {
     }
 }
 
-/// A random program; for most seeds nobody reads its scalars after the nest, so that they may become private.
+/// A random program; for most seeds its scalars are dead after the nest, so that they may become private.
 fn sampled(seed: u64, shape: &Shape) -> Sample {
     let mut sample = random_program(seed, shape);
     if seed % 5 < 3
@@ -183,7 +183,7 @@ fn sampled(seed: u64, shape: &Shape) -> Sample {
     sample
 }
 
-/// Lets nobody read some of the arrays after the nest.
+/// Makes some of the arrays dead after the nest.
 fn forget_arrays(sample: &mut Sample, random: &mut Random) {
     for array in sample.program.arrays.values_mut().skip(1) {
         if array.storage == Storage::Param && !array.shape.is_empty() && random.chance(40) {

@@ -1,4 +1,4 @@
-//! What a benchmark program runs between `bench_start()` and `bench_stop()`, as calls with values.
+//! The timed part of a benchmark program, as calls with values.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,9 +10,9 @@ use oxeye_ir::{DataflowGraph, Program, Region, Storage};
 
 /// The part of a program that is counted.
 pub(crate) struct Counted {
-    /// Called functions with what they get, in order.
+    /// Called functions with their arguments, in order.
     steps: Vec<Step>,
-    /// How often all of them are called.
+    /// Number of times they are called.
     pub(crate) times: u64,
 }
 
@@ -100,7 +100,7 @@ fn locals(source: &str, macros: &BTreeMap<String, i64>) -> BTreeMap<String, i64>
     values
 }
 
-/// How often the loop around the calls runs, if there is one.
+/// Number of iterations of the loop around the calls, if there is one.
 fn repetitions(text: &str, values: &BTreeMap<String, i64>) -> Option<u64> {
     let header = text.split_once("for (int t = 0; t < ")?.1;
     u64::try_from(evaluate(header.split_once(';')?.0, values)?).ok()
@@ -185,8 +185,7 @@ fn evaluate(text: &str, values: &BTreeMap<String, i64>) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::corpus;
-    use crate::repository;
+    use oxeye_evaluation::{corpus, repository};
 
     #[test]
     fn every_program_of_the_corpus_is_understood() {

@@ -2,7 +2,8 @@
 //! simulation of the same geometry.
 //!
 //! Both begin with caches that hold nothing of the program: the model with empty ones, callgrind after a sweep over an
-//! array of four times the last cache. Sizes are reduced until the model counts no more than a given number of accesses.
+//! array of four times the last cache. Sizes are reduced until the model counts no more than a given number of
+//! accesses.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use oxeye_analysis::traffic::{CacheGeometry, Traffic, TrafficOptions, call_accesses, call_traffic, traffic};
+use oxeye_evaluation::corpus::{self, Kernel};
+use oxeye_evaluation::{Verdict, repository};
 
-use crate::bench::corpus::{self, Kernel};
-use crate::{Verdict, repository};
 use calls::Counted;
 use reference::Misses;
 use table::Row;
@@ -31,10 +32,10 @@ pub(crate) struct Args {
     /// Divide every size by this number; without it, by the least for which --accesses holds
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     shrink: Option<u64>,
-    /// Accesses of a program, at most
+    /// Most accesses of a program
     #[arg(long, default_value_t = 3e7)]
     accesses: f64,
-    /// Time steps (the size T) of programs that have such, at most
+    /// Most time steps (the size T)
     #[arg(long, default_value_t = 10)]
     steps: u64,
     /// Flags of gcc. Without -fno-tree-vectorize it may vectorize outer loops, which changes the order of accesses
@@ -49,17 +50,17 @@ pub(crate) struct Args {
     /// Accesses that the sampled result may cost
     #[arg(long, default_value_t = 1_000_000)]
     sampled: u64,
-    /// How far model and callgrind may be apart, in percent
+    /// Largest accepted difference between model and callgrind, in percent
     #[arg(long, default_value_t = 15.0)]
     tolerance: f64,
-    /// Programs that may be farther apart
+    /// Number of programs that may differ more
     #[arg(long, default_value_t = 6)]
     allowed: usize,
     /// Seconds that one run of callgrind may take
     #[arg(long, default_value_t = 300)]
     time_limit: u64,
-    /// Compare nothing: sample every nest at the sizes of the source, in caches like those of a server, and print what
-    /// that costs and how sure it is
+    /// Compare nothing: sample every nest at the sizes of the source, in caches like those of a server, and print time
+    /// and uncertainty
     #[arg(long)]
     full_size: bool,
     /// Folder for traffic.md and traffic.csv
@@ -75,7 +76,7 @@ fn geometry(text: &str) -> Result<(u64, u32, u64), String> {
     }
 }
 
-/// Counts with both and writes the table, after each program anew.
+/// Counts with both, and rewrites the table after each program.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = repository::root();
     let kernels = corpus::select(&root.join("benchmarks/kernels"), &args.kernels)?;
@@ -104,7 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         eprintln!("[{}/{}] {}", idx + 1, kernels.len(), row.in_words());
         rows.push(row);
         write(&out.join("traffic.csv"), &table::csv(&rows))?;
-        write(&out.join("traffic.md"), &table::markdown(&rows, &caches, args))?;
+        write(&out.join("traffic.md"), &table::markdown(&rows, &caches, args.tolerance, &args.flags))?;
     }
     let n_far = rows.iter().filter(|row| !row.is_close(args.tolerance)).count();
     println!("{} of {} within {} %", rows.len() - n_far, rows.len(), args.tolerance);
@@ -134,7 +135,7 @@ fn count(kernel: &Kernel, args: &Args, caches: &[CacheGeometry; 2], cache: &Path
     Ok(Row::new(kernel, &sizes, &full, (&sampled, sampled_seconds), reference, line_bytes))
 }
 
-/// Prints what the nests of one program cost to sample at the sizes of its source.
+/// Prints the cost of sampling the nests of one program at the sizes of its source.
 fn full_size(kernel: &Kernel) -> Result<()> {
     let cache = |name: &str, kib: u64, ways: u32| CacheGeometry {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! What callgrind counts.
+//! Counts by callgrind.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use oxeye_analysis::traffic::CacheGeometry;
 
-use crate::bench::corpus::Kernel;
-use crate::bench::run::{End, run_limited};
+use oxeye_evaluation::corpus::Kernel;
+use oxeye_evaluation::process::{End, run_limited};
 
 /// Takes the place of the programs' `bench.h`.
 const HARNESS: &str = include_str!("bench.h");

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use oxeye_analysis::traffic::{CacheGeometry, Traffic};
 
-use super::Args;
 use super::reference::Misses;
-use crate::bench::corpus::Kernel;
+use oxeye_evaluation::corpus::Kernel;
 
 /// One program.
 #[derive(Debug, Clone)]
@@ -126,9 +125,8 @@ pub(crate) fn csv(rows: &[Row]) -> String {
     text
 }
 
-/// The table for people.
-pub(crate) fn markdown(rows: &[Row], caches: &[CacheGeometry; 2], args: &Args) -> String {
-    let tolerance = args.tolerance;
+/// The table for people. `tolerance` is in percent; `flags` are those of gcc.
+pub(crate) fn markdown(rows: &[Row], caches: &[CacheGeometry; 2], tolerance: f64, flags: &str) -> String {
     let n_close = rows.iter().filter(|row| row.is_close(tolerance)).count();
     let geometry = |c: &CacheGeometry| {
         format!("{} KiB, {} ways, lines of {} bytes", c.bytes / 1024, c.ways, c.line_bytes)
@@ -145,7 +143,7 @@ pub(crate) fn markdown(rows: &[Row], caches: &[CacheGeometry; 2], args: &Args) -
         rows.len(),
         geometry(&caches[0]),
         geometry(&caches[1]),
-        args.flags,
+        flags,
     );
     let mut pairs: Vec<(&str, [f64; 2])> =
         rows.iter().filter_map(|row| Some((row.name.as_str(), row.result.as_ref().ok()?.last))).collect();

@@ -1,0 +1,83 @@
+//! Variables that are assigned inside the nest, and what stands for them from there on: until the end of the branch or loop,
+//! or until they are assigned again.
+
+use super::lowerer::{Bound, Lowerer};
+use super::value::{Value, reads_memory};
+use crate::ast::{self, Range, Type, VarId, VarKind};
+use crate::flow::{is_address_taken, is_live_after};
+use crate::refusal::{Lowered, Refusal};
+use crate::scan::Scan;
+use oxeye_ir::{BinaryOp, Expr, Node, ScalarType};
+
+impl Lowerer<'_> {
+    /// Whether only assignments to its name change a variable.
+    fn is_tame(&self, var: VarId) -> bool {
+        let file = self.cx.file;
+        let variable = file.var(var);
+        let is_own = matches!(variable.kind, VarKind::Param(_) | VarKind::Local { is_static: false });
+        let function = variable.function.and_then(|k| file.functions.get(k));
+        is_own && function.is_some_and(|function| !is_address_taken(function, var))
+    }
+
+    /// Forgets what variables stand for that a piece of code sets.
+    pub(super) fn forget(&mut self, scan: &Scan) {
+        self.bound.retain(|v, _| !scan.written.contains(v) && !scan.iterators.contains(v));
+    }
+
+    /// The pointer `var` is set: from here on it stands for what it is set to.
+    pub(super) fn assign_pointer(
+        &mut self,
+        op: Option<BinaryOp>,
+        var: VarId,
+        value: &ast::Expr,
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        let file = self.cx.file;
+        let (name, ty) = (self.name(var), &file.var(var).ty);
+        let refuse = || {
+            Refusal::new(at, format!("the pointer `{name}` is changed inside the loop"))
+                .help(format!("leave `{name}` as it is and subscript it"))
+        };
+        let is_own = file.var(var).function == Some(self.cx.position);
+        if !self.is_tame(var) || !matches!(ty, Type::Pointer { .. }) || self.in_turns.contains(&var) {
+            return Err(refuse());
+        }
+        if is_own && is_live_after(file, self.cx.function, self.at, var) {
+            return Err(Refusal::new(
+                at,
+                format!("the pointer `{name}`, which the loop changes, may be used later"),
+            )
+            .help("use another pointer inside the loop"));
+        }
+        let pointer = match op {
+            None => self.argument_pointer(value, ty)?,
+            Some(op @ (BinaryOp::Add | BinaryOp::Sub)) => {
+                let Some(Bound::Pointer(pointer)) = self.bound.get(&var).cloned() else {
+                    return Err(refuse());
+                };
+                let by = self.value(value)?;
+                self.moved(pointer, op, by, at)?
+            }
+            Some(_) => return Err(refuse()),
+        };
+        let pointer = self.settled(pointer, at, out)?;
+        self.bound.insert(var, Bound::Pointer(pointer));
+        Ok(())
+    }
+
+    /// A scalar is set to this, beside the store: reads that follow may have the value in its place if that reads no memory.
+    pub(super) fn note_value(&mut self, var: VarId, value: Option<Value>) {
+        let is_integer = self.cx.file.var(var).ty.as_scalar().is_some_and(|s| {
+            matches!(s.ty, ScalarType::I32 | ScalarType::I64) && !s.is_volatile && !s.is_bool
+        });
+        let known = value.filter(|v| is_integer && !reads_memory(&v.e) && matches!(v.e, Expr::Affine(_)));
+        match known {
+            Some(value) if self.is_tame(var) => {
+                self.substituted.insert(var);
+                self.bound.insert(var, Bound::Value(value));
+            }
+            _ => _ = self.bound.remove(&var),
+        }
+    }
+}

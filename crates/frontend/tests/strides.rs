@@ -1,0 +1,83 @@
+//! Rows as long as only the run knows, loops that count down to zero without a sign, and blocks of memory set at once: what
+//! they become, and that programs do the same with their nests written anew.
+
+mod common;
+
+use common::{SIZES, same_output, shown};
+use insta::assert_snapshot;
+
+const BLAS: &str = "
+static void gemm(int m, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb, double *c, int ldc)
+{
+    int i, j, l;
+    for (i = 0; i < m; ++i)
+        for (l = 0; l < k; ++l) {
+            double part = alpha * a[i * lda + l];
+            for (j = 0; j < n; ++j)
+                c[i * ldc + j] += part * b[l * ldb + j];
+        }
+}
+static void triangle(int n, double *a, int lda)
+{
+    int i, j, k;
+    for (k = 0; k < n; k++)
+        for (i = k + 1; i < n; i++)
+            for (j = k + 1; j < n; j++)
+                a[i * lda + j] -= 0.125 * a[i * lda + k] * a[k * lda + j];
+}
+static void backwards(size_t n, double *x)
+{
+    size_t i;
+    unsigned k;
+    for (i = n; i-- > 0;)
+        x[i] += i > 0 ? x[i - 1] : 0.5;
+    for (k = n; k-- > 0;)
+        x[k] *= 2;
+}
+static void blocks(int n, double (*a)[16], double *b, int *count, const double *from)
+{
+    int i, j;
+    for (i = 0; i < n; i++) {
+        memset(a[i], 0, sizeof(a[i]));
+        memset((void *)count, 0, 8 * sizeof(int));
+        for (j = 0; j < 16; j++)
+            count[(i + j * j) % 8] += 1;
+        for (j = 0; j < 8; j++)
+            a[i][j] += count[j];
+        memcpy(b + i * n, from, n * sizeof(double));
+    }
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i, longer, count[8];
+    double *a = malloc((n + 5) * (n + 5) * sizeof *a), *c = malloc((n + 5) * (n + 5) * sizeof *c);
+    double (*rows)[16] = malloc((n + 1) * sizeof *rows);
+    for (i = 0; i < (n + 5) * (n + 5); i++)
+        a[i] = i % 7, c[i] = 1;
+    for (longer = -1; longer < 5; longer += 2) {
+        int ld = n + longer > 0 ? n + longer : 1;
+        gemm(n / 2, n / 2, n / 2, 0.5, a, ld, a, ld, c, ld);
+        gemm(n / 2, n, n / 2, 0.5, a, ld, a, ld, c, ld);
+        triangle(n / 2, c, ld);
+    }
+    triangle(n, c, n / 2 + 1);
+    backwards(n, a);
+    blocks(n, rows, c, count, a);
+    for (i = 0; i < n; i++)
+        printf(\"%.17g %.17g %g\\n\", a[i], c[i * n + i / 2], rows[i][i % 16]);
+    printf(\"%d\\n\", argc);
+    free(a), free(c), free(rows);
+    return 0;
+}
+";
+
+#[test]
+fn rows_of_any_length() {
+    same_output(&format!("#include <string.h>{BLAS}"), 5, SIZES);
+}
+
+#[test]
+fn lengths_are_tested_before_the_nest() {
+    let end = BLAS.find("int main").expect("is there");
+    assert_snapshot!(shown(&format!("typedef unsigned long size_t;{}", &BLAS[..end])));
+}
