@@ -98,7 +98,9 @@ fn extent(program: &Program, e: &Expr) -> String {
 /// largest relative difference.
 /// The sizes are the driver's arguments, in the order of the symbols.
 pub fn driver(program: &Program, options: &RenderOptions) -> String {
-    let plain = RenderOptions { reassociate: true, threads: 1, indent: 4, ..RenderOptions::default() };
+    let original = options.original.clone();
+    let plain =
+        RenderOptions { reassociate: true, threads: 1, indent: 4, original, ..RenderOptions::default() };
     let mut unaliased = program.clone();
     unaliased.may_alias.clear();
     unaliased.teams.clear();
@@ -166,7 +168,9 @@ pub fn driver(program: &Program, options: &RenderOptions) -> String {
         calls[1].push(format!("(void *){name}_2"));
     }
     let _ = writeln!(text, "    reference({});\n    tuned({});", calls[0].join(", "), calls[1].join(", "));
-    for a in &arrays {
+    // What every thread has of its own is lost behind the team.
+    let is_lost = |a: &oxeye_ir::Array| program.teams.values().any(|t| t.own.contains(&a.id));
+    for a in arrays.iter().filter(|a| !is_lost(a)) {
         let name = &a.name;
         let _ = writeln!(
             text,
@@ -198,6 +202,8 @@ pub fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
             threads,
             indent: 4,
             comment: vec!["test".into()],
+            // A team has no text of ours to fall back to.
+            original: (!program.teams.is_empty()).then(|| "abort();".to_owned()),
             ..RenderOptions::default()
         };
         let source = driver(&program, &options);
