@@ -1,8 +1,7 @@
 //! What a nest takes from and gives to the program around it.
 
-use crate::context::Context;
+use crate::context::{Context, is_outer};
 use crate::print::prec;
-use crate::render::is_outer;
 use crate::rows::{Asked, row_extent, row_test};
 use crate::views::{is_embedded, symbols_of};
 use oxeye_ir::{ArrayId, Nest, Program, ScalarType, Storage, SymId, View};

@@ -1,7 +1,7 @@
 //! What is in scope while text is written: names, register variables, and how iterators are spelled.
 
 use crate::types::{IteratorTypes, vector_type};
-use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, SymId, Var};
+use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Storage, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The vector loop whose lanes are being written.
@@ -98,6 +98,11 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_alphanumeric() || c == '_')
         && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether the array is declared outside the nest.
+pub(crate) fn is_outer(storage: Storage) -> bool {
+    matches!(storage, Storage::Param | Storage::Global | Storage::Local)
 }
 
 const KEYWORDS: &[&str] = &[

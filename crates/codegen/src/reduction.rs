@@ -1,11 +1,10 @@
 //! Loops that accumulate concurrently.
 
 use crate::CodegenError;
-use crate::context::Context;
+use crate::context::{Context, is_outer};
 use crate::expand::{Item, all_accesses, order_is_free};
 use crate::memory::Memory;
 use crate::print::{element_type, prec};
-use crate::render::is_outer;
 use crate::targets::{Target, target};
 use crate::team::refused;
 use oxeye_ir::{Access, Array, ArrayId, Expr, Form, Loop, Reduction, Storage, Update};

@@ -13,8 +13,7 @@ use crate::team::{Sharing, is_divided, refused};
 use crate::types::{loop_type, vector_type};
 use crate::vector::Accumulator;
 use oxeye_ir::{
-    Affine, ArrayId, Bound, Execution, Loop, Nest, Node, OmpSchedule, PointerSwap, Program, Stmt, Storage,
-    Update,
+    Affine, ArrayId, Bound, Execution, Loop, Nest, Node, OmpSchedule, PointerSwap, Program, Stmt, Update,
 };
 use std::collections::BTreeSet;
 
@@ -768,9 +767,4 @@ fn sequential(nest: &Nest) -> Nest {
     let mut copy = nest.clone();
     go(&mut copy.roots);
     copy
-}
-
-/// Whether the array is declared outside the nest.
-pub(crate) fn is_outer(storage: Storage) -> bool {
-    matches!(storage, Storage::Param | Storage::Global | Storage::Local)
 }
