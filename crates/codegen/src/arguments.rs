@@ -73,7 +73,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             expression: None,
         })
         .collect();
-    let mut cx = Context::new(program, &BTreeSet::new());
+    let mut cx = Context::new(program, &BTreeSet::new(), &[]);
     let mut structures: BTreeMap<String, usize> = BTreeMap::new();
     for array in arrays {
         let view = program.views.get(&array.id);

@@ -104,7 +104,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         let id = site.id;
         let mut calls = format!("oxeye_capture_begin({id});");
         let mut results = String::new();
-        let cx = Context::new(site.program, &BTreeSet::new());
+        let cx = Context::new(site.program, &BTreeSet::new(), &[]);
         let entry = site.program.entries.get(&site.nest.id);
         let reached = entry.and_then(|e| e.reached.as_ref()).map(|e| cx.expr(e).text);
         // Nothing is read through pointers that the nest does not follow.
@@ -217,7 +217,7 @@ fn parameter(cx: &Context, array: &Array, restrict: bool) -> String {
 pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let program = site.program;
     let list = arguments(program, site.nest);
-    let mut cx = Context::new(program, &BTreeSet::new());
+    let mut cx = Context::new(program, &BTreeSet::new(), &[]);
     let mut parameters = Vec::new();
     let mut before = String::new();
     let mut after = String::new();

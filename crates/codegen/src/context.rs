@@ -113,14 +113,14 @@ const KEYWORDS: &[&str] = &[
 ];
 
 impl<'a> Context<'a> {
-    /// A context in which every symbol and the given arrays have names.
-    pub(crate) fn new(program: &'a Program, arrays: &BTreeSet<ArrayId>) -> Self {
+    /// A context in which every symbol and the given arrays have names, and nothing new is called as what is reserved.
+    pub(crate) fn new(program: &'a Program, arrays: &BTreeSet<ArrayId>, reserved: &[String]) -> Self {
         let mut cx = Self {
             program,
             names: BTreeMap::new(),
             symbol_names: BTreeMap::new(),
             reached: None,
-            taken: KEYWORDS.iter().map(|k| (*k).to_owned()).collect(),
+            taken: KEYWORDS.iter().map(|k| (*k).to_owned()).chain(reserved.iter().cloned()).collect(),
             iterators: BTreeMap::new(),
             registers: BTreeMap::new(),
             spilled: BTreeSet::new(),

@@ -19,4 +19,6 @@ pub struct RenderOptions {
     /// The statement's own text in the user's file, run where the rendered nest cannot be: when pointers overlap or
     /// memory is short. Without it the program's own nest of the same id is rendered in its place.
     pub original: Option<String>,
+    /// Names that mean something else where the text stands, such as the file's macros: none is given to a variable.
+    pub reserved: Vec<String>,
 }

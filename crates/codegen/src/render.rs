@@ -24,7 +24,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     let mut places = places(program, nest);
     let items = Expander { program, places: &places, reassociate: options.reassociate }.nodes(&nest.roots);
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
-    let mut cx = Context::new(program, &used);
+    let mut cx = Context::new(program, &used, &options.reserved);
     cx.reassociate = options.reassociate;
     let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());

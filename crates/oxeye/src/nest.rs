@@ -114,12 +114,30 @@ pub(crate) fn replacement(
     function: &Function,
     nest: NestId,
     span: Span,
-    block: String,
+    mut block: String,
 ) -> String {
+    let inlined = function.inlined.get(&nest).map_or(&[][..], Vec::as_slice);
+    let unused = inlined.iter().filter(|name| mentions(&unit.source, span, name) == 1);
+    let uses: String = unused.map(|name| format!(" (void){name};")).collect();
+    if let Some(brace) = block.find('{').filter(|_| !uses.is_empty()) {
+        // Its only call was in the nest: a static function that nobody uses is warned of.
+        block.insert_str(brace + 1, &uses);
+    }
     match function.conditions.get(&nest) {
         Some(when) => guarded(&unit.source, span, &block, &when.preprocessor, &when.constant),
         None => block,
     }
+}
+
+/// How often a file has a word outside of a span.
+fn mentions(source: &str, span: Span, word: &str) -> usize {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_word = |(at, _): &(usize, &str)| {
+        !source[..*at].ends_with(is_part)
+            && !source[at + word.len()..].starts_with(is_part)
+            && !(span.start..span.end).contains(at)
+    };
+    source.match_indices(word).filter(is_word).count()
 }
 
 impl Workpiece {

@@ -99,6 +99,7 @@ pub(crate) fn prove(
             reassociate: how.policy.reassociate,
             plain_sums: how.plain_sums,
             original,
+            reserved: macros(how.source),
         };
         let text = render_nest(&applied.program, &applied.nest, &options)?;
         // The user's own text, where it stands as the other branch, may have directives that nobody switched on.
@@ -107,6 +108,16 @@ pub(crate) fn prove(
         applied.program.nests.retain(|id, _| *id == nest.id);
         Ok(Proved { applied, text, openmp, indent })
     })?
+}
+
+/// The macros that a file defines.
+fn macros(source: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.trim_start();
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        (end > 0).then(|| rest[..end].to_owned())
+    };
+    source.lines().filter_map(name).collect()
 }
 
 impl Schedule {

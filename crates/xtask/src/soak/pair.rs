@@ -228,6 +228,7 @@ fn finish(
             reassociate: policy.reassociate,
             plain_sums: policy.reassociate && random.chance(50),
             original: None,
+            reserved: Vec::new(),
         },
     );
     program.nests.insert(applied.nest.id, applied.nest);
