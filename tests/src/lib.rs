@@ -133,7 +133,9 @@ impl Playground {
     /// # Panics
     /// If it cannot be written.
     pub fn write(&self, name: &str, contents: &str) {
-        std::fs::write(self.path(name), contents).expect("written");
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, contents).expect("written");
     }
 
     /// Reads a file.
