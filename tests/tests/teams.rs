@@ -71,7 +71,7 @@ int main(void)
 {
     static const int sizes[] = { N, 0, 1, 2, N / 2, N - 1 };
     for (int s = 0; s < 6; s++) {
-        int n = sizes[s] < 0 ? 0 : sizes[s];
+        int n = sizes[s] < 0 ? 0 : sizes[s] > N ? N : sizes[s];
         for (int i = 0; i <= N; i++)
             for (int j = 0; j <= N; j++)
                 a[i][j] = b[i][j] = (i * 7 + j * 3) % 11;
@@ -152,7 +152,7 @@ fn one_thread_does_what_is_not_divided() {
     let playground = Playground::with("prog.c", PROGRAM);
     let inner = nest("many", 1, json!([parallel(1)]));
     let tuned = replayed(&playground, &[inner]).expect("replays");
-    assert!(tuned.contains("for (int i = 0; i < n; i++) {\n            #pragma omp for"), "{tuned}");
+    assert!(tuned.contains("for (int i = 0; i < n; i++) {\n        #pragma omp for"), "{tuned}");
     agree(&playground);
     let error = replayed(&playground, &[nest("many", 1, json!([]))]).expect_err("one thread's work");
     assert!(error.contains("all the work would be left to one thread of the team"), "{error}");
@@ -178,7 +178,7 @@ fn they_are_tuned() {
             t["verdict"] == "wrong_result" || t["verdict"] == "crashed" || t["verdict"] == "does_not_compile"
         };
         assert_eq!(trials.iter().find(bad), None, "{report:#}");
-        assert!(trials.iter().any(|t| t["verdict"] == "accepted" || t["seconds"].is_number()), "{report:#}");
+        assert!(trials.iter().any(|t| t["screened_ms"].is_number()), "{report:#}");
     }
     let script = "gcc -O1 -fopenmp prog.c -o a.exe && gcc -O1 -fopenmp out.c -o b.exe && ./a.exe > a.txt && ./b.exe > b.txt \
                   && cmp a.txt b.txt";
