@@ -1,4 +1,4 @@
-//! What nests read and write, and the dataflow graphs made of that.
+//! Computes what nests read and write, and builds dataflow graphs from it.
 
 use crate::{
     Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, DataNode, DataflowGraph, Expr, Loop, Memlet, Nest,
@@ -8,7 +8,7 @@ use petgraph::stable_graph::{NodeIndex, StableGraph};
 use std::collections::BTreeMap;
 
 impl Program {
-    /// Builds every dataflow graph of the control structure anew from its list of nests, after nests changed.
+    /// Rebuilds every dataflow graph of the control structure from its list of nests, after nests have changed.
     pub fn rebuild_dataflow(&mut self) {
         let mut body = std::mem::replace(&mut self.body, Region::Sequence(Vec::new()));
         body.for_each_graph_mut(&mut |graph| *graph = DataflowGraph::build(self, graph.nests()));
@@ -17,8 +17,8 @@ impl Program {
 }
 
 impl DataflowGraph {
-    /// The graph of these nests, executed in this order. A nest that `program` lacks keeps its place and moves nothing.
-    /// Temporaries of a nest are not part of the graph.
+    /// The graph of these nests, executed in this order. A nest that is not in `program` keeps its place and moves
+    /// nothing. Temporaries of a nest are not part of the graph.
     pub fn build(program: &Program, nests: &[NestId]) -> Self {
         let mut graph = StableGraph::new();
         let mut current: BTreeMap<ArrayId, NodeIndex> = BTreeMap::new();
@@ -40,13 +40,13 @@ impl DataflowGraph {
     }
 }
 
-/// An end of a range: the least (of last indices) or greatest (of first ones) of these expressions.
+/// An end of a range: the minimum (of last indices) or maximum (of first ones) of these expressions.
 type End = Vec<Affine>;
 
 /// The ranges that accesses to one dimension touch; `None` once one of them is unknown.
 type Ranges = Option<Vec<(End, End)>>;
 
-/// More alternatives than this for one end are dropped; each alone is a valid bound.
+/// Alternatives for one end above this number are dropped; each alone is a valid bound.
 const MAX_ALTERNATIVES: usize = 4;
 
 /// What the nest reads (or writes), one memlet per array, by ascending id.
@@ -109,7 +109,7 @@ fn accesses_with_loops(nest: &Nest, is_written: bool) -> Vec<(Vec<&Loop>, &Acces
     found
 }
 
-/// First and last value of an index inside these loops, in symbols.
+/// First and last value of an index inside these loops, in terms of symbols.
 fn range(index: &Expr, path: &[&Loop]) -> Option<(End, End)> {
     let affine = index.as_affine()?;
     Some((end(affine, path, false)?, end(affine, path, true)?))
@@ -158,14 +158,14 @@ fn add_alternative(alternatives: &mut End, affine: Affine, is_minimum: bool) {
     alternatives.push(affine);
 }
 
-/// The smallest range that holds all of these.
+/// The smallest range that contains all of these.
 fn hull(ranges: &[(End, End)]) -> (Expr, Expr) {
     let firsts = ranges.iter().map(|(first, _)| first);
     let lasts = ranges.iter().map(|(_, last)| last);
     (join(firsts, BinaryOp::Min, BinaryOp::Max), join(lasts, BinaryOp::Max, BinaryOp::Min))
 }
 
-/// `outer` over the ends of `inner` over the alternatives of each.
+/// Combines the alternatives of each end with `inner`, and the results with `outer`.
 fn join<'a>(ends: impl Iterator<Item = &'a End>, outer: BinaryOp, inner: BinaryOp) -> Expr {
     let mut single: End = Vec::new();
     let mut combined: Vec<Expr> = Vec::new();
