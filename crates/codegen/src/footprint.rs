@@ -1,4 +1,4 @@
-//! How far into memory a nest reaches, as expressions of symbols.
+//! The memory range that a nest touches, as expressions of symbols.
 
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, UnaryOp,
@@ -6,12 +6,12 @@ use oxeye_ir::{
 };
 use std::collections::BTreeMap;
 
-/// Affine terms a loop iterator is at least / at most (inclusive); several: all hold.
+/// Affine lower and upper limits of a loop iterator (inclusive); all of them hold.
 #[derive(Clone, Default)]
 struct Limits {
     least: Vec<Affine>,
     most: Vec<Affine>,
-    /// Further ones, that are not affine: expressions of symbols.
+    /// Further, non-affine ones: expressions of symbols.
     least_products: Vec<Expr>,
     most_products: Vec<Expr>,
 }
@@ -35,7 +35,7 @@ pub(crate) fn reach(program: &Program, nest: &Nest, array: ArrayId) -> Option<Re
     Some(Reach { least: fold(least, BinaryOp::Min)?, most: fold(most, BinaryOp::Max)? })
 }
 
-/// Adds an expression to a set whose minimum or maximum is wanted, dropping what is known to be dominated.
+/// Adds an expression to a set whose minimum or maximum is needed, dropping dominated ones.
 fn join(set: &mut Vec<Expr>, e: Expr, want_min: bool) {
     let dominates = |a: &Expr, b: &Expr| match (a.as_affine(), b.as_affine()) {
         (Some(x), Some(y)) => {
@@ -99,7 +99,7 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Collects accesses; under a selection the array may be reached less far than its indices say.
+    /// Collects accesses; under a selection, the range of an array may be smaller than its indices say.
     fn expr(&mut self, e: &Expr, selected: bool) -> Option<()> {
         match e {
             Expr::Read(access) => {
@@ -134,7 +134,7 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Tightens the limits of iterators by an affine comparison.
+    /// Tightens the limits of iterators with an affine comparison.
     fn assume(&mut self, condition: &Expr, holds: bool) {
         match condition {
             Expr::Unary(UnaryOp::Not, e) => self.assume(e, !holds),
@@ -214,7 +214,7 @@ impl Search<'_> {
         }
     }
 
-    /// Eliminates iterators, innermost first, keeping what their bounds have in common with the rest.
+    /// Eliminates iterators, innermost first, keeping terms common to their bounds and the rest.
     fn affine_end(&self, a: &Affine, low: bool) -> Option<Expr> {
         let Some(id) = self.order.iter().rev().copied().find(|l| a.uses(*l)) else {
             return a.loops().next().is_none().then(|| Expr::Affine(a.clone()));
@@ -239,7 +239,7 @@ impl Search<'_> {
     }
 }
 
-/// The limits its own bounds give an iterator.
+/// The limits that an iterator gets from its own bounds.
 fn limits(l: &Loop) -> Limits {
     let plain = |bound: &Bound, offset: i64| -> Vec<Affine> {
         bound
@@ -266,7 +266,7 @@ fn limits(l: &Loop) -> Limits {
         least_products: products(&l.lower, 0),
         most_products: products(&l.upper, -1),
     };
-    // The last iterator of a strided loop is known where both ends are constant.
+    // The last iterator of a strided loop is known if both ends are constant.
     if let (Some(low), Some(high)) = (l.lower.as_affine(), l.upper.as_affine())
         && let Some(extent) = (high.clone() - low.clone()).as_constant()
         && extent > 0

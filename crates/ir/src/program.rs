@@ -204,7 +204,7 @@ pub struct Program {
     /// Paths to the values of symbols that are not variables.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub symbol_views: IndexMap<SymId, View>,
-    /// What a write to an array may change, although the nests assume it to be constant.
+    /// What writing to an array may change, though the nests take it to stay as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_change: Vec<(Constant, ArrayId)>,
     /// Conditions for running something other than a nest's original code.
