@@ -1,4 +1,5 @@
-//! Prints what is read from C files: `cargo run -p oxeye-frontend --example show -- FILE... [-- CC ARGS...]`.
+//! Prints what the frontend reads from C files: `cargo run -p oxeye-frontend --example show -- FILE... [-- CC
+//! ARGS...]`.
 
 use oxeye_frontend::{ReadOptions, read_c};
 use std::path::Path;
