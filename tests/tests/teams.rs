@@ -1,5 +1,4 @@
-//! Loops that a team of threads shares which is there already: `omp for` inside of `omp parallel`, and in functions that the team
-//! calls.
+//! Loops shared by an existing team of threads: `omp for` inside `omp parallel`, and in functions that the team calls.
 
 use oxeye_tests::{Playground, recipe_file};
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use oxeye_ir::{ArrayId, Constant, Expr, Nest, Storage};
 use std::collections::BTreeSet;
 
 impl Regions<'_> {
-    /// What writes to the nest's arrays may change although the nest assumes it to be constant.
+    /// Things that writes to the nest's arrays may change although the nest assumes them to be constant.
     pub(super) fn may_change(&self, state: &State, nest: &Nest) -> Vec<(Constant, ArrayId)> {
         let mut found = Vec::new();
         if self.cx.no_alias {

@@ -170,7 +170,7 @@ impl<'a> Regions<'a> {
 
     /// Records why a loop is left unchanged, unless the same was recorded for an enclosing loop.
     pub(super) fn refuse(&mut self, range: Range, severity: Severity, refusal: Box<Refusal>) {
-        // What is said of a macro holds wherever it is used.
+        // A message about a macro holds wherever the macro is used.
         let is_of_macro = refusal.message.starts_with("the macro ");
         let is_known = self
             .refused
