@@ -285,7 +285,7 @@ impl Renderer<'_> {
         Ok(())
     }
 
-    /// Swaps pointers that are swapped an odd number of times.
+    /// Pointers that have changed places an odd number of times.
     fn swaps(&mut self, nest: &Nest) {
         for swap in &nest.swaps {
             let condition = match swap.times.as_constant() {

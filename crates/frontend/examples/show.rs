@@ -1,5 +1,4 @@
-//! Prints what the frontend reads from C files: `cargo run -p oxeye-frontend --example show -- FILE... [-- CC
-//! ARGS...]`.
+//! Prints what is read from C files: `cargo run -p oxeye-frontend --example show -- FILE... [-- CC ARGS...]`.
 
 use oxeye_frontend::{ReadOptions, read_c};
 use std::path::Path;

@@ -210,7 +210,7 @@ pub struct Program {
     /// Conditions for running something other than a nest's original code.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub entries: IndexMap<NestId, Entry>,
-    /// The nests run by an existing team of threads.
+    /// The nests that a team of threads runs which is there already.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub teams: IndexMap<NestId, Team>,
     /// Nests by id.

@@ -10,7 +10,7 @@ use crate::scan::Scan;
 use oxeye_ir::{BinaryOp, Expr, Node, ScalarType};
 
 impl Lowerer<'_> {
-    /// Whether a variable is changed only by assignments to its name.
+    /// Whether only assignments to its name change a variable.
     fn is_tame(&self, var: VarId) -> bool {
         let file = self.cx.file;
         let variable = file.var(var);

@@ -79,7 +79,7 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) inlined: BTreeSet<usize>,
     /// Pointers swapped while the nest runs.
     pub(crate) swaps: Vec<PointerSwap>,
-    /// File-scope variables that inlined functions use by name, and that the program changes.
+    /// File-scope variables that functions in place of calls name themselves, and that the program changes.
     pub(crate) by_calls: BTreeSet<VarId>,
     /// The place of the nest.
     pub(super) at: Range,
