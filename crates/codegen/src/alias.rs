@@ -1,4 +1,4 @@
-//! The run-time test that pointers which may overlap do not.
+//! The run-time test that pointers do not overlap.
 
 use crate::CodegenError;
 use crate::context::Context;
@@ -7,7 +7,7 @@ use crate::views::symbols_of;
 use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest};
 use std::collections::BTreeSet;
 
-/// Declarations and the condition under which no two arrays of the nest overlap.
+/// Declarations and the condition that no two arrays of the nest overlap.
 pub(crate) struct AliasTest {
     pub(crate) declarations: Vec<String>,
     pub(crate) condition: String,
@@ -67,7 +67,7 @@ impl Context<'_> {
         text
     }
 
-    /// The test for the pairs of arrays that the nest uses, of which at least one is written; `None` if there are none.
+    /// The test for the pairs of arrays that the nest uses, at least one of them written; `None` if there are none.
     pub(crate) fn alias_test(
         &mut self,
         original: &Nest,

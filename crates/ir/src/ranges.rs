@@ -53,17 +53,17 @@ impl Nest {
     }
 }
 
-/// Affine terms a loop iterator is at least / at most (inclusive); several: all hold.
+/// Affine lower and upper limits of a loop iterator (inclusive); all of them hold.
 #[derive(Clone, Default)]
 struct Limits {
     least: Vec<Affine>,
     most: Vec<Affine>,
-    /// Further ones that are not affine in iterators: expressions of symbols.
+    /// Further, non-affine ones: expressions of symbols.
     least_others: Vec<Expr>,
     most_others: Vec<Expr>,
 }
 
-/// Adds an expression to a set whose minimum or maximum is wanted, dropping what is known to be dominated.
+/// Adds an expression to a set whose minimum or maximum is needed, dropping dominated ones.
 fn join(set: &mut Vec<Expr>, e: Expr, want_min: bool) {
     let dominates = |a: &Expr, b: &Expr| match (a.as_affine(), b.as_affine()) {
         (Some(x), Some(y)) => {
@@ -126,7 +126,7 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// Collects accesses; under a selection the array may be reached less far than its indices say.
+    /// Collects accesses; under a selection, the range of an array may be smaller than its indices say.
     fn expr(&mut self, e: &'a Expr, is_selected: bool) {
         match e {
             Expr::Read(access) => {
@@ -156,7 +156,7 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// Tightens the limits of iterators by an affine comparison.
+    /// Tightens the limits of iterators with an affine comparison.
     fn assume(&mut self, condition: &Expr, holds: bool) {
         match condition {
             Expr::Unary(UnaryOp::Not, e) => self.assume(e, !holds),
@@ -237,7 +237,7 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// Eliminates iterators, innermost first, keeping what their bounds have in common with the rest.
+    /// Eliminates iterators, innermost first, keeping terms common to their bounds and the rest.
     fn affine_end(&self, a: &Affine, low: bool) -> Option<Expr> {
         let Some(id) = self.order.iter().rev().copied().find(|l| a.uses(*l)) else {
             return a.loops().next().is_none().then(|| Expr::Affine(a.clone()));
@@ -266,7 +266,7 @@ impl<'a> Search<'a, '_> {
         fold(ends, if low { BinaryOp::Max } else { BinaryOp::Min })
     }
 
-    /// The limits that its own bounds give an iterator, in the scope around its loop.
+    /// The limits that an iterator gets from its own bounds, in the scope around its loop.
     fn limits_of(&self, l: &Loop) -> Limits {
         let affine = |bound: &Bound, offset: i64| -> Vec<Affine> {
             let plain = bound.0.iter().filter_map(|t| match t {
@@ -296,7 +296,7 @@ impl<'a> Search<'a, '_> {
             least_others: others(&l.lower, true),
             most_others: others(&l.upper, false),
         };
-        // The last iterator of a strided loop is known where both ends are constant.
+        // The last iterator of a strided loop is known if both ends are constant.
         if let (Some(low), Some(high)) = (l.lower.as_affine(), l.upper.as_affine())
             && let Some(extent) = (high.clone() - low.clone()).as_constant()
             && extent > 0
