@@ -1,6 +1,6 @@
 //! The dataflow graph of a region: arrays and nests, connected by memlets.
 
-use crate::{ArrayId, Expr, NestId};
+use crate::{ArrayId, Expr, IndexRange, NestId};
 use petgraph::stable_graph::StableGraph;
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +18,9 @@ pub enum DataNode {
 pub struct Memlet {
     /// The array.
     pub array: ArrayId,
-    /// First and last index touched in each dimension, as expressions of symbols; `None` where unknown. The box of
-    /// these ranges contains every element touched, provided that no loop of the nest is empty.
-    pub subset: Vec<Option<(Expr, Expr)>>,
+    /// The indices touched in each dimension; `None` where unknown. The box of these ranges contains every element
+    /// touched, provided that no loop of the nest is empty.
+    pub subset: Vec<Option<IndexRange>>,
     /// Elements in that box, if the subset is known.
     pub volume: Option<Expr>,
 }
