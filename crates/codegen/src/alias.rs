@@ -13,7 +13,8 @@ pub(crate) struct AliasTest {
     pub(crate) condition: String,
 }
 
-/// The first indices of all accesses of the nest to the array; `None` where they have no bound, or may not happen.
+/// The range of the first index over all accesses of the nest to the array; `None` if it is unbounded, or an access may
+/// not happen.
 fn reach(nest: &Nest, array: ArrayId) -> Option<IndexRange> {
     let accesses = nest.access_ranges(&|other| other == array).into_iter();
     let first = accesses.map(|found| found.indices.into_iter().next()?.filter(|_| !found.is_selected));
