@@ -1,5 +1,6 @@
 //! How far into memory a nest reaches, as expressions of symbols.
 
+use crate::views::symbols_of;
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, UnaryOp,
     Var,
@@ -26,6 +27,11 @@ pub(crate) struct Reach {
 pub(crate) fn reach(program: &Program, nest: &Nest, array: ArrayId) -> Option<Reach> {
     let mut search = Search { program, array, order: Vec::new(), limits: BTreeMap::new(), found: Vec::new() };
     search.nodes(&nest.roots)?;
+    for symbol in symbols_of(program, &[nest]) {
+        if let Some(access) = program.loads.get(&symbol) {
+            search.access(access)?;
+        }
+    }
     let mut least: Vec<Expr> = Vec::new();
     let mut most: Vec<Expr> = Vec::new();
     for (low, high) in search.found {

@@ -41,6 +41,7 @@ mod context;
 mod expand;
 mod footprint;
 mod guard;
+mod leaving;
 mod loops;
 mod memory;
 mod options;

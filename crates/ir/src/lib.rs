@@ -101,7 +101,8 @@ pub use nest::{
 pub use parse::ParseError;
 pub use print::Names;
 pub use program::{
-    Array, Constant, ControlLoop, Entry, Form, Opaque, Program, Region, RowTest, Storage, Symbol, Team,
+    Advance, Array, Constant, ControlLoop, Entry, Form, Opaque, Program, Region, RowTest, Storage, Symbol,
+    Team,
 };
 pub use types::Types;
 pub use verify::{Violation, verify, verify_nest};

@@ -4,6 +4,7 @@
 //! [`Lowerer`] keeps what is known on the way; each of the other modules adds to it how one kind of thing is read.
 
 mod access;
+mod ahead;
 mod assigned;
 mod bodies;
 mod companions;
@@ -15,11 +16,14 @@ mod lowerer;
 mod memory;
 mod pointer;
 mod rows;
+mod searches;
 mod stmts;
 mod structures;
+mod turns;
 mod value;
 mod values;
 mod views;
+mod walks;
 
 pub(crate) use loops::{changing_places, header, needed_later};
 pub(crate) use lowerer::{Lowerer, State};
