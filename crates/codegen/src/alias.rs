@@ -2,16 +2,29 @@
 
 use crate::CodegenError;
 use crate::context::Context;
-use crate::footprint::reach;
 use crate::print::{Text, prec};
 use crate::views::symbols_of;
-use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest};
+use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest, Program};
 use std::collections::BTreeSet;
 
 /// Declarations and the condition under which no two arrays of the nest overlap.
 pub(crate) struct AliasTest {
     pub(crate) declarations: Vec<String>,
     pub(crate) condition: String,
+}
+
+/// The first indices of all accesses of the nest to the array, and before it; `None` where they have no bound, or may not
+/// happen.
+fn reach(program: &Program, nest: &Nest, array: ArrayId) -> Option<IndexRange> {
+    let accesses = nest.access_ranges(&|other| other == array).into_iter();
+    let first = accesses.map(|found| found.indices.into_iter().next()?.filter(|_| !found.is_selected));
+    let symbols = symbols_of(program, &[nest]);
+    let loads = symbols.iter().filter_map(|id| program.loads.get(id)).filter(|load| load.array == array);
+    let before = loads.map(|load| {
+        let index = load.indices.first()?.clone();
+        Some(IndexRange { first: index.clone(), last: index })
+    });
+    IndexRange::hull(first.chain(before).collect::<Option<Vec<_>>>()?)
 }
 
 impl Context<'_> {
@@ -39,9 +52,9 @@ impl Context<'_> {
                 _ => {
                     let reach = reach(self.program, nest, array.id)?;
                     let e = if end {
-                        Expr::binary(oxeye_ir::BinaryOp::Add, reach.most, Expr::from(1))
+                        Expr::binary(oxeye_ir::BinaryOp::Add, reach.last, Expr::from(1))
                     } else {
-                        reach.least
+                        reach.first
                     };
                     self.expr(&e)
                 }

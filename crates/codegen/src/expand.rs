@@ -4,7 +4,7 @@
 use crate::stride::{Stride, bound_is_invariant, is_invariant, stride};
 use crate::types::{constant, has_vectors};
 use oxeye_ir::{
-    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program,
+    Access, Affine, ArrayId, BinaryOp, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program,
     Reduction, ScalarType, Stmt, Storage, UnaryOp, Update, Var,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,33 +106,6 @@ pub(crate) fn stmt_accesses(s: &Stmt) -> Vec<&Access> {
     found.extend(s.target.indices.iter().flat_map(Expr::reads));
     found.extend(s.value.reads());
     found
-}
-
-fn substitute_bound(bound: &mut Bound, with: &dyn Fn(Var) -> Option<Affine>) {
-    for term in &mut bound.0 {
-        match term {
-            BoundTerm::Affine { expr, .. } => *expr = expr.substitute(with),
-            BoundTerm::Data(e) => e.substitute(with),
-        }
-    }
-}
-
-/// Replaces variables everywhere under a node.
-pub(crate) fn substitute_node(node: &mut Node, with: &dyn Fn(Var) -> Option<Affine>) {
-    match node {
-        Node::Loop(l) => {
-            substitute_bound(&mut l.lower, with);
-            substitute_bound(&mut l.upper, with);
-        }
-        Node::If { condition, .. } => condition.substitute(with),
-        Node::Stmt(s) => {
-            s.target.indices.iter_mut().for_each(|e| e.substitute(with));
-            s.value.substitute(with);
-        }
-    }
-    for child in node.bodies_mut().into_iter().flatten() {
-        substitute_node(child, with);
-    }
 }
 
 /// The truth of a condition that does not depend on anything.
@@ -257,7 +230,7 @@ impl Expander<'_> {
             let value = first.clone().offset(k.checked_mul(l.step)?);
             let mut copy = l.body.clone();
             let with = |v: Var| (v == Var::Loop(l.id)).then(|| value.clone());
-            copy.iter_mut().for_each(|n| substitute_node(n, &with));
+            copy.iter_mut().for_each(|n| n.substitute(&with));
             let body = self.nodes(&copy);
             if declares {
                 items.push(Item::Scope { of: l.id, body });

@@ -39,7 +39,6 @@ mod arguments;
 mod capture;
 mod context;
 mod expand;
-mod footprint;
 mod guard;
 mod leaving;
 mod loops;

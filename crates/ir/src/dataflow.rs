@@ -1,6 +1,6 @@
 //! The dataflow graph of a region: arrays and nests, joined by memlets.
 
-use crate::{ArrayId, Expr, NestId};
+use crate::{ArrayId, Expr, IndexRange, NestId};
 use petgraph::stable_graph::StableGraph;
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +18,9 @@ pub enum DataNode {
 pub struct Memlet {
     /// The array.
     pub array: ArrayId,
-    /// Per dimension the first and last index touched as expressions of symbols; `None` where unknown. The box of
-    /// these ranges holds every element touched, provided that no loop of the nest is empty.
-    pub subset: Vec<Option<(Expr, Expr)>>,
+    /// Per dimension the indices touched; `None` where unknown. The box of these ranges holds every element touched,
+    /// provided that no loop of the nest is empty.
+    pub subset: Vec<Option<IndexRange>>,
     /// Elements of that box, if the subset is known.
     pub volume: Option<Expr>,
 }

@@ -82,6 +82,7 @@ mod nest;
 mod parse;
 mod print;
 mod program;
+mod ranges;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(test)]
@@ -104,6 +105,7 @@ pub use program::{
     Advance, Array, Constant, ControlLoop, Entry, Form, Opaque, Program, Region, RowTest, Storage, Symbol,
     Team,
 };
+pub use ranges::{AccessRanges, IndexRange};
 pub use types::Types;
 pub use verify::{Violation, verify, verify_nest};
 pub use view::{Record, Step, View};

@@ -212,6 +212,28 @@ impl Node {
             Node::If { then, otherwise, .. } => vec![then, otherwise],
         }
     }
+
+    /// Replaces variables everywhere in and under the node.
+    pub fn substitute(&mut self, with: &dyn Fn(Var) -> Option<Affine>) {
+        match self {
+            Node::Loop(l) => {
+                for term in l.lower.0.iter_mut().chain(&mut l.upper.0) {
+                    match term {
+                        BoundTerm::Affine { expr, .. } => *expr = expr.substitute(with),
+                        BoundTerm::Data(e) => e.substitute(with),
+                    }
+                }
+            }
+            Node::If { condition, .. } => condition.substitute(with),
+            Node::Stmt(s) => {
+                s.target.indices.iter_mut().for_each(|e| e.substitute(with));
+                s.value.substitute(with);
+            }
+        }
+        for child in self.bodies_mut().into_iter().flatten() {
+            child.substitute(with);
+        }
+    }
 }
 
 /// Bytes `start..end` of a piece of the user's file, and its line.
