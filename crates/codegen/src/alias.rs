@@ -4,7 +4,7 @@ use crate::CodegenError;
 use crate::context::Context;
 use crate::print::{Text, prec};
 use crate::views::symbols_of;
-use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest};
+use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest, Program};
 use std::collections::BTreeSet;
 
 /// Declarations and the condition that no two arrays of the nest overlap.
@@ -13,12 +13,18 @@ pub(crate) struct AliasTest {
     pub(crate) condition: String,
 }
 
-/// The range of the first index over all accesses of the nest to the array; `None` if it is unbounded, or an access may
-/// not happen.
-fn reach(nest: &Nest, array: ArrayId) -> Option<IndexRange> {
+/// The range of the first index over all accesses of the nest to the array, and of loads before it; `None` if it is
+/// unbounded, or an access may not happen.
+fn reach(program: &Program, nest: &Nest, array: ArrayId) -> Option<IndexRange> {
     let accesses = nest.access_ranges(&|other| other == array).into_iter();
     let first = accesses.map(|found| found.indices.into_iter().next()?.filter(|_| !found.is_selected));
-    IndexRange::hull(first.collect::<Option<Vec<_>>>()?)
+    let symbols = symbols_of(program, &[nest]);
+    let loads = symbols.iter().filter_map(|id| program.loads.get(id)).filter(|load| load.array == array);
+    let before = loads.map(|load| {
+        let index = load.indices.first()?.clone();
+        Some(IndexRange { first: index.clone(), last: index })
+    });
+    IndexRange::hull(first.chain(before).collect::<Option<Vec<_>>>()?)
 }
 
 impl Context<'_> {
@@ -44,7 +50,7 @@ impl Context<'_> {
                 Some(Some(_)) if !end => return Some("0".to_owned()),
                 Some(Some(extent)) => self.expr(extent),
                 _ => {
-                    let reach = reach(nest, array.id)?;
+                    let reach = reach(self.program, nest, array.id)?;
                     let e = if end {
                         Expr::binary(oxeye_ir::BinaryOp::Add, reach.last, Expr::from(1))
                     } else {

@@ -3,7 +3,7 @@
 use crate::context::{Context, is_outer};
 use crate::print::prec;
 use crate::rows::{Asked, row_extent, row_test};
-use crate::views::{is_embedded, symbols_of};
+use crate::views::{arrays_of, is_embedded, symbols_of};
 use oxeye_ir::{ArrayId, Nest, Program, ScalarType, Storage, SymId, View};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
     let accesses = nest.accesses();
     let written: BTreeSet<ArrayId> = accesses.iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
     let used: Vec<&oxeye_ir::Array> =
-        nest.arrays().into_iter().filter_map(|id| program.arrays.get(&id)).collect();
+        arrays_of(program, nest).into_iter().filter_map(|id| program.arrays.get(&id)).collect();
     let arrays = used.iter().copied().filter(|a| is_outer(a.storage));
     let symbols = symbols_of(program, &[nest]);
     let mut found: Vec<Argument> = symbols

@@ -392,7 +392,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         passed.join(", ")
     );
     let at = top(source);
-    let definitions = prelude(&[body]);
+    let definitions = prelude(&[body, &before]);
     let end = site.function.end;
     splice(
         source,

@@ -40,6 +40,7 @@ mod capture;
 mod context;
 mod expand;
 mod guard;
+mod leaving;
 mod loops;
 mod memory;
 mod options;

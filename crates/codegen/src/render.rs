@@ -3,6 +3,7 @@
 use crate::CodegenError;
 use crate::context::{Context, LaneScope};
 use crate::expand::{Expander, Item, Places, VectorItem, for_each_stmt, places};
+use crate::leaving::left_early;
 use crate::memory::{Memory, stack};
 use crate::options::RenderOptions;
 use crate::print::{element_type, prec};
@@ -35,7 +36,8 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         if options.threads < 2 {
             return refused("only one thread was asked for");
         }
-        if !original_nest.swaps.is_empty() || !before.after.is_empty() {
+        let moves = !original_nest.swaps.is_empty() || program.advances.contains_key(&nest.id);
+        if moves || !before.after.is_empty() {
             return refused("every thread would set a variable after it");
         }
         cx.shared = Sharing::plan(&cx, &items, &mut places, team, nest)?.shared;
@@ -90,14 +92,14 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     match condition {
         None => {
             r.top(&items)?;
-            r.swaps(original_nest);
+            r.moves(original_nest);
             r.lines(before.after);
         }
         Some(condition) => {
             r.line(format!("if ({condition}) {{"));
             r.depth += 1;
             r.top(&items)?;
-            r.swaps(original_nest);
+            r.moves(original_nest);
             r.lines(before.after);
             r.depth -= 1;
             r.line("} else {");
@@ -285,8 +287,12 @@ impl Renderer<'_> {
         Ok(())
     }
 
-    /// Pointers that have changed places an odd number of times.
-    fn swaps(&mut self, nest: &Nest) {
+    /// Pointers that have changed places an odd number of times, and those that lead further.
+    fn moves(&mut self, nest: &Nest) {
+        for advance in self.cx.program.advances.get(&nest.id).into_iter().flatten() {
+            let by = self.cx.expr(&advance.by).text;
+            self.line(format!("{} += {by};", self.cx.name(advance.array)));
+        }
         for swap in &nest.swaps {
             let condition = match swap.times.as_constant() {
                 Some(times) if !PointerSwap::is_left(times) => continue,
@@ -559,6 +565,14 @@ impl Renderer<'_> {
     fn loop_body(&mut self, header: &Loop, body: &[Item]) -> Result<(), CodegenError> {
         let declarations = self.memory.declarations(&self.cx, self.places, Some(header.id));
         self.lines(declarations);
+        if let Some((flag, inside)) = left_early(header, body).filter(|_| !self.in_simd) {
+            let flag = self.cx.access(flag);
+            self.line(format!("if ({flag})"));
+            self.depth += 1;
+            self.line("break;");
+            self.depth -= 1;
+            return self.items(inside);
+        }
         self.items(body)
     }
 

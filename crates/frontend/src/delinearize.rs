@@ -346,7 +346,10 @@ fn for_each_access(nodes: &mut [Node], here: &mut Here, f: &mut dyn FnMut(&mut A
 /// Gives flat arrays of the program dimensions where that can be proved. Subscripts of arrays in `wide` that remain
 /// products are computed in 64 bits, as in the source.
 pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>, wide: &HashSet<ArrayId>) {
-    let flat: Vec<ArrayId> = program.arrays.values().filter(|a| a.shape.len() == 1).map(|a| a.id).collect();
+    // Elements that are read before nests keep their one subscript.
+    let loaded: HashSet<ArrayId> = program.loads.values().map(|access| access.array).collect();
+    let is_flat = |a: &&oxeye_ir::Array| a.shape.len() == 1 && !loaded.contains(&a.id);
+    let flat: Vec<ArrayId> = program.arrays.values().filter(is_flat).map(|a| a.id).collect();
     let mut nests = std::mem::take(&mut program.nests);
     for array in flat {
         let mut seen: Vec<(Option<Polynomial>, Here, NestId)> = Vec::new();

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::scan::{Scan, pointer_var};
 use crate::swaps::swap_at;
 use oxeye_ir::{Affine, Constraint, Expr, Node, SymId};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 impl<'a> Regions<'a> {
     pub(super) fn block(&mut self, body: &'a [Stmt], facts: &Facts, out: &mut Vec<Piece>) {
@@ -198,6 +198,12 @@ impl<'a> Regions<'a> {
             match self.nest(s, f, facts) {
                 Ok(id) => {
                     out.push(Piece::Nest(id));
+                    for advance in self.state.program.advances.get(&id).into_iter().flatten() {
+                        let moved: BTreeSet<VarId> =
+                            self.state.vars.get(&advance.array).into_iter().copied().collect();
+                        let touched = Some(Touched { reads: moved.clone(), writes: moved });
+                        out.push(Piece::Opaque { reason: "a pointer leads further".into(), touched });
+                    }
                     return;
                 }
                 Err(refusal) => self.refuse(s.range, Severity::Warning, refusal),
