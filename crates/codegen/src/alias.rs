@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::footprint::reach;
 use crate::print::{Text, prec};
 use crate::views::symbols_of;
-use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest};
+use oxeye_ir::{Array, ArrayId, Constant, Expr, Form, Nest};
 use std::collections::BTreeSet;
 
 /// Declarations and the condition under which no two arrays of the nest overlap.
@@ -51,7 +51,12 @@ impl Context<'_> {
             }
             if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
                 let base = view.base();
-                return Some(format!("(long)sizeof(({base})[0]) * {}", rows.at(prec::UNARY)));
+                // Of one subscript that became several, all but the first count structures, too.
+                let factor = match array.form {
+                    Form::Linear => self.row_factor(array)?,
+                    Form::Nested => String::new(),
+                };
+                return Some(format!("(long)sizeof(({base})[0]) * {}{factor}", rows.at(prec::UNARY)));
             }
             let factor = self.row_factor(array)?;
             let text: Text = Text::new(format!("{size}L * {}{factor}", rows.at(prec::UNARY)), prec::MUL);
