@@ -1,17 +1,23 @@
-//! The run-time test that pointers which may overlap do not.
+//! The run-time test that pointers do not overlap.
 
 use crate::CodegenError;
 use crate::context::Context;
-use crate::footprint::reach;
 use crate::print::{Text, prec};
 use crate::views::symbols_of;
-use oxeye_ir::{Array, ArrayId, Constant, Expr, Form, Nest};
+use oxeye_ir::{Array, ArrayId, Constant, Expr, Form, IndexRange, Nest};
 use std::collections::BTreeSet;
 
-/// Declarations and the condition under which no two arrays of the nest overlap.
+/// Declarations and the condition that no two arrays of the nest overlap.
 pub(crate) struct AliasTest {
     pub(crate) declarations: Vec<String>,
     pub(crate) condition: String,
+}
+
+/// The first indices of all accesses of the nest to the array; `None` where they have no bound, or may not happen.
+fn reach(nest: &Nest, array: ArrayId) -> Option<IndexRange> {
+    let accesses = nest.access_ranges(&|other| other == array).into_iter();
+    let first = accesses.map(|found| found.indices.into_iter().next()?.filter(|_| !found.is_selected));
+    IndexRange::hull(first.collect::<Option<Vec<_>>>()?)
 }
 
 impl Context<'_> {
@@ -37,11 +43,11 @@ impl Context<'_> {
                 Some(Some(_)) if !end => return Some("0".to_owned()),
                 Some(Some(extent)) => self.expr(extent),
                 _ => {
-                    let reach = reach(self.program, nest, array.id)?;
+                    let reach = reach(nest, array.id)?;
                     let e = if end {
-                        Expr::binary(oxeye_ir::BinaryOp::Add, reach.most, Expr::from(1))
+                        Expr::binary(oxeye_ir::BinaryOp::Add, reach.last, Expr::from(1))
                     } else {
-                        reach.least
+                        reach.first
                     };
                     self.expr(&e)
                 }
@@ -66,7 +72,7 @@ impl Context<'_> {
         text
     }
 
-    /// The test for the pairs of arrays that the nest uses, of which at least one is written; `None` if there are none.
+    /// The test for the pairs of arrays that the nest uses, at least one of them written; `None` if there are none.
     pub(crate) fn alias_test(
         &mut self,
         original: &Nest,
