@@ -4,7 +4,7 @@ use crate::CodegenError;
 use crate::context::Context;
 use crate::print::{Text, prec};
 use crate::views::symbols_of;
-use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest, Program};
+use oxeye_ir::{Array, ArrayId, Constant, Expr, Form, IndexRange, Nest, Program};
 use std::collections::BTreeSet;
 
 /// Declarations and the condition that no two arrays of the nest overlap.
@@ -64,7 +64,12 @@ impl Context<'_> {
             }
             if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
                 let base = view.base();
-                return Some(format!("(long)sizeof(({base})[0]) * {}", rows.at(prec::UNARY)));
+                // Of one subscript that became several, all but the first count structures, too.
+                let factor = match array.form {
+                    Form::Linear => self.row_factor(array)?,
+                    Form::Nested => String::new(),
+                };
+                return Some(format!("(long)sizeof(({base})[0]) * {}{factor}", rows.at(prec::UNARY)));
             }
             let factor = self.row_factor(array)?;
             let text: Text = Text::new(format!("{size}L * {}{factor}", rows.at(prec::UNARY)), prec::MUL);

@@ -239,6 +239,10 @@ impl Context<'_> {
         if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
             let is_named = self.names.get(&array.id).is_some_and(|n| *n != array.name);
             let base = if is_named { self.name(array.id).to_owned() } else { view.base() };
+            if array.form == Form::Linear && !access.indices.is_empty() {
+                // The one subscript of the source, which became several.
+                return view.element(base, [self.linear_index(array, &access.indices)]);
+            }
             return view.element(base, access.indices.iter().map(|e| self.expr(e).text));
         }
         match array.form {

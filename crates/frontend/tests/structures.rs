@@ -151,6 +151,40 @@ int main(int argc, char **argv)
     );
 }
 
+/// One subscript that becomes two is one subscript again where the member is written, and the memory that the rows take is
+/// known: in the second call the sums lie in the middle of them.
+#[test]
+fn programs_with_rows_of_structures_do_the_same() {
+    same_output(
+        "struct item { struct { double x; float w; } at; char tag; };
+static void sum(int n, int m, int ld, struct item *q, struct item *y)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            q[i].at.x += y[i * ld + j].at.x;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), ld = n + 3;
+    struct item *y = calloc((n + 1) * ld, sizeof *y), *q = calloc(n + 1, sizeof *q);
+    for (int i = 0; i < n * ld; i++)
+        y[i].at.x = i % 11;
+    sum(n, n, ld, q, y);
+    sum(n, n, ld, y + n / 2 * ld, y);
+    double all = 0;
+    for (int i = 0; i < n * ld; i++)
+        all = all * 0.5 + y[i].at.x + q[i % (n + 1)].at.x;
+    printf(\"%.17g\\n\", all);
+    free(y);
+    free(q);
+    return 0;
+}
+",
+        1,
+        SIZES,
+    );
+}
+
 #[test]
 fn programs_in_which_members_are_overwritten_do_the_same() {
     same_output(

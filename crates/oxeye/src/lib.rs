@@ -70,8 +70,8 @@ mod workshop;
 
 pub use commands::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
-    NestExplanation, PROFILE_SCHEMA, ProfileOptions, ProfileReport, RefusalExplanation, SkippedNest,
-    TrialExplanation, explain, optimize, optimize_and_learn, profile, replay, search,
+    Misfit, NestExplanation, PROFILE_SCHEMA, ProfileOptions, ProfileReport, RefusalExplanation, Rewritten,
+    SkippedNest, TrialExplanation, explain, optimize, optimize_and_learn, profile, replay, rewrite, search,
 };
 pub use coverage::{Coverage, FileShare, LoopShare};
 pub use knowledge::{

@@ -12,13 +12,30 @@ use std::path::Path;
 
 /// Why a recipe does not go with a file.
 #[derive(Debug, thiserror::Error)]
-enum Misfit {
+pub enum Misfit {
+    /// The file has no such function.
     #[error("there is no function `{0}` with loop nests in it")]
     NoFunction(String),
+    /// The function has no such nest.
     #[error("function `{function}` has {n_nests} loop nests, and the recipe is for number {number}")]
-    NoNest { function: String, n_nests: usize, number: usize },
+    NoNest {
+        /// The function.
+        function: String,
+        /// How many nests it has.
+        n_nests: usize,
+        /// Which one the recipe is for, from 1.
+        number: usize,
+    },
+    /// The recipe is not legal there, or gives no text.
     #[error("function `{function}`, line {line}: {why}")]
-    Unproved { function: String, line: u32, why: Unproved },
+    Unproved {
+        /// The function.
+        function: String,
+        /// First line of the nest.
+        line: u32,
+        /// Why not.
+        why: Unproved,
+    },
 }
 
 /// The text of `file` with the recipes applied: byte for byte what the run wrote that saved them. Every step is proved
@@ -32,23 +49,48 @@ pub fn replay(recipes: &RecipeFile, file: &Path) -> Result<String, Error> {
     options.compiler = recipes.compiler.clone();
     options.no_alias = recipes.no_alias;
     let unit = read_c(file, &read_options(&options))?;
-    tuned_text(&unit, recipes).map_err(|why| Error::Recipe { path: file.to_owned(), reason: why.to_string() })
+    let Rewritten { text, refused } = rewrite(&unit, recipes);
+    match refused.into_iter().next() {
+        Some((_, why)) => Err(Error::Recipe { path: file.to_owned(), reason: why.to_string() }),
+        None => Ok(text),
+    }
 }
 
-/// The user's text with the nests of the recipes replaced.
-fn tuned_text(unit: &Unit, recipes: &RecipeFile) -> Result<String, Misfit> {
+/// A file with the nests of recipes replaced, as far as they go with it.
+#[derive(Debug)]
+pub struct Rewritten {
+    /// The text of the file.
+    pub text: String,
+    /// The recipes that do not go with it, by their positions, and why.
+    pub refused: Vec<(usize, Misfit)>,
+}
+
+/// The user's text with the nests of the recipes replaced, every step proved legal again. Where a recipe does not go with
+/// its nest, the nest stays.
+pub fn rewrite(unit: &Unit, recipes: &RecipeFile) -> Rewritten {
     let how = rendering(unit, recipes);
     let mut replacements: Vec<(Span, String)> = Vec::new();
-    for wanted in &recipes.nests {
-        let (function, nest, span) = find(unit, wanted)?;
-        let text = block(how, &function.program, nest, wanted).map_err(|why| {
-            let (function, line) = (wanted.function.clone(), span.line);
-            Misfit::Unproved { function, line, why }
-        })?;
-        replacements.push((span, replacement(unit, function, nest.id, span, text)));
+    let mut refused = Vec::new();
+    for (idx, wanted) in recipes.nests.iter().enumerate() {
+        match replaced(unit, how, wanted) {
+            Ok(replacement) => replacements.push(replacement),
+            Err(why) => refused.push((idx, why)),
+        }
     }
     replacements.sort_by_key(|(span, _)| span.start);
-    Ok(if replacements.is_empty() { unit.source.clone() } else { tuned_file(&unit.source, &replacements) })
+    let source = &unit.source;
+    let text = if replacements.is_empty() { source.clone() } else { tuned_file(source, &replacements) };
+    Rewritten { text, refused }
+}
+
+/// A nest's place, and what stands there with its recipe.
+fn replaced(unit: &Unit, how: Rendering<'_>, wanted: &NestRecipe) -> Result<(Span, String), Misfit> {
+    let (function, nest, span) = find(unit, wanted)?;
+    let text = block(how, &function.program, nest, wanted).map_err(|why| {
+        let (function, line) = (wanted.function.clone(), span.line);
+        Misfit::Unproved { function, line, why }
+    })?;
+    Ok((span, replacement(unit, function, nest.id, span, text)))
 }
 
 /// What stands in the place of a nest.
