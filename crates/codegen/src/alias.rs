@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::context::Context;
-use crate::footprint::reach;
+use crate::footprint::{Asked, reach};
 use crate::print::{Text, prec};
 use crate::views::symbols_of;
 use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest};
@@ -16,9 +16,9 @@ pub(crate) struct AliasTest {
 
 impl Context<'_> {
     /// The product of the extents after the first, as a factor to append.
-    fn row_factor(&self, array: &Array) -> Option<String> {
+    fn row_factor(&self, shape: &[Option<Expr>]) -> Option<String> {
         let mut text = String::new();
-        for extent in array.shape.iter().skip(1) {
+        for extent in shape.iter().skip(1) {
             text += &format!(" * {}", self.expr(extent.as_ref()?).at(prec::UNARY));
         }
         Some(text)
@@ -26,7 +26,13 @@ impl Context<'_> {
 
     /// Bytes from the array's start to one past its last element (`end`), or to the first element reached, as an
     /// expression of type `long`.
-    pub(crate) fn byte_offset(&mut self, nest: &Nest, array: &Array, end: bool) -> Option<String> {
+    pub(crate) fn byte_offset(
+        &mut self,
+        nest: &Nest,
+        array: &Array,
+        end: bool,
+        asked: Asked,
+    ) -> Option<String> {
         let size = array.element.bytes();
         let was_wide = std::mem::replace(&mut self.wide, true);
         let text = (|| {
@@ -37,7 +43,7 @@ impl Context<'_> {
                 Some(Some(_)) if !end => return Some("0".to_owned()),
                 Some(Some(extent)) => self.expr(extent),
                 _ => {
-                    let reach = reach(self.program, nest, array.id)?;
+                    let reach = reach(self.program, nest, array.id, asked)?;
                     let e = if end {
                         Expr::binary(oxeye_ir::BinaryOp::Add, reach.most, Expr::from(1))
                     } else {
@@ -51,9 +57,11 @@ impl Context<'_> {
             }
             if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
                 let base = view.base();
-                return Some(format!("(long)sizeof(({base})[0]) * {}", rows.at(prec::UNARY)));
+                let n_leading = array.form.n_leading(array.shape.len());
+                let factor = self.row_factor(&array.shape[..n_leading])?;
+                return Some(format!("(long)sizeof(({base})[0]) * {}{factor}", rows.at(prec::UNARY)));
             }
-            let factor = self.row_factor(array)?;
+            let factor = self.row_factor(&array.shape)?;
             let text: Text = Text::new(format!("{size}L * {}{factor}", rows.at(prec::UNARY)), prec::MUL);
             Some(text.text)
         })();
@@ -107,8 +115,8 @@ impl Context<'_> {
                     continue;
                 }
                 let array = program.array(*id);
-                let begin = self.byte_offset(original, array, false);
-                let end = self.byte_offset(original, array, true);
+                let begin = self.byte_offset(original, array, false, Asked::AtMost);
+                let end = self.byte_offset(original, array, true, Asked::AtMost);
                 let (Some(begin), Some(end)) = (begin, end) else {
                     return Err(CodegenError::UnknownExtent {
                         first: array.name.clone(),

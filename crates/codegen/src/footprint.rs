@@ -22,9 +22,19 @@ pub(crate) struct Reach {
     pub(crate) most: Expr,
 }
 
+/// What is asked of a reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// How far the nest reaches, as surely as its loops run.
+    Exactly,
+    /// How far it reaches at most.
+    AtMost,
+}
+
 /// Finds the reach of the first dimension over every access of the nest; `None` where it cannot be bounded.
-pub(crate) fn reach(program: &Program, nest: &Nest, array: ArrayId) -> Option<Reach> {
-    let mut search = Search { program, array, order: Vec::new(), limits: BTreeMap::new(), found: Vec::new() };
+pub(crate) fn reach(program: &Program, nest: &Nest, array: ArrayId, asked: Asked) -> Option<Reach> {
+    let mut search =
+        Search { program, array, asked, order: Vec::new(), limits: BTreeMap::new(), found: Vec::new() };
     search.nodes(&nest.roots)?;
     let mut least: Vec<Expr> = Vec::new();
     let mut most: Vec<Expr> = Vec::new();
@@ -54,9 +64,11 @@ fn fold(set: Vec<Expr>, op: BinaryOp) -> Option<Expr> {
     set.into_iter().reduce(|a, b| Expr::Binary(op, Box::new(a), Box::new(b)))
 }
 
+#[derive(Clone)]
 struct Search<'a> {
     program: &'a Program,
     array: ArrayId,
+    asked: Asked,
     /// Loops in scope, outermost first.
     order: Vec<LoopId>,
     limits: BTreeMap<LoopId, Limits>,
@@ -104,7 +116,7 @@ impl Search<'_> {
         match e {
             Expr::Read(access) => {
                 if access.array == self.array {
-                    if selected {
+                    if selected && self.asked == Asked::Exactly {
                         return None;
                     }
                     self.access(access)?;
@@ -157,11 +169,32 @@ impl Search<'_> {
                     (BinaryOp::Gt, true) | (BinaryOp::Le, false) => vec![positive.offset(-1)],
                     (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => vec![positive],
                     (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => vec![positive, negative],
+                    (BinaryOp::Eq, false) | (BinaryOp::Ne, true) => {
+                        self.without(&difference);
+                        return;
+                    }
                     _ => return,
                 };
                 facts.iter().for_each(|f| self.fact(f));
             }
             _ => {}
+        }
+    }
+
+    /// Uses `fact ≠ 0` where that takes away the first or the last value of the innermost iterator in it.
+    fn without(&mut self, fact: &Affine) {
+        let Some(id) = self.order.iter().rev().copied().find(|l| fact.uses(*l)) else { return };
+        let value = match fact.coefficient(id) {
+            1 => (fact.clone() - Affine::var(id)).scaled(-1),
+            -1 => fact.clone() + Affine::var(id),
+            _ => return,
+        };
+        let Some(limits) = self.limits.get_mut(&id) else { return };
+        if limits.least.contains(&value) {
+            limits.least.push(value.clone().offset(1));
+        }
+        if limits.most.contains(&value) {
+            limits.most.push(value.offset(-1));
         }
     }
 
@@ -209,6 +242,28 @@ impl Search<'_> {
                     both = vec![l, r];
                 }
                 fold(both, *op)
+            }
+            Expr::Select { condition, then, otherwise } if self.asked == Asked::AtMost => {
+                let mut ends = Vec::new();
+                for (value, holds) in [(then, true), (otherwise, false)] {
+                    let mut here = self.clone();
+                    here.assume(condition, holds);
+                    join(&mut ends, here.end(value, low)?, low);
+                }
+                fold(ends, if low { BinaryOp::Min } else { BinaryOp::Max })
+            }
+            // Of the sign of what is divided, and nearer to zero than the divisor.
+            Expr::Binary(BinaryOp::Rem, l, r) if self.asked == Asked::AtMost => {
+                if low {
+                    let least = self.end(l, true)?.as_affine()?.as_constant()?;
+                    return (least >= 0).then(|| Expr::from(0));
+                }
+                let (least, most) = (self.end(r, true)?, self.end(r, false)?);
+                let mut sizes = Vec::new();
+                join(&mut sizes, most, false);
+                join(&mut sizes, Expr::binary(BinaryOp::Sub, Expr::from(0), least), false);
+                let size = fold(sizes, BinaryOp::Max)?;
+                Some(Expr::binary(BinaryOp::Add, size, Expr::from(-1)))
             }
             _ => None,
         }
