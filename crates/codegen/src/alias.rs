@@ -1,17 +1,39 @@
-//! The run-time test that pointers which may overlap do not.
+//! The run-time test that pointers do not overlap.
 
 use crate::CodegenError;
 use crate::context::Context;
-use crate::footprint::{Asked, reach};
 use crate::print::{Text, prec};
 use crate::views::symbols_of;
-use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest};
+use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest};
 use std::collections::BTreeSet;
 
-/// Declarations and the condition under which no two arrays of the nest overlap.
+/// Declarations and the condition that no two arrays of the nest overlap.
 pub(crate) struct AliasTest {
     pub(crate) declarations: Vec<String>,
     pub(crate) condition: String,
+}
+
+/// What is asked of the range of an array that a nest uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// How far the nest reaches, provided that its loops run.
+    Exactly,
+    /// How far it reaches at most.
+    AtMost,
+}
+
+/// The first indices of all accesses of the nest to the array; `None` where they have no bound, or may not happen although that
+/// is asked.
+fn reach(nest: &Nest, array: ArrayId, asked: Asked) -> Option<IndexRange> {
+    let accesses = match asked {
+        Asked::Exactly => nest.access_ranges(&|other| other == array),
+        Asked::AtMost => nest.widest_ranges(&|other| other == array),
+    };
+    let is_certain = |is_selected: bool| asked == Asked::AtMost || !is_selected;
+    let first = accesses
+        .into_iter()
+        .map(|found| found.indices.into_iter().next()?.filter(|_| is_certain(found.is_selected)));
+    IndexRange::hull(first.collect::<Option<Vec<_>>>()?)
 }
 
 impl Context<'_> {
@@ -43,11 +65,11 @@ impl Context<'_> {
                 Some(Some(_)) if !end => return Some("0".to_owned()),
                 Some(Some(extent)) => self.expr(extent),
                 _ => {
-                    let reach = reach(self.program, nest, array.id, asked)?;
+                    let reach = reach(nest, array.id, asked)?;
                     let e = if end {
-                        Expr::binary(oxeye_ir::BinaryOp::Add, reach.most, Expr::from(1))
+                        Expr::binary(oxeye_ir::BinaryOp::Add, reach.last, Expr::from(1))
                     } else {
-                        reach.least
+                        reach.first
                     };
                     self.expr(&e)
                 }
@@ -69,7 +91,7 @@ impl Context<'_> {
         text
     }
 
-    /// The test for the pairs of arrays that the nest uses, of which at least one is written; `None` if there are none.
+    /// The test for the pairs of arrays that the nest uses, at least one of them written; `None` if there are none.
     pub(crate) fn alias_test(
         &mut self,
         original: &Nest,

@@ -1,6 +1,6 @@
 //! Dataflow graphs as Graphviz text.
 
-use crate::{DataNode, DataflowGraph, Memlet, Names, Nest, Node, Program, Region};
+use crate::{DataNode, DataflowGraph, IndexRange, Memlet, Names, Nest, Node, Program, Region};
 use std::fmt::Write;
 
 /// The program's regions as clusters, arrays as ellipses, nests as boxes with their loop headers, memlets as edges
@@ -127,8 +127,10 @@ impl Writer<'_> {
         let mut label = self.names.array(memlet.array);
         for range in &memlet.subset {
             match range {
-                Some((first, last)) if first == last => _ = write!(label, "[{}]", self.names.expr(first)),
-                Some((first, last)) => {
+                Some(IndexRange { first, last }) if first == last => {
+                    _ = write!(label, "[{}]", self.names.expr(first));
+                }
+                Some(IndexRange { first, last }) => {
                     _ = write!(label, "[{} .. {}]", self.names.expr(first), self.names.expr(last));
                 }
                 None => label.push_str("[?]"),

@@ -79,7 +79,7 @@ pub use knowledge::{
     Embedder, NestDescription, NoEncoder, Undescribed, UnreadableRecipe, recipe_text, shipped_embedder,
     shipped_recipes, stored_recipe,
 };
-pub use machine::{HostReport, Sizes};
+pub use machine::{HostReport, Sizes, host_rates};
 pub use nest::{Calls, OpenedNest, Place, ProgramRun, Standing, TunedNest, Workpiece};
 pub use oxeye_frontend::{Unit, encoded};
 pub use oxeye_profile::NestProfile;

@@ -30,6 +30,9 @@ pub struct NestInput {
     /// Bytes that each memory level serves to one invocation that starts with empty caches. See
     /// [`levels_served`].
     pub levels: Vec<LevelBytes>,
+    /// Why they are not known, as a sentence of [`NestInput::why_missing`].
+    #[serde(default)]
+    pub why_no_levels: Option<String>,
     /// Distinct bytes that one invocation touches.
     pub footprint_bytes: Option<Quantity>,
     /// Bytes that any cache, however large, must move for one invocation that starts with empty caches: what is read
@@ -118,6 +121,7 @@ impl NestInput {
             flops: Vec::new(),
             expensive: Vec::new(),
             levels: Vec::new(),
+            why_no_levels: None,
             footprint_bytes: None,
             compulsory_bytes: None,
             scaling: Vec::new(),

@@ -47,7 +47,7 @@ impl<'a> Model<'a> {
             input,
             host,
             threads: input.threads.max(1),
-            missing: input.why_missing.clone(),
+            missing: input.why_missing.iter().chain(&input.why_no_levels).cloned().collect(),
             notes: Vec::new(),
             roofs: Vec::new(),
         }

@@ -1,7 +1,7 @@
 //! The machine that nests are measured on.
 
 use oxeye_embed::HostVector;
-use oxeye_host::{FloatType, HostProfile, Sources, Topology};
+use oxeye_host::{Sources, Topology};
 use oxeye_transform::Machine;
 
 /// What templates and features need to know about the machine.
@@ -29,9 +29,6 @@ impl MeasuredHost {
             told(3).or(told(2)).unwrap_or(USUAL_CACHES[2]),
         ];
         let vector_bytes = vector_bytes();
-        let all = |p: &HostProfile| p.all_cores();
-        let rate = |ty| profile.as_ref().and_then(|p| Some(p.peak_gflops(ty, all(p), u32::MAX)?.value));
-        let bandwidth = |name: &str| profile.as_ref().and_then(|p| Some(p.bandwidth(name, all(p))?.value));
         let vector = HostVector {
             l1_bytes: Some(caches[0] as f64),
             l2_bytes: Some(caches[1] as f64),
@@ -39,13 +36,7 @@ impl MeasuredHost {
             cores: Some(f64::from(topology.sockets * topology.cores_per_socket)),
             threads: Some(f64::from(threads)),
             vector_bytes: Some(f64::from(vector_bytes)),
-            peak_f32_gflops: rate(FloatType::F32),
-            peak_f64_gflops: rate(FloatType::F64),
-            l1_gb_per_s: bandwidth("L1"),
-            l2_gb_per_s: bandwidth("L2"),
-            l3_gb_per_s: bandwidth("L3"),
-            dram_gb_per_s: bandwidth("DRAM"),
-            clock_ghz: profile.as_ref().and_then(|p| Some(p.clock_ghz.as_ref()?.value)),
+            ..profile.as_ref().map(oxeye::host_rates).unwrap_or_default()
         };
         Self { vector, cpu: topology.cpu_model, caches, vector_bytes }
     }

@@ -2,7 +2,7 @@
 //! clock.
 
 use super::sizes::Sizes;
-use oxeye_analysis::traffic::{CacheGeometry, TrafficOptions, traffic};
+use oxeye_analysis::traffic::{CacheGeometry, LevelTraffic, TrafficOptions, traffic};
 use oxeye_analysis::{Operations, executions, footprints, operations};
 use oxeye_host::{FloatType, HostProfile, Operation, Provenance, Quantity};
 use oxeye_ir::{MathFn, Nest, Program, ScalarType, Stmt};
@@ -54,26 +54,28 @@ pub(crate) fn count_traffic(
     host: &HostProfile,
 ) {
     let caches = geometry(host);
-    match traffic(program, nest, &|sym| sizes.get(sym), &caches, TrafficOptions::default()) {
-        Ok(modelled) if modelled.relative_error > MOST_ERROR => input.why_missing.push(format!(
-            "traffic by memory level: so many accesses were sampled, with an error of {:.0} %",
-            100.0 * modelled.relative_error
-        )),
-        Ok(modelled) => {
-            let caches: Vec<CacheTraffic> = modelled
-                .levels
-                .iter()
-                .map(|l| CacheTraffic {
-                    cache: l.name.clone(),
-                    fill_bytes: l.fill_bytes,
-                    write_back_bytes: l.write_back_bytes,
-                })
-                .collect();
-            let accessed = Some(modelled.accesses * mean_access_bytes(program, nest));
-            input.levels = levels_served(accessed, &caches, Provenance::Modelled, host);
+    let modelled = traffic(program, nest, &|sym| sizes.get(sym), &caches, TrafficOptions::default());
+    let modelled = modelled.map_err(|why| why.to_string()).and_then(|modelled| {
+        let percent = 100.0 * modelled.relative_error;
+        match modelled.relative_error > MOST_ERROR {
+            true => Err(format!("so many accesses were sampled, with an error of {percent:.0} %")),
+            false => Ok(modelled),
         }
-        Err(why) => input.why_missing.push(format!("traffic by memory level: {why}")),
-    }
+    });
+    let levels = modelled.map(|modelled| {
+        let of_cache = |l: &LevelTraffic| CacheTraffic {
+            cache: l.name.clone(),
+            fill_bytes: l.fill_bytes,
+            write_back_bytes: l.write_back_bytes,
+        };
+        let caches: Vec<CacheTraffic> = modelled.levels.iter().map(of_cache).collect();
+        let accessed = Some(modelled.accesses * mean_access_bytes(program, nest));
+        levels_served(accessed, &caches, Provenance::Modelled, host)
+    });
+    (input.levels, input.why_no_levels) = match levels {
+        Ok(levels) => (levels, None),
+        Err(why) => (Vec::new(), Some(format!("traffic by memory level: {why}"))),
+    };
 }
 
 /// The nearest memory level that holds so many bytes, private caches of all threads together.

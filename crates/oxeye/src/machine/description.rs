@@ -53,8 +53,6 @@ pub(crate) fn detect(compiler: &Compiler, profile: Option<&HostProfile>) -> Host
 /// The machine as feature vectors have it. Caches are as the system tells them, as they are where encoders are trained.
 pub(crate) fn vector(host: &HostReport, profile: Option<&HostProfile>, threads: u32) -> HostVector {
     let told = |level| profile.and_then(|p| Some(p.topology.cache(level)?.bytes));
-    let rate = |ty| profile.and_then(|p| Some(p.peak_gflops(ty, p.all_cores(), u32::MAX)?.value));
-    let bandwidth = |level| profile.and_then(|p| Some(p.bandwidth(level, p.all_cores())?.value));
     let bytes = |level, known: u64| Some(told(level).unwrap_or(known) as f64);
     HostVector {
         l1_bytes: bytes(1, host.l1_bytes),
@@ -63,13 +61,23 @@ pub(crate) fn vector(host: &HostReport, profile: Option<&HostProfile>, threads: 
         cores: profile.map(|p| f64::from(p.topology.cores())).or(Some(f64::from(host.cores))),
         threads: Some(f64::from(threads)),
         vector_bytes: Some(f64::from(host.vector_bytes)),
-        peak_f32_gflops: rate(FloatType::F32),
-        peak_f64_gflops: rate(FloatType::F64),
+        ..profile.map(host_rates).unwrap_or_default()
+    }
+}
+
+/// The rates of a machine as feature vectors have them: peaks, bandwidths and clock, of all cores together.
+pub fn host_rates(profile: &HostProfile) -> HostVector {
+    let peak = |ty| Some(profile.peak_gflops(ty, profile.all_cores(), u32::MAX)?.value);
+    let bandwidth = |level| Some(profile.bandwidth(level, profile.all_cores())?.value);
+    HostVector {
+        peak_f32_gflops: peak(FloatType::F32),
+        peak_f64_gflops: peak(FloatType::F64),
         l1_gb_per_s: bandwidth("L1"),
         l2_gb_per_s: bandwidth("L2"),
         l3_gb_per_s: bandwidth("L3"),
         dram_gb_per_s: bandwidth("DRAM"),
-        clock_ghz: profile.and_then(|p| Some(p.clock_ghz.as_ref()?.value)),
+        clock_ghz: profile.clock_ghz.as_ref().map(|clock| clock.value),
+        ..HostVector::default()
     }
 }
 

@@ -9,7 +9,7 @@ mod roof;
 mod sizes;
 
 pub(crate) use counts::count;
-pub use description::HostReport;
+pub use description::{HostReport, host_rates};
 pub(crate) use description::{detect, memory_bytes, vector};
 pub(crate) use roof::{ENOUGH_PERCENT, Roofs};
 pub use sizes::Sizes;

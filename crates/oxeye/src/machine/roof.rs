@@ -42,8 +42,6 @@ impl<'a> Roofs<'a> {
     pub(crate) fn after(&self, applied: &Applied, seconds: f64, threads: u32) -> NestProfile {
         let mut input = NestInput { warm_ns: Some(once(seconds)), threads, ..self.input.clone() };
         let host = self.ceilings(seconds, threads);
-        input.levels.clear();
-        input.why_missing.retain(|why| !why.starts_with("traffic"));
         count_traffic(&mut input, &applied.program, &applied.nest, &self.sizes, &host);
         profile_nest(&input, &host)
     }

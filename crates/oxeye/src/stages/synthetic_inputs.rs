@@ -4,8 +4,8 @@ use crate::machine::{element_type, memory_bytes};
 use crate::request::{Error, Options};
 use oxeye_codegen::{Argument, ArgumentOf};
 use oxeye_ir::{
-    Access, Affine, Array, ArrayId, BinaryOp, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Region,
-    ScalarType, SymId, UnaryOp, Var,
+    Access, Affine, Array, ArrayId, BinaryOp, BoundTerm, Expr, Nest, Node, Program, Region, ScalarType,
+    SymId, UnaryOp, Var,
 };
 use oxeye_measure::{Init, Sample, SyntheticArg, read_npy_header};
 use std::collections::BTreeMap;
@@ -238,67 +238,23 @@ fn n_given(options: &Options, array: &Array) -> Result<Option<u64>, Error> {
     Ok(header.map(|h| h.elements()))
 }
 
-/// Extents of an array whose first one is not declared, from the highest index the nest uses.
+/// Elements of an array whose first extent is not declared, from the highest index the nest uses.
 fn n_reached(nest: &Nest, array: &Array, value_of: &dyn Fn(SymId) -> Option<i64>) -> Option<u64> {
+    let known = |var: Var| match var {
+        Var::Sym(sym) => value_of(sym).map(Affine::constant),
+        Var::Loop(_) => None,
+    };
+    let mut nest = nest.clone();
+    nest.roots.iter_mut().for_each(|node| node.substitute(&known));
     let mut first = 0u64;
-    let mut unbounded = false;
-    nest.visit(&mut |path, node| {
-        let ranges = loop_ranges(path, value_of);
-        let accesses: Vec<&Access> = match node {
-            Node::Stmt(s) => [&s.target].into_iter().chain(s.value.reads()).collect(),
-            Node::If { condition, .. } => condition.reads(),
-            Node::Loop(_) => Vec::new(),
-        };
-        for access in accesses.into_iter().filter(|a| a.array == array.id) {
-            let highest =
-                access.indices.first().and_then(Expr::as_affine).and_then(|a| range(a, &ranges, value_of));
-            match highest {
-                Some((_, high)) => first = first.max(u64::try_from(high).unwrap_or(0).saturating_add(1)),
-                None => unbounded = true,
-            }
-        }
-    });
+    for found in nest.access_ranges(&|other| other == array.id) {
+        let last = evaluate(&found.indices.first()?.as_ref()?.last, value_of)?;
+        first = first.max(u64::try_from(last).unwrap_or(0).saturating_add(1));
+    }
     let rest = array.shape.iter().skip(1).try_fold(1u64, |n, extent| {
         n.checked_mul(u64::try_from(evaluate(extent.as_ref()?, value_of)?).ok()?)
     })?;
-    if unbounded { None } else { Some(first.saturating_mul(rest)) }
-}
-
-type Ranges = BTreeMap<LoopId, (i64, i64)>;
-
-/// First and last value of each iterator, over all iterations of the loops around it.
-fn loop_ranges(path: &[&Loop], value_of: &dyn Fn(SymId) -> Option<i64>) -> Ranges {
-    let mut ranges = Ranges::new();
-    for l in path {
-        let bound = |terms: &[BoundTerm], pick: fn((i64, i64)) -> i64, combine: fn(i64, i64) -> i64| {
-            let values = terms.iter().filter_map(|term| match term {
-                BoundTerm::Affine { expr, divisor } => {
-                    let value = pick(range(expr, &ranges, value_of)?);
-                    Some(value.div_euclid(*divisor) + i64::from(value.rem_euclid(*divisor) != 0))
-                }
-                BoundTerm::Data(_) => None,
-            });
-            values.reduce(combine)
-        };
-        let low = bound(&l.lower.0, |r| r.0, i64::max);
-        let high = bound(&l.upper.0, |r| r.1, i64::min);
-        if let (Some(low), Some(high)) = (low, high) {
-            ranges.insert(l.id, (low, high - 1));
-        }
-    }
-    ranges
-}
-
-/// Least and greatest value of an affine expression, by intervals.
-fn range(expr: &Affine, ranges: &Ranges, value_of: &dyn Fn(SymId) -> Option<i64>) -> Option<(i64, i64)> {
-    expr.terms().try_fold((expr.constant_part(), expr.constant_part()), |(low, high), (var, c)| {
-        let (a, b) = match var {
-            Var::Sym(sym) => value_of(sym).map(|v| (v, v))?,
-            Var::Loop(l) => *ranges.get(&l)?,
-        };
-        let (a, b) = (a.checked_mul(c)?, b.checked_mul(c)?);
-        Some((low.checked_add(a.min(b))?, high.checked_add(a.max(b))?))
-    })
+    Some(first.saturating_mul(rest))
 }
 
 /// Contents of an array: a file if one is given, a given value for a scalar, indices that stay in range where the

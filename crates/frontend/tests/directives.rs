@@ -1,0 +1,321 @@
+//! Loops under directives of OpenMP, and the private variables of a team of threads.
+
+mod common;
+
+use common::{read_with, show, shown};
+use insta::assert_snapshot;
+use oxeye_frontend::ReadOptions;
+
+#[test]
+fn loops_under_directives_are_read_as_they_stand() {
+    assert_snapshot!(shown(
+        "#ifdef WITH_THREADS
+#define FOR_ALL _Pragma(\"omp parallel for\") for
+#else
+#define FOR_ALL for
+#endif
+void f(int n, int m, double a[n][m], double *x)
+{
+    int i, j, k;
+    double t;
+#pragma omp parallel for collapse(2) private(j, t) schedule(static, 4) num_threads(m)
+    for (i = 0; i < n; i++)
+        for (j = 0; j < m; j++) {
+            t = a[i][j];
+            a[i][j] = t * t;
+        }
+#ifdef _OPENMP
+#pragma omp parallel for
+#else
+#pragma GCC ivdep
+#endif
+    for (i = 0; i < n; i++)
+#pragma omp simd aligned(a : 32) safelen(8)
+        for (j = 0; j < m; j++)
+            a[i][j] += 1;
+    for (k = 0; k < 9; k++) {
+#pragma omp parallel private(t)
+        {
+#pragma omp for nowait
+            for (i = 0; i < n; i++)
+                x[i] += 1;
+#pragma omp for reduction(+ : t)
+            for (i = 0; i < n; i++) {
+                t = x[i];
+                x[i] = t * t;
+            }
+        }
+    }
+    _Pragma(\"GCC unroll 4\") for (i = 0; i < n; i++) x[i] = 0;
+#pragma omp barrier
+    for (i = 0; i < n; i++)
+        x[i] = 1;
+    FOR_ALL (i = 0; i < n; i++) x[i] = 2;
+}
+"
+    ));
+}
+
+#[test]
+fn spans_take_in_the_pragmas_above() {
+    let source = "void g(void);
+void f(int n, double *x)
+{
+#pragma omp barrier
+    /* all */
+#pragma omp parallel for \\
+    schedule(static)
+    for (int i = 0; i < n; i++)
+        x[i] = 0;
+#ifdef A
+#pragma omp parallel for
+#endif
+    // each
+#pragma GCC ivdep
+    for (int i = 0; i < n; i++)
+        x[i] = 1;
+    g(); _Pragma(\"omp parallel for\") for (int i = 0; i < n; i++) x[i] = 2;
+    if (n > 3)
+#pragma omp simd
+        for (int i = 0; i < n; i++)
+            x[i] = 3;
+}
+";
+    let unit = common::read(source);
+    let nests = &unit.functions[0].program.nests;
+    let texts: Vec<_> = nests.values().map(|n| n.span.expect("a place")).collect();
+    let starts: Vec<_> = texts.iter().map(|s| source[s.start..s.end].lines().next().unwrap_or("")).collect();
+    assert_eq!(
+        starts,
+        [
+            "#pragma omp parallel for \\",
+            "#ifdef A",
+            "_Pragma(\"omp parallel for\") for (int i = 0; i < n; i++) x[i] = 2;",
+            "#pragma omp simd"
+        ]
+    );
+    assert_eq!(texts.iter().map(|s| s.line).collect::<Vec<_>>(), [8, 15, 17, 20]);
+}
+
+#[test]
+fn teams_of_threads_share_loops() {
+    let source = "static double s;
+static void shared(int n, double *x)
+{
+#pragma omp for
+    for (int i = 0; i < n; i++)
+        x[i] += s;
+}
+void region(int n, double *x, double *y)
+{
+    double mine = 0;
+    int i, k;
+#pragma omp parallel private(i, k)
+    {
+        double own = 0;
+#pragma omp for nowait
+        for (i = 0; i < n; i++)
+            x[i] *= 2;
+        for (k = 0; k < 5; k++) {
+#pragma omp for
+            for (i = 0; i < n; i++)
+                y[i] += x[i];
+        }
+        for (i = 0; i < n; i++)
+            own += x[i];
+#pragma omp for
+        for (i = 0; i < n; i++)
+            own += y[i];
+#pragma omp critical
+        mine += own;
+#pragma omp single
+        for (i = 0; i < n; i++)
+            x[i] = mine;
+    }
+}
+";
+    let threaded = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
+    for (options, n_in_team, n_nests) in [(threaded, 3, 3), (ReadOptions::default(), 0, 5)] {
+        let unit = read_with(source, &options);
+        let found: usize = unit.functions.iter().map(|f| f.program.teams.len()).sum();
+        let nests: usize = unit.functions.iter().map(|f| f.program.nests.len()).sum();
+        assert_eq!((found, nests), (n_in_team, n_nests), "{}", show(&unit));
+    }
+    let orphan = "double x[9];
+double w[9];
+#pragma omp threadprivate(w)
+static void step(void)
+{
+#pragma omp for
+    for (int i = 0; i < 9; i++)
+        x[i] += 1;
+}
+void steps(void)
+{
+    for (int t = 0; t < 3; t++) {
+#pragma omp for
+        for (int i = 0; i < 9; i++)
+            x[i] *= 2;
+    }
+    for (int t = 0; t < 3; t++)
+        step();
+    for (int i = 0; i < 9; i++)
+        w[i] = 0;
+}
+";
+    let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
+    let unit = read_with(orphan, &options);
+    let found: Vec<_> =
+        unit.functions.iter().map(|f| (f.program.nests.len(), f.program.teams.len())).collect();
+    assert_eq!(found, [(1, 1), (1, 1)], "{}", show(&unit));
+    let words: Vec<_> =
+        read_with(source, &ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() })
+            .diagnostics
+            .into_iter()
+            .map(|d| d.message)
+            .collect();
+    assert_eq!(
+        words,
+        [
+            "every thread of the `omp parallel` around it runs this loop",
+            "each thread has its own `own`, which is used after the loop",
+            "`#pragma omp single` stands before the loop",
+        ]
+    );
+}
+
+/// Thread-private variables must have the same value in all threads, or be set in every iteration.
+#[test]
+fn what_threads_have_of_their_own() {
+    let source = "#include <omp.h>
+static int size, turn;
+void step(int n, double *x)
+{
+#pragma omp for
+    for (int i = 0; i < n; i++)
+        x[i] += 1;
+}
+static void one(int n, double *x, double w, double *out)
+{
+    double last = 0, t;
+    int i, k;
+    double even[8] = { 0, 1 }, own[8];
+#pragma omp for
+    for (i = 0; i < n; i++)
+        x[i] *= w;
+#pragma omp for private(t)
+    for (i = 0; i < n; i++) {
+        t = x[i];
+        if (i > 3)
+            last = t;
+        out[i] = last;
+    }
+    for (k = 0; k < n; k++) {
+        double c = k * 0.5;
+#pragma omp for
+        for (i = 0; i < n; i++)
+            out[i] += x[i] * c + even[k];
+        if (x[k] > 0)
+            continue;
+#pragma omp for
+        for (i = 0; i < n; i++) {
+            own[0] = out[i];
+            x[i] = own[0];
+        }
+    }
+}
+static void other(int n, double *x, double *out)
+{
+    int i, me = omp_get_thread_num(), mine = size, team = omp_get_num_threads(), chosen;
+#pragma omp single copyprivate(me)
+    chosen = 3;
+#pragma omp critical
+    mine = turn++;
+#pragma omp for
+    for (i = 0; i < n; i++)
+        x[i] += team;
+#pragma omp for
+    for (i = 0; i < n; i++)
+        x[i] += me;
+#pragma omp for
+    for (i = 0; i < n; i++)
+        x[i] += mine;
+#pragma omp for
+    for (i = 0; i < n; i++)
+        x[i] += chosen;
+#pragma omp for
+    for (i = 0; i < n; i++)
+        out[i] = n;
+}
+void run(int n, double *x, double **parts)
+{
+#pragma omp parallel
+    {
+        int half = n / 2;
+        one(half, x, 0.5, x + n);
+        other(size, x, parts[omp_get_thread_num()]);
+    }
+}
+";
+    let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
+    let unit = read_with(source, &options);
+    let nests: Vec<_> = unit
+        .functions
+        .iter()
+        .map(|f| (f.name.as_str(), f.program.nests.len(), f.program.teams.len()))
+        .collect();
+    assert_eq!(nests, [("one", 2, 2), ("other", 1, 1)], "{}", show(&unit));
+    let words: Vec<_> = unit.diagnostics.into_iter().map(|d| d.message).collect();
+    let differ =
+        |name: &str| format!("the threads that share the loop may have different values of `{name}`");
+    let expected = [
+        differ("n"),
+        "each thread has its own `last`, which an iteration may read before it sets it".into(),
+        "an existing team of threads shares the loops inside".into(),
+        differ("own"),
+        differ("me"),
+        differ("mine"),
+        differ("chosen"),
+        differ("out"),
+    ];
+    assert_eq!(words, expected);
+}
+
+/// Barriers in place of a loop that had none could make threads wait for each other for ever.
+#[test]
+fn threads_that_wait_for_each_other_by_themselves() {
+    let source = "static int ready[8];
+static void wait_for(int k)
+{
+    while (!ready[k]) {
+#pragma omp flush
+    }
+}
+void pipeline(int n, double *x, int me)
+{
+#pragma omp parallel
+    {
+#pragma omp for nowait
+        for (int i = 0; i < n; i++)
+            x[i] += 1;
+        wait_for(me);
+    }
+#pragma omp parallel
+    {
+#pragma omp for nowait
+        for (int i = 0; i < n; i++)
+            x[i] += 1;
+    }
+}
+";
+    let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
+    let unit = read_with(source, &options);
+    assert_eq!(unit.functions.iter().map(|f| f.program.teams.len()).sum::<usize>(), 1, "{}", show(&unit));
+    let words: Vec<_> = unit.diagnostics.into_iter().map(|d| d.message).collect();
+    assert!(
+        words.contains(
+            &"the threads that share the loop may wait for each other by `#pragma omp flush`".to_owned()
+        ),
+        "{words:?}"
+    );
+}

@@ -1,0 +1,469 @@
+//! The ranges of indices that the accesses of a nest touch, as expressions of symbols: boxes, found by replacing iterators
+//! by their bounds, innermost first. `oxeye-analysis` counts elements exactly, for known values of the symbols.
+
+use crate::{
+    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, UnaryOp, Var,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// First and last value, as expressions of symbols.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexRange {
+    /// The least value.
+    pub first: Expr,
+    /// The greatest value.
+    pub last: Expr,
+}
+
+impl IndexRange {
+    /// The least range that holds all of `ranges`; `None` if there are none.
+    pub fn hull(ranges: impl IntoIterator<Item = IndexRange>) -> Option<IndexRange> {
+        let mut firsts = Vec::new();
+        let mut lasts = Vec::new();
+        for range in ranges {
+            join(&mut firsts, range.first, true);
+            join(&mut lasts, range.last, false);
+        }
+        Some(IndexRange { first: fold(firsts, BinaryOp::Min)?, last: fold(lasts, BinaryOp::Max)? })
+    }
+}
+
+/// One access of a nest, and where it goes.
+#[derive(Clone, Debug)]
+pub struct AccessRanges<'a> {
+    /// The access.
+    pub access: &'a Access,
+    /// Whether the element is read; the target of `+=` is.
+    pub is_read: bool,
+    /// Whether the element is written.
+    pub is_written: bool,
+    /// Whether a `?:`, `&&` or `||` decides if the access happens.
+    pub is_selected: bool,
+    /// Per dimension the values of the index, provided that no loop around is empty; `None` where there is no bound.
+    pub indices: Vec<Option<IndexRange>>,
+}
+
+impl Nest {
+    /// The accesses to the arrays for which `is_wanted`, with the ranges of their indices, in textual order.
+    pub fn access_ranges(&self, is_wanted: &dyn Fn(ArrayId) -> bool) -> Vec<AccessRanges<'_>> {
+        self.ranges(is_wanted, false)
+    }
+
+    /// The same with ranges that may be wider than what is used, where selections and remainders are among the indices.
+    pub fn widest_ranges(&self, is_wanted: &dyn Fn(ArrayId) -> bool) -> Vec<AccessRanges<'_>> {
+        self.ranges(is_wanted, true)
+    }
+
+    fn ranges(&self, is_wanted: &dyn Fn(ArrayId) -> bool, is_wide: bool) -> Vec<AccessRanges<'_>> {
+        let (order, limits, found) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let mut search = Search { is_wanted, is_wide, order, limits, found };
+        search.nodes(&self.roots);
+        search.found
+    }
+}
+
+/// Affine lower and upper limits of a loop iterator (inclusive); all of them hold.
+#[derive(Clone, Default)]
+struct Limits {
+    least: Vec<Affine>,
+    most: Vec<Affine>,
+    /// Further, non-affine ones: expressions of symbols.
+    least_others: Vec<Expr>,
+    most_others: Vec<Expr>,
+}
+
+/// Adds an expression to a set whose minimum or maximum is needed, dropping dominated ones.
+fn join(set: &mut Vec<Expr>, e: Expr, want_min: bool) {
+    let dominates = |a: &Expr, b: &Expr| match (a.as_affine(), b.as_affine()) {
+        (Some(x), Some(y)) => {
+            (x.clone() - y.clone()).as_constant().is_some_and(|d| if want_min { d <= 0 } else { d >= 0 })
+        }
+        _ => a == b,
+    };
+    if set.iter().any(|s| dominates(s, &e)) {
+        return;
+    }
+    set.retain(|s| !dominates(&e, s));
+    set.push(e);
+}
+
+fn fold(set: Vec<Expr>, op: BinaryOp) -> Option<Expr> {
+    set.into_iter().reduce(|a, b| Expr::Binary(op, Box::new(a), Box::new(b)))
+}
+
+struct Search<'a, 'f> {
+    is_wanted: &'f dyn Fn(ArrayId) -> bool,
+    /// Whether ranges may be wider than what is used.
+    is_wide: bool,
+    /// Loops in scope, outermost first.
+    order: Vec<LoopId>,
+    limits: BTreeMap<LoopId, Limits>,
+    found: Vec<AccessRanges<'a>>,
+}
+
+impl<'a> Search<'a, '_> {
+    fn nodes(&mut self, nodes: &'a [Node]) {
+        for node in nodes {
+            match node {
+                Node::Stmt(s) => {
+                    self.access(&s.target, s.update.reads_target(), true, false);
+                    s.target.indices.iter().for_each(|e| self.expr(e, false));
+                    self.expr(&s.value, false);
+                }
+                Node::Loop(l) => {
+                    for term in l.lower.0.iter().chain(&l.upper.0) {
+                        if let BoundTerm::Data(e) = term {
+                            self.expr(e, false);
+                        }
+                    }
+                    let limits = self.limits_of(l);
+                    self.order.push(l.id);
+                    self.limits.insert(l.id, limits);
+                    self.nodes(&l.body);
+                    self.order.pop();
+                    self.limits.remove(&l.id);
+                }
+                Node::If { condition, then, otherwise } => {
+                    self.expr(condition, false);
+                    let saved = self.limits.clone();
+                    self.assume(condition, true);
+                    self.nodes(then);
+                    self.limits = saved.clone();
+                    self.assume(condition, false);
+                    self.nodes(otherwise);
+                    self.limits = saved;
+                }
+            }
+        }
+    }
+
+    /// Collects accesses; under a selection, the range of an array may be smaller than its indices say.
+    fn expr(&mut self, e: &'a Expr, is_selected: bool) {
+        match e {
+            Expr::Read(access) => {
+                self.access(access, true, false, is_selected);
+                access.indices.iter().for_each(|i| self.expr(i, is_selected));
+            }
+            Expr::Select { condition, then, otherwise } => {
+                self.expr(condition, is_selected);
+                self.expr(then, true);
+                self.expr(otherwise, true);
+            }
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, l, r) => {
+                self.expr(l, is_selected);
+                self.expr(r, true);
+            }
+            _ => e.children().into_iter().for_each(|c| self.expr(c, is_selected)),
+        }
+    }
+
+    fn access(&mut self, access: &'a Access, is_read: bool, is_written: bool, is_selected: bool) {
+        if (self.is_wanted)(access.array) {
+            let range = |index: &Expr| {
+                Some(IndexRange { first: self.end(index, true)?, last: self.end(index, false)? })
+            };
+            let indices = access.indices.iter().map(range).collect();
+            self.found.push(AccessRanges { access, is_read, is_written, is_selected, indices });
+        }
+    }
+
+    /// Tightens the limits of iterators with an affine comparison.
+    fn assume(&mut self, condition: &Expr, holds: bool) {
+        match condition {
+            Expr::Unary(UnaryOp::Not, e) => self.assume(e, !holds),
+            Expr::Binary(BinaryOp::And, l, r) if holds => {
+                self.assume(l, true);
+                self.assume(r, true);
+            }
+            Expr::Binary(BinaryOp::Or, l, r) if !holds => {
+                self.assume(l, false);
+                self.assume(r, false);
+            }
+            Expr::Binary(op, l, r) => {
+                let (Some(l), Some(r)) = (l.as_affine(), r.as_affine()) else { return };
+                let difference = l.clone() - r.clone();
+                // Each as `expr ≥ 0`.
+                let (positive, negative) = (difference.clone(), difference.scaled(-1));
+                let facts: Vec<Affine> = match (op, holds) {
+                    (BinaryOp::Lt, true) | (BinaryOp::Ge, false) => vec![negative.offset(-1)],
+                    (BinaryOp::Le, true) | (BinaryOp::Gt, false) => vec![negative],
+                    (BinaryOp::Gt, true) | (BinaryOp::Le, false) => vec![positive.offset(-1)],
+                    (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => vec![positive],
+                    (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => vec![positive, negative],
+                    (BinaryOp::Eq, false) | (BinaryOp::Ne, true) => {
+                        self.without(&difference);
+                        return;
+                    }
+                    _ => return,
+                };
+                facts.iter().for_each(|f| self.fact(f));
+            }
+            _ => {}
+        }
+    }
+
+    /// Uses `fact ≠ 0` where that takes away the first or the last value of the innermost iterator in it.
+    fn without(&mut self, fact: &Affine) {
+        let Some(id) = self.order.iter().rev().copied().find(|l| fact.uses(*l)) else { return };
+        let value = match fact.coefficient(id) {
+            1 => (fact.clone() - Affine::var(id)).scaled(-1),
+            -1 => fact.clone() + Affine::var(id),
+            _ => return,
+        };
+        let Some(limits) = self.limits.get_mut(&id) else { return };
+        if limits.least.contains(&value) {
+            limits.least.push(value.clone().offset(1));
+        }
+        if limits.most.contains(&value) {
+            limits.most.push(value.offset(-1));
+        }
+    }
+
+    /// Uses `fact ≥ 0` as a limit of the innermost iterator in it.
+    fn fact(&mut self, fact: &Affine) {
+        let Some(id) = self.order.iter().rev().copied().find(|l| fact.uses(*l)) else { return };
+        let Some(limits) = self.limits.get_mut(&id) else { return };
+        match fact.coefficient(id) {
+            1 => limits.least.push((fact.clone() - Affine::var(id)).scaled(-1)),
+            -1 => limits.most.push(fact.clone() + Affine::var(id)),
+            _ => {}
+        }
+    }
+
+    /// The least (`low`) or greatest value of an index.
+    fn end(&self, e: &Expr, low: bool) -> Option<Expr> {
+        match e {
+            Expr::Affine(a) => self.affine_end(a, low),
+            // Narrower types wrap around.
+            Expr::Cast(ty, e) if !ty.is_float() && ty.bytes() >= 4 => self.end(e, low),
+            Expr::Binary(BinaryOp::Add, l, r) => {
+                Some(Expr::binary(BinaryOp::Add, self.end(l, low)?, self.end(r, low)?))
+            }
+            Expr::Binary(BinaryOp::Sub, l, r) => {
+                Some(Expr::binary(BinaryOp::Sub, self.end(l, low)?, self.end(r, !low)?))
+            }
+            Expr::Binary(BinaryOp::Mul, l, r) => {
+                let ends = |e: &Expr| Some((self.end(e, true)?, self.end(e, false)?));
+                let ((a, b), (c, d)) = (ends(l)?, ends(r)?);
+                let mut products = Vec::new();
+                for x in [&a, &b] {
+                    for y in [&c, &d] {
+                        join(&mut products, Expr::binary(BinaryOp::Mul, x.clone(), y.clone()), low);
+                    }
+                }
+                fold(products, if low { BinaryOp::Min } else { BinaryOp::Max })
+            }
+            Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), l, r) => {
+                let (l, r) = (self.end(l, low)?, self.end(r, low)?);
+                let mut both = Vec::new();
+                let is_wanted = (*op == BinaryOp::Min) == low;
+                if is_wanted {
+                    join(&mut both, l, low);
+                    join(&mut both, r, low);
+                } else {
+                    both = vec![l, r];
+                }
+                fold(both, *op)
+            }
+            Expr::Select { condition, then, otherwise } if self.is_wide => {
+                let mut ends = Vec::new();
+                for (value, holds) in [(then, true), (otherwise, false)] {
+                    let mut here = Search {
+                        is_wanted: self.is_wanted,
+                        is_wide: true,
+                        order: self.order.clone(),
+                        limits: self.limits.clone(),
+                        found: Vec::new(),
+                    };
+                    here.assume(condition, holds);
+                    join(&mut ends, here.end(value, low)?, low);
+                }
+                fold(ends, if low { BinaryOp::Min } else { BinaryOp::Max })
+            }
+            // Of the sign of what is divided, and nearer to zero than the divisor.
+            Expr::Binary(BinaryOp::Rem, l, r) if self.is_wide => {
+                if low {
+                    let least = self.end(l, true)?.as_affine()?.as_constant()?;
+                    return (least >= 0).then(|| Expr::from(0));
+                }
+                let (least, most) = (self.end(r, true)?, self.end(r, false)?);
+                let mut sizes = Vec::new();
+                join(&mut sizes, most, false);
+                join(&mut sizes, Expr::binary(BinaryOp::Sub, Expr::from(0), least), false);
+                let size = fold(sizes, BinaryOp::Max)?;
+                Some(Expr::binary(BinaryOp::Add, size, Expr::from(-1)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Eliminates iterators, innermost first, keeping terms common to their bounds and the rest.
+    fn affine_end(&self, a: &Affine, low: bool) -> Option<Expr> {
+        let Some(id) = self.order.iter().rev().copied().find(|l| a.uses(*l)) else {
+            return a.loops().next().is_none().then(|| Expr::Affine(a.clone()));
+        };
+        let limits = self.limits.get(&id)?;
+        let wants_least = (a.coefficient(id) > 0) == low;
+        let terms = if wants_least { &limits.least } else { &limits.most };
+        // Every term holds, so the tightest counts: the greatest low end, the least high end.
+        let mut ends = Vec::new();
+        for term in terms {
+            let value = a.substitute(&|v| (v == Var::Loop(id)).then(|| term.clone()));
+            if let Some(end) = self.affine_end(&value, low) {
+                join(&mut ends, end, !low);
+            }
+        }
+        let others = if wants_least { &limits.least_others } else { &limits.most_others };
+        let c = a.coefficient(id);
+        if !others.is_empty()
+            && let Some(rest) = self.affine_end(&(a.clone() - Affine::term(id, c)), low)
+        {
+            for other in others {
+                let value = Expr::binary(BinaryOp::Mul, Expr::from(c), other.clone());
+                join(&mut ends, Expr::binary(BinaryOp::Add, value, rest.clone()), !low);
+            }
+        }
+        fold(ends, if low { BinaryOp::Max } else { BinaryOp::Min })
+    }
+
+    /// The limits that an iterator gets from its own bounds, in the scope around its loop.
+    fn limits_of(&self, l: &Loop) -> Limits {
+        let affine = |bound: &Bound, offset: i64| -> Vec<Affine> {
+            let plain = bound.0.iter().filter_map(|t| match t {
+                BoundTerm::Affine { expr, divisor: 1 } => Some(expr.clone().offset(offset)),
+                _ => None,
+            });
+            plain.collect()
+        };
+        let others = |bound: &Bound, low: bool| -> Vec<Expr> {
+            let offset = if low { 0 } else { -1 };
+            let of_symbols = bound.0.iter().filter_map(|t| match t {
+                BoundTerm::Data(e) if e.reads().is_empty() && !uses_loops(e) => {
+                    Some(Expr::binary(BinaryOp::Add, e.clone(), Expr::from(offset)))
+                }
+                // Rounded up, which keeps the order of the ends.
+                BoundTerm::Affine { expr, divisor } if *divisor > 1 => {
+                    let end = self.affine_end(expr, low)?.as_affine()?.as_constant()?;
+                    Some(Expr::from(-(-end).div_euclid(*divisor) + offset))
+                }
+                _ => None,
+            });
+            of_symbols.collect()
+        };
+        let mut limits = Limits {
+            least: affine(&l.lower, 0),
+            most: affine(&l.upper, -1),
+            least_others: others(&l.lower, true),
+            most_others: others(&l.upper, false),
+        };
+        // The last iterator of a strided loop is known if both ends are constant.
+        if let (Some(low), Some(high)) = (l.lower.as_affine(), l.upper.as_affine())
+            && let Some(extent) = (high.clone() - low.clone()).as_constant()
+            && extent > 0
+            && l.step != 0
+        {
+            let over = (extent - 1).rem_euclid(l.step.saturating_abs());
+            if l.step > 0 {
+                limits.most = vec![high.clone().offset(-1 - over)];
+            } else {
+                limits.least = vec![low.clone().offset(over)];
+            }
+        }
+        limits
+    }
+}
+
+fn uses_loops(e: &Expr) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| found |= matches!(e, Expr::Affine(a) if a.loops().next().is_some()));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Names, Program};
+
+    /// The ranges of the accesses to `x`, in textual order, as text.
+    fn ranges_of_x(nest: &str) -> Vec<String> {
+        found_in_x(nest, false)
+    }
+
+    fn found_in_x(nest: &str, is_wide: bool) -> Vec<String> {
+        let program = Program::parse(&format!(
+            "program p {{
+               symbol P0 n: i32
+               symbol P1 m: i32
+               array A0 x: f64[?][m] param
+               array A1 y: f64[n] param
+               dataflow {{ N0 }}
+               nest N0 in p {{ {nest} }}
+             }}"
+        ))
+        .unwrap();
+        let x = program.arrays.values().find(|array| array.name == "x").unwrap().id;
+        let nest = program.nests.values().next().unwrap();
+        let names = Names::new(&program);
+        let found = match is_wide {
+            true => nest.widest_ranges(&|array| array == x),
+            false => nest.access_ranges(&|array| array == x),
+        };
+        let text = found.into_iter().map(|found| {
+            let mut text = String::new();
+            for (is, letter) in [(found.is_read, 'r'), (found.is_written, 'w'), (found.is_selected, '?')] {
+                text.extend(is.then_some(letter));
+            }
+            for range in &found.indices {
+                text += &match range {
+                    Some(r) => format!(" {} .. {}", names.expr(&r.first), names.expr(&r.last)),
+                    None => " unknown".to_owned(),
+                };
+            }
+            text
+        });
+        text.collect()
+    }
+
+    #[test]
+    fn conditions_tighten_and_selections_are_told() {
+        let found = ranges_of_x(
+            "for L0 i: i32 in 0 .. n {
+               for L1 j: i32 in 0 .. i + 1 {
+                 if j >= 2 && i < m { S0: x[i][j] += y[j] > 0.0 ? x[i + 1][j - 1] : 0.0 }
+               }
+             }",
+        );
+        assert_eq!(
+            found,
+            ["rw 0 .. min(n - 1, m - 1) 2 .. min(n - 1, m - 1)", "r? 1 .. min(n, m) 1 .. min(n - 2, m - 2)"]
+        );
+    }
+
+    #[test]
+    fn selections_and_remainders_have_widest_ranges() {
+        let nest = "for L0 i: i32 in 0 .. n { S0: x[i == 0 ? i + n - 1 : i - 1][(i + 1) % m] = x[(i - 1) % 5][i % -3] }";
+        assert_eq!(ranges_of_x(nest), ["w unknown unknown", "r unknown unknown"]);
+        assert_eq!(
+            found_in_x(nest, true),
+            ["w min(n - 1, 0) .. max(min(2*n - 2, n - 1), n - 2) 0 .. max(m, -m) + -1", "r unknown 0 .. 2"]
+        );
+    }
+
+    #[test]
+    fn strides_divisors_and_data() {
+        let found = ranges_of_x(
+            "for L0 i: i32 in 0 .. 10 step 4 {
+               for L1 j: i32 in ceil(i / 3) .. data(n * m) {
+                 S0: x[i][3 - j] = x[(i32)y[i]][j % 2]
+               }
+             }",
+        );
+        assert_eq!(found, ["w 0 .. 8 -1 * (n * m + -1) + 3 .. 3", "r unknown unknown"]);
+    }
+
+    #[test]
+    fn narrow_types_wrap_around() {
+        let found = ranges_of_x("for L0 i: i32 in 250 .. 260 { S0: x[(u8)i][(i64)i] = 0.0 }");
+        assert_eq!(found, ["w unknown 250 .. 259"]);
+    }
+}
