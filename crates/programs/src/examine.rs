@@ -134,7 +134,7 @@ pub fn examine(program: &Program, builds: &Builds, keep: Option<&Path>) -> Resul
     for version in 0..VERSIONS {
         let made = guarded(|| {
             let recipes = recipes(&unit, &case.options, version, program.seed);
-            let rewritten = rewrite(&unit, &recipes);
+            let rewritten = rewrite(&unit, &case.options, &recipes);
             (recipes, rewritten)
         });
         let (recipes, Rewritten { text, refused }) = match made {
