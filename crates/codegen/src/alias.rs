@@ -4,7 +4,7 @@ use crate::CodegenError;
 use crate::context::Context;
 use crate::print::{Text, prec};
 use crate::views::symbols_of;
-use oxeye_ir::{Array, ArrayId, Constant, Expr, Form, IndexRange, Nest, Program};
+use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest, Program};
 use std::collections::BTreeSet;
 
 /// Declarations and the condition that no two arrays of the nest overlap.

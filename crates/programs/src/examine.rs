@@ -236,8 +236,7 @@ impl<'p> Case<'p> {
             args.push("-fopenmp".into());
         }
         args.extend(lengths[0].args());
-        let options =
-            ReadOptions { compiler: builds.first().to_owned(), args, function: None, no_alias: false };
+        let options = ReadOptions { compiler: builds.first().to_owned(), args, ..ReadOptions::default() };
         let mut case = Self { program, folder, options, expected: Vec::new() };
         std::fs::write(folder.join("helpers.h"), HELPERS)?;
         std::fs::write(folder.join("program.c"), encoded(&case.source()))?;
