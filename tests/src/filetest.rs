@@ -1,4 +1,4 @@
-//! Filetests: a command, textual IR, and what must come out.
+//! Filetests: a command, textual IR, and the expected output.
 //!
 //! ```text
 //! // run: apply strict
@@ -9,10 +9,10 @@
 //! the temporaries and the nest after the steps, or `refused: …`
 //! ```
 //!
-//! Commands are `apply strict`, `apply reassociate` (every line `// {…}` is a step of the recipe, in which loops may go by their names), `suggest strict`,
-//! `suggest reassociate`, `normalize strict`, `normalize reassociate` (the normal form without names), `verify` and
-//! `roundtrip`. `OXEYE_BLESS=1` rewrites the expectations with what came out; read
-//! the difference before keeping it.
+//! Commands are `apply strict`, `apply reassociate` (every line `// {…}` is a step of the recipe, in which loops may be
+//! given by name), `suggest strict`, `suggest reassociate`, `normalize strict`, `normalize reassociate` (the normal
+//! form without names), `verify` and `roundtrip`. `OXEYE_BLESS=1` rewrites the expectations with the output; read the
+//! difference before keeping it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,11 +25,11 @@ use oxeye_transform::{
 
 const SEPARATOR: &str = "// ----";
 
-/// Runs every `.oxir` file in a folder; what differs from the expectation, in words. A folder without such files is a
-/// failure.
+/// Runs every `.oxir` file in a folder; returns the differences from the expectations, as text. A folder without such
+/// files is a failure.
 ///
 /// # Panics
-/// If the folder cannot be read, or an expectation not be rewritten.
+/// If the folder cannot be read, or an expectation cannot be rewritten.
 pub fn run_folder(folder: &Path) -> Vec<String> {
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
@@ -62,10 +62,10 @@ pub fn run_folder(folder: &Path) -> Vec<String> {
     failures
 }
 
-/// What a file's command prints.
+/// The output of a file's command.
 ///
 /// # Errors
-/// If the file is malformed, or the result of an accepted recipe is not what the original computes.
+/// If the file is malformed, or an accepted recipe gives a nest that computes something else.
 pub fn run(input: &str) -> Result<String, String> {
     let is_comment = |line: &&str| line.starts_with("//");
     let header: Vec<&str> = input.lines().take_while(is_comment).collect();
@@ -150,7 +150,7 @@ pub fn run(input: &str) -> Result<String, String> {
     }
 }
 
-/// Whether nobody reads the array after the nest.
+/// Whether the array is not read after the nest.
 fn is_dead(program: &Program, nest: &Nest, id: ArrayId) -> bool {
     program.array(id).storage == Storage::Local && !nest.live_out.contains(&id)
 }
@@ -171,8 +171,9 @@ fn shown(applied: &Applied) -> String {
     lines.into_iter().map(|l| format!("{}\n", l.strip_prefix("  ").unwrap_or(l))).collect()
 }
 
-/// Whether the transformed nest is well formed, comes back from text, and computes what the original computes for a few
-/// sizes, concurrent loops visited in several orders. At least one size must be large enough to be executed.
+/// Whether the transformed nest is well formed, survives a round trip through text, and computes what the original
+/// computes for a few sizes, with concurrent loops visited in several orders. At least one size must be large enough to
+/// execute.
 fn check(program: &Program, nest: &Nest, applied: &Applied) -> Result<(), String> {
     let mut transformed = applied.program.clone();
     transformed.nests.insert(applied.nest.id, applied.nest.clone());
@@ -208,7 +209,7 @@ fn check(program: &Program, nest: &Nest, applied: &Applied) -> Result<(), String
                 memory.buffers.retain(|id, _| !is_dead(program, nest, *id));
                 memory
             }
-            // Too small a size for the program's accesses.
+            // Too small for the program's accesses.
             Err(error @ (InterpretError::OutOfBounds { .. } | InterpretError::Undefined(_))) => {
                 why_skipped = error.to_string();
                 continue;

@@ -1,18 +1,19 @@
-//! C files that Oxeye must survive: what is expected of each stands in its first lines.
+//! C files that Oxeye must survive: the first lines of each state what is expected.
 //!
 //! ```c
 //! // compiler: gcc -O2 -pthread     the words after `--`; default `gcc -O2`
 //! // args: --set n=10               further arguments; default none
 //! // exit: 2                        the exit code; default 0, or `any`
-//! // says: segmentation fault       found in what Oxeye prints, in any case of letters; may be repeated
-//! // tuned: f g                     functions of which some nest has a legal schedule other than its own
-//! // kept: f g                      functions of which no nest has one
-//! // output: varies                 the program does not print the same twice; a change may be seen where there is none
-//! // output: none                   it is no whole program
-//! // threads: 1                     of the further schedules; default 2
+//! // says: segmentation fault       found in Oxeye's output, in any letter case; may be repeated
+//! // tuned: f g                     functions in which some nest has a legal schedule other than its own
+//! // kept: f g                      functions in which no nest has one
+//! // output: varies                 the program's output differs between runs; changes may be reported that are not
+//! there
+//! // output: none                   it is not a whole program
+//! // threads: 1                     for the further schedules; default 2
 //! ```
 //!
-//! These lines are taken off before the file is used.
+//! These lines are removed before the file is used.
 
 use crate::{Playground, Ran, text};
 use oxeye::{Compiler, NestRecipe, RECIPE_SCHEMA, RecipeFile};
@@ -24,13 +25,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A run of `oxeye` on these small inputs that takes longer hangs. Suites run on loaded machines, so this is far above what
-/// any of them takes on a quiet one.
+/// Time after which a run of `oxeye` on these small inputs counts as hung. Suites run on loaded machines, so this is
+/// far above the time of any of them on a quiet one.
 const LONGEST: Duration = Duration::from_secs(600);
-/// How many tuned versions of a file are built and run, each with another schedule of every nest.
+/// Number of tuned versions of a file that are built and run, each with another schedule of every nest.
 const MOST_VERSIONS: usize = 4;
 
-/// A C file and what is expected of it.
+/// A C file and its expectations.
 #[derive(Debug)]
 pub struct Hostile {
     /// File name.
@@ -44,7 +45,7 @@ impl Hostile {
     /// Reads a file of `tests/hostile`.
     ///
     /// # Panics
-    /// If it is not there.
+    /// If it does not exist.
     pub fn load(stem: &str) -> Self {
         let path = crate::repository().join("tests/hostile").join(format!("{stem}.c"));
         let all = text(&std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())));
@@ -84,7 +85,7 @@ impl Hostile {
     /// Tunes it with the real command, and tries further schedules that are found legal.
     ///
     /// # Panics
-    /// If something is not as expected.
+    /// If an expectation is not met.
     pub fn check(&self) {
         let mut playground = Playground::new();
         playground.write(&self.name, &self.source);
@@ -129,7 +130,7 @@ impl Hostile {
         self.check_schedules(&mut playground, expected.as_deref());
     }
 
-    /// Compiles and runs a version of the file; what it prints, and its exit code.
+    /// Compiles and runs a version of the file; returns its output and exit code.
     fn print(&self, playground: &mut Playground, file: &str, flags: Option<&str>) -> String {
         let command = self.compiler().replacen(' ', &format!(" {} {file} ", flags.unwrap_or("")), 1);
         // Libraries come after the source.
@@ -144,7 +145,7 @@ impl Hostile {
         format!("exit code {:?}\n{}", ran.code, ran.stdout)
     }
 
-    /// Whatever measuring would have chosen: versions of the file with schedules found legal print the same.
+    /// Whatever a measurement would choose: all versions of the file with legal schedules have the same output.
     fn check_schedules(&self, playground: &mut Playground, expected: Option<&str>) {
         let path = playground.path(&self.name);
         let mut words: Vec<String> = self.compiler().split_whitespace().map(str::to_owned).collect();
@@ -163,7 +164,7 @@ impl Hostile {
             assert!(!has(function), "{function} must stay as it is: {:#?}", schedules.keys());
         }
         if self.compiler().contains("-std=c89") {
-            // What is written is C99.
+            // The output is C99.
             return;
         }
         let n_versions = schedules.values().map(Vec::len).max().unwrap_or(0).min(MOST_VERSIONS);
@@ -171,7 +172,7 @@ impl Hostile {
         let openmp = if threads > 1 { "-fopenmp" } else { "" };
         for version in 0..n_versions {
             let nests = schedules.values().map(|recipes| {
-                // Spread over all there are.
+                // Spread over all of them.
                 let step = recipes.len().div_ceil(n_versions).max(1);
                 recipes[(version * step) % recipes.len()].clone()
             });
@@ -227,28 +228,28 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
     found
 }
 
-/// A run of `oxeye` that kept to the rules.
+/// A run of `oxeye` that followed the rules.
 #[derive(Debug)]
 pub struct Checked {
-    /// How it ended.
+    /// Its exit status.
     pub ran: Ran,
-    /// What `--json -` printed.
+    /// The output of `--json -`.
     pub report: Option<Value>,
 }
 
 impl Playground {
-    /// Runs `oxeye` and checks what holds for any input: it ends in time, with a known exit code (with `code` if one is
-    /// given), without a panic, with a clear error or a report, and without leaving processes or temporary files.
+    /// Runs `oxeye` and checks what holds for any input: it ends in time, with a known exit code (`code`, if given),
+    /// without a panic, with a clear error or a report, and without leaving processes or temporary files.
     ///
     /// # Panics
-    /// If one of this does not hold.
+    /// If one of these rules is broken.
     pub fn hostile(&mut self, line: &str, code: Option<i32>) -> Checked {
         let mut command = self.oxeye("");
         command.args(line.split_whitespace());
         self.hostile_command(command, code)
     }
 
-    /// Like [`Playground::hostile`], for a command made by hand.
+    /// Like [`Playground::hostile`], for a given command.
     ///
     /// # Panics
     /// If one of the rules is broken.
@@ -290,7 +291,7 @@ impl Playground {
     }
 }
 
-/// What holds for any report. Where the program's own output varies, so may a candidate's.
+/// Checks what holds for any report. Where the program's own output varies, so may a candidate's.
 fn check_report(report: &Value, varies: bool) {
     assert_eq!(report["schema"], "oxeye.report/1");
     assert!(report["changed"].is_boolean());
@@ -301,7 +302,7 @@ fn check_report(report: &Value, varies: bool) {
         assert!(nest["recipe"].is_null() || nest["verified"] == true, "{nest:#}");
         for trial in nest["trials"].as_array().into_iter().flatten() {
             assert!(trial["verdict"] != "wrong_result" || varies, "{nest:#}");
-            // What is written is C99.
+            // The output is C99.
             assert!(trial["verdict"] != "does_not_compile" || before_c99, "{nest:#}");
             assert_ne!(trial["verdict"], "crashed", "{nest:#}");
         }

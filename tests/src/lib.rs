@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// A recipe file for gcc and two threads, by hand: the steps for the first nest of each function.
+/// A hand-written recipe file for gcc and two threads: the steps for the first nest of each function.
 pub fn recipe_file(nests: &[(&str, serde_json::Value)]) -> String {
     let nest = |(function, recipe): &(&str, serde_json::Value)| serde_json::json!({ "function": function, "ordinal": 0, "line": 1, "name": "by hand", "recipe": recipe });
     serde_json::json!({
@@ -25,7 +25,7 @@ pub fn recipe_file(nests: &[(&str, serde_json::Value)]) -> String {
 /// The built `oxeye` command, in the profile of the running test; `OXEYE_BIN` names another one.
 ///
 /// # Panics
-/// If it does not build.
+/// If it cannot be built.
 pub fn oxeye_binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
@@ -49,8 +49,8 @@ pub fn oxeye_binary() -> &'static Path {
     })
 }
 
-/// Where the tests of one build keep what was measured of the machine. It is measured once, before the first command
-/// that needs it.
+/// The folder in which the tests of one build keep measurements of the machine. It is measured once, before the first
+/// command that needs it.
 fn cache_folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -63,8 +63,9 @@ fn cache_folder() -> &'static Path {
     })
 }
 
-/// Makes profiles that were measured on a busy machine into such of a quiet one that is much faster. Every command would
-/// measure again otherwise, which is no part of the tests; and no nest of theirs comes near such ceilings.
+/// Turns profiles that were measured on a busy machine into those of a quiet one that is much faster. Otherwise every
+/// command would measure again, which is not what the tests are about; and none of their nests comes near such
+/// ceilings.
 fn believe(profiles: &Path) {
     for path in std::fs::read_dir(profiles).into_iter().flatten().flatten().map(|entry| entry.path()) {
         let read = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
@@ -97,7 +98,7 @@ pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
-/// Bytes as text, whatever they are.
+/// Any bytes as text.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -158,7 +159,7 @@ impl Playground {
         names
     }
 
-    /// The `oxeye` command in this folder; words are separated by blanks.
+    /// The `oxeye` command in this folder; words are separated by spaces.
     pub fn oxeye(&self, line: &str) -> Command {
         let mut command = Command::new(oxeye_binary());
         command.args(line.split_whitespace()).current_dir(self.directory.path());
@@ -194,7 +195,7 @@ impl Default for Playground {
     }
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Ran {
     /// Exit code, if it was not killed.

@@ -1,4 +1,4 @@
-//! One tuned file serves every build that its source serves.
+//! One tuned file works in every build in which its source does.
 
 use oxeye_tests::{Playground, recipe_file};
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ int main(void)
     );
     agree(&playground, "-fopenmp");
     agree(&playground, "");
-    // Read without threads, the loop is that only where there are none.
+    // The nest was read without threads, so it is guarded by `!defined(_OPENMP)`.
     let tuned = replayed(&playground, &["sum"], &["-O2"], 1);
     assert!(tuned.contains("#if !defined(_OPENMP)"), "{tuned}");
     assert!(tuned.contains("schedule(static, 2)"), "{tuned}");
@@ -135,8 +135,8 @@ int main(void)
     agree(&playground, "");
 }
 
-/// A member that the loop does not store to is not written behind it: here that is not possible. One that it does is, whatever
-/// was in it.
+/// A member that the loop does not store to is not written after it, which is impossible here. A member that it does
+/// store to is written, whatever its old value.
 #[test]
 fn members_are_stored_only_if_the_loop_stores_them() {
     let source = "#include <math.h>

@@ -177,7 +177,7 @@ fn outputs_that_cannot_be_written() {
 fn the_input_is_overwritten_only_by_name() {
     let mut p = Playground::with("prog.c", PROGRAM);
     assert_eq!(p.shell("ln -s prog.c link.c && ln prog.c hard.c").code, Some(0));
-    // Asked for by name: whole or not at all.
+    // Requested by name: all or nothing.
     p.hostile("optimize prog.c -o prog.c --budget 1s -- gcc -O1", Some(0));
     assert!(p.read("prog.c").contains("int main(void)"));
     assert_eq!(p.read("hard.c"), PROGRAM);
@@ -325,7 +325,7 @@ fn npy_files_that_are_none() {
     }
     std::fs::write(p.path("good.npy"), npy(good, 4800)).expect("written");
     p.hostile(&format!("optimize kernel.c {sizes} --input b=good.npy -- gcc -O1"), Some(0));
-    // The file's shape tells `m`; `n` is in no declaration.
+    // The file's shape gives `m`; `n` is in no declaration.
     p.hostile("optimize kernel.c --set k=1 --set n=20 --budget 1s --input b=good.npy -- gcc -O1", Some(0));
 }
 
@@ -368,7 +368,7 @@ fn recipes_that_do_not_fit() {
     refused(&mut p, "replay missing.json prog.c", &["missing.json"]);
 }
 
-/// Bytes that are no UTF-8, byte order marks, and foreign line ends stay as they are.
+/// Bytes that are not UTF-8, byte order marks, and foreign line ends are kept.
 #[test]
 fn odd_bytes() {
     let latin = PROGRAM.replace("int main", "/* Gr@@e */ int main").replace("\\n\"", "@@\\n\"");
@@ -394,7 +394,7 @@ fn odd_bytes() {
             continue;
         }
         let tuned = std::fs::read(p.path(&format!("{name}.oxeye.c"))).expect("written");
-        // All before the nest and after it is the user's.
+        // Everything before and after the nest is the user's.
         let find =
             |text: &[u8], word: &[u8]| text.windows(word.len()).position(|w| w == word).expect("there");
         let (head, tail) = (find(&bytes, b"for"), find(&bytes, b"printf(\""));

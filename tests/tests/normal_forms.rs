@@ -9,7 +9,7 @@ use oxeye_transform::{Judged, Policy, PreparedNest, Recipe};
 use serde_json::{Value, json};
 
 /// Loops in an order that suits no cache, a scalar between a sum and its element, and a scratch row; `t2` and `s` are
-/// names that somebody who needs temporaries might think of.
+/// names that might be chosen for temporaries.
 const PROGRAM: &str = r#"#include <stdio.h>
 
 #define N 190
@@ -62,7 +62,7 @@ int main(void)
 }
 "#;
 
-/// Compiles and runs both files; they must print the same.
+/// Compiles and runs both files; their outputs must be equal.
 fn expect_same_output(playground: &Playground, tuned: &str) {
     let script = format!(
         "gcc -O2 prog.c -o before.exe && gcc -O2 -fopenmp {tuned} -o after.exe && \
@@ -94,7 +94,7 @@ fn recipes_on_the_normal_form_are_replayed() {
     playground.run("replay r.json prog.c -o again.c");
     assert_eq!(playground.read("again.c"), tuned);
 
-    // As a later step it is refused, with its place.
+    // As a later step it is refused, with its position.
     let late = Value::from([parallel(&[0]), vec![normalize]].concat());
     playground.write("late.json", &both(&late, &late));
     let ran = playground.run("replay late.json prog.c -o late.c");
@@ -104,8 +104,8 @@ fn recipes_on_the_normal_form_are_replayed() {
     assert!(!playground.files().contains(&"late.c".to_owned()));
 }
 
-/// What a search finds of the normal form is verified against the original, though that leaves other values in its scratch
-/// row, and every trial can be had as a file.
+/// Search results on the normal form are verified against the original, although that leaves other values in its
+/// scratch row, and every trial can be written to a file.
 #[test]
 fn candidates_on_the_normal_form_are_verified() {
     let playground = Playground::with("prog.c", PROGRAM);
@@ -134,7 +134,7 @@ fn candidates_on_the_normal_form_are_verified() {
     }
 }
 
-/// Of the corpus, too, every normal form is held to the dependences of its source, and keeps them.
+/// Every normal form of the corpus is checked against the dependences of its source, and keeps them.
 #[test]
 fn normal_forms_of_the_corpus_keep_the_order_of_the_source() {
     let folder = repository().join("benchmarks/kernels");

@@ -4,7 +4,7 @@ use oxeye_tests::{Playground, Ran};
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard};
 
-/// Two slow nests, one that must stay as it is, and one that is never worth the trouble.
+/// Two slow nests, one that must be left unchanged, and one that is never worth tuning.
 const PROGRAM: &str = r#"#include <stdio.h>
 #include <stdlib.h>
 
@@ -78,7 +78,7 @@ fn nest_of<'a>(report: &'a Value, function: &str) -> &'a Value {
     nests.iter().find(|n| n["function"] == function).unwrap_or_else(|| panic!("no nest in {function}"))
 }
 
-/// Compiles both files and compares what they print.
+/// Compiles both files and compares their outputs.
 fn same_output(playground: &Playground, before: &str, after: &str, flags: &str) {
     let script = format!(
         "gcc {flags} {before} -o before.exe -lm && gcc {flags} -fopenmp {after} -o after.exe -lm && \
@@ -223,7 +223,8 @@ int main(void) {
     assert!(nest_of(&report, "smooth")["invocations"] == 5);
 }
 
-/// Reads a size from its arguments and a seed from its standard input; most of its time goes into a loop that is not read.
+/// Reads a size from its arguments and a seed from its standard input; spends most of its time in a loop that is not
+/// read.
 const DRIVEN: &str = r#"#include <stdio.h>
 #include <stdlib.h>
 

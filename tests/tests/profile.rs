@@ -1,4 +1,4 @@
-//! `oxeye host` and `oxeye profile` as people run them.
+//! `oxeye host` and `oxeye profile` as users run them.
 
 use oxeye_tests::Playground;
 use serde_json::Value;
@@ -28,7 +28,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-/// Every figure below `value` that is a share or a ratio of what was measured to a ceiling.
+/// Every figure below `value` that is a share, or a ratio of a measurement to a ceiling.
 fn assert_possible(nest: &Value) {
     if let Some(fraction) = nest["roof_fraction"]["value"].as_f64() {
         assert!(fraction > 0.0 && fraction <= 1.0, "{nest:#}");

@@ -1,4 +1,4 @@
-//! Recipes that are in circulation are read, and written as they were.
+//! Existing recipes are read, and written unchanged.
 
 use oxeye_database::{SqliteStore, export};
 use oxeye_transform::{Recipe, StoredRecipe};
@@ -10,7 +10,7 @@ fn models() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../models")
 }
 
-/// Reads the recipe of a line of an exchange file; the names of its steps.
+/// Reads the recipe in a line of an exchange file; returns the names of its steps.
 fn reread(line: &str) -> Vec<String> {
     let line: Value = serde_json::from_str(line).expect("JSON");
     let recipe = &line["entry"]["recipe"]["steps"];
@@ -48,14 +48,14 @@ fn recipes_of_filetests_are_read_and_written_alike() {
             for json in
                 text.lines().filter_map(|line| line.strip_prefix("// ")).filter(|l| l.starts_with('{'))
             {
-                // Names of loops are for people: what is written has ids.
+                // Names of loops are for people: files are written with ids.
                 let Ok(recipe) = serde_json::from_str::<Recipe>(&format!("[{json}]")) else {
                     assert!(file.file_name().to_string_lossy().contains("name"), "{json}");
                     continue;
                 };
                 let mut value: Value = serde_json::from_str(json).expect("JSON");
                 let mut written = serde_json::to_value(&recipe.steps[0]).expect("JSON");
-                // Files may leave out what is optional, and have terms in any order.
+                // Files may leave out optional parts, and have terms in any order.
                 if let Some(fields) = written.as_object_mut() {
                     fields.retain(|key, v| !v.is_null() || value.get(key).is_some());
                 }

@@ -1,4 +1,4 @@
-//! The source keeps to the structure that `ARCHITECTURE.md` describes.
+//! The source has the structure that `ARCHITECTURE.md` describes.
 
 use oxeye_tests::{repository, structure};
 use std::path::PathBuf;

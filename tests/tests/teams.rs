@@ -1,10 +1,9 @@
-//! Loops that a team of threads shares which is there already: `omp for` inside of `omp parallel`, and in functions that the team
-//! calls.
+//! Loops shared by an existing team of threads: `omp for` inside `omp parallel`, and in functions that the team calls.
 
 use oxeye_tests::{Playground, recipe_file};
 use serde_json::{Value, json};
 
-/// What is called by a team and by one thread, what every thread has of its own, and what one of them does between.
+/// Functions called by a team and by one thread, thread-private variables, and code that one thread runs in between.
 const PROGRAM: &str = r#"#include <stdio.h>
 #include <stdlib.h>
 #ifndef N
@@ -111,8 +110,8 @@ fn replayed(playground: &Playground, nests: &[Value]) -> Result<String, String> 
     }
 }
 
-/// Builds both files under the sanitizers and compares what they print, for several sizes and teams. The tuned file is the same
-/// program without OpenMP, too.
+/// Builds both files under the sanitizers and compares their outputs, for several sizes and teams. The tuned file is
+/// the same program without OpenMP, too.
 fn agree(playground: &Playground) {
     let script = "
         for n in 40 0 1 2 7 31; do
@@ -146,7 +145,7 @@ fn candidates_share_the_team() {
     agree(&playground);
 }
 
-/// Loops that are not divided are run by all threads, what stands between by one; what they need of each other is shared.
+/// Loops that are not divided are run by all threads, code in between by one; what they need of each other is shared.
 #[test]
 fn one_thread_does_what_is_not_divided() {
     let playground = Playground::with("prog.c", PROGRAM);

@@ -1,4 +1,4 @@
-//! Time loops as programs write them: functions called in every step, pointers to old and new fields that change places.
+//! Time loops as in real programs: functions called in every step, pointers to old and new fields that are swapped.
 
 use oxeye_tests::{Playground, recipe_file};
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ int main(void)
 }
 "#;
 
-/// Whatever the number of steps, both pointers lead where they did, and every call has done its work.
+/// For any number of steps, both pointers lead where they should, and every call has done its work.
 #[test]
 fn pointers_and_calls_keep_their_meaning() {
     let playground = Playground::with("prog.c", PROGRAM);
@@ -70,7 +70,7 @@ fn pointers_and_calls_keep_their_meaning() {
         let step = |at: &u32| json!({ "step": "parallelize", "at": at, "distribution": "Static" });
         loops.iter().map(step).collect()
     };
-    // Both iterations of a pair: the loop of each, and those of the functions in place of their calls.
+    // Both iterations of a pair: the loop of each, and those of the inlined functions.
     playground
         .write("r.json", &recipe_file(&[("relax", parallel(&[1, 2])), ("waves", parallel(&[1, 2, 3, 4]))]));
     let ran = playground.run("replay r.json prog.c -o out.c");
@@ -84,7 +84,7 @@ fn pointers_and_calls_keep_their_meaning() {
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
 
-/// The whole way: captured, verified against the program's own text, timed, and the program compared.
+/// From end to end: captured, verified against the program's own text, timed, and the program compared.
 #[test]
 fn they_are_tuned() {
     let source = PROGRAM

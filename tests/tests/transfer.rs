@@ -1,10 +1,10 @@
-//! What was learnt on one program serves another: `oxeye optimize` and `oxeye explain` with a recipe database.
+//! Recipes learnt on one program are used for another: `oxeye optimize` and `oxeye explain` with a recipe database.
 
 use oxeye_tests::{Playground, Ran};
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard};
 
-/// A product of matrices, where blocks gain a lot.
+/// A matrix product, where blocking gains a lot.
 const PRODUCT: &str = r#"#include <stdio.h>
 #define N 300
 static double A[N][N], B[N][N], C[N][N];
@@ -49,7 +49,7 @@ int main(void)
 }
 "#;
 
-/// No product at all.
+/// Not a product.
 const TRANSPOSITION: &str = r#"#include <stdio.h>
 #define N 500
 static double A[N][N], B[N][N];
@@ -69,7 +69,7 @@ int main(void)
 }
 "#;
 
-/// A product with a transposed operand: not the same nest, but one like it.
+/// A product with a transposed operand: a different nest, but a similar one.
 const SIMILAR: &str = r#"#include <stdio.h>
 #define N 320
 static double A[N][N], B[N][N], C[N][N];
@@ -102,7 +102,7 @@ fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}\n{}\n{}", ran.stdout, ran.stderr))
 }
 
-/// A folder with a database that knows the product.
+/// A folder with a database that contains the product.
 fn taught() -> Playground {
     let playground = Playground::with("product.c", PRODUCT);
     playground.write("otherwise.c", SPELLED_OTHERWISE);
@@ -124,7 +124,7 @@ fn heaviest(report: &Value) -> &Value {
 fn what_one_program_taught_serves_another_spelling_of_it() {
     let _alone = alone();
     let playground = taught();
-    // What the same nest taught comes first; which of three is the fastest is the machine's to say.
+    // The recipe of the same nest comes first; which of three is the fastest depends on the machine.
     let optimize = "optimize otherwise.c --threads 1 --top-k 1 --database my.sqlite --json -";
     let report = json(&playground.run(&format!("{optimize} {COMPILE}")));
     let nest = heaviest(&report);
@@ -173,7 +173,7 @@ fn what_helped_and_cannot_be_done_here_is_reported() {
     let playground = Playground::with("transposition.c", TRANSPOSITION);
     let learn = "search transposition.c --budget 30s --max-trials 1 --threads 1 --database my.sqlite";
     assert_eq!(playground.run(&format!("{learn} {COMPILE}")).code, Some(0));
-    // Somebody's database says that it gained by blocks of a product.
+    // A database says that this nest gained from blocking a product.
     let exported = playground.run("db --database my.sqlite export -").stdout;
     let line = exported.lines().next().expect("a trial");
     let mut entry: Value = serde_json::from_str(line).expect("an entry");
@@ -227,7 +227,7 @@ fn an_explanation_names_donors_alignments_and_verdicts() {
     assert!(candidates.iter().any(|c| c["verdict"] == "chosen" && c["time_ms"].is_number()), "{nest:#}");
     assert!(nest["refused"].as_array().is_some_and(|r| r.iter().all(|r| r["reason"].is_string())));
     assert!(nest["conclusion"].as_str().is_some_and(|text| text.contains(" wins: alone it is ")), "{nest:#}");
-    // Nothing is written, and nothing is measured that need not be.
+    // Nothing is written, and nothing is measured unnecessarily.
     assert!(!playground.files().contains(&"similar.oxeye.c".to_owned()));
     let shown = playground.run(&format!("{explain} --no-run {COMPILE}"));
     assert_eq!(shown.code, Some(0), "{}", shown.stderr);
@@ -271,7 +271,7 @@ fn a_search_compares_ways_of_finding_donors_on_one_bench() {
     for method in compared {
         let picks = method["picks"].as_array().expect("picks");
         assert!((1..=3).contains(&picks.len()), "{method:#}");
-        // Nothing is better than the best of everything.
+        // Nothing beats the best of everything.
         assert!(method["best_seconds"].as_f64().is_none_or(|seconds| seconds >= best), "{method:#}");
     }
     let embedding = &compared[0];

@@ -28,9 +28,9 @@ impl Role {
     }
 }
 
-/// When an access happens: inside the first `n_loops` of the loops around its statement, at `position` in the
-/// pre-order of the loop tree. Bounds and guards are evaluated where they stand, once for all the instances below
-/// them that agree in those loops; everything else with the statement itself.
+/// The point at which an access happens: inside the first `n_loops` of the loops around its statement, at `position` in
+/// the pre-order of the loop tree. Bounds and guards are evaluated at their own place, once for all instances below
+/// them that agree in those loops; everything else together with the statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Anchor {
     /// Loops around the place of evaluation.
@@ -42,20 +42,20 @@ pub struct Anchor {
 /// One access of a statement, with its indices over the statement's domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StmtAccess {
-    /// The array.
+    /// The array accessed.
     pub array: ArrayId,
-    /// Why.
+    /// Why it is accessed.
     pub role: Role,
-    /// When.
+    /// When it happens.
     pub anchor: Anchor,
-    /// The access as the nest has it.
+    /// The access as it stands in the nest.
     pub source: Access,
-    /// The index of each dimension over the variables of `system`; `None` if it may be anything.
+    /// The index of each dimension over the variables of `system`; `None` if nothing is known of it.
     pub indices: Vec<Option<Row>>,
     /// The statement's domain variables, then existential variables of the indices, and the constraints that
     /// define these. Those of the domain are not repeated.
     pub system: System,
-    /// Whether the element is exactly known, and surely touched by every instance.
+    /// Whether the element is known exactly, and every instance is sure to touch it.
     pub exact: bool,
 }
 
@@ -98,7 +98,7 @@ impl<'a> TreeAccesses<'a> {
         self.found
     }
 
-    /// Adds the reads of `expr`; `always` says whether it is evaluated whatever the data.
+    /// Adds the reads of `expr`; `always` says whether it is evaluated unconditionally.
     fn reads(&mut self, expr: &Expr, role: Role, anchor: Anchor, always: bool) {
         match expr {
             Expr::Select { condition, then, otherwise } => {

@@ -1,4 +1,4 @@
-//! Guards and loop bounds as constraints on iterators and symbols, where they are exactly that.
+//! Guards and loop bounds as affine constraints on iterators and symbols, where they have such a form.
 
 use oxeye_ir::{Affine, BinaryOp, Bound, BoundTerm, Constraint, Expr, Relation, UnaryOp};
 
@@ -37,7 +37,7 @@ pub fn bound_constraints(iterator: &Affine, lower: &Bound, upper: &Bound) -> Opt
     below.chain(upper.0.iter().map(|term| bound_constraint(iterator, term, false))).collect()
 }
 
-/// What one affine term of a lower or upper bound says of the iterator.
+/// The constraint on the iterator that one affine term of a lower or upper bound imposes.
 pub(crate) fn bound_constraint(iterator: &Affine, term: &BoundTerm, is_lower: bool) -> Option<Constraint> {
     let BoundTerm::Affine { expr, divisor } = term else { return None };
     // For the rounded-up quotient of integers, `i < ⌈e / d⌉` is `d·i < e`.

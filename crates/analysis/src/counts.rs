@@ -1,4 +1,4 @@
-//! Operations per statement, strides, and how often loops and statements run.
+//! Operations per statement, strides, and execution counts of loops and statements.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use oxeye_ir::{
 };
 
 /// The operations one instance of a statement performs. Index arithmetic, loop control and guards are not counted;
-/// of a selection both sides are.
+/// both sides of a selection are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
     /// Floating-point additions, subtractions and negations.
@@ -84,7 +84,7 @@ pub fn operations(program: &Program, stmt: &Stmt) -> Operations {
     operations
 }
 
-/// Bytes one execution of `access` moves.
+/// Bytes moved by one execution of `access`.
 pub fn access_bytes(program: &Program, access: &Access) -> u64 {
     element(program, access).bytes()
 }
@@ -108,19 +108,19 @@ fn is_float(program: &Program, expr: &Expr) -> bool {
     }
 }
 
-/// Elements from one iteration of a loop to the next.
+/// Stride: elements between the accesses of consecutive iterations of a loop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Stride {
     /// The same everywhere; zero if the access does not depend on the loop.
     Constant(i64),
     /// An expression of symbols.
     Symbolic(Expr),
-    /// Different from iteration to iteration, or not known.
+    /// Varies between iterations, or unknown.
     Unknown,
 }
 
 impl Stride {
-    /// The number of elements under values of the symbols.
+    /// The stride in elements, given values of the symbols.
     pub fn evaluate(&self, value_of: &dyn Fn(SymId) -> Option<i64>) -> Option<i64> {
         match self {
             Stride::Constant(value) => Some(*value),
@@ -163,26 +163,26 @@ pub fn stride(program: &Program, access: &Access, l: &Loop) -> Stride {
 /// A number of executions or elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Count {
-    /// How many.
+    /// The number.
     pub value: f64,
     /// Whether it was counted; otherwise it is an estimate, in which data-dependent guards count as taken.
     pub exact: bool,
 }
 
-/// How often `stmt` runs under values of the symbols. `None` if it does not occur in `nest`, a symbol has no value,
-/// or a loop around it has bounds that only the data know.
+/// Executions of `stmt` under values of the symbols. `None` if it does not occur in `nest`, a symbol has no value, or a
+/// loop around it has data-dependent bounds.
 pub fn executions(nest: &Nest, stmt: StmtId, value_of: &dyn Fn(SymId) -> Option<i64>) -> Option<Count> {
     count(nest, &|node| matches!(node, Node::Stmt(s) if s.id == stmt), value_of)
 }
 
-/// How often the body of loop `id` runs in total. `None` as for [`executions`].
+/// Total executions of the body of loop `id`. `None` as for [`executions`].
 pub fn iterations(nest: &Nest, id: LoopId, value_of: &dyn Fn(SymId) -> Option<i64>) -> Option<Count> {
     let mut path = path_to(&nest.roots, &|node| matches!(node, Node::Loop(l) if l.id == id))?;
     path.push(Step::Loop(nest.find_loop(id)?));
     Counter::new(value_of).count(&path)
 }
 
-/// Iterations of loop `id` each time it is entered, on average; zero if it never is. `None` as for [`executions`].
+/// Average iterations of loop `id` per entry; zero if it is never entered. `None` as for [`executions`].
 pub fn trip_count(nest: &Nest, id: LoopId, value_of: &dyn Fn(SymId) -> Option<i64>) -> Option<Count> {
     let entries = count(nest, &|node| matches!(node, Node::Loop(l) if l.id == id), value_of)?;
     let total = iterations(nest, id, value_of)?;
@@ -199,7 +199,7 @@ fn count(
     Counter::new(value_of).count(&path)
 }
 
-/// The steps from the roots to a node.
+/// The path from the roots to a node.
 fn path_to<'a>(nodes: &'a [Node], wanted: &dyn Fn(&Node) -> bool) -> Option<Vec<Step<'a>>> {
     nodes.iter().find_map(|node| {
         if wanted(node) {
@@ -220,9 +220,9 @@ fn path_to<'a>(nodes: &'a [Node], wanted: &dyn Fn(&Node) -> bool) -> Option<Vec<
     })
 }
 
-/// Iterations that one count may look at one by one.
+/// Most iterations that one count enumerates.
 const WORK: u64 = 100_000;
-/// Iterations looked at where there are too many.
+/// Iterations sampled where there are more.
 const SAMPLES: u64 = 64;
 
 struct Counter<'a> {
@@ -281,7 +281,7 @@ impl<'a> Counter<'a> {
         self.exact &= n_looked_at == n;
         let mut sum = 0.0;
         for idx in 0..n_looked_at {
-            // The middle of each of equal shares.
+            // The midpoint of each of equal shares.
             let iteration =
                 ((2 * u128::from(idx) + 1) * u128::from(n) / (2 * u128::from(n_looked_at))) as i64;
             self.iterators.insert(l.id, first.checked_add(iteration.checked_mul(l.step)?)?);
@@ -291,7 +291,7 @@ impl<'a> Counter<'a> {
         Some(sum * n as f64 / n_looked_at as f64)
     }
 
-    /// The bound's value; terms that only the data know are left out if there are others.
+    /// The bound's value; data-dependent terms are left out if there are others.
     fn bound(&mut self, bound: &Bound, choose: fn(i64, i64) -> i64) -> Option<i64> {
         let mut result = None;
         for term in &bound.0 {

@@ -18,12 +18,12 @@ pub enum DependenceKind {
     Output,
 }
 
-/// What orders source before destination.
+/// What orders the source before the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// The common loop at this depth (0 is the outermost), all those around it being equal.
+    /// The common loop at this depth (0 is the outermost), with equal iterators in all loops around it.
     Carried(usize),
-    /// Textual order, all common loops being equal.
+    /// Textual order, with equal iterators in all common loops.
     Independent,
 }
 
@@ -32,14 +32,14 @@ pub enum Level {
 pub struct Endpoint {
     /// The statement.
     pub stmt: StmtId,
-    /// Which of its accesses.
+    /// The position among its accesses.
     pub access: usize,
 }
 
 /// One component of a direction vector: how the iterators of a common loop may differ, in execution order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Direction {
-    /// How much later the destination's iterator is (in the order of the loop), if it is always the same.
+    /// By how much the destination's iterator is later (in the order of the loop), if that is constant.
     pub distance: Option<i64>,
     /// The destination may be in a later iteration.
     pub later: bool,
@@ -49,7 +49,8 @@ pub struct Direction {
     pub earlier: bool,
 }
 
-/// Pairs of statement instances of which the first runs before the second, touch the same element, and one writes.
+/// Pairs of statement instances, the first of which runs before the second, that touch the same element, with at least
+/// one write.
 #[derive(Clone, Debug)]
 pub struct Dependence {
     /// The earlier access.
@@ -68,7 +69,7 @@ pub struct Dependence {
     pub directions: Vec<Direction>,
     /// The pairs.
     pub pairs: Pairs,
-    /// Whether every pair of `pairs` is a dependence of the program as run. Otherwise some may not be.
+    /// Whether every pair of `pairs` is a dependence of the program as run. Otherwise some pairs may not be.
     pub exact: bool,
 }
 
@@ -102,7 +103,7 @@ impl Pairs {
         self.n_src + self.n_dst + idx
     }
 
-    /// All pairs of instances of `src` and `dst`, in whatever order.
+    /// All pairs of instances of `src` and `dst`, in any order.
     pub fn new(src: &StmtModel, dst: &StmtModel) -> Self {
         let (n_src, n_dst) = (src.loops.len(), dst.loops.len());
         let n_symbols = src.domain.space.symbols.len();
@@ -152,7 +153,7 @@ impl Pairs {
         self.system.add_ge(&[(dst, sign), (src, -sign)], -1);
     }
 
-    /// Where the variables of a statement's system stand here; adds its existential ones.
+    /// Where the variables of a statement's system are in this one; adds its existential ones.
     fn map(&mut self, system: &System, is_dst: bool) -> Vec<usize> {
         let (first, n_loops) = if is_dst { (self.n_src, self.n_dst) } else { (0, self.n_src) };
         let n_shared = n_loops + self.n_symbols;
@@ -170,7 +171,7 @@ pub fn dependences(program: &Program, nest: &Nest) -> Vec<Dependence> {
     NestModel::new(program, nest).dependences()
 }
 
-/// A dependence as the set of instance pairs it joins: what a judge of orders needs to know of it.
+/// A dependence as the set of instance pairs it joins, which is what legality tests need of it.
 #[derive(Clone, Debug)]
 pub struct DependenceRelation {
     /// The earlier access: indices into [`NestModel::stmts`] and [`StmtModel::accesses`].
@@ -179,17 +180,17 @@ pub struct DependenceRelation {
     pub dst: (usize, usize),
     /// What orders them.
     pub level: Level,
-    /// The pairs, and those that could not be excluded.
+    /// The pairs; a superset where they are not known exactly.
     pub pairs: Pairs,
-    /// Whether `pairs` was seen to have a member.
+    /// Whether `pairs` is known to be non-empty.
     pub has_member: bool,
 }
 
-/// What is asked of a set of instance pairs: the accesses by statement and position, the level, the set.
+/// A test of a set of instance pairs: the accesses by statement and position, the level, the set.
 type CandidateTest<'a> = dyn FnMut((usize, usize), (usize, usize), Option<Level>, &Pairs) -> bool + 'a;
 
 impl NestModel {
-    /// All memory-based dependences, by source, destination, and level, with what is known of their distances.
+    /// All memory-based dependences, by source, destination, and level, with their distances where known.
     pub fn dependences(&self) -> Vec<Dependence> {
         self.relations().into_iter().map(|relation| self.dependence(relation)).collect()
     }
@@ -210,9 +211,9 @@ impl NestModel {
         found
     }
 
-    /// Calls `test` on every set of instance pairs of which a member would be a dependence, with its level; first, per
-    /// pair of accesses and without a level, on all that touch the same element, whose levels are left out if `test` is
-    /// false.
+    /// Calls `test` on every set of instance pairs whose members would be dependences, with its level. Before the
+    /// levels of a pair of accesses, it is called without a level on all pairs that touch the same element; if that
+    /// returns false, the levels are skipped.
     pub(crate) fn candidates(&self, test: &mut CandidateTest<'_>) {
         for (s, src) in self.stmts.iter().enumerate() {
             for (t, dst) in self.stmts.iter().enumerate() {
@@ -232,7 +233,7 @@ impl NestModel {
         }
     }
 
-    /// The candidates of one access and another; `all` is every pair of their statements' instances.
+    /// The candidates between two accesses; `all` is every pair of their statements' instances.
     fn levels(
         &self,
         (src, a): (&StmtModel, &StmtAccess),
@@ -282,7 +283,7 @@ impl NestModel {
         }
     }
 
-    /// How many outer loops have their own copy of `array` in each iteration.
+    /// The number of outer loops in each iteration of which `array` has its own copy.
     fn n_private_loops(&self, src: &StmtModel, dst: &StmtModel, array: ArrayId) -> usize {
         let Some(&owner) = self.private.get(&array) else { return 0 };
         let n_common = src.n_common_loops(dst);
@@ -290,7 +291,7 @@ impl NestModel {
     }
 }
 
-/// How many common loops order two accesses.
+/// The number of common loops that order two accesses.
 fn n_common(src: &StmtModel, a: &StmtAccess, dst: &StmtModel, b: &StmtAccess) -> usize {
     src.n_common_loops(dst).min(a.anchor.n_loops).min(b.anchor.n_loops)
 }
@@ -338,7 +339,7 @@ fn constant_distance(system: &System, from: usize, to: usize, sign: i64) -> Opti
 }
 
 impl Dependence {
-    /// An example: iterators of the source, iterators of the destination, and symbols.
+    /// One member: iterators of the source, iterators of the destination, and symbols.
     pub fn example(&self) -> Option<(Vec<i64>, Vec<i64>, Vec<i64>)> {
         let point = sample(&self.pairs.system, Limit::default())?;
         let (n_src, n_dst) = (self.pairs.n_src, self.pairs.n_dst);

@@ -13,24 +13,24 @@ use oxeye_ir::{
 
 /// A nest as the exact analyses see it: every statement with its iteration domain and its accesses.
 ///
-/// Arrays that [`Program::may_alias`] lists are taken to be distinct: whoever relies on the result guards it with
-/// a run-time test.
+/// Arrays that [`Program::may_alias`] lists are taken to be distinct: users of the result must guard it with a run-time
+/// test.
 #[derive(Clone, Debug, Default)]
 pub struct NestModel {
     /// The symbols of the program, in the order of their variables.
     pub symbols: Vec<SymId>,
     /// Statements in textual order.
     pub stmts: Vec<StmtModel>,
-    /// Arrays of which every iteration of a loop has its own.
+    /// Arrays of which every iteration of a loop has its own copy.
     pub private: HashMap<ArrayId, oxeye_ir::LoopId>,
 }
 
 /// A loop around a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopStep {
-    /// Which loop.
+    /// The loop.
     pub id: oxeye_ir::LoopId,
-    /// Its step; a negative one visits greater iterators first.
+    /// Its step; with a negative step, greater iterators come first.
     pub step: i64,
 }
 
@@ -44,13 +44,13 @@ impl LoopStep {
 /// One statement of a [`NestModel`].
 #[derive(Clone, Debug)]
 pub struct StmtModel {
-    /// Which statement.
+    /// The statement.
     pub id: StmtId,
     /// Enclosing loops, outermost first.
     pub loops: Vec<LoopStep>,
     /// The instances.
     pub domain: Domain,
-    /// What each instance reads and writes, guards and loop bounds around it included.
+    /// What each instance reads and writes, including the guards and loop bounds around it.
     pub accesses: Vec<StmtAccess>,
 }
 
@@ -58,16 +58,16 @@ pub struct StmtModel {
 /// and existential variables.
 #[derive(Clone, Debug)]
 pub struct Domain {
-    /// The meaning of the first variables of `system`; the others are existential.
+    /// What the first variables of `system` stand for; the others are existential.
     pub space: Space,
-    /// The constraints, assumptions on symbols included.
+    /// The constraints, including the assumptions on symbols.
     pub system: System,
-    /// Whether the domain has exactly the instances that run. Otherwise it has at least those.
+    /// Whether the domain has exactly the instances that run. Otherwise it is a superset of them.
     pub exact: bool,
 }
 
 impl NestModel {
-    /// Analyses `nest`, which belongs to `program` (or will: a transformed nest need not be in it yet).
+    /// Analyses `nest`, which belongs to `program`; a transformed nest need not be in it yet.
     pub fn new(program: &Program, nest: &Nest) -> Self {
         let symbols: Vec<SymId> = program.symbols.keys().copied().collect();
         let context = symbol_context(program, nest.id);
@@ -104,7 +104,7 @@ impl StmtModel {
     }
 }
 
-/// A step on the way from the root of the loop tree to a statement.
+/// A step on the path from the root of the loop tree to a statement.
 #[derive(Clone, Copy)]
 pub(crate) enum Step<'a> {
     Loop(&'a Loop),
@@ -259,7 +259,7 @@ fn start_value(encoder: &mut Encoder<'_>, bound: &Bound, from_above: bool) -> Op
     if from_above { offset(value, -1) } else { Some(value) }
 }
 
-/// What is known of the symbols where `nest` stands: the program's assumptions and the ranges of control loops
+/// What is known of the symbols where `nest` stands: the program's assumptions and the ranges of the control loops
 /// around it.
 fn symbol_context(program: &Program, nest: NestId) -> Vec<Constraint> {
     let mut constraints = program.assumptions.clone();

@@ -1,4 +1,4 @@
-//! How much memory a nest must touch at least once.
+//! The memory that a nest must touch at least once.
 
 use indexmap::IndexMap;
 
@@ -21,12 +21,12 @@ pub struct Footprint {
     pub written: Count,
     /// Distinct elements read or written.
     pub touched: Count,
-    /// Distinct elements read or written at least; `touched` where that is exact.
+    /// Lower bound of `touched`; equal to it where it is exact.
     pub at_least: f64,
 }
 
 impl Footprint {
-    /// Bytes that have to move between memory and processor at least, if each element is read and written once.
+    /// Lower bound of the bytes moved between memory and processor: each element is read and written once.
     pub fn compulsory_bytes(&self) -> f64 {
         (self.read.value + self.written.value) * self.element_bytes as f64
     }
@@ -53,10 +53,10 @@ pub fn footprints(
 pub struct LevelFootprint {
     /// The loop.
     pub loop_id: LoopId,
-    /// How many loops are around it.
+    /// The number of loops around it.
     pub depth: usize,
-    /// The footprint on each array of one iteration, in the middle of the loop's range and with the iterators around it
-    /// in the middle of theirs.
+    /// The footprint of one iteration on each array. The iteration is in the middle of the loop's range, with the
+    /// iterators around it in the middle of theirs.
     pub arrays: Vec<Footprint>,
 }
 
@@ -68,7 +68,7 @@ impl LevelFootprint {
 }
 
 /// The working sets of all loops of `nest` that run, in textual order, under values of the symbols. `None` as for
-/// [`footprints`], and if a loop has bounds that only the data know.
+/// [`footprints`], and if a loop has data-dependent bounds.
 pub fn level_footprints(
     program: &Program,
     nest: &Nest,
@@ -81,7 +81,7 @@ pub fn level_footprints(
     Some(found)
 }
 
-/// What footprints are counted of.
+/// The nest, the program and the values that footprints are counted for.
 #[derive(Clone, Copy)]
 struct Counted<'a> {
     program: &'a Program,
@@ -90,14 +90,14 @@ struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    /// With these iterators fixed, outermost first; of statements inside all of their loops.
+    /// The footprints with these iterators fixed, outermost first, of the statements inside all of their loops.
     fn footprints(&self, model: &NestModel, fixed: &[(LoopId, i64)]) -> Option<Vec<Footprint>> {
         let mut images: IndexMap<ArrayId, Vec<(bool, Image)>> = IndexMap::new();
         let is_inside = |stmt: &&StmtModel| {
             stmt.loops.len() >= fixed.len() && stmt.loops.iter().zip(fixed).all(|(l, (id, _))| l.id == *id)
         };
         for stmt in model.stmts.iter().filter(is_inside) {
-            // Bounds and guards around belong to the iteration if they are evaluated in it.
+            // Surrounding bounds and guards belong to the iteration if they are evaluated in it.
             for access in stmt.accesses.iter().filter(|access| access.anchor.n_loops >= fixed.len()) {
                 let image = Image::new(*self, stmt, access, fixed)?;
                 images.entry(access.array).or_default().push((access.role.is_write(), image));
@@ -175,7 +175,7 @@ impl Counted<'_> {
 /// The elements one access touches; none by default.
 #[derive(Default)]
 struct Image {
-    /// Constraints on the indices, in a form equal for equal constraints.
+    /// Constraints on the indices, in a canonical form.
     rows: (Vec<Row>, Vec<Row>),
     /// First and last index of each dimension.
     ranges: Vec<(i64, i64)>,
@@ -193,7 +193,7 @@ impl Image {
         let n_loops = stmt.loops.len();
         let mut all = stmt.domain.system.clone();
         for (idx, &symbol) in stmt.domain.space.symbols.iter().enumerate() {
-            // A symbol that matters but has no value leaves the image without bounds.
+            // A relevant symbol without a value leaves the image unbounded.
             if let Some(value) = value_of(symbol) {
                 all.add_eq(&[(n_loops + idx, 1)], value.checked_neg()?);
             }
@@ -250,7 +250,7 @@ impl Image {
     }
 }
 
-/// Elements of any of the images: no more than their sum, nor than the box around them.
+/// Number of elements in the union of the images: at most their sum, and at most the box around them.
 fn union<'a>(images: impl Iterator<Item = &'a Image>) -> Count {
     let mut distinct: Vec<&Image> = Vec::new();
     for image in images.filter(|image| image.count.value > 0.0) {
@@ -278,14 +278,14 @@ fn union<'a>(images: impl Iterator<Item = &'a Image>) -> Count {
     }
 }
 
-/// Integer points of a system, one variable after the other.
+/// Integer points of a system, enumerated one variable at a time.
 struct Points {
     /// For each variable, the constraints on it and those before it.
     levels: Vec<System>,
     exact: bool,
 }
 
-/// Values of one variable that a count may look at one by one, and how many it looks at otherwise.
+/// Most values of one variable that a count enumerates; above, the number of samples.
 const WORK: u64 = 20_000;
 const SAMPLES: u64 = 64;
 
@@ -304,7 +304,7 @@ impl Points {
         Self { levels, exact }
     }
 
-    /// How many points there are and whether that is exact; `None` if they are not bounded.
+    /// The number of points and whether it is exact; `None` if they are not bounded.
     fn count(&self) -> Option<(f64, bool)> {
         let mut exact = true;
         let value = self.count_from(&mut Vec::new(), WORK, &mut exact)?;
@@ -345,8 +345,8 @@ impl Points {
     }
 }
 
-/// The values that `var` may take after the variables in `point`: first and last, `Some(None)` if there are none,
-/// `None` if there is no bound.
+/// The first and last value that `var` may take after the variables in `point`; `Some(None)` if there is none, `None`
+/// if there is no bound.
 fn range_of(system: &System, var: usize, point: &[i64]) -> Option<Option<(i64, i64)>> {
     let (mut first, mut last) = (None::<i64>, None::<i64>);
     let equalities = system.eqs().iter().map(|row| (row, true));

@@ -1,16 +1,17 @@
-//! What a nest computes, in the words of the field.
+//! What a nest computes, in the terms of the field.
 
 use oxeye_ir::{
     Access, Affine, BinaryOp, BoundTerm, Expr, Loop, LoopId, Nest, Node, Stmt, UnaryOp, Update, Var,
 };
 use std::collections::BTreeSet;
 
-/// What the innermost statements of a nest do, read off their accesses. Names of arrays and functions play no part.
+/// The kind of computation in a nest's innermost statements, recognized by their accesses alone, not by names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NestKind {
-    /// `C[i][j] += A[i][k] * B[k][j]`: a sum of products, each factor with a loop of the result for itself.
+    /// `C[i][j] += A[i][k] * B[k][j]`: a sum of products, where each factor has a loop of the result that the other has
+    /// not.
     MatrixProduct,
-    /// `y[i] += A[i][k] * x[k]`: a sum of products, one factor without any loop of the result.
+    /// `y[i] += A[i][k] * x[k]`: a sum of products, where one factor has no loop of the result.
     MatrixVectorProduct,
     /// `x[i] -= L[i][k] * x[k]` with `k < i`: a factor was computed by an earlier iteration.
     TriangularSolve,
@@ -18,11 +19,11 @@ pub enum NestKind {
     Factorization,
     /// `C[i] += A[i + k] * w[k]`: a sum of products with a window that moves along with the result.
     Convolution,
-    /// `B[i] = A[i - 1] + A[i + 1]`: neighbours at fixed distances.
+    /// `B[i] = A[i - 1] + A[i + 1]`: neighbours at constant distances.
     Stencil,
-    /// `A[i] = f(A[i - 1])`: elements at fixed distances that the statement itself computed.
+    /// `A[i] = f(A[i - 1])`: elements at constant distances that the statement itself computed.
     Recurrence,
-    /// `s[i] += A[i][k]`: many elements into one.
+    /// `s[i] += A[i][k]`: many elements combined into one.
     Reduction,
     /// `B[i][j] = A[j][i]`.
     Transposition,
@@ -34,12 +35,12 @@ pub enum NestKind {
     Elementwise,
     /// Which elements are accessed, or how many, is read from memory.
     Indirect,
-    /// Nothing of these, or several of them.
+    /// None of these, or several of them.
     Other,
 }
 
 impl NestKind {
-    /// What nests with its innermost statements are called.
+    /// The kind of a nest, by its innermost statements.
     pub fn of(nest: &Nest) -> NestKind {
         let mut kinds: Vec<(usize, NestKind)> = Vec::new();
         nest.visit(&mut |loops, node| {
@@ -131,7 +132,7 @@ impl Statement<'_> {
         let all = terms(&self.stmt.value);
         let kinds: Vec<NestKind> =
             all.into_iter().filter_map(|term| self.product_of(&factors(term))).collect();
-        // A sum of several products, such as that of a rank-2k update, is named by the first.
+        // A sum of several products, as in a rank-2k update, is named by the first.
         kinds.first().copied().filter(|_| !target.indices.is_empty())
     }
 
@@ -169,8 +170,8 @@ impl Statement<'_> {
         }
     }
 
-    /// Whether a read of the result's array is of an element that an earlier iteration completed: the same indices, one
-    /// iterator replaced by one that is always less.
+    /// Whether a read of the result's array reads an element that an earlier iteration completed: the same indices,
+    /// with one iterator replaced by another that is always smaller.
     fn is_of_before(&self, read: &Access) -> bool {
         let target = &self.stmt.target;
         let pairs = target.indices.iter().zip(&read.indices).filter(|(a, b)| a != b);
@@ -186,17 +187,17 @@ impl Statement<'_> {
         matches!(replaced.iter().collect::<Vec<_>>()[..], [(later, earlier)] if self.is_below(*earlier, *later))
     }
 
-    /// Whether the bounds of two loops say that the iterator of the one is less than that of the other.
+    /// Whether the loop bounds imply that the iterator of `low` is less than that of `high`.
     fn is_below(&self, low: LoopId, high: LoopId) -> bool {
         let find = |id| self.loops.iter().find(|l| l.id == id);
         let (Some(low), Some(high)) = (find(low), find(high)) else { return false };
-        // `low < high` by the upper bound of the one, which is exclusive, or by the lower bound of the other.
+        // `low < high` by the upper bound of `low`, which is exclusive, or by the lower bound of `high`.
         let upper = |term: &BoundTerm| difference(term, high.id).is_some_and(|constant| constant <= 0);
         let lower = |term: &BoundTerm| difference(term, low.id).is_some_and(|constant| constant >= 1);
         low.upper.0.iter().any(upper) || high.lower.0.iter().any(lower)
     }
 
-    /// The kind of a statement that reads elements at fixed distances from each other, or from its target.
+    /// The kind of a statement that reads elements at constant distances from each other, or from its target.
     fn neighbours(&self, reads: &[&Access]) -> Option<NestKind> {
         let Stmt { target, .. } = self.stmt;
         let (mut is_stencil, mut own) = (false, BTreeSet::new());
@@ -209,7 +210,7 @@ impl Statement<'_> {
                 is_stencil |= reads.iter().any(|other| like(other));
             }
         }
-        // Elements of one's own that lie on one side along one dimension were all computed before.
+        // Reads of the target's array that lie on one side along one dimension were all computed before.
         let signs: BTreeSet<Vec<i64>> =
             own.into_iter().map(|shift| shift.into_iter().map(i64::signum).collect()).collect();
         match signs.len() {
@@ -220,7 +221,7 @@ impl Statement<'_> {
         }
     }
 
-    /// Whether the statement adds to, multiplies, or otherwise combines with what its target holds.
+    /// Whether the statement adds to, multiplies, or otherwise updates the value of its target.
     fn accumulates(&self) -> bool {
         let Stmt { target, update, value, .. } = self.stmt;
         update.reads_target() || value.reads().contains(&target)
@@ -246,7 +247,7 @@ impl Statement<'_> {
     }
 }
 
-/// The constant that a bound is away from an iterator, if it is that and nothing else.
+/// The constant difference between a bound and an iterator, if there is one.
 fn difference(term: &BoundTerm, iterator: LoopId) -> Option<i64> {
     match term {
         BoundTerm::Affine { expr, divisor: 1 } => {
@@ -269,13 +270,14 @@ fn shape(access: &Access) -> Access {
     shape
 }
 
-/// How far one access is from another of the same shape, by dimension; constants inside of other indices do not count.
+/// The constant offset of one access from another of the same shape, by dimension; constants in nested indices do not
+/// count.
 fn shift(access: &Access, from: &Access) -> Vec<i64> {
     let constant = |index: &Expr| index.as_affine().map_or(0, Affine::constant_part);
     access.indices.iter().zip(&from.indices).map(|(a, b)| constant(a) - constant(b)).collect()
 }
 
-/// What is added up in a value.
+/// The summands of a value.
 fn terms(value: &Expr) -> Vec<&Expr> {
     match value {
         Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => [terms(a), terms(b)].concat(),
@@ -284,7 +286,7 @@ fn terms(value: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// The elements that are multiplied in a term.
+/// The elements that are the factors of a term.
 fn factors(term: &Expr) -> Vec<&Access> {
     match term {
         Expr::Binary(BinaryOp::Mul, a, b) => [factors(a), factors(b)].concat(),

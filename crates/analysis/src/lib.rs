@@ -1,12 +1,12 @@
 //! Exact dependences, footprints, operation and byte counts.
 //!
-//! [`omega`] decides linear constraints over the integers. On it stand a nest's iteration domains and accesses
-//! ([`NestModel`]) and its memory-based [`dependences`]. Beside them: [`operations`], [`stride`]s, [`executions`],
-//! [`footprints`], [`NestKind`], and in [`traffic`] the bytes that move between caches. What cannot be said exactly is over-approximated and marked so: domains, accesses and dependences
-//! then have more members than the program has, never fewer.
+//! [`omega`] decides linear constraints over the integers. A nest's iteration domains and accesses ([`NestModel`]) and
+//! its memory-based [`dependences`] are built on it. Besides, there are [`operations`], [`stride`]s, [`executions`],
+//! [`footprints`], [`NestKind`], and in [`traffic`] the bytes moved between caches. What cannot be computed exactly is
+//! over-approximated and marked as inexact: domains, accesses and dependences are then supersets.
 //!
-//! This crate changes nothing and does not judge transformations, and takes arrays to be distinct even where
-//! [`oxeye_ir::Program::may_alias`] doubts it.
+//! This crate changes nothing and does not judge transformations. It takes arrays to be distinct even where
+//! [`oxeye_ir::Program::may_alias`] lists them.
 //!
 //! ```
 //! use oxeye_analysis::{Level, dependences};

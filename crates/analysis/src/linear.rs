@@ -3,8 +3,8 @@
 use crate::omega::{Row, System, implies_ge};
 use oxeye_ir::{Affine, BinaryOp, Expr, LoopId, ScalarType, SymId, UnaryOp, Var};
 
-/// Which variable of a system stands for which iterator or symbol: the loops around a statement, outermost first,
-/// then the symbols of the program in their order. Existential variables follow.
+/// Which iterator or symbol each variable of a system stands for: the loops around a statement, outermost first, then
+/// the symbols of the program in their order. Existential variables follow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Space {
     /// The loops, outermost first.
@@ -32,7 +32,7 @@ impl Space {
         }
     }
 
-    /// `affine` over this space; `None` if it mentions a variable from elsewhere.
+    /// `affine` over this space; `None` if it uses a variable that is not in the space.
     pub fn row(&self, affine: &Affine) -> Option<Row> {
         let mut row = Row { coeffs: vec![0; self.len()], constant: affine.constant_part() };
         for (var, coeff) in affine.terms() {
@@ -43,7 +43,7 @@ impl Space {
 }
 
 /// Adds what is known of expressions to a system, with existential variables where an expression is not linear.
-/// Whatever cannot be said exactly is left out, so that the system only ever gains points; `exact` tells.
+/// Whatever cannot be expressed exactly is left out, so the system only ever gains points; `exact` is false then.
 pub(crate) struct Encoder<'a> {
     pub(crate) space: &'a Space,
     pub(crate) system: System,
@@ -176,7 +176,7 @@ impl<'a> Encoder<'a> {
             let quotient = self.floor_division(&negative, size)?;
             scaled(&quotient, -1)?
         } else {
-            // Either rounding: |size * quotient - value| < size.
+            // Covers both roundings: |size * quotient - value| < size.
             self.exact = false;
             let quotient = self.fresh();
             let rest = added(value, 1, &quotient, size.checked_neg()?)?;
@@ -196,7 +196,7 @@ impl<'a> Encoder<'a> {
         Some(quotient)
     }
 
-    /// The value of a choice between expressions: a variable within every bound that holds whichever is chosen.
+    /// The value of a choice between expressions: a variable within the bounds that hold for both sides.
     fn piecewise(&mut self, expr: &Expr) -> Option<Row> {
         let mut leaves = Vec::new();
         collect_leaves(expr, &mut leaves);
@@ -294,7 +294,7 @@ fn negated(op: BinaryOp) -> BinaryOp {
     }
 }
 
-/// `p * left + q * right`, if it fits.
+/// `p * left + q * right`; `None` on overflow.
 pub(crate) fn added(left: &Row, p: i64, right: &Row, q: i64) -> Option<Row> {
     let len = left.coeffs.len().max(right.coeffs.len());
     let sum = |x: i64, y: i64| p.checked_mul(x)?.checked_add(q.checked_mul(y)?);

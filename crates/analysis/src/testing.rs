@@ -1,4 +1,4 @@
-//! Random small nests and an interpreter that lists what they touch, for the tests of this crate.
+//! Random small nests and an interpreter that records what they touch, for the tests of this crate.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -8,7 +8,7 @@ use crate::access::Role;
 use crate::omega::System;
 use oxeye_ir::*;
 
-/// Numbers from a seed.
+/// Random numbers from a seed.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -258,12 +258,12 @@ pub(crate) struct Event {
     pub(crate) element: Vec<i64>,
 }
 
-/// Runs a nest and records the accesses of each statement instance. What is read from memory is drawn at random.
+/// Runs a nest and records the accesses of each statement instance. Values read from memory are drawn at random.
 pub(crate) struct Interpreter<'a> {
     sample: &'a Sample,
     env: BTreeMap<LoopId, i64>,
     stack: Vec<i64>,
-    /// Accesses of the guards and bounds around, with their times.
+    /// Accesses of the surrounding guards and bounds, with their times.
     pending: Vec<(usize, Role, Access, Vec<i64>)>,
     clock: usize,
     random: Random,
@@ -296,7 +296,7 @@ impl<'a> Interpreter<'a> {
                 Node::Stmt(stmt) => self.stmt(stmt),
                 Node::If { condition, then, otherwise } => {
                     let holds = self.evaluate(condition, Role::Guard) != 0;
-                    // Its sides run later than the condition.
+                    // The branches run later than the condition.
                     self.nodes(if holds { then } else { otherwise });
                 }
                 Node::Loop(l) => {
@@ -407,7 +407,7 @@ impl<'a> Interpreter<'a> {
     }
 }
 
-/// Whether isl finds each system empty. `None`, with a note, where Python or islpy is missing; a failure instead if
+/// Whether isl finds each system empty. `None`, with a note, where Python or islpy is missing; that is a failure if
 /// `OXEYE_REQUIRE` names `isl`.
 pub(crate) fn isl_emptiness(systems: &[System]) -> Option<Vec<bool>> {
     const SCRIPT: &str = "
@@ -440,7 +440,7 @@ for line in sys.stdin:
         }
     };
     let mut stdin = python.stdin.take().expect("stdin is piped");
-    // A Python without islpy leaves without reading; its answer says so.
+    // A Python without islpy exits without reading; its answer says so.
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()).ok());
     let output = python.wait_with_output().expect("python3 ends");
     writer.join().expect("writing does not panic");

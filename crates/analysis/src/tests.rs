@@ -7,7 +7,7 @@ use crate::testing::{Event, Interpreter, Menu, sample};
 use crate::*;
 use oxeye_ir::Program;
 
-/// The dependence on which two events of a run stand, if the events depend on each other.
+/// The kind of dependence between two events of a run, if they depend on each other.
 fn kind_of(src: &Event, dst: &Event) -> Option<DependenceKind> {
     if src.time >= dst.time || src.access.array != dst.access.array || src.element != dst.element {
         return None;
@@ -34,7 +34,7 @@ fn has_point(dependence: &Dependence, src: &[i64], dst: &[i64], symbols: &[i64])
     feasible(&system, Limit::default()) == Feasibility::Feasible
 }
 
-/// Every pair of events that depend on each other is in a dependence, in the direction it claims.
+/// Every pair of events that depend on each other is in a dependence with a matching direction.
 fn check_complete(seed: u64, menu: Menu) -> Result<(), TestCaseError> {
     let sample = sample(seed, menu);
     let model = NestModel::new(&sample.program, &sample.nest);
@@ -81,7 +81,7 @@ fn check_complete(seed: u64, menu: Menu) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Every exact dependence that the symbols' values allow has a pair of events.
+/// Every exact dependence that is feasible for the symbols' values has a pair of events.
 fn check_precise(seed: u64) -> Result<(), TestCaseError> {
     let sample = sample(seed, Menu { inexact: false });
     let model = NestModel::new(&sample.program, &sample.nest);
@@ -108,7 +108,7 @@ fn check_precise(seed: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Every instance that runs is in its domain; exact domains have no others.
+/// Every instance that runs is in its domain; exact domains contain no others.
 fn check_domains(seed: u64, menu: Menu) -> Result<(), TestCaseError> {
     let sample = sample(seed, menu);
     let model = NestModel::new(&sample.program, &sample.nest);
@@ -146,7 +146,7 @@ fn check_domains(seed: u64, menu: Menu) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Counted executions and footprints are those of the run.
+/// Counted executions and footprints equal those of the run.
 fn check_counts(seed: u64) -> Result<(), TestCaseError> {
     let sample = sample(seed, Menu { inexact: false });
     let run = Interpreter::run(&sample, seed);
@@ -211,7 +211,7 @@ proptest! {
     }
 }
 
-/// isl finds members in exactly those candidates that are dependences: what the judge of transformations relies on.
+/// isl finds members in exactly the candidates that are dependences; the legality check relies on it.
 #[test]
 fn dependences_agree_with_isl() {
     let mut systems = Vec::new();
@@ -223,7 +223,7 @@ fn dependences_agree_with_isl() {
         let mut n_candidates = 0;
         model.candidates(&mut |src, dst, level, pairs| {
             n_candidates += 1;
-            // Some of each nest: they are many.
+            // Only some of each nest: there are many.
             if let Some(level) = level
                 && (n_candidates + seed) % 2 == 0
             {
@@ -336,7 +336,7 @@ fn strides_and_operations_of_a_triangle() {
 #[test]
 fn dependences_of_a_triangle_stay_on_the_element() {
     let (program, nest) = triangle();
-    // Every element is touched by one instance only.
+    // Each element is touched by only one instance.
     assert!(dependences(&program, &nest).is_empty());
 }
 

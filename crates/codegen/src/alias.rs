@@ -1,4 +1,4 @@
-//! The run-time test that pointers which may overlap do not.
+//! The run-time test that pointers do not overlap.
 
 use crate::CodegenError;
 use crate::context::Context;
@@ -7,14 +7,14 @@ use crate::views::symbols_of;
 use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest, Program};
 use std::collections::BTreeSet;
 
-/// Declarations and the condition under which no two arrays of the nest overlap.
+/// Declarations and the condition that no two arrays of the nest overlap.
 pub(crate) struct AliasTest {
     pub(crate) declarations: Vec<String>,
     pub(crate) condition: String,
 }
 
-/// The first indices of all accesses of the nest to the array, and before it; `None` where they have no bound, or may not
-/// happen.
+/// The range of the first index over all accesses of the nest to the array, and before the nest; `None` if it is unbounded,
+/// or an access may not happen.
 fn reach(program: &Program, nest: &Nest, array: ArrayId) -> Option<IndexRange> {
     let accesses = nest.access_ranges(&|other| other == array).into_iter();
     let first = accesses.map(|found| found.indices.into_iter().next()?.filter(|_| !found.is_selected));
@@ -74,7 +74,7 @@ impl Context<'_> {
         text
     }
 
-    /// The test for the pairs of arrays that the nest uses, of which at least one is written; `None` if there are none.
+    /// The test for the pairs of arrays that the nest uses, at least one of them written; `None` if there are none.
     pub(crate) fn alias_test(
         &mut self,
         original: &Nest,

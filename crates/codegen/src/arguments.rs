@@ -1,4 +1,4 @@
-//! What a nest takes from and gives to the program around it.
+//! The data that a nest takes from the program around it and gives back.
 
 use crate::context::{Context, is_outer};
 use crate::print::prec;
@@ -7,7 +7,7 @@ use crate::views::{arrays_of, is_embedded, symbols_of};
 use oxeye_ir::{ArrayId, Nest, Program, ScalarType, Storage, SymId, View};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an argument stands for.
+/// What an argument is in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentOf {
     /// An array or scalar.
@@ -16,7 +16,7 @@ pub enum ArgumentOf {
     Symbol(SymId),
 }
 
-/// One buffer or scalar that a nest uses.
+/// A buffer or scalar that a nest uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
     /// Its name in the source.
@@ -29,15 +29,15 @@ pub struct Argument {
     pub is_buffer: bool,
     /// Whether the nest leaves a new value that the program may read.
     pub written: bool,
-    /// Whether nobody reads it after the nest: what a nest leaves in it does not matter.
+    /// Whether it is not read after the nest, so that its final contents do not matter.
     pub is_scratch: bool,
     /// Its size in bytes: a C expression of type `long long`, valid where the nest stands and using what
     /// [`crate::prelude`] defines; `None` where it cannot be known.
     pub bytes: Option<String>,
-    /// For an array of structures: what of it the nest uses. `bytes` and `element` then stand for all of it and for one of the
-    /// members.
+    /// For an array of structures, the parts that the nest uses. `bytes` then counts all of it, and `element` is the
+    /// type of one of the members.
     pub fields: Option<Fields>,
-    /// Its value, or its address, as a C expression where the name is none.
+    /// Its value, or its address, as a C expression where it has no name.
     pub expression: Option<String>,
 }
 
@@ -46,11 +46,11 @@ pub struct Argument {
 pub struct Fields {
     /// Size of a structure; 0 if its layout is not known, so that results cannot be compared.
     pub bytes: u64,
-    /// Where in it elements of a type follow each other, and how many.
+    /// Runs of contiguous elements: offset, number and type.
     pub runs: Vec<(u64, u64, ScalarType)>,
 }
 
-/// The arguments of a nest as it stands in the source: symbols first, then arrays, each by ascending id.
+/// The arguments of a nest in the source: symbols first, then arrays, each by ascending id.
 pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
     let accesses = nest.accesses();
     let written: BTreeSet<ArrayId> = accesses.iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
@@ -138,7 +138,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
     for argument in &mut found {
         rows_behind_pointers(&mut cx, nest, argument);
     }
-    // Nothing of these is read where the nest does not get to it.
+    // None of these may be read where the nest is not reached.
     if let Some(reached) = program.entries.get(&nest.id).and_then(|e| e.reached.as_ref()) {
         let reached = cx.expr(reached).text;
         for bytes in found.iter_mut().filter(|a| a.is_buffer).filter_map(|a| a.bytes.as_mut()) {
@@ -148,7 +148,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
     found
 }
 
-/// Rows behind pointers are one buffer, if they lie evenly.
+/// Rows behind pointers are one buffer if they are equally spaced.
 fn rows_behind_pointers(cx: &mut Context, nest: &Nest, argument: &mut Argument) {
     let program = cx.program;
     let (array, extent) = match argument.what {
@@ -174,7 +174,7 @@ fn rows_behind_pointers(cx: &mut Context, nest: &Nest, argument: &mut Argument) 
     }
 }
 
-/// The size of an array of structures, if its extent is declared or can be told from the accesses.
+/// The size of an array of structures, if its extent is declared or follows from the accesses.
 fn structure_bytes(cx: &mut Context, nest: &Nest, array: &oxeye_ir::Array, view: &View) -> Option<String> {
     if is_embedded(array, view) {
         return Some(format!("(long long)sizeof({})", view.base()));

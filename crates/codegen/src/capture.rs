@@ -1,4 +1,4 @@
-//! The user's file with pieces put in or replaced.
+//! Inserts and replaces parts of the user's file.
 
 use crate::arguments::{Argument, ArgumentOf, arguments};
 use crate::context::{Context, identifiers, is_identifier};
@@ -9,32 +9,32 @@ use oxeye_ir::{Array, Form, Nest, Program, Span, Step, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// A nest where it stands in the user's file.
+/// A nest at its place in the user's file.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    /// The number the capture runtime knows it by.
+    /// Its number in the capture runtime.
     pub id: u32,
     /// The program it belongs to.
     pub program: &'a Program,
-    /// The nest; its span says where it stands.
+    /// The nest; its span gives its place.
     pub nest: &'a Nest,
-    /// The whole definition of the function around it.
+    /// The whole definition of the surrounding function.
     pub function: Span,
-    /// What its text names besides its arguments.
+    /// Other variables that its text uses.
     pub named: Named<'a>,
 }
 
-/// Variables that the text of a nest names, and that are not arguments like others.
+/// Variables that the text of a nest uses, other than its arguments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Named<'a> {
-    /// File-scope variables that functions called by the nest name themselves.
+    /// File-scope variables used by functions that the nest calls.
     pub by_calls: &'a [String],
-    /// Declarations, with their values, of constants and of variables on whose values nothing depends.
+    /// Declarations, with values, of constants and of variables whose values do not matter.
     pub unused: &'a [String],
 }
 
-/// Replaces byte ranges and leaves everything else as it is. Ranges that overlap an earlier one, or do not fit the
-/// source, are left alone; an empty range inserts.
+/// Replaces byte ranges and keeps everything else. Ranges that overlap an earlier one, or do not fit the source, are
+/// ignored; an empty range inserts.
 pub fn splice(source: &str, replacements: &[(Span, String)]) -> String {
     let mut ordered: Vec<&(Span, String)> = replacements.iter().collect();
     ordered.sort_by_key(|(span, _)| (span.start, span.end));
@@ -60,7 +60,7 @@ fn top(source: &str) -> usize {
     if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
-/// The tuned file: rendered nests in their places, and what they use at the top.
+/// The tuned file: rendered nests in their places, and the definitions they need at the top.
 pub fn tuned_file(source: &str, replacements: &[(Span, String)]) -> String {
     let bodies: Vec<&str> = replacements.iter().map(|(_, t)| t.as_str()).collect();
     let mut all = replacements.to_vec();
@@ -69,7 +69,7 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)]) -> String {
     if !definitions.is_empty() {
         all.push((Span { start: at, end: at, line: 1 }, definitions + "\n"));
     }
-    // Lines end as the user's lines do.
+    // Line ends are those of the user's file.
     if source.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) {
         for (_, text) in &mut all {
             *text = text.replace("\r\n", "\n").replace('\n', "\r\n");
@@ -88,12 +88,12 @@ fn starts_line(source: &str, at: usize) -> bool {
     source.get(..at).is_some_and(|s| s.rsplit('\n').next().is_none_or(|l| l.trim().is_empty()))
 }
 
-/// Handing over the address of something not yet written is no mistake here.
+/// Passing the address of something not yet written is intended here.
 const QUIET: &str = "#if defined(__GNUC__) && !defined(__clang__)\n\
     #pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n";
 
-/// The capture program: the user's file in which every nest first hands its arguments to the runtime, whose text is
-/// put at the top.
+/// The capture program: the user's file, in which every nest first passes its arguments to the runtime, whose text is
+/// inserted at the top.
 pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
     let mut pieces: Vec<(usize, usize, String)> = Vec::new();
     let mut sizes = Vec::new();
@@ -107,7 +107,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         let cx = Context::new(site.program, &BTreeSet::new(), &[]);
         let entry = site.program.entries.get(&site.nest.id);
         let reached = entry.and_then(|e| e.reached.as_ref()).map(|e| cx.expr(e).text);
-        // Nothing is read through pointers that the nest does not follow.
+        // Reads only through pointers that the nest follows.
         let guarded = |text: &str| match &reached {
             Some(reached) => format!("({reached} ? {text} : 0)"),
             None => text.to_owned(),
@@ -128,7 +128,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         }
         let (mut begin, mut end) = (format!("{{ {calls}"), format!("{results}oxeye_capture_end({id}); }}"));
         if site.program.teams.contains_key(&site.nest.id) {
-            // One thread looks while the others wait.
+            // One thread captures while the others wait.
             let alone = |text: &str| {
                 format!("#pragma omp barrier\n#pragma omp master\n{text}\n#pragma omp barrier\n")
             };
@@ -167,7 +167,7 @@ fn is_restrict(source: &str, function: Span, name: &str) -> bool {
     found
 }
 
-/// Variables that the data clauses of OpenMP's directives in a text name.
+/// Variables in the data clauses of OpenMP directives in a text.
 fn clause_names(text: &str) -> Vec<String> {
     const CLAUSES: [&str; 8] =
         ["private", "firstprivate", "lastprivate", "shared", "reduction", "linear", "aligned", "nontemporal"];
@@ -212,8 +212,8 @@ fn parameter(cx: &Context, array: &Array, restrict: bool) -> String {
 }
 
 /// The user's file with `void oxeye_replay(void **args)`, which runs `body` on the given arguments: pointers to
-/// buffers or to single scalars, in the order of [`arguments`]. The function stands right after the one that holds the
-/// nest.
+/// buffers or to single scalars, in the order of [`arguments`]. The function is placed directly after the one that
+/// contains the nest.
 pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let program = site.program;
     let list = arguments(program, site.nest);
@@ -227,7 +227,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     for (root, view) in &roots.variables {
         let declaration = &view.declaration;
         match view.steps.first() {
-            // The structure is made here, of the members that the nest uses.
+            // Makes the structure from the members that the nest uses.
             Some(Step::Field(_)) => {
                 let _ =
                     writeln!(before, "{declaration};\n__builtin_memset((void *)&{root}, 0, sizeof {root});");
@@ -243,7 +243,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     for (k, (n, pointer)) in roots.followed.iter().enumerate() {
         let is_own = *n == 0;
         let target = if is_own { &mut objects } else { &mut before };
-        // The compiler shall not see which object it is.
+        // Hides from the compiler which object it is.
         let _ = writeln!(
             target,
             "static __typeof__(*{pointer}) oxeye_object_{k};\nvoid *oxeye_pointer_{k} = (void *)&oxeye_object_{k};\n\
@@ -281,7 +281,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 }
                 passed.push(format!("args[{k}]"));
             }
-            // Where the functions that are called see it.
+            // Visible to the functions that are called.
             ArgumentOf::Array(id) if site.named.by_calls.contains(name) => {
                 let array = program.array(*id);
                 let (into, back) = if !is_buffer {
@@ -337,7 +337,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                         writeln!(before, "__builtin_memcpy((void *)&({name}), &oxeye_{k}, sizeof({name}));");
                     passed.push(format!("*({ty} *)args[{k}]"));
                 } else {
-                    // The value of an expression has a name of its own, for the types of what follows.
+                    // The value of an expression gets a name, which later types use.
                     let name = if is_identifier(name) { name.clone() } else { format!("oxeye_{k}") };
                     cx.symbol_names.insert(*id, name.clone());
                     parameters.push(format!("{ty} {name}"));
@@ -360,7 +360,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     for (name, ty) in iterators {
         let _ = writeln!(declared, "{ty} {name} = 0; (void){name};");
     }
-    // What only directives name.
+    // Variables used only by directives.
     let mut named: Vec<String> = clause_names(body);
     named.retain(|name| {
         let is_new = !declared.contains(&format!(" {name} = 0;"));
@@ -374,7 +374,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     }
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     if let Some(team) = program.teams.get(&site.nest.id) {
-        // A team as there is in the program, in which every thread has what is its own.
+        // A team as in the program, with its thread-private variables.
         let is_declared =
             |name: &&String| taken.contains(name.as_str()) || declared.contains(&format!(" {name} = 0;"));
         let own: Vec<&str> = team.names.iter().filter(is_declared).map(String::as_str).collect();

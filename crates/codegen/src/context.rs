@@ -1,4 +1,4 @@
-//! What is in scope while text is written: names, register variables, and how iterators are spelled.
+//! The scope of the text being written: names, register variables, and spellings of iterators.
 
 use crate::types::{IteratorTypes, vector_type};
 use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Storage, SymId, Var};
@@ -13,19 +13,19 @@ pub(crate) struct LaneScope {
     pub(crate) lanes: u32,
     /// Its iterator in lane 0.
     pub(crate) base: Affine,
-    /// Scalars of which every lane has its own.
+    /// Scalars of which every lane has its own copy.
     pub(crate) varying: BTreeSet<ArrayId>,
 }
 
-/// An array as variables.
+/// An array held in variables.
 #[derive(Clone, Debug)]
 pub(crate) struct Registers {
     pub(crate) element: ScalarType,
     /// Elements per variable; `None`: scalars.
     pub(crate) lanes: Option<u32>,
-    /// Variables by index, the last one divided by the number of lanes.
+    /// Variables by index, with the last index divided by the number of lanes.
     pub(crate) variables: BTreeMap<Vec<i64>, String>,
-    /// Whether some parts need the array in memory.
+    /// Whether some parts of the nest need the array in memory.
     pub(crate) spills: bool,
 }
 
@@ -44,7 +44,7 @@ impl Registers {
         let mut rows: BTreeMap<&[i64], Vec<String>> = BTreeMap::new();
         for (index, name) in &self.variables {
             let row = index.split_last().map_or(&[][..], |(_, row)| row);
-            // What a part of the nest leaves unwritten is copied along with the rest.
+            // Elements that part of the nest leaves unwritten are copied too.
             let start = match (self.spills, self.lanes) {
                 (false, _) => "",
                 (true, None) => " = 0",
@@ -63,17 +63,17 @@ pub(crate) struct Context<'a> {
     pub(crate) names: BTreeMap<ArrayId, String>,
     /// Names given to symbols that are expressions.
     pub(crate) symbol_names: BTreeMap<SymId, String>,
-    /// The variable that tells whether members may be read before the nest.
+    /// The variable that says whether members may be read before the nest.
     pub(crate) reached: Option<String>,
-    /// Every word that is taken in the nest.
+    /// Every word in use in the nest.
     pub(crate) taken: BTreeSet<String>,
     /// Iterators in scope with their declared types.
     pub(crate) iterators: BTreeMap<LoopId, (String, ScalarType)>,
     /// Arrays kept in register variables.
     pub(crate) registers: BTreeMap<ArrayId, Registers>,
-    /// Those of them that live in memory at the moment.
+    /// Those that are currently in memory.
     pub(crate) spilled: BTreeSet<ArrayId>,
-    /// Elements that stand in for others: reduction variables.
+    /// Elements represented by others: reduction variables.
     pub(crate) aliases: Vec<(Access, String)>,
     /// The vector loop being written, if any.
     pub(crate) lane_scope: Option<LaneScope>,
@@ -83,7 +83,7 @@ pub(crate) struct Context<'a> {
     pub(crate) wide: bool,
     /// Whether all threads of a team run the block.
     pub(crate) in_team: bool,
-    /// Variables of one thread of the team that all of them use, through pointers.
+    /// Variables of one thread of the team that all threads use, through pointers.
     pub(crate) shared: BTreeSet<ArrayId>,
 }
 
@@ -113,7 +113,7 @@ const KEYWORDS: &[&str] = &[
 ];
 
 impl<'a> Context<'a> {
-    /// A context in which every symbol and the given arrays have names, and nothing new is called as what is reserved.
+    /// A context with names for every symbol and the given arrays; new names avoid the reserved ones.
     pub(crate) fn new(program: &'a Program, arrays: &BTreeSet<ArrayId>, reserved: &[String]) -> Self {
         let mut cx = Self {
             program,
@@ -148,7 +148,7 @@ impl<'a> Context<'a> {
         cx
     }
 
-    /// A name like `wanted` that nothing else has, taken from now on.
+    /// An unused name like `wanted`, which is reserved from now on.
     pub(crate) fn fresh(&mut self, wanted: &str) -> String {
         let name = self.unused(wanted);
         self.taken.insert(name.clone());
@@ -185,7 +185,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// An affine expression with the current chunk of the vector loop put in.
+    /// An affine expression with the current chunk of the vector loop substituted.
     pub(crate) fn resolve(&self, a: &Affine) -> Affine {
         match &self.lane_scope {
             Some(scope) => a.substitute(&|v| (v == Var::Loop(scope.of)).then(|| scope.base.clone())),
@@ -203,7 +203,7 @@ impl<'a> Context<'a> {
         self.names.get(&id).map_or("?", String::as_str)
     }
 
-    /// Whether lanes of the vector loop being written have different values of this.
+    /// Whether the value differs between lanes of the vector loop being written.
     pub(crate) fn is_varying(&self, e: &Expr) -> bool {
         let Some(scope) = &self.lane_scope else { return false };
         e.uses(scope.of) || e.reads().iter().any(|a| scope.varying.contains(&a.array))

@@ -1,4 +1,4 @@
-//! The nest as it will stand in the text: unrolled loops written out, vector loops cut into chunks, constant guards
+//! The nest in the shape of its text: unrolled loops written out, vector loops cut into chunks, constant guards
 //! folded.
 
 use crate::stride::{Stride, bound_is_invariant, is_invariant, stride};
@@ -9,17 +9,17 @@ use oxeye_ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More statements than this are never written out by unrolling one loop.
+/// Most statements to which one loop is unrolled.
 const MAX_UNROLLED: usize = 4096;
-/// A vector loop of at most this many vectors is written out.
+/// Most vectors to which a vector loop is written out.
 const MAX_CHUNKS: i64 = 16;
 
-/// A piece of the text.
+/// A part of the text.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     /// A loop; `header.body` is empty.
     Loop { header: Loop, body: Vec<Item> },
-    /// One iteration of an unrolled loop that has declarations of its own.
+    /// One iteration of an unrolled loop with declarations of its own.
     Scope { of: LoopId, body: Vec<Item> },
     /// A loop in explicit vectors.
     Vector(Box<VectorItem>),
@@ -36,18 +36,18 @@ pub(crate) struct VectorItem {
     pub(crate) lanes: u32,
     pub(crate) body: Vec<Item>,
     pub(crate) reductions: Vec<Reduction>,
-    /// First iterators of vectors written out one after the other; `None`: a loop over vectors.
+    /// First iterators of the vectors, if they are written out one by one; `None`: a loop over vectors.
     pub(crate) bases: Option<Vec<Affine>>,
-    /// Where the scalar remainder starts when vectors are written out and do not cover everything.
+    /// Start of the scalar remainder, if vectors are written out and do not cover everything.
     pub(crate) tail: Option<Affine>,
-    /// Scalars of which every lane has its own.
+    /// Scalars of which every lane has its own copy.
     pub(crate) varying: BTreeSet<ArrayId>,
 }
 
-/// Where each array of the nest's own is declared: at the top of this loop's body, or (`None`) of the block.
+/// Where each array of the nest itself is declared: at the top of this loop's body, or (`None`) of the block.
 pub(crate) type Places = BTreeMap<ArrayId, Option<LoopId>>;
 
-/// Finds the places. An array whose loop is gone belongs to the innermost loop that holds all its accesses.
+/// Finds the places. An array whose loop is gone belongs to the innermost loop that contains all its accesses.
 pub(crate) fn places(program: &Program, nest: &Nest) -> Places {
     let mut paths: BTreeMap<ArrayId, Vec<Vec<LoopId>>> = BTreeMap::new();
     nest.visit(&mut |path, node| {
@@ -108,7 +108,7 @@ pub(crate) fn stmt_accesses(s: &Stmt) -> Vec<&Access> {
     found
 }
 
-/// The truth of a condition that does not depend on anything.
+/// The truth value of a constant condition.
 fn fold(condition: &Expr) -> Option<bool> {
     match condition {
         Expr::Affine(a) => a.as_constant().map(|c| c != 0),
@@ -139,7 +139,7 @@ fn fold(condition: &Expr) -> Option<bool> {
     }
 }
 
-/// The constant trip count with its first iterator, if lower bound and trip count are plain.
+/// The constant trip count with its first iterator, if both are plain.
 fn constant_trip(l: &Loop) -> Option<(Affine, i64)> {
     let (lower, upper) = (l.lower.as_affine()?, l.upper.as_affine()?);
     let extent = (upper.clone() - lower.clone()).as_constant()?.max(0);
@@ -275,7 +275,7 @@ impl Expander<'_> {
 }
 
 impl Expander<'_> {
-    /// Whether the body can be written in explicit vectors; then the scalars of which every lane has its own.
+    /// Whether the body can be written in explicit vectors; if so, the scalars of which every lane has its own copy.
     fn vectorizable(
         &self,
         l: &Loop,
@@ -426,8 +426,8 @@ impl LaneCheck<'_> {
         s.update.is_reduction() && (self.reassociate || order_is_free(s.update, element))
     }
 
-    /// Whether every lane may accumulate on its own: a declared reduction whose target is fixed in the loop and
-    /// touched by nothing else.
+    /// Whether every lane may accumulate separately: a declared reduction whose target is fixed in the loop and touched
+    /// by nothing else.
     fn is_accumulation(&self, s: &Stmt) -> bool {
         let fixed =
             s.target.indices.iter().all(|e| self.inner.iter().all(|l| !e.uses(*l)) && e.reads().is_empty());
@@ -448,7 +448,7 @@ impl LaneCheck<'_> {
     }
 }
 
-/// Whether the result of accumulating does not depend on the order, whatever the rules for floating point.
+/// Whether the result of accumulating does not depend on the order, whatever the floating-point policy.
 pub(crate) fn order_is_free(update: Update, element: ScalarType) -> bool {
     !element.is_float() || matches!(update, Update::Min | Update::Max)
 }

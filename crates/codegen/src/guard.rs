@@ -1,9 +1,9 @@
-//! Nests that are what was read only in some builds of the file.
+//! Guards for nests that are the text that was read only in some builds of the file.
 
 use oxeye_ir::Span;
 
-/// Text for the place of a nest that is `block` where the conditions hold, and the user's own text elsewhere.
-/// `preprocessor` is for `#if`, `constant` are constant expressions of C; all of them must hold.
+/// The text in place of a nest: `block` where the conditions hold, the user's own text elsewhere. `preprocessor` is for
+/// `#if`, `constant` are C constant expressions; all of them must hold.
 pub fn guarded(
     source: &str,
     span: Span,

@@ -2,8 +2,8 @@
 //!
 //! Text in, text out: [`render_nest`] turns a nest, transformed or not, into a C block with the user's own names;
 //! [`prelude`] gives the macros and vector types that such blocks use; [`splice`] and [`tuned_file`] replace nests in
-//! the user's file and leave every other byte alone; [`instrument`] and [`replay_unit`] make the programs by which a
-//! nest's arguments are captured and candidates are run.
+//! the user's file and keep every other byte; [`instrument`] and [`replay_unit`] make the programs that capture a
+//! nest's arguments and run candidates.
 //!
 //! ```
 //! use oxeye_codegen::{RenderOptions, render_nest};
@@ -74,9 +74,9 @@ pub enum CodegenError {
         /// What may fail at run time.
         why: String,
     },
-    /// Two pointers may overlap and no bound of what they reach can be written down.
+    /// Two pointers may overlap, and the range of one of them cannot be bounded.
     #[error(
-        "`{first}` and `{second}` may overlap, and how far `{first}` reaches is not known; declare its size or use `restrict`"
+        "`{first}` and `{second}` may overlap, and the range of `{first}` is not known; declare its size or use `restrict`"
     )]
     UnknownExtent {
         /// The array whose range is unknown.
@@ -84,13 +84,13 @@ pub enum CodegenError {
         /// The array it may overlap with.
         second: String,
     },
-    /// A reduction over an array whose size is not known.
+    /// A reduction over an array of unknown size.
     #[error("the reduction into `{array}` needs an array of known size")]
     Reduction {
         /// The array.
         array: String,
     },
-    /// A reduction that the rules for floating point forbid.
+    /// A reduction that the floating-point policy forbids.
     #[error(
         "accumulating into `{array}` by several threads reorders floating-point operations; allow it with --fp reassociate"
     )]
@@ -99,13 +99,13 @@ pub enum CodegenError {
         array: String,
     },
     /// A temporary whose size depends on an iterator.
-    #[error("the temporary `{array}` has no size that is known before the nest starts")]
+    #[error("the temporary `{array}` has a size that is not known before the nest starts")]
     Temporary {
         /// The array.
         array: String,
     },
-    /// The team of threads that runs the nest cannot run it like this.
-    #[error("a team of threads that is there already runs the nest, and {why}")]
+    /// The team of threads that runs the nest cannot run this version.
+    #[error("the nest runs in an existing team of threads, and {why}")]
     Team {
         /// Why not.
         why: String,

@@ -10,7 +10,7 @@ fn ceil_div(a: i64, d: i64) -> i64 {
     a.div_euclid(d) + i64::from(a.rem_euclid(d) != 0)
 }
 
-/// The term as an affine expression, if the division comes out even or concerns only the constant.
+/// The term as an affine expression, if the division is exact or affects only the constant.
 fn divided(expr: &Affine, divisor: i64) -> Option<Affine> {
     if divisor <= 1 {
         return Some(expr.clone());
@@ -102,7 +102,7 @@ impl Context<'_> {
         BoundText { text, ty, is_long }
     }
 
-    /// The `for` header; `hoisted` takes declarations that must stand before it. Brings the iterator into scope.
+    /// The `for` header; declarations that must come before it are added to `hoisted`. Brings the iterator into scope.
     pub(crate) fn header(&mut self, l: &Loop, hoisted: &mut Vec<String>) -> String {
         let ty = loop_type(l);
         let c_type = ty.c_name();
@@ -124,7 +124,7 @@ impl Context<'_> {
         format!("for ({c_type} {name} = {}; {name} {compare} {end}; {step})", start.text.text)
     }
 
-    /// The bound, in a constant of its own if it is long.
+    /// The bound, as a separate constant if it is long.
     pub(crate) fn hoist(
         &mut self,
         l: &Loop,

@@ -1,4 +1,4 @@
-//! Where temporaries live: in variables, on the stack, or on the heap.
+//! Storage of temporaries: in variables, on the stack, or on the heap.
 
 use crate::CodegenError;
 use crate::context::Context;
@@ -23,11 +23,11 @@ pub(crate) struct HeapBuffer {
     pub(crate) per_thread: bool,
 }
 
-/// The temporaries that need memory, by where they are declared.
+/// The temporaries that need memory, by place of declaration.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) heap: BTreeMap<ArrayId, HeapBuffer>,
-    /// Copies of arrays that threads accumulate into.
+    /// Copies of arrays into which threads accumulate.
     pub(crate) parts: BTreeMap<ArrayId, HeapBuffer>,
 }
 
@@ -49,7 +49,7 @@ fn for_each_parallel<'a>(items: &'a [Item], f: &mut dyn FnMut(&'a Loop, &'a [Ite
     }
 }
 
-/// Loops that are within, or are themselves, a parallel loop.
+/// Loops inside a parallel loop, and parallel loops themselves.
 fn inside_parallel(items: &[Item], inside: bool, threads: u32, found: &mut BTreeSet<LoopId>) {
     for item in items {
         match item {
@@ -83,7 +83,7 @@ fn inside_parallel(items: &[Item], inside: bool, threads: u32, found: &mut BTree
 }
 
 impl Memory {
-    /// Decides where the placed arrays that are not in registers live.
+    /// Decides the storage of the placed arrays that are not in registers.
     pub(crate) fn plan(
         cx: &mut Context,
         items: &[Item],
@@ -147,8 +147,8 @@ impl Memory {
         self.heap.is_empty() && self.parts.is_empty()
     }
 
-    /// Declarations of sizes and buffers; nothing is allocated unless `condition` holds. In a team, which needs them once, the
-    /// assignments that allocate come by themselves.
+    /// Declarations of sizes and buffers; allocates only if `condition` holds. For a team, which needs them once, the
+    /// allocating assignments are returned separately.
     pub(crate) fn allocations(
         &self,
         cx: &mut Context,
@@ -184,12 +184,12 @@ impl Memory {
         (lines, assignments)
     }
 
-    /// The variables that lead to the buffers.
+    /// The variables that point to the buffers.
     pub(crate) fn names(&self) -> Vec<String> {
         self.buffers().map(|(_, b)| b.memory.clone()).collect()
     }
 
-    /// Whether all buffers are there.
+    /// The condition that all buffers were allocated.
     pub(crate) fn success(&self) -> String {
         self.names().join(" && ")
     }
@@ -206,7 +206,7 @@ impl Memory {
             let array = cx.program.array(*id);
             match self.heap.get(id) {
                 Some(buffer) => {
-                    // Shared buffers are known from the start of the block.
+                    // Shared buffers are declared at the start of the block.
                     let here = if buffer.per_thread { *place == at } else { at.is_none() };
                     if here {
                         lines.push(pointer(cx, array, buffer));

@@ -1,24 +1,25 @@
-//! How a nest is rendered.
+//! Rendering options.
 
-/// How a nest is rendered.
+/// Rendering options.
 #[derive(Clone, Debug, Default)]
 pub struct RenderOptions {
     /// Threads the text is for; with 0 or 1 it has no OpenMP at all.
     pub threads: u32,
     /// Lines of the comment at the top of the block.
     pub comment: Vec<String>,
-    /// Columns by which every line but the first is indented.
+    /// Columns by which every line except the first is indented.
     pub indent: usize,
-    /// Whether floating-point sums may be reordered. If not, loops marked as vector loops that would do so stay
-    /// sequential, and parallel ones are an error.
+    /// Whether floating-point sums may be reordered. If not, vector loops that would do so stay sequential, and
+    /// parallel ones are an error.
     pub reassociate: bool,
-    /// The compiler makes vectors of sums without being asked: its flags let it reorder them, and it optimises as far as
-    /// that. Vector loops of several threads that only sum up are then left to it: gcc forgets that a loop was marked when it
-    /// copies it, as it does in loops over iterators of unknown sign, and sums up element by element in memory.
+    /// The compiler vectorizes sums without being asked: its flags allow it to reorder them, at a sufficient
+    /// optimisation level. Vector loops of several threads that only compute sums are then left to it: gcc drops the
+    /// mark on a loop when it copies it, as it does in loops over iterators of unknown sign, and sums up element by
+    /// element in memory.
     pub plain_sums: bool,
-    /// The statement's own text in the user's file, run where the rendered nest cannot be: when pointers overlap or
-    /// memory is short. Without it the program's own nest of the same id is rendered in its place.
+    /// The statement's own text in the user's file, which runs if the rendered nest cannot: when pointers overlap or
+    /// memory is short. Without it, the program's own nest of the same id is rendered in its place.
     pub original: Option<String>,
-    /// Names that mean something else where the text stands, such as the file's macros: none is given to a variable.
+    /// Names with another meaning at the place of the text, such as the file's macros: no variable gets one of them.
     pub reserved: Vec<String>,
 }

@@ -1,10 +1,10 @@
-//! What rendered nests use: macros and vector types, defined at the top of the user's file.
+//! Macros and vector types of rendered nests, defined at the top of the user's file.
 
 use crate::context::identifiers;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The element type of a vector name such as `f64x8`, with its C names (own, integer of the same size) and lanes.
+/// The element type of a vector name such as `f64x8`, with its C names (itself, integer of the same size) and lanes.
 struct Width {
     element: &'static str,
     integer: &'static str,
@@ -26,8 +26,9 @@ fn parse_width(lower: &str) -> Option<Width> {
     Some(Width { element, integer, bytes, lanes, is_float })
 }
 
-/// Definitions of everything the given rendered nests use, to be put before the first line of the file; empty if they
-/// use nothing. Includes no header, so feature macros of the file keep their effect. Defining it twice does no harm.
+/// Definitions of everything that the given rendered nests use, to be put before the first line of the file; empty if
+/// they use nothing. Includes no header, so feature macros of the file keep their effect. Defining it twice is
+/// harmless.
 pub fn prelude(bodies: &[&str]) -> String {
     let words: BTreeSet<&str> = bodies.iter().flat_map(|b| identifiers(b)).collect();
     let mut text = String::new();

@@ -1,10 +1,10 @@
-//! Expressions as C text, with the parentheses that precedence and compilers' warnings ask for.
+//! Expressions as C text, with the parentheses required by precedence and by compilers' warnings.
 
 use crate::context::{Context, is_identifier};
 use crate::types::{affine_type, constant, expr_type};
 use oxeye_ir::{Access, Affine, Array, BinaryOp, Expr, Form, MathFn, ScalarType, UnaryOp, Var};
 
-/// How tightly the outermost operator of a text binds; greater binds tighter.
+/// Precedence of the outermost operator of a text; greater binds tighter.
 pub(crate) mod prec {
     pub(crate) const TERNARY: u8 = 3;
     pub(crate) const ADD: u8 = 12;
@@ -13,7 +13,7 @@ pub(crate) mod prec {
     pub(crate) const PRIMARY: u8 = 16;
 }
 
-/// A text and how tightly it binds.
+/// A text and its precedence.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub(crate) text: String,
@@ -188,7 +188,7 @@ impl Context<'_> {
         }
     }
 
-    /// Two operands joined; `parts` are their expressions, for the parentheses compilers like to see.
+    /// Two operands joined; `parts` are their expressions, for the parentheses that compilers recommend.
     pub(crate) fn binary(&self, op: BinaryOp, l: Text, r: Text, parts: (&Expr, &Expr)) -> Text {
         let Some((sign, p)) = operator(op) else {
             let sign = if op == BinaryOp::Min { "<" } else { ">" };
@@ -220,7 +220,7 @@ impl Context<'_> {
         Text::new(format!("{} {sign} {}", wrap(l, parts.0, p), wrap(r, parts.1, right_least)), p)
     }
 
-    /// One element, as it is written in C outside vectors.
+    /// One element, as written in C outside vectors.
     pub(crate) fn access(&self, access: &Access) -> String {
         if let Some((_, name)) = self.aliases.iter().find(|(a, _)| a == access) {
             return name.clone();

@@ -10,7 +10,7 @@ use crate::team::refused;
 use oxeye_ir::{Access, Array, ArrayId, Expr, Form, Loop, Reduction, Storage, Update};
 use std::collections::BTreeSet;
 
-/// Text around a loop that accumulates into something.
+/// The text around a loop that accumulates.
 #[derive(Debug, Default)]
 pub(crate) struct ReductionText {
     /// Declarations before the loop.
@@ -19,27 +19,27 @@ pub(crate) struct ReductionText {
     pub(crate) clause: String,
     /// Statements after the loop.
     pub(crate) after: Vec<String>,
-    /// Elements that are variables inside.
+    /// Elements that are variables inside the loop.
     pub(crate) aliases: Vec<(Access, String)>,
     /// Arrays of which every thread has a part on the heap.
     pub(crate) parts: Vec<Part>,
 }
 
-/// An array of which every thread has a copy of its own during a parallel loop.
+/// An array of which every thread has its own copy during a parallel loop.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) array: ArrayId,
-    /// What the copy is called.
+    /// The name of the copy.
     pub(crate) name: String,
-    /// Declaration and first values, in every thread.
+    /// Declaration and initialization, in every thread.
     pub(crate) start: Vec<String>,
-    /// Adds the copies up, after all threads are done.
+    /// Adds up the copies after all threads are done.
     pub(crate) combine: Vec<String>,
 }
 
 impl Context<'_> {
-    /// The clauses and surroundings of a concurrent loop that accumulates; `memory` is given for threads. `None` if the
-    /// loop's vectors cannot be asked for; an error if its threads cannot.
+    /// The clauses and surroundings of a concurrent loop that accumulates; `memory` is given for threads. `None` if it
+    /// cannot be a vector loop; an error if it cannot be a parallel one.
     pub(crate) fn reductions(
         &mut self,
         header: &Loop,
@@ -108,7 +108,7 @@ impl Context<'_> {
                     }
                 };
             if !operands.is_empty() {
-                // What a pointer leads to has no name for a clause.
+                // An element behind a pointer has no name for a clause.
                 let has_names = operands.iter().all(|o| !o.starts_with('('));
                 match memory {
                     Some(_) if !has_names => return Err(refused()),
@@ -133,10 +133,7 @@ impl Context<'_> {
         };
         match has_name {
             true => Ok(()),
-            false => refused(format!(
-                "it accumulates into `{}`, which is no variable that its threads share",
-                array.name
-            )),
+            false => refused(format!("it accumulates into `{}`, which its threads do not share", array.name)),
         }
     }
 

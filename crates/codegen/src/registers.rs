@@ -1,8 +1,8 @@
 //! Small temporaries as named variables.
 //!
-//! A temporary all of whose elements are addressed by constants, once loops are written out, becomes one variable per
+//! A temporary whose elements are all addressed by constants, once loops are written out, becomes one variable per
 //! element, or per vector where vector loops run along its last dimension. Where other parts of the nest address it by
-//! iterators, the variables are copied to a real array around those parts.
+//! iterators, the variables are copied to and from a real array around those parts.
 
 use crate::context::{Context, Registers};
 use crate::expand::{Item, Places, constant_shape, header_accesses, stmt_accesses};
@@ -11,17 +11,17 @@ use crate::types::vector_macro;
 use oxeye_ir::{Access, Affine, ArrayId, LoopId, Var};
 use std::collections::BTreeSet;
 
-/// An array is never split into more variables than this.
+/// Most variables into which an array is split.
 const MAX_REGISTERS: i64 = 64;
 
 /// How a part of the nest touches an array.
 #[derive(Clone, Debug, PartialEq)]
 enum Touch {
-    /// One element known by constants.
+    /// One element at constant indices.
     Element(Vec<i64>),
-    /// A vector known by constants.
+    /// A vector at constant indices.
     Vector(u32, Vec<i64>),
-    /// An element known only at run time.
+    /// An element at run-time indices.
     Memory,
 }
 
@@ -52,7 +52,7 @@ fn touch(access: &Access, chunk: Option<Chunk>) -> Touch {
     }
 }
 
-/// Calls `f` on every touch of `array` under the items, with whether it writes.
+/// Calls `f` on every touch of `array` under the items, and whether it writes.
 fn visit<'a>(items: &'a [Item], array: ArrayId, chunk: Option<Chunk<'a>>, f: &mut dyn FnMut(Touch, bool)) {
     for item in items {
         visit_item(item, array, chunk, f);
@@ -96,7 +96,7 @@ fn visit_item<'a>(item: &'a Item, array: ArrayId, chunk: Option<Chunk<'a>>, f: &
     }
 }
 
-/// Whether the item touches the array by constants, and at run-time indices.
+/// Whether the item touches the array at constant indices, and at run-time indices.
 fn kinds(item: &Item, array: ArrayId) -> (bool, bool) {
     let (mut constant, mut memory) = (false, false);
     visit_item(item, array, None, &mut |touch, _| match touch {
@@ -106,7 +106,7 @@ fn kinds(item: &Item, array: ArrayId) -> (bool, bool) {
     (constant, memory)
 }
 
-/// Whether some loop under the items touches the array by constants only.
+/// Whether some loop under the items touches the array only at constant indices.
 fn has_register_loop(items: &[Item], array: ArrayId) -> bool {
     items.iter().any(|item| match item {
         Item::Stmt(_) | Item::Vector(_) => false,
@@ -249,7 +249,7 @@ impl Context<'_> {
         registers.variables.get(&index).cloned()
     }
 
-    /// The variables of `id` that the items touch, if all are scalars.
+    /// The variables of `id` that the items touch, if all of them are scalars.
     pub(crate) fn touched_scalars(&self, items: &[Item], id: ArrayId) -> Option<Vec<String>> {
         let registers = self.active_registers(id).filter(|r| r.lanes.is_none())?;
         let mut names = BTreeSet::new();

@@ -18,8 +18,8 @@ use oxeye_ir::{
 };
 use std::collections::BTreeSet;
 
-/// Renders a nest as a C block `{ … }` that can stand wherever the original statement stands. It may use what
-/// [`crate::prelude`] defines.
+/// Renders a nest as a C block `{ … }` that can replace the original statement. It may use the definitions of
+/// [`crate::prelude`].
 pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> Result<String, CodegenError> {
     check(program, nest)?;
     let mut places = places(program, nest);
@@ -34,7 +34,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     if let Some(team) = team {
         cx.in_team = true;
         if options.threads < 2 {
-            return refused("one thread was asked for");
+            return refused("only one thread was asked for");
         }
         let moves = !original_nest.swaps.is_empty() || program.advances.contains_key(&nest.id);
         if moves || !before.after.is_empty() {
@@ -58,7 +58,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         in_simd: false,
     };
     if team.is_some() {
-        // Whoever comes first waits until the others have done what stands before.
+        // The first threads wait until the others have finished what comes before.
         r.line("#pragma omp barrier");
     }
     r.lines(before.lines);
@@ -138,7 +138,7 @@ pub fn commented(block: &str, comment: &[String], indent: usize) -> String {
     text + body
 }
 
-/// What the renderer takes for granted.
+/// Checks the renderer's assumptions.
 fn check(program: &Program, nest: &Nest) -> Result<(), CodegenError> {
     let malformed = |what: String| Err(CodegenError::Malformed { what });
     for (access, _) in nest.accesses() {
@@ -201,8 +201,8 @@ impl Renderer<'_> {
         if self.cx.in_team { self.together(items) } else { self.items(items) }
     }
 
-    /// Gives all threads of a team the same buffers, and one thread's variables where they need the same. `is_tested` if
-    /// something was tested that none of them may change before all have.
+    /// Gives all threads of a team the same buffers, and one thread's variables where they need the same. `is_tested`
+    /// if the threads have tested something that none of them may change before all have tested it.
     fn share(&mut self, assignments: Vec<String>, is_tested: bool) {
         let mut names = self.memory.names();
         for id in self.cx.shared.clone() {
@@ -234,7 +234,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Siblings that all threads of a team run: each divided among them, or run by one of them.
+    /// Siblings that all threads of a team run: each is divided among them, or run by one of them.
     fn together(&mut self, items: &[Item]) -> Result<(), CodegenError> {
         let mut rest = items;
         while let Some(first) = rest.first() {
@@ -314,7 +314,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// The original statement, verbatim if it is known.
+    /// The original statement, verbatim if its text is known.
     fn fallback(&mut self, nest: &Nest) -> Result<(), CodegenError> {
         if let Some(text) = &self.options.original {
             let depth = self.depth;
@@ -344,7 +344,7 @@ impl Renderer<'_> {
         Ok(())
     }
 
-    /// Siblings; where an array kept in variables is needed in memory, a block with copies around.
+    /// Siblings; a block with copies around them where an array kept in variables is needed in memory.
     fn items(&mut self, items: &[Item]) -> Result<(), CodegenError> {
         let spillable: Vec<ArrayId> = self
             .cx
@@ -464,7 +464,7 @@ impl Renderer<'_> {
         Ok(())
     }
 
-    /// Drops the braces of a block that is all there is from a line on.
+    /// Removes the braces of a block that is the only thing from a line on.
     fn unwrap_block(&mut self, from: usize) {
         let Some(depth) = self.out.get(from).filter(|(_, l)| l == "{").map(|(d, _)| *d) else { return };
         let is_end = |(d, l): &(usize, String)| *d == depth && l.starts_with('}');
@@ -688,7 +688,7 @@ impl Renderer<'_> {
         Ok(())
     }
 
-    /// One vector's worth of the body.
+    /// The body for one vector.
     fn chunk(
         &mut self,
         v: &VectorItem,

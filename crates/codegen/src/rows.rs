@@ -1,14 +1,15 @@
-//! Rows behind pointers, `double **u`: the test that they lie evenly, so that `u[i][j]` is an element of one array.
+//! Rows behind pointers, `double **u`: the test that they are equally spaced, so that `u[i][j]` is an element of one
+//! array.
 
 use crate::context::Context;
 use crate::print::prec;
 use oxeye_ir::{ArrayId, Expr, Nest, Program, RowTest, SymId};
 use std::fmt::Write;
 
-/// What is asked of the rows.
+/// A question about the rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Asked {
-    /// Whether they lie evenly, as far apart as the nest needs.
+    /// Whether they are equally spaced, at the distances that the nest needs.
     Even,
     /// The extent of this dimension, from 1.
     Extent(usize),
@@ -25,7 +26,7 @@ pub(crate) fn row_test<'a>(program: &'a Program, nest: &Nest, array: ArrayId) ->
     program.entries.get(&nest.id)?.rows.iter().find(|t| t.array == array)
 }
 
-/// The array and the dimension that a symbol is the extent of, if it is one between rows behind pointers.
+/// The array and dimension whose extent the symbol is, if it is a distance between rows behind pointers.
 pub(crate) fn row_extent(program: &Program, symbol: SymId) -> Option<(ArrayId, usize)> {
     let tested = program.entries.values().flat_map(|e| &e.rows).map(|t| t.array);
     tested.into_iter().find_map(|id| {
@@ -96,7 +97,7 @@ impl Context<'_> {
                     conditions.push(format!("oxeye_b{} > 0 && oxeye_b{} % {unit} == 0", k - 1, k - 1));
                     conditions.push(format!("oxeye_f{k} >= 0 && oxeye_l{k} < oxeye_b{} / {unit}", k - 1));
                 }
-                // Inner distances are divided by, so they come first.
+                // Inner distances are divisors, so they come first.
                 conditions.reverse();
                 let mut positive: Vec<String> = (0..n).map(|k| format!("oxeye_b{k} > 0")).collect();
                 positive.extend(conditions);
@@ -121,7 +122,7 @@ impl Context<'_> {
                 );
             }
         }
-        // Only what is used, as compilers warn of the rest.
+        // Only what is used, to avoid compiler warnings.
         let mut used = text;
         for (name, value) in constants.iter().rev() {
             if used.contains(name.as_str()) {
@@ -131,7 +132,7 @@ impl Context<'_> {
         format!("__extension__ ({{ {used}")
     }
 
-    /// C text that makes the pointers anew, to rows in the memory at `memory`, of which the first element is the first that the
+    /// C text that makes new pointers to rows in the memory at `memory`, which starts with the first element that the
     /// nest uses; and text that frees them.
     pub(crate) fn make_rows(&mut self, test: &RowTest, name: &str, memory: &str) -> (String, String) {
         let array = self.program.array(test.array);

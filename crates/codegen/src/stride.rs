@@ -1,4 +1,4 @@
-//! What stays the same from lane to lane of a vector loop, and how accesses move.
+//! What is invariant between lanes of a vector loop, and how accesses move.
 
 use oxeye_ir::{Access, ArrayId, Bound, BoundTerm, Expr, LoopId};
 use std::collections::BTreeSet;
@@ -16,12 +16,12 @@ pub(crate) fn is_invariant(e: &Expr, id: LoopId, varying: &BTreeSet<ArrayId>) ->
     !e.uses(id) && e.reads().iter().all(|a| !varying.contains(&a.array))
 }
 
-/// How an access moves from lane to lane.
+/// The movement of an access between lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stride {
     /// All lanes touch the same element.
     Zero,
-    /// Neighbouring lanes touch neighbouring elements.
+    /// Adjacent lanes touch adjacent elements.
     One,
 }
 

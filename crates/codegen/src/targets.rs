@@ -1,14 +1,14 @@
-//! What loops that accumulate concurrently accumulate into.
+//! Targets of loops that accumulate concurrently.
 
 use crate::context::Context;
 use crate::expand::{Item, all_accesses, collect_loops, constant_shape};
 use oxeye_ir::{Access, Array, ArrayId, Loop, Reduction};
 use std::collections::BTreeSet;
 
-/// Larger arrays are not copied to every thread's stack.
+/// Size above which arrays are not copied to every thread's stack.
 const MAX_STACK_BYTES: i64 = 64 * 1024;
 
-/// How a reduction's target appears in the loop.
+/// The form of a reduction's target in the loop.
 pub(crate) enum Target {
     /// One element throughout.
     Element(Access),
@@ -29,7 +29,7 @@ fn is_fixed(access: &Access, header: &Loop, body: &[Item]) -> bool {
     access.indices.iter().all(|e| e.reads().is_empty() && loops.iter().all(|l| !e.uses(*l)))
 }
 
-/// How the target `array` of a reduction appears in the loop.
+/// The form of the target `array` of a reduction in the loop.
 pub(crate) fn target(array: &Array, header: &Loop, body: &[Item]) -> Target {
     if array.shape.is_empty() {
         return Target::Scalar;

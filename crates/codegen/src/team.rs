@@ -1,8 +1,8 @@
-//! Nests in a team of threads that is there already: what the team runs together, and what its threads must share.
+//! Nests in an existing team of threads: what the team runs together, and what its threads must share.
 //!
-//! Every thread runs the block. Parallel loops are divided among the threads (`omp for`), loops and guards around them are run
-//! by all of them, and whatever else there is by one (`omp single`). Variables declared in the block are every thread's own;
-//! where several threads need one, all of them are given the address of one thread's.
+//! Every thread runs the block. Parallel loops are divided among the threads (`omp for`), the loops and guards around
+//! them are run by all threads, and everything else by one (`omp single`). Variables declared in the block are private;
+//! where several threads need the same one, all get the address of one thread's.
 
 use crate::CodegenError;
 use crate::context::Context;
@@ -15,7 +15,7 @@ pub(crate) fn refused<T>(why: impl Into<String>) -> Result<T, CodegenError> {
     Err(CodegenError::Team { why: why.into() })
 }
 
-/// Whether an item is divided among the threads, or something in it.
+/// Whether an item, or something in it, is divided among the threads.
 pub(crate) fn is_divided(item: &Item) -> bool {
     match item {
         Item::Stmt(_) | Item::Vector(_) => false,
@@ -27,10 +27,10 @@ pub(crate) fn is_divided(item: &Item) -> bool {
     }
 }
 
-/// What the threads of a team do with a nest.
+/// How the threads of a team run a nest.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
-    /// Arrays and scalars of every thread's own, of which one thread's is used by all.
+    /// Private arrays and scalars of which all threads use one thread's copy.
     pub(crate) shared: BTreeSet<ArrayId>,
     /// Loops that all threads run.
     together: BTreeSet<LoopId>,
@@ -39,7 +39,7 @@ pub(crate) struct Sharing {
 /// Where an array is used.
 #[derive(Debug, Default)]
 struct Uses {
-    /// Pieces that one thread runs, or that are divided.
+    /// Pieces that are run by one thread, or divided.
     pieces: BTreeSet<usize>,
     /// Whether different threads may use it in one of them.
     is_crossing: bool,
@@ -56,7 +56,7 @@ struct Search<'a> {
 }
 
 impl Sharing {
-    /// Finds out what is shared; arrays of the nest's own that live in loops which all threads run are moved out of them.
+    /// Determines what is shared; moves arrays of the nest out of loops that all threads run.
     pub(crate) fn plan(
         cx: &Context,
         items: &[Item],
@@ -154,13 +154,13 @@ impl Search<'_> {
         }
     }
 
-    /// Items that one thread runs, or the body of a loop that is divided.
+    /// Items run by one thread, or the body of a divided loop.
     fn piece(&mut self, items: &[Item], of: &[LoopId], is_crossing: bool) {
         self.n_pieces += 1;
         let mut inside: BTreeSet<LoopId> = of.iter().copied().collect();
         collect_loops(items, &mut inside);
         for access in all_accesses(items) {
-            // What is declared within is of the thread that runs it.
+            // Variables declared inside belong to the thread that runs it.
             if self.places.get(&access.array).is_some_and(|p| p.is_some_and(|l| inside.contains(&l))) {
                 continue;
             }

@@ -1,8 +1,8 @@
-//! Types of expressions, by C's rules on an LP64 machine, and what vectors of them are called.
+//! Types of expressions, by C's rules on an LP64 machine, and names of their vectors.
 
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, Program, ScalarType, UnaryOp, Var};
 
-/// The type in which an iterator is declared: always signed, so that bounds such as `t - 5` keep their meaning.
+/// The declared type of an iterator: always signed, so that bounds such as `t - 5` keep their meaning.
 pub(crate) fn iterator_type(ty: ScalarType) -> ScalarType {
     match ty {
         ScalarType::I64 | ScalarType::U64 | ScalarType::U32 => ScalarType::I64,
@@ -10,7 +10,7 @@ pub(crate) fn iterator_type(ty: ScalarType) -> ScalarType {
     }
 }
 
-/// The type of the declared iterator of a loop.
+/// The declared type of a loop's iterator.
 pub(crate) fn loop_type(l: &Loop) -> ScalarType {
     iterator_type(l.ty)
 }
@@ -30,12 +30,12 @@ pub(crate) fn vector_type(ty: ScalarType, lanes: u32) -> String {
     format!("oxeye_{}", vector_name(ty, lanes))
 }
 
-/// The macro that takes `lanes` neighbours starting at an element as one vector.
+/// The macro that reads `lanes` consecutive elements as one vector.
 pub(crate) fn vector_macro(ty: ScalarType, lanes: u32) -> String {
     format!("OXEYE_{}", vector_name(ty, lanes).to_uppercase())
 }
 
-/// Knows the types of the iterators in scope.
+/// Gives the types of the iterators in scope.
 pub(crate) trait IteratorTypes {
     /// The declared type of an iterator.
     fn type_of_loop(&self, id: oxeye_ir::LoopId) -> ScalarType;

@@ -15,7 +15,7 @@ impl crate::types::IteratorTypes for NarrowIterators {
     }
 }
 
-/// Whether a value can be computed in vectors of type `element` with the meaning it has in C.
+/// Whether a value can be computed in vectors of type `element` with its meaning in C.
 pub(crate) fn value_fits(
     program: &Program,
     id: LoopId,
@@ -49,7 +49,7 @@ pub(crate) fn value_fits(
         Expr::Cast(ty, e) => *ty == element && fits(e),
         Expr::Select { condition, then, otherwise } => match &**condition {
             Expr::Binary(op, l, r) if is_comparison(*op) => {
-                // Both sides are evaluated, so they may not touch what the comparison does not.
+                // Both sides are evaluated, so they may touch only what the comparison touches.
                 let touched: Vec<&Access> = condition.reads();
                 let safe = [then, otherwise].iter().all(|e| e.reads().iter().all(|a| touched.contains(a)));
                 safe && [l, r, then, otherwise].into_iter().all(|e| fits(e))
@@ -85,7 +85,7 @@ impl Context<'_> {
         self.lane_scope.as_ref().map_or(1, |s| s.lanes)
     }
 
-    /// A value as a vector, whatever it is.
+    /// A value of either kind as a vector.
     fn splat(&self, value: Value, element: ScalarType) -> Text {
         match value {
             Value::Lanes(t) => t,
@@ -94,7 +94,7 @@ impl Context<'_> {
                 if matches!(t.text.as_str(), "0" | "0.0" | "0." | "0.0f" | "0.f") {
                     Text::new(zero, prec::UNARY)
                 } else {
-                    // Subtracting zero keeps the sign of zero.
+                    // Subtracting zero preserves the sign of zero.
                     Text::new(format!("{} - {zero}", t.at(prec::ADD)), prec::ADD)
                 }
             }
@@ -165,7 +165,7 @@ impl Context<'_> {
         format!("{}({})", vector_macro(array.element, self.lanes()), self.access(access))
     }
 
-    /// A statement for all lanes at once. `accumulators` are the vectors that stand in for reduction targets.
+    /// A statement for all lanes at once. `accumulators` are the vectors that replace reduction targets.
     pub(crate) fn vector_stmt(&self, s: &Stmt, accumulators: &[Accumulator]) -> String {
         let element = self.program.array(s.target.array).element;
         let accumulator = accumulators.iter().find(|a| a.stands_for(s));

@@ -1,4 +1,4 @@
-//! Members of structures around a nest: values and pointers read once before it, the tests on which that depends, and the
+//! Members of structures around a nest: values and pointers read once before it, the tests that they depend on, and the
 //! structures in which a replay puts them.
 
 use crate::context::{Context, identifiers, is_identifier};
@@ -6,7 +6,7 @@ use crate::rows::{Asked, row_extent};
 use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest, Program, Step, SymId, Var, View};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The symbols that a nest uses, in bounds, values, the extents of its arrays and the clauses of its directives, each by
+/// The symbols that a nest uses in bounds, values, the extents of its arrays and the clauses of its directives, by
 /// ascending id.
 pub(crate) fn symbols_of(program: &Program, nests: &[&Nest]) -> BTreeSet<SymId> {
     let symbol = |v: Var| match v {
@@ -52,19 +52,19 @@ pub(crate) fn arrays_of(program: &Program, nest: &Nest) -> BTreeSet<ArrayId> {
 pub(crate) struct Before {
     /// Declarations.
     pub(crate) lines: Vec<String>,
-    /// What must hold for the nest to run otherwise than as written.
+    /// Conditions under which anything other than the original text runs.
     pub(crate) conditions: Vec<String>,
-    /// Assignments behind the nest.
+    /// Assignments after the nest.
     pub(crate) after: Vec<String>,
 }
 
-/// Whether an array's base is an expression that is worth a name, or a scalar is.
+/// Whether an array's base, or a scalar, is an expression that is worth a name.
 fn is_named(array: &Array, view: &View) -> bool {
     array.shape.is_empty() || view.is_loaded || !view.followed().is_empty()
 }
 
 impl Context<'_> {
-    /// Gives names to members that the nest uses. `original` is the text that runs where the conditions do not hold.
+    /// Gives names to members that the nest uses. `original` is the text that runs if the conditions do not hold.
     pub(crate) fn enter_views(&mut self, nests: &[&Nest], original: Option<&str>) -> Before {
         let program = self.program;
         let mut before = Before::default();
@@ -129,8 +129,8 @@ impl Context<'_> {
                 let qualifier = if is_written { "" } else { "const " };
                 before.lines.push(format!("{qualifier}{ty} {name} = {};", self.guarded(base.clone())));
                 if is_written {
-                    // What the nest may not have written is not stored: it may be another thread's, or not writable. Its bytes
-                    // tell, since zeros of both signs are equal.
+                    // A scalar that the nest may not have written is not stored: it may be another thread's, or not
+                    // writable. Its bytes are compared, since zeros of both signs are equal.
                     let (start, end) =
                         (self.fresh(&format!("{name}_start")), self.fresh(&format!("{name}_end")));
                     before.lines.push(format!("const {ty} {start} = {name};"));
@@ -180,7 +180,7 @@ impl Context<'_> {
         before
     }
 
-    /// An expression, evaluated only if the nest evaluates it too.
+    /// An expression, evaluated only if the nest evaluates it.
     fn guarded(&self, text: String) -> String {
         match &self.reached {
             None => text,
@@ -204,7 +204,7 @@ impl Context<'_> {
         }
     }
 
-    /// What must stay as it is: C expressions of the objects that hold it.
+    /// C expressions of the objects that must not change.
     pub(crate) fn constants(&self, constant: Constant) -> Vec<String> {
         let loads = |view: &View| view.loads().into_iter().map(|n| view.prefix(n)).collect::<Vec<_>>();
         match constant {
@@ -235,19 +235,19 @@ fn name_of(view: &View) -> String {
     }
 }
 
-/// Whether an array shares its memory with other arrays, as members of the same structures do.
+/// Whether an array shares its memory with other arrays, such as members of the same structures.
 pub(crate) fn is_interleaved(program: &Program, id: ArrayId) -> bool {
     program.views.get(&id).is_some_and(View::is_interleaved)
 }
 
-/// Whether the elements of an array lie in a structure, and the array's view leads to them without another pointer.
+/// Whether the elements of an array are in a structure that the array's view reaches without another pointer.
 pub(crate) fn is_embedded(array: &Array, view: &View) -> bool {
     let is_root = view.n_base_steps() == 0;
     !array.shape.is_empty() && !view.is_loaded && !is_root
 }
 
-/// The variables that the views of a nest start from, with their declarations, and the pointers followed from there: steps
-/// from the variable. Variables that are arrays of structures themselves are left out of the second.
+/// The variables that the views of a nest start from, with their declarations, and the pointers followed from there:
+/// steps from the variable. The latter leave out variables that are arrays of structures themselves.
 pub(crate) struct Roots<'a> {
     pub(crate) variables: BTreeMap<&'a str, &'a View>,
     pub(crate) followed: BTreeSet<(usize, String)>,
@@ -263,7 +263,7 @@ impl<'a> Roots<'a> {
             .chain(arrays.iter().filter_map(|a| program.views.get(a)));
         let mut roots = Roots { variables: BTreeMap::new(), followed: BTreeSet::new() };
         for view in views {
-            // One with subscripts says that the variable is a buffer of its own.
+            // A view with subscripts shows that the variable is a buffer.
             let known = roots.variables.entry(&view.root).or_insert(view);
             if view.n_base_steps() == 0 {
                 *known = view;

@@ -1,4 +1,4 @@
-//! Capture programs, replay units and tuned files from a user's file.
+//! Capture programs, replay units and tuned files made from a user's file.
 
 mod common;
 
@@ -85,7 +85,7 @@ program main {
 }
 "#;
 
-/// An array that the function keeps, one that nobody reads after the nest, and one that somebody may.
+/// An array that the function keeps, one that is not read after the nest, and one that may be.
 const SCRATCH: &str = r#"
 program scratch {
   symbol P0 n: i32
@@ -286,7 +286,7 @@ fn splicing_keeps_every_other_byte() {
         splice("abcdef", &[(at(4, 5), "E".into()), (at(1, 3), String::new()), (at(0, 0), "<".into())]),
         "<adEf"
     );
-    // Overlapping and impossible spans are left alone.
+    // Overlapping and impossible spans are ignored.
     assert_eq!(
         splice("abc", &[(at(0, 2), "x".into()), (at(1, 3), "y".into()), (at(2, 9), "z".into())]),
         "xc"

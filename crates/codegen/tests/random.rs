@@ -10,7 +10,7 @@ use oxeye_ir::{
 };
 use std::fmt::Write;
 
-/// Accesses under a node with whether they write.
+/// Accesses under a node, and whether they write.
 fn accesses(nodes: &[Node]) -> Vec<(Access, bool)> {
     let nest = Nest::new(oxeye_ir::NestId(0), "", nodes.to_vec());
     nest.accesses().into_iter().map(|(a, w)| (a.clone(), w)).collect()
@@ -34,7 +34,7 @@ fn is_independent(program: &Program, l: &Loop) -> bool {
             return true;
         }
         all.iter().filter(|(a, _)| a.array == target.array).all(|(a, _)| {
-            // Some dimension is the iterator and what does not change in the loop, the same for all.
+            // Some dimension is the iterator plus something constant in the loop, the same for all accesses.
             a.indices.iter().zip(&target.indices).any(|(x, y)| {
                 x == y
                     && x.as_affine().is_some_and(|e| {
@@ -45,7 +45,7 @@ fn is_independent(program: &Program, l: &Loop) -> bool {
     })
 }
 
-/// The only updated element of a loop, if it merely accumulates.
+/// The only updated element of a loop that merely accumulates.
 fn accumulation(l: &Loop) -> Option<Reduction> {
     let [Node::Stmt(s)] = l.body.as_slice() else { return None };
     let alone = accesses(&l.body).iter().filter(|(a, _)| a.array == s.target.array).count() == 2;
@@ -53,7 +53,7 @@ fn accumulation(l: &Loop) -> Option<Reduction> {
     (alone && fixed && s.update.is_reduction()).then_some(Reduction { array: s.target.array, op: s.update })
 }
 
-/// Marks loops at random where that changes nothing.
+/// Marks random loops where that changes nothing.
 fn mark(program: &Program, nodes: &mut [Node], random: &mut Random, inside: bool) {
     for node in nodes {
         let mut now_inside = inside;
@@ -201,7 +201,7 @@ fn random_nests_with_clang() {
     check(90..180, "clang-19", &["-O2"], 1);
 }
 
-/// Many more; run with `--ignored`.
+/// Many more seeds; run with `--ignored`.
 #[test]
 #[ignore = "takes minutes; `cargo xtask soak` looks as far, recipes included"]
 fn many_random_nests() {

@@ -1,4 +1,4 @@
-//! What nests look like in C, and that the text computes what the nest says.
+//! The C text of nests, and that it computes what the nest says.
 
 mod common;
 
@@ -388,7 +388,7 @@ fn sums_keep_their_order_unless_reordering_is_allowed() {
     let program = oxeye_ir::Program::parse(REDUCTIONS).expect("parses");
     let mut nest = program.nests[1].clone();
     let strict = RenderOptions { threads: 2, ..RenderOptions::default() };
-    // The second loop has several threads add up `s`.
+    // In the second loop, several threads add up `s`.
     let error = oxeye_codegen::render_nest(&program, &nest, &strict).expect_err("is refused");
     insta::assert_snapshot!(error.to_string(), @"accumulating into `s` by several threads reorders floating-point operations; allow it with --fp reassociate");
     nest.roots = vec![nest.roots[0].clone(), nest.roots[2].clone()];
@@ -396,7 +396,7 @@ fn sums_keep_their_order_unless_reordering_is_allowed() {
     insta::assert_snapshot!("in_order", text);
 }
 
-/// Several threads each sum up in a loop; the second loop also stores.
+/// Several threads each compute a sum in a loop; the second loop also stores.
 const SUMS: &str = r#"
 program sums {
   symbol P0 n: i32

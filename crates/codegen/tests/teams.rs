@@ -1,4 +1,4 @@
-//! Nests in a team of threads that is there already.
+//! Nests in an existing team of threads.
 
 mod common;
 
@@ -10,7 +10,7 @@ fn options() -> RenderOptions {
     RenderOptions { threads: 2, original: Some("original();".into()), ..RenderOptions::default() }
 }
 
-/// Temporaries of every size and a variable of every thread's own, used by several of them.
+/// Temporaries of every size and a thread-private variable, used by several threads.
 const SHARED: &str = r#"
 program shared {
   symbol P0 n: i32
@@ -117,7 +117,7 @@ fn what_a_team_cannot_run() {
         TESTED.replace("sum: i64 global", "sum: i64[4] param").replace("sum += i", "sum[2] += i");
     assert!(why(&of_element, &options()).contains("it accumulates into `sum`"));
     let one = RenderOptions { threads: 1, ..options() };
-    assert!(why(TESTED, &one).ends_with("one thread was asked for"));
+    assert!(why(TESTED, &one).ends_with("only one thread was asked for"));
     let bound =
         SHARED.replace("in 0 .. n parallel dynamic", "in 0 .. data(b[0] < 1.0 ? n : n) parallel dynamic");
     assert!(

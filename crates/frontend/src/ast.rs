@@ -20,7 +20,7 @@ impl Range {
     }
 }
 
-/// An arithmetic type and how the source spells it.
+/// An arithmetic type and its spelling in the source.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scalar {
     pub(crate) ty: ScalarType,
@@ -40,16 +40,16 @@ pub(crate) enum Type {
         to: Box<Type>,
         is_restrict: bool,
     },
-    /// As a parameter this is a pointer whose first extent is a promise only.
+    /// As a parameter, this is a pointer whose first extent is only a promise.
     Array {
         of: Box<Type>,
         len: Option<Box<Expr>>,
         is_restrict: bool,
     },
     Function,
-    /// By its position among the structures of the file.
+    /// Index of the structure in the file.
     Struct(usize),
-    /// Anything else, by its words.
+    /// Any other type, as a description.
     Other(String),
 }
 
@@ -95,7 +95,7 @@ pub(crate) enum ExprKind {
     Int(i64, ScalarType),
     Float(String, ScalarType),
     Var(VarId),
-    /// A name that is no variable: a function.
+    /// A name that is not a variable: a function.
     Name(String),
     Unary(UnaryOp, Box<Expr>),
     /// `+x`
@@ -119,7 +119,7 @@ pub(crate) enum ExprKind {
     SizeofExpr(Box<Expr>),
     /// A list of initial values without designators.
     List(Vec<Expr>),
-    /// What it is, in words, and the variables inside.
+    /// A description for messages, and the variables inside.
     Unknown(String, Vec<Expr>),
 }
 
@@ -164,7 +164,7 @@ impl Expr {
         }
     }
 
-    /// Below casts.
+    /// The expression without casts.
     pub(crate) fn uncast(&self) -> &Expr {
         match &self.kind {
             ExprKind::Cast(_, e) => e.uncast(),
@@ -179,7 +179,7 @@ pub(crate) struct Stmt {
     pub(crate) range: Range,
 }
 
-/// A declared variable and its first value.
+/// A declared variable and its initial value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Declared {
     pub(crate) var: VarId,
@@ -210,9 +210,9 @@ pub(crate) enum StmtKind {
     Continue,
     Return(Option<Expr>),
     Goto,
-    /// A label and what follows it.
+    /// A label and the statement after it.
     Label(Box<Stmt>),
-    /// What it is, in words, and the expressions inside if they could be read.
+    /// A description for messages, and the expressions inside if they could be read.
     Unknown(String, Vec<Stmt>),
 }
 
@@ -223,9 +223,9 @@ pub(crate) struct For {
     pub(crate) condition: Option<Expr>,
     pub(crate) step: Option<Expr>,
     pub(crate) body: Stmt,
-    /// Whether the body sees the variable one less than the header has it.
+    /// Whether the variable is one less in the body than in the header.
     pub(crate) is_behind: bool,
-    /// Whether the source has it as a `while` loop.
+    /// Whether it is a `while` loop in the source.
     pub(crate) is_while: bool,
 }
 
@@ -295,11 +295,11 @@ pub(crate) enum VarKind {
     Local {
         is_static: bool,
     },
-    /// A member of a structure, that other names may lead to as well.
+    /// A member of a structure, which other names may also denote.
     Member,
 }
 
-/// Where a member is: the way to it from a variable.
+/// A member as a path from a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) root: VarId,
@@ -316,13 +316,13 @@ pub(crate) struct Field {
 /// A structure.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Structure {
-    /// How its type is written in C.
+    /// Its type as written in C.
     pub(crate) spelling: Option<String>,
     /// Whether it is declared at file scope.
     pub(crate) is_visible: bool,
     /// Its members; `None` while it is incomplete, or if they could not be read.
     pub(crate) fields: Option<Vec<Field>>,
-    /// Whether members follow each other as the types ask for: no attributes, bit fields or packing.
+    /// Whether members have their natural layout: no attributes, bit fields or packing.
     pub(crate) is_plain: bool,
 }
 
@@ -338,9 +338,9 @@ pub(crate) struct Variable {
     pub(crate) ty: Type,
     pub(crate) kind: VarKind,
     pub(crate) range: Range,
-    /// Position of the function in the file, for parameters and locals.
+    /// Index of the function in the file, for parameters and locals.
     pub(crate) function: Option<usize>,
-    /// The way to it, for members.
+    /// The path to it, for members.
     pub(crate) member: Option<Member>,
 }
 
@@ -352,7 +352,7 @@ pub(crate) struct Function {
     pub(crate) params: Vec<VarId>,
     pub(crate) body: Stmt,
     pub(crate) range: Range,
-    /// Why it cannot be read, if so; the body is empty then.
+    /// Why it could not be read, if so; the body is empty then.
     pub(crate) problem: Option<(String, Range)>,
 }
 
@@ -366,14 +366,14 @@ pub(crate) struct File {
     pub(crate) global_inits: Vec<(VarId, Expr)>,
     /// Names of types, structures and constants, and what declares them.
     pub(crate) named: Vec<(String, Range)>,
-    /// Pieces outside of functions that could not be read.
+    /// Parts outside of functions that could not be read.
     pub(crate) problems: Vec<(String, Range)>,
-    /// Integers that have one value all the time.
+    /// Integer variables with a constant value.
     pub(crate) constants: HashMap<VarId, i64>,
-    /// The variables made for members, by root and way.
+    /// The variables made for members, by root and path.
     pub(crate) members: HashMap<(VarId, Vec<oxeye_ir::Step>), VarId>,
-    /// For a member reached from a parameter or a pointer of a function's own: the members that it may be, by what is passed or
-    /// assigned there.
+    /// For a member reached from a parameter or a local pointer: the members that it may be, by what is passed or
+    /// assigned to that variable.
     pub(crate) stands_for: HashMap<VarId, BTreeSet<VarId>>,
 }
 
@@ -382,7 +382,7 @@ impl File {
         &self.vars[id.0 as usize]
     }
 
-    /// What else a variable may be known as, directly or by way of others.
+    /// Other names that a variable may have, directly or indirectly.
     pub(crate) fn all_it_stands_for(&self, id: VarId) -> BTreeSet<VarId> {
         let mut found = BTreeSet::new();
         let mut next = vec![id];
@@ -396,7 +396,7 @@ impl File {
         found
     }
 
-    /// The variable a member is reached from; others themselves.
+    /// The variable that a member is reached from; other variables are their own root.
     pub(crate) fn root(&self, id: VarId) -> VarId {
         self.var(id).member.as_ref().map_or(id, |m| m.root)
     }

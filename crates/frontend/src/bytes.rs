@@ -1,12 +1,12 @@
-//! Files that are not UTF-8, as text and back.
+//! Converts files that are not UTF-8 to text and back.
 //!
-//! Comments in Latin-1 must come out as they went in. Bytes that are no UTF-8 stand as characters of a private plane while
-//! the file is worked on.
+//! Comments in Latin-1 must not change. Bytes that are not UTF-8 are represented by characters of a private plane while
+//! the file is processed.
 
-/// Stands for byte 0.
+/// Represents byte 0.
 const FIRST: u32 = 0x10_FE00;
 
-/// The text of a file; `None` if it has bytes that are not UTF-8 and the characters that stand for such.
+/// The text of a file; `None` if it has both bytes that are not UTF-8 and the characters that represent them.
 pub fn decoded(bytes: Vec<u8>) -> Option<String> {
     let bytes = match String::from_utf8(bytes) {
         Ok(text) => return (!text.chars().any(stands_for_byte)).then_some(text),
@@ -24,7 +24,7 @@ pub fn decoded(bytes: Vec<u8>) -> Option<String> {
     Some(text)
 }
 
-/// The bytes of a text that [`decoded`] made, whatever was done to it since.
+/// The bytes of a text from [`decoded`], which may have been edited since.
 pub fn encoded(text: &str) -> Vec<u8> {
     if !text.chars().any(stands_for_byte) {
         return text.as_bytes().to_vec();

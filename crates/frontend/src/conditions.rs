@@ -1,8 +1,9 @@
-//! On which macros the meaning of a nest depends: under which conditions it is what was read.
+//! The macros that the meaning of a nest depends on, and the conditions under which they have the values that were
+//! read.
 //!
-//! A nest is read with the macros that one build has. Another build of the same file, with another `-DN=...`, may have
-//! other bounds and other extents. The conditions say in the preprocessor's language, or in C where that does not reach,
-//! that everything the nest mentions, directly or by its declarations, is as it was.
+//! A nest is read with the macros of one build. Another build of the same file, with another `-DN=...`, may have other
+//! bounds and other extents. The conditions state, in the preprocessor's language or, where that does not suffice, in
+//! C, that everything the nest uses, directly or through its declarations, is unchanged.
 
 use crate::ast::{File, Range};
 use crate::lexer::{DirectiveLine, Token, TokenKind, is_type_word, tokens, tokens_and_directives};
@@ -10,12 +11,12 @@ use crate::preprocess::{Define, Preprocessed};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-/// Under which conditions a nest is what was read.
+/// The conditions under which a nest is what was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// For `#if`; all of them must hold.
     pub preprocessor: Vec<String>,
-    /// Constant expressions of C; all of them must hold.
+    /// C constant expressions; all of them must hold.
     pub constant: Vec<String>,
 }
 
@@ -26,12 +27,12 @@ impl Conditions {
     }
 }
 
-/// Expansions within each other.
+/// Greatest depth of nested expansions.
 const MAX_DEPTH: usize = 32;
-/// Names looked up for one nest.
+/// Most names looked up for one nest.
 const MOST_NAMES: usize = 4000;
 
-/// A file of the user's: its tokens and directives.
+/// One of the user's files: its tokens and directives.
 struct Text<'a> {
     tokens: Vec<Token<'a>>,
     directives: Vec<DirectiveLine<'a>>,
@@ -59,14 +60,14 @@ impl<'a> Reliance<'a> {
         Reliance { file, preprocessed, macros, source: Text { tokens, directives }, headers }
     }
 
-    /// What a macro is at a place of the preprocessed text.
+    /// The definition of a macro at a place of the preprocessed text.
     fn define(&self, name: &str, at: usize) -> Option<&'a Define> {
         let last = self.macros.get(name)?.iter().rev().find(|d| d.at <= at)?;
         last.body.is_some().then_some(*last)
     }
 
-    /// The conditions of a nest, whose statement stands at `range`, in the user's own text at `span`, in the function at this
-    /// position.
+    /// The conditions of a nest, whose statement is at `range`, and in the user's own text at `span`, in the function
+    /// with this index.
     pub(crate) fn of(&self, range: Range, span: std::ops::Range<usize>, function: usize) -> Conditions {
         let at = range.start;
         let mut conditions = Conditions::default();
@@ -79,7 +80,7 @@ impl<'a> Reliance<'a> {
             next.extend(words.filter(|t| seen.insert(t.text.to_owned())).map(|t| t.text.to_owned()));
         };
         mention(between(&self.source.tokens, span.start, span.end), &mut next);
-        // Pragmas may name macros too.
+        // Pragmas may use macros too.
         let inside = self.source.directives.iter().filter(|d| span.contains(&d.start));
         for directive in inside {
             match directive.name() {
@@ -138,8 +139,8 @@ impl<'a> Reliance<'a> {
         conditions
     }
 
-    /// Where something of this name is declared that the function at `position` may mean. Functions that it calls count
-    /// as a whole, with what they declare.
+    /// The declarations of this name that the function at `position` may refer to. Functions that it calls count as a
+    /// whole, including their declarations.
     fn declarations(&self, name: &str, position: usize) -> Vec<Range> {
         let vars = self.file.vars.iter().filter(|v| v.name == name);
         let vars = vars.filter(|v| v.function.is_none_or(|f| f == position));
@@ -151,7 +152,7 @@ impl<'a> Reliance<'a> {
         found
     }
 
-    /// The tokens of a declaration, from the end of what stands before it.
+    /// The tokens of a declaration, from the end of what precedes it.
     fn declared<'t, 'x>(&self, all: &'t [Token<'x>], range: Range) -> &'t [Token<'x>] {
         let first_line = self.preprocessed.place(range.start).1;
         let last_line = self.preprocessed.place(range.end.saturating_sub(1)).1.max(first_line);
@@ -184,11 +185,11 @@ impl<'a> Reliance<'a> {
             }
         }
         let all = open.into_iter().flatten();
-        // What does not hold at the nest has served its purpose there: `#ifndef N`.
+        // What does not hold at the nest has served its purpose there, such as `#ifndef N`.
         all.filter(|c| self.truth(c, nest) == Some(true) && !is_settled(c)).collect()
     }
 
-    /// The condition by which the preprocessor took its way through the directives that start here.
+    /// The condition for the branch that the preprocessor took among the directives that start here.
     fn taken(&self, first: &DirectiveLine<'_>, at: usize) -> Vec<String> {
         let mut found = Vec::new();
         let mut depth = 0;
@@ -214,7 +215,7 @@ impl<'a> Reliance<'a> {
         found
     }
 
-    /// Whether a condition holds; `None` if that is not certain.
+    /// Whether a condition holds; `None` if uncertain.
     fn truth(&self, condition: &str, at: usize) -> Option<bool> {
         let mut words = Vec::new();
         let all = tokens(condition);
@@ -239,7 +240,7 @@ impl<'a> Reliance<'a> {
         evaluate(&words).map(|v| v != 0)
     }
 
-    /// The value of an object-like macro, if the preprocessor sees an integer in it.
+    /// The value of an object-like macro, if it is an integer to the preprocessor.
     fn value(&self, name: &str, at: usize) -> Option<i64> {
         let words = self.expanded(name, at, 0)?;
         if words.iter().any(|w| w.starts_with(|c: char| c.is_alphabetic() || c == '_')) {
@@ -248,7 +249,7 @@ impl<'a> Reliance<'a> {
         evaluate(&words)
     }
 
-    /// The words of a text with object-like macros expanded; `None` if there are others, or too many.
+    /// The tokens of a text with object-like macros expanded; `None` if there are other macros, or too many.
     fn expanded(&self, text: &str, at: usize, depth: usize) -> Option<Vec<String>> {
         if depth > MAX_DEPTH {
             return None;
@@ -277,7 +278,7 @@ fn between<'t, 'a>(tokens: &'t [Token<'a>], start: usize, end: usize) -> &'t [To
     tokens.get(first..last).unwrap_or_default()
 }
 
-/// What stands behind `#if`, as one expression.
+/// The text after `#if`, as one expression.
 fn condition(directive: &DirectiveLine<'_>) -> String {
     let name = directive.name();
     let at = directive.text.find(name).unwrap_or(0) + name.len();
@@ -299,7 +300,7 @@ fn condition(directive: &DirectiveLine<'_>) -> String {
     }
 }
 
-/// Whether a condition mentions no macro.
+/// Whether a condition uses no macro.
 fn is_settled(condition: &str) -> bool {
     tokens(condition).iter().all(|t| t.kind != TokenKind::Word || t.text == "defined")
 }
@@ -310,7 +311,7 @@ fn negate_last(branch: &mut Vec<String>) {
     }
 }
 
-/// A constant expression of C that holds where a macro means these words; `None` where none can tell.
+/// A C constant expression that holds if a macro expands to these tokens; `None` if there is none.
 fn same(name: &str, words: &[String]) -> Option<String> {
     let is_type = |w: &String| is_type_word(w);
     let is_number = |w: &String| w.starts_with(|c: char| c.is_ascii_digit() || c == '.');
@@ -326,10 +327,10 @@ fn same(name: &str, words: &[String]) -> Option<String> {
     is_constant.then(|| format!("({name}) == ({})", words.join(" ")))
 }
 
-/// The value of an integer expression as the preprocessor computes it; `None` if it is none.
+/// The value of an integer expression as the preprocessor computes it; `None` if it is not one.
 fn evaluate(words: &[String]) -> Option<i64> {
     let mut joined: Vec<String> = Vec::new();
-    // Operators of two characters came as two words.
+    // Operators of two characters come as two tokens.
     for word in words {
         let pair = joined.last().map(|last| format!("{last}{word}"));
         match pair {

@@ -1,10 +1,10 @@
-//! Integers of functions that get one constant value where they are declared: `const int BLOCK = 8;`.
+//! Local integers with a constant value from their declaration: `const int BLOCK = 8;`.
 
 use crate::ast::*;
 use crate::scan::Scan;
 use std::collections::HashSet;
 
-/// Notes them.
+/// Records them.
 pub(crate) fn find(file: &mut File) {
     let mut found = Vec::new();
     for function in &file.functions {

@@ -1,4 +1,4 @@
-//! What is known of a function before anything of it is lowered.
+//! Facts about a function, collected before any of it is lowered.
 
 use crate::ast::{self, VarId, VarKind};
 use crate::directives::Directives;
@@ -7,32 +7,32 @@ use crate::preprocess::Preprocessed;
 use crate::scan::Scan;
 use std::collections::HashSet;
 
-/// What is known before any nest of a function is lowered.
+/// Facts collected before any nest of a function is lowered.
 pub(crate) struct Context<'a> {
     pub(crate) file: &'a ast::File,
     pub(crate) function: &'a ast::Function,
-    /// Position of the function in the file.
+    /// Index of the function in the file.
     pub(crate) position: usize,
     pub(crate) pointers: &'a Pointers<'a>,
-    /// File-scope variables that some function writes, or what they lead to.
+    /// File-scope variables that some function writes, directly or through them.
     pub(crate) changed_globals: &'a HashSet<VarId>,
     pub(crate) preprocessed: &'a Preprocessed,
     pub(crate) directives: &'a Directives,
-    /// Whether the user's flags switch OpenMP's threads on.
+    /// Whether the user's flags enable OpenMP threads.
     pub(crate) is_threaded: bool,
     pub(crate) no_alias: bool,
     /// Whether the compiler takes it that objects of different types do not overlap.
     pub(crate) has_strict_aliasing: bool,
 }
 
-/// The team of threads that runs a piece of code.
+/// The team of threads that runs some code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Team<'a> {
     /// The statement under `omp parallel`; `None` if the function is called by the team.
     pub(crate) region: Option<&'a ast::Stmt>,
 }
 
-/// The file-scope variables that some function of the file writes, or what they lead to.
+/// The file-scope variables that some function of the file writes, directly or through them.
 pub(crate) fn changed_globals(file: &ast::File) -> HashSet<VarId> {
     let mut changed = HashSet::new();
     for function in &file.functions {

@@ -1,8 +1,8 @@
 //! Hand-linearised subscripts such as `A[i * n + j]` as subscripts of an array with several dimensions.
 //!
-//! An array gets extents only if, for every access in the function, all subscripts but the first stay within theirs, provably
-//! or by a test before the nest (`C[i * ldc + j]` where `ldc >= n`). Then equal elements have equal subscripts and the other
-//! way round.
+//! An array gets extents only if, for every access in the function, all subscripts but the first stay within theirs,
+//! provably or by a test before the nest (`C[i * ldc + j]` where `ldc >= n`). Then elements are equal exactly if their
+//! subscripts are.
 
 use crate::prove::Facts;
 use oxeye_ir::{
@@ -11,7 +11,7 @@ use oxeye_ir::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Tests before nests that one array may need.
+/// Most tests before nests for one array.
 const MOST_TESTS: usize = 12;
 
 /// A sum of products of variables.
@@ -19,7 +19,7 @@ type Polynomial = BTreeMap<Vec<Var>, i64>;
 
 const MAX_TERMS: usize = 48;
 const MAX_DEGREE: usize = 4;
-/// Constant strides below this are taken as part of a one-dimensional subscript (`A[2 * i]`).
+/// Constant strides below this count as part of a one-dimensional subscript (`A[2 * i]`).
 const LEAST_STRIDE: i64 = 8;
 
 fn polynomial(e: &Expr) -> Option<Polynomial> {
@@ -57,7 +57,7 @@ fn polynomial(e: &Expr) -> Option<Polynomial> {
     is_small.then_some(result)
 }
 
-/// `factor · symbols`, the distance between neighbours of a dimension.
+/// `factor · symbols`: the distance between neighbours of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Stride {
     /// Sorted.
@@ -65,7 +65,7 @@ struct Stride {
     factor: i64,
 }
 
-/// `mono / symbols`, if that divides it.
+/// `mono / symbols`, if it divides exactly.
 fn quotient(mono: &[Var], symbols: &[SymId]) -> Option<Vec<Var>> {
     let mut rest = mono.to_vec();
     for s in symbols {
@@ -92,7 +92,7 @@ impl Stride {
     }
 }
 
-/// Strides from the outermost to the innermost but one, and the extents of all dimensions but the outermost.
+/// Strides from the outermost to the second innermost dimension, and the extents of all dimensions but the outermost.
 #[derive(Clone, Debug)]
 struct Shape {
     strides: Vec<Stride>,
@@ -127,7 +127,7 @@ impl Shape {
         }
     }
 
-    /// The subscripts of an access, with what must hold for them to stay within the extents.
+    /// The subscripts of an access, with the conditions under which they stay within the extents.
     fn tested(&self, p: &Polynomial, here: &Here) -> Option<(Vec<Affine>, Vec<Expr>)> {
         let mut indices = vec![Affine::default(); self.strides.len() + 1];
         for (mono, c) in p {
@@ -273,7 +273,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A place in a nest: what is known there, and the loops around it with their first values and their last ones.
+/// A place in a nest: the facts there, and the surrounding loops with their first and last values.
 #[derive(Clone, Default)]
 struct Here {
     facts: Facts,
@@ -297,7 +297,7 @@ impl Here {
     }
 }
 
-/// Calls `f` on every access of some nodes, with what is known where it stands.
+/// Calls `f` on every access of some nodes, with the facts at its place.
 fn for_each_access(nodes: &mut [Node], here: &mut Here, f: &mut dyn FnMut(&mut Access, &Here)) {
     fn expr(e: &mut Expr, facts: &Here, f: &mut dyn FnMut(&mut Access, &Here)) {
         if let Expr::Read(access) = e {
@@ -343,7 +343,7 @@ fn for_each_access(nodes: &mut [Node], here: &mut Here, f: &mut dyn FnMut(&mut A
     }
 }
 
-/// Gives flat arrays of the program their dimensions where that can be proved. Subscripts of arrays in `wide` that stay
+/// Gives flat arrays of the program dimensions where that can be proved. Subscripts of arrays in `wide` that remain
 /// products are computed in 64 bits, as in the source.
 pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>, wide: &HashSet<ArrayId>) {
     // Elements that are read before nests keep their one subscript.

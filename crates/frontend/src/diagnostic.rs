@@ -1,4 +1,4 @@
-//! What the reader has to say about a file.
+//! Messages about a file.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use oxeye_ir::Span;
@@ -9,37 +9,37 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; nothing is lost.
+    /// Information; nothing is lost.
     Note,
-    /// A loop nest or function stays as it is.
+    /// A loop nest or function is left unchanged.
     Warning,
-    /// Part of the file makes no sense as C.
+    /// Part of the file is not valid C.
     Error,
 }
 
-/// Something about the user's file.
+/// A message about the user's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// How serious it is.
     pub severity: Severity,
-    /// What is the matter: lower case, no final period.
+    /// The message: lower case, no final period.
     pub message: String,
     /// What would help.
     pub help: Option<String>,
-    /// Where, in the user's file.
+    /// The place in the user's file.
     pub span: Option<Span>,
-    /// What to write next to the place.
+    /// The text next to the place.
     pub label: Option<String>,
-    /// The function it is about.
+    /// The function concerned.
     pub function: Option<String>,
-    /// The line of the loop nest that stays as it is because of this.
+    /// The line of the loop nest that is left unchanged because of this.
     pub nest_line: Option<u32>,
     /// The last line of that loop nest.
     pub nest_end: Option<u32>,
 }
 
 impl Diagnostic {
-    /// The diagnostic with the lines it is about, as plain text.
+    /// The diagnostic with its source lines, as plain text.
     pub fn render(&self, path: &Path, source: &str) -> String {
         let level = match self.severity {
             Severity::Note => Level::NOTE,

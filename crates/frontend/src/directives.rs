@@ -1,47 +1,47 @@
-//! Pragmas: what they say about the statements below them.
+//! Pragmas and their effect on the statements below them.
 //!
-//! OpenMP promises that a loop given to several threads may as well run as it stands, one iteration after the other. So a
-//! loop below such a directive is read as the plain loop. What is left of the directive is who owns which variable
-//! afterwards, and whether a team of threads is there already.
+//! OpenMP guarantees that a loop given to several threads may also run sequentially. So a loop below such a directive
+//! is read as the plain loop. What remains of the directive is which variables are private to threads, and whether a
+//! team of threads already exists.
 
 use crate::ast::Range;
 use crate::lexer::{Token, tokens};
 
-/// What a pragma is.
+/// The kind of a pragma.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Directive {
     /// Tells the compiler how to run the loop below: `GCC ivdep`, `unroll`.
     Hint,
     /// `omp` with some of `parallel`, `for` and `simd`.
     Construct(Construct),
-    /// Stands for itself: `omp barrier`.
+    /// Stands alone: `omp barrier`.
     Alone,
     /// Something that cannot be replaced together with the statement below it: `omp atomic`, `omp single`, `acc`.
     Kept,
-    /// Says nothing about statements.
+    /// Does not concern statements.
     Other,
 }
 
 /// `omp parallel for simd` and its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Construct {
-    /// Makes a team of threads.
+    /// Creates a team of threads.
     pub(crate) is_parallel: bool,
-    /// Shares the iterations of the loop among the team.
+    /// Divides the iterations of the loop among the team.
     pub(crate) is_shared: bool,
-    /// Variables of which each thread has its own: what they are afterwards is not what the loop leaves in them.
+    /// Variables of which each thread has its own copy: their value afterwards is not the one that the loop leaves.
     pub(crate) private: Vec<String>,
     /// The same, with the value from before.
     pub(crate) firstprivate: Vec<String>,
-    /// Loops, one directly in the other, that it takes as one.
+    /// Number of perfectly nested loops that it collapses into one.
     pub(crate) n_collapsed: usize,
-    /// Names that its clauses mention.
+    /// Names used by its clauses.
     pub(crate) mentioned: Vec<String>,
-    /// A clause that is not followed.
+    /// A clause that is not supported.
     pub(crate) unknown_clause: Option<String>,
 }
 
-/// A pragma where it stands in the preprocessed text.
+/// A pragma and its place in the preprocessed text.
 #[derive(Clone, Debug)]
 pub(crate) struct Pragma {
     pub(crate) at: usize,
@@ -55,7 +55,7 @@ pub(crate) struct Pragma {
 pub(crate) struct Directives(Vec<Pragma>);
 
 impl Directives {
-    /// Of pragmas as places and texts.
+    /// From the places and texts of pragmas.
     pub(crate) fn of(pragmas: &[(usize, String)]) -> Self {
         let pragma = |(at, text): &(usize, String)| Pragma {
             at: *at,
@@ -65,44 +65,44 @@ impl Directives {
         Directives(pragmas.iter().map(pragma).collect())
     }
 
-    /// Those directly above the statement that starts at `start`, which belong to it, in order.
+    /// The pragmas directly above the statement that starts at `start`, which belong to it, in order.
     pub(crate) fn above(&self, text: &str, start: usize) -> impl Iterator<Item = &Pragma> {
         let n_before = self.0.partition_point(|p| p.at <= start);
         let blank = |p: &&Pragma| text.get(p.at..start).is_some_and(|t| t.trim().is_empty());
         let count = self.0[..n_before].iter().rev().take_while(blank).count();
         let all = &self.0[n_before - count..n_before];
-        // What stands alone ends what belongs to the statement.
+        // A pragma that stands alone ends the group that belongs to the statement.
         let last_alone = all.iter().rposition(|p| p.directive == Directive::Alone);
         all[last_alone.map_or(0, |k| k + 1)..].iter()
     }
 
-    /// Those within a piece of text.
+    /// The pragmas inside a part of the text.
     pub(crate) fn inside(&self, range: Range) -> &[Pragma] {
         let first = self.0.partition_point(|p| p.at < range.start);
         let end = self.0.partition_point(|p| p.at < range.end);
         self.0.get(first..end).unwrap_or_default()
     }
 
-    /// Whether every thread has a file-scope variable of this name of its own.
+    /// Whether every thread has its own copy of a file-scope variable of this name.
     pub(crate) fn is_threadprivate(&self, name: &str) -> bool {
         let lists = self.0.iter().filter_map(|p| p.text.strip_prefix("omp threadprivate"));
         lists.flat_map(tokens).any(|t| t.is(name))
     }
 
-    /// Whether any of them is of OpenMP.
+    /// Whether any of them is an OpenMP pragma.
     pub(crate) fn has_openmp(&self) -> bool {
         self.0.iter().any(|p| p.text.split_whitespace().next() == Some("omp"))
     }
 }
 
-/// Whether compile arguments switch OpenMP's threads on.
+/// Whether compile arguments enable OpenMP threads.
 pub(crate) fn switches_openmp_on(args: &[String]) -> bool {
     args.iter().any(|a| {
         (a.starts_with("-fopenmp") && a != "-fopenmp-simd") || a == "-qopenmp" || a == "-openmp" || a == "-mp"
     })
 }
 
-/// What a pragma is, by what stands behind `#pragma`.
+/// The kind of a pragma, from the text after `#pragma`.
 pub(crate) fn parse(text: &str) -> Directive {
     let all = tokens(text);
     let words: Vec<&str> = all.iter().map(|t| t.text).collect();
@@ -166,7 +166,7 @@ impl Construct {
         let names = |inside: &[Token<'_>]| -> Vec<String> {
             inside.iter().filter(is_name).map(|t| t.text.to_owned()).collect()
         };
-        // What stands behind the colon of `if(parallel: n > 9)` and before that of `aligned(x: 32)`.
+        // The text after the colon of `if(parallel: n > 9)` and before that of `aligned(x: 32)`.
         let colon = inside.iter().position(|t| t.is(":"));
         let after_colon = colon.map_or(inside, |at| &inside[at + 1..]);
         let before_colon = colon.map_or(inside, |at| &inside[..at]);
@@ -201,7 +201,7 @@ impl Construct {
     }
 }
 
-/// Tokens of the parentheses that these start with.
+/// Number of tokens in the parentheses that these start with.
 fn length_of_group(tokens: &[Token<'_>]) -> usize {
     let mut depth = 0usize;
     for (k, token) in tokens.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Whether the value a variable has after a statement may still be read.
+//! Liveness: whether the value of a variable after a statement may still be read.
 
 use crate::ast::*;
 
@@ -58,7 +58,7 @@ struct Query {
 }
 
 impl Query {
-    /// Whether the variable is live before `s` if it is `after` it; notes the answer asked for on the way.
+    /// Whether the variable is live before `s` if it is `after` it; records the answer to the query on the way.
     fn before(&mut self, s: &Stmt, after: bool) -> bool {
         if s.range == self.at {
             self.is_found |= after;
@@ -100,7 +100,7 @@ impl Query {
         }
     }
 
-    /// The state at the head of a loop, given how one iteration maps it.
+    /// The state at the head of a loop, given the effect of one iteration.
     fn repeated(&mut self, after: bool, mut iteration: impl FnMut(&mut Self, bool) -> bool) -> bool {
         let once = iteration(self, after);
         if once == after { once } else { iteration(self, once) }
@@ -128,7 +128,7 @@ impl Query {
         }
     }
 
-    /// Whether a new value is surely written.
+    /// Whether a new value is sure to be written.
     fn writes(&self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Assign(op, target, value) => {

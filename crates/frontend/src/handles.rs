@@ -1,19 +1,19 @@
-//! Pointers to structures that are names for structures elsewhere: `cell *c = &grid[i]`, and parameters of functions.
+//! Pointers to structures that stand for structures elsewhere: `cell *c = &grid[i]`, and parameters of functions.
 //!
-//! A member reached from such a pointer is a variable of its own, as all members are. Here is noted which members of the
-//! structures themselves it may be, so that whoever looks for what is written finds them, and that they exist where the
+//! A member reached from such a pointer is a variable of its own, as all members are. This module records which members
+//! of the structures themselves it may be, so that searches for writes find them, and that these exist where the
 //! pointer is followed.
 
 use crate::ast::*;
 use crate::members::member;
 use oxeye_ir::{ScalarType, Step};
 
-/// Members made of members that were made, and so on; deeper ones are not followed.
+/// Greatest depth of members made of members that were made here.
 const MAX_ROUNDS: usize = 6;
-/// Members of one file.
+/// Most members of one file.
 const MOST_MEMBERS: usize = 20_000;
 
-/// Finds what members of handles may be.
+/// Determines which members a handle's members may be.
 pub(crate) fn connect(file: &mut File) {
     let handles = handles(file);
     if handles.is_empty() {
@@ -25,7 +25,7 @@ pub(crate) fn connect(file: &mut File) {
         if n == done || n > MOST_MEMBERS {
             return;
         }
-        // Members that were made in the last round only.
+        // Only members that were made in the last round.
         for id in (done..n).map(|k| VarId(k as u32)) {
             let Some(of) = file.var(id).member.clone() else { continue };
             for (_, value) in
@@ -40,7 +40,7 @@ pub(crate) fn connect(file: &mut File) {
     }
 }
 
-/// Variables that are, or point to, structures, with each value that they get.
+/// Variables that are, or point to, structures, with each of their values.
 fn handles(file: &File) -> Vec<(VarId, Expr)> {
     let is_handle = |v: VarId| {
         let is_of_function =
@@ -77,7 +77,7 @@ fn handles(file: &File) -> Vec<(VarId, Expr)> {
     found
 }
 
-/// The pointer or array of which a pointer is some element's address.
+/// The pointer or array to one of whose elements a pointer is set.
 fn pointer_of(file: &File, value: Expr) -> Option<Expr> {
     let is_pointer = |e: &Expr| file.type_of(e).is_some_and(|ty| ty.is_pointer());
     match value.kind {
@@ -91,7 +91,7 @@ fn pointer_of(file: &File, value: Expr) -> Option<Expr> {
     }
 }
 
-/// The member that is reached from `value` by these steps.
+/// The member reached from `value` by these steps.
 fn through(file: &mut File, value: &Expr, steps: &[Step]) -> Option<VarId> {
     let range = value.range;
     let mut at = value.uncast().clone();

@@ -1,10 +1,10 @@
-//! Where loops and function bodies stand in the user's own text, before preprocessing.
+//! Places of loops and function bodies in the user's own text, before preprocessing.
 
 use crate::directives::{self, Directive};
 use crate::lexer::{DirectiveLine, Token, TokenKind, tokens_and_directives};
 use std::collections::{HashMap, HashSet};
 
-/// Bytes of a statement or definition.
+/// The bytes of a statement or definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) start: usize,
@@ -13,27 +13,28 @@ pub(crate) struct Extent {
     pub(crate) line: u32,
 }
 
-/// A brace-enclosed block at file scope with what stands before it: a function definition, or something else.
+/// A brace-enclosed block at file scope with the text before it: a function definition, or something else.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     pub(crate) whole: Extent,
-    /// Just behind the opening brace.
+    /// Directly after the opening brace.
     pub(crate) inside: usize,
 }
 
-/// A `for` statement, or the use of a macro that makes one, and what stands before it that is no statement.
+/// A `for` statement, or the use of a macro that expands to one, and the text before it that is not a statement.
 #[derive(Clone, Debug)]
 pub(crate) struct LoopPlace {
     pub(crate) whole: Extent,
     /// The macro.
     pub(crate) maker: Option<String>,
-    /// One past the semicolon behind the use of a macro.
+    /// The end of the semicolon after the use of a macro.
     pub(crate) semicolon: Option<usize>,
-    /// The bytes with the conditional directives that start or end within the statement; `None` if other code stands between.
+    /// The bytes with the conditional directives that start or end within the statement; `None` if other code lies
+    /// between.
     pub(crate) balanced: Option<(usize, usize)>,
-    /// Where the statement before it, or what opens the one around it, ends.
+    /// The end of the statement before it, or of what opens the enclosing one.
     after: usize,
-    /// Place and line of each `_Pragma(...)` and each use of a macro between there and the `for`.
+    /// Place and line of each `_Pragma(...)` and each use of a macro between `after` and the `for`.
     words: Vec<(usize, u32)>,
 }
 
@@ -47,17 +48,17 @@ pub(crate) struct Layout<'a> {
 
 const MAX_DEPTH: usize = 200;
 
-/// What the preprocessor makes of the file's directives.
+/// The preprocessor's treatment of the file's directives.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    /// Which of the `#if`, `#elif` and `#else` were taken, by their position among all directives; `None` if not known.
+    /// Which of the `#if`, `#elif` and `#else` were taken, by index among all directives; `None` if unknown.
     pub(crate) taken: Option<HashSet<usize>>,
-    /// Macros with a `for` in them, and whether what they make ends with the header of a loop.
+    /// Macros that contain a `for`, and whether their expansion ends with the header of a loop.
     pub(crate) loop_macros: HashMap<String, bool>,
 }
 
 impl Survey {
-    /// The pieces of text that the preprocessor left out.
+    /// The parts of the text that the preprocessor skipped.
     fn skipped(&self, directives: &[DirectiveLine<'_>], end: usize) -> Vec<std::ops::Range<usize>> {
         let Some(taken) = &self.taken else { return Vec::new() };
         let mut found = Vec::new();
@@ -141,8 +142,8 @@ impl<'a> Layout<'a> {
         layout
     }
 
-    /// A statement with the conditional directives of which only the start or the end is inside it; `None` if other code
-    /// stands between.
+    /// A statement extended by the conditional directives of which only the start or the end is inside it; `None` if
+    /// other code lies between.
     fn balanced(
         &self,
         tokens: &[Token<'_>],
@@ -152,7 +153,7 @@ impl<'a> Layout<'a> {
     ) -> Option<(usize, usize)> {
         let (mut from, mut to) = (start, end);
         let mut open: Vec<usize> = Vec::new();
-        // An `#else` at the outermost level has its `#if` before and its `#endif` perhaps behind.
+        // An `#else` at the outermost level has its `#if` before and perhaps its `#endif` after.
         let (mut depth, mut least) = (0i64, 0i64);
         for directive in self.directives.iter().filter(|d| start <= d.start && d.start < end) {
             match directive.name() {
@@ -199,8 +200,8 @@ impl<'a> Layout<'a> {
         (!tokens.iter().any(is_between)).then_some((from, to))
     }
 
-    /// Where a loop starts with the pragmas above it, of which those in force stand on these lines of the file; `None` if
-    /// they cannot be told apart from what else stands there.
+    /// The start of a loop including the pragmas above it, of which those in force are on these lines of the file;
+    /// `None` if they cannot be separated from other code there.
     pub(crate) fn start_with_pragmas(&self, place: &LoopPlace, lines: &[u32]) -> Option<usize> {
         let (first, _) = place.balanced?;
         let between: Vec<&DirectiveLine<'_>> = self
@@ -251,13 +252,13 @@ impl<'a> Layout<'a> {
                 }
             }
         }
-        // A macro that makes something else than a pragma is a statement before the loop.
+        // A macro that does not expand to a pragma is a statement before the loop.
         let n_words = place.words.iter().filter(|(at, _)| *at >= start).count();
         (n_words == n_made).then_some(start)
     }
 }
 
-/// The position of the `#if` whose `#endif` comes last, if there is nothing but pragmas for loops in between.
+/// The position of the `#if` whose `#endif` comes last, if there are only pragmas for loops in between.
 fn start_of_pragma_group(directives: &[&DirectiveLine<'_>]) -> Option<usize> {
     let mut depth = 0usize;
     for (k, directive) in directives.iter().enumerate().rev() {
@@ -282,7 +283,7 @@ fn start_of_pragma_group(directives: &[&DirectiveLine<'_>]) -> Option<usize> {
     None
 }
 
-/// Where the code before the statement at `position` ends, and the macros and `_Pragma`s in between.
+/// The end of the code before the statement at `position`, and the macros and `_Pragma`s in between.
 fn before_statement(
     tokens: &[Token<'_>],
     brackets: &Brackets,
@@ -311,7 +312,7 @@ fn before_statement(
     (first.checked_sub(1).map_or(0, |k| tokens[k].end()), words)
 }
 
-/// For each opening bracket the position of the one that closes it.
+/// For each opening bracket, the position of the closing one.
 pub(crate) struct Brackets(Vec<Option<usize>>);
 
 impl Brackets {
@@ -328,7 +329,7 @@ impl Brackets {
                 "{" => open.push((position, "}")),
                 ")" | "]" | "}" => match open.pop() {
                     Some((start, expected)) if expected == token.text => found[start] = Some(position),
-                    // Nothing that is still open can be trusted.
+                    // Open brackets can no longer be trusted.
                     _ => open.clear(),
                 },
                 _ => {}
@@ -337,18 +338,18 @@ impl Brackets {
         Brackets(found)
     }
 
-    /// The position of the bracket that the one at `close` closes.
+    /// The position of the bracket that matches the one at `close`.
     pub(crate) fn opening(&self, close: usize) -> Option<usize> {
         self.0[..close.min(self.0.len())].iter().rposition(|end| *end == Some(close))
     }
 
-    /// The position of the bracket that closes the one at `open`.
+    /// The position of the bracket that matches the one at `open`.
     pub(crate) fn closing(&self, open: usize) -> Option<usize> {
         self.0.get(open).copied().flatten()
     }
 }
 
-/// Finds where statements end.
+/// Finds the ends of statements.
 struct Statements<'t, 'a> {
     tokens: &'t [Token<'a>],
     brackets: &'t Brackets,
@@ -356,7 +357,7 @@ struct Statements<'t, 'a> {
 }
 
 impl Statements<'_, '_> {
-    /// Whether a statement starts here with a macro that makes a loop.
+    /// Whether a statement starts here with a macro that expands to a loop.
     fn is_loop_macro(&self, at: usize) -> bool {
         let starts = at.checked_sub(1).is_none_or(|k| {
             let before = &self.tokens[k];
@@ -365,8 +366,8 @@ impl Statements<'_, '_> {
         starts && self.tokens.get(at).is_some_and(|t| self.survey.loop_macros.contains_key(t.text))
     }
 
-    /// One past the last token of the statement that starts at `at`; before the semicolon behind a macro that makes a whole
-    /// loop.
+    /// The end of the statement that starts at `at`, as the position after its last token; before the semicolon after a
+    /// macro that expands to a whole loop.
     fn end(&self, at: usize, depth: usize) -> Option<usize> {
         if depth > MAX_DEPTH {
             return None;
@@ -413,7 +414,7 @@ impl Statements<'_, '_> {
         }
     }
 
-    /// Past the semicolon behind a macro at the end of a statement.
+    /// Skips the semicolon after a macro at the end of a statement.
     fn past_semicolon(&self, end: usize) -> usize {
         let is_open = end.checked_sub(1).is_some_and(|k| !self.tokens[k].is(";") && !self.tokens[k].is("}"));
         end + usize::from(is_open && self.tokens.get(end).is_some_and(|t| t.is(";")))
@@ -423,13 +424,13 @@ impl Statements<'_, '_> {
 /// A mark that survives preprocessing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mark {
-    /// Just before the `for` of this loop.
+    /// Directly before the `for` of this loop.
     LoopStart(usize),
-    /// Just behind this loop.
+    /// Directly after this loop.
     LoopEnd(usize),
-    /// Behind the semicolon after this loop, which a macro makes.
+    /// After the semicolon after this loop, which a macro expands to.
     Semicolon(usize),
-    /// Just behind the opening brace of this block.
+    /// Directly after the opening brace of this block.
     Block(usize),
 }
 
@@ -458,7 +459,7 @@ impl Mark {
     }
 }
 
-/// The text with a mark at every place of its layout.
+/// The text with a mark at each of its layout's places.
 pub(crate) fn marked(text: &str, layout: &Layout<'_>) -> String {
     let mut marks = Vec::new();
     for (k, l) in layout.loops.iter().enumerate() {

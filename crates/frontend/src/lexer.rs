@@ -1,10 +1,10 @@
 //! C tokens: enough to find matching brackets and keywords while skipping comments, literals and directives.
 
-/// Words of which C makes the names of its arithmetic types.
+/// The words that form the names of C's arithmetic types.
 pub(crate) const ARITHMETIC_WORDS: &[&str] =
     &["char", "short", "int", "long", "float", "double", "signed", "unsigned"];
 
-/// Whether a word names a type, or is part of such a name: in C itself or in its usual headers.
+/// Whether a word is a type name or part of one, in C itself or in its usual headers.
 pub(crate) fn is_type_word(word: &str) -> bool {
     const OTHERS: &[&str] = &[
         "void",
@@ -21,7 +21,7 @@ pub(crate) fn is_type_word(word: &str) -> bool {
     ARITHMETIC_WORDS.contains(&word) || OTHERS.contains(&word)
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// Identifier or keyword.
@@ -34,7 +34,7 @@ pub(crate) enum TokenKind {
     Punct,
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: TokenKind,
@@ -59,10 +59,10 @@ fn is_word_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80
 }
 
-/// A preprocessor directive, with what continues its line.
+/// A preprocessor directive, including continuation lines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DirectiveLine<'a> {
-    /// From `#` to before the newline.
+    /// From `#` up to the newline.
     pub(crate) text: &'a str,
     pub(crate) start: usize,
     /// From 1.

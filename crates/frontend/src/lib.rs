@@ -1,9 +1,9 @@
 //! Reads C into Oxeye programs.
 //!
-//! [`read_c`] runs the user's preprocessor with the user's flags, parses what comes out, and lowers every function that
+//! [`read_c`] runs the user's preprocessor with the user's flags, parses its output, and lowers every function that
 //! contains loops to a [`Program`]. Each nest carries the exact bytes of its `for` statement in the user's own file, so
-//! that everything else can stay as it is. What cannot be analysed becomes a [`Diagnostic`], never an error: the rest of
-//! the file still works.
+//! that everything else can stay as it is. What cannot be analysed becomes a [`Diagnostic`], never an error: the rest
+//! of the file still works.
 //!
 //! ```
 //! use oxeye_frontend::{ReadOptions, read_c};
@@ -67,45 +67,45 @@ pub enum FrontendError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The file has characters that Oxeye uses itself.
+    /// The file contains characters that Oxeye uses internally.
     #[error("{} has characters of the private plane 16, which cannot be kept; remove them first", path.display())]
     Encoding {
         /// The file.
         path: PathBuf,
     },
-    /// The compiler does not start.
+    /// The compiler cannot be started.
     #[error("cannot run the compiler `{compiler}`; name another one behind `--`")]
     Compiler {
         /// The command.
         compiler: String,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The preprocessor stops.
+    /// The preprocessor fails.
     #[error("`{compiler} -E` fails:\n{message}")]
     Preprocess {
         /// The command.
         compiler: String,
-        /// Its words.
+        /// Its messages.
         message: String,
     },
-    /// The parser gives up.
+    /// The file cannot be parsed.
     #[error("{} cannot be parsed", path.display())]
     Parse {
         /// The file.
         path: PathBuf,
     },
-    /// The function asked for is not there.
+    /// The requested function is not defined.
     #[error("no function `{name}` is defined in {}; {known}", path.display())]
     NoFunction {
         /// The name.
         name: String,
         /// The file.
         path: PathBuf,
-        /// The functions there are, in words.
+        /// The defined functions, for the message.
         known: String,
     },
 }

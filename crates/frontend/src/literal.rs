@@ -2,14 +2,14 @@
 
 use oxeye_ir::ScalarType;
 
-/// A number as the source spells it.
+/// A number as spelt in the source.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Literal {
     Int(i64, ScalarType),
     Float(String, ScalarType),
 }
 
-/// Reads a number; `None` for what has no IR type (`1.0L`, `3i`) or does not fit.
+/// Reads a number; `None` if it has no IR type (`1.0L`, `3i`) or does not fit.
 pub(crate) fn number(text: &str) -> Option<Literal> {
     let lower = text.to_ascii_lowercase();
     let is_hex = lower.starts_with("0x");
@@ -54,8 +54,7 @@ pub(crate) fn number(text: &str) -> Option<Literal> {
     Some(Literal::Int(i64::try_from(value).ok()?, ty))
 }
 
-/// A `long double` literal that means a `double` exactly, as the macros of `<float.h>` have it: the literal without its
-/// suffix.
+/// A `long double` literal that is exactly a `double`, as in the macros of `<float.h>`: the literal without its suffix.
 pub(crate) fn exact_double(text: &str) -> Option<String> {
     let digits = text.strip_suffix(['l', 'L'])?;
     let value: f64 = digits.parse().ok()?;
@@ -64,7 +63,7 @@ pub(crate) fn exact_double(text: &str) -> Option<String> {
         let all: String = t.chars().filter(char::is_ascii_digit).collect();
         all.trim_start_matches('0').chars().chain("0".repeat(24).chars()).take(24).collect()
     };
-    // Both roundings, to `long double` and to `double`, find the nearest where it is this near.
+    // Both roundings, to `long double` and to `double`, give the nearest value if it is this near.
     let exact = format!("{value:.40e}");
     let (exact, _) = exact.split_once('e')?;
     (value.is_finite() && significant(mantissa) == significant(exact)).then(|| digits.to_owned())

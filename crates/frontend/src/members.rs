@@ -1,10 +1,10 @@
-//! Members of structures as variables of their own: `g->u` is one that leads to an array, `x[i][j].re` is an element of
-//! one whose elements lie apart.
+//! Members of structures as separate variables: `g->u` is one that leads to an array, `x[i][j].re` is an element of one
+//! whose elements are not adjacent.
 
 use crate::ast::*;
 use oxeye_ir::{Record, ScalarType, Step};
 
-/// Longest lists of runs that a structure is described with.
+/// Longest list of runs that describes a structure.
 const MOST_RUNS: usize = 64;
 
 /// `base.field` or `base->field`.
@@ -24,10 +24,10 @@ pub(crate) fn member(file: &mut File, base: Expr, field: &str, is_arrow: bool, r
     }
 }
 
-/// Members that a structure may have for its assignment to be read.
+/// Most members of a structure whose assignment is read.
 const MOST_COPIED: usize = 32;
 
-/// `to = from` of structures, member by member; `None` if that is not the same, or there are too many.
+/// `to = from` of structures, member by member; `None` if that is not equivalent, or there are too many.
 pub(crate) fn copied(file: &mut File, to: &Expr, from: &Expr, range: Range) -> Option<ExprKind> {
     let (Some(Type::Struct(id)), Some(Type::Struct(other))) = (file.type_of(to), file.type_of(from)) else {
         return None;
@@ -83,7 +83,7 @@ enum Part {
     Element(i64),
 }
 
-/// The ways to all numbers and pointers in a type; `None` if there are too many, or others.
+/// The paths to all numbers and pointers in a type; `None` if there are too many, or other types.
 fn ways_inside(file: &File, ty: &Type, way: &mut Vec<Part>, found: &mut Vec<Vec<Part>>) -> Option<()> {
     match ty {
         Type::Scalar(_) | Type::Pointer { .. } => {
@@ -111,7 +111,7 @@ fn ways_inside(file: &File, ty: &Type, way: &mut Vec<Part>, found: &mut Vec<Vec<
     }
 }
 
-/// A variable and the subscripts behind it; `None` is the first element of what it leads to.
+/// A variable and its subscripts; `None` is the first element of what it leads to.
 type Place<'e> = (VarId, Vec<Option<&'e Expr>>);
 
 fn place<'e>(file: &File, e: &'e Expr) -> Option<(VarId, Vec<Option<Expr>>)>
@@ -127,7 +127,7 @@ fn pointed_at(file: &File, e: &Expr) -> Option<(VarId, Vec<Option<Expr>>)> {
     Some((var, subscripts.into_iter().map(|e| e.cloned()).collect()))
 }
 
-/// What `*e` is.
+/// The place `*e`.
 fn deref<'e>(file: &File, e: &'e Expr) -> Option<Place<'e>> {
     match &e.kind {
         ExprKind::AddressOf(inner) => place_of(file, inner),
@@ -161,7 +161,7 @@ fn place_of<'e>(file: &File, e: &'e Expr) -> Option<Place<'e>> {
     }
 }
 
-/// The variable for a member of what `var` with these subscripts is, and the subscripts it takes.
+/// The variable for a member of `var` with these subscripts, and the subscripts it takes.
 fn variable<'s>(
     file: &mut File,
     var: VarId,
@@ -169,7 +169,7 @@ fn variable<'s>(
     field: &str,
 ) -> Option<(VarId, Vec<&'s Option<Expr>>)> {
     let outer = file.var(var).clone();
-    // `p->x` of a pointer goes to its structure; of an array it is an element.
+    // `p->x` follows a pointer to its structure; of an array it is an element.
     let is_followed = matches!((&outer.ty, subscripts), (Type::Pointer { .. }, [None]));
     let structure = peeled(&outer.ty, subscripts.len())?;
     let Type::Struct(id) = structure else { return None };
@@ -194,7 +194,7 @@ fn variable<'s>(
     Some((intern(file, root, steps, ty), taken.iter().collect()))
 }
 
-/// The variable for a way from a root.
+/// The variable for a path from a root.
 fn intern(file: &mut File, root: VarId, steps: Vec<Step>, ty: Type) -> VarId {
     if let Some(id) = file.members.get(&(root, steps.clone())) {
         return *id;
@@ -217,7 +217,7 @@ fn intern(file: &mut File, root: VarId, steps: Vec<Step>, ty: Type) -> VarId {
     id
 }
 
-/// What is left of a type behind `n` subscripts, of which only the first may follow a pointer.
+/// The type after `n` subscripts, only the first of which may follow a pointer.
 fn peeled(ty: &Type, n: usize) -> Option<&Type> {
     let mut at = ty;
     for k in 0..n {
@@ -230,7 +230,7 @@ fn peeled(ty: &Type, n: usize) -> Option<&Type> {
     Some(at)
 }
 
-/// The type with what is behind `n` subscripts replaced; with none, what is put in its place.
+/// The type with what comes after `n` subscripts replaced; without subscripts, the replacement.
 fn rebuilt(ty: &Type, n: usize, with: Type) -> Option<Type> {
     if n == 0 {
         return Some(with);
@@ -249,7 +249,7 @@ fn rebuilt(ty: &Type, n: usize, with: Type) -> Option<Type> {
 }
 
 impl File {
-    /// The type of an lvalue or pointer expression, where it is plain.
+    /// The type of an lvalue or pointer expression, if it is simple.
     pub(crate) fn type_of(&self, e: &Expr) -> Option<Type> {
         match &e.kind {
             ExprKind::Var(v) => Some(self.var(*v).ty.clone()),
@@ -265,7 +265,7 @@ impl File {
         }
     }
 
-    /// Size and alignment of a type on an LP64 machine, where all of it is known.
+    /// Size and alignment of a type on an LP64 machine, if all of it is known.
     pub(crate) fn layout(&self, ty: &Type) -> Option<(u64, u64)> {
         match ty {
             Type::Scalar(s) => Some((s.ty.bytes(), s.ty.bytes())),
@@ -292,7 +292,7 @@ impl File {
         }
     }
 
-    /// Where a member starts in its structure, and its type.
+    /// The offset of a member in its structure, and its type.
     fn offset(&self, id: usize, name: &str) -> Option<(u64, &Type)> {
         self.layout(&Type::Struct(id))?;
         let mut end = 0u64;
@@ -349,8 +349,8 @@ impl File {
         Some(Record { bytes, runs: offsets.into_iter().map(|o| (o, n)).collect() })
     }
 
-    /// A declaration of a variable that can stand at file scope: of its type and name, without qualifiers. `None` if its type
-    /// has no name there.
+    /// A declaration of a variable of this type and name for file scope, without qualifiers. `None` if its type has no
+    /// name there.
     pub(crate) fn declaration(&self, var: &Variable) -> Option<String> {
         let mut declarator = var.name.clone();
         let mut ty = &var.ty;

@@ -1,4 +1,4 @@
-//! Where loops and functions of the parsed text stand in the user's file.
+//! Maps loops and functions of the parsed text to the user's file.
 
 use crate::ast::Range;
 use crate::directives::{Directive, Pragma};
@@ -8,15 +8,15 @@ use crate::preprocess::Preprocessed;
 use oxeye_ir::Span;
 use std::collections::HashMap;
 
-/// Where loops and functions of the parsed text stand in the user's file.
+/// The places in the user's file of the parsed text's loops and functions.
 pub(crate) struct Places<'a> {
     layout: &'a Layout<'a>,
     preprocessed: &'a Preprocessed,
-    /// With whether the semicolon behind it belongs to it.
+    /// With a flag that says whether the semicolon after it belongs to it.
     loops: HashMap<Range, (&'a LoopPlace, bool)>,
-    /// Those that macros make with braces or `do` around.
+    /// Loops that macros expand to with braces or `do` around.
     made: Vec<(Range, (&'a LoopPlace, bool))>,
-    /// By the place of the opening brace.
+    /// Keyed by the place of the opening brace.
     functions: HashMap<usize, Extent>,
 }
 
@@ -68,20 +68,20 @@ impl<'a> Places<'a> {
         self.functions.get(&body.start)
     }
 
-    /// Whether the `for` statement is written out in the user's file; if not, a macro made it.
+    /// Whether the `for` statement is written out in the user's file; if not, it comes from a macro.
     pub(crate) fn has_loop(&self, range: Range) -> bool {
         self.loops.get(&range).is_some_and(|(place, _)| place.balanced.is_some())
     }
 
-    /// The macro that makes a loop.
+    /// The macro that expands to a loop.
     pub(crate) fn maker(&self, range: Range) -> Option<&str> {
         let (is_own, line) = self.preprocessed.origin(range.start);
         let place = self.layout.loops.iter().find(|place| is_own && place.whole.line == line)?;
         place.maker.as_deref()
     }
 
-    /// The bytes of a `for` statement in the user's file with the pragmas above it, of which these are in force; `None` if
-    /// that is not one piece of text.
+    /// The bytes of a `for` statement in the user's file including the pragmas above it that are in force; `None` if
+    /// that is not one contiguous text.
     pub(crate) fn of_loop<'p>(&self, range: Range, above: impl Iterator<Item = &'p Pragma>) -> Option<Span> {
         let (place, with_semicolon) = self.loops.get(&range)?;
         let mut lines = Vec::new();
@@ -98,7 +98,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The loop in `{ for ... }` or `do { for ... } while (0);`, if it is all there is.
+/// The loop in `{ for ... }` or `do { for ... } while (0);`, if there is nothing else.
 fn inside_wrapper(text: &str, whole: Range) -> Option<Range> {
     let all = tokens(text.get(whole.start..whole.end)?);
     let n_before = all.iter().take_while(|t| t.is("do") || t.is("{")).count();

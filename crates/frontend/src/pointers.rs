@@ -5,31 +5,31 @@ use crate::swaps::swaps_in;
 use oxeye_ir::Step;
 use std::collections::{HashMap, HashSet};
 
-/// What a pointer or array expression leads to.
+/// The memory that a pointer or array expression leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Base {
-    /// A declared object, or what one allocation made: by the variable that holds it.
+    /// A declared object, or the result of one allocation: by the variable that holds it.
     Object(VarId),
-    /// What the caller of this function passed as this parameter.
+    /// The memory that the caller of this function passed as this parameter.
     Param(usize, usize),
     /// Nothing.
     Null,
     Unknown,
 }
 
-/// What the whole file says about pointers.
+/// Facts about pointers from the whole file.
 pub(crate) struct Pointers<'a> {
     file: &'a File,
-    /// Values assigned to each pointer variable, apart from swaps.
+    /// Values assigned to each pointer variable, other than by swaps.
     assigned: HashMap<VarId, Vec<&'a Expr>>,
-    /// Variables changed in ways not followed (`p++`, `&p`).
+    /// Variables changed in ways that are not followed (`p++`, `&p`).
     wild: HashSet<VarId>,
-    /// Pointers that change places with each other.
+    /// Pointers that are swapped with each other.
     swapped: HashMap<VarId, Vec<VarId>>,
     calls: HashMap<&'a str, Vec<&'a [Expr]>>,
-    /// Functions whose name occurs other than in a direct call.
+    /// Functions whose name occurs outside of a direct call.
     escaping_functions: HashSet<&'a str>,
-    /// Arrays whose address is used other than by subscripts.
+    /// Arrays whose address is used outside of subscripts.
     escaping: HashSet<VarId>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Pointers<'a> {
         found
     }
 
-    /// Code that was not read may do anything with what it can name.
+    /// Code that was not read may do anything with names visible to it.
     fn distrust_globals(&mut self) {
         let globals =
             self.file.vars.iter().zip(0..).filter(|(v, _)| matches!(v.kind, VarKind::Global { .. }));
@@ -94,12 +94,12 @@ impl<'a> Pointers<'a> {
         self.escaping_functions.extend(self.file.functions.iter().map(|f| f.name.as_str()));
     }
 
-    /// Notes what `e` does with pointers; `is_element` if it stands where only an element of it is used.
+    /// Records what `e` does with pointers; `is_element` if only an element of it is used.
     fn expr(&mut self, e: &'a Expr, is_element: bool) {
         match &e.kind {
             ExprKind::Var(v) if !is_element && self.file.var(*v).ty.is_pointer() => {
                 self.escaping.insert(*v);
-                // Arrays inside of structures lead into them.
+                // Arrays inside structures lead into them.
                 self.escaping.insert(self.file.root(*v));
             }
             ExprKind::Name(name) => {
@@ -184,12 +184,12 @@ impl<'a> Pointers<'a> {
         !self.wild.contains(&var)
     }
 
-    /// Whether anything but its initial value is ever assigned to the parameter.
+    /// Whether the parameter is ever assigned a value other than its initial one.
     pub(crate) fn is_assigned(&self, var: VarId) -> bool {
         self.wild.contains(&var) || self.assigned.contains_key(&var) || self.swapped.contains_key(&var)
     }
 
-    /// Whether a declared array can only be reached by its own name inside one function.
+    /// Whether a declared array can be reached other than by its own name inside one function.
     pub(crate) fn escapes(&self, var: VarId) -> bool {
         self.escaping.contains(&var)
     }
@@ -216,7 +216,7 @@ impl<'a> Pointers<'a> {
         ["malloc", "calloc", "aligned_alloc", "memalign", "valloc", "_mm_malloc"].contains(&name.as_str())
     }
 
-    /// Whether every call returns memory that nothing else leads to.
+    /// Whether every call returns memory that no other pointer leads to.
     fn returns_allocation(&self, function: &Function, depth: usize) -> bool {
         let (mut is_fresh, mut n_returns) = (true, 0);
         function.body.walk(&mut |s| {
@@ -239,11 +239,11 @@ impl<'a> Pointers<'a> {
         is_fresh && n_returns > 0 && function.problem.is_none()
     }
 
-    /// What the variable led to when it was set.
+    /// The memory that the variable led to when it was set.
     fn base_of_var(&self, var: VarId) -> Base {
         let variable = self.file.var(var);
         if let Some(member) = &variable.member {
-            // The structure itself, if the elements lie in it.
+            // The structure itself, if it contains the elements.
             let is_behind = matches!(member.steps.first(), Some(Step::Follow | Step::Subscript));
             let is_inside = self.is_inside(var, usize::from(is_behind));
             return if is_inside { self.base_of_var(member.root) } else { Base::Unknown };
@@ -297,7 +297,7 @@ impl<'a> Pointers<'a> {
         matches!(self.file.type_of(e), Some(Type::Array { .. }))
     }
 
-    /// Whether what the two variables lead to, at any one time, never overlaps. Types are not looked at.
+    /// Whether the memory of the two variables, at any one time, never overlaps. Types are not considered.
     pub(crate) fn are_distinct(&self, a: VarId, b: VarId) -> bool {
         if self.are_different_members(a, b) || self.is_promised(a, b) || self.is_promised(b, a) {
             return true;
@@ -319,7 +319,7 @@ impl<'a> Pointers<'a> {
         let variable = self.file.var(a);
         let is_local = matches!(variable.kind, VarKind::Local { is_static: false });
         let is_restrict = matches!(variable.ty, Type::Pointer { is_restrict: true, .. });
-        // Its value goes nowhere but into subscripts.
+        // Its value is used only in subscripts.
         a != b
             && is_local
             && is_restrict
@@ -328,7 +328,7 @@ impl<'a> Pointers<'a> {
             && !self.escapes(a)
     }
 
-    /// Whether both are members of one structure, or of structures of one array, and lie in it at different places.
+    /// Whether both are members of one structure, or of structures of one array, at different places in it.
     fn are_different_members(&self, a: VarId, b: VarId) -> bool {
         let (Some(x), Some(y)) = (&self.file.var(a).member, &self.file.var(b).member) else { return false };
         if x.root != y.root {
@@ -348,7 +348,7 @@ impl<'a> Pointers<'a> {
         (are_fields || are_parts) && self.is_inside(a, n) && self.is_inside(b, n)
     }
 
-    /// Whether a member lies, from this step on, in the structure it is reached from, and not behind another pointer.
+    /// Whether a member, from this step on, is inside the structure it is reached from, and not behind another pointer.
     fn is_inside(&self, var: VarId, from: usize) -> bool {
         let variable = self.file.var(var);
         let Some(member) = &variable.member else { return false };
@@ -372,7 +372,7 @@ impl<'a> Pointers<'a> {
         !matches!(ty, Type::Pointer { .. })
     }
 
-    /// Variables that may have changed places with this one, itself included.
+    /// Variables that may have been swapped with this one, including itself.
     fn group(&self, var: VarId) -> Vec<VarId> {
         let mut found = vec![var];
         let mut next = 0;
@@ -393,7 +393,7 @@ impl<'a> Pointers<'a> {
         }
         match (a, b) {
             (Base::Null, _) | (_, Base::Null) => true,
-            // A declared array that only subscripts use is out of reach for any pointer.
+            // A declared array used only by subscripts cannot be reached by any pointer.
             (Base::Object(v), Base::Unknown) | (Base::Unknown, Base::Object(v)) => self.is_out_of_reach(v),
             (Base::Unknown, _) | (_, Base::Unknown) => false,
             (Base::Object(v), Base::Object(w)) => v != w,
@@ -435,7 +435,7 @@ impl<'a> Pointers<'a> {
         matches!(var, Some(Type::Pointer { is_restrict: true, .. } | Type::Array { is_restrict: true, .. }))
     }
 
-    /// Whether every call of the function is known and fulfils `holds`.
+    /// Whether every call of the function is known and satisfies `holds`.
     fn all_calls(&self, function: usize, holds: impl Fn(&[Expr]) -> bool) -> bool {
         let f = &self.file.functions[function];
         let Some(calls) = self.calls.get(f.name.as_str()) else { return false };
@@ -449,7 +449,7 @@ fn is_null(e: &Expr) -> bool {
     matches!(e.uncast().kind, ExprKind::Int(0, _))
 }
 
-/// Whether the pointer's value goes anywhere but into tests, subscripts and `return`.
+/// Whether the pointer's value is used other than in tests, subscripts and `return`.
 fn is_copied(function: &Function, var: VarId) -> bool {
     fn go(e: &Expr, var: VarId) -> bool {
         match &e.kind {

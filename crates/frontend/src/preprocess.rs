@@ -1,4 +1,4 @@
-//! The user's file after the user's preprocessor: text without system headers, with the origin of every line.
+//! The user's file after preprocessing: text without system headers, with the origin of every line.
 
 use crate::FrontendError;
 use crate::bytes::encoded;
@@ -13,17 +13,17 @@ use std::process::{Command, Stdio};
 #[derive(Debug, Default)]
 pub(crate) struct Preprocessed {
     pub(crate) text: String,
-    /// First byte of each line, the file it is of, and its line there.
+    /// First byte of each line, its file, and its line there.
     lines: Vec<(usize, Place, u32)>,
     /// Names of the user's other files.
     pub(crate) headers: Vec<String>,
-    /// Macros as they are defined and undefined, in order.
+    /// Macro definitions and undefinitions, in order.
     pub(crate) defines: Vec<Define>,
-    /// Offsets of the marks that occur exactly once: of the mark itself.
+    /// Marks that occur exactly once, with their offsets.
     pub(crate) marks: Vec<(usize, Mark)>,
     /// Offset and text (without `#pragma`) of pragmas.
     pub(crate) pragmas: Vec<(usize, String)>,
-    /// `typedef` of simple types in system headers: name and what it stands for.
+    /// `typedef`s of simple types in system headers: name and meaning.
     pub(crate) system_typedefs: Vec<(String, String)>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Preprocessed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Own,
-    /// Position among [`Preprocessed::headers`].
+    /// Index into [`Preprocessed::headers`].
     Header(u32),
 }
 
@@ -42,9 +42,9 @@ pub(crate) struct Define {
     pub(crate) at: usize,
     pub(crate) name: String,
     pub(crate) is_function: bool,
-    /// What it stands for; `None` if it is undefined here.
+    /// Its replacement; `None` if it is undefined here.
     pub(crate) body: Option<String>,
-    /// Whether it comes with the compiler or from a system header.
+    /// Whether it is built into the compiler or comes from a system header.
     pub(crate) is_predefined: bool,
 }
 
@@ -63,7 +63,7 @@ impl Define {
 }
 
 impl Preprocessed {
-    /// Line of an offset, and whether that is a line of the user's file.
+    /// Line of an offset, and whether that is in the user's file.
     pub(crate) fn origin(&self, at: usize) -> (bool, u32) {
         let after = self.lines.partition_point(|(start, ..)| *start <= at);
         after
@@ -72,7 +72,7 @@ impl Preprocessed {
             .map_or((false, 0), |(_, place, line)| (*place == Place::Own, *line))
     }
 
-    /// The header that an offset is in, by its position; `None` for the user's file. And the line there.
+    /// The index of the header that contains an offset, `None` for the user's file; and the line there.
     pub(crate) fn place(&self, at: usize) -> (Option<u32>, u32) {
         let after = self.lines.partition_point(|(start, ..)| *start <= at);
         match after.checked_sub(1).and_then(|k| self.lines.get(k)) {
@@ -83,7 +83,7 @@ impl Preprocessed {
     }
 
     fn push_line(&mut self, line: &str, place: Place, number: u32) {
-        // `main(argc, argv)` without a type reads as a call.
+        // `main(argc, argv)` without a type looks like a call.
         let after_main = line.strip_prefix("main").map(str::trim_start);
         let is_untyped_main = after_main.is_some_and(|l| l.starts_with('(') && !l.contains(';'));
         let typed = if is_untyped_main { Some(format!("int {line}")) } else { None };
@@ -94,7 +94,7 @@ impl Preprocessed {
     }
 }
 
-/// What remains of compile arguments when nothing is compiled or linked and no other file is read.
+/// The compile arguments that matter if nothing is compiled or linked and no other file is read.
 fn preprocessor_args(args: &[String]) -> Vec<String> {
     const TAKES_VALUE: &[&str] = &[
         "-I",
@@ -141,8 +141,8 @@ fn preprocessor_args(args: &[String]) -> Vec<String> {
     kept
 }
 
-/// How the preprocessor takes the directives of a file, and which of its macros make loops. What fails here fails again, and
-/// is told, when the file is read.
+/// The branches that the preprocessor takes among the directives of a file, and the macros that expand to loops. Errors
+/// here occur again, and are reported, when the file is read.
 pub(crate) fn survey(path: &Path, source: &str, compiler: &str, args: &[String]) -> Survey {
     const PROBE: &str = "#pragma oxeye_branch ";
     let (_, directives) = tokens_and_directives(source);
@@ -166,7 +166,7 @@ pub(crate) fn survey(path: &Path, source: &str, compiler: &str, args: &[String])
         }
     }
     let mut loop_macros: HashMap<String, bool> = HashMap::new();
-    // Macros of macros, as deep as they go.
+    // Macros of macros, to any depth.
     loop {
         let before = loop_macros.len();
         for (name, body) in &bodies {
@@ -185,7 +185,7 @@ pub(crate) fn survey(path: &Path, source: &str, compiler: &str, args: &[String])
     }
 }
 
-/// As it stands between quotation marks.
+/// As between quotation marks.
 fn quoted(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -203,7 +203,7 @@ pub(crate) fn preprocess(
     Ok(clean(&run(path, input, compiler, args)?, &name))
 }
 
-/// What the preprocessor makes of a text that stands for the file at `path`.
+/// The preprocessor's output for a text in place of the file at `path`.
 fn run(path: &Path, input: String, compiler: &str, args: &[String]) -> Result<String, FrontendError> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let no_compiler = |source| FrontendError::Compiler { compiler: compiler.to_owned(), source };
@@ -234,7 +234,7 @@ fn run(path: &Path, input: String, compiler: &str, args: &[String]) -> Result<St
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// From the first error on, a screenful at most.
+/// From the first error on, at most a screenful.
 fn first_errors(message: &str) -> String {
     const MOST_LINES: usize = 12;
     const MOST_CHARACTERS: usize = 200;
@@ -243,7 +243,7 @@ fn first_errors(message: &str) -> String {
     lines.map(|l| l.chars().take(MOST_CHARACTERS).collect::<String>()).collect::<Vec<_>>().join("\n")
 }
 
-/// Compiler messages quote the marked text; the user never wrote the marks.
+/// Removes the marks, which the user never wrote, from compiler messages.
 fn strip_marks(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let mut rest = message;
@@ -256,7 +256,7 @@ fn strip_marks(message: &str) -> String {
     out + rest
 }
 
-/// Takes out line markers and system headers.
+/// Removes line markers and system headers.
 fn clean(output: &str, name: &str) -> Preprocessed {
     let mut found = Preprocessed::default();
     let (mut place, mut is_system, mut is_predefined, mut number) = (Place::Header(0), false, false, 1u32);
@@ -275,7 +275,7 @@ fn clean(output: &str, name: &str) -> Preprocessed {
                 });
                 Place::Header(header as u32)
             };
-            // Text of a system macro is marked as a system header's, but stands in the file that uses the macro.
+            // Text from a system macro is marked as a system header's, although it is in the file that uses the macro.
             is_system = flags.split_whitespace().any(|f| f == "3") && !users.contains(file);
             is_predefined = is_system || file == "<built-in>" || file == "<built-in command line>";
             if !is_system {
@@ -306,7 +306,7 @@ fn clean(output: &str, name: &str) -> Preprocessed {
     found
 }
 
-/// Appends text; letters that a preprocessor spells `\U000000f6` come back.
+/// Appends text; restores letters that a preprocessor spells `\U000000f6`.
 fn push_decoded(out: &mut String, mut text: &str) {
     while let Some(at) = text.find("\\U").or_else(|| text.find("\\u")) {
         let n_digits = if text[at..].starts_with("\\U") { 8 } else { 4 };
@@ -358,7 +358,7 @@ fn simple_typedefs(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Overwrites marks and GNU spellings that a C parser stumbles over.
+/// Overwrites marks and GNU spellings that confuse a C parser.
 fn blank(found: &mut Preprocessed) {
     let mut marks: Vec<(usize, Mark)> = Vec::new();
     let mut edits: Vec<(usize, usize, &'static str)> = Vec::new();
@@ -381,7 +381,7 @@ fn blank(found: &mut Preprocessed) {
             continue;
         }
         match token.text {
-            // Of local pointers nothing is taken on trust, and `T (*restrict p)[m]` reads as a call with an error.
+            // Promises about local pointers are not used, and `T (*restrict p)[m]` looks like a call with an error.
             "restrict" | "__restrict" | "__restrict__" if braces > 0 => {
                 edits.push((token.start, token.end(), ""))
             }
@@ -433,8 +433,8 @@ fn blank(found: &mut Preprocessed) {
     found.marks = marks;
 }
 
-/// Parentheses around a name that is no type, with or without subscripts: `(a) + (b[i]) * (c)`, as macros leave them,
-/// reads as a cast to a parser that knows no declarations.
+/// Parentheses around a name that is not a type, with or without subscripts: `(a) + (b[i]) * (c)`, as in macros, looks
+/// like a cast to a parser that does not know declarations.
 fn needless_parens(all: &[Token<'_>], system_typedefs: &[(String, String)]) -> Vec<usize> {
     let mut types: HashSet<&str> = system_typedefs.iter().map(|(name, _)| name.as_str()).collect();
     let mut in_typedef = false;

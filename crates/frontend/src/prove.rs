@@ -1,4 +1,4 @@
-//! What is known of iterators and symbols at a place, and what follows from it.
+//! Facts about iterators and symbols at a place, and conclusions from them.
 
 use oxeye_analysis::omega::{System, implies_ge};
 use oxeye_ir::{Affine, BinaryOp, Bound, BoundTerm, Constraint, Expr, Loop, Relation, UnaryOp, Var};
@@ -17,7 +17,7 @@ impl Facts {
         self.0.truncate(len);
     }
 
-    /// Forgets what `keep` does not want.
+    /// Drops the facts for which `keep` is false.
     pub(crate) fn retain(&mut self, keep: impl Fn(&Constraint) -> bool) {
         self.0.retain(|c| keep(c));
     }
@@ -28,7 +28,7 @@ impl Facts {
         }
     }
 
-    /// The iterator of `l` stays within its bounds.
+    /// Adds that the iterator of `l` is within its bounds.
     pub(crate) fn push_loop(&mut self, l: &Loop) {
         let iterator = Affine::var(l.id);
         for (expr, divisor) in affine_terms(&l.lower) {
@@ -39,7 +39,7 @@ impl Facts {
         }
     }
 
-    /// The condition is non-zero (`holds`) or zero.
+    /// Adds that the condition is non-zero (`holds`) or zero.
     pub(crate) fn push_condition(&mut self, condition: &Expr, holds: bool) {
         match condition {
             Expr::Unary(UnaryOp::Not, inner) => self.push_condition(inner, !holds),

@@ -2,12 +2,12 @@
 
 use crate::ast::Range;
 
-/// Why a loop is not a nest, in words for its author.
+/// Why a loop is not a nest, as a message for its author.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refusal {
     pub(crate) message: String,
     pub(crate) help: Option<String>,
-    /// Where, in the preprocessed text.
+    /// The place in the preprocessed text.
     pub(crate) range: Range,
 }
 

@@ -1,4 +1,4 @@
-//! What a nest counts with, declares and writes, before it is lowered.
+//! The variables that a nest counts with, declares and writes, found before it is lowered.
 
 use crate::ast::*;
 use std::collections::HashSet;
@@ -14,21 +14,21 @@ pub(crate) struct Scan {
     pub(crate) written: HashSet<VarId>,
     /// Arrays and pointers through which elements are written.
     pub(crate) stored: HashSet<VarId>,
-    /// Whether there were more calls than are followed, so that what some functions write is missing.
+    /// Whether there were more calls than are followed, so that writes of some functions are missing.
     pub(crate) is_cut_short: bool,
 }
 
-/// Calls that one scan follows into functions of the file.
+/// Most calls into functions of the file that one scan follows.
 const MOST_CALLS: u32 = 256;
 
 impl Scan {
-    /// Scans a statement, and the functions of the file that it calls as if their bodies stood in it.
+    /// Scans a statement, including the bodies of the file's functions that it calls.
     pub(crate) fn of(file: &File, s: &Stmt) -> Self {
         let mut scanner =
             Scanner { file, scan: Scan::default(), led: Vec::new(), within: Vec::new(), n_calls: 0 };
         scanner.stmt(s);
         let Scanner { mut scan, led, .. } = scanner;
-        // What is written through a pointer is written to what it was made to lead to.
+        // A write through a pointer is a write to everything it may lead to.
         loop {
             let n = scan.stored.len();
             let more: Vec<VarId> =
@@ -50,9 +50,9 @@ impl Scan {
 struct Scanner<'a> {
     file: &'a File,
     scan: Scan,
-    /// Pointers, and what they are made to lead to.
+    /// Pointers, and what they are set to lead to.
     led: Vec<(VarId, VarId)>,
-    /// Positions of the functions that are being scanned.
+    /// Indices of the functions that are being scanned.
     within: Vec<usize>,
     n_calls: u32,
 }
@@ -151,14 +151,14 @@ impl Scanner<'_> {
         self.others(v);
     }
 
-    /// What else is written with a member that has several names.
+    /// Adds what else is written with a member that has several names.
     fn others(&mut self, v: VarId) {
         let others = self.file.all_it_stands_for(v);
         self.scan.written.extend(&others);
         self.scan.stored.extend(others);
     }
 
-    /// What a function writes through a parameter it writes to what the argument points to.
+    /// A function's writes through a parameter are writes to what the argument points to.
     fn call(&mut self, name: &str, args: &[Expr]) {
         let Some((position, function)) = self.file.function(name) else {
             if matches!(name, "memset" | "memcpy")
@@ -224,7 +224,7 @@ pub(crate) fn assigned_var(e: &Expr) -> Option<VarId> {
     }
 }
 
-/// The variable a loop counts with: stepped, and tested by the condition.
+/// The variable that a loop counts with: stepped, and tested by the condition.
 pub(crate) fn counter(f: &For) -> Option<VarId> {
     let condition = f.condition.as_ref()?;
     let steps = f.step.as_ref().map(commas)?;

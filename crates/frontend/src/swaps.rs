@@ -1,19 +1,19 @@
-//! `tmp = a; a = b; b = tmp;`
+//! Pointer swaps: `tmp = a; a = b; b = tmp;`
 
 use crate::ast::*;
 
-/// Two pointers that change places.
+/// Two pointers that are swapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Swap {
     pub(crate) first: VarId,
     pub(crate) second: VarId,
-    /// The variable that keeps one of them meanwhile, if it is declared elsewhere.
+    /// The variable that holds one of them meanwhile, if it is declared elsewhere.
     pub(crate) saved: Option<VarId>,
     /// The three statements.
     pub(crate) range: Range,
 }
 
-/// The swap that `statements` start with.
+/// The swap at the start of `statements`.
 pub(crate) fn swap_at(file: &File, statements: &[Stmt]) -> Option<Swap> {
     let [first, second, third, ..] = statements else { return None };
     let (saved, a, is_own) = match &first.kind {
@@ -32,7 +32,7 @@ pub(crate) fn swap_at(file: &File, statements: &[Stmt]) -> Option<Swap> {
     (fits && is_pointer(a) && is_pointer(b)).then_some(Swap { first: a, second: b, saved, range })
 }
 
-/// The swaps at the end of a loop's body, and what stands before them.
+/// The swaps at the end of a loop's body, and the statements before them.
 pub(crate) fn split_swaps<'a>(file: &File, body: &'a Stmt) -> (&'a [Stmt], Vec<Swap>) {
     let mut rest = match &body.kind {
         StmtKind::Block(body) => body.as_slice(),

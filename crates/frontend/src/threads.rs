@@ -1,4 +1,4 @@
-//! Whether a loop under OpenMP's directives may be read as the loop it is without them.
+//! Whether a loop under OpenMP directives may be read as the plain loop.
 
 use crate::ast::{ExprKind, Function, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::context::{Context, Team};
@@ -32,7 +32,7 @@ impl<'a> Context<'a> {
         Some(kept(pragma, &format!("stands before the {what}"), place))
     }
 
-    /// Refuses a statement of `function` that means something else to several threads than to one.
+    /// Refuses a statement of `function` whose meaning differs between one and several threads.
     pub(crate) fn check_pragmas(&self, function: &Function, s: &Stmt) -> Lowered<()> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if let Some(refusal) = self.kept_above(s) {
@@ -68,7 +68,8 @@ impl<'a> Context<'a> {
         };
         for name in &construct.firstprivate {
             if written(name).is_some() {
-                let message = format!("`{name}` is `firstprivate` and changed, so every thread has another");
+                let message =
+                    format!("`{name}` is `firstprivate` and changed, so its value differs between threads");
                 return Err(Refusal::new(head, message));
             }
         }
@@ -85,7 +86,7 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Whether loops inside a statement are shared by a team of threads that is made outside of it.
+    /// Whether loops inside a statement are divided among a team of threads that is created outside of it.
     pub(crate) fn shares_outer_team(&self, s: &Stmt) -> bool {
         s.children().into_iter().any(|inner| {
             let is_parallel = self.constructs(inner).any(|c| c.is_parallel);
@@ -94,7 +95,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Refuses a loop whose iterations a team shares if it leaves something in variables of which each thread has its own.
+    /// Refuses a loop shared by a team if it leaves values in thread-private variables.
     pub(crate) fn check_team(&self, s: &Stmt, team: Team<'_>) -> Lowered<()> {
         let scan = Scan::of(self.file, s);
         let shared: BTreeSet<&str> = self
@@ -112,16 +113,14 @@ impl<'a> Context<'a> {
             {
                 let head = Range { start: s.range.start, end: s.range.start + 3 };
                 let name = &variable.name;
-                let message = format!("each thread has a `{name}` of its own, which is used after the loop");
-                return Err(
-                    Refusal::new(head, message).help("a `reduction` clause, where it fits, is understood")
-                );
+                let message = format!("each thread has its own `{name}`, which is used after the loop");
+                return Err(Refusal::new(head, message).help("use a `reduction` clause where it fits"));
             }
         }
         Ok(())
     }
 
-    /// Refuses a loop that a team shares if it reads something that every thread has of its own, with values of its own.
+    /// Refuses a loop shared by a team if it reads a thread-private variable whose value may differ between threads.
     pub(crate) fn check_uniform(&self, s: &Stmt, team: Team<'_>, differing: &Differing) -> Lowered<()> {
         let scan = Scan::of(self.file, s);
         let is_changed = |v: &VarId| scan.written.contains(v) || scan.iterators.contains(v);
@@ -141,8 +140,7 @@ impl<'a> Context<'a> {
         if let Some(var) = found.into_iter().find(|v| differing.has(self.file, *v)) {
             let name = &self.file.var(var).name;
             let head = Range { start: s.range.start, end: s.range.start + 3 };
-            let message =
-                format!("the threads that share the loop may have different values in their `{name}`");
+            let message = format!("the threads that share the loop may have different values of `{name}`");
             let refusal = Refusal::new(head, message);
             let is_called_from_elsewhere =
                 matches!(self.file.var(self.file.root(var)).kind, VarKind::Param(_))
@@ -156,13 +154,13 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Refuses a loop that a team shares if its threads may wait for each other by other means than directives: a nest that is
-    /// put in its place has barriers that the loop does not have.
+    /// Refuses a loop shared by a team if its threads may wait for each other by means other than directives: the nest
+    /// that replaces it has barriers that the loop does not have.
     pub(crate) fn check_waiting(&self, s: &Stmt, team: Team<'_>) -> Lowered<()> {
         let mut seen = BTreeSet::new();
         let found = match team.region {
             Some(region) => self.waits_by(region, &mut seen),
-            // Whoever calls the function may.
+            // Any caller of the function may wait.
             None => self.file.functions.iter().find_map(|f| self.waits_by(&f.body, &mut seen)),
         };
         let Some(what) = found else { return Ok(()) };
@@ -171,10 +169,11 @@ impl<'a> Context<'a> {
             head,
             format!("the threads that share the loop may wait for each other by `{what}`"),
         )
-        .help("where they may all wait, `#pragma omp barrier` is understood"))
+        .help("use `#pragma omp barrier` where all of them may wait"))
     }
 
-    /// What a piece of code has by which threads may wait for each other, functions of the file that it calls included.
+    /// The construct by which threads may wait for each other in some code, including functions of the file that it
+    /// calls.
     fn waits_by(&self, s: &Stmt, seen: &mut BTreeSet<usize>) -> Option<String> {
         const CALLS: &[&str] = &[
             "omp_set_lock",
@@ -211,12 +210,12 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// The variables declared outside of a loop that every thread changes by itself while it runs the loop.
+    /// The variables declared outside of a loop that each thread changes separately while it runs the loop.
     pub(crate) fn changed_by_threads(&self, s: &Stmt, team: Team<'_>) -> BTreeSet<VarId> {
         let scan = Scan::of(self.file, s);
         let private: BTreeSet<&str> =
             self.constructs(s).flat_map(|c| &c.private).map(String::as_str).collect();
-        // What is written through a pointer is elsewhere.
+        // A write through a pointer goes elsewhere.
         let is_elsewhere = |v: &&VarId| {
             let variable = self.file.var(**v);
             matches!(variable.ty, Type::Pointer { .. })
@@ -236,7 +235,7 @@ impl<'a> Context<'a> {
             .collect()
     }
 
-    /// Whether every iteration of a loop that threads share sets a scalar before it uses it, or the loop counts with it.
+    /// Whether every iteration of a loop shared by threads sets a scalar before it uses it, or the loop counts with it.
     pub(crate) fn is_set_before_use(&self, s: &Stmt, scalar: VarId) -> bool {
         let n_collapsed = self.constructs(s).map(|c| c.n_collapsed).max().unwrap_or(1);
         let ty = &self.file.var(scalar).ty;
@@ -248,8 +247,8 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What one iteration of a loop runs, or of loops directly in one another that are taken as one, and what they count with;
-/// `None` if there are not so many.
+/// The body and the counters of a loop, or of `n_loops` perfectly nested loops that are collapsed into one; `None` if
+/// there are fewer.
 fn iteration(s: &Stmt, n_loops: usize) -> Option<(&Stmt, Vec<VarId>)> {
     let (mut s, mut counters) = (s, Vec::new());
     for _ in 0..n_loops.max(1) {
@@ -267,7 +266,7 @@ fn iteration(s: &Stmt, n_loops: usize) -> Option<(&Stmt, Vec<VarId>)> {
 fn kept(pragma: &Pragma, what: &str, place: Range) -> Box<Refusal> {
     let refusal = Refusal::new(place, format!("`#pragma {}` {what}", pragma.text));
     if ["omp atomic", "omp critical"].iter().any(|start| pragma.text.starts_with(start)) {
-        return refusal.help("a `reduction` clause, where it fits, is understood");
+        return refusal.help("use a `reduction` clause where it fits");
     }
     refusal
 }

@@ -1,9 +1,9 @@
-//! Variables of which every thread of a team has its own, and whether all threads have the same value in them.
+//! Thread-private variables of a team, and whether they have the same value in all threads.
 //!
-//! The threads of a team run the same statements. A variable has the same value in all of them if whatever is assigned to it
-//! is computed from such values, and all threads make the assignment: not in a loop they share, under `omp single`, or under a
-//! condition on which they disagree. Shared memory is the same for all of them when they reach a statement together, unless
-//! they all write it there, one after the other behind some lock.
+//! The threads of a team run the same statements. A variable has the same value in all of them if every value assigned
+//! to it is computed from such values, and all threads make the assignment: not in a loop they share, under `omp
+//! single`, or under a condition that differs between threads. Shared memory is the same for all threads when they
+//! reach a statement together, unless they all write it there, one after the other under some lock.
 
 use crate::ast::*;
 use crate::context::{Context, Team};
@@ -11,25 +11,25 @@ use crate::lexer::tokens;
 use oxeye_ir::{BinaryOp, MathFn, Step};
 use std::collections::{HashMap, HashSet};
 
-/// Variables that may differ from thread to thread at some place.
+/// Variables that may differ between threads at some place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Differing {
     vars: HashSet<VarId>,
-    /// Whether any variable of a thread's own may: the threads take ways that are not followed.
+    /// Whether any thread-private variable may: the control flow is not followed.
     is_all: bool,
 }
 
 impl Differing {
-    /// Whether a thread's own variable may differ.
+    /// Whether a thread-private variable may differ.
     pub(crate) fn has(&self, file: &File, var: VarId) -> bool {
         self.is_all || self.vars.contains(&file.root(var))
     }
 }
 
-/// What was found out of the teams of a file.
+/// Results for the teams of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Uniformity<'a> {
-    /// By function and start of the region; `None` while it is looked for.
+    /// By function and start of the region; `None` while it is being computed.
     known: HashMap<(usize, Option<usize>), Option<Scope<'a>>>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Uniformity<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Whether every thread of a team has a variable of its own.
+    /// Whether every thread of a team has its own copy of a variable.
     pub(crate) fn is_of_thread(&self, position: usize, team: Team<'_>, var: VarId) -> bool {
         let variable = self.file.var(self.file.root(var));
         let is_private = || {
@@ -76,16 +76,16 @@ pub(crate) fn extents(ty: &Type) -> Vec<&Expr> {
     }
 }
 
-/// A function as run by a team, or what stands under `omp parallel` in it.
+/// A function as run by a team, or the statement under `omp parallel` in it.
 #[derive(Clone, Debug, Default)]
 struct Scope<'a> {
-    /// What may differ where a loop is shared, by the loop's start.
+    /// What may differ at a shared loop, by the loop's start.
     at_loops: HashMap<usize, HashSet<VarId>>,
-    /// What may differ at any time: variables whose address somebody has, and shared memory that all threads write.
+    /// What may differ at any time: variables whose address is taken, and shared memory that all threads write.
     always: HashSet<VarId>,
-    /// Whether ways are taken that are not followed.
+    /// Whether some control flow is not followed.
     is_all: bool,
-    /// Calls of functions by their names, and which of the arguments differ.
+    /// Calls of functions by name, and which of the arguments differ.
     calls: Vec<(&'a str, Vec<bool>)>,
 }
 
@@ -95,7 +95,7 @@ struct Search<'c, 'a> {
 }
 
 impl<'a> Search<'_, 'a> {
-    /// `None` where the question leads back to itself.
+    /// `None` if the query leads back to itself.
     fn scope(&mut self, position: usize, region: Option<&'a Stmt>) -> Option<Scope<'a>> {
         let key = (position, region.map(|r| r.range.start));
         if let Some(found) = self.known.get(&key) {
@@ -120,7 +120,7 @@ impl<'a> Search<'_, 'a> {
         };
         let root = region.unwrap_or(&function.body);
         let is_uneven = region.is_some_and(|region| self.cx.constructs(region).any(|c| c.is_shared));
-        // What differs at any time is known when nothing is added.
+        // What differs at any time is complete when nothing is added.
         loop {
             let before = (walk.found.always.len(), walk.found.is_all);
             walk.found.at_loops.clear();
@@ -147,7 +147,7 @@ impl<'a> Search<'_, 'a> {
         }
         for (position, caller) in file.functions.iter().enumerate() {
             let mut regions: Vec<Option<&'a Stmt>> = Vec::new();
-            // Nobody but one thread ever runs `main` itself.
+            // Only one thread ever runs `main` itself.
             regions.extend((caller.name != "main").then_some(None));
             caller.body.walk(&mut |s| {
                 let is_region = self.cx.constructs(s).any(|c| c.is_parallel);
@@ -172,7 +172,7 @@ impl<'a> Search<'_, 'a> {
         differ
     }
 
-    /// Whether a function may be called from somewhere that is not read, or through a pointer.
+    /// Whether a function may be called from code that is not read, or through a pointer.
     fn is_called_unseen(&self, function: &Function) -> bool {
         let file = self.cx.file;
         let text = &self.cx.preprocessed.text;
@@ -208,25 +208,25 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-/// A loop around the present statement.
+/// A loop around the current statement.
 #[derive(Debug)]
 struct Around {
     /// Whether all threads run it, and equally often.
     is_even: bool,
-    /// What may differ where it is left, or its next iteration begins, from inside.
+    /// What may differ where it is left from inside, or its next iteration starts.
     at_exit: HashSet<VarId>,
 }
 
-/// One pass over what a team runs.
+/// One pass over the code that a team runs.
 struct Walk<'c, 'a> {
     cx: &'c Context<'a>,
     position: usize,
     team: Team<'a>,
     found: Scope<'a>,
-    /// The threads' own variables that may differ at the present statement.
+    /// The thread-private variables that may differ at the current statement.
     state: HashSet<VarId>,
     loops: Vec<Around>,
-    /// Teams within this one.
+    /// Number of teams inside this one.
     n_teams_inside: usize,
 }
 
@@ -295,7 +295,7 @@ impl<'a> Walk<'_, 'a> {
                 let state = self.state.iter().copied();
                 if let Some(around) = self.loops.last_mut() {
                     around.at_exit.extend(state);
-                    // Some threads leave what the others stay in.
+                    // Some threads leave a loop in which others stay.
                     self.found.is_all |= is_uneven && around.is_even;
                 }
             }
@@ -304,7 +304,7 @@ impl<'a> Walk<'_, 'a> {
                 self.found.is_all |= is_uneven;
             }
             StmtKind::Unknown(_, inside) if !inside.is_empty() => {
-                // `switch` and what is in it, its value first.
+                // `switch` and its contents, its value first.
                 let value = match &inside[0].kind {
                     StmtKind::Expr(e) => self.is_uniform(e),
                     _ => true,
@@ -319,7 +319,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A loop. What is tested after an iteration, as `do` does, stands in the place of the step.
+    /// A loop. A test after an iteration, as in `do`, takes the place of the step.
     fn repeated(
         &mut self,
         condition: Option<&'a Expr>,
@@ -345,7 +345,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A thread's own variable gets a value.
+    /// Assigns a value to a thread-private variable.
     fn set(&mut self, var: VarId, differs: bool) {
         if differs {
             self.state.insert(var);
@@ -354,7 +354,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Whether an initialiser is one in braces in which nothing is computed.
+    /// Whether an initialiser is a braced list in which nothing is computed.
     fn is_list_of_numbers(&self, e: &Expr) -> bool {
         let text = self.cx.preprocessed.text.get(e.range.start..e.range.end).unwrap_or_default();
         let mut has_names = false;
@@ -362,7 +362,7 @@ impl<'a> Walk<'_, 'a> {
         text.starts_with('{') && !has_names && !text.contains('(')
     }
 
-    /// What evaluating an expression does to variables.
+    /// The effects of evaluating an expression on variables.
     fn expr(&mut self, e: &'a Expr, is_uneven: bool) {
         match &e.kind {
             ExprKind::Assign(op, target, value) => {
@@ -379,13 +379,13 @@ impl<'a> Walk<'_, 'a> {
             }
             ExprKind::AddressOf(inner) => {
                 self.place(inner, is_uneven);
-                // Somebody else may write it.
+                // Other code may write it.
                 self.escapes(inner);
             }
             ExprKind::Var(v) if self.is_own_array(*v) => self.escapes(e),
             ExprKind::Index(..) => {
                 self.place(e, is_uneven);
-                // Part of an array, handed on as a pointer.
+                // Part of an array, passed on as a pointer.
                 if matches!(self.cx.file.type_of(e), Some(Type::Array { .. })) {
                     self.escapes(e);
                 }
@@ -453,7 +453,7 @@ impl<'a> Walk<'_, 'a> {
         is_held && !is_followed && matches!(file.var(var).ty, Type::Array { .. }) && self.is_own(var)
     }
 
-    /// The variable whose own memory an lvalue is in; `Err` of the variable where a pointer leads elsewhere.
+    /// The variable whose own memory contains an lvalue; `Err` of the variable if it is behind a pointer.
     fn holder(&self, e: &Expr) -> Result<VarId, Option<VarId>> {
         let file = self.cx.file;
         let led = |e: &Expr| Err(self.holder(e).map_or_else(|v| v, Some));
@@ -492,7 +492,7 @@ impl<'a> Walk<'_, 'a> {
                     self.state.insert(v);
                 }
             }
-            // What all threads write to shared memory is behind a lock, and another value each time.
+            // A write of all threads to shared memory is under a lock, and has a different value each time.
             Ok(v) | Err(Some(v)) => {
                 if !is_uneven {
                     self.found.always.insert(v);
@@ -502,7 +502,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Something else may change the variable that a place is in.
+    /// Marks the variable that contains a place as changed by other code.
     fn escapes(&mut self, place: &Expr) {
         if let Ok(v) = self.holder(place)
             && self.is_own(v)
@@ -545,8 +545,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The same of what is subscripted, or has the member: an array of the thread's own lies elsewhere in each, with the same
-    /// contents.
+    /// The same for the base of a subscript or member: a thread's own array has another address in each thread, with
+    /// the same contents.
     fn is_uniform_base(&self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Var(v) => !self.differs(*v),

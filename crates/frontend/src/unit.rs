@@ -21,13 +21,13 @@ use std::path::{Path, PathBuf};
 /// How to read a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The user's compiler, which preprocesses.
+    /// The user's compiler, used for preprocessing.
     pub compiler: String,
-    /// The user's compile arguments. What only concerns compiling and linking is left out.
+    /// The user's compile arguments. Those that only concern compiling and linking are ignored.
     pub args: Vec<String>,
-    /// Read this function only.
+    /// Read only this function.
     pub function: Option<String>,
-    /// Take it that pointers never lead to the same memory.
+    /// Assume that pointers never lead to the same memory.
     pub no_alias: bool,
 }
 
@@ -40,7 +40,7 @@ impl Default for ReadOptions {
 /// A file that was read.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its text, byte for byte as [`encoded`](crate::encoded).
     pub source: String,
@@ -59,11 +59,11 @@ pub struct Function {
     pub name: String,
     /// Its nests.
     pub program: Program,
-    /// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
+    /// Names of the functions that are inlined in a nest, for nests that have any.
     pub inlined: BTreeMap<NestId, Vec<String>>,
-    /// What the text of a nest names besides its arguments.
+    /// The variables that the text of a nest uses besides its arguments.
     pub named: BTreeMap<NestId, Named>,
-    /// Under which conditions a nest is what was read, for nests that differ between builds of the file.
+    /// The conditions under which a nest is what was read, for nests that differ between builds of the file.
     pub conditions: BTreeMap<NestId, Conditions>,
     /// The whole definition in the user's file.
     pub span: Span,
@@ -72,8 +72,8 @@ pub struct Function {
 /// Reads a C file.
 ///
 /// # Errors
-/// If the file cannot be read, the preprocessor fails, or the function asked for is not there. Whatever else goes wrong
-/// is among the diagnostics.
+/// If the file cannot be read, the preprocessor fails, or the requested function is not defined. All other problems are
+/// among the diagnostics.
 pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError> {
     let bytes =
         std::fs::read(path).map_err(|source| FrontendError::Read { path: path.to_owned(), source })?;
@@ -179,7 +179,7 @@ impl Reader<'_> {
             let (Some(span), Some(range)) = (nest.span, ranges.get(&nest.id)) else { continue };
             let mut conditions = self.reliance.of(*range, span.start..span.end, cx.position);
             if cx.directives.has_openmp() && !cx.is_threaded {
-                // With threads, something else runs.
+                // With threads, different code runs.
                 conditions.preprocessor.insert(0, "!defined(_OPENMP)".to_owned());
             }
             if !conditions.is_empty() {
@@ -226,7 +226,7 @@ impl Reader<'_> {
     }
 }
 
-/// The place in the user's file that a piece of the preprocessed text comes from, as well as it can be told.
+/// The place in the user's file that a part of the preprocessed text comes from, as far as it can be determined.
 fn locate(preprocessed: &Preprocessed, source: &str, range: Range) -> Option<Span> {
     let (is_own, line) = preprocessed.origin(range.start);
     if !is_own || line == 0 {
@@ -236,7 +236,7 @@ fn locate(preprocessed: &Preprocessed, source: &str, range: Range) -> Option<Spa
     let own_line = source.get(start..)?.lines().next()?;
     let text = preprocessed.text.get(range.start..range.end)?;
     let text_line = text.lines().next().unwrap_or("").trim_end();
-    // The same words, as often before it on the line.
+    // The same tokens, the same number of times before it on the line.
     let line_start = preprocessed.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     let before = &preprocessed.text[line_start..range.start];
     let found = |piece: &str| {

@@ -1,5 +1,5 @@
-//! Variables and pointers that are assigned inside of nests, counters that are used behind their loops, buffers chosen by the
-//! step: what they become, and that programs do the same with their nests written anew.
+//! Variables and pointers assigned inside nests, counters used after their loops, buffers chosen by the step: how they
+//! are lowered, and that programs give the same results with their nests rendered.
 
 mod common;
 
@@ -177,7 +177,7 @@ void compared(int n, double *a, double *b, int *y)
     ));
 }
 
-/// Buffers chosen by the step, as wave equations have them.
+/// Buffers chosen by the step, as in wave equations.
 const TURNS: &str = "
 static void waves(int n, int steps, double *one, double *other)
 {

@@ -1,12 +1,12 @@
-//! Functions of the file in place of their calls: what they become, and that programs do the same with their nests written
-//! anew.
+//! Inlined functions of the file: how they are lowered, and that programs give the same results with their nests
+//! rendered.
 
 mod common;
 
 use common::{SIZES, replays_agree, same_output, shown};
 use insta::assert_snapshot;
 
-/// Small blocks at each point of a grid, and a function that reads a file-scope table which the program fills.
+/// Small blocks at each point of a grid, and a function that reads a file-scope table filled by the program.
 const BLOCKS: &str = "
 #define M 70
 static double a[M][M][3][3], r[M][M][3], table[3][4], scale;
@@ -105,7 +105,7 @@ fn what_functions_name_themselves() {
     assert_eq!(named("steps"), ["r", "side"]);
 }
 
-/// Functions that return from several places, with loops of their own, with parameters nobody uses.
+/// Functions that return from several places, with loops of their own, with unused parameters.
 const VALUES: &str = "
 static double dot(int n, const double *x, const double *y)
 {
@@ -249,7 +249,7 @@ void bound(int n, double *x)
     ));
 }
 
-/// A pointer keeps what it was given, whatever becomes of that.
+/// A pointer keeps its value, whatever becomes of the expression that it was set to.
 const KEPT: &str = "
 static void shift(int n, const double *a, double *b)
 {
@@ -280,13 +280,13 @@ fn pointers_keep_what_they_were_given() {
     same_output(KEPT, 1, SIZES);
 }
 
-/// A replay of a nest that calls functions which name file-scope variables does the same as a replay of its new text.
+/// The replay of a nest that calls functions which use file-scope variables gives the same results with its new text.
 #[test]
 fn replays_show_functions_their_file_scope_variables() {
     replays_agree(BLOCKS, &["fill", "steps"]);
 }
 
-/// Cases, and a loop that counts without `for`.
+/// `switch` cases, and a loop that counts without `for`.
 const CASES: &str = "
 enum kind { LINEAR, RELU, LEAKY, OTHER };
 static double activate(double x, enum kind k)

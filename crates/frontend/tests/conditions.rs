@@ -1,4 +1,4 @@
-//! On which macros nests depend.
+//! The macros that nests depend on.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Loops under directives of OpenMP, and what the threads of a team have of their own.
+//! Loops under directives of OpenMP, and the private variables of a team of threads.
 
 mod common;
 
@@ -178,13 +178,13 @@ void steps(void)
         words,
         [
             "every thread of the `omp parallel` around it runs this loop",
-            "each thread has a `own` of its own, which is used after the loop",
+            "each thread has its own `own`, which is used after the loop",
             "`#pragma omp single` stands before the loop",
         ]
     );
 }
 
-/// What each thread has of its own must be the same in all of them, or set in every iteration.
+/// Thread-private variables must have the same value in all threads, or be set in every iteration.
 #[test]
 fn what_threads_have_of_their_own() {
     let source = "#include <omp.h>
@@ -267,11 +267,11 @@ void run(int n, double *x, double **parts)
     assert_eq!(nests, [("one", 2, 2), ("other", 1, 1)], "{}", show(&unit));
     let words: Vec<_> = unit.diagnostics.into_iter().map(|d| d.message).collect();
     let differ =
-        |name: &str| format!("the threads that share the loop may have different values in their `{name}`");
+        |name: &str| format!("the threads that share the loop may have different values of `{name}`");
     let expected = [
         differ("n"),
-        "each thread has a `last` of its own, which an iteration may read before it sets it".into(),
-        "a team of threads that is there already shares the loops inside".into(),
+        "each thread has its own `last`, which an iteration may read before it sets it".into(),
+        "an existing team of threads shares the loops inside".into(),
         differ("own"),
         differ("me"),
         differ("mine"),
@@ -281,7 +281,7 @@ void run(int n, double *x, double **parts)
     assert_eq!(words, expected);
 }
 
-/// Barriers in the place of a loop that had none could make threads wait for each other for ever.
+/// Barriers in place of a loop that had none could make threads wait for each other for ever.
 #[test]
 fn threads_that_wait_for_each_other_by_themselves() {
     let source = "static int ready[8];

@@ -1,4 +1,4 @@
-//! Structures by other names: pointers to elements, parameters, copies.
+//! Structures under other names: pointers to elements, parameters, copies.
 
 mod common;
 

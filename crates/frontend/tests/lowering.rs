@@ -1,4 +1,4 @@
-//! What C becomes.
+//! The programs that C is lowered to.
 
 mod common;
 

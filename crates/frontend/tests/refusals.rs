@@ -1,4 +1,4 @@
-//! What stays as it is, and what the author is told.
+//! What is left unchanged, and the messages about it.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{read, show, shown};
 use insta::assert_snapshot;
 use oxeye_frontend::{FrontendError, ReadOptions, Severity, read_c};
 
-/// A function around one loop, with the words about it.
+/// The messages about a function with one loop.
 fn refused(before: &str, body: &str) -> String {
     let source = format!("{before}\n{body}\n");
     let unit = read(&source);
@@ -203,7 +203,7 @@ fn every_construct_has_its_words() {
     assert_snapshot!(all.join("\n"));
 }
 
-/// What is called behind so many calls is not known to leave alone what is read here.
+/// Functions called beyond the limit on calls might change what is read here.
 #[test]
 fn more_calls_than_are_followed() {
     let body = |n: usize| {

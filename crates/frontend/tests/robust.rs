@@ -1,4 +1,4 @@
-//! Byte-exact spans, and no panic whatever the input.
+//! Byte-exact spans, and no panic on any input.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn kernels() -> Vec<PathBuf> {
     found
 }
 
-/// Whether `oxeye optimize` wrote it beside its input.
+/// Whether `oxeye optimize` wrote it next to its input.
 fn is_generated(path: &Path) -> bool {
     path.to_string_lossy().ends_with(".oxeye.c")
 }
@@ -49,8 +49,8 @@ fn nests(function: &Function) -> Vec<Range<usize>> {
     function.program.nests.values().filter_map(|n| n.span.map(|s| s.start..s.end)).collect()
 }
 
-/// Each nest may be cut out of the file: its bytes are exactly one `for` statement, and with an empty statement in their
-/// place the file reads as before, all other nests where they were.
+/// Each nest may be cut out of the file: its bytes are exactly one `for` statement, and with an empty statement in its
+/// place the file reads as before, with all other nests where they were.
 fn check_cuts(unit: &Unit) {
     let mut parser = tree_sitter::Parser::new();
     parser.set_language(&tree_sitter_c::LANGUAGE.into()).expect("the grammar of C");
@@ -65,7 +65,7 @@ fn check_cuts(unit: &Unit) {
             assert!(body.named_child_count() == 1 && !tree.root_node().has_error(), "{text}");
             assert_eq!(body.named_child(0).map(|n| n.kind()), Some("for_statement"), "{text}");
 
-            // The same length and the same lines, so that everything else stays where it is.
+            // The same length and the same lines, so that everything else stays in place.
             let blank: String = text
                 .char_indices()
                 .map(|(at, c)| {
@@ -171,7 +171,7 @@ fn damaged_files_do_no_harm() {
     let path = folder.path().join("t.c");
     for input in inputs {
         std::fs::write(&path, &input).expect("a file");
-        // Some damage stops the preprocessor, which is an error and not a panic.
+        // Some damage makes the preprocessor fail, which is an error and not a panic.
         if let Ok(unit) = read_c(&path, &ReadOptions::default()) {
             check_spans(&unit);
         }

@@ -1,4 +1,4 @@
-//! Rows behind pointers: what they become, and that programs do the same with their nests written anew.
+//! Rows behind pointers: how they are lowered, and that programs give the same results with their nests rendered.
 
 mod common;
 
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
     );
 }
 
-/// A grid behind pointers to pointers, of which no single access has all rows.
+/// A grid behind pointers to pointers; no single access covers all rows.
 const STENCIL: &str = "
 static double ***grid(int n, int m, int k)
 {

@@ -1,5 +1,5 @@
-//! Rows as long as only the run knows, loops that count down to zero without a sign, and blocks of memory set at once: what
-//! they become, and that programs do the same with their nests written anew.
+//! Row lengths known only at run time, unsigned loops that count down to zero, and blocks of memory set at once: how
+//! they are lowered, and that programs give the same results with their nests rendered.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Structures: what they become, and that programs do the same with their nests written anew.
+//! Structures: how they are lowered, and that programs give the same results with their nests rendered.
 
 mod common;
 

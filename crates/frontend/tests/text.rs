@@ -1,11 +1,11 @@
-//! What people write around loops: conditionals, macros, old definitions, other encodings.
+//! Text that people write around loops: conditionals, macros, old definitions, other encodings.
 
 mod common;
 
 use common::read;
 use oxeye_frontend::{ReadOptions, Unit, encoded, read_c};
 
-/// First line and last line of each nest, as they stand in the file.
+/// First and last line of each nest, as in the file.
 fn places(unit: &Unit) -> Vec<(&str, &str)> {
     let spans = unit.functions.iter().flat_map(|f| f.program.nests.values()).filter_map(|n| n.span);
     let text = |s: oxeye_frontend::Span| unit.source[s.start..s.end].trim();
@@ -126,7 +126,7 @@ void f(int n, double *x, double *y)
             ("BOX(x, n);", "BOX(x, n);"),
         ]
     );
-    assert_eq!(messages(&unit), ["the macro `TWO` makes more than this loop"]);
+    assert_eq!(messages(&unit), ["the macro `TWO` expands to more than this loop"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::{LoopId, SymId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What an affine expression ranges over.
+/// A variable of an affine expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Var {
     /// The iterator of an enclosing loop.
@@ -42,7 +42,7 @@ pub struct Affine {
     constant: i64,
 }
 
-/// JSON wants string keys; a list of pairs keeps the wire form plain.
+/// JSON needs string keys; a list of pairs keeps the wire form plain.
 mod terms_as_list {
     use super::Var;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -202,7 +202,7 @@ impl std::ops::Mul<i64> for Affine {
     }
 }
 
-/// Whether a constraint asks for zero or for a non-negative value.
+/// Whether a constraint requires zero or a non-negative value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Relation {
     /// `expr == 0`

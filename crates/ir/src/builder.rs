@@ -1,8 +1,7 @@
 //! Programs built by hand: closures for loops, operators for expressions. The crate's front page has an example.
 //!
-//! [`Name`] (symbols and iterators) and [`Tensor`] (arrays) are small and copied freely; arithmetic on them gives a
-//! [`Formula`]. Where a list of formulas is wanted (indices, shapes) an array or a tuple will do: `x.at([i, j])`,
-//! `x.at((i + 1, j))`.
+//! [`Name`] (symbols and iterators) and [`Tensor`] (arrays) are small and `Copy`; arithmetic on them gives a
+//! [`Formula`]. Lists of formulas (indices, shapes) may be arrays or tuples: `x.at([i, j])`, `x.at((i + 1, j))`.
 
 use crate::{
     Access, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, ControlLoop, DataflowGraph, Execution,
@@ -28,7 +27,7 @@ pub struct Element(Access);
 pub struct Formula(Expr);
 
 impl Name {
-    /// What it stands for.
+    /// The variable.
     pub fn var(self) -> Var {
         self.0
     }
@@ -102,17 +101,17 @@ impl Formula {
     }
 }
 
-/// Any operand as a formula, for methods on it: `formula(i).lt(n)`.
+/// Converts an operand to a formula, to call methods on it: `formula(i).lt(n)`.
 pub fn formula(operand: impl Into<Formula>) -> Formula {
     operand.into()
 }
 
-/// `a < b ? a : b`; as the upper bound of a loop, the least of both.
+/// `a < b ? a : b`; as the upper bound of a loop, the lesser of both.
 pub fn min(a: impl Into<Formula>, b: impl Into<Formula>) -> Formula {
     Formula::binary(BinaryOp::Min, a, b)
 }
 
-/// `a > b ? a : b`; as the lower bound of a loop, the greatest of both.
+/// `a > b ? a : b`; as the lower bound of a loop, the greater of both.
 pub fn max(a: impl Into<Formula>, b: impl Into<Formula>) -> Formula {
     Formula::binary(BinaryOp::Max, a, b)
 }
@@ -169,7 +168,7 @@ impl From<i32> for Formula {
     }
 }
 
-/// A literal from its digits, which C cannot write for signs, infinities and NaN.
+/// A literal from its digits; signs, infinities and NaN have no literals in C and become expressions.
 fn literal(is_negative: bool, is_finite: bool, is_nan: bool, digits: String, ty: ScalarType) -> Formula {
     let suffix = if ty == ScalarType::F32 { "f" } else { "" };
     let float = |digits: &str| Expr::Float { text: format!("{digits}{suffix}"), ty };
@@ -306,7 +305,7 @@ impl ProgramBuilder {
         Name(self.program.add_symbol(name, ScalarType::I32).into())
     }
 
-    /// States that `a >= b`, both affine. Anything else is no assumption and is left out.
+    /// Assumes that `a >= b`, both affine. Other expressions are ignored.
     pub fn assume_ge(&mut self, a: impl Into<Formula>, b: impl Into<Formula>) -> &mut Self {
         if let (Expr::Affine(a), Expr::Affine(b)) = (a.into().0, b.into().0) {
             self.program.assumptions.push(Constraint::ge(a, b));
@@ -341,7 +340,7 @@ impl ProgramBuilder {
         Tensor(add_array(&mut self.program, name.into(), element, shape, storage))
     }
 
-    /// A loop nest, executed after what was built so far.
+    /// A loop nest, executed after everything built so far.
     pub fn nest(&mut self, build: impl FnOnce(&mut NestBuilder)) -> NestId {
         let id = NestId(self.program.nests.keys().map(|n| n.0 + 1).max().unwrap_or(0));
         let mut builder = NestBuilder {
@@ -363,7 +362,7 @@ impl ProgramBuilder {
         id
     }
 
-    /// A loop around nests, such as a time loop; the iterator is a symbol for them.
+    /// A loop around nests, such as a time loop; its iterator is a symbol inside.
     pub fn repeat(
         &mut self,
         name: impl Into<String>,
@@ -397,22 +396,22 @@ impl ProgramBuilder {
         single(std::mem::replace(&mut self.regions, outer))
     }
 
-    /// Two pointers change places.
+    /// Swaps two pointers.
     pub fn swap(&mut self, a: Tensor, b: Tensor) -> &mut Self {
         self.regions.push(Region::Swap(a.0, b.0));
         self
     }
 
-    /// Code that is not described and may touch everything.
+    /// Code that is not described and may access everything.
     pub fn opaque(&mut self, reason: impl Into<String>) -> &mut Self {
         self.regions.push(Region::Opaque(Opaque { reason: reason.into(), reads: None, writes: None }));
         self
     }
 
-    /// The program.
+    /// The finished program.
     ///
     /// # Errors
-    /// What [`verify`] finds.
+    /// The violations that [`verify`] finds.
     pub fn finish(mut self) -> Result<Program, Vec<Violation>> {
         self.program.body = single(self.regions);
         self.program.rebuild_dataflow();
@@ -474,8 +473,8 @@ impl NestBuilder<'_> {
         self.for_with(name, lower, upper, 1, Execution::Sequential, body)
     }
 
-    /// A loop with all its properties. A bound that is not affine is read from memory on entering the loop; `max` in
-    /// lower and `min` in upper bounds become several terms.
+    /// A loop with all its properties. A bound that is not affine is read from memory when the loop is entered; `max`
+    /// in lower and `min` in upper bounds become several terms.
     pub fn for_with(
         &mut self,
         name: impl Into<String>,

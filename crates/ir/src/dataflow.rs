@@ -1,4 +1,4 @@
-//! The dataflow graph of a region: arrays and nests, joined by memlets.
+//! The dataflow graph of a region: arrays and nests, connected by memlets.
 
 use crate::{ArrayId, Expr, IndexRange, NestId};
 use petgraph::stable_graph::StableGraph;
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 /// A node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum DataNode {
-    /// An array at one point of the region's order; a nest that writes an array makes a new such node.
+    /// An array at one point of the region's order; each nest that writes an array adds such a node.
     Array(ArrayId),
     /// A loop nest.
     Nest(NestId),
 }
 
-/// What one nest moves from or to one array.
+/// The data that one nest moves from or to one array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memlet {
     /// The array.
     pub array: ArrayId,
-    /// Per dimension the indices touched; `None` where unknown. The box of these ranges holds every element touched,
+    /// The indices touched in each dimension; `None` where unknown. The box of these ranges contains every element touched,
     /// provided that no loop of the nest is empty.
     pub subset: Vec<Option<IndexRange>>,
-    /// Elements of that box, if the subset is known.
+    /// Elements in that box, if the subset is known.
     pub volume: Option<Expr>,
 }
 
@@ -33,7 +33,7 @@ pub struct DataflowGraph {
     pub(crate) order: Vec<NestId>,
 }
 
-/// Same nests, arrays and memlets, made in the same order.
+/// Compares nests, arrays and memlets, in insertion order.
 impl PartialEq for DataflowGraph {
     fn eq(&self, other: &Self) -> bool {
         let nodes = |g: &Self| g.graph.node_indices().map(|n| g.graph[n]).collect::<Vec<_>>();
@@ -47,7 +47,7 @@ impl DataflowGraph {
         &self.order
     }
 
-    /// All memlets: source, destination and what moves, in insertion order.
+    /// All memlets with source and destination, in insertion order.
     pub fn memlets(&self) -> impl Iterator<Item = (DataNode, DataNode, &Memlet)> + '_ {
         self.graph.edge_indices().filter_map(|e| {
             let (from, to) = self.graph.edge_endpoints(e)?;

@@ -84,8 +84,8 @@ pub enum UnaryOp {
     BitNot,
 }
 
-/// Operators with two operands, as in C. `Min(a, b)` is `a < b ? a : b` and `Max(a, b)` is `a > b ? a : b`; both name
-/// the ternary exactly, also for NaN. Integer division truncates towards zero.
+/// Operators with two operands, as in C. `Min(a, b)` is `a < b ? a : b` and `Max(a, b)` is `a > b ? a : b`, exactly and
+/// also for NaN. Integer division truncates towards zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum BinaryOp {
@@ -193,7 +193,7 @@ impl MathFn {
         Self::TABLE.iter().find(|(f, ..)| *f == self).map_or("", |(_, name, _)| name)
     }
 
-    /// Looks up a C name; the flag tells that it is the `float` variant (`sqrtf`).
+    /// Looks up a C name; the flag is true for the `float` variant (`sqrtf`).
     pub fn from_c_name(name: &str) -> Option<(MathFn, bool)> {
         let find = |n: &str| Self::TABLE.iter().find(|(_, c, _)| *c == n).map(|(f, ..)| *f);
         find(name).map(|f| (f, false)).or_else(|| {
@@ -202,7 +202,7 @@ impl MathFn {
         })
     }
 
-    /// How many arguments the function takes.
+    /// The number of arguments.
     pub fn n_args(self) -> usize {
         Self::TABLE.iter().find(|(f, ..)| *f == self).map_or(0, |(_, _, n)| *n)
     }
@@ -234,12 +234,12 @@ impl Access {
     }
 }
 
-/// A side-effect-free expression with C's meaning, evaluation types included.
+/// A side-effect-free expression with C's meaning, including the types of evaluation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Expr {
     /// An integer affine expression of iterators and symbols, also every integer literal of type `int`.
     Affine(Affine),
-    /// A floating literal, with its spelling in the source (`0.33f`) so that it comes back unchanged.
+    /// A floating literal, with its spelling in the source (`0.33f`), so that it is printed unchanged.
     Float {
         /// Spelling, a valid C literal.
         text: String,
@@ -254,14 +254,14 @@ pub enum Expr {
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// A call of a function without side effects.
     Call {
-        /// Which function.
+        /// The function.
         function: MathFn,
         /// The `float` variant.
         single: bool,
         /// Arguments.
         args: Vec<Expr>,
     },
-    /// `condition ? then : otherwise`, only the chosen side evaluated.
+    /// `condition ? then : otherwise`; only the chosen side is evaluated.
     Select {
         /// Condition.
         condition: Box<Expr>,
@@ -341,7 +341,7 @@ impl Expr {
         }
     }
 
-    /// Direct subexpressions; indices of a read count.
+    /// Direct subexpressions, including indices of a read.
     pub fn children(&self) -> Vec<&Expr> {
         match self {
             Expr::Affine(_) | Expr::Float { .. } => Vec::new(),
@@ -365,7 +365,7 @@ impl Expr {
         }
     }
 
-    /// Every access read when this is evaluated, outermost first; those inside indices included.
+    /// Every access read when this is evaluated, outermost first, including those inside indices.
     pub fn reads(&self) -> Vec<&Access> {
         let mut found = Vec::new();
         self.visit(&mut |e| {

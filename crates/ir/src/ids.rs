@@ -1,4 +1,4 @@
-//! Typed ids. Each prints exactly as it stands in the textual form.
+//! Typed ids. Each prints exactly as in the textual form.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -47,7 +47,7 @@ id!(
     ArrayId, "A"
 );
 id!(
-    /// A symbol: an integer that no nest of the program changes.
+    /// A symbol: an integer that is constant in every nest of the program.
     SymId, "P"
 );
 id!(

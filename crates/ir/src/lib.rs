@@ -1,6 +1,6 @@
 //! Programs as dataflow graphs of loop nests.
 //!
-//! A [`Program`] has symbols (integers that stay put), arrays, control regions, and per region a [`DataflowGraph`]
+//! A [`Program`] has symbols (integers that do not change), arrays, control regions, and per region a [`DataflowGraph`]
 //! whose nodes are arrays and loop nests and whose edges are memlets. A [`Nest`] is a tree of loops, guards and
 //! statements. The loop tree owns order; the dataflow graph owns data movement.
 //!
@@ -48,10 +48,10 @@
 //!
 //! # The textual form
 //!
-//! [`Program`] and [`Nest::display`] write it, [`Program::parse`] and [`Nest::parse`] read it back; all ids are in it.
-//! A thing is referred to by its name where that is unambiguous at the place, else as `name.id` (`i.L3`), or by the bare
-//! id. Expressions are C's, with `min(a, b)` and `max(a, b)` for the ternaries of [`BinaryOp::Min`] and
-//! [`BinaryOp::Max`] and type names such as `f64` in casts. `//` starts a comment.
+//! [`Program`] and [`Nest::display`] write it, [`Program::parse`] and [`Nest::parse`] read it back; it contains all
+//! ids. Things are referred to by name where that is unambiguous, else as `name.id` (`i.L3`), or by the bare id.
+//! Expressions are C's, with `min(a, b)` and `max(a, b)` for the ternaries of [`BinaryOp::Min`] and [`BinaryOp::Max`]
+//! and type names such as `f64` in casts. `//` starts a comment.
 //!
 //! - Loops: `for L0 i: i32 in 0 .. n`, then optionally `step -2` and one of `parallel`, `parallel dynamic`, `vector`,
 //!   `vector 8`, `unrolled`; `parallel` and `vector` may add `reduce(+ s, max t)`. A bound is an affine expression,
@@ -62,13 +62,13 @@
 //!   `body(L0)`, `temp` or `temp(L0)`; optionally `linear`, `align 64`, `ctype "real"`.
 //! - Regions: `sequence { … }`, `dataflow { N0 N1 }`, `loop t in 0 .. steps { … }`, `branch e { … } else { … }`,
 //!   `swap x y`, `opaque "reason" reads(x) writes(*)`. Also `assume n >= 1` and `may_alias x y`.
-//! - Members of structures: `view A0 "g*.u" "struct grid *g" loaded` says how an array (or symbol) is reached from a variable,
-//!   with `record 24 (0 1)(16 1)` for the layout of interleaved ones; `may_change P0 A1` that writing to an array might change
-//!   what a symbol or a view reads; `entry N0 reached(e) test(e)` what is tested before the nest,
-//!   with `rows A0 (0 .. n - 1)(0 .. m - 1)` for rows behind pointers that must lie evenly.
+//! - Members of structures: `view A0 "g*.u" "struct grid *g" loaded` gives the path from a variable to an array (or
+//!   symbol), with `record 24 (0 1)(16 1)` for the layout of interleaved ones; `may_change P0 A1` says that writing to
+//!   an array might change what a symbol or a view reads; `entry N0 reached(e) test(e)` lists what is tested before the
+//!   nest, with `rows A0 (0 .. n - 1)(0 .. m - 1)` for rows behind pointers that must be equally spaced.
 //!
-//! This crate knows nothing of C, files or clocks, and changes nothing: analyses keep their results in tables of their
-//! own, transformations build new nests.
+//! This crate knows nothing of C, files or clocks, and changes nothing: analyses keep their results in their own
+//! tables, transformations build new nests.
 
 mod affine;
 pub mod builder;
@@ -110,11 +110,11 @@ pub use types::Types;
 pub use verify::{Violation, verify, verify_nest};
 pub use view::{Record, Step, View};
 
-/// What can be wrong with a piece of IR.
+/// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IrError {
-    /// A word that should be an id is not.
+    /// A word that should be an id, but is not.
     #[error("`{text}` is not an id of the form {expected}")]
     BadId {
         /// The word.

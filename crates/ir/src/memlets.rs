@@ -1,4 +1,4 @@
-//! What nests read and write, and the dataflow graphs made of that.
+//! Computes what nests read and write, and builds dataflow graphs from it.
 
 use crate::{
     ArrayId, BinaryOp, DataNode, DataflowGraph, Expr, IndexRange, Memlet, Nest, NestId, Program, Region,
@@ -8,7 +8,7 @@ use petgraph::stable_graph::{NodeIndex, StableGraph};
 use std::collections::BTreeMap;
 
 impl Program {
-    /// Builds every dataflow graph of the control structure anew from its list of nests, after nests changed.
+    /// Rebuilds every dataflow graph of the control structure from its list of nests, after nests have changed.
     pub fn rebuild_dataflow(&mut self) {
         let mut body = std::mem::replace(&mut self.body, Region::Sequence(Vec::new()));
         body.for_each_graph_mut(&mut |graph| *graph = DataflowGraph::build(self, graph.nests()));
@@ -17,8 +17,8 @@ impl Program {
 }
 
 impl DataflowGraph {
-    /// The graph of these nests, executed in this order. A nest that `program` lacks keeps its place and moves nothing.
-    /// Temporaries of a nest are not part of the graph.
+    /// The graph of these nests, executed in this order. A nest that is not in `program` keeps its place and moves
+    /// nothing. Temporaries of a nest are not part of the graph.
     pub fn build(program: &Program, nests: &[NestId]) -> Self {
         let mut graph = StableGraph::new();
         let mut current: BTreeMap<ArrayId, NodeIndex> = BTreeMap::new();

@@ -13,7 +13,7 @@ pub enum BoundTerm {
         /// Denominator, at least 1.
         divisor: i64,
     },
-    /// A bound that analysis cannot see through (`row[i + 1]`); evaluated once on entering the loop.
+    /// A bound that analysis cannot see through (`row[i + 1]`); evaluated once when the loop is entered.
     Data(Expr),
 }
 
@@ -53,7 +53,7 @@ pub enum Execution {
     Parallel {
         /// Scalars or arrays accumulated privately and combined at the end.
         reductions: Vec<Reduction>,
-        /// How iterations are handed to threads.
+        /// How iterations are assigned to threads.
         #[serde(rename = "distribution")]
         omp_schedule: OmpSchedule,
     },
@@ -64,16 +64,16 @@ pub enum Execution {
         /// Accumulated per lane and combined at the end.
         reductions: Vec<Reduction>,
     },
-    /// Body repeated for every iteration. Needs constant bounds.
+    /// Body repeated for every iteration. Requires constant bounds.
     Unrolled,
 }
 
-/// An accumulation whose order a concurrent loop changes.
+/// An accumulation that a concurrent loop reorders.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reduction {
-    /// What accumulates.
+    /// The accumulator.
     pub array: ArrayId,
-    /// How.
+    /// The update.
     pub op: Update,
 }
 
@@ -83,7 +83,7 @@ pub enum OmpSchedule {
     /// Equal contiguous shares.
     #[default]
     Static,
-    /// One iteration at a time to whoever is free.
+    /// One iteration at a time, to the next free thread.
     Dynamic,
 }
 
@@ -91,15 +91,15 @@ pub enum OmpSchedule {
 /// it visits `upper − 1, upper − 1 + step, …` down to `lower`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Loop {
-    /// Identity inside the nest.
+    /// Unique inside the nest.
     pub id: LoopId,
     /// The iterator's name in the source or for the emitted code; not necessarily unique.
     pub name: String,
     /// The iterator's C type (`I32` or `I64`, or unsigned as in the source).
     pub ty: ScalarType,
-    /// Greatest of the terms.
+    /// Maximum of the terms.
     pub lower: Bound,
-    /// Least of the terms, exclusive.
+    /// Minimum of the terms, exclusive.
     pub upper: Bound,
     /// Non-zero.
     pub step: i64,
@@ -110,7 +110,7 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// The number of iterations, if it is the same constant whenever the loop is entered. The bounds themselves may
+    /// The number of iterations, if it is the same constant every time the loop is entered. The bounds themselves may
     /// vary (`ii .. ii + 4`).
     pub fn constant_trip_count(&self) -> Option<u64> {
         let constant = |bound: &Bound, combine: fn(i64, i64) -> i64| {
@@ -164,15 +164,15 @@ impl Update {
 /// One assignment to an array element or scalar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stmt {
-    /// Identity inside the nest.
+    /// Unique inside the nest.
     pub id: StmtId,
-    /// What is written.
+    /// The element written.
     pub target: Access,
-    /// How value and target combine.
+    /// How the value is combined with the target.
     pub update: Update,
     /// The value.
     pub value: Expr,
-    /// Line in the source, if it came from one.
+    /// Line in the source, if known.
     pub line: Option<u32>,
 }
 
@@ -185,11 +185,11 @@ pub enum Node {
     Stmt(Stmt),
     /// `if (condition) then else otherwise`; the condition has no side effects.
     If {
-        /// Executed sides depend on whether this is non-zero.
+        /// Selects `then` if non-zero, else `otherwise`.
         condition: Expr,
-        /// Children if it is.
+        /// Children if the condition holds.
         then: Vec<Node>,
-        /// Children if it is not.
+        /// Children otherwise.
         otherwise: Vec<Node>,
     },
 }
@@ -236,7 +236,7 @@ impl Node {
     }
 }
 
-/// Bytes `start..end` of a piece of the user's file, and its line.
+/// Bytes `start..end` of a part of the user's file, and its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Span {
     /// First byte.
@@ -250,45 +250,45 @@ pub struct Span {
 /// A loop nest: the unit that is tuned and replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nest {
-    /// Identity inside the program.
+    /// Unique inside the program.
     pub id: NestId,
-    /// The function it stands in.
+    /// The function that contains it.
     pub function: String,
-    /// Where it stands in the user's file.
+    /// Its place in the user's file.
     pub span: Option<Span>,
     /// Trees in execution order; from a source file usually one loop.
     pub roots: Vec<Node>,
-    /// Scalars and local arrays whose values may be read after the nest. Everything that is not local to the nest is
-    /// live anyway.
+    /// Scalars and local arrays whose values may be read after the nest. Everything that is not local to the function
+    /// is live anyway.
     pub live_out: Vec<ArrayId>,
-    /// Pointers that change places while the nest runs. Inside, every access names its memory by the pointer that leads
+    /// Pointers that are swapped while the nest runs. Inside, every access names its memory by the pointer that leads
     /// there before the nest.
     pub swaps: Vec<PointerSwap>,
-    /// Symbols that nothing but its directives in the source mentions, as in `num_threads(n)`.
+    /// Symbols that occur only in its directives in the source, as in `num_threads(n)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<SymId>,
 }
 
-/// Two pointers that change places in every iteration of a time loop, such as those to the old and the new field.
+/// Two pointers swapped in every iteration of a time loop, such as those to the old and the new field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PointerSwap {
-    /// One of them.
+    /// The first pointer.
     pub first: ArrayId,
-    /// The other.
+    /// The second pointer.
     pub second: ArrayId,
-    /// How often, where that is positive; over symbols.
+    /// The number of swaps, over symbols; zero if negative.
     pub times: Affine,
 }
 
 impl PointerSwap {
-    /// Whether pointers that change places so many times have changed places at last.
+    /// Whether the pointers end up exchanged after this many swaps.
     pub fn is_left(times: i64) -> bool {
         times > 0 && times % 2 != 0
     }
 }
 
 impl Nest {
-    /// A nest with no place in a file, after which nothing local to the function is read.
+    /// A nest that is not in a file, after which no local of the function is read.
     pub fn new(id: NestId, function: impl Into<String>, roots: Vec<Node>) -> Self {
         let function = function.into();
         Self {
@@ -348,7 +348,7 @@ impl Nest {
         self.loops().into_iter().find(|l| l.id == id)
     }
 
-    /// Every access with whether it writes: targets, reads of values, guards, indices and data-dependent bounds.
+    /// Every access and whether it writes: targets, reads of values, guards, indices and data-dependent bounds.
     pub fn accesses(&self) -> Vec<(&Access, bool)> {
         let mut found = Vec::new();
         self.visit(&mut |_, node| match node {

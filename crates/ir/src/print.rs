@@ -1,4 +1,4 @@
-//! The textual form, written. The crate's front page describes it.
+//! Writing the textual form, which the crate's front page describes.
 
 use crate::{
     Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constant, Constraint, Execution, Expr, Form,
@@ -118,7 +118,7 @@ pub(crate) fn is_id(text: &str) -> bool {
     digits.is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Whether `text` can stand for a thing without its id.
+/// Whether `text` can be printed without its id.
 fn is_plain(text: &str) -> bool {
     is_identifier(text)
         && !is_id(text)
@@ -145,11 +145,11 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Writes pieces of IR as text at one place of a program: how a thing is referred to depends on what else has its name.
+/// Writes IR as text at one place of a program: references depend on what else has the same name there.
 #[derive(Clone, Debug)]
 pub struct Names<'a> {
     program: &'a Program,
-    /// How many symbols and arrays have this name.
+    /// Number of symbols and arrays with each name.
     n_named: BTreeMap<&'a str, usize>,
     path: Vec<&'a Loop>,
 }

@@ -6,12 +6,12 @@ use crate::{
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// An integer that no nest of the program changes: a size, a parameter, the iterator of a control loop.
+/// An integer that is constant in every nest of the program: a size, a parameter, the iterator of a control loop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Symbol {
-    /// Identity.
+    /// The symbol's id.
     pub id: SymId,
-    /// The C expression that yields it where nests stand: usually an identifier (`n`).
+    /// The C expression for its value where nests stand: usually an identifier (`n`).
     pub name: String,
     /// Its C type.
     pub ty: ScalarType,
@@ -26,7 +26,7 @@ pub enum Storage {
     Global,
     /// A local variable of the function, declared outside the nest.
     Local,
-    /// Declared in the source inside the body of this loop: every iteration has its own.
+    /// Declared in the source inside the body of this loop: every iteration has its own copy.
     Body(LoopId),
     /// Made by a transformation, for the whole nest (`None`) or for one iteration of this loop.
     Temp(Option<LoopId>),
@@ -44,13 +44,13 @@ pub enum Form {
 /// An array; a scalar is an array without dimensions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Array {
-    /// Identity.
+    /// The array's id.
     pub id: ArrayId,
     /// Name in the source, or for the emitted code.
     pub name: String,
     /// Element type.
     pub element: ScalarType,
-    /// The element type as the source spells it (`real`), if it is not the plain C name.
+    /// The element type as spelt in the source (`real`), if it is not the plain C name.
     pub c_type: Option<String>,
     /// Elements per dimension, outermost first, as expressions of symbols; `None` where unknown (only the first).
     pub shape: Vec<Option<Expr>>,
@@ -58,7 +58,7 @@ pub struct Array {
     pub form: Form,
     /// Where it lives.
     pub storage: Storage,
-    /// Bytes of alignment wanted for a temporary; 0 for the type's own.
+    /// Alignment of a temporary in bytes; 0 for that of its type.
     pub align: u32,
 }
 
@@ -75,14 +75,14 @@ pub enum Region {
     Branch {
         /// Condition, if it could be read.
         condition: Option<Expr>,
-        /// If it holds.
+        /// Executed if the condition holds.
         then: Box<Region>,
-        /// If it does not.
+        /// Executed otherwise.
         otherwise: Box<Region>,
     },
-    /// Two pointers change places: from here on each name means the other's elements.
+    /// Swaps two pointers: from here on each name means the other's elements.
     Swap(ArrayId, ArrayId),
-    /// Code that is kept as it is: it keeps its place, and may touch what is listed.
+    /// Code that is kept as it is, in its place, and may access the listed arrays.
     Opaque(Opaque),
 }
 
@@ -119,7 +119,7 @@ impl Region {
     }
 }
 
-/// A loop kept as it is, around regions.
+/// A loop around regions that is kept as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ControlLoop {
     /// The iterator, a symbol for the nests inside; `None` for `while` loops and the like.
@@ -130,10 +130,10 @@ pub struct ControlLoop {
     pub body: Box<Region>,
 }
 
-/// Code that could not be read, over-approximated.
+/// Code that could not be read; its accesses are over-approximated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opaque {
-    /// Why, in words for the user.
+    /// Why, as a message for the user.
     pub reason: String,
     /// Arrays that may be read; `None` for any.
     pub reads: Option<Vec<ArrayId>>,
@@ -141,7 +141,7 @@ pub struct Opaque {
     pub writes: Option<Vec<ArrayId>>,
 }
 
-/// What a nest takes to stay as it is while it runs.
+/// Something that a nest assumes to be constant while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Constant {
     /// The value of a symbol.
@@ -150,39 +150,40 @@ pub enum Constant {
     Base(ArrayId),
 }
 
-/// Conditions tested before a nest; where one does not hold, the nest runs as it is written.
+/// Conditions tested before a nest; if one does not hold, the original code of the nest runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Only if this holds does the nest surely read what views lead through, so that it may be read beforehand. Evaluated from
-    /// left to right, nothing of it is read that the nest would not read.
+    /// If this holds, the nest is sure to read what views lead through, so that it may be read beforehand. Evaluated
+    /// from left to right; it reads nothing that the nest would not read.
     pub reached: Option<Expr>,
     /// Further conditions, over symbols, evaluated if `reached` holds.
     pub tests: Vec<Expr>,
-    /// Arrays whose elements are reached through rows of pointers, which must lie as one array with distances as in its shape.
+    /// Arrays whose elements are reached through rows of pointers, which must lie as one array with the strides of its
+    /// shape.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<RowTest>,
 }
 
-/// Rows behind pointers (`double **u`) as a nest uses them: `u[i][j]` is an element of one array if each row lies as far from
-/// the one before as all others do. The first and the last rows are surely used if [`Entry::reached`] holds.
+/// Rows behind pointers (`double **u`) as a nest uses them: `u[i][j]` is an element of one array if all rows are
+/// equally spaced. The first and the last rows are sure to be used if [`Entry::reached`] holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowTest {
-    /// The array; its form is linear, and its extents but for the first are symbols of their own.
+    /// The array; its form is linear, and all its extents except the first are symbols of their own.
     pub array: ArrayId,
     /// Least and greatest index of each dimension, over symbols.
     pub ranges: Vec<(Expr, Expr)>,
 }
 
-/// What is known of a nest that a team of threads runs which is there already, because an OpenMP directive elsewhere made it
-/// (`omp for` without `parallel`). All threads of the team reach the nest, and whatever it reads of variables of which every
-/// thread has its own is the same in all of them.
+/// Facts about a nest run by a team of threads that an OpenMP directive elsewhere has created (`omp for` without
+/// `parallel`). All threads of the team reach the nest, and the private variables that it reads have the same values in
+/// all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Team {
-    /// Arrays and scalars of which every thread has its own and that the nest writes. Every iteration of the shared loop
-    /// writes them before it reads them, and nobody reads them after the nest.
+    /// Thread-private arrays and scalars that the nest writes. Every iteration of the shared loop writes them before it
+    /// reads them, and they are not read after the nest.
     pub own: Vec<ArrayId>,
-    /// Names of the variables that are declared outside of the nest and that every thread changes by itself: the above, and
-    /// iterators.
+    /// Names of the variables that are declared outside of the nest and changed by each thread separately: the above,
+    /// and iterators.
     pub names: Vec<String>,
 }
 
@@ -208,10 +209,10 @@ pub struct Program {
     pub assumptions: Vec<Constraint>,
     /// Pairs of arrays that may share memory (pointer parameters without `restrict`).
     pub may_alias: Vec<(ArrayId, ArrayId)>,
-    /// How arrays and scalars that are no variables of their own are reached.
+    /// Paths to arrays and scalars that are not variables.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub views: IndexMap<ArrayId, View>,
-    /// How the values of symbols that are no variables of their own are reached.
+    /// Paths to the values of symbols that are not variables.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub symbol_views: IndexMap<SymId, View>,
     /// Elements of arrays that are read once before a nest: which one a symbol is the value of. Their indices are affine
@@ -221,7 +222,7 @@ pub struct Program {
     /// What writing to an array may change, though the nests take it to stay as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_change: Vec<(Constant, ArrayId)>,
-    /// What must hold for a nest to be run otherwise than as it is written.
+    /// Conditions for running something other than a nest's original code.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub entries: IndexMap<NestId, Entry>,
     /// The pointers that nests move.
@@ -232,7 +233,7 @@ pub struct Program {
     pub teams: IndexMap<NestId, Team>,
     /// Nests by id.
     pub nests: IndexMap<NestId, Nest>,
-    /// Control structure; every nest stands in exactly one dataflow graph.
+    /// Control structure; every nest is in exactly one dataflow graph.
     pub body: Region,
 }
 

@@ -53,17 +53,17 @@ impl Nest {
     }
 }
 
-/// Affine terms a loop iterator is at least / at most (inclusive); several: all hold.
+/// Affine lower and upper limits of a loop iterator (inclusive); all of them hold.
 #[derive(Clone, Default)]
 struct Limits {
     least: Vec<Affine>,
     most: Vec<Affine>,
-    /// Further ones that are not affine in iterators: expressions of symbols.
+    /// Further, non-affine ones: expressions of symbols.
     least_others: Vec<Expr>,
     most_others: Vec<Expr>,
 }
 
-/// Adds an expression to a set whose minimum or maximum is wanted, dropping what is known to be dominated.
+/// Adds an expression to a set whose minimum or maximum is needed, dropping dominated ones.
 fn join(set: &mut Vec<Expr>, e: Expr, want_min: bool) {
     let dominates = |a: &Expr, b: &Expr| match (a.as_affine(), b.as_affine()) {
         (Some(x), Some(y)) => {
@@ -81,6 +81,9 @@ fn join(set: &mut Vec<Expr>, e: Expr, want_min: bool) {
 fn fold(set: Vec<Expr>, op: BinaryOp) -> Option<Expr> {
     set.into_iter().reduce(|a, b| Expr::Binary(op, Box::new(a), Box::new(b)))
 }
+
+/// Limits of one iterator beyond this number are not looked at; each alone is valid.
+const MAX_TERMS: usize = 8;
 
 struct Search<'a, 'f> {
     is_wanted: &'f dyn Fn(ArrayId) -> bool,
@@ -126,7 +129,7 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// Collects accesses; under a selection the array may be reached less far than its indices say.
+    /// Collects accesses; under a selection, the range of an array may be smaller than its indices say.
     fn expr(&mut self, e: &'a Expr, is_selected: bool) {
         match e {
             Expr::Read(access) => {
@@ -156,7 +159,7 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// Tightens the limits of iterators by an affine comparison.
+    /// Tightens the limits of iterators with an affine comparison.
     fn assume(&mut self, condition: &Expr, holds: bool) {
         match condition {
             Expr::Unary(UnaryOp::Not, e) => self.assume(e, !holds),
@@ -201,7 +204,7 @@ impl<'a> Search<'a, '_> {
     /// The least (`low`) or greatest value of an index.
     fn end(&self, e: &Expr, low: bool) -> Option<Expr> {
         match e {
-            Expr::Affine(a) => self.affine_end(a, low),
+            Expr::Affine(a) => self.affine_end(a, self.order.len(), low),
             // Narrower types wrap around.
             Expr::Cast(ty, e) if !ty.is_float() && ty.bytes() >= 4 => self.end(e, low),
             Expr::Binary(BinaryOp::Add, l, r) => {
@@ -237,28 +240,30 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// Eliminates iterators, innermost first, keeping what their bounds have in common with the rest.
-    fn affine_end(&self, a: &Affine, low: bool) -> Option<Expr> {
-        let Some(id) = self.order.iter().rev().copied().find(|l| a.uses(*l)) else {
+    /// Eliminates the iterators of the outermost `n_loops` loops, innermost first, keeping terms common to their bounds and
+    /// the rest.
+    fn affine_end(&self, a: &Affine, n_loops: usize, low: bool) -> Option<Expr> {
+        let Some(depth) = self.order[..n_loops].iter().rposition(|l| a.uses(*l)) else {
             return a.loops().next().is_none().then(|| Expr::Affine(a.clone()));
         };
+        let id = self.order[depth];
         let limits = self.limits.get(&id)?;
         let wants_least = (a.coefficient(id) > 0) == low;
         let terms = if wants_least { &limits.least } else { &limits.most };
         // Every term holds, so the tightest counts: the greatest low end, the least high end.
         let mut ends = Vec::new();
-        for term in terms {
+        for term in terms.iter().take(MAX_TERMS) {
             let value = a.substitute(&|v| (v == Var::Loop(id)).then(|| term.clone()));
-            if let Some(end) = self.affine_end(&value, low) {
+            if let Some(end) = self.affine_end(&value, depth, low) {
                 join(&mut ends, end, !low);
             }
         }
         let others = if wants_least { &limits.least_others } else { &limits.most_others };
         let c = a.coefficient(id);
         if !others.is_empty()
-            && let Some(rest) = self.affine_end(&(a.clone() - Affine::term(id, c)), low)
+            && let Some(rest) = self.affine_end(&(a.clone() - Affine::term(id, c)), depth, low)
         {
-            for other in others {
+            for other in others.iter().take(MAX_TERMS) {
                 let value = Expr::binary(BinaryOp::Mul, Expr::from(c), other.clone());
                 join(&mut ends, Expr::binary(BinaryOp::Add, value, rest.clone()), !low);
             }
@@ -266,7 +271,7 @@ impl<'a> Search<'a, '_> {
         fold(ends, if low { BinaryOp::Max } else { BinaryOp::Min })
     }
 
-    /// The limits that its own bounds give an iterator, in the scope around its loop.
+    /// The limits that an iterator gets from its own bounds, in the scope around its loop.
     fn limits_of(&self, l: &Loop) -> Limits {
         let affine = |bound: &Bound, offset: i64| -> Vec<Affine> {
             let plain = bound.0.iter().filter_map(|t| match t {
@@ -283,7 +288,7 @@ impl<'a> Search<'a, '_> {
                 }
                 // Rounded up, which keeps the order of the ends.
                 BoundTerm::Affine { expr, divisor } if *divisor > 1 => {
-                    let end = self.affine_end(expr, low)?.as_affine()?.as_constant()?;
+                    let end = self.affine_end(expr, self.order.len(), low)?.as_affine()?.as_constant()?;
                     Some(Expr::from(-(-end).div_euclid(*divisor) + offset))
                 }
                 _ => None,
@@ -296,7 +301,7 @@ impl<'a> Search<'a, '_> {
             least_others: others(&l.lower, true),
             most_others: others(&l.upper, false),
         };
-        // The last iterator of a strided loop is known where both ends are constant.
+        // The last iterator of a strided loop is known if both ends are constant.
         if let (Some(low), Some(high)) = (l.lower.as_affine(), l.upper.as_affine())
             && let Some(extent) = (high.clone() - low.clone()).as_constant()
             && extent > 0
@@ -380,7 +385,7 @@ mod tests {
                }
              }",
         );
-        assert_eq!(found, ["w 0 .. 8 -(n * m - 1) + 3 .. 3", "r unknown unknown"]);
+        assert_eq!(found, ["w 0 .. 8 -1 * (n * m + -1) + 3 .. 3", "r unknown unknown"]);
     }
 
     #[test]

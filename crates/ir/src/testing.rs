@@ -1,7 +1,7 @@
-//! Random small programs for property tests, and what the tests may demand; behind the feature `testing`.
+//! Random small programs and helpers for property tests; behind the feature `testing`.
 //!
-//! Each is a function of a seed: `any::<u64>()` of proptest turns into programs by [`random_program`], and a failure is
-//! reported by its seed. Sizes are small enough to enumerate every statement instance.
+//! Each program is a function of a seed: [`random_program`] turns proptest's `any::<u64>()` into programs, and failures
+//! are reported by seed. Sizes are small enough to enumerate every statement instance.
 
 use crate::interpret::{InterpretError, Memory};
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
 };
 use oxeye_random::SplitMix64;
 
-/// Whether a test that lacks `what` must fail instead of being skipped: whether the environment variable `OXEYE_REQUIRE`
-/// names it (`isl,clang,dataset`), as `.ci/run` does.
+/// Whether a test that lacks `what` must fail instead of being skipped: whether the environment variable
+/// `OXEYE_REQUIRE` names it (`isl,clang,dataset`), as `.ci/run` does.
 pub fn is_required(what: &str) -> bool {
     std::env::var("OXEYE_REQUIRE").is_ok_and(|list| list.split(',').any(|name| name.trim() == what))
 }
@@ -22,7 +22,7 @@ pub fn is_required(what: &str) -> bool {
 pub struct Random(SplitMix64);
 
 impl Random {
-    /// Choices that are a function of `seed`.
+    /// A source of choices determined by `seed`.
     pub fn new(seed: u64) -> Self {
         Self(SplitMix64::new(seed))
     }
@@ -37,7 +37,7 @@ impl Random {
         low + self.below((high - low + 1).max(1) as usize) as i64
     }
 
-    /// True `percent` times in a hundred.
+    /// True with a probability of `percent` %.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -51,11 +51,11 @@ impl Random {
 /// What random nests may contain.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// Loops around a statement, at most.
+    /// Most loops around a statement.
     pub max_depth: usize,
-    /// Statements, at most.
+    /// Most statements.
     pub max_stmts: usize,
-    /// Arrays of one or two dimensions, at most; scalars come on top.
+    /// Most arrays of one or two dimensions, not counting scalars.
     pub max_arrays: usize,
     /// Type of all elements. Integers make sums and products independent of order.
     pub element: ScalarType,
@@ -108,7 +108,7 @@ impl Sample {
     /// Random contents for the arrays.
     ///
     /// # Errors
-    /// As [`Memory::random`]; not for a sample as generated.
+    /// As [`Memory::random`]; never for a freshly generated sample.
     pub fn memory(&self, seed: u64) -> Result<Memory, InterpretError> {
         Memory::random(&self.program, self.symbols.iter().copied(), 0, seed)
     }
@@ -157,7 +157,7 @@ pub fn random_program(seed: u64, shape: &Shape) -> Sample {
 /// A loop around the place being generated.
 struct Around {
     id: LoopId,
-    /// Values its iterator may take, both inclusive.
+    /// Range of its iterator, both ends inclusive.
     first: i64,
     last: i64,
 }
@@ -377,7 +377,7 @@ impl Generator<'_> {
         affine
     }
 
-    /// An index into dimension `dim`, made to fit by growing the array.
+    /// An index into dimension `dim`; the array grows to fit it.
     fn index(&mut self, array: ArrayId, dim: usize) -> Expr {
         let indirect = self.index_array.filter(|idx| *idx != array && self.random.chance(25));
         let (expr, last) = match indirect {

@@ -1,4 +1,4 @@
-//! Properties of the textual and the wire form, with random programs.
+//! Properties of the textual and the wire form, tested with random programs.
 
 use crate::testing::{Shape, random_program};
 use crate::*;

@@ -25,20 +25,20 @@ impl ScalarType {
 }
 
 impl BinaryOp {
-    /// Whether the result is a truth value, 0 or 1 of type `int`.
+    /// Whether the result is a truth value: 0 or 1, of type `int`.
     pub fn is_logical(self) -> bool {
         use BinaryOp::*;
         matches!(self, Lt | Le | Gt | Ge | Eq | Ne | And | Or)
     }
 
-    /// Whether C allows integer operands only.
+    /// Whether C allows only integer operands.
     pub fn is_integer_only(self) -> bool {
         use BinaryOp::*;
         matches!(self, Rem | BitAnd | BitOr | BitXor | Shl | Shr)
     }
 }
 
-/// The types of what stands at one place: iterators by their loops, the rest by the program.
+/// The types of the variables at one place: iterators from their loops, the rest from the program.
 #[derive(Clone, Copy)]
 pub struct Types<'a> {
     program: &'a Program,
@@ -67,7 +67,7 @@ impl<'a> Types<'a> {
         affine_type(affine, &|v| self.var(v))
     }
 
-    /// The type of an expression. Things that are not declared count as `int`.
+    /// The type of an expression. Undeclared things count as `int`.
     pub fn expr(&self, expr: &Expr) -> ScalarType {
         expr_type(expr, self.program, &|v| self.var(v))
     }

@@ -1,4 +1,4 @@
-//! The invariants of a program, checked.
+//! Checks the invariants of a program.
 
 use crate::{
     Access, Affine, ArrayId, Bound, BoundTerm, Constant, Execution, Expr, Loop, LoopId, MathFn, Names, Nest,
@@ -26,24 +26,24 @@ impl fmt::Display for Violation {
 ///
 /// 1. Every symbol, array and nest is stored under its own id; symbols are integers.
 /// 2. Loop ids and statement ids are unique inside their nest.
-/// 3. Every array and symbol that is referred to is declared.
-/// 4. An iterator is used only inside its loop; the loop's own bounds use outer iterators only. Iterators are integers.
+/// 3. Every array and symbol used is declared.
+/// 4. An iterator is used only inside its loop; the loop's own bounds use only outer iterators. Iterators are integers.
 /// 5. An access has as many indices as its array has dimensions; indices, and bounds read from memory, are integers.
-/// 6. Only the first extent of an array may be unknown, and of a temporary none; extents are integers that use symbols
-///    only.
+/// 6. Only the first extent of an array may be unknown, and none of a temporary; extents are integers that use only
+///    symbols.
 /// 7. Bounds have at least one term, divisors are at least 1, steps are not zero.
 /// 8. Arrays that live in a loop's body (`Body(l)`, `Temp(Some(l))`) are accessed only inside a loop of that id.
-/// 9. Every nest stands in exactly one dataflow graph, and graphs name declared nests only.
+/// 9. Every nest is in exactly one dataflow graph, and graphs contain only declared nests.
 /// 10. Unrolled loops have a constant trip count. Explicit vectors have a power of two of lanes and visit consecutive
 ///     iterations. Vector loops contain no parallel loop. Reductions accumulate (`+ - * min max`).
 /// 11. A floating literal is a C literal of its type (`0.5f` for `F32`), without a sign.
 /// 12. `% & | ^ << >> ~` have integer operands, functions their number of arguments, and `abs` has no `float` variant.
 /// 13. Coefficients and constants are not saturated (strictly between the least and greatest 64-bit integers).
-/// 14. A view is of an array or symbol of the program and has no more subscripts than the array has dimensions; what is tested
-///     before a nest uses symbols only.
+/// 14. A view is of an array or symbol of the program and has at most as many subscripts as the array has dimensions;
+///     tests before a nest use only symbols.
 ///
 /// # Errors
-/// All violations, in the order of the text.
+/// All violations, in textual order.
 pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
     let mut checker = Checker::new(program);
     checker.declarations();
@@ -58,7 +58,7 @@ pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
 /// and 10 to 13 of [`verify`].
 ///
 /// # Errors
-/// All violations, in the order of the text.
+/// All violations, in textual order.
 pub fn verify_nest(program: &Program, nest: &Nest) -> Result<(), Vec<Violation>> {
     let mut checker = Checker::new(program);
     checker.nest(nest);
@@ -160,7 +160,7 @@ impl<'a> Checker<'a> {
                 self.array(rows.array);
                 let n_dims = program.arrays.get(&rows.array).map_or(0, |a| a.shape.len());
                 self.require(n_dims == rows.ranges.len() && n_dims > 0, || {
-                    format!("rows of {} are tested in another number of dimensions", rows.array)
+                    format!("the test of the rows of {} has the wrong number of dimensions", rows.array)
                 });
             }
             let ranges = entry.rows.iter().flat_map(|r| &r.ranges).flat_map(|(low, high)| [low, high]);
@@ -211,7 +211,7 @@ impl<'a> Checker<'a> {
         nest.live_out.iter().for_each(|a| self.array(*a));
         for swap in &nest.swaps {
             [swap.first, swap.second].into_iter().for_each(|a| self.array(a));
-            self.require(swap.first != swap.second, || "a pointer changes places with itself".into());
+            self.require(swap.first != swap.second, || "a pointer is swapped with itself".into());
             swap.times.terms().for_each(|(var, _)| self.var(var, &[]));
         }
         nest.mentions.iter().for_each(|symbol| self.var((*symbol).into(), &[]));
@@ -248,7 +248,7 @@ impl<'a> Checker<'a> {
             }
             Execution::Vector { lanes, reductions } => {
                 if let Some(lanes) = lanes {
-                    self.require(lanes.is_power_of_two(), || format!("{lanes} lanes are no power of two"));
+                    self.require(lanes.is_power_of_two(), || format!("{lanes} lanes are not a power of two"));
                     self.require(l.step == 1, || "explicit vectors need consecutive iterations".into());
                 }
                 self.reductions(reductions, path);
@@ -313,7 +313,7 @@ impl<'a> Checker<'a> {
         affine.terms().for_each(|(var, _)| self.var(var, path));
     }
 
-    /// An array that lives in a loop's body is used only there.
+    /// Checks that an array that lives in a loop's body is used only there.
     fn scope(&mut self, id: ArrayId, path: &[&Loop]) {
         if let Some(array) = self.program.arrays.get(&id)
             && let Storage::Body(l) | Storage::Temp(Some(l)) = array.storage
@@ -345,13 +345,13 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// The expression and everything inside.
+    /// Checks the expression and everything inside.
     fn expr(&mut self, expr: &Expr, path: &[&Loop]) {
         match expr {
             Expr::Affine(a) => self.affine(a, path),
             Expr::Float { text, ty } => {
                 self.require(float_type(text) == Some(*ty), || {
-                    format!("`{text}` is no C literal of type {}", ty.c_name())
+                    format!("`{text}` is not a C literal of type {}", ty.c_name())
                 });
             }
             Expr::Read(access) => self.access(access, path),
@@ -442,7 +442,7 @@ mod tests {
                 "N0, L0 (i): an unrolled loop needs a constant trip count",
             ),
             ("", "for L0 i: i32 in n .. n + 4 unrolled { }", ""),
-            ("", "for L0 i: i32 in 0 .. n vector 6 { }", "N0, L0 (i): 6 lanes are no power of two"),
+            ("", "for L0 i: i32 in 0 .. n vector 6 { }", "N0, L0 (i): 6 lanes are not a power of two"),
             (
                 "",
                 "for L0 i: i32 in 0 .. n vector reduce(/ x) { }",

@@ -1,16 +1,16 @@
-//! Places in memory that are reached through structures.
+//! Paths to memory through structures.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 
-/// One step from a variable to a place.
+/// One step on the way from a variable to a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Step {
     /// A member of a structure.
     Field(String),
-    /// What a pointer leads to, read from memory or from the variable.
+    /// Follows a pointer, read from memory or from the variable.
     Follow,
-    /// An element; which one, the access says: its first indices are for these steps, the others follow behind the path.
+    /// An element. The first indices of an access belong to these steps, the others to the dimensions after the path.
     Subscript,
     /// The real part of a complex number.
     Real,
@@ -18,22 +18,22 @@ pub enum Step {
     Imaginary,
 }
 
-/// How a scalar or array, or the value of a symbol, is reached from a variable: `g->u`, `box[].nei[].number`.
+/// How a scalar, an array or the value of a symbol is reached from a variable: `g->u`, `box[].nei[].number`.
 ///
-/// Up to the first [`Step::Subscript`] this is the *base*: an expression without side effects that has the same value as
-/// long as the nest runs.
+/// Up to the first [`Step::Subscript`] this is the *base*: an expression without side effects that has a constant value
+/// while the nest runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct View {
     /// The variable.
     pub root: String,
-    /// A C declaration of a variable of its type and name, without qualifiers: `struct grid *g`.
+    /// A C declaration of a variable of its name and type, without qualifiers: `struct grid *g`.
     pub declaration: String,
-    /// The way from there.
+    /// The path from there.
     pub steps: Vec<Step>,
     /// Whether the base is a pointer that is read from memory.
     pub is_loaded: bool,
-    /// Bytes of the structures that the subscripts of the steps lead to, and which of them are elements: offset and number of
-    /// elements that follow each other there. Empty without such subscripts.
+    /// The layout of the structures that the subscripts lead to: their size, and the offsets and numbers of contiguous
+    /// elements. `None` without subscripts.
     pub record: Option<Record>,
 }
 
@@ -42,17 +42,17 @@ pub struct View {
 pub struct Record {
     /// Size of the structure.
     pub bytes: u64,
-    /// Where its elements are: offset in bytes, and how many elements follow each other from there on.
+    /// Runs of contiguous elements: offset in bytes and number of elements.
     pub runs: Vec<(u64, u64)>,
 }
 
 impl View {
-    /// How many of the steps are subscripts.
+    /// The number of steps that are subscripts.
     pub fn n_subscripts(&self) -> usize {
         self.steps.iter().filter(|s| **s == Step::Subscript).count()
     }
 
-    /// Steps of the base.
+    /// The number of steps of the base.
     pub fn n_base_steps(&self) -> usize {
         self.steps.iter().position(|s| *s == Step::Subscript).unwrap_or(self.steps.len())
     }
@@ -62,21 +62,21 @@ impl View {
         self.prefix(self.n_base_steps())
     }
 
-    /// The place after the first `n` steps as a C expression; there must be no subscripts among them.
+    /// The place after the first `n` steps, which must not contain subscripts, as a C expression.
     pub fn prefix(&self, n: usize) -> String {
         let steps = self.steps.get(..n).unwrap_or(&self.steps);
         element(self.root.clone(), steps, &mut std::iter::empty::<String>())
     }
 
-    /// An element as a C expression, if `base` is the base.
+    /// An element as a C expression, where `base` is the text of the base.
     pub fn element(&self, base: String, indices: impl IntoIterator<Item = String>) -> String {
         let mut indices = indices.into_iter();
         let text = element(base, &self.steps[self.n_base_steps()..], &mut indices);
         indices.fold(text, |text, index| format!("{text}[{index}]"))
     }
 
-    /// The steps from the start to each pointer that is read from memory on the way, the base included if it is one: how
-    /// many steps lead there. The variable itself does not count.
+    /// The pointers that are read from memory on the way, including the base if it is one: the number of steps to each.
+    /// The variable itself does not count.
     pub fn loads(&self) -> Vec<usize> {
         let n = self.n_base_steps();
         let mut found: Vec<usize> = (1..n).filter(|k| self.steps[*k] == Step::Follow).collect();
@@ -86,12 +86,12 @@ impl View {
         found
     }
 
-    /// The pointers that are followed on the way to the base: how many steps lead to each.
+    /// The pointers that are followed on the way to the base: the number of steps to each.
     pub fn followed(&self) -> Vec<usize> {
         (0..self.n_base_steps()).filter(|k| self.steps[*k] == Step::Follow).collect()
     }
 
-    /// Whether elements that follow each other do not lie next to each other.
+    /// Whether consecutive elements are not adjacent.
     pub fn is_interleaved(&self) -> bool {
         self.steps.contains(&Step::Subscript)
     }
@@ -136,7 +136,7 @@ fn element(base: String, steps: &[Step], indices: &mut dyn Iterator<Item = Strin
 }
 
 impl fmt::Display for View {
-    /// `"g->u" of "struct grid *g"`, as in the textual form without what makes it unique.
+    /// `"g->u" of "struct grid *g"`: the textual form, without what makes it unique.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.root)?;
         for step in &self.steps {

@@ -1,4 +1,4 @@
-//! One recipe applied to one nest.
+//! Applying one recipe to one nest.
 
 use crate::policy::Policy;
 use crate::prepared::{Applied, PreparedNest};
@@ -6,7 +6,7 @@ use crate::recipe::Recipe;
 use crate::refusal::Refusal;
 use oxeye_ir::{Nest, Program};
 
-/// Applies a recipe to a nest. Who applies several recipes to one nest makes a [`PreparedNest`] of it.
+/// Applies a recipe to a nest. To apply several recipes to one nest, make a [`PreparedNest`] of it.
 ///
 /// # Errors
 /// If a step does not fit the nest, or the result cannot be proved to keep every dependence.

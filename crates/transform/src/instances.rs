@@ -1,45 +1,45 @@
-//! Which instances of a source's statements the instances of a rewritten nest's statements perform.
+//! The map from statement instances of a rewritten nest to the source instances that they perform.
 //!
-//! Normalization begins with the identity, and every pass of it changes the map as it changes the nest, so that what stands
-//! there at any time is the composition of all passes so far. The judge (`legality::composed`) asks for the dependences of the
-//! source under it. What a rewrite stores elsewhere or leaves out is named, with the rewrite that did so.
+//! Normalization starts from the identity, and each of its passes updates the map together with the nest, so that the
+//! map is always the composition of all passes so far. The judge (`legality::composed`) checks the dependences of the
+//! source under it. What a rewrite stores elsewhere or drops is recorded with that rewrite.
 
 use crate::normalize::Rewrite;
 use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, Nest, Node, StmtId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One statement of the source among those that a statement of the result performs.
+/// A source statement performed by a statement of the result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Part {
     /// The statement of the source.
     pub(crate) stmt: StmtId,
     /// Its iterators in terms of the result's.
     pub(crate) iterators: BTreeMap<LoopId, Affine>,
-    /// Under which constraints on the result's iterators it is performed.
+    /// The constraints on the result's iterators under which it is performed.
     pub(crate) when: Vec<Constraint>,
     /// If set, only its accesses to the target of an accumulation are performed here.
     pub(crate) only: Option<Spread>,
 }
 
-/// What an accumulation in place takes over from the statements that loaded and stored its target.
+/// Marks accesses that an accumulation in place takes over from the statements that loaded and stored its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spread {
     /// The target.
     pub(crate) array: ArrayId,
-    /// Which accumulation.
+    /// The accumulation.
     pub(crate) group: usize,
 }
 
-/// The map from a nest to the source that it was made from.
+/// The map from a nest to its source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Instances {
-    /// For each statement what it performs, in this order.
+    /// What each statement performs, in this order.
     parts: BTreeMap<StmtId, Vec<Part>>,
     /// Statements of the source that nothing performs.
     gone: BTreeMap<StmtId, Rewrite>,
     /// Arrays whose elements are stored elsewhere, or nowhere.
     moved: BTreeMap<ArrayId, Rewrite>,
-    /// A rewrite for which there is no map.
+    /// A rewrite that gives no map.
     unmapped: Option<Rewrite>,
     n_groups: usize,
 }
@@ -72,22 +72,22 @@ impl Instances {
         self.moved.get(&array).copied()
     }
 
-    /// The rewrite, if any, after which nothing is known of the instances.
+    /// The rewrite, if any, after which the instances are unknown.
     pub(crate) fn unmapped(&self) -> Option<Rewrite> {
         self.unmapped
     }
 
-    /// Nothing is known of the instances any more.
+    /// Marks all instances as unknown.
     pub(crate) fn give_up(&mut self, rewrite: Rewrite) {
         self.unmapped.get_or_insert(rewrite);
     }
 
-    /// The elements of an array are stored elsewhere, or nowhere.
+    /// Records that the elements of an array are stored elsewhere, or nowhere.
     pub(crate) fn move_array(&mut self, array: ArrayId, rewrite: Rewrite) {
         self.moved.entry(array).or_insert(rewrite);
     }
 
-    /// Iterators are replaced in some statements.
+    /// Replaces iterators in some statements.
     pub(crate) fn substitute(&mut self, stmts: &[StmtId], with: &dyn Fn(Var) -> Option<Affine>) {
         for stmt in stmts {
             for part in self.parts.get_mut(stmt).into_iter().flatten() {
@@ -97,15 +97,15 @@ impl Instances {
         }
     }
 
-    /// A statement is a copy of another.
+    /// Records that a statement is a copy of another.
     pub(crate) fn copy(&mut self, from: StmtId, to: StmtId) {
         if let Some(parts) = self.parts.get(&from).cloned() {
             self.parts.insert(to, parts);
         }
     }
 
-    /// Nodes are about to be copies of others, which stay: `rename` gives their loops and statements new ids, and says which
-    /// loop is which.
+    /// Prepares for copying nodes that also stay: `rename` gives the copies' loops and statements new ids and returns
+    /// the map of the loops.
     pub(crate) fn renamed_copy(
         &mut self,
         nodes: &mut [Node],
@@ -121,14 +121,14 @@ impl Instances {
         });
     }
 
-    /// Statements get other ids, all at once.
+    /// Gives statements other ids, all at once.
     pub(crate) fn rename(&mut self, renamed: &[(StmtId, StmtId)]) {
         let mut old = std::mem::take(&mut self.parts);
         self.parts = renamed.iter().filter_map(|(from, to)| Some((*to, old.remove(from)?))).collect();
         self.parts.extend(old);
     }
 
-    /// A statement is gone without anything in its place.
+    /// Removes a statement that nothing replaces.
     pub(crate) fn drop(&mut self, stmt: StmtId, rewrite: Rewrite) {
         for part in self.parts.remove(&stmt).unwrap_or_default() {
             if !self.parts.values().flatten().any(|p| p.stmt == part.stmt) {
@@ -137,8 +137,8 @@ impl Instances {
         }
     }
 
-    /// Every statement of `users`, inside the same loops and perhaps more, now performs what `stmt` did, before what else it
-    /// performs; `stmt` is gone.
+    /// Every statement of `users`, inside the same loops and perhaps more, now performs what `stmt` did, before its own
+    /// parts; `stmt` is gone.
     pub(crate) fn absorb(&mut self, stmt: StmtId, users: &[StmtId], rewrite: Rewrite) {
         let parts = self.parts.get(&stmt).cloned().unwrap_or_default();
         for user in users.iter().filter(|user| **user != stmt) {
@@ -148,22 +148,23 @@ impl Instances {
         self.drop(stmt, rewrite);
     }
 
-    /// `second` is performed right behind `first`, at `first`'s place; its iterators in terms of those are given.
+    /// `second` is now performed directly after `first`, in its place; `with` gives its iterators in terms of those of
+    /// `first`.
     pub(crate) fn append(&mut self, first: StmtId, second: StmtId, with: &dyn Fn(Var) -> Option<Affine>) {
         self.substitute(&[second], with);
         let parts = self.parts.remove(&second).unwrap_or_default();
         self.parts.entry(first).or_default().extend(parts);
     }
 
-    /// What a statement performs, it performs only so.
+    /// A statement performs its parts only under this constraint.
     pub(crate) fn restrict(&mut self, stmt: StmtId, when: &Constraint) {
         for part in self.parts.get_mut(&stmt).into_iter().flatten() {
             part.when.push(when.clone());
         }
     }
 
-    /// Statements `onto` accumulate in an array what went through a scalar from `start` to `end`, which loaded and stored its
-    /// elements, and are gone or not (`stays`).
+    /// The statements `onto` now accumulate in an array what went through a scalar from `start` to `end`. These loaded
+    /// and stored its elements, and stay or not (`stays`).
     pub(crate) fn spread(
         &mut self,
         array: ArrayId,
@@ -186,8 +187,9 @@ impl Instances {
         }
     }
 
-    /// A nest was generated anew: of each group of statements, what the iterators that they had are now. `copies` are
-    /// statements of which that is known already. If any other stands there, or one in other loops, nothing is known any more.
+    /// Updates the map for a generated nest: for each group of statements, the new values of their old iterators.
+    /// `copies` are statements that are already mapped. If the nest has any other statement, or one in other loops, the
+    /// map is lost.
     pub(crate) fn generated(
         &mut self,
         groups: &[(Vec<StmtId>, BTreeMap<LoopId, Affine>)],
@@ -212,7 +214,7 @@ impl Instances {
         }
     }
 
-    /// The first thing that a statement performs had one loop around it, whose iterator is this now.
+    /// Claims that the first part of a statement had one loop around it, with this value of its iterator.
     #[cfg(test)]
     pub(crate) fn claim(&mut self, stmt: StmtId, of: LoopId, value: Affine) {
         if let Some(part) = self.parts.get_mut(&stmt).and_then(|parts| parts.first_mut()) {
@@ -220,7 +222,7 @@ impl Instances {
         }
     }
 
-    /// Whether it speaks of the loops around each statement of the nest only, and of no other statements.
+    /// Whether the map covers exactly the statements of the nest and uses only the loops around each.
     pub(crate) fn fits(&self, nest: &Nest) -> bool {
         let mut found = BTreeSet::new();
         let mut fits = true;

@@ -1,9 +1,9 @@
-//! Loop transformations, recipes and the one legality judge.
+//! Loop transformations, recipes and the legality judge.
 //!
-//! [`apply`] takes a nest and a [`Recipe`] and gives back a nest that computes the same, or a [`Refusal`] that says which
-//! step cannot be proved and why. Transformations only edit a schedule; legality is decided in one place, by an exact
-//! integer test over all pairs of dependent statement instances. [`suggest`] proposes recipes for a nest and a machine's
-//! cache sizes, made from [templates] that fit any nest and machine.
+//! [`apply`] takes a nest and a [`Recipe`] and returns a nest that computes the same, or a [`Refusal`] that says which
+//! step cannot be proved legal and why. Transformations only edit a schedule; legality is decided in one place, by an
+//! exact integer test over all pairs of dependent statement instances. [`suggest`] proposes recipes for a nest and a
+//! machine's cache sizes, made from [templates] that do not depend on the nest or the machine.
 //!
 //! ```
 //! use oxeye_ir::Program;
@@ -31,7 +31,7 @@
 //! let suggestions = suggest(&program, nest, &machine, policy);
 //! assert!(suggestions.recipes.iter().any(|s| s.name == "contract"));
 //!
-//! // A recipe of one's own.
+//! // A hand-written recipe.
 //! let recipe: Recipe = serde_json::from_str(
 //!     r#"[{"step": "interchange", "outer": 1, "inner": 2}, {"step": "vectorize", "at": 1}]"#,
 //! )?;
@@ -39,11 +39,11 @@
 //! let text = applied.nest.display(&applied.program).to_string();
 //! assert!(text.contains("for L1 j: i32 in 0 .. n vector {"), "{text}");
 //!
-//! // The same from the normal form of the nest, which it shares with other spellings of the product.
+//! // The same from the normal form of the nest, which other spellings of the product share.
 //! let from_normal_form: Recipe = "normalize; vectorize L2".parse()?;
 //! assert!(apply(&program, nest, &from_normal_form, policy).is_ok());
 //!
-//! // What cannot be proved is refused, with the reason.
+//! // What cannot be proved legal is refused, with the reason.
 //! let sums_in_lanes: Recipe = serde_json::from_str(r#"[{"step": "vectorize", "at": 2}]"#)?;
 //! let refusal = apply(&program, nest, &sums_in_lanes, policy).unwrap_err();
 //! assert!(refusal.reason.contains("a floating-point sum may not be taken in another order"), "{refusal}");

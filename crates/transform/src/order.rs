@@ -1,9 +1,9 @@
-//! Loop orders for imperfect nests: one loop level at a time, statements that depend on each other in a cycle together.
+//! Loop orders for imperfect nests: chosen level by level, with statements in a dependence cycle kept together.
 //!
-//! At every level the statements fall into the strongly connected components of the dependences not yet carried
-//! (Allen and Kennedy, "Automatic translation of FORTRAN programs to vector form", 1987); each component gets loops of
-//! its own. Unlike there, each statement may bring any of its iterators to the level, so that an imperfect nest such as
-//! LU can be turned inside out. Which one is a matter of cost (Carr, McKinley and Tseng, 1994) and of parallelism.
+//! At every level the statements fall into the strongly connected components of the dependences not yet carried (Allen
+//! and Kennedy, "Automatic translation of FORTRAN programs to vector form", 1987); each component gets loops of its
+//! own. Unlike there, each statement may contribute any of its iterators to the level, so that an imperfect nest such
+//! as LU can be turned inside out. The choice depends on cost (Carr, McKinley and Tseng, 1994) and parallelism.
 
 use crate::legality::{accumulates, pair_system};
 use crate::policy::Policy;
@@ -14,10 +14,10 @@ use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
 use oxeye_ir::{Affine, Constraint, LoopId, Var};
 use std::collections::BTreeMap;
 
-/// What to prefer.
+/// Preferences for the loop order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Preference {
-    /// Which legal choice to take at the outermost level of the deepest component, best first.
+    /// Rank of the legal choice at the outermost level of the deepest component, 0 being the best.
     pub(crate) nth: usize,
     /// Prefer loops whose iterations are independent, from this level on.
     pub(crate) parallel_from: Option<usize>,
@@ -25,16 +25,16 @@ pub(crate) struct Preference {
     pub(crate) parallel_last: bool,
     /// Merge neighbouring components whose loops agree.
     pub(crate) fuse: bool,
-    /// For a statement on its own: which iterators to leave for the three innermost loops, in order.
+    /// For a single statement: the iterators to leave for the three innermost loops, in order.
     pub(crate) innermost: BTreeMap<usize, Vec<LoopId>>,
 }
 
-/// A dependence, restricted to instances that no loop so far has put in order.
+/// A dependence, restricted to instances that no outer loop has ordered yet.
 #[derive(Clone)]
 pub(crate) struct Pair {
     pub(crate) s: usize,
     pub(crate) t: usize,
-    /// Order does not matter, concurrency does.
+    /// Only concurrency matters, not order.
     pub(crate) accumulation: bool,
     space: Space,
     system: System,
@@ -66,7 +66,7 @@ impl Pair {
     }
 }
 
-/// The iterator a statement brings to a level.
+/// The iterator a statement contributes to a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Level {
     pub(crate) iterator: LoopId,
@@ -80,7 +80,7 @@ impl Level {
     }
 }
 
-/// Cost of having an iterator innermost: accesses that miss a cache line every time count 1, contiguous ones 1/8.
+/// Cost of an iterator as the innermost: accesses that miss a cache line every time count 1, contiguous ones 1/8.
 pub(crate) fn innermost_cost(schedule: &Schedule, s: usize, iterator: LoopId) -> f64 {
     let statement = &schedule.statements[s];
     statement
@@ -109,7 +109,7 @@ pub(crate) fn innermost_cost(schedule: &Schedule, s: usize, iterator: LoopId) ->
         .sum()
 }
 
-/// The dependences of an imported schedule, none of them put in order yet.
+/// The dependences of an imported schedule, none of them ordered yet.
 pub(crate) fn pairs(schedule: &Schedule, policy: Policy) -> Vec<Pair> {
     let pair = |pair| {
         let (space, system) = pair_system(schedule, pair);
@@ -124,7 +124,7 @@ pub(crate) fn pairs(schedule: &Schedule, policy: Policy) -> Vec<Pair> {
     schedule.original.pairs.iter().map(pair).collect()
 }
 
-/// A legal order for the whole nest, if one was found.
+/// A legal loop order for the whole nest, if one is found.
 pub(crate) fn order(
     schedule: &Schedule,
     policy: Policy,
@@ -152,7 +152,7 @@ struct Arranger<'a> {
     deepest: usize,
 }
 
-/// Statements that share a level, with the iterator each brings.
+/// Statements that share a level, with the iterator of each.
 #[derive(Clone)]
 struct Group {
     stmts: Vec<usize>,
@@ -285,7 +285,7 @@ impl Arranger<'_> {
         legal.into_iter().nth(nth).map(|(_, _, group)| group)
     }
 
-    /// One group for two neighbours, if their loops stand for the same thing and stay as parallel as they were.
+    /// Merges two neighbours if their loops correspond and stay as parallel as they were.
     fn merge(
         &self,
         a: &Group,
@@ -297,7 +297,7 @@ impl Arranger<'_> {
         if a.levels.is_empty() || b.levels.is_empty() || a.parallel != b.parallel {
             return None;
         }
-        // A guard in an innermost loop costs more than a loop of its own.
+        // A guard in an innermost loop costs more than a separate loop.
         let innermost = |g: &Group| g.stmts.iter().any(|s| remaining[*s].len() == 1);
         if (innermost(a) || innermost(b)) && !self.same_range(a, b, remaining, outer) {
             return None;
@@ -327,7 +327,7 @@ impl Arranger<'_> {
 }
 
 impl Arranger<'_> {
-    /// Whether the loops of both groups run over the same range, or over ranges that meet for equal statements.
+    /// Whether the loops of both groups run over the same range, or each contain a single statement and these are equal.
     fn same_range(&self, a: &Group, b: &Group, remaining: &[Vec<LoopId>], outer: &[Vec<LoopId>]) -> bool {
         let range = |g: &Group| {
             let (s, own) = (g.stmts[0], g.levels[0].iterator);
@@ -368,7 +368,7 @@ impl Arranger<'_> {
     }
 }
 
-/// Index vectors over the options, cheapest (smallest sum) combinations included; at most a few hundred.
+/// Index vectors over the options, including the cheapest combinations (smallest sum); at most a few hundred.
 pub(crate) fn combinations(options: &[Vec<Level>]) -> Vec<Vec<usize>> {
     let total = options.iter().fold(1usize, |n, o| n.saturating_mul(o.len()));
     if total <= 512 {
@@ -384,7 +384,7 @@ pub(crate) fn combinations(options: &[Vec<Level>]) -> Vec<Vec<usize>> {
                 .collect()
         });
     }
-    // Too many: only those in which every statement brings the same iterator where it has it.
+    // Too many: keep only those in which all statements contribute the same iterator where they have it.
     let mut iterators: Vec<LoopId> = options.iter().flatten().map(|l| l.iterator).collect();
     iterators.sort_unstable();
     iterators.dedup();

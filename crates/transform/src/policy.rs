@@ -1,10 +1,10 @@
-//! What the user lets transformations do.
+//! What the user allows transformations to do.
 
 use serde::{Deserialize, Serialize};
 
 /// What transformations may do to floating point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Policy {
-    /// Sums may be taken in another order.
+    /// Floating-point sums may be reordered.
     pub reassociate: bool,
 }

@@ -1,4 +1,4 @@
-//! A nest made ready for many recipes: its statements, dependences and normal forms are found once.
+//! A nest prepared for many recipes: its statements, dependences and normal forms are computed once.
 
 use crate::legality;
 use crate::normalize::{NormalNest, Rewrite, normalize_nest};
@@ -18,12 +18,12 @@ pub struct Applied {
     pub program: Program,
     /// The new nest.
     pub nest: Nest,
-    /// Whether floating-point sums are taken in another order than in the source.
+    /// Whether floating-point sums are reordered relative to the source.
     pub reassociated: bool,
 }
 
-/// A nest of a program, with what every [`apply`](PreparedNest::apply) needs to know of it. Each is found when it is first
-/// asked for; threads may share it, and copies share what was found.
+/// A nest of a program, with the analyses that every [`apply`](PreparedNest::apply) needs. Each is computed on first
+/// use; threads may share it, and clones share the results.
 #[derive(Clone, Debug)]
 pub struct PreparedNest<'a> {
     program: &'a Program,
@@ -34,7 +34,7 @@ pub struct PreparedNest<'a> {
 #[derive(Debug, Default)]
 struct Found {
     source: OnceLock<Schedule>,
-    /// Without and with sums taken in another order.
+    /// Under the strict policy, and with reassociation.
     normal: [OnceLock<Normalized>; 2],
 }
 
@@ -43,26 +43,26 @@ struct Found {
 pub(crate) struct Normalized {
     pub(crate) normal: NormalNest,
     pub(crate) schedule: Schedule,
-    /// Whether its statements access what the map to the source says they do.
+    /// Whether its statements access the elements that the map to the source says.
     elements: Result<(), Reason>,
 }
 
-/// Which dependences a recipe on a normal form is held to.
+/// The dependences that recipes on a normal form are checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// Those of the source, under the map between the instances, and those of the normal form.
     Source,
-    /// Those of the normal form only: for this rewrite there is no map.
+    /// Only those of the normal form: this rewrite gives no map.
     NormalForm(Rewrite),
 }
 
 impl<'a> PreparedNest<'a> {
-    /// Nothing is computed yet.
+    /// Prepares a nest; nothing is computed yet.
     pub fn new(program: &'a Program, nest: &'a Nest) -> Self {
         Self { program, nest, found: Arc::default() }
     }
 
-    /// The program the nest is of.
+    /// The program of the nest.
     pub fn program(&self) -> &'a Program {
         self.program
     }
@@ -82,7 +82,7 @@ impl<'a> PreparedNest<'a> {
         self.found.source.get_or_init(|| Schedule::import(self.program, self.nest))
     }
 
-    /// What recipes on the normal form are held to.
+    /// What recipes on the normal form are checked against.
     pub fn judged(&self, policy: Policy) -> Judged {
         match self.normal_form(policy).instances.unmapped() {
             Some(rewrite) => Judged::NormalForm(rewrite),
@@ -144,7 +144,7 @@ fn apply_from(
         stages.push(schedule.clone());
     }
     let reassociated = judge(&schedule).map_err(|last| {
-        // Steps may be illegal by themselves and legal together: the one to name is that after the last legal stage.
+        // Steps may be illegal alone and legal together: blame the step after the last legal stage.
         let mut reason = last;
         for k in (0..rest.len()).rev() {
             match judge(&stages[k]) {
@@ -154,7 +154,7 @@ fn apply_from(
         }
         match first {
             0 => refusal(0, reason),
-            // It was not legal when the steps began.
+            // It was illegal before the first step.
             _ => reason.at_step(0, &recipe.steps[0]),
         }
     })?;
@@ -172,7 +172,7 @@ mod tests {
 
     const STRICT: Policy = Policy { reassociate: false };
 
-    /// A normal form is a nest like any other for the judge of its own dependences: only the source tells that it is wrong.
+    /// The judge takes a normal form as a nest like any other; only the source shows that it is wrong.
     #[test]
     fn a_pass_that_turns_a_recurrence_round_is_refused() {
         let text = "program f {

@@ -1,4 +1,4 @@
-//! How much of what is legal is accepted.
+//! How many of the legal steps are accepted.
 
 mod common;
 
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 
 const STRICT: Policy = Policy { reassociate: false };
 
-/// Whether the transformed nest respects every dependence, for every small size: the same writes of each element in the
-/// same order with the same reads between them.
+/// Whether the transformed nest respects every dependence for every small size: the same writes of each element in the
+/// same order, with the same reads between them.
 fn is_legal(sample: &Sample, recipe: &Recipe) -> bool {
     let Ok(applied) = apply_unjudged(&sample.program, sample.nest(), recipe, STRICT) else { return false };
     if oxeye_ir::verify(&replaced(&applied)).is_err() {
@@ -34,8 +34,8 @@ fn is_legal(sample: &Sample, recipe: &Recipe) -> bool {
     true
 }
 
-/// Random single steps on random nests: what respects all dependences for all small sizes the judge mostly accepts, and
-/// what it accepts does.
+/// Random single steps on random nests: the judge accepts most steps that respect all dependences for all small sizes,
+/// and only those.
 #[test]
 fn legal_steps_are_mostly_accepted() {
     let shape = Shape { has_scalars: false, max_stmts: 3, ..Shape::default() };
@@ -80,7 +80,7 @@ fn accepted(text: &str, steps: &str) {
     }
 }
 
-/// Loops without dependences between their iterations can do anything.
+/// Loops without dependences between their iterations allow every transformation.
 #[test]
 fn independent_loops_are_never_refused() {
     let bounds = [
@@ -123,7 +123,7 @@ fn independent_loops_are_never_refused() {
     }
 }
 
-/// Textbook cases of permutable bands, and of sums that may change places.
+/// Textbook cases of permutable bands, and of sums that may be reordered.
 #[test]
 fn permutable_bands_are_tiled() {
     let text = |body: &str| {
@@ -142,7 +142,7 @@ fn permutable_bands_are_tiled() {
         "for L0 i: i32 in 0 .. n { for L1 j: i32 in 0 .. n { for L2 k: i32 in 0 .. n {
            S0: c[i][j] += a[i][k] * b[k][j] } } }",
     );
-    // The order of sums stays when whole loops change places around it.
+    // The order of each sum is kept when whole loops around it change places.
     accepted(&product, r#"[{"step":"tile","loops":[0,1,2],"sizes":[4,4,4]}]"#);
     accepted(&product, r#"[{"step":"interchange","outer":0,"inner":2}]"#);
     let seidel = text(

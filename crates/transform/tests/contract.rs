@@ -1,4 +1,4 @@
-//! Contractions of random products in small blocks compute what the original computes.
+//! Packed contractions of random products in small blocks compute what the original computes.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn random_products() {
         let mut random = Random::new(seed);
         let (sample, recipe) = random_product(&mut random);
         let reassociate = random.chance(60);
-        // Without reassociation the same bits for any data; with it, for data whose sums are exact.
+        // Without reassociation, the same bits for any data; with it, for data whose sums are exact.
         let mut memory = sample.memory(seed).unwrap();
         if reassociate {
             whole_numbers(&mut memory, seed);

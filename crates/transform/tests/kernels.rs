@@ -1,4 +1,4 @@
-//! Everything proposed for textbook kernels computes what the kernel computes.
+//! Every suggested recipe for textbook kernels computes what the kernel computes.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{Outcome, check_with, kernels};
 use oxeye_ir::testing::Sample;
 use oxeye_transform::{Machine, Policy, Suggestion, suggest};
 
-/// Sizes below and above those of tiles and elimination blocks; four-dimensional work only at small ones.
+/// Sizes below and above those of tiles and elimination blocks; only small ones for four-dimensional work.
 fn sizes(name: &str) -> &'static [(i64, i64)] {
     match name {
         "doitgen" => &[(1, 0), (5, 0), (19, 0)],

@@ -1,4 +1,4 @@
-//! The kinds of well-known nests, as they stand and in normal form.
+//! The kinds of well-known nests, in the source and in normal form.
 
 use oxeye_analysis::NestKind;
 use oxeye_ir::Program;
@@ -15,7 +15,7 @@ fn kinds_are_those_of_the_literature() {
         let normal = normalize_nest(&program, nest, Policy { reassociate: true });
         let _ =
             writeln!(shown, "{name}: {}, {}", NestKind::of(nest).name(), NestKind::of(&normal.nest).name());
-        // The database keeps the text.
+        // The database stores the text.
         let read = Program::parse(&normal.text).expect("it is well formed");
         assert_eq!(
             NestKind::of(read.nests.values().next().expect("a nest")),

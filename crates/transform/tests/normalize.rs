@@ -1,7 +1,7 @@
 //! Normal forms compute what the original computes, are their own normal forms, and do not depend on how the nest was
 //! written.
 //!
-//! `OXEYE_CASES=2000 OXEYE_SEED=7 cargo test -p oxeye-transform --release --test normalize` looks longer and elsewhere.
+//! `OXEYE_CASES=2000 OXEYE_SEED=7 cargo test -p oxeye-transform --release --test normalize` runs more and other cases.
 
 mod common;
 
@@ -83,7 +83,7 @@ fn normal_forms_are_their_own() {
     assert!(n_equal * 100 >= n_all * 97, "{n_equal} of {n_all} are their own normal form");
 }
 
-/// After every single pass the nest computes what it computed, and every kind of rewrite is among what was looked at.
+/// After every single pass the nest computes the same, and every kind of rewrite occurs in the test.
 #[test]
 fn each_rewrite_keeps_the_values() {
     let mut seen: BTreeMap<Rewrite, u32> = BTreeMap::new();
@@ -229,7 +229,7 @@ fn nameless(applied: &Applied) -> Option<Vec<Node>> {
     applied.nest.arrays().into_iter().all(is_plain).then_some(roots)
 }
 
-/// Where spellings meet, a recipe for one makes the same of the others.
+/// Where the normal forms of spellings are equal, a recipe for one has the same result on the others.
 #[test]
 fn recipes_for_one_spelling_fit_the_others() {
     let mut n_same = 0;

@@ -1,11 +1,11 @@
-//! Recipes as text and JSON: what is written comes back, old files keep their bytes, what is wrong is said.
+//! Recipes as text and JSON: round trips, stable bytes of old files, and error messages.
 
 use oxeye_ir::Program;
 use oxeye_transform::testing::random_arguments;
 use oxeye_transform::{Policy, Recipe, RefusalKind, TRANSFORMATIONS, Transformation, WrittenRecipe, apply};
 use proptest::prelude::*;
 
-/// Every transformation, as text and as JSON. Files are full of these forms, so they never change.
+/// Every transformation, as text and as JSON. Files contain these forms, so they never change.
 const FORMS: &[(&str, &str)] = &[
     ("normalize", r#"{"step":"normalize"}"#),
     (
@@ -68,7 +68,7 @@ proptest! {
         prop_assert_eq!(&serde_json::from_value::<Transformation>(json.clone()).unwrap(), &step);
         let keys: Vec<&str> = info.parameters.iter().map(|p| p.name).chain(["step"]).collect();
         prop_assert!(json.as_object().unwrap().keys().all(|key| keys.contains(&key.as_str())));
-        // As part of a written recipe, and with the names that are only read.
+        // As part of a written recipe, and with the names that are accepted only when reading.
         let written: WrittenRecipe = serde_json::from_value(serde_json::json!([step.to_string()])).unwrap();
         prop_assert_eq!(serde_json::to_value(&written).unwrap(), serde_json::json!([json.clone()]));
         if let Some(alias) = info.alias {
@@ -102,7 +102,7 @@ fn new_words_are_read() {
 fn what_cannot_be_read_is_named() {
     let reason = |text: &str| text.parse::<Recipe>().unwrap_err().to_string();
     for (text, wanted) in [
-        ("tilt L0:4", "`tilt L0:4` is no step of a recipe: there is no transformation `tilt`"),
+        ("tilt L0:4", "`tilt L0:4` is not a step of a recipe: there is no transformation `tilt`"),
         ("reverse", "argument 1, `at`: a loop is missing"),
         ("reverse L0; ", "the name of a transformation is missing"),
         ("interchange L0 S1", "argument 2, `inner`: `S1` is not a loop"),
@@ -161,7 +161,7 @@ fn resolved(recipe: &str) -> Result<String, oxeye_transform::Refusal> {
 #[test]
 fn loops_go_by_their_names_in_the_source() {
     assert_eq!(resolved("vectorize j; vectorize k").unwrap(), "vectorize L2; vectorize L4");
-    // Names mean what is there at their step: `it` and `jt` are made by the tiling, `i` is one loop after the fusion.
+    // Names refer to the loops at their step: `it` and `jt` are made by the tiling, `i` is one loop after the fusion.
     assert_eq!(
         resolved("tile i#1:8 j:16; parallelize it; reverse jt").unwrap(),
         "tile L1:8 L2:16; parallelize L5; reverse L6"

@@ -1,7 +1,8 @@
 //! Whatever `apply` accepts computes what the original computes: random nests, random recipes, concurrent loops visited
 //! in several orders.
 //!
-//! `OXEYE_CASES=5000 OXEYE_SEED=7 cargo test -p oxeye-transform --release --test same_memory` looks longer and elsewhere.
+//! `OXEYE_CASES=5000 OXEYE_SEED=7 cargo test -p oxeye-transform --release --test same_memory` runs more and other
+//! cases.
 
 mod common;
 
@@ -14,7 +15,7 @@ use oxeye_transform::{Machine, Policy, Recipe, Suggestion, suggest};
 const STRICT: Policy = Policy { reassociate: false };
 const REASSOCIATE: Policy = Policy { reassociate: true };
 
-/// Integers make every order of sums and products give the same bits; floating point under the strict policy must.
+/// Integers give the same bits in every order of sums and products; floating point under the strict policy must too.
 fn shapes() -> Vec<(Shape, Policy)> {
     let integers = Shape { element: ScalarType::I64, ..Shape::default() };
     let deep = Shape { max_depth: 4, max_stmts: 3, ..integers.clone() };

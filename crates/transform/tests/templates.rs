@@ -1,4 +1,4 @@
-//! Templates fit nests they were not made for: what they instantiate to is legal and computes the same.
+//! Templates on nests they were not made for: the recipes are legal and compute the same.
 
 mod common;
 
@@ -9,11 +9,11 @@ use oxeye_transform::templates::{Instantiator, Template, panel};
 use oxeye_transform::testing::random_product;
 use oxeye_transform::{Machine, Policy, Recipe, suggest};
 
-/// Caches so small that small sizes have full tiles and partial ones.
+/// Caches small enough that small problem sizes have full and partial tiles.
 const TINY: Machine = Machine { l1: 1 << 10, l2: 4 << 10, l3: 16 << 10, threads: 2, vector_bytes: 32 };
 const REAL: Machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 64 };
 
-/// A random nest under a policy for which every legal order gives the same, exactly.
+/// A random nest under a policy for which every legal order gives exactly the same result.
 fn sample(seed: u64, random: &mut Random) -> (Sample, Policy) {
     let integers = Shape { element: ScalarType::I64, ..Shape::default() };
     let plain = Shape { has_guards: false, has_combined_bounds: false, has_steps: false, ..integers.clone() };
@@ -88,7 +88,7 @@ fn every_template_of_the_panel_fits_some_kernel() {
     }
 }
 
-/// A template kept from one run gives the same recipe in the next, and nothing but the nest and the machine matter.
+/// A stored template gives the same recipe in the next run, and only the nest and the machine matter.
 #[test]
 fn suggestions_are_instances_of_their_templates() {
     let policy = Policy { reassociate: true };
@@ -150,7 +150,7 @@ fn beside_strips_other_loops_are_shared_as_they_are() {
     let template: Template = "order:0 memory distributed strips:256 simd".parse().unwrap();
     let recipe = template.instantiate(&program, &program.nests[0], &REAL, Policy { reassociate: true });
     let recipe = recipe.unwrap().to_string();
-    // One row of `a` after the other: sums of `x` by rows, those of `y` in strips of columns.
+    // One row of `a` after the other: sums of `x` by rows, sums of `y` in strips of columns.
     assert_eq!(recipe.matches("parallelize").count(), 2, "{recipe}");
     assert_eq!(recipe.matches(":256").count(), 1, "{recipe}");
 }
@@ -167,11 +167,11 @@ fn what_does_not_fit_is_said() {
             .unwrap_err()
             .to_string()
     };
-    assert_eq!(reason(&gemm, "source threads", 1), "there is one thread only");
+    assert_eq!(reason(&gemm, "source threads", 1), "there is only one thread");
     assert_eq!(reason(&gemm, "crossings", 2), "no inner iterator meets an outer one");
     assert_eq!(
         reason(&gemm, "time-tiles:4x8", 2),
-        "the nest is no time loop around sweeps that depend on those before"
+        "the nest is not a time loop around sweeps that depend on earlier ones"
     );
     assert_eq!(reason(&sweep, "contract", 2), "no statement sums up products over three loops");
     assert_eq!(reason(&gemm, "order:9 memory fused one-thread", 2), "there is no such legal loop order");

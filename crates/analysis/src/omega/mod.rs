@@ -3,7 +3,7 @@
 //! The test is Pugh's Omega test (*The Omega test: a fast and practical integer programming algorithm for dependence
 //! analysis*, 1991): equalities are eliminated by substitution and symmetric modulo reduction, inequalities by
 //! Fourier-Motzkin with integer tightening. Where that is not exact, the real shadow, the dark shadow and the
-//! splinters between them decide. A work limit and checked arithmetic turn hopeless cases into "unknown".
+//! splinters between them decide. A work limit and checked arithmetic turn intractable cases into "unknown".
 //!
 //! ```
 //! use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};

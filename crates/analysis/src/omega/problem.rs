@@ -7,7 +7,7 @@ use super::system::{Row, System};
 pub(super) enum Stop {
     /// The constraints contradict each other.
     Infeasible,
-    /// The work limit is used up, or a coefficient does not fit.
+    /// The work limit was reached, or a coefficient overflowed.
     Unknown,
 }
 
@@ -29,18 +29,18 @@ impl Budget {
 pub(super) enum Shadow {
     /// Contains the projection of every integer point.
     Real,
-    /// Every integer point of it has an integer point above.
+    /// Each of its integer points is the projection of an integer point.
     Dark,
 }
 
-/// What may be done to a row whose numbers grow too large.
+/// How a row may be scaled down when its numbers grow too large.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Divide exactly, or not at all.
     Eq,
     /// Divide and round the constant down.
     Ge,
-    /// Nothing: the constant is still to change.
+    /// Not at all: the constant will still change.
     Unfinished,
 }
 
@@ -64,12 +64,12 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Whether eliminating the column loses no integer point.
+    /// Whether eliminating the column keeps the integer points exactly.
     pub(super) fn is_exact(&self) -> bool {
         self.max_lower <= 1 || self.max_upper <= 1
     }
 
-    /// Rows added less rows removed by an elimination.
+    /// The number of rows that an elimination adds, less those it removes.
     pub(super) fn growth(&self) -> isize {
         (self.n_lower * self.n_upper) as isize - (self.n_lower + self.n_upper) as isize
     }
@@ -106,7 +106,7 @@ impl Problem {
         Ok(problem)
     }
 
-    /// Forgets the columns that no row uses.
+    /// Drops the columns that no row uses.
     pub(super) fn compact(&mut self) {
         let mut used = vec![false; self.n + 1];
         for row in self.eqs.chunks_exact(self.stride).chain(self.geqs.chunks_exact(self.stride)) {
@@ -176,7 +176,7 @@ impl Problem {
         system
     }
 
-    /// Uses up every equality, by substitution or by the symmetric modulo of Pugh's test.
+    /// Eliminates every equality, by substitution or by the symmetric modulo of Pugh's test.
     pub(super) fn eliminate_equalities(&mut self, budget: &mut Budget) -> Step {
         while self.has_eqs() {
             budget.spend(1 + (self.eqs.len() + self.geqs.len()) / self.stride)?;
@@ -204,7 +204,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Divides equalities by the greatest common divisor of their coefficients and drops those that always hold.
+    /// Divides equalities by the greatest common divisor of their coefficients and drops trivial ones.
     pub(super) fn normalise_equalities(&mut self) -> Step {
         let (n, stride) = (self.n, self.stride);
         let mut idx = 0;
@@ -360,8 +360,8 @@ impl Problem {
         Ok(())
     }
 
-    /// Drops inequalities that some variable without bound on one side can always satisfy, forgets unused
-    /// columns, and returns the bounds of those that stay.
+    /// Drops inequalities that a variable unbounded on one side can always satisfy and columns no longer used, and
+    /// returns the bounds of the columns that remain.
     pub(super) fn drop_unbounded(&mut self) -> Vec<Bounds> {
         let mut bounds = vec![Bounds::default(); self.n + 1];
         loop {
@@ -443,12 +443,12 @@ impl Problem {
         Ok(())
     }
 
-    /// The equalities, one of which holds at any integer point that the dark shadow of `col` misses.
+    /// The splinters: at any integer point that the dark shadow of `col` misses, one of these equalities holds.
     pub(super) fn splinters(&self, col: usize) -> Result<Vec<Vec<i64>>, Stop> {
         let rows = || self.geqs.chunks_exact(self.stride);
         let max_lower = rows().map(|row| row[col]).max().unwrap_or(0);
         let max_upper = rows().map(|row| -row[col]).max().unwrap_or(0);
-        // A bound with coefficient c against the largest opposite one m can be missed by at most this much.
+        // The largest distance by which a bound with coefficient c misses an opposite one with coefficient m.
         let reach = |c: i64, m: i64| {
             let (c, m) = (i128::from(c), i128::from(m));
             (m * c - m - c).div_euclid(m)
@@ -477,7 +477,7 @@ impl Problem {
         self.eqs.extend_from_slice(row);
     }
 
-    /// Forgets `col`, whose coefficients are all zero; the last column takes its place.
+    /// Removes `col`, whose coefficients are all zero; the last column takes its place.
     fn remove_column(&mut self, col: usize) {
         let last = self.n;
         if col != last {
@@ -540,12 +540,12 @@ fn narrow(row: &mut [i64], wide: &[i128]) -> Step {
     Ok(())
 }
 
-/// Whether sums of two products of such numbers fit in 64 bits.
+/// Whether a sum of two products of such values fits in 64 bits.
 fn small(value: i64) -> bool {
     (-(1 << 30)..=1 << 30).contains(&value)
 }
 
-/// A hash equal for opposite rows.
+/// A hash that is equal for opposite rows.
 fn slot_of(coeffs: &[i64]) -> usize {
     let mut weight = 0x9e37_79b9_7f4a_7c15_u64;
     let mut hash = 0_u64;

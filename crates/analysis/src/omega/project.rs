@@ -4,26 +4,26 @@ use super::problem::{Bounds, Budget, Problem, Shadow, Stop};
 use super::solve::{Feasibility, Limit, decide, feasible};
 use super::system::{Row, System};
 
-/// Work for one projection, and for each test whether a row is redundant.
+/// Work limit for one projection, and for each redundancy test of a row.
 const PROJECTION_STEPS: u64 = 200_000;
 const REDUNDANCY: Limit = Limit { steps: 5_000 };
-/// Inequalities beyond which redundant ones are removed between eliminations.
+/// Number of inequalities above which redundant ones are removed between eliminations.
 const CROWDED: usize = 40;
-/// Inequalities beyond which redundancy is no longer tested.
+/// Number of inequalities above which redundancy is no longer tested.
 const HOPELESS: usize = 300;
 
-/// What [`project`] yields.
+/// The result of [`project`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Projection {
-    /// The constraints on the variables that stay, under their old numbers.
+    /// The constraints on the remaining variables, which keep their numbers.
     pub system: System,
-    /// Whether these hold for exactly the points of the projection. Otherwise they hold for more.
+    /// Whether `system` has exactly the points of the projection. Otherwise it has more.
     pub exact: bool,
 }
 
-/// Eliminates `vars`: the result contains the projection of every integer point of `system`, and more points only
-/// where the rational shadow or a divisibility condition is lost. Variables keep their numbers; those eliminated
-/// no longer occur. Redundant inequalities are removed.
+/// Eliminates `vars`. The result contains the projection of every integer point of `system`, and other points only
+/// where the rational shadow is not exact or a divisibility condition is lost. Variables keep their numbers; the
+/// eliminated ones no longer occur. Redundant inequalities are removed.
 pub fn project_out(system: &System, vars: &[usize]) -> System {
     project(system, vars).system
 }
@@ -103,7 +103,7 @@ fn eliminate_all(mut problem: Problem, vars: &[usize], exact: &mut bool) -> Resu
     }
 }
 
-/// The system with normalised rows, without duplicates or rows that always hold.
+/// The system with normalised rows, without duplicates or trivial rows.
 fn tidy(system: &System) -> System {
     let mut budget = Budget(PROJECTION_STEPS);
     let tidied = Problem::new(system).and_then(|mut problem| {
@@ -144,8 +144,8 @@ fn remove_redundant(system: &mut System, context: &System) {
     system.retain_geqs(|_| kept.next().unwrap_or(true));
 }
 
-/// Drops the inequalities, all but the last `n_fixed` of them, that the rest of the problem implies. Says for each
-/// of those tested whether it stayed.
+/// Drops the inequalities that the rest of the problem implies, except the last `n_fixed`. Returns, for each inequality
+/// tested, whether it stayed.
 fn remove_redundant_rows(problem: &mut Problem, n_fixed: usize) -> Vec<bool> {
     let n_tested = problem.n_geqs() - n_fixed;
     let mut kept = vec![true; n_tested];

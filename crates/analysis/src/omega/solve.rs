@@ -10,11 +10,11 @@ pub enum Feasibility {
     Feasible,
     /// No integer point does.
     Infeasible,
-    /// The work limit was reached, or a number outgrew 64 bits.
+    /// The work limit was reached, or a number overflowed 64 bits.
     Unknown,
 }
 
-/// The work one test may do.
+/// The work limit of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Row operations; each takes some tens of nanoseconds.
@@ -40,7 +40,7 @@ pub fn feasible(system: &System, limit: Limit) -> Feasibility {
 pub fn implies_ge(system: &System, terms: &[(usize, i64)], constant: i64) -> bool {
     let Some(negated) = negation(terms, constant) else { return false };
     if negated.coeffs.len() > system.n_vars() {
-        // A variable the system does not know may have any value.
+        // A variable the system does not have may take any value.
         return false;
     }
     let added = Problem::new(system).and_then(|mut problem| {
@@ -57,8 +57,8 @@ pub fn implies_eq(system: &System, terms: &[(usize, i64)], constant: i64) -> boo
     implies_ge(system, terms, constant) && implies_ge(system, &opposite, negative)
 }
 
-/// An integer point of `system`, if one is found within `limit` per test. Coordinates are chosen in order of the
-/// variables, each the least that is not negative if there is one.
+/// An integer point of `system`, if one is found within `limit` per test. Coordinates are chosen in variable order,
+/// each the smallest non-negative one if there is one.
 pub fn sample(system: &System, limit: Limit) -> Option<Vec<i64>> {
     if feasible(system, limit) != Feasibility::Feasible {
         return None;
@@ -73,8 +73,8 @@ pub fn sample(system: &System, limit: Limit) -> Option<Vec<i64>> {
     Some(point)
 }
 
-/// A value that `var` takes at some integer point of `system`: the least that is not negative if there is one, else
-/// the greatest. `None` if there is no point, or none was found.
+/// A value that `var` takes at some integer point of `system`: the smallest non-negative one, else the greatest. `None`
+/// if there is no point, or none was found.
 pub fn sample_var(system: &System, var: usize, limit: Limit) -> Option<i64> {
     match feasible(system, limit) {
         Feasibility::Feasible => value_of(&mut system.clone(), var, limit),
@@ -186,7 +186,7 @@ impl Solver {
     }
 }
 
-/// The column to eliminate: an exact one if there is any, then the one that adds the fewest rows.
+/// The column to eliminate: one whose elimination is exact if there is any, then the one that adds the fewest rows.
 fn cheapest(bounds: &[Bounds]) -> Option<usize> {
     (1..bounds.len()).min_by_key(|&col| (!bounds[col].is_exact(), bounds[col].growth()))
 }

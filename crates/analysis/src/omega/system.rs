@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One linear constraint: `sum(coeffs[i] * x[i]) + constant`, compared with zero by the list it stands in.
+/// One linear constraint: `sum(coeffs[i] * x[i]) + constant`, which is zero in an equality and at least zero otherwise.
 ///
 /// `coeffs` may be shorter than the number of variables of its system; missing coefficients are zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,7 +36,7 @@ impl Row {
     }
 }
 
-/// A conjunction of linear constraints over integer variables of either sign.
+/// A conjunction of linear constraints over integer variables, which may be negative.
 ///
 /// Program parameters are variables like any other. Constraints are added in place and taken back with
 /// [`System::mark`] and [`System::rollback`], so one system can serve many tests.
@@ -48,7 +48,7 @@ pub struct System {
     overflowed: bool,
 }
 
-/// A state of a [`System`] to return to.
+/// A state of a [`System`] that can be restored.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     n_vars: usize,
@@ -148,8 +148,8 @@ impl System {
         self.overflowed |= other.overflowed;
     }
 
-    /// Adds the constraints of `other`, whose variable `i` is the sum of the terms of `forms[i]` and its constant here.
-    /// Those that are there already are not added again.
+    /// Adds the constraints of `other`, whose variable `i` is here the sum of the terms of `forms[i]` and its constant.
+    /// Constraints that the system already has are not repeated.
     ///
     /// # Panics
     /// If `forms` is shorter than the variables `other` uses, or names a variable this system does not have.
@@ -184,7 +184,7 @@ impl System {
         self.overflowed |= other.overflowed;
     }
 
-    /// The present state, for [`System::rollback`].
+    /// The current state, for [`System::rollback`].
     pub fn mark(&self) -> Mark {
         Mark {
             n_vars: self.n_vars,
@@ -202,7 +202,7 @@ impl System {
         self.overflowed = mark.overflowed;
     }
 
-    /// The constraints added since `mark` was taken, over the present variables.
+    /// The constraints added since `mark` was taken, over the current variables.
     pub fn since(&self, mark: Mark) -> System {
         System {
             n_vars: self.n_vars,
@@ -223,7 +223,7 @@ impl System {
         self.eqs.iter().chain(&self.geqs).any(|row| row.coeff(var) != 0)
     }
 
-    /// Whether a constraint was added whose coefficients do not fit; every answer is then "unknown".
+    /// Whether a constraint was added whose coefficients overflow; every answer is then "unknown".
     pub(super) fn overflowed(&self) -> bool {
         self.overflowed
     }
@@ -282,7 +282,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// Constraints joined by `and`, in the notation isl reads: `x0 - 2*x1 + 3 >= 0`.
+/// Constraints joined by `and`, in isl notation: `x0 - 2*x1 + 3 >= 0`.
 impl fmt::Display for System {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.eqs.iter().map(|row| (row, "=")).chain(self.geqs.iter().map(|row| (row, ">=")));

@@ -43,7 +43,7 @@ fn verdict(system: &System) -> Feasibility {
     feasible(system, Limit::default())
 }
 
-/// Whether the test of `system` with `sum(terms) + constant >= 0` ends within its limit.
+/// Whether the test of `system` against `sum(terms) + constant >= 0` ends within its limit.
 fn proved(system: &System, terms: &[(usize, i64)], constant: i64) -> bool {
     let mut system = system.clone();
     system.add_ge(terms, constant);
@@ -172,7 +172,7 @@ fn band(system: &mut System, terms: &[(usize, i64)], low: i64, high: i64) {
 
 #[test]
 fn splinters_are_needed() {
-    // Pugh's example: the real shadow is not empty, yet no integer point exists.
+    // Pugh's example: the real shadow is not empty, but there is no integer point.
     let mut system = System::new(2);
     band(&mut system, &[(0, 11), (1, 13)], 27, 45);
     band(&mut system, &[(0, 7), (1, -9)], -10, 4);
@@ -206,7 +206,7 @@ fn divisibility_is_seen() {
 
 #[test]
 fn parameters_are_variables() {
-    // 0 <= i < n, 0 <= j < n, i + n <= j has no point whatever n is.
+    // 0 <= i < n, 0 <= j < n, i + n <= j has no point for any n.
     let mut system = System::new(3);
     for var in [0, 1] {
         system.add_ge(&[(var, 1)], 0);

@@ -1,15 +1,15 @@
-//! The simulated hierarchy.
+//! The simulated cache hierarchy.
 
 use super::sample::Tally;
 use super::stream::{Sink, Touch};
 use super::{CacheGeometry, NoTraffic};
 
-/// Caches, nearest first, and the counts of what passes between them.
+/// Caches, nearest first, and the counts of the lines moved between them.
 pub(super) struct Hierarchy {
     levels: Vec<Level>,
-    /// How much each event counts for.
+    /// The weight of each event.
     weight: f64,
-    /// Where events are counted.
+    /// The event counts.
     tally: Tally,
 }
 
@@ -19,7 +19,7 @@ impl Hierarchy {
         Ok(Self { levels, weight: 1.0, tally })
     }
 
-    /// Counts the lines that are still modified as written back, and hands out the counts.
+    /// Counts the lines that are still modified as written back, and returns the counts.
     pub(super) fn finish(mut self) -> Tally {
         let mut modified: Vec<u64> = Vec::new();
         for (idx, level) in self.levels.iter().enumerate() {
@@ -31,10 +31,10 @@ impl Hierarchy {
         self.tally
     }
 
-    /// Touches a line; whether the nearest cache has it.
+    /// Touches a line and returns whether the nearest cache has it.
     fn access(&mut self, line: u64, is_write: bool) -> bool {
         for idx in 0..self.levels.len() {
-            // Farther caches see reads only: what is modified stays in the nearest.
+            // Farther caches see only reads: modified lines stay in the nearest.
             let victim = match self.levels[idx].access(line, is_write && idx == 0) {
                 Access::Hit => return idx == 0,
                 Access::Miss { victim } => victim,
@@ -49,7 +49,7 @@ impl Hierarchy {
         false
     }
 
-    /// Writes a line that cache `from` evicted to the next cache that has it.
+    /// Writes a line that cache `from` evicted back to the next cache that has it.
     fn write_back(&mut self, from: usize, line: u64) {
         for idx in from..self.levels.len() {
             if self.weight > 0.0 {
@@ -69,7 +69,7 @@ impl Sink for Hierarchy {
         }
         let n_ways = self.levels.first().map_or(0, |level| level.n_ways);
         if times == 1 || touches.len() <= n_ways {
-            // All lines are in the nearest cache now, in the order in which another repetition would leave them.
+            // All lines are now in the nearest cache, in the order in which another repetition would leave them.
             return;
         }
         for _ in 1..times {
@@ -94,14 +94,14 @@ impl Sink for Hierarchy {
 
 /// One cache.
 struct Level {
-    /// Per set, most recently used first: `2 · line + modified`, or [`EMPTY`]. Line 0 is never used.
+    /// The lines of each set, most recently used first: `2 · line + modified`, or [`EMPTY`]. Line 0 is never used.
     tags: Vec<u64>,
     n_sets: u64,
     n_ways: usize,
 }
 
 const EMPTY: u64 = 0;
-/// More lines than any cache has.
+/// More lines than any real cache has.
 const MAX_LINES: u64 = 1 << 28;
 
 enum Access {
@@ -115,7 +115,7 @@ impl Level {
         let n_lines = n_sets.saturating_mul(n_ways as u64);
         if n_lines == 0 || n_lines > MAX_LINES || !geometry.line_bytes.is_power_of_two() {
             return Err(NoTraffic(format!(
-                "cache {} has {} bytes in lines of {} and {} ways, which no cache can have",
+                "cache {} has {} bytes in lines of {} and {} ways, which is impossible",
                 geometry.name, geometry.bytes, geometry.line_bytes, geometry.ways
             )));
         }
@@ -153,7 +153,7 @@ impl Level {
         }
     }
 
-    /// Whether the line is there; it is modified then.
+    /// Marks the line as modified and returns whether the cache has it.
     fn mark_modified(&mut self, line: u64) -> bool {
         match self.set(line).iter_mut().find(|tag| **tag >> 1 == line) {
             Some(tag) => {

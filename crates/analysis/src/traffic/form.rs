@@ -1,11 +1,11 @@
-//! Integer expressions over iterators, in a form that evaluates fast.
+//! Integer expressions over iterators, in a form that is fast to evaluate.
 
 use std::collections::HashMap;
 
 use crate::counts::binary;
 use oxeye_ir::{Affine, BinaryOp, BoundTerm, Expr, LoopId, ScalarType, SymId, UnaryOp, Var};
 
-/// `Σ coefficient · iterator + constant`, iterators by their slots.
+/// `Σ coefficient · iterator + constant`, with iterators by slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Linear {
     pub(super) terms: Vec<(usize, i64)>,
@@ -65,12 +65,12 @@ impl Term {
     }
 }
 
-/// The greatest or least value of the terms; `None` if none has one.
+/// The greatest or least value of the terms; `None` if none has a value.
 pub(super) fn extreme(terms: &[Term], iterators: &[i64], choose: fn(i64, i64) -> i64) -> Option<i64> {
     terms.iter().filter_map(|term| term.value(iterators)).reduce(choose)
 }
 
-/// An integer expression. Parts that only the data know have no value.
+/// An integer expression. Data-dependent parts have no value.
 #[derive(Clone, Debug)]
 pub(super) enum Formula {
     Linear(Linear),
@@ -129,7 +129,7 @@ impl Formula {
         }
     }
 
-    /// Whether no part is known by the data only.
+    /// Whether no part depends on data.
     pub(super) fn is_known(&self) -> bool {
         match self {
             Formula::Linear(_) => true,
@@ -141,7 +141,7 @@ impl Formula {
     }
 }
 
-/// What variables mean: iterators have slots, other symbols values.
+/// What variables stand for: iterators have slots, other symbols have values.
 pub(super) struct Scope<'a> {
     pub(super) loops: HashMap<LoopId, usize>,
     /// Iterators of control loops.
@@ -181,7 +181,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The expression as far as it is known without the data.
+    /// The expression, as far as it is known without data.
     pub(super) fn formula(&self, expr: &Expr) -> Formula {
         match expr {
             Expr::Affine(affine) => self.linear(affine).map_or(Formula::Unknown, Formula::Linear),

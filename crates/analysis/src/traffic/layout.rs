@@ -1,16 +1,16 @@
-//! Where arrays lie.
+//! Placement of arrays in memory.
 
-/// Arrays of at least so many bytes get pages of their own.
+/// Arrays of at least this many bytes get pages of their own.
 const OWN_PAGES: u64 = 128 << 10;
 const PAGE: u64 = 4096;
-/// Bytes before each array that the allocator keeps for itself.
+/// Bytes before each array that the allocator uses.
 const HEADER: u64 = 16;
 const SMALL_ARRAYS: u64 = 1 << 32;
 const LARGE_ARRAYS: u64 = 1 << 36;
 const UNKNOWN_ARRAYS: u64 = 1 << 44;
 const UNKNOWN_SPACING: u64 = 1 << 40;
 
-/// Hands out addresses.
+/// Assigns addresses.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     next_small: u64,
@@ -23,7 +23,7 @@ impl Layout {
         Self { next_small: SMALL_ARRAYS, next_large: LARGE_ARRAYS, next_unknown: UNKNOWN_ARRAYS }
     }
 
-    /// The first address of an array of so many bytes, if that is known.
+    /// The first address of an array of the given size, if that is known.
     pub(super) fn place(&mut self, bytes: Option<u64>) -> i64 {
         let address = match bytes {
             Some(bytes) if bytes < OWN_PAGES => {

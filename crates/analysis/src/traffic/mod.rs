@@ -1,31 +1,32 @@
-//! How many bytes a nest moves between the levels of a cache hierarchy.
+//! Bytes that a nest moves between the levels of a cache hierarchy.
 //!
-//! A set-associative, write-allocate, write-back hierarchy with least-recently-used replacement is fed with the addresses
-//! that the loop tree produces. A nearer cache hides its hits from those beyond it, and dirty lines that it evicts are
-//! handed to the next one without counting as a use there: the model of cachegrind, with write-backs added.
+//! A set-associative, write-allocate, write-back hierarchy with least-recently-used replacement is fed with the
+//! addresses that the loop tree produces. Hits in a nearer cache are not seen by those beyond it, and dirty lines that
+//! it evicts are handed to the next one without counting as a use there: the model of cachegrind, with write-backs
+//! added.
 //!
 //! # What counts as an access
 //! - Scalars live in registers and cause no traffic.
-//! - In a loop without inner loops, accesses that its iterator does not move are in registers while it runs: they are
-//!   touched once when it is entered, and if they write once more when it is left. An access below a guard that the
-//!   iterator decides is not.
-//! - Within a statement: reads of the value from left to right, those inside target indices, the target.
-//! - A guard or selection that only the data decide counts both sides; an index that only the data know is drawn
-//!   uniformly from its dimension. Either makes the result inexact. Bounds that only the data know give no result,
-//!   unless an affine one beside them bounds the loop.
-//! - Parallel and vector loops count as sequential ones.
+//! - In an innermost loop, accesses that its iterator does not move are in registers while it runs: they are touched
+//!   once when it is entered and, if they write, once more when it is left. Accesses under a guard that depends on the
+//!   iterator are excepted.
+//! - Within a statement, the order is: reads of the value from left to right, reads in target indices, the target.
+//! - Both sides of a data-dependent guard or selection are counted; a data-dependent index is drawn uniformly from its
+//!   dimension. Either makes the result inexact. Data-dependent bounds give no result, unless an affine bound also
+//!   limits the loop.
+//! - Parallel and vector loops count as sequential.
 //!
-//! # Where arrays lie
-//! As a C library would put them: what is at least 128 KiB in pages of its own, 16 bytes behind their beginning, each
-//! array directly behind the pages of the one before; smaller ones one after the other with 16 bytes between them.
-//! Arrays of unknown size lie far from all others.
+//! # Placement of arrays
+//! As a C library would place them: arrays of at least 128 KiB in pages of their own, 16 bytes after the start, each
+//! directly behind the pages of the one before; smaller ones one after the other with 16 bytes between them. Arrays of
+//! unknown size lie far from all others.
 //!
 //! # Sampling
-//! A run of more accesses than [`TrafficOptions::max_accesses`] is sampled in two ways. First by *sets* (Kessler, Hill and
-//! Wood, 1991): only lines of some residues modulo 64 are followed, each of which has sets of its own at every level, so
-//! that what happens to them is exact. Iterations in which no access reaches such a line are stepped over, not run. A
-//! number of sets that is no multiple of 64 is rounded down to one, if that changes the cache by no more than a
-//! sixteenth; otherwise sets are not sampled. Then, where that is not enough, by *windows*: a loop runs only in some
+//! A run of more accesses than [`TrafficOptions::max_accesses`] is sampled in two ways. First by *sets* (Kessler, Hill
+//! and Wood, 1991): only lines of some residues modulo 64 are followed. Each residue has sets of its own at every
+//! level, so what happens to these lines is exact. Iterations in which no access reaches such a line are skipped. A
+//! number of sets that is not a multiple of 64 is rounded down to one, if that changes the cache by no more than a
+//! sixteenth; otherwise sets are not sampled. If that does not suffice, then by *windows*: a loop runs only in some
 //! places of its range, each time after iterations that warm the caches and are not counted.
 //! [`Traffic::relative_error`] compares residues, and windows with their neighbours.
 
@@ -51,7 +52,7 @@ use serde::{Deserialize, Serialize};
 /// One cache of a hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheGeometry {
-    /// What it is called: `L1`, `L2`, …
+    /// Its name: `L1`, `L2`, …
     pub name: String,
     /// Capacity.
     pub bytes: u64,
@@ -62,20 +63,20 @@ pub struct CacheGeometry {
 }
 
 impl CacheGeometry {
-    /// How many sets there are. A capacity that is no multiple of line and ways is rounded down.
+    /// The number of sets. A capacity that is not a multiple of line size times ways is rounded down.
     pub fn n_sets(&self) -> u64 {
         self.bytes.checked_div(self.line_bytes.saturating_mul(u64::from(self.ways))).unwrap_or(0)
     }
 }
 
-/// How to count.
+/// Counting options.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrafficOptions {
-    /// Run up to this many accesses one by one; sample what has more, at about this cost.
+    /// Up to this many accesses are run one by one; longer runs are sampled, at about this cost.
     pub max_accesses: u64,
-    /// Where samples are taken, and what stands for indices that only the data know.
+    /// Seed for the places of samples and for data-dependent indices.
     pub seed: u64,
-    /// Caches are empty at the beginning; otherwise they hold what an earlier run of the same nest left there.
+    /// Caches are empty at the start; otherwise they hold what an earlier run of the same nest left.
     pub cold: bool,
 }
 
@@ -85,33 +86,33 @@ impl Default for TrafficOptions {
     }
 }
 
-/// Bytes moved by a nest, or by several.
+/// Bytes moved by one nest or several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
     /// One per cache, nearest first.
     pub levels: Vec<LevelTraffic>,
     /// Accesses to memory, hits included.
     pub accesses: f64,
-    /// Bytes of the distinct lines that must be brought in at least: what is surely touched, as if densely packed. Not
+    /// Lower bound of the bytes brought in: the distinct lines that are sure to be touched, as if densely packed. Not
     /// above any level's `fill_bytes` for caches that were empty.
     pub compulsory_bytes: f64,
-    /// Whether every access was known and run; otherwise something was sampled, drawn or over-approximated.
+    /// Whether every access was known and run; otherwise something was sampled, drawn at random or over-approximated.
     pub exact: bool,
     /// For sampled results, about two standard errors of the last level's `fill_bytes`, as a fraction of it; zero
-    /// otherwise. What over-approximation adds is not in it.
+    /// otherwise. The error of over-approximation is not included.
     pub relative_error: f64,
-    /// What was not exact, in words.
+    /// What was not exact, as sentences for the user.
     pub notes: Vec<String>,
 }
 
-/// What passes between one cache and what is beyond it.
+/// What passes between one cache and the next level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelTraffic {
     /// The cache whose misses these are.
     pub name: String,
-    /// Bytes of lines brought in from beyond.
+    /// Bytes of lines brought in from the next level.
     pub fill_bytes: f64,
-    /// Bytes of lines written beyond, those that are still modified at the end included.
+    /// Bytes of lines written to the next level, including those still modified at the end.
     pub write_back_bytes: f64,
 }
 
@@ -122,7 +123,7 @@ impl LevelTraffic {
     }
 }
 
-/// Why there is no figure, in words for the user.
+/// Why there is no figure, as a message for the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoTraffic(pub String);

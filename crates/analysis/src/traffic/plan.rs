@@ -1,4 +1,4 @@
-//! Nests and the control structure around them, compiled to what decides addresses.
+//! Nests and the control structure around them, reduced to what determines addresses.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,7 +22,7 @@ pub(super) struct Plan {
     pub(super) arrays: Vec<(usize, ArrayId)>,
     /// Call and nest behind each [`Op::Nest`].
     pub(super) nests: Vec<(usize, NestId)>,
-    /// What is not exact, in words.
+    /// What is not exact, as messages for the user.
     pub(super) notes: BTreeSet<String>,
 }
 
@@ -33,7 +33,7 @@ pub(super) enum Op {
     Touch(PlanTouch),
     /// A nest, by its position in [`Plan::nests`].
     Nest(usize, Vec<Op>),
-    /// Two arrays change places.
+    /// Exchanges the memory of two arrays.
     Swap(usize, usize),
 }
 
@@ -46,11 +46,11 @@ pub(super) struct PlanLoop {
     pub(super) body: Vec<Op>,
     /// Whether there is no loop inside.
     pub(super) is_innermost: bool,
-    /// Whether its iterator decides bounds or guards inside.
+    /// Whether bounds or guards inside depend on its iterator.
     pub(super) shapes_inside: bool,
 }
 
-/// Without a value of the condition both sides run.
+/// Both sides run if the condition has no value.
 #[derive(Clone, Debug)]
 pub(super) struct PlanGuard {
     pub(super) condition: Formula,
@@ -61,16 +61,16 @@ pub(super) struct PlanGuard {
 #[derive(Clone, Debug)]
 pub(super) struct PlanTouch {
     pub(super) array: usize,
-    /// Bytes from the first address of the array, as far as they are linear.
+    /// Bytes from the first address of the array: the linear part.
     pub(super) linear: Linear,
     /// The other indices.
     pub(super) others: Vec<Index>,
     pub(super) is_write: bool,
-    /// Whether it is in a register while the innermost loop around it runs.
+    /// Whether it stays in a register while the innermost loop around it runs.
     pub(super) is_hoisted: bool,
 }
 
-/// An index that is not linear; where it has no value, anything below `extent`.
+/// A non-linear index; where it has no value, one is drawn below `extent`.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
     pub(super) formula: Formula,
@@ -79,7 +79,7 @@ pub(super) struct Index {
 }
 
 impl Plan {
-    /// The nest alone.
+    /// A single nest.
     pub(super) fn of_nest(
         program: &Program,
         nest: &Nest,
@@ -93,7 +93,7 @@ impl Plan {
         Ok(planner.plan)
     }
 
-    /// The calls one after the other, all of it `times` times.
+    /// The calls one after the other, the whole sequence `times` times.
     pub(super) fn of_calls(calls: &[Call<'_>], times: u64) -> Result<Plan, NoTraffic> {
         let mut planner = Planner::new();
         let slot = planner.new_slot();
@@ -155,11 +155,11 @@ fn shapes(ops: &[Op], slot: usize) -> bool {
     })
 }
 
-/// What all calls share.
+/// State shared by all calls.
 struct Planner {
     plan: Plan,
     layout: Layout,
-    /// Arrays by the name of their memory.
+    /// Arrays by the names of their memory.
     named: HashMap<String, usize>,
 }
 
@@ -216,11 +216,11 @@ impl<'a> CallPlanner<'a> {
             }
             Region::Loop(control) => {
                 let Some((first, end)) = &control.range else {
-                    return Err(NoTraffic("how often a loop around nests runs is not known".into()));
+                    return Err(NoTraffic("the trip count of a loop around nests is not known".into()));
                 };
                 let (first, end) = (self.scope.formula(first), self.scope.formula(end));
                 if !first.is_known() || !end.is_known() {
-                    let why = "how often a loop around nests runs is known by the data only, or by a symbol that \
+                    let why = "the trip count of a loop around nests depends on data, or on a symbol that \
                                has no value";
                     return Err(NoTraffic(why.into()));
                 }
@@ -316,12 +316,12 @@ impl<'a> CallPlanner<'a> {
                 (Some(term), _) => terms.push(term),
                 (None, oxeye_ir::BoundTerm::Affine { expr, .. }) => return Err(self.no_value(expr)),
                 (None, oxeye_ir::BoundTerm::Data(_)) => {
-                    self.note(&format!("a bound of loop {} that only the data know is left out", l.name));
+                    self.note(&format!("a data-dependent bound of loop {} is left out", l.name));
                 }
             }
         }
         if terms.is_empty() {
-            return Err(NoTraffic(format!("the bounds of loop {} are known by the data only", l.name)));
+            return Err(NoTraffic(format!("the bounds of loop {} depend on data", l.name)));
         }
         Ok(terms)
     }
@@ -375,7 +375,7 @@ impl<'a> CallPlanner<'a> {
     fn condition(&mut self, condition: &Expr) -> Formula {
         let formula = self.scope.formula(condition);
         if !formula.is_known() {
-            self.note("both sides of a condition on data are counted");
+            self.note("both sides of a data-dependent condition are counted");
         }
         formula
     }
@@ -400,14 +400,14 @@ impl<'a> CallPlanner<'a> {
                 None => {
                     let formula = self.scope.formula(index);
                     if !formula.is_known() {
-                        self.note(&format!("indices of {} that only the data know are drawn", array.name));
+                        self.note(&format!("data-dependent indices of {} are drawn at random", array.name));
                     }
                     let extent = match extent {
                         Some(extent) => extent,
                         None if formula.is_known() => 1,
                         None => {
                             return Err(NoTraffic(format!(
-                                "an index of {} is known by the data only, and its extent not at all",
+                                "an index of {} depends on data, and its extent is not known",
                                 array.name
                             )));
                         }
@@ -426,7 +426,7 @@ impl<'a> CallPlanner<'a> {
         Ok(())
     }
 
-    /// The array's position; it gets its place in memory when it is first met.
+    /// The array's position; it is placed in memory on its first use.
     fn array(&mut self, id: ArrayId) -> usize {
         if let Some(&position) = self.arrays.get(&id) {
             return position;

@@ -1,4 +1,4 @@
-//! Reuse distances: how many distinct lines are touched between two uses of one.
+//! Reuse distances: the number of distinct lines touched between two uses of a line.
 
 use std::collections::HashMap;
 
@@ -11,9 +11,9 @@ use oxeye_ir::{ArrayId, Nest, Program, SymId};
 
 /// The reuse distances of a nest's accesses to memory, by array.
 ///
-/// The distance of an access is the number of *other* distinct lines touched since its line was touched last (the stack
-/// distance of Mattson et al., 1970). In a fully associative cache of `c` lines with least-recently-used replacement,
-/// exactly the accesses with a distance of at least `c`, and the first ones to each line, are misses.
+/// The distance of an access is the number of *other* distinct lines touched since the last touch of its line (the
+/// stack distance of Mattson et al., 1970). In a fully associative cache of `c` lines with least-recently-used
+/// replacement, the misses are exactly the accesses with a distance of at least `c` and the first access to each line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReuseDistances {
     /// One histogram per array that is touched, by array.
@@ -21,7 +21,7 @@ pub struct ReuseDistances {
     /// Bytes per line.
     pub line_bytes: u64,
     /// Whether every access was known and run; otherwise lines were sampled (as in SHARDS, Waldspurger et al., 2015),
-    /// loops ran in windows, or indices were drawn.
+    /// loops ran in windows, or indices were drawn at random.
     pub exact: bool,
 }
 
@@ -32,11 +32,11 @@ pub struct ReuseHistogram {
     pub array: ArrayId,
     /// First accesses to a line.
     pub cold: f64,
-    /// Accesses with a distance of at least [`ReuseHistogram::distance`] of the position and below that of the next.
+    /// Accesses by bin: the distance is at least [`ReuseHistogram::distance`] of the bin and below that of the next.
     pub bins: Vec<f64>,
 }
 
-/// Distances below this have a bin each; above, each octave has [`PER_OCTAVE`].
+/// Distances below this have a bin each; above, each octave has [`PER_OCTAVE`] bins.
 const FINE: u64 = 16;
 const PER_OCTAVE: u64 = 4;
 
@@ -52,7 +52,7 @@ impl ReuseHistogram {
     }
 
     /// Misses in a fully associative cache of `lines` lines. Exact where `lines` is the distance of a bin; in between,
-    /// accesses are taken to be spread evenly over their bin.
+    /// the accesses of a bin are taken to be spread evenly.
     pub fn misses(&self, lines: u64) -> f64 {
         let far = |(bin, count): (usize, &f64)| {
             let (from, to) = (Self::distance(bin) as f64, Self::distance(bin + 1) as f64);
@@ -61,7 +61,7 @@ impl ReuseHistogram {
         self.cold + self.bins.iter().enumerate().map(far).sum::<f64>()
     }
 
-    /// All accesses.
+    /// The number of accesses.
     pub fn accesses(&self) -> f64 {
         self.cold + self.bins.iter().sum::<f64>()
     }
@@ -84,7 +84,7 @@ fn bin_of(distance: u64) -> usize {
     (FINE + octave * PER_OCTAVE + part) as usize
 }
 
-/// The reuse distances of `nest` at lines of `line_bytes` (a power of two) under values of the symbols.
+/// The reuse distances of `nest` with lines of `line_bytes` (a power of two) under values of the symbols.
 /// [`TrafficOptions::max_accesses`] limits the work as for [`super::traffic`]; `cold` has no meaning here.
 ///
 /// # Errors
@@ -97,7 +97,7 @@ pub fn reuse_distances(
     options: TrafficOptions,
 ) -> Result<ReuseDistances, NoTraffic> {
     if !line_bytes.is_power_of_two() {
-        return Err(NoTraffic(format!("lines have {line_bytes} bytes, which is no power of two")));
+        return Err(NoTraffic(format!("lines have {line_bytes} bytes, which is not a power of two")));
     }
     let plan = Plan::of_nest(program, nest, value_of)?;
     let budget = options.max_accesses as f64;
@@ -114,17 +114,17 @@ pub fn reuse_distances(
     Ok(ReuseDistances { arrays, line_bytes, exact })
 }
 
-/// Counts distances with a tree over the times of last use (Olken, 1981).
+/// Counts distances with a tree over the times of last uses (Olken, 1981).
 struct Recorder {
     histograms: Vec<ReuseHistogram>,
-    /// When each line was used last.
+    /// The time of each line's last use.
     last_use: HashMap<u64, usize>,
     /// Lines by the time of their last use, from time 1.
     order: Vec<Option<u64>>,
-    /// Fenwick tree: how many lines were used last in a range of times.
+    /// Fenwick tree: the number of lines last used in a range of times.
     tree: Vec<u32>,
     weight: f64,
-    /// One followed line stands for so many.
+    /// The number of lines that one followed line stands for.
     scale: f64,
 }
 
@@ -163,7 +163,7 @@ impl Recorder {
         self.add(now, true);
     }
 
-    /// Lines used last at `time` or earlier.
+    /// Number of lines last used at `time` or earlier.
     fn up_to(&self, mut time: usize) -> u64 {
         let mut sum = 0;
         while time > 0 {
@@ -180,7 +180,7 @@ impl Recorder {
         }
     }
 
-    /// Numbers the times anew, without those that no line has.
+    /// Renumbers the times, leaving out unused ones.
     fn compact(&mut self) {
         self.order.retain(Option::is_some);
         self.order.insert(0, None);
@@ -198,7 +198,7 @@ impl Recorder {
 
 impl Sink for Recorder {
     fn repeat(&mut self, touches: &[Touch], times: u64) {
-        // From the second repetition on, all have the same distances.
+        // From the second repetition on, all distances are the same.
         let rest = times.saturating_sub(1) as f64;
         for &touch in touches {
             self.touch(touch, 1.0);

@@ -14,31 +14,31 @@ use oxeye_ir::{Nest, NestId, Program, SymId};
 /// Bytes moved by several nests that ran one after the other through the same caches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallTraffic {
-    /// All of them.
+    /// The sum of all nests.
     pub total: Traffic,
     /// Each nest with the misses that happened while it ran.
     pub nests: Vec<NestTraffic>,
 }
 
-/// The part of one nest.
+/// The share of one nest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NestTraffic {
     /// Position of the call.
     pub call: usize,
-    /// Which nest of the called function.
+    /// The nest of the called function.
     pub nest: NestId,
-    /// One per cache. Lines count as written back by the nest during which they are evicted; those that are modified
-    /// at the end by the last one.
+    /// One per cache. A line counts as written back by the nest that evicts it; lines still modified at the end, by the
+    /// last nest.
     pub levels: Vec<LevelTraffic>,
     /// Accesses to memory.
     pub accesses: f64,
 }
 
-/// What one run of `nest` moves between `caches` (nearest first) under values of the symbols.
+/// Bytes that one run of `nest` moves between `caches` (nearest first) under values of the symbols.
 ///
 /// # Errors
-/// If a symbol has no value, the caches cannot be, or what is touched cannot be told: loop bounds or inner extents that
-/// only the data know.
+/// If a symbol has no value, a cache geometry is impossible, or loop bounds or inner extents depend on data, so that
+/// the accesses are not known.
 pub fn traffic(
     program: &Program,
     nest: &Nest,
@@ -52,11 +52,11 @@ pub fn traffic(
     Ok(simulate(&plan, compulsory.fold(0.0, |sum, bytes| sum + bytes), caches, options)?.total)
 }
 
-/// What `calls` one after the other, and all of that `times` times over, move between `caches` (nearest first): all
-/// nests with the loops, branches and swaps around them. Code that was not read is left out.
+/// Bytes that `calls`, one after the other and the whole sequence `times` times, move between `caches` (nearest first):
+/// all nests with the loops, branches and swaps around them. Code that was not read is left out.
 ///
 /// # Errors
-/// As [`traffic`], and for loops around nests whose range is not known.
+/// As [`traffic`], and for surrounding loops with an unknown range.
 pub fn call_traffic(
     calls: &[Call<'_>],
     times: u64,
@@ -64,7 +64,7 @@ pub fn call_traffic(
     options: TrafficOptions,
 ) -> Result<CallTraffic, NoTraffic> {
     let plan = Plan::of_calls(calls, times)?;
-    // Of nests that touch the same memory, the one that touches most.
+    // Of the nests that touch the same memory, the one that touches most.
     let mut most: BTreeMap<String, f64> = BTreeMap::new();
     for &(idx, id) in &plan.nests {
         let call = &calls[idx];
@@ -82,7 +82,7 @@ pub fn call_traffic(
     simulate(&plan, most.values().fold(0.0, |sum, bytes| sum + bytes), caches, options)
 }
 
-/// About how many accesses to memory `calls`, `times` times over, make.
+/// Approximate accesses to memory of `calls`, `times` times over.
 ///
 /// # Errors
 /// As [`call_traffic`].
@@ -91,7 +91,7 @@ pub fn call_accesses(calls: &[Call<'_>], times: u64) -> Result<f64, NoTraffic> {
     Ok(cost(&plan, &LineSample::all(), 1).accesses)
 }
 
-/// Bytes of the lines that an array needs at least.
+/// Bytes of the fewest lines that an array may occupy.
 fn compulsory_bytes(program: &Program, footprint: &Footprint, caches: &[CacheGeometry]) -> f64 {
     if program.array(footprint.array).shape.is_empty() {
         return 0.0;
@@ -101,14 +101,14 @@ fn compulsory_bytes(program: &Program, footprint: &Footprint, caches: &[CacheGeo
     (bytes / line_bytes).ceil() * line_bytes
 }
 
-/// Residues followed at least before loops run in windows.
+/// Fewest residues followed before loops run in windows.
 const MIN_RESIDUES: usize = 4;
 
-/// How a plan is run.
+/// How a plan runs.
 struct Choice {
     sample: LineSample,
     caches: Vec<CacheGeometry>,
-    /// Cost that is allowed.
+    /// The allowed cost.
     budget: f64,
 }
 
@@ -145,7 +145,7 @@ fn simulate(
 ) -> Result<CallTraffic, NoTraffic> {
     let line_bytes = caches.first().map_or(0, |cache| cache.line_bytes);
     if caches.is_empty() || caches.iter().any(|cache| cache.line_bytes != line_bytes) {
-        return Err(NoTraffic("there is no cache, or the caches have lines of different sizes".into()));
+        return Err(NoTraffic("no caches are given, or their line sizes differ".into()));
     }
     let choice = Choice::new(plan, caches, line_bytes, options);
     let tally = Tally::new(plan.nests.len(), caches.len(), choice.sample.clone());
@@ -165,10 +165,10 @@ fn simulate(
         notes.push(format!("{:.1} % of the cache sets were simulated", 100.0 * choice.sample.fraction()));
     }
     if has_windows {
-        notes.push("loops ran in windows".to_owned());
+        notes.push("only windows of some loops were simulated".to_owned());
     }
     if has_partial_windows {
-        notes.push("windows had loops in windows inside, between which reuse is not seen".to_owned());
+        notes.push("windows of loops in windows were simulated; reuse between them is not seen".to_owned());
     }
     let bytes = |lines: f64| lines * line_bytes as f64;
     let levels_of = |nest: usize| -> Vec<LevelTraffic> {
@@ -200,7 +200,7 @@ fn simulate(
             let fill_bytes = sum(idx, |level| level.fill_bytes);
             LevelTraffic {
                 name: cache.name.clone(),
-                // A sample may find a little less than there must be.
+                // A sample may find a little less than the lower bound.
                 fill_bytes: if is_sampled && options.cold {
                     fill_bytes.max(compulsory_bytes)
                 } else {

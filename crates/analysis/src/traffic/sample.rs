@@ -1,16 +1,16 @@
-//! Which lines are followed, and what their counts say of all lines.
+//! The lines that are followed, and what their counts say of all lines.
 
 use super::CacheGeometry;
 use oxeye_random::SplitMix64;
 
-/// Lines are told apart by their number modulo this.
+/// Lines are distinguished by their number modulo this.
 pub(super) const N_RESIDUES: usize = 64;
 
-/// The residues of lines that are followed.
+/// The residues of the lines that are followed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LineSample {
     chosen: [bool; N_RESIDUES],
-    /// Lines from a residue upwards, and downwards, to the next chosen one.
+    /// Distance from a residue upwards, and downwards, to the next chosen one.
     up: [u8; N_RESIDUES],
     down: [u8; N_RESIDUES],
     n_chosen: usize,
@@ -21,7 +21,7 @@ impl LineSample {
         Self { chosen: [true; N_RESIDUES], up: [0; N_RESIDUES], down: [0; N_RESIDUES], n_chosen: N_RESIDUES }
     }
 
-    /// `n` residues, a power of two of them, one from each of `n` equal shares.
+    /// `n` residues, where `n` is rounded up to a power of two, one from each of `n` equal shares.
     pub(super) fn random(n: usize, seed: u64) -> Self {
         let n = n.clamp(1, N_RESIDUES).next_power_of_two();
         let share = N_RESIDUES / n;
@@ -38,8 +38,8 @@ impl LineSample {
         Self { chosen, up, down, n_chosen: n }
     }
 
-    /// The caches with sets that lines of one residue share with no others; `None` where that would change a cache
-    /// by more than a sixteenth.
+    /// The caches, with numbers of sets such that lines of different residues never share a set; `None` where that
+    /// would change a cache by more than a sixteenth.
     pub(super) fn fitting(caches: &[CacheGeometry]) -> Option<Vec<CacheGeometry>> {
         let fit = |cache: &CacheGeometry| {
             let n_sets = cache.n_sets();
@@ -59,7 +59,7 @@ impl LineSample {
         self.chosen[residue(line)]
     }
 
-    /// The first line followed, from `line` on, upwards or downwards.
+    /// The first followed line from `line` on, upwards or downwards.
     pub(super) fn next(&self, line: u64, upwards: bool) -> u64 {
         if upwards {
             line.wrapping_add(u64::from(self.up[residue(line)]))
@@ -83,15 +83,15 @@ fn residue(line: u64) -> usize {
 pub(super) struct Tally {
     n_levels: usize,
     sample: LineSample,
-    /// The cell that is counted into.
+    /// The current cell.
     cell: usize,
     fills: Vec<[f64; N_RESIDUES]>,
     write_backs: Vec<f64>,
 }
 
-/// Windows of a loop, at most.
+/// Most windows of a loop.
 pub(super) const MAX_WINDOWS: usize = 8;
-/// What is in no window, and each window.
+/// The windows, and one part for what is in none.
 const N_PARTS: usize = 1 + MAX_WINDOWS;
 
 impl Tally {
@@ -106,7 +106,7 @@ impl Tally {
         }
     }
 
-    /// Counts for this nest and part of a window from now on.
+    /// From now on counts for this nest and part.
     pub(super) fn select(&mut self, nest: usize, part: usize) {
         self.cell = (nest * N_PARTS + part.min(N_PARTS - 1)) * self.n_levels;
     }
@@ -146,7 +146,7 @@ impl Tally {
         2.0 * variance.sqrt() / total
     }
 
-    /// Of the sum over the residues followed, from how much they differ.
+    /// Variance of the sum over the residues followed, estimated from their differences.
     fn variance_of_residues(&self, n_nests: usize, level: usize) -> f64 {
         if self.sample.is_all() {
             return 0.0;
@@ -163,8 +163,8 @@ impl Tally {
         n * squares / (n - 1.0).max(1.0) * (1.0 - self.sample.fraction())
     }
 
-    /// Of the sum over the windows of each nest, from how much a window differs from what its neighbours on both sides
-    /// let expect; only two windows are taken to be alike.
+    /// Variance of the sum over the windows of each nest, estimated from the difference between a window and the mean
+    /// of its two neighbours; if there are only two windows, from their difference.
     fn variance_of_windows(&self, n_nests: usize, level: usize) -> f64 {
         let of_nest = |nest: usize| {
             let counts = self.cells(nest, level).map(|cell| self.fills[cell].iter().sum::<f64>());

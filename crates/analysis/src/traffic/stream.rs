@@ -11,13 +11,13 @@ pub(super) struct Touch {
     pub(super) is_write: bool,
 }
 
-/// Takes touches in the order in which they happen.
+/// Receives touches in order.
 pub(super) trait Sink {
-    /// All touches in order, and that `times` times over; at least once.
+    /// All touches in order, `times` times over; at least once.
     fn repeat(&mut self, touches: &[Touch], times: u64);
-    /// What follows counts for so much; nothing at all if zero.
+    /// The weight of what follows; not counted if zero.
     fn set_weight(&mut self, weight: f64);
-    /// What follows belongs to this nest, and to this window: 0 for what is in none, else from 1.
+    /// The nest and window that what follows belongs to: window 0 for what is in none, else from 1.
     fn set_cell(&mut self, nest: usize, part: usize);
 }
 
@@ -28,9 +28,9 @@ pub(super) struct Stream {
     pub(super) stride: i64,
     pub(super) array: usize,
     pub(super) is_write: bool,
-    /// Position of its stride in [`Strides`], if it is there.
+    /// Position of its stride in [`Strides`], if there is one.
     table: Option<usize>,
-    /// The line it is on, if that is followed, up to but not including iteration `until`.
+    /// The line it is on, if followed, up to but not including iteration `until`.
     line: Option<u64>,
     until: u64,
 }
@@ -40,7 +40,7 @@ impl Stream {
         Self { address, stride, array, is_write, table: None, line: None, until: 0 }
     }
 
-    /// Finds what the stream is on from iteration `now` on, which is before `end`.
+    /// Finds the line of the stream from iteration `now` on, which is before `end`.
     fn settle(&mut self, now: u64, end: u64, strides: &Strides<'_>) {
         let (shift, sample) = (strides.shift, strides.sample);
         let address = self.address.wrapping_add(self.stride.wrapping_mul(now as i64));
@@ -56,7 +56,7 @@ impl Stream {
         } else if let Some(table) = self.table {
             strides.steps(table, address).map_or(end, |steps| now.saturating_add(steps).min(end))
         } else {
-            // Adjacent lines follow each other: the next one that is followed is known.
+            // The stream visits adjacent lines: the next followed one is known.
             let next = sample.next(line, self.stride > 0);
             let before = if self.stride > 0 { next.wrapping_sub(1) } else { next.wrapping_add(1) };
             now.saturating_add(self.iterations_to_leave(address, before, shift)).min(end)
@@ -77,7 +77,7 @@ impl Stream {
     }
 }
 
-/// For strides of more than a line: how many steps lead to a line that is followed.
+/// For strides of more than a line: the number of steps to a followed line.
 pub(super) struct Strides<'a> {
     sample: &'a LineSample,
     /// Binary logarithm of the bytes per line.
@@ -86,7 +86,7 @@ pub(super) struct Strides<'a> {
     tables: Vec<(u64, Vec<u32>)>,
 }
 
-/// No number of steps leads there.
+/// A followed line is never reached.
 const NEVER: u32 = u32::MAX;
 
 impl<'a> Strides<'a> {
@@ -111,7 +111,7 @@ impl<'a> Strides<'a> {
         }))
     }
 
-    /// Walks back from the lines that are followed.
+    /// Walks back from the followed lines.
     fn count(&self, stride: u64) -> Vec<u32> {
         let period = self.period();
         let is_followed = |address: u64| self.sample.has(address >> self.shift);
@@ -173,7 +173,7 @@ pub(super) fn run_streams<S: Sink>(
 mod tests {
     use super::*;
 
-    /// Writes all touches down.
+    /// Records all touches.
     #[derive(Default)]
     struct List(Vec<Touch>);
 

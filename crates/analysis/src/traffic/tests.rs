@@ -1,4 +1,4 @@
-//! The model against a naive one: the accesses listed one by one, and caches as lists.
+//! The model against a naive one: accesses listed one by one, and caches as lists.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::counts::evaluate;
 use crate::testing::{Menu, Sample, sample};
 use oxeye_ir::{Access, Affine, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Stmt, SymId, Var};
 
-/// A random nest whose arrays have extents, and a few more iterations.
+/// A random nest whose arrays have extents, with a few more iterations.
 fn sized(seed: u64, menu: Menu) -> Sample {
     let mut found = sample(seed, menu);
     for array in found.program.arrays.values_mut() {
@@ -166,7 +166,7 @@ impl<'a> Lister<'a> {
         }
     }
 
-    /// The others. `is_free`: no guard around depends on the iterator.
+    /// The other accesses. `is_free`: no surrounding guard depends on the iterator.
     fn moved(&mut self, nodes: &[Node], l: &Loop, is_free: bool) {
         for node in nodes {
             match node {
@@ -266,7 +266,7 @@ fn check_compulsory(seed: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Distances in a list of lines, most recently used last.
+/// Reuse distances against a list of lines, most recently used last.
 fn check_reuse(seed: u64) -> Result<(), TestCaseError> {
     let sample = sized(seed, Menu { inexact: false });
     let value_of = |id: SymId| sample.values.get(&id).copied();
@@ -365,7 +365,7 @@ const TRANSPOSE: &str = "program p {
   }
 }";
 
-/// Exactly, and at a hundredth of the cost.
+/// The exact result, and the one at a hundredth of the cost.
 fn both(text: &str, n: i64) -> [CallTraffic; 2] {
     let program = Program::parse(text).expect("it is well formed");
     let values = program.symbols.values().filter(|s| s.name == "n").map(|s| (s.id, n)).collect();
@@ -422,14 +422,14 @@ fn what_is_not_known_is_said() {
         let nest: &Nest = &program.nests[0];
         traffic(&program, nest, &|_| n, &caches(&[(4, 2)]), TrafficOptions::default())
     };
-    let refused = count(text, Some(8)).expect_err("nobody knows the bounds");
-    assert_eq!(refused.to_string(), "the bounds of loop j are known by the data only");
+    let refused = count(text, Some(8)).expect_err("the bounds are unknown");
+    assert_eq!(refused.to_string(), "the bounds of loop j depend on data");
     assert_eq!(count(text, None).expect_err("n has no value").to_string(), "n has no value");
 
     let gather = text.replace("data(row[i]) .. data(row[i + 1])", "0 .. 2").replace("x[j]", "x[row[i]]");
     let found = count(&gather, Some(8)).expect("an index can be drawn");
     assert!(!found.exact);
-    assert_eq!(found.notes, ["indices of x that only the data know are drawn"]);
+    assert_eq!(found.notes, ["data-dependent indices of x are drawn at random"]);
     assert_eq!(found.accesses, 8.0 * (1.0 + 2.0));
 }
 

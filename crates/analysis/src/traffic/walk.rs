@@ -1,4 +1,4 @@
-//! Runs a plan: its loops in full, or windows of them where that costs too much.
+//! Runs a plan: its loops in full, or windows of them where that is too expensive.
 
 use oxeye_random::SplitMix64;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use super::plan::{Op, Plan, PlanLoop, PlanTouch};
 use super::sample::{LineSample, MAX_WINDOWS};
 use super::stream::{Sink, Stream, Strides, Touch, run_streams};
 
-/// Where a plan's accesses go.
+/// The state of a run.
 pub(super) struct Walk<'a, S> {
     plan: &'a Plan,
     sample: &'a LineSample,
@@ -22,7 +22,7 @@ pub(super) struct Walk<'a, S> {
     accesses: Vec<f64>,
     nest: usize,
     weight: f64,
-    /// The window that is running, as [`Sink::set_cell`] has it.
+    /// The current window, as in [`Sink::set_cell`].
     part: usize,
     has_windows: bool,
     has_partial_windows: bool,
@@ -32,13 +32,13 @@ pub(super) struct Walk<'a, S> {
     touches: Vec<Touch>,
 }
 
-/// What is left when everything has run.
+/// The result of a run.
 pub(super) struct Walked<S> {
     pub(super) sink: S,
     /// Accesses per nest.
     pub(super) accesses: Vec<f64>,
     pub(super) has_windows: bool,
-    /// Whether iterations of windows ran in windows themselves.
+    /// Whether iterations of windows themselves ran in windows.
     pub(super) has_partial_windows: bool,
 }
 
@@ -157,8 +157,8 @@ impl<'a, S: Sink> Walk<'a, S> {
         }
     }
 
-    /// Runs the first iterations, which may meet empty caches, and then as many in the middle of each of equal shares
-    /// of the rest, where what goes before them warms the caches.
+    /// Runs the first iterations, which may meet empty caches. Then splits the rest into equal shares and runs as many
+    /// iterations in the middle of each, after the ones before them have warmed the caches.
     fn windows(&mut self, l: &'a PlanLoop, first: i64, n: u64, budget: f64, cost: f64) {
         let affordable = (budget * n as f64 / cost) as u64;
         let n_shares = (affordable / 4).clamp(2, MAX_WINDOWS as u64);
@@ -200,8 +200,8 @@ impl<'a, S: Sink> Walk<'a, S> {
         self.skip(&l.body, n - done);
     }
 
-    /// Where the window of a share begins: in its middle, moved by less than a line so that the windows of all shares
-    /// together meet all elements of lines alike.
+    /// The start of a share's window: its middle, moved by less than a line so that the windows of all shares together
+    /// cover all positions in a line evenly.
     fn window_start(&mut self, range: Range<u64>, length: u64, share: u64, n_shares: u64) -> u64 {
         let middle = range.start + (range.end - range.start - length) / 2;
         if length >= LINE || range.end - range.start < 4 * LINE {
@@ -212,7 +212,7 @@ impl<'a, S: Sink> Walk<'a, S> {
         middle - middle % LINE + phase
     }
 
-    /// What `n` iterations that do not run do to the arrays' places.
+    /// Applies the swaps of `n` iterations that do not run.
     fn skip(&mut self, body: &[Op], n: u64) {
         if body.iter().any(|op| matches!(op, Op::Swap(..))) {
             for _ in 0..n {
@@ -247,7 +247,8 @@ impl<'a, S: Sink> Walk<'a, S> {
         self.hoisted(&l.body, true);
     }
 
-    /// The accesses that move with the loop, as streams from its first iteration; whether they all are such.
+    /// Collects the accesses that move with the loop as streams from its first iteration; returns whether all are
+    /// streams.
     fn collect(&self, ops: &[Op], l: &PlanLoop, streams: &mut Vec<Stream>) -> bool {
         ops.iter().all(|op| match op {
             Op::Touch(touch) if touch.is_hoisted => true,
@@ -275,7 +276,7 @@ impl<'a, S: Sink> Walk<'a, S> {
         })
     }
 
-    /// Touches what is in registers while the loop runs: all of it before, what was written after.
+    /// Touches what stays in registers while the loop runs: everything before it, the written ones after it.
     fn hoisted(&mut self, ops: &'a [Op], writes_only: bool) {
         for op in ops {
             match op {
@@ -335,10 +336,10 @@ impl<'a, S: Sink> Walk<'a, S> {
     }
 }
 
-/// With fewer iterations than this within the budget, they do not run in full either. It is less than the windows need:
-/// what a whole iteration leaves in the caches is worth more than the budget.
+/// If the budget allows fewer iterations than this, they too run in windows. It is less than the windows need: the
+/// caches that a whole iteration leaves are worth more than the budget.
 const MIN_ITERATIONS: u64 = 3;
-/// Elements that a line may have.
+/// Most elements in a line.
 const LINE: u64 = 16;
 
 /// The first iterator and the number of iterations; `None` if there are none.
@@ -350,7 +351,7 @@ fn range(l: &PlanLoop, iterators: &[i64]) -> Option<(i64, u64)> {
     Some((first, size.unsigned_abs().div_ceil(l.step.unsigned_abs())))
 }
 
-/// What running something costs, in touches of lines, and its accesses.
+/// The cost of running something, in touches of lines, and its accesses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
     pub(super) accesses: f64,
@@ -370,7 +371,7 @@ pub(super) fn cost(plan: &Plan, sample: &LineSample, line_bytes: u64) -> Cost {
     Estimate { sample, shift: line_bytes.trailing_zeros(), iterators: &mut iterators }.ops(&plan.body)
 }
 
-/// Estimates costs by Simpson's rule over iterators that shape what is inside.
+/// Estimates costs by Simpson's rule over the iterators that shape inner loops.
 struct Estimate<'a> {
     sample: &'a LineSample,
     shift: u32,
@@ -455,5 +456,5 @@ impl Estimate<'_> {
     }
 }
 
-/// Streams that reach new lines in different iterations make the others be touched again.
+/// Average touches per line: streams that reach new lines in different iterations cause the others to be touched again.
 const TOUCHES_PER_LINE: f64 = 2.0;

@@ -11,7 +11,7 @@ use std::process::Command;
 /// Compilers to try, with the flags that every test uses.
 pub const COMPILERS: &[&str] = &["gcc", "clang-19"];
 
-/// The last is for clang 19, which warns of its own -march=native on some processors.
+/// The last is for clang 19, which warns about its own -march=native on some processors.
 pub const WARNINGS: &[&str] = &[
     "-std=gnu99",
     "-Wall",
@@ -22,7 +22,7 @@ pub const WARNINGS: &[&str] = &[
     "-Wno-invalid-feature-combination",
 ];
 
-/// Whether the compiler is there. One that is not is a failure if it is gcc, or if `OXEYE_REQUIRE` names `clang`.
+/// Whether the compiler is available. A missing one is a failure if it is gcc, or if `OXEYE_REQUIRE` names `clang`.
 pub fn has(compiler: &str) -> bool {
     let is_there = Command::new(compiler).arg("--version").output().is_ok_and(|o| o.status.success());
     if !is_there {
@@ -32,7 +32,7 @@ pub fn has(compiler: &str) -> bool {
     is_there
 }
 
-/// Builds and runs; standard output, or what went wrong.
+/// Builds and runs; returns standard output, or what went wrong.
 pub fn run(compiler: &str, flags: &[&str], source: &str) -> Result<String, String> {
     run_with(compiler, flags, source, &[vec![]]).map(|outputs| outputs.concat())
 }
@@ -168,7 +168,7 @@ pub fn driver(program: &Program, options: &RenderOptions) -> String {
         calls[1].push(format!("(void *){name}_2"));
     }
     let _ = writeln!(text, "    reference({});\n    tuned({});", calls[0].join(", "), calls[1].join(", "));
-    // What every thread has of its own is lost behind the team.
+    // Thread-private variables are lost after the team.
     let is_lost = |a: &oxeye_ir::Array| program.teams.values().any(|t| t.own.contains(&a.id));
     for a in arrays.iter().filter(|a| !is_lost(a)) {
         let name = &a.name;
@@ -192,7 +192,7 @@ pub fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
             program.symbols.values().map(|s| size(s).to_string()).collect()
         })
         .collect();
-    // A team's nest is for several threads even where there is but one.
+    // A team's nest is for several threads even if there is only one.
     let alone = if program.teams.is_empty() { 1 } else { 2 };
     let builds: [(u32, &[&str]); 2] =
         [(2, &["-O3", "-march=native", "-ffast-math", "-fopenmp"]), (alone, &["-O1"])];
@@ -202,7 +202,7 @@ pub fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
             threads,
             indent: 4,
             comment: vec!["test".into()],
-            // A team has no text of ours to fall back to.
+            // For a team, there is no fallback text.
             original: (!program.teams.is_empty()).then(|| "abort();".to_owned()),
             ..RenderOptions::default()
         };
@@ -216,7 +216,7 @@ pub fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
     }
 }
 
-/// N1 rendered.
+/// The rendered text of N1.
 pub fn rendered(text: &str, options: &RenderOptions) -> String {
     let program = Program::parse(text).expect("the test's program");
     render_nest(&program, &tuned_nest(&program), options).expect("renders")

@@ -141,7 +141,7 @@ fn failed(why: &str) -> Verdict {
 
 /// A template of the normal form as a stored recipe. Steps are left out, as they differ between spellings.
 fn recipe(template: &str) -> Result<RecipeText, String> {
-    let template: Template = template.parse().map_err(|e| format!("`{template}` is no template: {e}"))?;
+    let template: Template = template.parse().map_err(|e| format!("`{template}` is not a template: {e}"))?;
     let template = Template { base: Base::Normal, ..template };
     let learnt = StoredRecipe { template: Some(template), steps: Recipe::default() };
     Ok(RecipeText { format: STORED_RECIPE_FORMAT.into(), steps: Json::from(&learnt.to_json()) })

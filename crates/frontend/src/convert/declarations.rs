@@ -6,7 +6,7 @@ use crate::lexer::ARITHMETIC_WORDS;
 use oxeye_ir::ScalarType;
 use tree_sitter::Node;
 
-/// What stands before the declarators.
+/// Everything before the declarators.
 pub(super) struct Specifiers {
     pub(super) ty: Type,
     pub(super) is_static: bool,
@@ -66,7 +66,7 @@ impl Converter<'_> {
         Specifiers { ty, is_static, is_extern }
     }
 
-    /// The type of a specifier; constants of an `enum` come into scope.
+    /// The type of a specifier; brings constants of an `enum` into scope.
     pub(super) fn type_specifier(&mut self, node: Node<'_>) -> Type {
         let text = self.node_text(node);
         match node.kind() {
@@ -95,7 +95,7 @@ impl Converter<'_> {
         }
     }
 
-    /// A structure, which is a new one where its members are given.
+    /// A structure; a new one if its members are given.
     pub(super) fn structure(&mut self, node: Node<'_>) -> Type {
         let spelling = node.child_by_field_name("name").map(|n| format!("struct {}", self.node_text(n)));
         let body = node.child_by_field_name("body");
@@ -130,7 +130,7 @@ impl Converter<'_> {
         Type::Struct(id)
     }
 
-    /// The members of a structure that have names and addresses; `None` if one cannot be read.
+    /// The named, addressable members of a structure; `None` if one cannot be read.
     pub(super) fn fields(&mut self, body: Node<'_>, is_plain: &mut bool) -> Option<Vec<Field>> {
         let mut fields = Vec::new();
         for node in named_children(body) {
@@ -144,7 +144,7 @@ impl Converter<'_> {
             }
             let mut cursor = node.walk();
             let declarators: Vec<_> = node.children_by_field_name("declarator", &mut cursor).collect();
-            // Members of members without a name.
+            // Members of unnamed members.
             *is_plain &= !declarators.is_empty();
             for declarator in declarators {
                 match self.declarator(declarator, specifiers.ty.clone()) {
@@ -156,7 +156,7 @@ impl Converter<'_> {
         Some(fields)
     }
 
-    /// Brings constants into scope; their type.
+    /// Brings constants into scope and returns their type.
     pub(super) fn enumerators(&mut self, body: Node<'_>) -> ScalarType {
         let mut is_negative = false;
         let mut next = Some(0i64);
@@ -178,7 +178,7 @@ impl Converter<'_> {
         if is_negative { ScalarType::I32 } else { ScalarType::U32 }
     }
 
-    /// A type by its words: a typedef name or arithmetic type.
+    /// A type by name: a typedef name or arithmetic type.
     pub(super) fn named_type(&self, text: &str) -> Type {
         if let Some(Meaning::Type(ty)) = self.lookup(text) {
             return ty.clone();
@@ -204,7 +204,7 @@ impl Converter<'_> {
         }
     }
 
-    /// Name, type, initialiser and place of each declared thing.
+    /// Name, type, initialiser and place of each declarator.
     pub(super) fn declarators<'t>(
         &mut self,
         node: Node<'t>,
@@ -291,7 +291,7 @@ impl Converter<'_> {
     }
 }
 
-/// The scalar type behind words such as `long unsigned int`.
+/// The scalar type for words such as `long unsigned int`.
 fn arithmetic_type(text: &str) -> Option<Scalar> {
     use oxeye_ir::ScalarType::*;
     let words: Vec<_> = text.split_whitespace().filter(|w| *w != "const" && *w != "volatile").collect();
@@ -328,7 +328,7 @@ fn arithmetic_type(text: &str) -> Option<Scalar> {
     Some(Scalar { ty, spelling, is_volatile: false, is_bool })
 }
 
-/// The type under a typedef name; the name is how the source spells it.
+/// The type of a typedef name; the name is its spelling in the source.
 fn spelled(ty: Type, name: &str) -> Type {
     match ty {
         Type::Scalar(s) => Type::Scalar(Scalar { spelling: Some(name.to_owned()), ..s }),

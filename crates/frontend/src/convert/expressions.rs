@@ -36,7 +36,7 @@ fn unknown(what: String) -> ExprKind {
 }
 
 impl Converter<'_> {
-    /// Something that is not read, with the variables that occur in it.
+    /// Something that is not supported, with the variables in it.
     pub(super) fn unknown_with(&mut self, what: &str, node: Node<'_>) -> ExprKind {
         let mut inside = Vec::new();
         let mut cursor = node.walk();
@@ -82,7 +82,7 @@ impl Converter<'_> {
         node.child_by_field_name("operator").map_or("", |n| self.node_text(n))
     }
 
-    /// The type that parentheses around a lone name mean, if it is one.
+    /// The type in parentheses around a single name, if it is a type name.
     pub(super) fn parenthesized_type(&self, node: Node<'_>) -> Option<Type> {
         if node.kind() != "parenthesized_expression" {
             return None;
@@ -113,7 +113,7 @@ impl Converter<'_> {
                 Some(Meaning::Other) | None => ExprKind::Name(text.to_owned()),
             },
             "number_literal" => {
-                // The grammar takes a sign as part of the number.
+                // The grammar includes a sign in the number.
                 let (sign, digits) = match text.as_bytes().first() {
                     Some(b'-') => (Some(UnaryOp::Neg), &text[1..]),
                     Some(b'+') => (None, &text[1..]),

@@ -1,4 +1,4 @@
-//! Definitions of functions.
+//! Function definitions.
 
 use super::{Converter, Meaning, children, named_children, range};
 use crate::ast::*;
@@ -59,7 +59,7 @@ impl Converter<'_> {
         self.function = None;
     }
 
-    /// Parameters in the old style: `f(n, x) int n; double *x;`. Those without a declaration are `int`.
+    /// Old-style parameters: `f(n, x) int n; double *x;`. Those without a declaration are `int`.
     pub(super) fn old_params(&mut self, definition: Node<'_>, declarator: Node<'_>, function: usize) {
         let mut declared: HashMap<String, (Type, Range)> = HashMap::new();
         for node in children(definition).into_iter().filter(|n| n.kind() == "declaration") {
@@ -104,7 +104,7 @@ fn is_old_style(declarator: Node<'_>) -> bool {
     list.is_some_and(|l| named_children(l).iter().any(|n| n.kind() == "identifier"))
 }
 
-/// The first piece that is wrong or missing.
+/// The first part that is wrong or missing.
 fn first_error(node: Node<'_>) -> Option<Node<'_>> {
     let mut at = node;
     loop {

@@ -1,4 +1,5 @@
-//! From the preprocessed text to the [`ast`](crate::ast): parsing, names and scopes here, the rest by what is read.
+//! From the preprocessed text to the [`ast`](crate::ast): parsing, names and scopes here, the rest in modules by
+//! construct.
 
 mod declarations;
 mod expressions;
@@ -20,11 +21,11 @@ enum Meaning {
     Var(VarId),
     Type(Type),
     Constant(i64),
-    /// A function, or something this reader does not follow.
+    /// A function, or something the reader does not follow.
     Other,
 }
 
-/// Nodes nested deeper than this are not read.
+/// Greatest depth of nodes that are read.
 const MAX_DEPTH: usize = 220;
 
 /// Builds the tree of a file.
@@ -92,7 +93,7 @@ impl<'a> Converter<'a> {
 
     fn add_var(&mut self, name: &str, ty: Type, kind: VarKind, range: Range) -> VarId {
         if let (VarKind::Global { .. }, Some(Meaning::Var(id))) = (kind, self.scopes[0].get(name)) {
-            // Declared again: the more complete type stays.
+            // Declared again: keeps the more complete type.
             let known = &mut self.file.vars[id.0 as usize];
             if let (Type::Array { len: None, .. }, Type::Array { len: Some(_), .. }) = (&known.ty, &ty) {
                 known.ty = ty;
@@ -138,7 +139,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Functions and declarations inside a piece that does not parse as a whole.
+    /// Functions and declarations inside a part that does not parse as a whole.
     fn salvage(&mut self, node: Node<'_>) {
         for child in children(node) {
             match child.kind() {

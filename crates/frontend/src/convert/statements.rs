@@ -28,7 +28,7 @@ impl Converter<'_> {
         items
     }
 
-    /// A statement or declaration; `None` if it says nothing.
+    /// A statement or declaration; `None` if it is empty.
     pub(super) fn stmt(&mut self, node: Node<'_>) -> Option<Stmt> {
         self.depth += 1;
         let kind = if self.depth > MAX_DEPTH {
@@ -87,7 +87,7 @@ impl Converter<'_> {
             "do_statement" => {
                 let body = self.boxed_stmt(body, node);
                 let condition = self.condition(node);
-                // As macros have it.
+                // As in macros.
                 if constant(&condition) == Some(0) && !leaves_early(&body) {
                     return Some(StmtKind::Block(vec![*body]));
                 }
@@ -130,7 +130,7 @@ impl Converter<'_> {
         })
     }
 
-    /// `real (*A)[m] = ...`, which reads as a call of `real` to a parser that knows no declarations.
+    /// `real (*A)[m] = ...`, which looks like a call of `real` to a parser that does not know declarations.
     pub(super) fn disguised_declaration(&mut self, node: Node<'_>) -> Option<StmtKind> {
         let mut parts = Vec::new();
         let mut at = node;
@@ -201,7 +201,7 @@ impl Converter<'_> {
                 continue;
             }
             if specifiers.is_extern {
-                // A file-scope variable in disguise, which this reader does not follow.
+                // A file-scope variable in disguise, which the reader does not follow.
                 self.bind(&name, Meaning::Other);
                 continue;
             }
@@ -244,7 +244,7 @@ impl Converter<'_> {
         StmtKind::For(Box::new(parts))
     }
 
-    /// `for (i = n; i-- > 0;)` as `for (i = n - 1; i >= 0; i--)`, which leaves the same value as well.
+    /// `for (i = n; i-- > 0;)` as `for (i = n - 1; i >= 0; i--)`, which leaves the same final value.
     pub(super) fn count_down(&self, f: &mut For) {
         let (None, Some(condition)) = (&f.step, &f.condition) else { return };
         let stepped = match &condition.kind {
@@ -252,7 +252,7 @@ impl Converter<'_> {
             _ => return,
         };
         let ExprKind::Step { target, by: -1 } = &stepped.kind else { return };
-        // Only behind the variable: `i-- > 0` looks at it before it steps.
+        // Only after the variable: `i-- > 0` tests it before the step.
         let is_behind = stepped.range.start == target.range.start;
         let Some(var) = target.as_var().filter(|_| is_behind) else { return };
         use oxeye_ir::ScalarType::{I32, I64, U32, U64};
@@ -281,7 +281,7 @@ impl Converter<'_> {
         let at = |kind| Expr { kind, range };
         let int = |n| Box::new(at(ExprKind::Int(n, oxeye_ir::ScalarType::I32)));
         if !is_signed {
-            // `i - 1` of the first value might not be there: `for (i = n; i > 0; i--)` with `i - 1` inside.
+            // `i - 1` of the first value might not exist: `for (i = n; i > 0; i--)` with `i - 1` inside.
             let counter = Box::new((**target).clone());
             let step = at(ExprKind::Step { target: counter.clone(), by: -1 });
             f.condition = Some(at(ExprKind::Binary(oxeye_ir::BinaryOp::Gt, counter, int(0))));
@@ -301,7 +301,7 @@ impl Converter<'_> {
     }
 }
 
-/// Whether a `break` or `continue` in a statement means a loop around it.
+/// Whether a `break` or `continue` in a statement refers to an enclosing loop.
 pub(super) fn leaves_early(s: &Stmt) -> bool {
     match &s.kind {
         StmtKind::Break | StmtKind::Continue => true,

@@ -6,7 +6,7 @@ use crate::ast::*;
 use oxeye_ir::{BinaryOp, ScalarType};
 use tree_sitter::Node;
 
-/// Cases of one `switch` that is read.
+/// Most cases of a `switch` that is read.
 const MOST_CASES: usize = 64;
 
 /// Cases that share their statements: the values, and whether `default` is one of them.
@@ -18,7 +18,7 @@ struct Group {
 }
 
 impl Converter<'_> {
-    /// A `switch` over a plain value in which no case runs into statements of another.
+    /// A `switch` over a plain value in which no case falls through to another.
     pub(super) fn switch(&mut self, selector: &Expr, body: Node<'_>) -> Option<StmtKind> {
         let mut is_plain = true;
         selector.walk(&mut |e| {
@@ -72,7 +72,7 @@ impl Converter<'_> {
                 Some(StmtKind::Return(_)) => true,
                 _ => k + 1 == n_groups,
             };
-            // A `break` elsewhere leaves the `switch`, and a `continue` means the loop around it.
+            // A `break` elsewhere leaves the `switch`, and a `continue` refers to the loop around it.
             if !ends || group.body.iter().any(leaves_early) {
                 return None;
             }

@@ -10,7 +10,7 @@ use oxeye_ir::{
     Access, Affine, Array, ArrayId, BinaryOp, Constraint, Expr, Form, ScalarType, Storage, SymId,
 };
 
-/// An object: an element, or a row that still is an array.
+/// An object: an element, or a row that is still an array.
 struct Place {
     base: VarId,
     indices: Vec<Expr>,
@@ -59,7 +59,7 @@ impl<'a> Lowerer<'a> {
         self.type_of(e).is_some_and(|t| t.is_pointer())
     }
 
-    /// The element an lvalue names.
+    /// The element that an lvalue denotes.
     pub(crate) fn access(&mut self, e: &ast::Expr) -> Lowered<(Access, Scalar)> {
         let at = e.range;
         if let ExprKind::Var(v) = e.kind
@@ -101,7 +101,7 @@ impl<'a> Lowerer<'a> {
             format!("`{name}` is an array of pointers: its rows may be anywhere, or the same"),
         );
         if name.contains(['.', '>']) {
-            return refusal.help("keep what they lead to in one block, and where each part of it starts");
+            return refusal.help("keep the elements in one block, and store where each part of it starts");
         }
         refusal.help(format!(
             "make `{name}` one block: `double (*{name})[m]`, or `double *{name}` with `{name}[i * m + j]`"
@@ -123,7 +123,7 @@ impl<'a> Lowerer<'a> {
                         Some(_) => Err(Refusal::new(e.range, "this is not an array element or variable")),
                     },
                     None => match self.bound.get(v).cloned() {
-                        // A structure that was passed by value.
+                        // A structure passed by value.
                         Some(Bound::Pointer(pointer)) if matches!(ty, Type::Struct(_)) => {
                             self.pointed_at(pointer, e.range)
                         }
@@ -170,7 +170,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// What `*pointer` is.
+    /// The object that `*pointer` denotes.
     fn pointed_at(&mut self, pointer: Pointer, at: Range) -> Lowered<Place> {
         let Pointer { base, mut indices, offset, pointee, in_row, is_object } = pointer;
         if is_object {
@@ -217,7 +217,7 @@ impl<'a> Lowerer<'a> {
         Ok(Access { array, indices: place.indices })
     }
 
-    /// Whether an index is within what the array has in that dimension.
+    /// Whether an index is within the array's extent in that dimension.
     fn is_in_range(&mut self, base: VarId, dimension: usize, index: &Expr, at: Range) -> Lowered<bool> {
         let array = self.array(base, at)?;
         let extent = self.state.program.array(array).shape.get(dimension).cloned().flatten();
@@ -226,7 +226,7 @@ impl<'a> Lowerer<'a> {
             return Ok(false);
         };
         let last = (extent.clone() - index.clone()).offset(-1);
-        // What was assumed inside of a loop before is no longer among the facts.
+        // Facts assumed inside an earlier loop no longer hold.
         let mark = self.facts.len();
         self.state.program.assumptions.iter().for_each(|assumption| self.facts.push(assumption.clone()));
         let is_inside = self.facts.prove_non_negative(index) && self.facts.prove_non_negative(&last);
@@ -254,7 +254,7 @@ impl<'a> Lowerer<'a> {
         pointer.offset = Some(match (pointer.offset, op) {
             (None, BinaryOp::Add) => by,
             (offset, op) => {
-                // Pointer arithmetic happens in 64 bits, whatever the type of each step.
+                // Pointer arithmetic is done in 64 bits, whatever the type of each step.
                 let widened = |v: Value, l: &Self| {
                     if v.ty == ScalarType::U32 { l.typed(v.e, ScalarType::I64) } else { v }
                 };
@@ -399,7 +399,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// `condition ? one : other`, of which both lead to the same array.
+    /// `condition ? one : other`, where both point into the same array.
     fn one_of(&mut self, condition: Expr, one: Pointer, other: Pointer, at: Range) -> Lowered<Pointer> {
         let is_same = one.base == other.base && one.indices == other.indices && one.pointee == other.pointee;
         if !is_same || one.is_object || other.is_object {
@@ -426,7 +426,7 @@ impl<'a> Lowerer<'a> {
         let pointer = self.pointer(e)?;
         let expected = param.pointee().map(without_qualifiers);
         let is_same = match (&expected, without_qualifiers(&pointer.pointee)) {
-            // Rows: as many subscripts follow; their lengths are those of the argument.
+            // Rows: the same number of subscripts follows; their lengths are those of the argument.
             (Some(Type::Array { .. }), Type::Array { .. }) => {
                 rank(expected.as_ref()) == rank(Some(&pointer.pointee))
                     && self.same_rows(expected.as_ref(), &pointer.pointee)
@@ -437,7 +437,7 @@ impl<'a> Lowerer<'a> {
         if is_same {
             return Ok(pointer);
         }
-        Err(Refusal::new(e.range, "an array is passed to a function that sees it in another shape"))
+        Err(Refusal::new(e.range, "an array is passed to a function that declares it with another shape"))
     }
 
     /// Whether rows have the same constant lengths.
@@ -476,7 +476,7 @@ impl<'a> Lowerer<'a> {
         Ok(id)
     }
 
-    /// A new array for a variable, with the shape its type has.
+    /// A new array for a variable, with the shape of its type.
     pub(crate) fn new_array(&mut self, var: VarId, storage: Storage, at: Range) -> Lowered<ArrayId> {
         let variable = self.cx.file.var(var);
         let name = &variable.name;
@@ -561,7 +561,8 @@ impl<'a> Lowerer<'a> {
         Ok(id)
     }
 
-    /// The length of a dimension of `var` as its type has it, whatever the expression is worth now that it was declared with.
+    /// The length of a dimension of `var` from its type, independent of the current value of the expression in its
+    /// declaration.
     fn extent_of_type(&mut self, var: VarId, dimension: usize) -> SymId {
         if let Some(id) = self.state.extents.get(&(var, dimension)) {
             return *id;
@@ -607,7 +608,7 @@ impl<'a> Lowerer<'a> {
         Ok(self.stripped(&value.e, Mode::Limit).unwrap_or(value.e))
     }
 
-    /// Whether the variable keeps its value from the declaration at `declared` on.
+    /// Whether the variable keeps its value after the declaration at `declared`.
     fn is_settled(&self, var: VarId, declared: Range) -> bool {
         let is_param = matches!(self.cx.file.var(var).kind, VarKind::Param(_));
         let is_array_param = self.cx.function.params.iter().any(|p| self.cx.file.var(*p).range == declared);
@@ -660,7 +661,7 @@ fn rank(ty: Option<&Type>) -> usize {
     }
 }
 
-/// Whether part of the expression was computed in 64 bits on purpose.
+/// Whether part of the expression was explicitly computed in 64 bits.
 fn has_wide_cast(e: &Expr) -> bool {
     let mut found = false;
     e.visit(&mut |e| {

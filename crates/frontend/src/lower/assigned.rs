@@ -1,5 +1,5 @@
-//! Variables that are assigned inside the nest, and what stands for them from there on: until the end of the branch or loop,
-//! or until they are assigned again.
+//! Variables assigned inside the nest, and the values that replace them: until the end of the branch or loop, or until
+//! they are assigned again.
 
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, reads_memory};
@@ -19,12 +19,12 @@ impl Lowerer<'_> {
         is_own && function.is_some_and(|function| !is_address_taken(function, var))
     }
 
-    /// Forgets what variables stand for that a piece of code sets.
+    /// Forgets the values of variables that some code sets.
     pub(super) fn forget(&mut self, scan: &Scan) {
         self.bound.retain(|v, _| !scan.written.contains(v) && !scan.iterators.contains(v));
     }
 
-    /// The pointer `var` is set: from here on it stands for what it is set to.
+    /// Handles an assignment to the pointer `var`, which stands for its new value from here on.
     pub(super) fn assign_pointer(
         &mut self,
         op: Option<BinaryOp>,
@@ -67,7 +67,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// A scalar is set to this, beside the store: reads that follow may have the value in its place if that reads no memory.
+    /// Records the value of a scalar that is also stored: later reads may use the value instead if it reads no memory.
     pub(super) fn note_value(&mut self, var: VarId, value: Option<Value>) {
         let is_integer = self.cx.file.var(var).ty.as_scalar().is_some_and(|s| {
             matches!(s.ty, ScalarType::I32 | ScalarType::I64) && !s.is_volatile && !s.is_bool

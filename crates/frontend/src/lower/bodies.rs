@@ -1,4 +1,4 @@
-//! Functions of the file put in the place of their calls, statement by statement.
+//! Inlines functions of the file in place of calls, statement by statement.
 
 use super::exits::Returning;
 use super::inline::MAX_INLINE_DEPTH;
@@ -10,10 +10,10 @@ use crate::scan::Scan;
 use oxeye_ir::{Access, Expr, Node, Storage, Update};
 use std::collections::HashMap;
 
-/// Statements of functions that are put in place of calls in one nest.
+/// Most inlined statements in one nest.
 const INLINED_BUDGET: usize = 1024;
 
-/// Where the value that a function returns goes, and its type.
+/// The target of a function's return value, and its type.
 #[derive(Clone, Copy)]
 pub(super) struct Returned<'r> {
     access: &'r Access,
@@ -21,7 +21,7 @@ pub(super) struct Returned<'r> {
 }
 
 impl Lowerer<'_> {
-    /// A call for what it does: the function's body in its place. What it returns goes to `result`.
+    /// A call for its effects: inlines the function's body. Its return value goes to `result`.
     pub(super) fn in_place(
         &mut self,
         name: &str,
@@ -45,7 +45,7 @@ impl Lowerer<'_> {
             return Err(refuse("which calls itself or too many others"));
         }
         if function.params.len() != args.len() {
-            return Err(refuse("with another number of arguments than it has"));
+            return Err(refuse("with the wrong number of arguments"));
         }
         if let Err(refusal) = self.cx.check_pragmas(function, &function.body) {
             return Err(refuse(&format!("in which {}", refusal.message)));
@@ -83,11 +83,11 @@ impl Lowerer<'_> {
         if self.n_inlined <= INLINED_BUDGET {
             return Ok(());
         }
-        Err(Refusal::new(at, format!("`{name}` is called, which is too long to be put in its place"))
+        Err(Refusal::new(at, format!("`{name}` is called, which is too long to inline"))
             .help("tune the loops inside it"))
     }
 
-    /// Statements of a function, of which some may return before its end: what follows an `if` that returns is its other
+    /// Statements of a function, some of which may return early: what follows an `if` that returns becomes its other
     /// branch.
     fn body(
         &mut self,
@@ -190,8 +190,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Reads a statement of which calls are done beforehand, in order. `whole` is what the statement needs the value of, if
-    /// that is all it does: then a call there may write to memory.
+    /// Reads a statement whose calls are done before it, in order. `whole` is the expression whose value the statement
+    /// needs, if that is all it does: then a call there may write to memory.
     pub(super) fn hoisting<T>(
         &mut self,
         whole: Option<&ast::Expr>,
@@ -217,7 +217,7 @@ impl Lowerer<'_> {
         result
     }
 
-    /// The value of a call, of which the function's body is done before the present statement.
+    /// The value of a call, whose function body is inlined before the current statement.
     pub(super) fn hoisted_call(
         &mut self,
         name: &str,
@@ -246,8 +246,8 @@ impl Lowerer<'_> {
         Ok(Value { e: Expr::Read(access), ty: scalar.ty })
     }
 
-    /// What the parameters of a function stand for in a call. Those that are no more than a name for their argument are
-    /// bound to it; others become variables, set in `out`.
+    /// The meaning of a function's parameters in a call. Parameters that are only names for their arguments are bound
+    /// to them; others become variables, set in `out`.
     fn frame(
         &mut self,
         function: &ast::Function,
@@ -275,7 +275,8 @@ impl Lowerer<'_> {
                     frame.insert(*param, Bound::Pointer(pointer));
                 }
                 _ => {
-                    let message = format!("`{}` takes something else than numbers and arrays", function.name);
+                    let message =
+                        format!("`{}` takes arguments other than numbers and arrays", function.name);
                     return Err(Refusal::new(at, message));
                 }
             }
@@ -297,7 +298,7 @@ impl Lowerer<'_> {
         Ok(frame)
     }
 
-    /// Whether rows as a function sees them, its parameters standing for what is in `frame`, are as long as those passed.
+    /// Whether rows as a function declares them, with its parameters as in `frame`, are as long as those passed.
     fn rows_agree(&mut self, seen: &Type, frame: &HashMap<VarId, Bound>, passed: &Type) -> bool {
         match (seen, passed) {
             (Type::Array { of: seen, len: Some(n), .. }, Type::Array { of: passed, len: Some(m), .. }) => {
@@ -313,14 +314,14 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether a parameter always has the value of its argument, and saying that again costs nothing.
+    /// Whether a parameter always has the value of its argument, and repeating that costs nothing.
     fn is_just_a_name(&self, param: VarId, value: &Value, scalar: &Scalar) -> bool {
         let mut is_plain = !scalar.is_bool;
         value.e.visit(&mut |e| is_plain &= !matches!(e, Expr::Call { .. } | Expr::Select { .. }));
         is_plain && !self.scan.written.contains(&param) && self.is_stable(&value.e)
     }
 
-    /// A variable of its own for a parameter.
+    /// A separate variable for a parameter.
     fn set_variable(&mut self, param: VarId, value: Value, at: Range, out: &mut Vec<Node>) -> Lowered<()> {
         let Some((_, owner)) = self.loops.last().copied() else {
             return Err(Refusal::new(at, "a function is called outside of any loop"));
@@ -341,7 +342,7 @@ fn may_return(s: &Stmt) -> bool {
     found
 }
 
-/// Whether nothing behind a statement is reached.
+/// Whether the code after a statement is never reached.
 fn always_returns(s: &Stmt) -> bool {
     match &s.kind {
         StmtKind::Return(_) => true,
@@ -353,7 +354,7 @@ fn always_returns(s: &Stmt) -> bool {
     }
 }
 
-/// Whether a function changes nothing but variables of its own.
+/// Whether a function changes only its own variables.
 fn only_computes(file: &File, function: &Function) -> bool {
     let scan = Scan::of(file, &function.body);
     let is_own =

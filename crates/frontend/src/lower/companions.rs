@@ -1,4 +1,4 @@
-//! Variables that a loop's header carries along with its counter: `t++, t0 = t % 2` and `i++, k += 3`.
+//! Variables that a loop's header updates along with its counter: `t++, t0 = t % 2` and `i++, k += 3`.
 
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, constant, is_unsigned, reads_memory};
@@ -18,7 +18,7 @@ pub(super) struct Companion<'e> {
 }
 
 impl Lowerer<'_> {
-    /// The variables of a header that are set before the loop and after each iteration, and nowhere else.
+    /// The variables of a header that are set only before the loop and after each iteration.
     pub(super) fn companions<'e>(
         &self,
         f: &'e For,
@@ -59,7 +59,7 @@ impl Lowerer<'_> {
                 is_address_taken(function, *var) || is_live_after(self.cx.file, function, s.range, *var)
             });
             let is_once = sets.iter().filter(|(v, _)| v == var).count() == 1;
-            // The counter has its new value when the companion is set.
+            // The counter already has its new value when the companion is set.
             let is_after =
                 *own_step > counted && sets.iter().position(|(v, _)| *v == counter).is_some_and(|k| k < at);
             let is_relative =
@@ -81,7 +81,7 @@ impl Lowerer<'_> {
         found
     }
 
-    /// Notes what companions are in the first iteration, in which the counter is `first`.
+    /// Records the values of companions in the first iteration, in which the counter is `first`.
     pub(super) fn first_of(
         &mut self,
         companions: &mut [Companion<'_>],
@@ -96,8 +96,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Puts what each companion is in terms of the loop in its place. Those of which that is not known stay variables and
-    /// are given back.
+    /// Replaces each companion by its value in terms of the loop. Those whose value is not known stay variables and are
+    /// returned.
     pub(super) fn bind_companions(
         &mut self,
         companions: Vec<Companion<'_>>,

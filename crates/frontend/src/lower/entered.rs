@@ -1,12 +1,12 @@
-//! What holds if loops that stand one in the other are entered.
+//! Conditions that hold if nested loops are entered.
 
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, Var};
 
-/// Iterators and what they are.
+/// Iterators and their values.
 pub(super) type Values = Vec<(Var, Affine)>;
 
-/// Comparisons that hold only if each of these loops, one in the other, is entered where those around it have their least
-/// value (`true`) or their greatest; and those values.
+/// Comparisons that hold only if each of these nested loops is entered where those around it have their least value
+/// (`true`) or their greatest; and those values.
 pub(super) fn entered(loops: &[&Loop], are_least: &[bool]) -> Option<(Vec<Expr>, Values)> {
     let mut values = Values::new();
     let mut conditions = Vec::new();
@@ -33,8 +33,8 @@ pub(super) fn entered(loops: &[&Loop], are_least: &[bool]) -> Option<(Vec<Expr>,
     Some((conditions, values))
 }
 
-/// Comparisons that hold only if each of these loops is entered in the first iteration of those around it, or each in the
-/// last.
+/// Comparisons that hold only if each of these loops is entered in the first iteration of those around it, or each in
+/// the last.
 pub(super) fn first_or_last(loops: &[&Loop]) -> Option<Vec<Expr>> {
     [true, false].into_iter().find_map(|is_first| {
         let are_least: Vec<bool> = loops.iter().map(|l| is_first == (l.step > 0)).collect();

@@ -1,20 +1,19 @@
-//! Integer expressions without the conversions that C put in, where that changes nothing.
+//! Integer expressions without C's conversions, where these do not matter.
 
 use super::lowerer::Lowerer;
 use super::value::{Value, common, is_comparison, wraps};
 use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType, UnaryOp, Var};
 
-/// What may be taken for granted of unsigned arithmetic. Sums and products are always taken to stay below the limits of
-/// their type.
+/// Assumptions about unsigned arithmetic. Sums and products are always assumed to stay below the limits of their type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Values must be the same.
     Exact,
     /// Values modulo 2⁶⁴ must be the same: pointer arithmetic, conversion to `long`.
     Index,
-    /// Values modulo 2³² must be the same: conversion to `int`, whose result is taken to fit.
+    /// Values modulo 2³² must be the same: conversion to `int`, whose result is assumed to fit.
     Narrow,
-    /// As `Exact`, but a 64-bit limit that wraps makes a loop that never ends, and may be anything.
+    /// As `Exact`, but a 64-bit limit that wraps means an endless loop, so its value is arbitrary.
     Limit,
 }
 
@@ -23,7 +22,7 @@ impl Lowerer<'_> {
         self.stripped(e, Mode::Exact)
     }
 
-    /// Converted to the type in which it is compared.
+    /// Converted to the type of the comparison.
     pub(crate) fn compared(&self, value: &Value, ty: ScalarType) -> Expr {
         if wraps(ty) && value.ty != ty { Expr::Cast(ty, Box::new(value.e.clone())) } else { value.e.clone() }
     }
@@ -51,7 +50,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A signed integer expression of the same value; `None` if that cannot be shown.
+    /// A signed integer expression of the same value; `None` if that cannot be proved.
     pub(crate) fn stripped(&self, e: &Expr, mode: Mode) -> Option<Expr> {
         match e {
             Expr::Affine(_) => Some(e.clone()),
@@ -112,7 +111,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether this is an iterator of an unsigned type, less something.
+    /// Whether this is an unsigned iterator minus something.
     fn is_less_than_own(&self, e: &Expr) -> bool {
         let Some(a) = e.as_affine().filter(|a| a.constant_part() <= 0) else { return false };
         let terms: Vec<(Var, i64)> = a.terms().collect();
@@ -142,7 +141,7 @@ impl Lowerer<'_> {
                 let value = self.exact(inner)?;
                 let is_fine = match value.as_affine().and_then(Affine::as_constant) {
                     Some(c) => u32::try_from(c).is_ok(),
-                    // A 32-bit iterator or symbol is an affine expression under a cast to its own type.
+                    // A 32-bit iterator or symbol is an affine expression in a cast to its own type.
                     None => {
                         let is_own = matches!(inner, Expr::Affine(a) if a.as_var().is_some());
                         (is_own || from.bytes() <= 4 || self.is_less_than_own(inner))

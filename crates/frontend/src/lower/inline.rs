@@ -1,4 +1,4 @@
-//! Calls within expressions: functions of `<math.h>`, and the file's own small functions that compute a value.
+//! Calls in expressions: functions of `<math.h>`, and the file's own small functions that compute a value.
 
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, constant};
@@ -7,7 +7,7 @@ use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{BinaryOp, Expr, MathFn, ScalarType};
 
 pub(super) const MAX_INLINE_DEPTH: u32 = 8;
-/// Statements of inlined functions one call may lead to.
+/// Most statements of inlined functions for one call.
 const INLINE_BUDGET: u32 = 256;
 
 impl Lowerer<'_> {
@@ -63,7 +63,7 @@ impl Lowerer<'_> {
         };
         let refuse = |why: &str| {
             Refusal::new(at, format!("`{name}` is called, {why}"))
-                .help("only small functions that compute a value are put in place of their calls")
+                .help("only small functions that compute a value are inlined")
         };
         if function.problem.is_some() {
             return Err(refuse("which could not be read"));
@@ -76,7 +76,7 @@ impl Lowerer<'_> {
             return Err(refuse("which does not return a number"));
         };
         if function.params.len() != args.len() {
-            return Err(refuse("with another number of arguments than it has"));
+            return Err(refuse("with the wrong number of arguments"));
         }
         let mut frame = Vec::new();
         for (param, arg) in function.params.iter().zip(args) {
@@ -89,7 +89,7 @@ impl Lowerer<'_> {
                     Bound::Pointer(self.argument_pointer(arg, ty)?.handed_over())
                 }
                 Type::Struct(_) => Bound::Pointer(self.structure_by_value(arg)?),
-                _ => return Err(refuse("which takes something else than numbers and arrays")),
+                _ => return Err(refuse("which takes arguments other than numbers and arrays")),
             };
             frame.push((*param, bound));
         }
@@ -115,20 +115,20 @@ impl Lowerer<'_> {
         Ok(self.converted(value, returns))
     }
 
-    /// How many calls the present statement is in the place of.
+    /// The inlining depth of the current statement.
     pub(super) fn depth(&self) -> u32 {
         self.inline_depth + self.inlined_depth
     }
 
-    /// The value that these statements return.
+    /// The return value of these statements.
     fn run(&mut self, statements: &[&Stmt], name: &str, at: Range) -> Lowered<Value> {
         let refuse = |why: &str| {
             Refusal::new(at, format!("`{name}` is called, which {why}"))
-                .help("only small functions that compute a value are put in place of their calls")
+                .help("only small functions that compute a value are inlined")
         };
         self.inline_budget = match self.inline_budget.checked_sub(1) {
             Some(left) => left,
-            None => return Err(refuse("is too long to be put in place of the call")),
+            None => return Err(refuse("is too long to inline")),
         };
         let Some((first, rest)) = statements.split_first() else {
             return Err(refuse("does not always return a value"));

@@ -18,12 +18,12 @@ use oxeye_ir::{
 pub(crate) struct Header<'e> {
     pub(crate) var: VarId,
     pub(crate) init: &'e ast::Expr,
-    /// Other things set before the loop.
+    /// Other variables set before the loop.
     before: Vec<&'e ast::Expr>,
     declared_before: Vec<&'e Declared>,
-    /// The step, and the expression that says so.
+    /// The step, and its expression.
     step: &'e ast::Expr,
-    /// Other things done after each iteration.
+    /// Other effects after each iteration.
     after: Vec<&'e ast::Expr>,
     condition: &'e ast::Expr,
 }
@@ -33,7 +33,7 @@ fn no_counter(at: Range) -> Box<Refusal> {
         .help("write it as `for (i = first; i < end; i += step)`")
 }
 
-/// Takes a header apart.
+/// Splits a header into its parts.
 pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
     let (Some(condition), Some(step), Some(var)) = (&f.condition, &f.step, counter(f)) else {
         return Err(no_counter(at));
@@ -72,7 +72,7 @@ pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
     Ok(Header { var, init, before, declared_before, step, after, condition })
 }
 
-/// Bounds as they are collected.
+/// Bounds found so far.
 struct Limits {
     id: LoopId,
     is_increasing: bool,
@@ -80,12 +80,12 @@ struct Limits {
     ty: ScalarType,
     terms: Vec<BoundTerm>,
     guards: Vec<Expr>,
-    /// What the loop itself writes.
+    /// The variables that the loop itself writes.
     inside: Scan,
 }
 
 impl Lowerer<'_> {
-    /// The constant by which a loop steps.
+    /// The constant step of a loop.
     fn step(&mut self, e: &ast::Expr) -> Lowered<i64> {
         let var = assigned_var(e);
         let is_var = |e: &ast::Expr| e.as_var() == var;
@@ -205,7 +205,7 @@ impl Lowerer<'_> {
         *(if is_increasing { &mut l.lower } else { &mut l.upper }) = Bound(first);
         self.facts.push_loop(&l);
         if is_unsigned(ty) {
-            // So it is in C; that the nest keeps to it is checked below.
+            // C guarantees this; whether the nest keeps to it is checked below.
             self.facts.push(Constraint::ge(Affine::var(id), 0.into()));
         }
         self.limits(header.condition, &mut limits)?;
@@ -258,7 +258,7 @@ impl Lowerer<'_> {
             returning.has_not = Some(leaving.has_not());
         }
         if let Some(first) = swaps.first() {
-            // The second iteration of a pair would need companions of its own.
+            // The second iteration of a pair would need its own companions.
             if !carried.is_empty()
                 || !header.before.is_empty()
                 || !header.after.is_empty()
@@ -303,14 +303,14 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// The value that a loop's variable has behind the loop, if it may be read there.
+    /// The value of a loop's variable after the loop, if it may be read there.
     fn counter_after(&mut self, s: &Stmt, f: &For, l: &Loop, is_unguarded: bool) -> Lowered<Option<Expr>> {
         let file = self.cx.file;
         let Some((var, _)) = self.loops.last().copied() else { return Ok(None) };
         let is_own = matches!(f.init.as_ref().map(|s| &s.kind), Some(StmtKind::Declare(_)));
         let function = file.var(var).function.and_then(|k| file.functions.get(k));
         let is_read = function.is_none_or(|function| is_live_after(file, function, s.range, var));
-        // Where jumps make liveness a guess, what the nest itself reads is certain.
+        // Where jumps make liveness uncertain, the nest's own reads are certain.
         let is_of_nest = file.var(var).function == Some(self.cx.position);
         let is_wanted = !is_of_nest
             || self.read_elsewhere.contains(&var)
@@ -325,7 +325,7 @@ impl Lowerer<'_> {
         else {
             return Err(needed_later(file, s, var));
         };
-        // Where the loop is not entered, the variable has its first value.
+        // If the loop is not entered, the variable has its first value.
         let value = match l.step {
             1 => extreme(BinaryOp::Max, lower.clone(), upper.clone(), &self.facts_before(l)),
             -1 => extreme(
@@ -335,7 +335,7 @@ impl Lowerer<'_> {
                 &self.facts_before(l),
             ),
             step @ 2.. => {
-                // As many steps as it takes to get there.
+                // The number of steps to get there.
                 let binary = |op, l: Expr, r: i64| Expr::Binary(op, Box::new(l), Box::new(Expr::from(r)));
                 let distance = upper.clone() - lower.clone();
                 let distance = extreme(BinaryOp::Max, 0.into(), distance, &self.facts_before(l));
@@ -348,7 +348,7 @@ impl Lowerer<'_> {
         Ok(Some(value))
     }
 
-    /// What is known outside of a loop that was entered last.
+    /// The facts that hold outside of the innermost loop.
     fn facts_before(&self, l: &Loop) -> Facts {
         let mut facts = self.facts.clone();
         facts.retain(|c| !c.expr.uses(l.id));
@@ -422,7 +422,7 @@ impl Lowerer<'_> {
         Some(BoundTerm::Affine { expr: e.clone().offset(shift), divisor })
     }
 
-    /// Unsigned counters must never pass zero.
+    /// Checks that unsigned counters never pass zero.
     fn check_unsigned(&self, l: &Loop, at: Range) -> Lowered<()> {
         if !is_unsigned(l.ty) {
             return Ok(());
@@ -446,7 +446,7 @@ impl Lowerer<'_> {
         .help("count with a signed type"))
     }
 
-    /// Collects what the condition says about the end of the loop.
+    /// Collects the limits that the condition sets.
     fn limits(&mut self, condition: &ast::Expr, limits: &mut Limits) -> Lowered<()> {
         let at = condition.range;
         let ExprKind::Binary(op, l, r) = &condition.kind else {
@@ -462,7 +462,7 @@ impl Lowerer<'_> {
         let op = match op {
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => *op,
             BinaryOp::Ne if limits.is_unit && !is_unsigned(limits.ty) && !unsigned => {
-                // Were it past the end already, it would overflow, which C leaves undefined.
+                // If it were already past the end, it would overflow, which is undefined in C.
                 let is_var_left = l.e.uses(limits.id);
                 if is_var_left == limits.is_increasing { BinaryOp::Lt } else { BinaryOp::Gt }
             }
@@ -516,7 +516,7 @@ impl Lowerer<'_> {
         self.limit(small, great, gap, limits, at)
     }
 
-    /// `small + gap <= great`, one of which uses the loop's variable.
+    /// `small + gap <= great`, one of which contains the loop's variable.
     fn limit(&mut self, small: Expr, great: Expr, gap: i64, limits: &mut Limits, at: Range) -> Lowered<()> {
         let unusual = || Refusal::new(at, "the loop's condition is not linear in its variable");
         let wrong_way =
@@ -569,7 +569,7 @@ impl Lowerer<'_> {
         // Upper: i < other - rest + (1 - gap). Lower: i >= other + gap - rest.
         let shift = -rest + Affine::constant(if is_upper { 1 - gap } else { gap });
         if let Some(offset) = shift.as_constant() {
-            // A negative numerator is rounded the other way, to something that is no greater than zero either way.
+            // A negative numerator is rounded the other way, but to a value not above zero in both cases.
             let is_harmless = is_upper && offset <= 0 && self.facts.prove_non_negative(&Affine::var(id));
             if let Some(term) = self.quotient(other, offset, is_harmless) {
                 limits.terms.push(term);
@@ -582,7 +582,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// The greater or lesser of two numbers, by what is known of them.
+/// The greater or lesser of two numbers, by the known facts.
 fn extreme(op: BinaryOp, a: Affine, b: Affine, facts: &Facts) -> Expr {
     let (small, great) = if op == BinaryOp::Max { (&a, &b) } else { (&b, &a) };
     if facts.prove_non_negative(&(great.clone() - small.clone())) {
@@ -601,7 +601,7 @@ pub(crate) fn needed_later(file: &ast::File, s: &Stmt, var: VarId) -> Box<Refusa
 
 pub(crate) fn changing_places(file: &ast::File, swap: &Swap) -> Box<Refusal> {
     let (a, b) = (&file.var(swap.first).name, &file.var(swap.second).name);
-    Refusal::new(swap.range, format!("the pointers `{a}` and `{b}` change places"))
+    Refusal::new(swap.range, format!("the pointers `{a}` and `{b}` are swapped"))
 }
 
 fn changing_end(at: Range, name: &str) -> Box<Refusal> {

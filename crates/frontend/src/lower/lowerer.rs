@@ -1,4 +1,4 @@
-//! What is known while a nest is lowered.
+//! The state while a nest is lowered.
 
 use super::exits::{Leaving, Returning};
 use super::pointer::{Pointer, n_levels};
@@ -14,7 +14,7 @@ use oxeye_ir::{
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// What the nests of a function share: its program as far as it is built.
+/// State shared by the nests of a function: its program as built so far.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(crate) program: Program,
@@ -27,9 +27,9 @@ pub(crate) struct State {
     pub(crate) wide: HashSet<ArrayId>,
     /// Whether pointers are null, as numbers.
     pub(crate) null_tests: HashMap<VarId, SymId>,
-    /// Row lengths that only the type of the variable tells, by its dimension.
+    /// Row lengths known only from the type of the variable, by its dimension.
     pub(crate) extents: HashMap<(VarId, usize), SymId>,
-    /// Arrays whose rows are behind pointers, and through how many pointers their elements are reached.
+    /// Arrays whose rows are behind pointers, and the number of pointers to their elements.
     pub(crate) rows: Vec<(ArrayId, usize)>,
 }
 
@@ -71,7 +71,7 @@ impl State {
     }
 }
 
-/// What stands for a variable.
+/// What a variable stands for.
 #[derive(Clone, Debug)]
 pub(super) enum Bound {
     Value(Value),
@@ -87,24 +87,24 @@ pub(crate) struct Lowerer<'a> {
     /// Active loops, outermost first.
     pub(super) loops: Vec<(VarId, LoopId)>,
     pub(super) loop_types: HashMap<LoopId, ScalarType>,
-    /// What iterators are like modulo a number: what, and the number.
+    /// Values of iterators modulo a number: the value, and the number.
     pub(super) residues: HashMap<LoopId, (Affine, i64)>,
     /// Variables that are replaced by what they stand for.
     pub(super) bound: HashMap<VarId, Bound>,
     pub(super) next_loop: u32,
     pub(super) next_stmt: u32,
-    /// Calls within an expression that are being put in place.
+    /// Depth of calls in expressions that are being inlined.
     pub(super) inline_depth: u32,
-    /// Positions of the functions that are being put in place.
+    /// Indices of the functions that are being inlined.
     pub(super) within: Vec<usize>,
     pub(super) inline_budget: u32,
-    /// Calls as statements that are being put in place.
+    /// Depth of call statements that are being inlined.
     pub(super) inlined_depth: u32,
-    /// Statements of the functions that are put in place of calls.
+    /// Number of inlined statements.
     pub(super) n_inlined: usize,
-    /// Positions of those functions in the file.
+    /// Indices of those functions in the file.
     pub(crate) inlined: BTreeSet<usize>,
-    /// Pointers that change places while the nest runs.
+    /// Pointers swapped while the nest runs.
     pub(crate) swaps: Vec<PointerSwap>,
     /// Pointers that lead further behind the nest.
     pub(crate) advances: Vec<Advance>,
@@ -114,13 +114,13 @@ pub(crate) struct Lowerer<'a> {
     pub(super) walking: HashSet<VarId>,
     /// File-scope variables that functions in place of calls name themselves, and that the program changes.
     pub(crate) by_calls: BTreeSet<VarId>,
-    /// Where the nest stands.
+    /// The place of the nest.
     pub(super) at: Range,
     /// Variables that are read outside of loops that count with them.
     pub(super) read_elsewhere: HashSet<VarId>,
-    /// Pointers that change places at the end of a time loop.
+    /// Pointers swapped at the end of a time loop.
     pub(super) in_turns: HashSet<VarId>,
-    /// Variables of which some reads have their value in their place.
+    /// Variables some of whose reads are replaced by their value.
     pub(crate) substituted: BTreeSet<VarId>,
     /// For each active loop, what happens when `break` leaves it.
     pub(super) leaving: Vec<Option<Leaving>>,
@@ -132,9 +132,9 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) has_read_ahead: bool,
     /// Whether variables that count loops get the value that they have after the loop.
     pub(crate) keeps_counters: bool,
-    /// What is to be done before the present statement; `None` where nothing can be.
+    /// Nodes to run before the current statement; `None` where that is impossible.
     pub(super) hoisted: Option<Vec<Node>>,
-    /// The call whose value is all that the present statement needs, which may thus write to memory.
+    /// The call whose value is all that the current statement needs, so that it may write to memory.
     pub(super) whole_value: Option<Range>,
 }
 
@@ -219,7 +219,7 @@ impl<'a> Lowerer<'a> {
         Ok(id)
     }
 
-    /// The symbol for an integer that only a directive mentions, if the nest does not change it.
+    /// The symbol for an integer that only a directive uses, if the nest does not change it.
     pub(crate) fn mentioned(&mut self, var: VarId, at: Range) -> Option<SymId> {
         let scalar = self.cx.file.var(var).ty.as_scalar().filter(|s| !s.ty.is_float() && !s.is_volatile)?;
         let is_inner = [&self.scan.written, &self.scan.declared, &self.scan.iterators];
@@ -229,8 +229,9 @@ impl<'a> Lowerer<'a> {
         self.symbol(var, scalar.ty, at).ok()
     }
 
-    /// Notes a variable that an inlined function names itself and that the program changes: where the nest is replayed on
-    /// copies, the functions it calls must see the copy of this one. Refuses what cannot be shown to them.
+    /// Records a variable that an inlined function uses by name and that the program changes: where the nest is
+    /// replayed on copies, the functions it calls must see the copy of this one. Refuses what cannot be made visible to
+    /// them.
     pub(super) fn names(&mut self, var: VarId, at: Range) -> Lowered<()> {
         let file = self.cx.file;
         // What a member of a file-scope variable leads to may be changed in many ways.
@@ -245,10 +246,10 @@ impl<'a> Lowerer<'a> {
         }
         let message =
             format!("the file-scope variable `{}` is used, which the program changes", self.name(var));
-        Err(Refusal::new(at, message).help("pass what the function needs of it as an argument"))
+        Err(Refusal::new(at, message).help("pass the values that the function needs as arguments"))
     }
 
-    /// Refuses variables that cannot be named where the nest stands.
+    /// Refuses variables that are not visible at the nest.
     pub(super) fn check_visible(&self, var: VarId, at: Range) -> Lowered<()> {
         let variable = self.cx.file.var(self.cx.file.root(var));
         let name = &variable.name;
@@ -258,7 +259,8 @@ impl<'a> Lowerer<'a> {
         if matches!(variable.kind, VarKind::Global { .. }) {
             let mut locals = self.cx.file.vars.iter().filter(|v| v.function == Some(self.cx.position));
             if locals.any(|v| v.name == *name) {
-                let message = format!("the file-scope variable `{name}` is hidden by another of that name");
+                let message =
+                    format!("the file-scope variable `{name}` is hidden by another of the same name");
                 return Err(Refusal::new(at, message).help("rename one of them"));
             }
             if variable.range.start > self.cx.function.range.start {

@@ -1,4 +1,4 @@
-//! `memset` and `memcpy` as the loops they are.
+//! `memset` and `memcpy` as loops.
 
 use super::lowerer::Lowerer;
 use super::pointer::Pointer;
@@ -65,7 +65,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// A pointer to numbers, whatever it is passed as.
+    /// A pointer to numbers, whatever the type it is passed as.
     fn elements(&mut self, e: &ast::Expr) -> Lowered<Option<(Pointer, Scalar)>> {
         let e = match &e.kind {
             ExprKind::Cast(Type::Pointer { to, .. }, inner) if **to == Type::Void => inner,

@@ -1,7 +1,7 @@
 //! From `for` statements to nests.
 //!
-//! In goes a statement of a function with what is known where it stands; out come the nodes of a nest, or why there is none.
-//! [`Lowerer`] keeps what is known on the way; each of the other modules adds to it how one kind of thing is read.
+//! Input: a statement of a function with the facts at its place. Output: the nodes of a nest, or why there is none.
+//! [`Lowerer`] holds the state; each of the other modules adds the reading of one kind of construct.
 
 mod access;
 mod ahead;

@@ -4,7 +4,7 @@ use super::value::Value;
 use crate::ast::{self, File, Type, VarId};
 use oxeye_ir::Expr;
 
-/// A pointer into an array: the element (or row) at `indices`, then `offset` elements further.
+/// A pointer into an array: the element (or row) at `indices`, plus `offset` elements.
 #[derive(Clone, Debug)]
 pub(super) struct Pointer {
     pub(super) base: VarId,
@@ -32,14 +32,14 @@ impl Pointer {
         })
     }
 
-    /// The same, handed to a function.
+    /// The same pointer, passed to a function.
     pub(super) fn handed_over(self) -> Self {
         let in_row = self.in_row || !self.indices.is_empty();
         Pointer { in_row, ..self }
     }
 }
 
-/// How many pointers lead to the elements, one after the other, if a variable is rows behind pointers.
+/// The number of pointers to follow to the elements, if a variable is rows behind pointers.
 pub(super) fn n_levels(file: &File, var: VarId) -> Option<usize> {
     let variable = file.var(var);
     if variable.member.is_some() {

@@ -1,4 +1,5 @@
-//! Rows behind pointers, `double **u`: which of them a nest surely uses, so that a test before it may look at where they lie.
+//! Rows behind pointers, `double **u`: which of them a nest is sure to use, so that a test before it may read their
+//! addresses.
 
 use super::entered::entered;
 use super::lowerer::Lowerer;
@@ -30,7 +31,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// The tests for the rows that a nest uses, and what must hold for it to use the first and the last of them.
+/// The tests for the rows that a nest uses, and the conditions under which it uses the first and the last of them.
 pub(crate) fn row_tests(
     program: &Program,
     nest: &Nest,
@@ -230,7 +231,8 @@ fn witness(uses: &[Use<'_>], ranges: &[Ends], n_levels: usize) -> Option<Vec<Exp
     Some(conditions)
 }
 
-/// A use whose loops are a box: the range of its first index, how far apart the values are, the range of its second index.
+/// A use whose loops form a box: the range of its first index, the distance between its values, the range of its second
+/// index.
 struct Swept<'a> {
     loops: &'a [&'a Loop],
     first: (Affine, Affine),

@@ -58,7 +58,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// `!condition`, with comparisons of integers turned round.
+    /// `!condition`, with comparisons of integers inverted.
     pub(super) fn negated(&mut self, condition: Value) -> Expr {
         if let Expr::Binary(op, l, r) = &condition.e {
             let op = match op {
@@ -131,7 +131,7 @@ impl Lowerer<'_> {
         out.push(Node::Stmt(oxeye_ir::Stmt { id, target, update, value, line }));
     }
 
-    /// An expression evaluated for what it does.
+    /// An expression evaluated for its effects.
     pub(crate) fn effect(&mut self, e: &ast::Expr, out: &mut Vec<Node>) -> Lowered<()> {
         let at = e.range;
         match &e.kind {
@@ -184,17 +184,17 @@ impl Lowerer<'_> {
             },
             ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Var(_) => Ok(()),
             ExprKind::Unknown(what, _) => Err(Refusal::new(at, format!("{what} cannot be analysed"))),
-            // A value that nobody uses; lowering it shows that nothing happens on the way.
+            // An unused value; lowering it shows that it has no effects.
             _ => self.value(e).map(|_| ()),
         }
     }
 
-    /// What an assignment writes.
+    /// The target of an assignment.
     fn target(&mut self, e: &ast::Expr) -> Lowered<(Access, ast::Scalar)> {
         if let ExprKind::Var(v) = e.kind {
             let name = self.name(v);
             if self.loops.iter().any(|(counter, _)| *counter == v) {
-                let message = format!("`{name}` counts a loop and is assigned inside of it too");
+                let message = format!("`{name}` counts a loop and is also assigned inside it");
                 return Err(Refusal::new(e.range, message).help("use another variable for one of the two"));
             }
             if self.cx.file.var(v).ty.is_pointer() {
@@ -229,7 +229,7 @@ impl Lowerer<'_> {
             && self.tests_pointer(condition)
             && self.unsurely(|s| Ok::<_, Box<Refusal>>(s.value(then)?.ty == s.value(otherwise)?.ty))?
         {
-            // What one branch reads may not be there otherwise.
+            // What one branch reads may not exist otherwise.
             let set = |value: &ast::Expr| {
                 let kind = ExprKind::Assign(op, Box::new(target.clone()), Box::new(value.clone()));
                 Stmt { kind: StmtKind::Expr(ast::Expr { kind, range: at }), range: at }
@@ -276,7 +276,7 @@ impl Lowerer<'_> {
             return Err(Refusal::new(at, format!("`{name}` is declared static inside the loop")));
         }
         if matches!(variable.ty, Type::Pointer { .. }) {
-            // A pointer is another name for the place it means.
+            // A pointer is another name for the place it points to.
             self.bound.remove(&d.var);
             return match &d.init {
                 Some(init) => self.assign_pointer(None, d.var, init, at, out),
@@ -337,7 +337,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Whether a condition is that a pointer leads anywhere, or nowhere.
+    /// Whether a condition tests if a pointer is null.
     fn tests_pointer(&self, condition: &ast::Expr) -> bool {
         let is_pointer = |e: &ast::Expr| self.type_of(e).is_some_and(|ty| ty.is_pointer());
         match &condition.kind {
@@ -347,7 +347,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// An array that is declared with a list of values: as many as there are, and zeros.
+    /// An array declared with a list of values: as many as there are, and zeros.
     fn initial_values(
         &mut self,
         array: ArrayId,
@@ -430,7 +430,7 @@ impl Lowerer<'_> {
                 }
                 None => true,
             };
-            // Another pointer of the same type may lead to the same elements.
+            // Another pointer of the same type may point to the same elements.
             let may_be_hit = self.scan.stored.iter().any(|v| {
                 element(*v).is_none_or(|t| t.bytes() == ty.bytes() && t.is_float() == ty.is_float())
             });
@@ -439,13 +439,14 @@ impl Lowerer<'_> {
         })
     }
 
-    /// Whether what was scanned writes to elements of what a variable leads to, by that name or by one that stands for it here.
+    /// Whether the scanned code writes to elements that a variable leads to, by that name or by one that stands for it
+    /// here.
     fn stores(&self, scan: &Scan, var: VarId) -> bool {
         let leads_there = |v: &VarId| matches!(self.bound.get(v), Some(Bound::Pointer(p)) if p.base == var);
         scan.stored.contains(&var) || scan.stored.iter().any(leads_there)
     }
 
-    /// Whether the loop with this scan leaves alone what the expression reads.
+    /// Whether the loop with this scan does not change what the expression reads.
     pub(crate) fn is_untouched(&self, e: &Expr, inside: &Scan) -> Option<String> {
         e.reads().iter().find_map(|access| {
             let var = self.state.vars.get(&access.array)?;
@@ -503,7 +504,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// `if (value > x) x = value;` as an update of `x`, where that is the same.
+    /// `if (value > x) x = value;` as an update of `x`, where that is equivalent.
     fn extremum(&self, condition: &Expr, only: &oxeye_ir::Stmt) -> Option<Node> {
         if only.update != Update::Assign {
             return None;
@@ -519,7 +520,7 @@ impl Lowerer<'_> {
         if !is_old_first && !is_old_second {
             return None;
         }
-        // Whether the value replaces what is greater.
+        // Whether the value replaces greater ones.
         let (is_less, is_strict) = match op {
             BinaryOp::Lt => (!is_old_first, true),
             BinaryOp::Le => (!is_old_first, false),
@@ -544,7 +545,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// The condition of an `if` that ends in `continue`, and what it does before that.
+/// The condition of an `if` that ends in `continue`, and the statements before that.
 fn skipping(s: &Stmt) -> Option<(&ast::Expr, &[Stmt])> {
     let StmtKind::If { condition, then, otherwise: None } = &s.kind else { return None };
     match &then.kind {

@@ -1,5 +1,5 @@
-//! Structures that are known by other names: `cell *c = &grid[i]`, parameters of functions put in place, and structures
-//! that live inside the nest.
+//! Structures known by other names: `cell *c = &grid[i]`, parameters of inlined functions, and structures that live
+//! inside the nest.
 
 use super::lowerer::{Bound, Lowerer};
 use super::pointer::{Pointer, n_levels};
@@ -8,17 +8,17 @@ use crate::ast::{Expr, ExprKind, Range, Scalar, Type, VarId};
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{Access, Array, ArrayId, Form, Node, Step, Storage, Update};
 
-/// A member where it really is.
+/// The actual place of a member.
 pub(super) struct Redirected {
     pub(super) base: VarId,
     pub(super) indices: Vec<oxeye_ir::Expr>,
-    /// The element of which the next subscript is counted, if there must be one more subscript.
+    /// The element from which the next subscript is counted, if there must be one more subscript.
     pub(super) offset: Option<Option<Value>>,
     in_row: bool,
 }
 
 impl Lowerer<'_> {
-    /// What a member is that is reached from a name for another structure; `None` for other variables.
+    /// The actual member reached from a name for another structure; `None` for other variables.
     pub(super) fn redirected(&mut self, var: VarId, at: Range) -> Lowered<Option<Redirected>> {
         let file = self.cx.file;
         let Some(member) = &file.var(var).member else { return Ok(None) };
@@ -70,9 +70,8 @@ impl Lowerer<'_> {
             Type::Array { of, .. } => of,
             Type::Pointer { to, .. } if indices.is_empty() => to,
             _ => {
-                let message =
-                    format!("`{}` is a pointer that each structure has of its own", file.var(var).name);
-                return Err(Refusal::new(at, message).help("keep what they lead to in one block"));
+                let message = format!("each structure has its own pointer `{}`", file.var(var).name);
+                return Err(Refusal::new(at, message).help("keep their elements in one block"));
             }
         };
         let (offset, in_row) = match offset {
@@ -82,7 +81,7 @@ impl Lowerer<'_> {
         Ok(Pointer { base, indices, offset, pointee: (**pointee).clone(), in_row, is_object: false })
     }
 
-    /// Where a structure is that is passed by value; refused if anything changes it while the nest runs.
+    /// The place of a structure that is passed by value; refused if anything changes it while the nest runs.
     pub(super) fn structure_by_value(&mut self, e: &Expr) -> Lowered<Pointer> {
         let address = Expr { kind: ExprKind::AddressOf(Box::new(e.clone())), range: e.range };
         let pointer = self.pointer(&address)?;
@@ -98,7 +97,7 @@ impl Lowerer<'_> {
         Ok(pointer)
     }
 
-    /// The same pointer, of which nothing changes any more: what the nest may change later is kept in variables of its own.
+    /// The same pointer with constant parts: values that the nest may change later are kept in separate variables.
     pub(super) fn settled(
         &mut self,
         mut pointer: Pointer,
@@ -118,12 +117,12 @@ impl Lowerer<'_> {
         Ok(pointer)
     }
 
-    /// A variable that keeps a value.
+    /// A variable that holds a value.
     fn kept(&mut self, value: Value, at: Range, out: &mut Vec<Node>) -> Lowered<Value> {
         let Some((_, owner)) = self.loops.last().copied() else {
             return Err(Refusal::new(
                 at,
-                "a pointer that depends on what changes is used outside of any loop",
+                "a pointer that depends on changing values is used outside of any loop",
             ));
         };
         let access = self.own_scalar("at", &Scalar { ty: value.ty, ..plain() }, Storage::Body(owner));

@@ -1,4 +1,4 @@
-//! C values: expressions with their types, and what can be said of them without knowing where they stand.
+//! C values: expressions with their types, and their properties that do not depend on context.
 
 use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType};
 
@@ -38,7 +38,7 @@ pub(super) fn is_comparison(op: BinaryOp) -> bool {
     matches!(op, Lt | Le | Gt | Ge | Eq | Ne)
 }
 
-/// The value, if it is an integer constant of whatever type.
+/// The value, if it is an integer constant of any type.
 pub(super) fn constant(value: &Value) -> Option<i64> {
     match &value.e {
         Expr::Cast(ty, inner) if !ty.is_float() => {
@@ -62,7 +62,7 @@ fn fits(value: i64, ty: ScalarType) -> bool {
     }
 }
 
-/// An integer operation on constants; the flag tells that the result is a truth value.
+/// An integer operation on constants; the flag says that the result is a truth value.
 pub(super) fn fold(op: BinaryOp, a: i64, b: i64, ty: ScalarType) -> Option<(i64, bool)> {
     use BinaryOp::*;
     if !fits(a, ty) || !fits(b, ty) {
@@ -95,7 +95,7 @@ pub(super) fn fold(op: BinaryOp, a: i64, b: i64, ty: ScalarType) -> Option<(i64,
     fits(value, ty).then_some((value, false))
 }
 
-/// `a / divisor`, if every coefficient can be divided.
+/// `a / divisor`, if every coefficient is divisible.
 pub(super) fn divided(a: &Affine, divisor: i64) -> Option<Affine> {
     let quotient = |c: i64| if c.checked_rem(divisor)? == 0 { c.checked_div(divisor) } else { None };
     let mut result = Affine::constant(quotient(a.constant_part())?);

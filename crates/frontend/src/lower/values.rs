@@ -9,7 +9,7 @@ use oxeye_ir::{Access, Affine, BinaryOp, Expr, MathFn, ScalarType, UnaryOp, Var}
 const MAX_NODES: usize = 2000;
 
 impl Lowerer<'_> {
-    /// The type an expression of the IR has in C.
+    /// The C type of an IR expression.
     pub(crate) fn natural(&self, e: &Expr) -> ScalarType {
         match e {
             Expr::Affine(a) => {
@@ -46,13 +46,13 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The value with its type made explicit if the expression alone would have another one.
+    /// The value, with its type made explicit if the expression alone would have another one.
     pub(crate) fn typed(&self, e: Expr, ty: ScalarType) -> Value {
         let e = if self.natural(&e) == ty { e } else { Expr::Cast(ty, Box::new(e)) };
         Value { e, ty }
     }
 
-    /// Converted as by assignment.
+    /// Converted as in an assignment.
     pub(crate) fn converted(&self, value: Value, to: &ast::Scalar) -> Value {
         if to.is_bool {
             return Value {
@@ -67,7 +67,7 @@ impl Lowerer<'_> {
         self.typed(value.e, to.ty)
     }
 
-    /// Without a conversion to unsigned that changes nothing: for use where the value is converted anyway.
+    /// Without a conversion to unsigned that changes nothing, where the value is converted anyway.
     pub(crate) fn relaxed(&self, value: Value) -> Value {
         match &value.e {
             Expr::Cast(ty, inner) if wraps(*ty) => match &**inner {
@@ -85,7 +85,7 @@ impl Lowerer<'_> {
         let mut n_nodes = 0;
         value.e.visit(&mut |_| n_nodes += 1);
         if n_nodes > MAX_NODES {
-            return Err(Refusal::new(at, "the expression becomes too large with its functions put in"));
+            return Err(Refusal::new(at, "the expression becomes too large with its functions inlined"));
         }
         Ok(value)
     }
@@ -195,7 +195,7 @@ impl Lowerer<'_> {
         [l, r].into_iter().any(|e| self.type_of(e).is_some_and(|ty| ty.is_pointer()))
     }
 
-    /// Whether a pointer that nothing changes leads anywhere, as a number.
+    /// Whether a pointer that does not change is not null, as a number.
     fn is_not_null(&mut self, var: VarId, at: Range) -> Lowered<Value> {
         let name = self.name(var);
         let file = self.cx.file;
@@ -255,7 +255,7 @@ impl Lowerer<'_> {
             }
             Type::Other(what) => {
                 return Err(Refusal::new(at, format!("`{name}` is {what}, which cannot be analysed"))
-                    .help("copy what is needed of it into a local variable before the loop"));
+                    .help("copy the value you need from it into a local variable before the loop"));
             }
             Type::Void | Type::Function => return Err(Refusal::new(at, format!("`{name}` has no value"))),
         };
@@ -364,7 +364,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// `l % r` or `l & r`, if what is known of iterators tells.
+    /// `l % r` or `l & r`, if the facts about iterators determine it.
     fn residue(&self, op: BinaryOp, l: &Value, r: &Value) -> Option<i64> {
         let number = match (op, constant(r)?) {
             (BinaryOp::Rem, number) if number > 1 => number,
@@ -408,7 +408,7 @@ impl Lowerer<'_> {
             return self.typed(chosen.e, ty);
         }
         if let Expr::Binary(op, x, y) = &condition {
-            // With equal operands both sides are the same integer, but perhaps different zeros.
+            // With equal operands both sides are the same integer, but may be different zeros.
             let is_less = match op {
                 BinaryOp::Lt => Some(true),
                 BinaryOp::Gt => Some(false),

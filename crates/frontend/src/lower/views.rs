@@ -1,4 +1,4 @@
-//! Members of structures: how they are reached, and what must hold for them to be read before a nest.
+//! Members of structures: the path to them, and the conditions for reading them before a nest.
 
 use super::ahead::is_always_there;
 use super::entered::first_or_last;
@@ -9,7 +9,7 @@ use oxeye_ir::{BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, Step, Var, 
 use std::collections::BTreeSet;
 
 impl Lowerer<'_> {
-    /// How a member is reached from where the nest stands; `None` for other variables.
+    /// The path to a member from the place of the nest; `None` for other variables.
     pub(super) fn view(&self, var: VarId, at: Range) -> Lowered<Option<View>> {
         let file = self.cx.file;
         let variable = file.var(var);
@@ -20,7 +20,7 @@ impl Lowerer<'_> {
         if is_inside(&self.scan.written) || is_inside(&self.scan.declared) || is_inside(&self.scan.iterators)
         {
             return Err(Refusal::new(at, format!("`{root_name}` changes in the loop, and `{name}` with it"))
-                .help("copy what is needed of it into local variables before the loop"));
+                .help("copy the values you need from it into local variables before the loop"));
         }
         let Some(declaration) = file.declaration(root) else {
             let message = format!(
@@ -63,10 +63,10 @@ fn followed(view: &View) -> impl Iterator<Item = Followed> + '_ {
     view.followed().into_iter().map(|n| (view.root.clone(), view.steps[..n].to_vec()))
 }
 
-/// The condition under which a nest surely reads what its views lead through; `Ok(None)` if it always does.
+/// The condition under which a nest is sure to read what its views lead through; `Ok(None)` if it always does.
 ///
 /// # Errors
-/// The pointer of which that cannot be told.
+/// A pointer for which that is not known.
 pub(crate) fn reached(program: &Program, nest: &Nest) -> Result<Option<Expr>, String> {
     let mut search = Search { program, always: BTreeSet::new(), sure: Vec::new(), all: BTreeSet::new() };
     let mut path = Vec::new();
@@ -101,7 +101,7 @@ pub(crate) fn reached(program: &Program, nest: &Nest) -> Result<Option<Expr>, St
     }
     let both = |l, r| Expr::Binary(BinaryOp::And, Box::new(l), Box::new(r));
     let condition = conditions.into_iter().reduce(both);
-    // What the condition itself reads must be known to be readable.
+    // What the condition itself reads must be readable.
     if let Some(condition) = &condition {
         for way in search.ways_of(condition) {
             if !search.always.contains(&way) {
@@ -145,7 +145,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Notes an expression; parts that may not be evaluated are not sure.
+    /// Records an expression; parts that may not be evaluated are not sure.
     fn expr(&mut self, e: &Expr, path: &[&'a Loop], is_sure: bool) {
         match e {
             Expr::Select { condition, then, otherwise } => {
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
                     self.nodes(otherwise, path, false);
                 }
                 Node::Loop(l) => {
-                    // A second term may stand behind `&&`.
+                    // A second term may follow `&&`.
                     let is_plain = l.lower.0.len() == 1 && l.upper.0.len() == 1;
                     for term in l.lower.0.iter().chain(&l.upper.0) {
                         match term {

@@ -1,4 +1,4 @@
-//! Which arrays may share memory with others, and with what a nest takes to stay as it is.
+//! Arrays that may share memory with others, or with what a nest assumes to be constant.
 
 use super::Regions;
 use crate::ast::{Scalar, Type, VarId, VarKind};
@@ -7,7 +7,7 @@ use oxeye_ir::{ArrayId, Constant, Nest, Storage};
 use std::collections::BTreeSet;
 
 impl Regions<'_> {
-    /// What the arrays that a nest writes may change although the nest takes it to stay as it is.
+    /// Things that writes to the nest's arrays may change although the nest assumes them to be constant.
     pub(super) fn may_change(&self, state: &State, nest: &Nest) -> Vec<(Constant, ArrayId)> {
         let mut found = Vec::new();
         if self.cx.no_alias {
@@ -70,7 +70,7 @@ impl Regions<'_> {
         found
     }
 
-    /// Whether writing to an array of numbers may change a pointer that lies somewhere in a structure.
+    /// Whether writing to an array of numbers may change a pointer inside a structure.
     pub(super) fn may_hold_pointers(&self, target: VarId) -> bool {
         let variable = self.cx.file.var(target);
         let is_own_variable = variable.member.is_none()
@@ -80,7 +80,7 @@ impl Regions<'_> {
         !is_own_variable && (is_char || !self.cx.has_strict_aliasing)
     }
 
-    /// Whether C lets objects of these types share memory.
+    /// Whether C allows objects of these types to share memory.
     pub(super) fn may_share(&self, a: &Type, b: &Type) -> bool {
         let (Type::Scalar(a), Type::Scalar(b)) = (a, b) else { return true };
         let is_char = |s: &Scalar| s.ty.bytes() == 1 && !s.is_bool;
@@ -90,7 +90,7 @@ impl Regions<'_> {
             || (a.ty.bytes() == b.ty.bytes() && a.ty.is_float() == b.ty.is_float())
     }
 
-    /// Pairs of arrays that may share memory, of which some nest that uses both writes one.
+    /// Pairs of arrays that may share memory, where some nest uses both and writes one.
     pub(super) fn find_aliases(&mut self) {
         if self.cx.no_alias {
             return;

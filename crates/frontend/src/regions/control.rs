@@ -30,7 +30,7 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// Drops what is no longer known after a statement.
+    /// Drops facts that no longer hold after a statement.
     pub(super) fn forget(&self, s: &Stmt, facts: &mut Facts) {
         let scan = Scan::of(self.cx.file, s);
         let mut has_calls = false;
@@ -45,7 +45,8 @@ impl<'a> Regions<'a> {
         facts.retain(|c| !self.state.symbols.iter().any(|(v, id)| c.expr.uses(*id) && changes(v)));
     }
 
-    /// Whether what was scanned sets a variable by its name, or, for a member, any member or the variable it belongs to.
+    /// Whether the scanned code sets a variable by its name, or, for a member, any member or the variable it belongs
+    /// to.
     pub(super) fn changes(&self, scan: &Scan, var: VarId) -> bool {
         let file = self.cx.file;
         let is_set = |v: VarId| scan.written.contains(&v) || scan.iterators.contains(&v);
@@ -75,7 +76,7 @@ impl<'a> Regions<'a> {
         self.team = outer;
     }
 
-    /// Whether the iterations of a loop are shared by a team of threads that is there already.
+    /// Whether the iterations of a loop are divided among an existing team of threads.
     pub(super) fn is_shared_by_team(&self, s: &Stmt) -> bool {
         let mut constructs = self.cx.constructs(s);
         constructs.any(|c| c.is_shared) && !self.cx.constructs(s).any(|c| c.is_parallel)
@@ -137,7 +138,7 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// Code that stays as it is, unless it touches no arrays at all.
+    /// Code that is left unchanged, unless it accesses no arrays at all.
     pub(super) fn opaque(&mut self, s: &Stmt, reason: &str, out: &mut Vec<Piece>) {
         let touched = touched_by(self.cx, s);
         if touched.as_ref().is_some_and(|t| t.reads.is_empty() && t.writes.is_empty()) {
@@ -155,7 +156,7 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// A condition of symbols only.
+    /// A condition that uses only symbols.
     pub(super) fn symbolic(&mut self, e: &ast::Expr, facts: &Facts) -> Option<Expr> {
         let nothing = Stmt { kind: StmtKind::Empty, range: e.range };
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, &nothing);
@@ -167,9 +168,9 @@ impl<'a> Regions<'a> {
         Some(value.e)
     }
 
-    /// Notes why a loop stays as it is, unless that was said of a loop around it.
+    /// Records why a loop is left unchanged, unless the same was recorded for an enclosing loop.
     pub(super) fn refuse(&mut self, range: Range, severity: Severity, refusal: Box<Refusal>) {
-        // What is said of a macro holds wherever it is used.
+        // A message about a macro holds wherever the macro is used.
         let is_of_macro = refusal.message.starts_with("the macro ");
         let is_known = self
             .refused
@@ -222,7 +223,7 @@ impl<'a> Regions<'a> {
         let team = if is_shared { self.team.take() } else { self.team };
         self.stmt(&f.body, &inner, &mut body);
         self.team = team;
-        // What the loop loses is little if the loops inside are nests.
+        // Little is lost with the loop if the loops inside are nests.
         if is_wanted
             && self.state.program.nests.len() > n_nests
             && self.refused.len() == at
@@ -241,7 +242,7 @@ impl<'a> Regions<'a> {
         found
     }
 
-    /// The counter of a loop around nests and its range, where they are plain.
+    /// The counter and range of a loop around nests, if they are simple.
     pub(super) fn control(
         &mut self,
         s: &Stmt,
@@ -254,7 +255,7 @@ impl<'a> Regions<'a> {
         let mut has_calls = false;
         s.walk_exprs(&mut |e| has_calls |= matches!(e.kind, ExprKind::Call(..) | ExprKind::Unknown(..)));
         let mut unchanged = facts.clone();
-        // Whatever the loop changes is no longer what it was before it.
+        // Values that the loop changes are no longer those before it.
         let is_stable = |constraint: &Constraint, symbols: &HashMap<VarId, SymId>| {
             symbols.iter().all(|(v, id)| {
                 let is_shared = self.cx.file.is_member(*v) && (has_calls || !scan.stored.is_empty());

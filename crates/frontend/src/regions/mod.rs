@@ -1,7 +1,7 @@
 //! A function as nests within control structure.
 //!
-//! In goes a function; out come its program and, for every loop that stays as it is, why. `control` walks the statements,
-//! `nests` makes the nests, `aliases` says what they may share, `pieces` puts the result together.
+//! Input: a function. Output: its program and, for every loop that is left unchanged, the reason. `control` walks the
+//! statements, `nests` makes the nests, `aliases` finds what may share memory, `pieces` assembles the result.
 
 mod aliases;
 mod control;
@@ -29,14 +29,14 @@ enum Piece {
     Opaque { reason: String, touched: Option<Touched> },
 }
 
-/// Variables that a piece of code may read or write.
+/// Variables that some code may read or write.
 #[derive(Clone, Debug, Default)]
 struct Touched {
     reads: BTreeSet<VarId>,
     writes: BTreeSet<VarId>,
 }
 
-/// A loop that stays as it is: where it stands, and why.
+/// A loop that is left unchanged: its place, and the reason.
 pub(crate) type Refused = (Range, Severity, Box<Refusal>);
 
 /// Builds the program of one function.
@@ -45,13 +45,13 @@ pub(crate) struct Regions<'a> {
     places: &'a Places<'a>,
     state: State,
     refused: Vec<Refused>,
-    /// What is known of the symbols where each nest stands.
+    /// Facts about the symbols at each nest.
     known: HashMap<NestId, Facts>,
     /// `#pragma scop` regions of the function.
     scops: Vec<Range>,
     inlined: Inlined,
     named: BTreeMap<NestId, Named>,
-    /// The team that runs the present statement.
+    /// The team that runs the current statement.
     team: Option<Team<'a>>,
     uniform: Uniformity<'a>,
     ranges: BTreeMap<NestId, Range>,
@@ -59,26 +59,26 @@ pub(crate) struct Regions<'a> {
     has_read_ahead: bool,
 }
 
-/// What is known of the nests of a function besides its program.
+/// Facts about the nests of a function besides its program.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) inlined: Inlined,
     pub(crate) named: BTreeMap<NestId, Named>,
-    /// Where each nest stands in the preprocessed text.
+    /// The place of each nest in the preprocessed text.
     pub(crate) ranges: BTreeMap<NestId, Range>,
     pub(crate) refused: Vec<Refused>,
 }
 
-/// Variables that the text of a nest names, and that are not arguments like others.
+/// Variables that the text of a nest uses, other than its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
-    /// File-scope variables that functions called by the nest name themselves, and that the program changes.
+    /// File-scope variables that functions called by the nest use by name, and that the program changes.
     pub by_calls: Vec<String>,
-    /// Declarations, with their values, of constants and of variables on whose values nothing depends.
+    /// Declarations, with values, of constants and of variables whose values do not matter.
     pub unused: Vec<String>,
 }
 
-/// Names of the functions whose bodies a nest has in place of their calls, for nests that have any.
+/// Names of the functions that are inlined in a nest, for nests that have any.
 pub(crate) type Inlined = BTreeMap<NestId, Vec<String>>;
 
 impl<'a> Regions<'a> {

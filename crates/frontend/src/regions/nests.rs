@@ -1,4 +1,4 @@
-//! One nest: lowered, with what must hold for it and what it leaves behind.
+//! Lowering one nest, with its conditions and effects.
 
 use super::{Named, Regions};
 use crate::ast::{For, Range, Stmt, Type, VarId, VarKind};
@@ -26,11 +26,13 @@ impl<'a> Regions<'a> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if !self.places.has_loop(s.range) {
             return Err(match self.places.maker(s.range) {
-                Some(name) => Refusal::new(head, format!("the macro `{name}` makes more than this loop"))
-                    .help("a macro that makes one loop and nothing else is read"),
+                Some(name) => {
+                    Refusal::new(head, format!("the macro `{name}` expands to more than this loop"))
+                        .help("a macro must expand to one loop and nothing else")
+                }
                 None => Refusal::new(
                     head,
-                    "this `for` is not written out in the file: a macro or an `#if` stands across its end",
+                    "this `for` is not written out in the file: a macro or an `#if` extends across its end",
                 )
                 .help("write the loop itself without macros; macros inside it are fine"),
             });
@@ -49,10 +51,7 @@ impl<'a> Regions<'a> {
         }
         let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
         if self.cx.is_threaded && !makes_team && self.cx.shares_outer_team(s) {
-            return Err(Refusal::new(
-                head,
-                "a team of threads that is there already shares the loops inside",
-            ));
+            return Err(Refusal::new(head, "an existing team of threads shares the loops inside"));
         }
         let (_, at_end) = split_swaps(self.cx.file, &f.body);
         if let Some(swap) = swaps_in(self.cx.file, s).iter().find(|swap| !at_end.contains(swap)) {
@@ -73,7 +72,7 @@ impl<'a> Regions<'a> {
         for var in iterators {
             let is_own = self.cx.file.var(var).function.is_none_or(|f| f == self.cx.position);
             if is_own && is_live_after(self.cx.file, self.cx.function, s.range, var) {
-                // The nest itself sets it behind each such loop.
+                // The nest itself sets it after each such loop.
                 let is_set = state.arrays.get(&var).is_some_and(|id| sets(&roots, *id));
                 if !is_set {
                     return Err(needed_later(self.cx.file, s, var));
@@ -110,8 +109,9 @@ impl<'a> Regions<'a> {
             }
             Err(name) => {
                 let message = format!("whether the loop follows `{name}` at all depends on what it computes");
-                return Err(Refusal::new(head, message)
-                    .help(format!("copy what is needed of `{name}` into local variables before the loop")));
+                return Err(Refusal::new(head, message).help(format!(
+                    "copy the values you need from `{name}` into local variables before the loop"
+                )));
             }
         }
         if !tests.is_empty() {
@@ -130,7 +130,7 @@ impl<'a> Regions<'a> {
         let own = own.or_else(|| symbols.map(|(v, _)| v).filter(is_of_thread).min().copied());
         if let (Some(var), true) = (own, self.cx.is_threaded) {
             let message =
-                format!("each thread has a `{}` of its own (`threadprivate`)", self.cx.file.var(var).name);
+                format!("each thread has its own `{}` (`threadprivate`)", self.cx.file.var(var).name);
             return Err(Refusal::new(head, message).help("copy it into a local variable before the loop"));
         }
         // A replay has no value for a pointer that is not followed.
@@ -163,7 +163,7 @@ impl<'a> Regions<'a> {
         Ok(id)
     }
 
-    /// Takes out the stores to variables that nobody reads any more, since their values are in their places.
+    /// Removes stores to variables that are no longer read, since their reads were replaced by their values.
     fn without_unread(&self, state: &State, roots: &mut Vec<Node>, substituted: &BTreeSet<VarId>, at: Range) {
         for var in substituted {
             let Some(id) = state.arrays.get(var) else { continue };
@@ -175,23 +175,23 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// What a team's threads have of their own while they run a nest.
+    /// The variables that are private to a team's threads while they run a nest.
     fn team_of(&self, s: &Stmt, nest: &Nest, state: &State, team: Team<'_>) -> Lowered<oxeye_ir::Team> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if !nest.swaps.is_empty() {
-            return Err(Refusal::new(head, "pointers change places in a loop that threads share"));
+            return Err(Refusal::new(head, "pointers are swapped in a loop that threads share"));
         }
         let changed = self.cx.changed_by_threads(s, team);
         for var in &changed {
             let variable = self.cx.file.var(*var);
             let name = &variable.name;
             if matches!(variable.ty, Type::Array { .. } | Type::Struct(_)) {
-                let message = format!("each thread has a `{name}` of its own, which the loop writes");
+                let message = format!("each thread has its own `{name}`, which the loop writes");
                 return Err(Refusal::new(head, message).help(format!("declare `{name}` inside the loop")));
             }
             if !self.cx.is_set_before_use(s, *var) {
                 let message = format!(
-                    "each thread has a `{name}` of its own, which an iteration may read before it sets it"
+                    "each thread has its own `{name}`, which an iteration may read before it sets it"
                 );
                 return Err(Refusal::new(head, message).help(format!("declare `{name}` inside the loop")));
             }
@@ -206,7 +206,7 @@ impl<'a> Regions<'a> {
         Ok(oxeye_ir::Team { own, names })
     }
 
-    /// What the text of a nest names besides its arguments.
+    /// The variables that the text of a nest uses besides its arguments.
     fn named(&self, state: &State, nest: &Nest, s: &Stmt, scan: &Scan, by_calls: &BTreeSet<VarId>) -> Named {
         let file = self.cx.file;
         let used = state.vars_of(nest);
@@ -246,7 +246,7 @@ impl<'a> Regions<'a> {
         matches!(self.cx.file.var(var).kind, VarKind::Global { .. })
     }
 
-    /// Symbols for the integers that clauses of a nest's directives name.
+    /// Symbols for the integers that clauses of a nest's directives use.
     pub(super) fn mentions(&self, s: &Stmt, lowerer: &mut Lowerer<'_>) -> Vec<SymId> {
         if !self.cx.is_threaded {
             return Vec::new();
@@ -259,7 +259,7 @@ impl<'a> Regions<'a> {
                 let ids: Vec<VarId> = (0..self.cx.file.vars.len() as u32).map(VarId).collect();
                 let mut named: Vec<&VarId> =
                     ids.iter().filter(of_function).filter(|v| self.cx.file.var(**v).name == *name).collect();
-                // A variable of the function hides one of the file.
+                // A local variable hides one of the file.
                 if named.iter().any(|v| self.cx.file.var(**v).function.is_some()) {
                     named.retain(|v| self.cx.file.var(**v).function.is_some());
                 }
@@ -273,7 +273,7 @@ impl<'a> Regions<'a> {
         found.into_iter().collect()
     }
 
-    /// Notes which rows behind pointers the nest uses.
+    /// Records which rows behind pointers the nest uses.
     pub(super) fn test_rows(&self, state: &mut State, nest: &Nest, at: Range) -> Lowered<()> {
         let (rows, conditions) = row_tests(&state.program, nest, &state.rows, at)?;
         if rows.is_empty() {
@@ -297,7 +297,7 @@ impl<'a> Regions<'a> {
         entry.rows = rows;
         let mut seen = BTreeSet::new();
         for condition in conditions {
-            // The same for each access.
+            // Each access gives the same condition.
             if !seen.insert(format!("{condition:?}")) {
                 continue;
             }
@@ -336,7 +336,7 @@ impl<'a> Regions<'a> {
     }
 }
 
-/// Whether anything sets a scalar.
+/// Whether any node sets a scalar.
 fn sets(nodes: &[Node], scalar: ArrayId) -> bool {
     nodes.iter().any(|node| match node {
         Node::Stmt(s) => s.target.array == scalar,

@@ -1,4 +1,4 @@
-//! From pieces to regions of the program, with the ids that arrays finally have.
+//! Converts pieces to regions of the program, with the final ids of arrays.
 
 use super::{Piece, Regions};
 use crate::ast::VarId;

@@ -1,4 +1,4 @@
-//! Reads C given as text.
+//! Reads C from text.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses its own part")]
 
 use oxeye_codegen::{Named, RenderOptions, Site, render_nest, replay_unit, tuned_file};
@@ -38,7 +38,7 @@ pub fn show(unit: &Unit) -> String {
     out
 }
 
-/// Compiles C and says what went wrong.
+/// Compiles C; reports what went wrong.
 fn compile(source: &Path, output: &Path, args: &[&str]) {
     let done = Command::new("gcc").args(args).arg("-o").arg(output).arg(source).output().expect("gcc runs");
     let text = std::fs::read_to_string(source).unwrap_or_default();
@@ -55,8 +55,8 @@ const SANITIZERS: &[&str] = &[
     "-Wno-unused",
 ];
 
-/// Writes every nest of a program anew, `n_nests` of them, and compares what the program and the original print for these
-/// sizes under the sanitizers.
+/// Renders all `n_nests` nests of a program, and compares the output with that of the original for these sizes under
+/// the sanitizers.
 pub fn same_output(program: &str, n_nests: usize, sizes: &[&str]) {
     let source = format!("#include <stdio.h>\n#include <stdlib.h>\n{program}");
     let unit = read_with(&source, &ReadOptions::default());
@@ -107,11 +107,11 @@ pub fn same_output(program: &str, n_nests: usize, sizes: &[&str]) {
     }
 }
 
-/// Sizes that programs are run with.
+/// Sizes to run programs with.
 pub const SIZES: &[&str] = &["0", "1", "2", "13", "64"];
 
-/// Runs the replays of the first nests of these functions, as they stand and written anew, on buffers of 14,700 elements and
-/// scalars that are 5, and compares what they leave in arrays of `double`.
+/// Replays the first nests of these functions, original and rendered, on buffers of 14,700 elements and scalars with
+/// the value 5, and compares the final arrays of `double`.
 pub fn replays_agree(program: &str, functions: &[&str]) {
     let unit = read(&format!("#include <stdio.h>\n#include <stdlib.h>\n{program}"));
     for name in functions {
@@ -142,7 +142,7 @@ pub fn replays_agree(program: &str, functions: &[&str]) {
     }
 }
 
-/// What a driver prints that runs the replay of a nest, and the replay of its text written anew.
+/// The output of a driver that runs the replay of a nest, original and rendered.
 fn replayed(
     unit: &Unit,
     function: &oxeye_frontend::Function,

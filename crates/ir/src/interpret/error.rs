@@ -28,10 +28,10 @@ pub enum InterpretError {
         /// Statement or header, with the values of the iterators.
         place: String,
     },
-    /// The memory lacks an array.
+    /// An array is missing from the memory.
     #[error("array {0} has no values; add it to the memory")]
     NoArray(String),
-    /// The memory lacks a symbol, or an iterator is used outside its loop.
+    /// A symbol is missing from the memory, or an iterator is used outside its loop.
     #[error("{0} has no value here")]
     NoVariable(Var),
     /// The extents of an array cannot be computed.
@@ -40,7 +40,7 @@ pub enum InterpretError {
         /// Name of the array.
         array: String,
     },
-    /// C gives the operation no meaning.
+    /// The operation is undefined in C.
     #[error("{0} has no defined result")]
     Undefined(String),
     /// A loop without terms in a bound or with step zero.

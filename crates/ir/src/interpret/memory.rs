@@ -1,4 +1,4 @@
-//! The state a nest works on.
+//! The memory that a nest works on.
 
 use super::error::InterpretError;
 use super::value::Value;
@@ -13,7 +13,7 @@ pub struct Buffer {
     pub element: ScalarType,
     /// Elements per dimension.
     pub extents: Vec<usize>,
-    /// `None` where nothing was written yet.
+    /// `None` where nothing has been written yet.
     pub values: Vec<Option<Value>>,
 }
 
@@ -49,7 +49,7 @@ impl Buffer {
 const MAX_ELEMENTS: usize = 1 << 28;
 
 impl Memory {
-    /// No arrays yet.
+    /// Memory without arrays.
     pub fn new(symbols: impl IntoIterator<Item = (SymId, i64)>) -> Self {
         Self { symbols: symbols.into_iter().collect(), buffers: BTreeMap::new() }
     }
@@ -114,8 +114,8 @@ impl Memory {
         Ok(Buffer::uninitialized(array.element, extents))
     }
 
-    /// What differs in the arrays both memories have, in words: the first element whose relative difference exceeds
-    /// `tolerance` (zero asks for identical bits). Integers must always be equal.
+    /// A message about the first difference in the arrays that both memories have: an element whose relative difference
+    /// exceeds `tolerance` (zero requires identical bits). Integers must always be equal.
     pub fn difference(&self, other: &Memory, program: &Program, tolerance: f64) -> Option<String> {
         for (id, mine) in &self.buffers {
             let Some(theirs) = other.buffers.get(id) else { continue };

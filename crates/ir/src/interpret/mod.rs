@@ -19,19 +19,19 @@ use value::{Typed, call};
 /// The order in which the iterations of a concurrent loop are visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// As a sequential loop.
+    /// In sequential order.
     #[default]
     Forward,
-    /// Last first.
+    /// In reverse order.
     Reversed,
-    /// In an order drawn from this seed, anew each time the loop is entered.
+    /// In random order from this seed, a new one each time the loop is entered.
     Shuffled(u64),
 }
 
-/// How to execute.
+/// Execution options.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Statement instances and loop iterations together, at most.
+    /// Limit on statement instances plus loop iterations.
     pub max_steps: u64,
     /// Order of `Parallel` loops.
     pub parallel: Order,
@@ -46,11 +46,11 @@ impl Default for Options {
 }
 
 /// Executes one nest on `memory`. Temporaries (`Temp`, `Body`) start uninitialised each time their scope is entered and
-/// do not end up in `memory`.
+/// are not added to `memory`.
 ///
 /// # Errors
-/// Where C would have undefined behaviour (signed overflow excepted, which wraps), where the memory lacks something, or
-/// at the step limit. `memory` then holds what was computed so far.
+/// On undefined behaviour in C (except signed overflow, which wraps), if the memory lacks something, or at the step
+/// limit. `memory` then has the state reached so far.
 pub fn run_nest(
     program: &Program,
     nest: &Nest,
@@ -61,10 +61,11 @@ pub fn run_nest(
     machine.nest(nest)
 }
 
-/// Executes the control structure of a program, nests in the order of their dataflow graphs.
+/// Executes the control structure of a program, with the nests in the order of their dataflow graphs.
 ///
 /// # Errors
-/// As [`run_nest`], and at regions that were not read: opaque code, loops without a range, branches without a condition.
+/// As [`run_nest`], and for regions that were not read: opaque code, loops without a range, branches without a
+/// condition.
 pub fn run_program(program: &Program, memory: &mut Memory, options: Options) -> Result<(), InterpretError> {
     let mut machine = Machine::new(program, memory, options);
     machine.region(&program.body)
@@ -178,7 +179,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Two pointers change places.
+    /// Swaps two pointers.
     fn swap(&mut self, a: ArrayId, b: ArrayId) {
         let (left, right) = (self.memory.buffers.remove(&a), self.memory.buffers.remove(&b));
         self.memory.buffers.extend(right.map(|buffer| (a, buffer)));
@@ -411,7 +412,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The value of a C floating literal, hexadecimal ones included.
+/// The value of a C floating literal, including hexadecimal ones.
 fn float_value(text: &str, ty: ScalarType) -> Option<Typed> {
     let body = text.trim_end_matches(['f', 'F']);
     let lower = text.to_ascii_lowercase();
@@ -483,7 +484,7 @@ mod tests {
         };
         for (times, x, y) in [("n", 6.0, 1.0), ("n - 1", 5.0, 2.0), ("-n", 5.0, 2.0), ("0", 5.0, 2.0)] {
             let memory = run(&text(times), 3, Options::default()).1.unwrap();
-            // The buffers have changed places, and are called by the pointers that lead to them now.
+            // The buffers have been swapped, and each has the name of the pointer that leads to it now.
             assert_eq!((floats(&memory, 0)[0], floats(&memory, 1)[0]), (x, y), "{times}");
         }
     }

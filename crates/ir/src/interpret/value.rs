@@ -3,7 +3,7 @@
 use super::error::InterpretError;
 use crate::{BinaryOp, MathFn, ScalarType, UnaryOp, Update};
 
-/// A value of some [`ScalarType`]. Integers are kept as their 64 bits, so `unsigned long` may look negative.
+/// A value of some [`ScalarType`]. Integers are stored as 64 bits, so `unsigned long` may look negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// Any integer type.
@@ -23,7 +23,7 @@ pub(super) struct Typed {
 
 type Result<T> = std::result::Result<T, InterpretError>;
 
-/// Keeps the low bits, as on conversion to this integer type.
+/// Keeps the low bits, as in a conversion to this integer type.
 fn wrap(value: i128, ty: ScalarType) -> i64 {
     match ty {
         ScalarType::I8 => i64::from(value as i8),
@@ -37,7 +37,7 @@ fn wrap(value: i128, ty: ScalarType) -> i64 {
 }
 
 impl Value {
-    /// The value as `double`, for comparisons and messages; exact for all types but 64-bit integers.
+    /// The value as `double`, for comparisons and messages; exact for all types except 64-bit integers.
     pub fn to_f64(self) -> f64 {
         match self {
             Value::Int(i) => i as f64,
@@ -79,7 +79,7 @@ impl Typed {
         }
     }
 
-    /// The integer, read with the sign of its type; `None` for floats.
+    /// The integer, interpreted with the signedness of its type; `None` for floats.
     pub(super) fn to_int(self) -> Option<i128> {
         match self.value {
             Value::Int(i) if self.ty == ScalarType::U64 => Some(i128::from(i as u64)),
@@ -131,7 +131,7 @@ impl Typed {
         }
     }
 
-    /// All operators but `And` and `Or`, which do not always evaluate their right operand.
+    /// All operators except `And` and `Or`, which do not always evaluate their right operand.
     pub(super) fn binary(op: BinaryOp, left: Typed, right: Typed) -> Result<Typed> {
         if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
             return shift(op, left, right);
@@ -157,7 +157,7 @@ impl Typed {
         }
     }
 
-    /// `self op= value`, in the type of both, not yet converted to the target's.
+    /// `self op= value`, in their common type, before conversion to the target's.
     pub(super) fn update(self, update: Update, value: Typed) -> Result<Typed> {
         let op = match update {
             Update::Assign => return Ok(value),
@@ -207,7 +207,7 @@ fn integer(op: BinaryOp, a: i128, b: i128, ty: ScalarType) -> Result<Typed> {
         BinaryOp::And => Typed::truth(a != 0 && b != 0),
         BinaryOp::Or => Typed::truth(a != 0 || b != 0),
         BinaryOp::Shl | BinaryOp::Shr => {
-            return Err(InterpretError::Undefined("a shift out of place".into()));
+            return Err(InterpretError::Undefined("an unexpected shift".into()));
         }
     })
 }
@@ -233,7 +233,7 @@ fn floating(op: BinaryOp, a: f64, b: f64, ty: ScalarType) -> Result<Typed> {
     }
 }
 
-/// A call of `<math.h>`. Arguments beyond the function's number are ignored, missing ones are zero.
+/// A call of a `<math.h>` function. Extra arguments are ignored, missing ones are zero.
 pub(super) fn call(function: MathFn, single: bool, args: &[Typed]) -> Result<Typed> {
     let ty = if single { ScalarType::F32 } else { ScalarType::F64 };
     if function == MathFn::Abs {
@@ -284,7 +284,7 @@ pub(super) fn call(function: MathFn, single: bool, args: &[Typed]) -> Result<Typ
     Ok(Typed::float(result, ty))
 }
 
-/// `2/√π · e^(−x²) · Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1))`, good near zero.
+/// `2/√π · e^(−x²) · Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1))`, accurate near zero.
 fn erf(x: f64) -> f64 {
     if x.is_nan() || x.abs() >= 2.5 {
         return if x.is_nan() { x } else { (1.0 - erfc(x.abs())).copysign(x) };
@@ -300,7 +300,7 @@ fn erf(x: f64) -> f64 {
     std::f64::consts::FRAC_2_SQRT_PI * (-x * x).exp() * sum
 }
 
-/// Laplace's continued fraction, good away from zero.
+/// Laplace's continued fraction, accurate away from zero.
 fn erfc(x: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -334,7 +334,7 @@ mod tests {
         // -1 < 0u is false; -1 < 0L is true
         assert!(!Typed::binary(BinaryOp::Lt, int(-1, I32), int(0, U32)).unwrap().is_true());
         assert!(Typed::binary(BinaryOp::Lt, int(-1, I32), int(0, I64)).unwrap().is_true());
-        // unsigned char arithmetic happens in int
+        // unsigned char is promoted to int
         let sum = Typed::binary(BinaryOp::Add, int(200, U8), int(100, U8)).unwrap();
         assert_eq!((sum.ty, sum.value), (I32, Value::Int(300)));
         assert_eq!(sum.convert(U8).unwrap().value, Value::Int(44));

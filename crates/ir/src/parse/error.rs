@@ -1,6 +1,6 @@
-//! Why a text cannot be read.
+//! Why a text cannot be parsed.
 
-/// Where a text is not what was expected.
+/// A place where a text is not what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ParseError {
@@ -8,6 +8,6 @@ pub struct ParseError {
     pub line: usize,
     /// From 1, in characters.
     pub column: usize,
-    /// What was expected and what stands there.
+    /// What was expected and what was found.
     pub message: String,
 }

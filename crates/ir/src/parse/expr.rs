@@ -5,7 +5,7 @@ use super::{Global, Parsed, Parser};
 use crate::print::{is_id, strength};
 use crate::{Access, Affine, ArrayId, BinaryOp, Expr, LoopId, MathFn, ScalarType, SymId, UnaryOp, Var};
 
-/// What a reference stands for.
+/// What a reference denotes.
 enum Thing {
     Array(ArrayId),
     Var(Var),
@@ -126,7 +126,7 @@ impl Parser {
         let n_args = match (op, math) {
             (Some(_), _) => 2,
             (None, Some((function, _))) => function.n_args(),
-            (None, None) => return Err(place.error(format!("`{name}` is no known function"))),
+            (None, None) => return Err(place.error(format!("`{name}` is not a known function"))),
         };
         self.at += 1;
         let args = self.list(Self::expr)?;

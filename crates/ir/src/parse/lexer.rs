@@ -1,8 +1,8 @@
-//! Words of the textual form.
+//! Tokens of the textual form.
 
 use super::error::ParseError;
 
-/// A place in the text, both counted from 1.
+/// A place in the text; line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) line: usize,
@@ -110,7 +110,7 @@ fn number(text: &str, place: Place) -> Result<(Token, usize), ParseError> {
     if float_type(word).is_some() {
         return Ok((Token::Float(word.to_owned()), n));
     }
-    Err(place.error(format!("`{word}` is neither an integer of 64 bits nor a floating literal of C")))
+    Err(place.error(format!("`{word}` is neither a 64-bit integer nor a C floating literal")))
 }
 
 /// The longest run that looks like a C number; `..` ends it.
@@ -130,7 +130,7 @@ fn number_length(text: &str) -> usize {
     n
 }
 
-/// The type of a floating literal of C, from its suffix; `None` if it is none.
+/// The type of a C floating literal, from its suffix; `None` if it is not one.
 pub(crate) fn float_type(text: &str) -> Option<crate::ScalarType> {
     use crate::ScalarType::{F32, F64};
     let (body, ty) = match text.strip_suffix(['f', 'F']) {

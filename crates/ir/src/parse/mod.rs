@@ -1,4 +1,4 @@
-//! The textual form, read. The crate's front page describes it.
+//! Reading the textual form, which the crate's front page describes.
 
 mod error;
 mod expr;
@@ -18,12 +18,12 @@ use std::collections::{HashMap, HashSet};
 type Parsed<T> = Result<T, ParseError>;
 
 impl Program {
-    /// Reads the textual form that `Display` writes. Affine arithmetic comes back folded, as by
-    /// [`Expr::binary`](crate::Expr::binary), and dataflow graphs are built anew.
+    /// Reads the textual form that `Display` writes. Affine arithmetic is folded, as by
+    /// [`Expr::binary`](crate::Expr::binary), and dataflow graphs are rebuilt.
     ///
     /// # Errors
-    /// If the text is not a program: place, what was expected, what stands there. A program that parses may still
-    /// break the invariants of [`verify`](crate::verify).
+    /// If the text is not a program: where, what was expected, and what was found. A program that parses may still
+    /// violate the invariants of [`verify`](crate::verify).
     pub fn parse(text: &str) -> Result<Program, ParseError> {
         let mut program = Program::new("");
         let mut parser = Parser::new(text, &program)?;
@@ -54,14 +54,14 @@ impl Nest {
     }
 }
 
-/// What a name of the program stands for.
+/// What a name of the program denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Global {
     Array(ArrayId),
     Sym(SymId),
 }
 
-/// Deeper nesting than this is refused rather than followed into the end of the stack.
+/// Greatest depth of nesting; deeper texts are refused so that they do not exhaust the stack.
 const MAX_DEPTH: usize = 600;
 
 struct Parser {
@@ -189,7 +189,7 @@ impl Parser {
         }
     }
 
-    /// A declared name: a word or a quoted text.
+    /// A declared name: a word or a quoted string.
     fn name(&mut self, what: &str) -> Parsed<String> {
         match self.peek() {
             Token::Word(w) | Token::Text(w) => {
@@ -208,7 +208,7 @@ impl Parser {
                 self.at += 1;
                 Ok(text)
             }
-            _ => self.expected("a quoted text"),
+            _ => self.expected("a quoted string"),
         }
     }
 

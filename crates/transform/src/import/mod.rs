@@ -1,4 +1,4 @@
-//! From a nest to a schedule in its original order.
+//! Builds a schedule from a nest, in its original order.
 
 mod privatize;
 
@@ -18,7 +18,7 @@ struct Importer<'a> {
 }
 
 impl Importer<'_> {
-    /// Imports `nodes` as children of the loops in `time`; `position` counts children of the innermost loop.
+    /// Imports `nodes` as children of the loops in `time`; `position` counts the children of the innermost loop.
     fn nodes(
         &mut self,
         nodes: &[Node],
@@ -146,11 +146,11 @@ fn without_bodies(node: &Node) -> Node {
     }
 }
 
-/// Every access under a node, in the order of [`Nest::accesses`]; arrays that live inside it are left out.
+/// Every access under a node, in the order of [`Nest::accesses`], except those to arrays that live inside it.
 fn memory_accesses(program: &Program, node: &Node) -> Vec<MemoryAccess> {
     let nest = Nest::new(oxeye_ir::NestId(0), "", vec![node.clone()]);
     let inner_loops: BTreeSet<LoopId> = nest.loops().iter().map(|l| l.id).collect();
-    // What the loops of the subtree around each access say of their iterators.
+    // Constraints on the iterators of the subtree's loops around each access.
     let mut inner: Vec<Vec<Constraint>> = Vec::new();
     nest.visit(&mut |path, node| {
         let alone = Nest { roots: vec![without_bodies(node)], ..nest.clone() };
@@ -210,7 +210,7 @@ impl Schedule {
         schedule
     }
 
-    /// The normal form of a nest, which keeps values in temporaries so that everything can be distributed.
+    /// The normal form of a nest, whose values are kept in temporaries so that everything can be distributed.
     pub(crate) fn import_normal(program: &Program, nest: &Nest) -> Self {
         let mut schedule = Self::import(program, nest);
         let is_temporary = |id: &ArrayId| {

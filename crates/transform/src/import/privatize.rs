@@ -1,8 +1,8 @@
-//! Scalars that every iteration of a loop writes before it reads them.
+//! Privatization of scalars that every iteration of a loop writes before it reads them.
 //!
-//! Such a scalar carries nothing from one iteration to the next, so for the judge each iteration has its own: it is
-//! seen as an array indexed by the loops around it. [`crate::scan`] decides later how much of that array the
-//! transformed nest really needs: a register if all uses of an element stay in one place, an array otherwise.
+//! Such a scalar carries nothing from one iteration to the next, so for the judge each iteration has its own copy: an
+//! array indexed by the loops around it. [`crate::scan`] later decides how much of that array the transformed nest
+//! needs: a register if all uses of an element stay together, an array otherwise.
 
 use crate::schedule::Private;
 use oxeye_analysis::{affine_condition, bound_constraints};
@@ -11,10 +11,10 @@ use oxeye_ir::{
 };
 use std::collections::BTreeMap;
 
-/// A maximal piece of the nest in which the scalar is private to one loop: the loops that index it.
+/// For each loop to which the scalar is private in a maximal part of the nest: the loops that index it.
 type Webs = BTreeMap<LoopId, Vec<LoopId>>;
 
-/// Renames private scalars apart and indexes each by the loops around it.
+/// Gives private scalars separate names and indexes each by the loops around it.
 pub(crate) fn privatize(program: &Program, nest: &Nest) -> (Program, Nest, Vec<Private>) {
     let (mut program, mut nest) = (program.clone(), nest.clone());
     let mut privates = Vec::new();

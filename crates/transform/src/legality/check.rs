@@ -4,12 +4,15 @@ use super::dependences::{joined, possible, same_accumulation};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::space::Space;
-use crate::schedule::{OriginalPair, Schedule, TimeStep, Tree, contraction_of, leaves};
+use crate::schedule::{OriginalPair, Schedule, TimeStep, Tree, leaves, packed_contraction_of};
 use oxeye_analysis::omega::System;
 use oxeye_ir::{ArrayId, Execution, LoopId, Reduction, Update, Var};
 use std::collections::BTreeMap;
 
-/// A dependence that the schedule breaks, in words.
+/// Checks every dependence. Returns whether floating-point accumulations are reordered.
+///
+/// # Errors
+/// A dependence that the schedule breaks, as a message.
 pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, Reason> {
     let judge = Judge::new(schedule, policy);
     concurrency_fits(schedule, &schedule.roots, None)?;
@@ -24,8 +27,8 @@ pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, Reason>
     Ok(reassociated)
 }
 
-/// Whether concurrent loops hold only what can run inside them: no further team of threads in a parallel loop, nothing
-/// concurrent in vector lanes, and in a loop with reductions no other use of what is reduced.
+/// Whether concurrent loops contain only what can run inside them: no team of threads in a parallel loop, nothing
+/// concurrent in vector lanes, and in a loop with reductions no other use of the reduced variables.
 fn concurrency_fits(
     schedule: &Schedule,
     trees: &[Tree],
@@ -34,8 +37,10 @@ fn concurrency_fits(
     for tree in trees {
         let (id, parallel, reductions) = match tree {
             Tree::Leaf(_) => continue,
-            Tree::Contraction(_) => match outer {
-                Some((l, false)) => return Err(nested("a contraction", schedule, l, "in vector lanes")),
+            Tree::PackedContraction(_) => match outer {
+                Some((l, false)) => {
+                    return Err(nested("a packed contraction", schedule, l, "in vector lanes"));
+                }
                 _ => continue,
             },
             Tree::Loop(loop_node) => match &loop_node.execution {
@@ -85,7 +90,7 @@ fn any_contraction(
     f: &dyn Fn(&crate::schedule::packed_contraction::Contraction) -> bool,
 ) -> bool {
     trees.iter().any(|t| match t {
-        Tree::Contraction(c) => f(c),
+        Tree::PackedContraction(c) => f(c),
         Tree::Loop(b) => any_contraction(&b.body, f),
         Tree::Leaf(_) => false,
     })
@@ -93,7 +98,7 @@ fn any_contraction(
 
 pub(super) struct LoopFacts {
     pub(super) reverse: bool,
-    /// Some for concurrent loops.
+    /// `Some` for concurrent loops.
     pub(super) reductions: Option<Vec<Reduction>>,
 }
 
@@ -102,20 +107,20 @@ pub(super) struct LoopFacts {
 pub(super) struct Conflict {
     pub(super) array: ArrayId,
     pub(super) is_float: bool,
-    /// Both belong to accumulations like this one.
+    /// If both belong to accumulations: their update.
     pub(super) accumulation: Option<Update>,
 }
 
-/// What the steps of time say of two accesses, neither of which comes too late.
+/// The order of two accesses by the steps of time, where neither comes too late.
 pub(super) enum Order {
-    /// One step tells them apart.
+    /// One step separates them.
     Decided {
-        /// Floating-point accumulations change places.
+        /// Floating-point accumulations are reordered.
         reordered: bool,
     },
-    /// None tells the rest of the pairs apart.
+    /// No step separates the remaining pairs.
     Together {
-        /// As above.
+        /// Floating-point accumulations are reordered.
         reordered: bool,
     },
 }
@@ -156,7 +161,7 @@ impl<'a> Judge<'a> {
                     path.pop();
                 }
                 Tree::Leaf(s) => self.times[*s] = path.clone(),
-                Tree::Contraction(c) => {
+                Tree::PackedContraction(c) => {
                     for id in c.all_loops() {
                         let reductions = c.is_concurrent(id).then(Vec::new);
                         self.loops.insert(id, LoopFacts { reverse: false, reductions });
@@ -175,12 +180,12 @@ impl<'a> Judge<'a> {
         (0..statements.len()).filter(move |s| statements[*s].origin == origin)
     }
 
-    /// When `access` of `s` happens. Operands that a contraction packs are read when their block is packed, and its
-    /// target is loaded before and stored after the register tile; between accumulations of one statement the
-    /// computation itself counts.
+    /// The time of `access` of `s`. Operands that a contraction packs are read when their block is packed, and its
+    /// target is loaded before and stored after the register tile; between accumulations of one statement, the time of
+    /// the computation counts.
     pub(super) fn time(&self, s: usize, access: usize, accumulation: bool) -> Vec<TimeStep> {
         let time = &self.times[s];
-        match contraction_of(&self.schedule.roots, s) {
+        match packed_contraction_of(&self.schedule.roots, s) {
             Some(c) => {
                 let outer = time.len() - c.compute_time().len();
                 time[..outer].iter().cloned().chain(c.access_time(access, accumulation)).collect()
@@ -189,15 +194,16 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges one original dependence between two statements of the schedule. `Ok(true)` if only reassociation makes
-    /// it acceptable.
+    /// Checks one original dependence between two statements of the schedule. `Ok(true)` if it is broken only by
+    /// reassociation, which the policy allows.
     fn pair(&self, pair: &OriginalPair, s: usize, t: usize) -> Result<bool, Reason> {
         let (source, sink) = (&self.schedule.statements[s], &self.schedule.statements[t]);
         let (a, b) = (&source.accesses[pair.source.1], &sink.accesses[pair.sink.1]);
         let (mut space, mut system) = joined(self.schedule, pair, source, sink);
 
         let accumulation = matches!((a.update, b.update), (Some(u), Some(v)) if same_accumulation(u, v));
-        let together = || contraction_of(&self.schedule.roots, s).is_some_and(|c| c.statements.contains(&t));
+        let together =
+            || packed_contraction_of(&self.schedule.roots, s).is_some_and(|c| c.statements.contains(&t));
         let own = accumulation && (s == t || together());
         let (x, y) = (self.time(s, pair.source.1, own), self.time(t, pair.sink.1, own));
         let conflict = Conflict {
@@ -221,13 +227,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether two accesses may change places.
+    /// Whether two accesses may be reordered.
     pub(super) fn may_reorder(&self, conflict: Conflict) -> bool {
         conflict.accumulation.is_some() && (self.policy.reassociate || !conflict.is_float)
     }
 
-    /// Whether the accesses of instances 0, at time `x`, come before those of instances 1, at time `y`, for all pairs in the
-    /// system, which is left with those that none of the steps of time tells apart.
+    /// Whether the accesses of instances 0, at time `x`, come before those of instances 1, at time `y`, for all pairs
+    /// in the system. Afterwards, the system holds the pairs that no step of time separates.
     pub(super) fn ordered(
         &self,
         (space, system): (&mut Space, &mut System),

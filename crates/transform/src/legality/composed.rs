@@ -1,11 +1,11 @@
-//! Whether the schedule of a normal form keeps the order of the nest that the normal form was made from.
+//! Whether the schedule of a normal form keeps the dependences of the nest that the normal form was made from.
 //!
-//! The dependences are those of the source; when their instances run is asked of the map that normalization kept
-//! ([`Instances`]), composed with the schedule. Not asked of it, but of the normal form's own dependences, are
-//! - elements of arrays that a rewrite stores elsewhere or nowhere, or finds by the value of such an element: the rewrite's proof
-//!   says that the source's dependences on them need not hold;
-//! - the load and the store of a target that is accumulated in place, against each other in one iteration: the accumulation
-//!   has taken their place.
+//! The dependences are those of the source. The times of their instances follow from the map that normalization kept
+//! ([`Instances`]), composed with the schedule. Two kinds of dependences are checked on the normal form instead:
+//! - on elements of arrays that a rewrite stores elsewhere or nowhere, or whose index depends on such an element: by
+//!   the rewrite's proof, the source's dependences on them need not hold;
+//! - between the load and the store of a target that is accumulated in place, within one iteration: the accumulation
+//!   has replaced them.
 
 use super::check::{Conflict, Judge, LoopFacts, Order};
 use super::dependences::{possible, same_accumulation};
@@ -13,22 +13,22 @@ use crate::instances::{Instances, Part};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::space::Space;
-use crate::schedule::{MemoryAccess, Schedule, Statement, TimeStep, contraction_of};
+use crate::schedule::{MemoryAccess, Schedule, Statement, TimeStep, packed_contraction_of};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
 use oxeye_analysis::{DependenceRelation, Level, Role, StmtAccess, StmtModel};
 use oxeye_ir::{Access, Affine, ArrayId, Constraint, Expr, LoopId, Node, Stmt, StmtId, Storage, Var};
 use std::collections::BTreeMap;
 
-/// A part of a statement of the schedule: what it performs of a statement of the source.
+/// A part of a statement of the schedule: what it performs of a source statement.
 struct Performed<'a> {
-    /// The statement of the schedule, perhaps one in several pieces.
+    /// The statement of the schedule; it may be split into several.
     s: usize,
     /// The statement of the normal form: itself, or one inside it.
     stmt: &'a Stmt,
-    /// Where it stands inside.
+    /// Its position inside `stmt`.
     inner: Vec<TimeStep>,
     part: &'a Part,
-    /// Its place among the parts.
+    /// Its index among the parts.
     index: usize,
 }
 
@@ -37,15 +37,15 @@ struct Composed<'a> {
     judge: Judge<'a>,
     source: &'a Schedule,
     instances: &'a Instances,
-    /// By statement of the source.
+    /// Parts by source statement.
     performed: BTreeMap<StmtId, Vec<Performed<'a>>>,
 }
 
-/// Whether the schedule of a normal form keeps the dependences of its source, and if it does, whether floating-point
-/// accumulations change places.
+/// Checks that the schedule of a normal form keeps the dependences of its source. Returns whether floating-point
+/// accumulations are reordered.
 ///
 /// # Errors
-/// Which dependence it breaks, or what is missing in the map.
+/// The dependence that it breaks, or what is missing in the map.
 pub(crate) fn check_source(
     schedule: &Schedule,
     source: &Schedule,
@@ -68,10 +68,10 @@ pub(crate) fn check_source(
     Ok(reordered)
 }
 
-/// Whether the statements of a normal form access the elements that the map says.
+/// Checks that the statements of a normal form access the elements that the map says.
 ///
 /// # Errors
-/// Which does not.
+/// A statement that does not.
 pub(crate) fn check_elements(
     normal: &Schedule,
     source: &Schedule,
@@ -83,7 +83,7 @@ pub(crate) fn check_elements(
     for (s, statement) in normal.statements.iter().enumerate() {
         let performed = || composed.performed.values().flatten().filter(|p| p.s == s);
         for access in &statement.accesses {
-            // What nobody writes depends on nothing.
+            // Accesses to arrays that are never written have no dependences.
             let writes = |stmt: &&StmtModel| {
                 stmt.accesses.iter().any(|own| own.array == access.array && own.role.is_write())
             };
@@ -102,7 +102,7 @@ pub(crate) fn check_elements(
             });
             if !is_claimed {
                 return Err(Reason::unsupported(format!(
-                    "{} of the normal form accesses an element of {} that nothing it performs accesses",
+                    "{} of the normal form accesses an element of {} that its source statements do not access",
                     statement.id,
                     source.program.array(access.array).name
                 )));
@@ -112,7 +112,7 @@ pub(crate) fn check_elements(
     Ok(())
 }
 
-/// An access of a statement of the source in the iterators of what performs it.
+/// An access of a source statement in terms of the iterators of the statement that performs it.
 fn mapped(access: &Access, part: &Part) -> Access {
     let with = |v: Var| match v {
         Var::Loop(l) => part.iterators.get(&l).cloned(),
@@ -123,7 +123,7 @@ fn mapped(access: &Access, part: &Part) -> Access {
     access
 }
 
-/// The assignments of a statement, each with its place inside.
+/// The assignments of a statement, each with its position inside.
 fn assignments<'a>(node: &'a Node, path: &mut Vec<TimeStep>, found: &mut Vec<(&'a Stmt, Vec<TimeStep>)>) {
     if let Node::Stmt(stmt) = node {
         found.push((stmt, path.clone()));
@@ -174,7 +174,7 @@ impl<'a> Composed<'a> {
         &self.judge.schedule.statements[performed.s]
     }
 
-    /// Whether the elements of an array of the source are not to be looked for under its name.
+    /// Whether elements of a source array may be stored under another name.
     fn is_elsewhere(&self, array: ArrayId) -> bool {
         let per_iteration = match self.source.program.arrays.get(&array) {
             Some(array) => matches!(array.storage, Storage::Body(_) | Storage::Temp(Some(_))),
@@ -191,7 +191,7 @@ impl<'a> Composed<'a> {
         !model.stmts.iter().flat_map(|stmt| &stmt.accesses).any(|access| access.array == array)
     }
 
-    /// Whether it takes such an array to know which element is accessed.
+    /// Whether an index of the access reads such an array.
     fn is_found_elsewhere(&self, access: &Access) -> bool {
         let reads = access.indices.iter().flat_map(Expr::reads);
         reads.into_iter().any(|read| self.is_elsewhere(read.array))
@@ -221,8 +221,8 @@ impl<'a> Composed<'a> {
         Ok(reordered)
     }
 
-    /// Whether what it performs has this access. Values that nobody needs are not read, and of a sum whose terms are added
-    /// one by one each reads its own; [`check_elements`] sees to it that nothing else is read.
+    /// Whether the part performs this access. Values that are not used are not read, and where the terms of a sum are
+    /// added one by one, each reads its own; [`check_elements`] makes sure that nothing else is read.
     fn performs(&self, p: &Performed<'_>, access: &StmtAccess) -> bool {
         if p.part.only.is_some_and(|only| only.array != access.array) {
             return false;
@@ -237,8 +237,8 @@ impl<'a> Composed<'a> {
         reads.any(is_this)
     }
 
-    /// Judges one dependence of the source between two statements of the schedule. `Ok(true)` if only reassociation makes it
-    /// acceptable.
+    /// Checks one dependence of the source between two statements of the schedule. `Ok(true)` if it is broken only by
+    /// reassociation, which the policy allows.
     fn pair(
         &self,
         relation: &DependenceRelation,
@@ -254,7 +254,7 @@ impl<'a> Composed<'a> {
             is_float: self.source.program.array(a.array).element.is_float(),
             accumulation: accumulation.then_some(p.stmt.update),
         };
-        let contraction = contraction_of(&self.judge.schedule.roots, p.s);
+        let contraction = packed_contraction_of(&self.judge.schedule.roots, p.s);
         let own = accumulation && (p.s == q.s || contraction.is_some_and(|c| c.statements.contains(&q.s)));
         let mut reordered = false;
         for x in self.times(p, a, own) {
@@ -278,28 +278,28 @@ impl<'a> Composed<'a> {
         Ok(reordered)
     }
 
-    /// Whether of two accesses in one instance of one statement of the schedule, at one time, the first comes first.
+    /// Whether the first of two accesses in one instance of one statement, at one time, comes first.
     fn stands_before(
         &self,
         (p, a, time): (&Performed<'_>, &StmtAccess, &[TimeStep]),
         (q, b): (&Performed<'_>, &StmtAccess),
     ) -> bool {
         let is_plain =
-            contraction_of(&self.judge.schedule.roots, p.s).is_none() || time == self.judge.times[p.s];
-        // Guards and bounds are evaluated before what is inside them, as they were.
+            packed_contraction_of(&self.judge.schedule.roots, p.s).is_none() || time == self.judge.times[p.s];
+        // Guards and bounds are still evaluated before what is inside them.
         let is_outside = |access: &StmtAccess| matches!(access.role, Role::Guard | Role::Bound);
         let in_order = p.stmt.id == q.stmt.id && p.index <= q.index;
         p.s == q.s && is_plain && (in_order || is_outside(a) || is_outside(b))
     }
 
-    /// Whether the access is to the element that the statement accumulates in.
+    /// Whether the access is to the target of the statement's accumulation.
     fn accumulates(&self, p: &Performed<'_>, access: &StmtAccess) -> bool {
         access.array == p.stmt.target.array && mapped(&access.source, p.part) == p.stmt.target
     }
 
-    /// When the access may take place.
+    /// The times at which the access may happen.
     fn times(&self, p: &Performed<'_>, access: &StmtAccess, accumulation: bool) -> Vec<Vec<TimeStep>> {
-        if contraction_of(&self.judge.schedule.roots, p.s).is_some() {
+        if packed_contraction_of(&self.judge.schedule.roots, p.s).is_some() {
             let own = self.statement(p).accesses.iter().enumerate();
             let own = own.filter(|(_, own)| own.array == access.array && own.write == access.role.is_write());
             let mut times: Vec<_> = own.map(|(k, _)| self.judge.time(p.s, k, accumulation)).collect();
@@ -350,7 +350,7 @@ impl<'a> Composed<'a> {
             }
         }
         forms.extend(model.symbols.iter().map(|id| (vec![(space.column(0, Var::Sym(*id)), 1)], 0)));
-        // Unknowns have the ids of loops that no nest has.
+        // Existential variables get ids of loops that no nest has.
         let n_unknown = relation.pairs.system.n_vars().saturating_sub(forms.len());
         let unknown = (1..=n_unknown as u32).map(|k| Var::Loop(LoopId(u32::MAX - k)));
         forms.extend(unknown.map(|var| (vec![(space.column(0, var), 1)], 0)));
@@ -415,7 +415,7 @@ mod tests {
         text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"))
     }
 
-    /// What the judge says of a claim that a nest, with a map that `claim` makes of the identity, is a form of the source.
+    /// The verdict on the claim that `normal` is a form of `source`, with a map that `claim` makes from the identity.
     fn verdict(source: &str, normal: &str, claim: impl FnOnce(&mut Instances)) -> Result<bool, Reason> {
         let (source, normal) = (program(source), program(normal));
         let mut instances = Instances::identity(&normal.nests[0]);
@@ -427,7 +427,7 @@ mod tests {
         check_source(&normal, &source, &instances, STRICT)
     }
 
-    /// Iterator `l` of statement `s` is this expression now.
+    /// Claims that iterator `l` of statement `s` has this value now.
     fn at(instances: &mut Instances, s: u32, l: u32, value: Affine) {
         instances.substitute(&[StmtId(s)], &|v| (v == Var::Loop(LoopId(l))).then(|| value.clone()));
     }
@@ -438,10 +438,10 @@ mod tests {
         assert!(verdict(source, source, |_| {}).is_ok());
         let shifted = "for L0 i: i32 in 0 .. n - 1 { S0: a[i + 1] = a[i] }";
         assert!(verdict(source, shifted, |m| at(m, 0, 0, Affine::var(LoopId(0)).offset(1))).is_ok());
-        // A claim that does not fit what is accessed.
+        // A claim that does not match the accesses.
         let wrong = verdict(source, shifted, |_| {}).expect_err("planted");
-        assert!(wrong.text.contains("nothing it performs"), "{wrong}");
-        // The right claim for a pass that turned the loop round.
+        assert!(wrong.text.contains("do not access"), "{wrong}");
+        // The right claim for a pass that reversed the loop.
         let reversed = "for L0 i: i32 in 0 .. n - 1 { S0: a[n - i - 1] = a[n - i - 2] }";
         let turned = Affine::var(SymId(0)).add_scaled(&Affine::var(LoopId(0)), -1).offset(-1);
         let wrong = verdict(source, reversed, |m| at(m, 0, 0, turned)).expect_err("planted");

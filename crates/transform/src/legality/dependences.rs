@@ -7,7 +7,7 @@ use oxeye_analysis::DependenceRelation;
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
 use oxeye_ir::{LoopId, Update, Var};
 
-/// The pairs of instances of `s` and `t` of the schedule, as instances 0 and 1, between which there is the dependence.
+/// The pairs of instances of `s` and `t` of the schedule, as instances 0 and 1, that have the dependence.
 pub(super) fn joined(
     schedule: &Schedule,
     pair: &OriginalPair,
@@ -29,7 +29,7 @@ pub(super) fn joined(
     let mut forms: Vec<(Vec<(usize, i64)>, i64)> = Vec::new();
     for (instance, stmt, statement) in [(0, src.0, s), (1, dst.0, t)] {
         for l in &model.stmts[stmt].loops {
-            // Loops inside an atomic statement are only its own.
+            // Loops inside an atomic statement belong to it alone.
             forms.push(match statement.map.get(&l.id) {
                 Some(value) => (space.terms(instance, value), value.constant_part()),
                 None => (vec![(space.column(instance, Var::Loop(l.id)), 1)], 0),
@@ -37,7 +37,7 @@ pub(super) fn joined(
         }
     }
     forms.extend(model.symbols.iter().map(|id| (vec![(space.column(0, Var::Sym(*id)), 1)], 0)));
-    // Unknowns have the ids of loops that no nest has.
+    // Existential variables get ids of loops that no nest has.
     let n_unknown = pairs.system.n_vars() - forms.len();
     let unknown = (1..=n_unknown as u32).map(|k| Var::Loop(LoopId(u32::MAX - k)));
     forms.extend(unknown.map(|var| (vec![(space.column(0, var), 1)], 0)));
@@ -51,7 +51,7 @@ pub(crate) fn pair_system(schedule: &Schedule, pair: &OriginalPair) -> (Space, S
     joined(schedule, pair, &schedule.statements[pair.source.0], &schedule.statements[pair.sink.0])
 }
 
-/// Whether a dependence joins accumulations that may change places under the policy.
+/// Whether a dependence joins accumulations that may be reordered under the policy.
 pub(crate) fn accumulates(schedule: &Schedule, pair: &OriginalPair, policy: Policy) -> bool {
     let a = &schedule.statements[pair.source.0].accesses[pair.source.1];
     let b = &schedule.statements[pair.sink.0].accesses[pair.sink.1];
@@ -60,7 +60,7 @@ pub(crate) fn accumulates(schedule: &Schedule, pair: &OriginalPair, policy: Poli
         && (policy.reassociate || !float)
 }
 
-/// Whether two updates of one element may change places.
+/// Whether two updates of one element may be reordered.
 pub(super) fn same_accumulation(a: Update, b: Update) -> bool {
     let class = |u| if u == Update::Sub { Update::Add } else { u };
     a.is_reduction() && class(a) == class(b)

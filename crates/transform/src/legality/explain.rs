@@ -1,4 +1,4 @@
-//! A broken dependence in words for a C programmer.
+//! Messages about broken dependences, for C programmers.
 
 use super::check::Judge;
 use super::dependences::same_accumulation;

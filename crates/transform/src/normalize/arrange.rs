@@ -1,9 +1,9 @@
 //! Maximal distribution and stride minimisation.
 //!
-//! Statements that depend on each other in a cycle stay together, everything else gets loops of its own (Allen and
-//! Kennedy, 1987). A statement on its own takes the legal permutation of its loops with the smallest strides; statements
-//! of a cycle share loops, chosen level by level. Neighbours that do not depend on each other stand in the order of
-//! their structural keys.
+//! Statements that depend on each other in a cycle stay together; everything else gets loops of its own (Allen and
+//! Kennedy, 1987). A statement on its own takes the legal permutation of its loops with the smallest strides;
+//! statements of a cycle share loops, chosen level by level. Independent neighbours are ordered by their structural
+//! keys.
 
 use super::shapes::Shapes;
 use crate::legality;
@@ -17,7 +17,7 @@ use crate::steps::{Reorder, Transformation};
 use oxeye_ir::{Affine, BinaryOp, Expr, Loop, LoopId, Nest, Node, Program, Var};
 use std::collections::BTreeMap;
 
-/// A schedule of the nest in maximally distributed form with minimal strides, and whether sums are taken in another order.
+/// A schedule of the nest in maximally distributed form with minimal strides, and whether sums are reordered.
 ///
 /// # Errors
 /// If no legal arrangement was found.
@@ -42,15 +42,15 @@ pub(super) fn arrange(program: &Program, nest: &Nest, policy: Policy) -> Result<
     Ok((schedule, reassociated))
 }
 
-/// Up to so many loops all orders are considered; of deeper nests as many as of this.
+/// Nests of at most this depth have all orders considered, deeper ones [`MOST_ORDERS`].
 const DEEPEST_IN_FULL: usize = 7;
-/// Orders of a deep nest that are considered: 7!.
+/// Most orders considered for a deep nest: 7!.
 const MOST_ORDERS: usize = 5040;
 
-/// Sizes that are not known count as this many elements: large, and the same for all.
+/// Unknown sizes count as this many elements: large, and the same for all.
 const LARGE: i64 = 1 << 12;
 
-/// What an access costs that jumps about in a way that is not known.
+/// The cost of an access with an unknown stride.
 const UNKNOWN_STRIDE: i64 = 1 << 40;
 
 /// Access, dimension and coefficient of an index that uses a loop.
@@ -62,7 +62,7 @@ struct Planner<'a> {
     keys: Vec<u64>,
     /// Per statement and loop: the sum over the accesses of the stride of one iteration, in elements.
     costs: Vec<BTreeMap<LoopId, i64>>,
-    /// Per statement and loop: where it indexes what, for ties.
+    /// Per statement and loop: the index positions that use it, to break ties.
     places: Vec<BTreeMap<LoopId, Vec<Place>>>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Planner<'a> {
         total
     }
 
-    /// Positions and loops for `stmts`, whose first `depth` loops are chosen; `remaining` are those left.
+    /// Positions and loops for `stmts`, whose first `depth` loops are chosen; `remaining` are the other loops.
     fn levels(
         &self,
         stmts: &[usize],
@@ -137,7 +137,7 @@ impl<'a> Planner<'a> {
         self.schedule.loop_node(id).is_some_and(|b| b.reverse)
     }
 
-    /// As the source has it, after the first position.
+    /// The dimensions in the source, after the first position.
     fn original(&self, s: usize) -> Vec<Dimension> {
         let time = &self.schedule.statements[s].time;
         let positions = time.positions.iter().skip(1);
@@ -145,7 +145,7 @@ impl<'a> Planner<'a> {
         time.loops.iter().zip(positions).flat_map(|((l, _), p)| [by(*l), Dimension::At(*p)]).collect()
     }
 
-    /// Loops of one statement: the legal permutation of least strides, innermost loops counting most.
+    /// Loops of one statement: the legal permutation with the smallest strides, innermost loops counting most.
     fn alone(&self, s: usize, pairs: &[Pair], remaining: &[LoopId]) -> Vec<Dimension> {
         let orders = self.orders(s, remaining);
         let forward = |l: &LoopId| Level { iterator: *l, reverse: false };
@@ -162,7 +162,7 @@ impl<'a> Planner<'a> {
         levels.iter().flat_map(|l| [by(l), Dimension::At(0)]).collect()
     }
 
-    /// Orders of the loops of one statement, those of least strides first: all of them, or for deep nests the first
+    /// Orders of the loops of one statement, smallest strides first: all of them, or for deep nests the first
     /// [`MOST_ORDERS`].
     fn orders(&self, s: usize, remaining: &[LoopId]) -> Vec<Vec<LoopId>> {
         let (costs, places) = (&self.costs[s], &self.places[s]);
@@ -194,7 +194,7 @@ impl<'a> Planner<'a> {
         true
     }
 
-    /// The next loop of statements in a cycle, and what is inside.
+    /// The next loop of statements in a cycle, and everything inside it.
     fn together(
         &self,
         stmts: &[usize],
@@ -238,7 +238,7 @@ impl<'a> Planner<'a> {
         None
     }
 
-    /// Loops a statement may bring, the one with the longest strides first, forwards before backwards.
+    /// Loops a statement may contribute, the one with the largest strides first, forwards before backwards.
     fn options(&self, s: usize, remaining: &[LoopId]) -> Vec<Level> {
         let mut ranked = remaining.to_vec();
         ranked.sort_by_cached_key(|l| (std::cmp::Reverse(self.costs[s][l]), self.places[s][l].clone()));
@@ -248,8 +248,8 @@ impl<'a> Planner<'a> {
         forward.chain(backward).collect()
     }
 
-    /// Strongly connected components in an order that respects the dependences; of those that may come next, the one
-    /// with the least structural key.
+    /// Strongly connected components in an order that respects the dependences; ties are broken by the smallest
+    /// structural key.
     fn components(&self, stmts: &[usize], pairs: &[Pair]) -> Vec<Vec<usize>> {
         let n = stmts.len();
         let at: BTreeMap<usize, usize> = stmts.iter().enumerate().map(|(k, s)| (*s, k)).collect();
@@ -296,8 +296,8 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The first `most` orders of the loops, outermost first, where each place from the innermost outwards takes the loops as they
-/// are listed; `inner` are those that have their places.
+/// The first `most` orders of the loops, outermost first; each position, from the innermost outwards, takes the loops
+/// in the listed order. `inner` are the loops already placed.
 fn first_orders(loops: &[LoopId], inner: &mut Vec<LoopId>, most: usize, orders: &mut Vec<Vec<LoopId>>) {
     if inner.len() == loops.len() {
         orders.push(inner.iter().rev().copied().collect());
@@ -356,13 +356,13 @@ fn places(schedule: &Schedule, shapes: &Shapes, s: usize, l: LoopId) -> Vec<Plac
         }
     }
     if found.is_empty() {
-        // Loops that index nothing come last, whatever their place in the source.
+        // Loops that index nothing come last, wherever they are in the source.
         found.push((usize::MAX, 0, 0));
     }
     found
 }
 
-/// The number of elements of a dimension, symbols being large.
+/// The number of elements of a dimension; symbols count as large.
 fn extent(e: &Expr) -> Option<i64> {
     match e {
         Expr::Affine(a) => a.evaluate(&|v| matches!(v, Var::Sym(_)).then_some(LARGE)),

@@ -1,6 +1,6 @@
 //! Expansion of scratch arrays.
 //!
-//! An array that nobody reads after the nest, and of which every iteration of a loop writes what it reads, carries
+//! An array that is not read after the nest, and of which every iteration of a loop reads only what it wrote, carries
 //! nothing from one iteration to the next. It gets a dimension for each such loop that does not index it yet, so that
 //! the loop can be distributed (array privatisation; Tu and Padua, "Automatic array privatization", 1993).
 
@@ -15,7 +15,7 @@ use oxeye_ir::{
     Storage, Update, Var,
 };
 
-/// Expands every array that can be; what was done, in words.
+/// Expands every array that can be expanded; returns what was done, as messages.
 pub(super) fn expand(program: &mut Program, nest: &mut Nest, instances: &mut Instances) -> Done {
     let mut done = Done::new();
     for id in nest.arrays() {
@@ -91,14 +91,14 @@ fn uses(nest: &Nest, id: ArrayId) -> Vec<Access> {
     nest.accesses().into_iter().filter(|(a, _)| a.array == id).map(|(a, _)| a.clone()).collect()
 }
 
-/// Those of the loops that no index of the array uses.
+/// The loops that no index of the array uses.
 fn missing(nest: &Nest, id: ArrayId, loops: &[LoopId]) -> Vec<LoopId> {
     let uses = uses(nest, id);
     let indexed = |l: &LoopId| uses.iter().any(|a| a.indices.iter().any(|i| i.uses(*l)));
     loops.iter().copied().filter(|l| !indexed(l)).collect()
 }
 
-/// The number of copies a loop from zero needs.
+/// The number of copies that a loop from zero needs.
 fn extent(l: &Loop) -> Option<Expr> {
     let upper = l.upper.as_affine()?;
     let plain =
@@ -112,7 +112,7 @@ fn extent(l: &Loop) -> Option<Expr> {
     }
 }
 
-/// Extents from the loops that index an array whose first extent is not known.
+/// Extents from the loops that index an array whose first extent is unknown.
 fn extent_of_uses(program: &Program, nest: &Nest, id: ArrayId) -> Option<Vec<Expr>> {
     let shape = &program.array(id).shape;
     let mut first: Option<Expr> = None;
@@ -128,7 +128,7 @@ fn extent_of_uses(program: &Program, nest: &Nest, id: ArrayId) -> Option<Vec<Exp
     Some([vec![first?], rest?].concat())
 }
 
-/// A statement's place: constraints on the loops around it, and its position among their children.
+/// A statement's place: constraints on the loops around it, and its positions among their children.
 struct Place {
     loops: Vec<LoopId>,
     positions: Vec<usize>,
@@ -155,7 +155,7 @@ fn places(nest: &Nest, id: ArrayId) -> Option<Vec<(Place, Access, bool, bool)>> 
             match node {
                 Node::Loop(l) => {
                     inner.loops.push(l.id);
-                    // Where bounds are not affine, the body may run or not.
+                    // Without affine bounds, the body may run or not.
                     match bound_constraints(&Affine::var(l.id), &l.lower, &l.upper) {
                         Some(bounds) if l.step == 1 => inner.domain.extend(bounds),
                         _ => inner.guarded = true,
@@ -194,7 +194,8 @@ fn places(nest: &Nest, id: ArrayId) -> Option<Vec<(Place, Access, bool, bool)>> 
     Some(found)
 }
 
-/// Whether every read in an iteration of the loops (of the whole nest, if there are none) is preceded by a write of the same element in that iteration.
+/// Whether every read in an iteration of the loops (of the whole nest, if there are none) is preceded by a write of the
+/// same element in that iteration.
 pub(super) fn is_covered(program: &Program, nest: &Nest, id: ArrayId, loops: &[LoopId]) -> bool {
     let Some(places) = places(nest, id) else { return false };
     let writes: Vec<_> = places.iter().filter(|(_, _, definite, guarded)| *definite && !guarded).collect();
@@ -214,7 +215,7 @@ fn precedes_and_covers(
     let (Some(target), Some(element)) = (target.affine_indices(), element.affine_indices()) else {
         return false;
     };
-    // Each further loop of the write is determined by one index that is nothing but its iterator and a constant.
+    // Each further loop of the write is determined by an index that is its iterator plus a constant.
     let fresh = |l: LoopId| Var::Loop(LoopId(u32::MAX - l.0));
     let own: Vec<LoopId> = write.loops.iter().copied().filter(|l| !loops.contains(l)).collect();
     let mut context = program.assumptions.clone();
@@ -241,7 +242,7 @@ fn precedes_and_covers(
         let c = Constraint { expr: renamed(&c.expr), relation: c.relation };
         implies(&context, &c)
     });
-    // Before: textually, in the loops that both share and in which the element fixes the iteration.
+    // Textually before, in the loops that both share and whose iteration the element determines.
     let shared = write
         .loops
         .iter()

@@ -1,15 +1,15 @@
 //! Canonical expressions.
 //!
-//! Under the strict policy: constants of integer type become literals of the type they are used in, operands of `+` and
-//! `*` stand in structural order; both keep every value bit for bit. When floating point may be reassociated, sums of
-//! products become polynomials: literal factors are multiplied out and gathered, like terms added, and terms of the same
-//! coefficient share it: `0.5*(a − 2.0*b + c) + b` becomes `0.5*(a + c)`.
+//! Under the strict policy, constants of integer type become literals of the type they are used in, and operands of `+`
+//! and `*` are put in structural order; both keep every value bit for bit. When floating point may be reassociated,
+//! sums of products become polynomials: literal factors are multiplied out and collected, like terms are added, and
+//! terms with the same coefficient share it: `0.5*(a − 2.0*b + c) + b` becomes `0.5*(a + c)`.
 
 use super::shapes::{Hash, Roles, Shapes};
 use crate::policy::Policy;
 use oxeye_ir::{BinaryOp, Expr, Loop, Program, ScalarType, Stmt, Types, UnaryOp, Update};
 
-/// Everything needed to put the expressions of one statement into canonical form.
+/// What is needed to put the expressions of one statement into canonical form.
 pub(super) struct Canonical<'a> {
     pub(super) shapes: &'a Shapes,
     pub(super) roles: Roles,
@@ -27,7 +27,7 @@ pub(super) struct Term {
 }
 
 impl<'a> Canonical<'a> {
-    /// For `stmt` inside the loops in `path`.
+    /// The context of `stmt` inside the loops in `path`.
     pub(super) fn new(
         program: &'a Program,
         shapes: &'a Shapes,
@@ -59,9 +59,9 @@ impl<'a> Canonical<'a> {
         self.reassociate && self.element.is_float() && self.types.expr(value) == self.element
     }
 
-    /// The terms that an accumulation adds, if there are several and they may be added one by one.
+    /// The terms that an accumulation adds, if there are several and they may be added separately.
     pub(super) fn summands(&self, stmt: &Stmt) -> Option<Vec<Expr>> {
-        // A term that reads the sum must see it as it was.
+        // A term that reads the sum must see its old value.
         let reads_own = stmt.value.reads().iter().any(|a| a.array == stmt.target.array);
         if stmt.update != Update::Add || reads_own || !self.is_polynomial(&stmt.value) {
             return None;
@@ -70,7 +70,7 @@ impl<'a> Canonical<'a> {
         (terms.len() > 1).then(|| terms.into_iter().map(|t| self.sum(vec![t], self.element)).collect())
     }
 
-    /// `x = x + e` as `x += e`, and signs moved into the update.
+    /// `x = x + e` as `x += e`, with signs moved into the update.
     fn update(&self, stmt: &Stmt) -> (Update, Expr) {
         let own = Expr::Read(stmt.target.clone());
         let same_type = self.types.expr(&stmt.value) == self.element;
@@ -95,7 +95,7 @@ impl<'a> Canonical<'a> {
             _ => None,
         };
         match found {
-            // The value must not be computed in another type than before.
+            // The type in which the value is computed must not change.
             Some((update, e)) if !mentions(e) && self.types.expr(e).common(self.element) == self.element => {
                 (update, (**e).clone())
             }
@@ -204,7 +204,7 @@ impl<'a> Canonical<'a> {
     fn terms(&self, expr: &Expr, ty: ScalarType) -> Vec<Term> {
         let one = |factor: Expr| vec![Term { coefficient: 1.0, factors: vec![factor], divisors: Vec::new() }];
         let constant = |c: f64| vec![Term { coefficient: c, factors: Vec::new(), divisors: Vec::new() }];
-        // What has another type is converted as a whole.
+        // Operands of another type are converted as a whole.
         let side = |e: &Expr| match value_of(&self.coerced(self.expr_if_constant(e), ty)) {
             Some(value) if self.types.expr(e) == ty || e.as_affine().is_some() => constant(value),
             _ if self.types.expr(e) == ty => self.terms(e, ty),
@@ -250,7 +250,7 @@ impl<'a> Canonical<'a> {
         }
     }
 
-    /// A sum as one term: a sum of several becomes a factor, without the coefficient they share.
+    /// A sum as one term: a sum of several terms becomes a factor, without their common coefficient.
     fn single(&self, mut terms: Vec<Term>, ty: ScalarType) -> Term {
         if terms.len() == 1
             && let Some(only) = terms.pop()
@@ -265,7 +265,7 @@ impl<'a> Canonical<'a> {
         Term { coefficient, factors: vec![self.sum(terms, ty)], divisors: Vec::new() }
     }
 
-    /// Like terms added, factors in order, terms in order.
+    /// Adds like terms; puts factors and terms in order.
     fn gathered(&self, terms: Vec<Term>) -> Vec<Term> {
         let mut found: Vec<(u64, Term)> = Vec::new();
         for mut term in terms {
@@ -284,7 +284,7 @@ impl<'a> Canonical<'a> {
         found.into_iter().map(|(_, t)| t).collect()
     }
 
-    /// The expression of a sum of gathered terms.
+    /// The expression for a sum of gathered terms.
     fn sum(&self, terms: Vec<Term>, ty: ScalarType) -> Expr {
         let mut groups: Vec<Vec<Term>> = Vec::new();
         for term in terms {
@@ -312,7 +312,7 @@ impl<'a> Canonical<'a> {
     }
 }
 
-/// The sum of terms with the same absolute coefficient; with all signs turned if `is_negative`.
+/// The sum of terms with the same absolute coefficient; with all signs inverted if `is_negative`.
 fn group_expr(group: Vec<Term>, is_negative: bool, ty: ScalarType) -> Expr {
     let coefficient = group[0].coefficient.abs();
     if let [only] = group.as_slice() {
@@ -346,7 +346,7 @@ fn scaled(mut terms: Vec<Term>, by: f64) -> Vec<Term> {
     terms
 }
 
-/// The value of a sum that is one literal.
+/// The value of a sum that is a single literal.
 fn literal_of(terms: &[Term]) -> Option<f64> {
     match terms {
         [Term { coefficient, factors, divisors }] if factors.is_empty() && divisors.is_empty() => {

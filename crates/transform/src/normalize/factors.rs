@@ -1,15 +1,15 @@
-//! Factors of sums that only serve as operands.
+//! Moves constant factors of scratch sums to the uses of the sums.
 //!
-//! `t[i] = 0; t[i] += a * x[i][k]` with a scalar `a` that does not change, where `t` is scratch: the factor moves to the
-//! uses of `t`, `a * t[i]`, so that it does not matter to which of two products in a row it was written. Only where
-//! floating point may be reassociated.
+//! `t[i] = 0; t[i] += a * x[i][k]` with a scalar `a` that does not change, where `t` is scratch: the factor moves to
+//! the uses of `t`, `a * t[i]`, so that it does not matter which of two consecutive products it was written in. Only
+//! where floating point may be reassociated.
 
 use super::expand::is_covered;
 use super::merge::is_scratch;
 use super::rewrites::{Done, Rewrite};
 use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, Node, Program, Stmt, Update};
 
-/// Moves factors from accumulations into scratch arrays to the uses of those; what was done, in words.
+/// Moves factors from accumulations into scratch arrays to the uses of the arrays; returns what was done, as messages.
 pub(super) fn move_to_uses(program: &Program, nest: &mut Nest) -> Done {
     let mut done = Done::new();
     for id in nest.arrays() {
@@ -18,7 +18,7 @@ pub(super) fn move_to_uses(program: &Program, nest: &mut Nest) -> Done {
             continue;
         }
         let Some(shared) = shared_factors(nest, id) else { continue };
-        // What the array holds before the nest does not have the factor.
+        // The contents of the array before the nest do not have the factor.
         if !is_covered(program, nest, id, &[]) {
             continue;
         }
@@ -47,8 +47,8 @@ pub(super) fn move_to_uses(program: &Program, nest: &mut Nest) -> Done {
     done
 }
 
-/// The constant factors that everything added to the array has, if the array is nothing but a sum from zero that is read
-/// by values of other statements.
+/// The constant factors shared by everything added to the array, if the array is only a sum from zero that values of
+/// other statements read.
 fn shared_factors(nest: &Nest, id: ArrayId) -> Option<Vec<Expr>> {
     let written: Vec<ArrayId> =
         nest.accesses().into_iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
@@ -82,7 +82,7 @@ fn shared_factors(nest: &Nest, id: ArrayId) -> Option<Vec<Expr>> {
             _ => return None,
         }
     }
-    // Uses in conditions, bounds and indices would not see the factor.
+    // Uses in conditions, bounds and indices would not get the factor.
     let n_uses = nest.accesses().iter().filter(|(a, _)| a.array == id).count();
     shared.filter(|s| !s.is_empty() && n_uses == n_known)
 }

@@ -1,8 +1,8 @@
 //! The text of a normal form, without names.
 //!
-//! Arrays, symbols and iterators are called and numbered in the order in which they occur; lines, spans, functions, storage
-//! and the declared first extents are left out. An array of which every access has the same kind of constant in one
-//! dimension is shown as one array per constant, as if it were declared so.
+//! Arrays, symbols and iterators are named and numbered in order of occurrence; lines, spans, functions, storage and
+//! the declared first extents are left out. An array of which every access has a constant in the same dimension is
+//! shown as one array per constant.
 
 use super::rotate::Fresh;
 use super::shapes::{Hash, slices};
@@ -18,7 +18,7 @@ pub(super) struct Nameless {
     pub(super) text: String,
     /// Its hash.
     pub(super) hash: u64,
-    /// The symbols of `program` that the text calls `n0`, `n1`, ….
+    /// The symbols of `program` that the text names `n0`, `n1`, ….
     pub(super) symbols: Vec<SymId>,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn text(program: &Program) -> Nameless {
     Nameless { text, hash, symbols }
 }
 
-/// Dimensions to show as arrays of their own.
+/// Dimensions whose constants are shown as separate arrays.
 fn unswapped_slices(program: &Program) -> BTreeMap<ArrayId, Vec<usize>> {
     let mut found = slices(program.nests.values());
     program.body.visit(&mut |r| {

@@ -1,7 +1,7 @@
-//! A function's control regions as nests that are as long as possible.
+//! Merges a function's control regions into nests that are as long as possible.
 //!
-//! Nests that follow each other become one nest with several roots; a control loop around nothing but nests becomes a loop
-//! of the nest, pointer swaps at its end included where the number of iterations is known and even.
+//! Consecutive nests become one nest with several roots. A control loop that contains only nests becomes a loop of the
+//! nest, including pointer swaps at its end if the number of iterations is known and even.
 
 use super::rotate::{Fresh, swapped_twice};
 use crate::scan::substitute;
@@ -11,7 +11,7 @@ use oxeye_ir::{
 };
 use std::collections::BTreeSet;
 
-/// A piece of a function in execution order.
+/// A part of a function, in execution order.
 enum Item {
     Nest { roots: Vec<Node>, live_out: BTreeSet<ArrayId> },
     Loop(ControlLoop, Vec<Item>),
@@ -19,7 +19,7 @@ enum Item {
     Other(Region),
 }
 
-/// The program with its nests merged, and what was done, in words.
+/// The program with its nests merged, and what was done, as messages.
 pub(super) fn gather(program: &Program) -> (Program, Vec<String>) {
     let mut gatherer =
         Gatherer { program: program.clone(), fresh: Fresh { next_loop: 0, next_stmt: 0 }, done: Vec::new() };
@@ -179,7 +179,8 @@ impl Gatherer {
             }
             roots = swapped_twice(&self.program, roots, &pairs, &mut self.fresh)?;
             let name = &self.program.symbols.get(&symbol)?.name;
-            self.done.push(format!("loop {name}: two iterations at a time, so that pointers come back"));
+            self.done
+                .push(format!("loop {name}: unrolled by 2, so that swapped pointers return to their places"));
             (0.into(), (trips / 2).into())
         };
         roots.iter_mut().for_each(|n| substitute(n, &|v| (v == Var::Sym(symbol)).then(|| Affine::var(id))));
@@ -199,7 +200,7 @@ impl Gatherer {
     }
 }
 
-/// Pointers that may have changed places in a nest, as what stands behind it; nothing if they are back where they were.
+/// The swap that remains after a nest; nothing if the pointers are back in their places.
 fn swap_after(swap: PointerSwap) -> Option<Item> {
     let swapped = Item::Other(Region::Swap(swap.first, swap.second));
     match swap.times.as_constant() {
@@ -208,12 +209,12 @@ fn swap_after(swap: PointerSwap) -> Option<Item> {
     }
 }
 
-/// Adds an item; a nest after a nest continues it.
+/// Adds an item; consecutive nests are merged.
 fn push(items: &mut Vec<Item>, item: Item) {
     match (items.last_mut(), item) {
         (Some(Item::Nest { roots, live_out }), Item::Nest { roots: more, live_out: later }) => {
             let next = Nest::new(NestId(0), "", more);
-            // The last nest that uses an array knows whether it is read afterwards.
+            // The last nest that uses an array decides whether it is read afterwards.
             for array in next.arrays() {
                 live_out.remove(&array);
             }

@@ -1,11 +1,11 @@
-//! Statements that belong together, once everything is distributed.
+//! Merges statements that belong together, once everything is distributed.
 //!
-//! Works on the roots of a nest, each one statement in its loops or a cycle of statements. Whatever changes places is
-//! first asked of the judge.
+//! Works on the roots of a nest, each of which is one statement in its loops or a cycle of statements. Every reordering
+//! is first checked by the judge.
 //!
-//! - *Dead stores* go: what is overwritten, or lies in an array that nobody reads.
+//! - *Dead stores* are removed: elements that are overwritten, or belong to an array that is never read.
 //! - *Updates in place* of the same elements become one statement: `x[i] -= m; x[i] /= d` is `x[i] = (x[i] − m) / d`.
-//! - *Peeled iterations* return to their loop.
+//! - *Peeled iterations* are put back into their loop.
 
 use super::rewrites::{Done, Rewrite};
 use super::tidy::is_reduction;
@@ -25,7 +25,7 @@ use oxeye_ir::{
 };
 use std::collections::BTreeMap;
 
-/// Does all three until nothing is left to do; what was done, in words.
+/// Applies all three until nothing changes; returns what was done, as messages.
 pub(super) fn merge(program: &Program, nest: &mut Nest, policy: Policy, instances: &mut Instances) -> Done {
     let mut done = Done::new();
     let did = |rewrite| move |what| (rewrite, what);
@@ -39,7 +39,7 @@ pub(super) fn merge(program: &Program, nest: &mut Nest, policy: Policy, instance
     done
 }
 
-/// Whether nobody reads the array after the nest.
+/// Whether the array is not read after the nest.
 pub(super) fn is_scratch(program: &Program, nest: &Nest, id: ArrayId) -> bool {
     match program.array(id).storage {
         Storage::Local => !nest.live_out.contains(&id),
@@ -62,7 +62,7 @@ fn drop_dead(program: &Program, nest: &mut Nest, instances: &mut Instances) -> O
     Some(format!("{stmt}: dropped, {} is never read", program.array(id).name))
 }
 
-/// Removes a statement and what is empty without it.
+/// Removes a statement and whatever is empty without it.
 fn remove(nodes: &mut Vec<Node>, stmt: StmtId) {
     nodes.retain_mut(|node| {
         node.bodies_mut().into_iter().for_each(|b| remove(b, stmt));
@@ -73,7 +73,7 @@ fn remove(nodes: &mut Vec<Node>, stmt: StmtId) {
     });
 }
 
-/// The loops and the statement of a root that holds only one.
+/// The loops and the statement of a root with a single statement.
 fn single(node: &Node) -> Option<(Vec<&Loop>, &Stmt)> {
     let mut path = Vec::new();
     let mut node = node;
@@ -90,7 +90,7 @@ fn single(node: &Node) -> Option<(Vec<&Loop>, &Stmt)> {
     }
 }
 
-/// The iterator and offset of each dimension whose index is one iterator and a constant.
+/// The iterator and offset of each dimension whose index is an iterator plus a constant.
 fn plain_dims(target: &Access, loops: &[&Loop]) -> Option<BTreeMap<LoopId, (usize, i64)>> {
     let mut found = BTreeMap::new();
     for (dim, index) in target.affine_indices()?.into_iter().enumerate() {
@@ -192,7 +192,7 @@ fn set_stmt(node: &mut Node, stmt: Stmt) {
     }
 }
 
-/// What the two compute as one statement in the loops of the first; of equal elements.
+/// The two statements as one in the loops of the first, where they access equal elements.
 fn merged(
     program: &Program,
     (path, a): &(Vec<&Loop>, &Stmt),
@@ -243,7 +243,7 @@ fn merged(
     Some(Stmt { update: Update::Assign, value, ..(*a).clone() })
 }
 
-/// Whether statement `b` may run right after `a`, iteration by iteration, at the place of root `place`.
+/// Whether statement `b` may run directly after `a`, iteration by iteration, at the place of root `place`.
 fn may_meet(
     program: &Program,
     nest: &Nest,
@@ -304,13 +304,13 @@ fn as_written(schedule: &Schedule, first: usize, time: &crate::schedule::Origina
 }
 
 fn is_legal(schedule: &mut Schedule, schedules: Vec<StatementSchedule>, policy: Policy) -> bool {
-    // Sums stay in the order they have: merging is no reason to reorder them.
+    // Sums keep their order: merging is no reason to reorder them.
     let exact = Policy { reassociate: false };
     steps::edit(schedule, &Transformation::Reorder(Reorder { schedules }), policy).is_ok()
         && legality::check(schedule, exact).is_ok()
 }
 
-/// Puts a root that is one more iteration of another's outermost loop into that loop.
+/// Puts a root that is one more iteration of another's outermost loop back into that loop.
 fn reattach(program: &Program, nest: &mut Nest, policy: Policy, instances: &mut Instances) -> Option<String> {
     let n = nest.roots.len();
     for k in 0..n {
@@ -342,13 +342,13 @@ fn reattach(program: &Program, nest: &mut Nest, policy: Policy, instances: &mut 
             }
             nest.roots[k] = Node::Loop(longer);
             nest.roots.remove(other);
-            return Some(format!("loop {name}: a peeled iteration returned"));
+            return Some(format!("loop {name}: a peeled iteration put back"));
         }
     }
     None
 }
 
-/// The iteration `at` of loop `l`, behind or before the others, performs what `alone` did, whose text it has.
+/// The iteration `at` of loop `l`, after or before the others, now performs what `alone`, which has the same text, did.
 fn reattached(instances: &mut Instances, l: &Loop, alone: &Node, (at, is_last): (&Affine, bool)) {
     let own = Affine::var(l.id);
     let others = match is_last {
@@ -367,7 +367,7 @@ fn reattached(instances: &mut Instances, l: &Loop, alone: &Node, (at, is_last): 
     }
 }
 
-/// The node with every id the same wherever it does not matter.
+/// The node with ids made equal where they do not matter.
 fn anonymous(node: &Node) -> Node {
     let mut fresh = super::rotate::Fresh { next_loop: u32::MAX / 2, next_stmt: u32::MAX / 2 };
     let mut nodes = [node.clone()];
@@ -385,7 +385,7 @@ fn anonymous(node: &Node) -> Node {
     node
 }
 
-/// Whether root `from` may stand next to root `to`, behind it if it comes later.
+/// Whether root `from` may stand next to root `to`, after it if it comes later.
 fn may_move(program: &Program, nest: &Nest, policy: Policy, from: usize, to: usize) -> bool {
     let mut schedule = Schedule::import(program, nest);
     let place = |p: usize| match p {

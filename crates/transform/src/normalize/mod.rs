@@ -1,23 +1,24 @@
 //! A priori loop nest normalization.
 //!
-//! Two spellings of one computation reach the same normal form, so that what is known of one serves the other
-//! ("A Priori Loop Nest Normalization: Automatic Loop Scheduling in Complex Applications", CGO 2025). [`normalize`] takes a
-//! whole function, whose nests may be fissioned and fused in any way; [`normalize_nest`] one nest.
+//! Two spellings of one computation get the same normal form, so that what is known of one applies to the other ("A
+//! Priori Loop Nest Normalization: Automatic Loop Scheduling in Complex Applications", CGO 2025). [`normalize`] takes a
+//! whole function, whose nests may be fissioned and fused in any way; [`normalize_nest`] takes one nest.
 //!
 //! In normal form
 //!
 //! 1. loops start at zero, count upwards by one where that is legal, and have the bounds that projection gives;
-//! 2. scalars that only hand on a value or an accumulation are dissolved ([`scalars`]), scratch arrays expanded
-//!    ([`expand`]), rotating buffers named ([`rotate`]);
-//! 3. statements are distributed as far as dependences allow, and 4. have the legal loop order of least strides, ties
-//!    broken by structure ([`arrange`]);
-//! 5. dead stores are gone, updates of the same element in place are one statement, peeled iterations are back ([`merge`]);
-//! 6. expressions ([`expressions`]) and independent statements stand in structural order.
+//! 2. scalars that only pass on a value or an accumulation are removed ([`scalars`]), scratch arrays are expanded
+//!    ([`expand`]), and rotating buffers are named ([`rotate`]);
+//! 3. statements are distributed as far as dependences allow, and 4. have the legal loop order with the smallest
+//!    strides, ties broken by structure ([`arrange`]);
+//! 5. dead stores are removed, updates of the same element in place are one statement, and peeled iterations are back
+//! in their loops ([`merge`]); 6. expressions ([`expressions`]) and independent statements are in structural order.
 //!
-//! Every change of order is asked of the judge (`legality`), every change of storage of the exact integer test. What changes
-//! values, memory or iteration spaces is a [`Rewrite`], with its proof there. A pass whose result does not stand up to
-//! the checks is taken back. Every pass also changes the map from the nest's statement instances to those of the source
-//! (`instances`), under which the judge holds the whole to the source. The passes repeat until the text no longer changes.
+//! Every change of order is checked by the judge (`legality`), every change of storage by the exact integer test.
+//! Changes of values, memory or iteration spaces are [`Rewrite`]s, documented there with their proofs. A pass whose
+//! result fails the checks is undone. Every pass also updates the map from the nest's statement instances to those of
+//! the source (`instances`), under which the judge checks the whole against the source. The passes repeat until the
+//! text no longer changes.
 
 mod arrange;
 mod expand;
@@ -50,7 +51,7 @@ use std::collections::BTreeMap;
 /// A function in normal form.
 #[derive(Clone, Debug)]
 pub struct NormalForm {
-    /// The function; nests that followed each other are one nest with several roots.
+    /// The function; consecutive nests are one nest with several roots.
     pub program: Program,
     /// Its text without names: equal texts are the same computation in the same order.
     pub text: String,
@@ -58,7 +59,7 @@ pub struct NormalForm {
     pub hash: u64,
     /// What was done and what was not.
     pub log: Vec<LogEntry>,
-    /// Whether floating-point sums are taken in another order than in the source.
+    /// Whether floating-point sums are reordered relative to the source.
     pub reassociated: bool,
 }
 
@@ -67,33 +68,33 @@ pub struct NormalForm {
 pub struct NormalNest {
     /// The program with the arrays that the nest uses.
     pub program: Program,
-    /// The nest, under its old id. Loops and statements are numbered in the order in which they stand, so that a recipe
-    /// for one spelling of a computation fits the others.
+    /// The nest, under its old id. Loops and statements are numbered in textual order, so that a recipe for one
+    /// spelling of a computation fits the others.
     pub nest: Nest,
     /// Its text without names.
     pub text: String,
     /// A hash of `text`, the same on every machine.
     pub hash: u64,
-    /// The symbols that `text` calls `n0`, `n1`, …; its loops and statements are numbered in the order of the nest's.
+    /// The symbols that `text` names `n0`, `n1`, …; its loops and statements are numbered in the order of the nest's.
     pub symbols: Vec<SymId>,
-    /// How far the source was from it.
+    /// How much it differs from the source.
     pub change: Change,
     /// What was done and what was not.
     pub log: Vec<LogEntry>,
-    /// Whether floating-point sums are taken in another order than in the source.
+    /// Whether floating-point sums are reordered relative to the source.
     pub reassociated: bool,
-    /// What its statements perform of the source's.
+    /// The map from its statements to those of the source.
     pub(crate) instances: Instances,
 }
 
 /// How much of a nest its normal form changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Change {
-    /// Nothing but names, where loops start, and the form of expressions.
+    /// Only names, the start of loops, and the form of expressions.
     Spelling,
-    /// The same statements run in another order, in other loops.
+    /// The same statements run in another order or in other loops.
     Order,
-    /// There are other statements, or values are stored elsewhere.
+    /// Statements are different, or values are stored elsewhere.
     Statements,
 }
 
@@ -121,7 +122,7 @@ impl std::fmt::Display for LogEntry {
     }
 }
 
-/// Rounds after which the form is taken as it is. Two are the rule: one that changes things, one that finds nothing more.
+/// Most rounds of passes. Usually there are two: one that changes things, and one that finds nothing more.
 const MAX_ROUNDS: usize = 8;
 
 /// The normal form of a whole function.
@@ -168,7 +169,7 @@ pub fn normalize_nest(program: &Program, nest: &Nest, policy: Policy) -> NormalN
     NormalNest { program, nest, text, hash, symbols, change, log, reassociated, instances }
 }
 
-/// The nest as each pass of its normalization left it, the nest itself first.
+/// The nest after each pass of its normalization, starting with the nest itself.
 #[cfg(feature = "testing")]
 pub(crate) fn stages(program: &Program, nest: &Nest, policy: Policy) -> Vec<Stage> {
     let mut work = Work::new(program, nest, policy);
@@ -179,7 +180,7 @@ pub(crate) fn stages(program: &Program, nest: &Nest, policy: Policy) -> Vec<Stag
     work.stages.unwrap_or_default()
 }
 
-/// Numbers loops and statements in the order in which they stand.
+/// Numbers loops and statements in textual order.
 fn number(program: &mut Program, nest: &mut Nest, instances: &mut Instances) {
     let old = stmts_under(&nest.roots);
     let renamed = rotate::Fresh { next_loop: 0, next_stmt: 0 }.rename(&mut nest.roots);
@@ -212,7 +213,7 @@ fn drop_unused(program: &mut Program) {
         .retain(|id, a| used.contains(id) || !matches!(a.storage, Storage::Temp(_) | Storage::Body(_)));
 }
 
-/// The numbers of statements and guards.
+/// The numbers of statements and of guards.
 fn counts(nest: &Nest) -> (usize, usize) {
     let mut n_guards = 0;
     nest.visit(&mut |_, node| n_guards += usize::from(matches!(node, Node::If { .. })));
@@ -226,22 +227,22 @@ struct Work {
     policy: Policy,
     log: Vec<LogEntry>,
     reassociated: bool,
-    /// What the nest's statements perform of the source's.
+    /// The map from the nest's statements to those of the source.
     instances: Instances,
-    /// If asked for, what each pass made of the nest, and by which rewrites.
+    /// If requested, the nest after each pass, with the rewrites applied.
     stages: Option<Vec<Stage>>,
 }
 
 /// A nest after a pass of normalization.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// What the pass did besides changing orders.
+    /// The rewrites of the pass, other than changes of order.
     pub rewrites: Vec<Rewrite>,
     /// The program with the arrays of the nest.
     pub program: Program,
     /// The nest.
     pub nest: Nest,
-    /// What its statements perform of the source's.
+    /// The map from its statements to those of the source.
     #[cfg_attr(not(feature = "testing"), expect(dead_code))]
     pub(crate) instances: Instances,
 }
@@ -249,11 +250,11 @@ pub struct Stage {
 /// What a pass may do to the order of statement instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// Nothing: checked by [`rewrites::runs_in_place`].
+    /// The order is kept: checked by [`rewrites::runs_in_place`].
     Kept,
-    /// Iterations are counted otherwise, or statements are made of others where they stand.
+    /// Iterations are counted differently, or statements are replaced in place.
     Respelt,
-    /// The pass has asked the judge.
+    /// The pass has consulted the judge.
     Judged,
 }
 
@@ -267,7 +268,7 @@ impl Work {
     fn run(&mut self) {
         let known: Vec<_> = self.program.arrays.keys().copied().collect();
         self.form();
-        // New scalars are temporaries, whatever they were called on the way.
+        // New scalars are temporaries, whatever they were called during the pass.
         for array in self.program.arrays.values_mut() {
             if let Storage::Body(l) = array.storage
                 && !known.contains(&array.id)
@@ -328,7 +329,7 @@ impl Work {
         self.tidy();
     }
 
-    /// Runs a pass and keeps its result if it stands up to the checks; otherwise the nest stays as it was.
+    /// Runs a pass and keeps its result if it passes the checks; otherwise the nest stays as it was.
     fn pass(&mut self, order: Order, pass: impl FnOnce(&mut Self) -> Result<Done, String>) {
         let before = self.clone();
         let done = pass(self).and_then(|done| self.checked(&before.nest, order).map(|()| done));
@@ -397,7 +398,7 @@ impl Work {
         });
     }
 
-    /// Scalars that are private to different loops become different scalars.
+    /// Gives scalars that are private to different loops separate names.
     fn separate_scalars(&mut self) -> Result<Done, String> {
         let mut schedule = Schedule::import(&self.program, &self.nest);
         schedule.scalar_replacement = false;
@@ -410,7 +411,7 @@ impl Work {
         Ok(Done::new())
     }
 
-    /// Puts what a schedule describes in the place of the nest.
+    /// Replaces the nest by the one that a schedule describes.
     fn generate(&mut self, schedule: Schedule, rewrite: Rewrite) -> Result<(), Reason> {
         let stmts = |s: &Statement| (stmts_under([&s.node]), s.map.clone());
         let groups: Vec<_> = schedule.statements.iter().map(stmts).collect();
@@ -426,8 +427,8 @@ impl Work {
         Ok(())
     }
 
-    /// Where some loops may not run at all, the nest as it was stands behind what was generated for the case that all do: its
-    /// statements there.
+    /// The statements of the original nest's copy, to which the generated nest branches if some loops do not run at
+    /// all.
     fn copied(&mut self, before: &Nest) -> Vec<StmtId> {
         let [Node::If { otherwise, .. }] = self.nest.roots.as_slice() else { return Vec::new() };
         let (old, new) = (stmts_under(&before.roots), stmts_under(otherwise));
@@ -444,7 +445,7 @@ impl Work {
         new
     }
 
-    /// Takes a generated nest. Its scalars belong to the bodies of their loops, so that they are private from now on.
+    /// Takes a generated nest. Its scalars belong to the bodies of their loops, so they are private from now on.
     fn take(&mut self, program: Program, nest: Nest) {
         self.program.arrays = program.arrays;
         self.nest = nest;
@@ -458,7 +459,7 @@ impl Work {
         }
     }
 
-    /// The nest in canonical spelling, everything at its place.
+    /// The nest in canonical spelling, with everything in its place.
     fn tidied(&self) -> Work {
         let mut copy = Work::new(&self.program, &self.nest, self.policy);
         sequential(&mut copy.nest.roots);
@@ -466,7 +467,7 @@ impl Work {
         copy
     }
 
-    /// Keys of all statements in ascending order.
+    /// Keys of all statements, in ascending order.
     fn statements(&self) -> Vec<u64> {
         let shapes = Shapes::of(&self.program, &self.nest);
         let mut keys: Vec<u64> = self.nest.stmts().iter().map(|s| shapes.stmt(s.id)).collect();
@@ -494,7 +495,7 @@ impl Work {
     }
 }
 
-/// A normal form says nothing of threads and lanes.
+/// Removes threads and vector lanes, which a normal form does not have.
 fn sequential(nodes: &mut [Node]) {
     for node in nodes {
         if let Node::Loop(l) = node {

@@ -1,8 +1,8 @@
-//! What normalization changes besides the order of statement instances, and why each result has the same values.
+//! The changes that normalization makes besides reordering statement instances, and why each keeps the values.
 //!
-//! Orders are the judge's business ([`super::arrange`] and [`super::merge`] ask it). A pass of this list changes values,
-//! memory or iteration spaces instead; each entry says what its pass has to establish before, and why that is enough. Passes
-//! that claim to leave the order alone are held to it by [`runs_in_place`].
+//! Changes of order are checked by the judge ([`super::arrange`] and [`super::merge`] call it). The rewrites listed
+//! here change values, memory or iteration spaces; each entry says what its pass establishes first, and why that is
+//! enough. Passes that claim to keep the order are checked by [`runs_in_place`].
 
 use oxeye_ir::{Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, StmtId};
 use serde::{Deserialize, Serialize};
@@ -12,70 +12,73 @@ use serde::{Deserialize, Serialize};
 pub enum Rewrite {
     /// `s = e; … use(s)` → `… use(e)` for a scalar with one definition and one use in the text.
     ///
-    /// *Established*: both are in one list of nodes, which holds every use of `s`; behind the definition nothing in the list
-    /// writes an array that `e` reads, but for one assignment of the list itself, which is the use and reads before it
-    /// writes. *Proof*: between the definition and any evaluation of the use, only nodes of the list behind the definition
-    /// run, in the same iteration of the loops around it. So the operands of `e` still have the elements they had, `e` has
-    /// the same value, converted to the type of `s`, and nobody else sees `s`.
+    /// *Established*: both are in one list of nodes, which contains every use of `s`; after the definition nothing in
+    /// the list writes an array that `e` reads, except one assignment of the list itself, which is the use and reads
+    /// before it writes. *Proof*: between the definition and any evaluation of the use, only nodes of the list after
+    /// the definition run, in the same iteration of the loops around it. So the operands of `e` still have their
+    /// values, `e` has the same value, converted to the type of `s`, and nothing else reads `s`.
     ForwardSubstitution,
     /// `s = 0; for k: s += e; c[i] = s` → `c[i] = 0; for k: c[i] += e`.
     ///
-    /// *Established*: the first and last use of `s` in the list of nodes that holds all are a plain assignment to `s` and one of a
-    /// value of `s` to `c[i]`, both statements of the list; no iterator inside the list occurs in `i`, which is affine; in
-    /// the list, `c` is not accessed otherwise, except that the first may load that very element; both have one type.
-    /// *Proof*: from the first to the last statement, `c[i]` is one element that nobody reads or writes, and is overwritten at the
-    /// end whatever happens. It can hold what `s` holds meanwhile; behind the last statement `s` is dead.
+    /// *Established*: the first and last use of `s` in the list of nodes that contains all of them are a plain
+    /// assignment to `s` and an assignment of `s` to `c[i]`, both statements of the list; no iterator inside the list
+    /// occurs in `i`, which is affine; `c` is not accessed otherwise in the list, except that the first may load that
+    /// very element; both have one type. *Proof*: from the first to the last statement, `c[i]` is one element that
+    /// nothing reads or writes, and it is overwritten at the end in any case. It can hold the value of `s` meanwhile;
+    /// after the last statement `s` is dead.
     AccumulationInPlace,
     /// `x[…]` → `x[i, …]` for a scratch array and loops `i` around all its uses.
     ///
-    /// *Established*: nobody reads `x` after the nest, and the exact test finds, for every read, a write of the same element that
-    /// always runs before it in the same iteration of `i` (`normalize::expand`). *Proof*: a read never sees what another
-    /// iteration of `i` wrote, so that each may have its own copy.
+    /// *Established*: `x` is not read after the nest, and the exact test finds, for every read, a write of the same
+    /// element that always runs before it in the same iteration of `i` (`normalize::expand`). *Proof*: a read never
+    /// sees what another iteration of `i` wrote, so each may have its own copy.
     ArrayExpansion,
     /// `t = 0; t += a * e; … t …` → `t = 0; t += e; … a * t …`, where floating point may be reassociated.
     ///
-    /// *Established*: `t` is scratch, starts from zero before every use, everything added to it has the factors `a`, which the nest
-    /// does not write, and every use is an operand of a value. *Proof*: `Σ a·e = a·Σ e`.
+    /// *Established*: `t` is scratch and starts from zero before every use; everything added to it has the factors `a`,
+    /// which the nest does not write; and every use is an operand of a value. *Proof*: `Σ a·e = a·Σ e`.
     FactorsToUses,
-    /// A store that nobody reads goes.
+    /// A store that is never read is removed.
     ///
-    /// *Established*: the array is scratch, and only the statement itself reads it. *Proof*: nothing else depends on its
-    /// elements, and nobody looks at them after the nest.
+    /// *Established*: the array is scratch, and only the statement itself reads it. *Proof*: nothing else depends on
+    /// its elements, and they are not read after the nest.
     DeadStore,
     /// `x = e; x = f(x)` → `x = f(e)`, element by element.
     ///
-    /// *Established*: the judge finds that the second statement may run right behind the first for the same element, both visit
-    /// the same elements once each, and no other element of the array is read. *Proof*: side by side, the second reads what
-    /// the first has just written, converted to the element's type.
+    /// *Established*: the judge finds that the second statement may run directly after the first for the same element,
+    /// both visit the same elements once each, and no other element of the array is read. *Proof*: side by side, the
+    /// second reads what the first has just written, converted to the element's type.
     UpdatesMerged,
-    /// An iteration that stands alone next to the loop over the others returns to it.
+    /// An iteration on its own next to the loop over the others is put back into it.
     ///
-    /// *Established*: it has the text of the loop's next (or previous) iteration, the judge finds that it may stand next to the loop,
-    /// and the loop's range is never negative. *Proof*: the longer loop runs the same instances in the same order.
+    /// *Established*: it has the text of the loop's next (or previous) iteration, the judge finds that it may stand
+    /// next to the loop, and the loop's range is never negative. *Proof*: the longer loop runs the same instances in
+    /// the same order.
     PeeledIteration,
-    /// A loop over buffers `(t + c) % k` becomes `k` iterations at a time.
+    /// A loop over buffers `(t + c) % k` is unrolled by `k`.
     ///
-    /// *Established*: the number of iterations is a known multiple of `k`, the iterator occurs nowhere else, and `t + c` is never
-    /// negative. *Proof*: iteration `k·q + r` accesses the buffer `(start + r + c) % k`, whatever `q`; the order is the same.
+    /// *Established*: the number of iterations is a known multiple of `k`, the iterator occurs nowhere else, and `t +
+    /// c` is never negative. *Proof*: iteration `k·q + r` accesses the buffer `(start + r + c) % k`, whatever `q`; the
+    /// order is the same.
     BuffersNamed,
-    /// Loops start at zero; those that run once are opened, those that never run go.
+    /// Loops start at zero; those that run once are replaced by their body, those that never run are removed.
     ///
-    /// *Established*: bounds are affine and the number of iterations is a known constant, or the start is. *Proof*: the iterator is
-    /// replaced by what it was, everywhere inside.
+    /// *Established*: bounds are affine, and the number of iterations or the start is a known constant. *Proof*: the
+    /// iterator is replaced by its old value everywhere inside.
     IterationSpace,
-    /// Private scalars become one scalar for every loop that has them to itself.
+    /// A scalar that is private to several loops becomes a separate scalar in each.
     ///
-    /// *Established*: in every iteration of that loop, the first access is an unconditional write (`import`). *Proof*: no
-    /// iteration sees what another wrote.
+    /// *Established*: in every iteration of that loop, the first access is an unconditional write (`import`). *Proof*:
+    /// no iteration reads what another wrote.
     PrivateScalars,
-    /// Constants take the type of their use, operands of `+` and `*` stand in one order, `x = x + e` is `x += e`, and a guard on the
-    /// very element it protects becomes a selection.
+    /// Constants take the type of their use, operands of `+` and `*` are put in order, `x = x + e` becomes `x += e`,
+    /// and a guard on the very element it protects becomes a selection.
     ///
-    /// *Proof*: IEEE 754 addition and multiplication commute bit for bit, conversions of constants are done where they are
-    /// exact, a selection writes back what it read.
+    /// *Proof*: IEEE 754 addition and multiplication commute bit for bit, constants are converted only where that is
+    /// exact, and a selection writes back what it read.
     Spelling,
-    /// Sums of products become polynomials, and what is added to a sum is added term by term, where floating point may be
-    /// reassociated.
+    /// Sums of products become polynomials, and values added to a sum are added term by term, where floating point may
+    /// be reassociated.
     ///
     /// *Proof*: the laws of a commutative ring; divisors stay divisors.
     Polynomials,
@@ -98,16 +101,16 @@ impl Rewrite {
         Rewrite::Polynomials,
     ];
 
-    /// Whether results may differ in the last bits, so that the policy must allow it.
+    /// Whether results may differ in the last bits, so the policy must allow it.
     pub fn reassociates(self) -> bool {
         matches!(self, Rewrite::FactorsToUses | Rewrite::Polynomials)
     }
 }
 
-/// What passes have done: how, and in words.
+/// What passes have done: the rewrite and a message.
 pub(super) type Done = Vec<(Rewrite, String)>;
 
-/// What decides whether and when a statement runs: the loops and guards around it, outermost first.
+/// A loop or guard around a statement. All of them, outermost first, decide whether and when it runs.
 #[derive(Clone, Debug, PartialEq)]
 enum Around {
     Loop(LoopId, Bound, Bound, i64),
@@ -136,11 +139,11 @@ fn places(nodes: &[Node], around: &mut Vec<Around>, found: &mut Vec<(StmtId, Vec
     }
 }
 
-/// Checks a pass that claims to keep the order: the map from its instances to those before is the identity on the iterators
-/// of every statement that is left, and no two of them change places.
+/// Checks a pass that claims to keep the order: the map from its instances to those before is the identity on the
+/// iterators of every remaining statement, and no two statements change places.
 ///
 /// # Errors
-/// Which statement stands elsewhere.
+/// The statement that runs elsewhere.
 pub(super) fn runs_in_place(before: &Nest, after: &Nest) -> Result<(), String> {
     let (mut old, mut new) = (Vec::new(), Vec::new());
     places(&before.roots, &mut Vec::new(), &mut old);
@@ -157,7 +160,8 @@ pub(super) fn runs_in_place(before: &Nest, after: &Nest) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a loop or guard is the one before. What reads memory may be spelt otherwise, such as with the value of a scalar.
+/// Whether a loop or guard is the same as before. Parts that read memory may be spelt differently, such as with the
+/// value of a scalar.
 fn is_same(old: &Around, new: &Around) -> bool {
     let has_data = |bound: &Bound| bound.0.iter().any(|t| matches!(t, BoundTerm::Data(_)));
     match (old, new) {

@@ -1,7 +1,7 @@
-//! Buffers that change places from one time step to the next.
+//! Unrolling of loops over buffers that change places from one time step to the next.
 //!
-//! A loop whose body uses its iterator only as `(t + c) % k`, or that ends by swapping two pointers, is unrolled by `k` (or
-//! two) where its number of iterations is a known multiple: then every access names its buffer.
+//! A loop whose body uses its iterator only as `(t + c) % k`, or that ends by swapping two pointers, is unrolled by `k`
+//! (or two) if its number of iterations is a known multiple. Then every access names its buffer.
 
 use super::rewrites::{Done, Rewrite};
 use crate::instances::{Instances, stmts_under};
@@ -9,7 +9,7 @@ use crate::scan::{for_each_access, substitute};
 use oxeye_ir::{Affine, ArrayId, BinaryOp, Bound, Expr, Loop, LoopId, Node, Program, StmtId, Storage, Var};
 use std::collections::BTreeMap;
 
-/// Ids that are not in use yet.
+/// Ids that are not in use.
 #[derive(Clone, Debug)]
 pub(super) struct Fresh {
     pub(super) next_loop: u32,
@@ -17,7 +17,7 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    /// Beyond those in use.
+    /// The ids after those in use.
     pub(super) fn after(nodes: &[Node]) -> Self {
         fn go(nodes: &[Node], fresh: &mut Fresh) {
             for node in nodes {
@@ -34,7 +34,7 @@ impl Fresh {
         fresh
     }
 
-    /// Gives every loop and statement under the nodes a new id; loops old and new.
+    /// Gives every loop and statement under the nodes a new id; returns the map from old to new loops.
     pub(super) fn rename(&mut self, nodes: &mut [Node]) -> BTreeMap<LoopId, LoopId> {
         let mut renamed = BTreeMap::new();
         self.number(nodes, &mut renamed);
@@ -67,7 +67,7 @@ impl Fresh {
     }
 }
 
-/// Unrolls loops over rotating buffers; what was done, in words.
+/// Unrolls loops over rotating buffers; returns what was done, as messages.
 pub(super) fn unroll(program: &Program, nodes: &mut [Node], instances: &mut Instances) -> Done {
     let mut fresh = Fresh::after(nodes);
     let mut done = Vec::new();
@@ -75,7 +75,7 @@ pub(super) fn unroll(program: &Program, nodes: &mut [Node], instances: &mut Inst
     done.into_iter().map(|what| (Rewrite::BuffersNamed, what)).collect()
 }
 
-/// Whether a loop under the nodes owns an array, so that a copy of it would need a copy of that.
+/// Whether a loop under the nodes owns an array, which a copy of the loop would have to copy too.
 fn owns_arrays(program: &Program, nodes: &[Node]) -> bool {
     let owner = |id: LoopId| {
         let own = |s: Storage| matches!(s, Storage::Body(l) | Storage::Temp(Some(l)) if l == id);
@@ -86,8 +86,8 @@ fn owns_arrays(program: &Program, nodes: &[Node]) -> bool {
     })
 }
 
-/// The body of a loop that ends by swapping the arrays of each pair, for two iterations in turn; `None` if it cannot be
-/// copied.
+/// The body of a loop that ends by swapping the arrays of each pair, for two consecutive iterations; `None` if it
+/// cannot be copied.
 pub(super) fn swapped_twice(
     program: &Program,
     body: Vec<Node>,
@@ -124,7 +124,7 @@ fn in_nodes(
             && let Some(k) = rotation(l)
             && !owns_arrays(program, &l.body)
         {
-            done.push(format!("loop {}: unrolled by {k}, so that each buffer has its name", l.name));
+            done.push(format!("loop {}: unrolled by {k}, so that each access names its buffer", l.name));
             unroll_one(l, k, fresh, instances);
         }
         node.bodies_mut().into_iter().for_each(|b| in_nodes(program, b, (fresh, instances), done));

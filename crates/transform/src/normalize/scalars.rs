@@ -1,9 +1,9 @@
-//! Scalars that only stand between a value and the element it is meant for.
+//! Removes scalars that only pass a value on to the element it is meant for.
 //!
-//! *Forward substitution*: a scalar written once per iteration and used once gives way to its value.
-//! *Accumulating in place* (the inverse of scalar replacement): `s = 0; for k: s += e; c[i] = s` becomes
-//! `c[i] = 0; for k: c[i] += e`. Both only *where* nothing in between can see the difference: the value's operands stay
-//! as they are, and no other access in the loop's body touches the element's array.
+//! *Forward substitution*: a scalar that is written once per iteration and used once is replaced by its value.
+//! *Accumulation in place* (the inverse of scalar replacement): `s = 0; for k: s += e; c[i] = s` becomes `c[i] = 0; for
+//! k: c[i] += e`. Both are done only where nothing in between can see the difference: the value's operands do not
+//! change, and no other access in the loop's body touches the element's array.
 
 use super::rewrites::{Done, Rewrite};
 use crate::instances::{Instances, stmts_under};
@@ -12,7 +12,7 @@ use oxeye_ir::{
     Access, ArrayId, Expr, Loop, LoopId, Nest, Node, Program, Stmt, StmtId, Storage, Types, Update, Var,
 };
 
-/// Does both until nothing is left to do; what was done.
+/// Applies both until nothing changes; returns what was done.
 pub(super) fn dissolve(program: &Program, nest: &mut Nest, instances: &mut Instances) -> Done {
     let mut done = Done::new();
     let is_own = |s: Storage| matches!(s, Storage::Temp(_) | Storage::Body(_));
@@ -45,11 +45,11 @@ pub(super) fn dissolve(program: &Program, nest: &mut Nest, instances: &mut Insta
     done
 }
 
-/// Rewrites a list of nodes inside these loops; what it did.
+/// Rewrites a list of nodes inside these loops; returns what it did.
 type InScope<'a> = dyn FnMut(&mut Vec<Node>, &[Loop]) -> Option<(Rewrite, String)> + 'a;
 
-/// Calls `f` with the innermost list of nodes that holds all uses of the scalar, and the loops around it (without their
-/// bodies).
+/// Calls `f` with the innermost list of nodes that contains all uses of the scalar, and the loops around it (without
+/// their bodies).
 fn in_scope(
     nodes: &mut Vec<Node>,
     scalar: ArrayId,
@@ -104,7 +104,7 @@ fn substitute_forward(
     let used_before = accesses(&body[..k]).iter().any(|(a, _)| a.array == scalar);
     let operands: Vec<ArrayId> = stmt.value.reads().iter().map(|a| a.array).collect();
     let overwritten = accesses(&body[k + 1..]).iter().any(|(a, w)| *w && operands.contains(&a.array));
-    // The last write may be that of the statement that uses the value, which reads first.
+    // The last write may be by the statement that uses the value: it reads first.
     let overwritten = overwritten && !reads_before_writing(&body[k + 1..], scalar, &operands);
     if used_before || overwritten {
         return false;
@@ -121,8 +121,8 @@ fn substitute_forward(
     true
 }
 
-/// The statements whose execution evaluates a read of the array: those that read it themselves, and those below a guard or in
-/// a loop that does.
+/// The statements whose execution reads the array: those that read it themselves, and those under a guard or in a loop
+/// that does.
 fn readers(node: &Node, array: ArrayId, found: &mut Vec<StmtId>) {
     let reads = |e: &Expr| e.reads().iter().any(|a| a.array == array);
     let here = match node {
@@ -140,7 +140,7 @@ fn readers(node: &Node, array: ArrayId, found: &mut Vec<StmtId>) {
     }
 }
 
-/// Whether the only write to `operands` is that of a statement in this very list that also is the only use of `scalar`.
+/// Whether the only write to `operands` is by a statement of this very list that is also the only use of `scalar`.
 fn reads_before_writing(nodes: &[Node], scalar: ArrayId, operands: &[ArrayId]) -> bool {
     let mut writers = nodes.iter().filter(|n| {
         accesses(std::slice::from_ref(*n)).iter().any(|(a, w)| *w && operands.contains(&a.array))
@@ -178,7 +178,7 @@ fn replace_reads(node: &mut Node, scalar: ArrayId, value: &Expr) {
     }
 }
 
-/// The array that took the scalar's place, if one could.
+/// The array that replaces the scalar, if one can.
 fn accumulate_in_place(
     program: &Program,
     body: &mut Vec<Node>,
@@ -199,7 +199,7 @@ fn accumulate_in_place(
         inside |= index.terms().any(|(v, _)| matches!(v, Var::Loop(k) if deeper(body, k)));
     }
     let same_type = program.array(target.array).element == program.array(scalar).element;
-    // Besides the store at the end, only a load at the start may touch the array, and only that element.
+    // Besides the final store, only an initial load may touch the array, and only that element.
     let loads = matches!(&start.value, Expr::Read(a) if *a == target);
     let others = accesses(body).iter().filter(|(a, _)| a.array == target.array).count();
     if first == last || !starts || !ends || inside || !same_type || others != 1 + usize::from(loads) {

@@ -1,8 +1,8 @@
-//! Structural keys: what arrays, statements and expressions look like without their names.
+//! Structural keys of arrays, statements and expressions, which do not depend on names.
 //!
-//! Ties between legal choices are broken by these keys, so that the choice does not depend on names or on the order in
-//! which the source lists things. Arrays are told apart by how they are used, refined round by round as in colour
-//! refinement of graphs (Weisfeiler and Leman, 1968). Keys treat operands of `+` and `*` as unordered, and iterators by
+//! Ties between legal choices are broken by these keys, so that the choice does not depend on names or on the order of
+//! things in the source. Arrays are distinguished by how they are used, refined round by round as in colour refinement
+//! of graphs (Weisfeiler and Leman, 1968). Keys treat operands of `+` and `*` as unordered, and identify iterators by
 //! the dimensions of the target that they index.
 
 use oxeye_ir::{
@@ -21,7 +21,7 @@ pub(super) struct Shapes {
 /// An array and the constants in its sliced dimensions.
 type Slice = (ArrayId, Vec<i64>);
 
-/// Dimensions in which every access of an array has a constant index: each constant is an array of its own.
+/// Dimensions in which every access of an array has a constant index: each constant stands for a separate array.
 pub(super) fn slices<'a>(nests: impl Iterator<Item = &'a Nest>) -> BTreeMap<ArrayId, Vec<usize>> {
     let mut found: BTreeMap<ArrayId, Vec<usize>> = BTreeMap::new();
     for nest in nests {
@@ -37,7 +37,7 @@ pub(super) fn slices<'a>(nests: impl Iterator<Item = &'a Nest>) -> BTreeMap<Arra
     found
 }
 
-/// Rounds of refinement; more than the longest chain of arrays in practice.
+/// Rounds of refinement: more than the longest chain of arrays in practice.
 const N_ROUNDS: usize = 5;
 
 impl Shapes {
@@ -76,7 +76,7 @@ impl Shapes {
         shapes
     }
 
-    /// The slice that an access is to, and the indices of the other dimensions.
+    /// The slice that an access touches, and the indices of the other dimensions.
     fn slice<'a>(&self, access: &'a Access) -> (Slice, Vec<&'a Expr>) {
         let dims = self.slices.get(&access.array).map(Vec::as_slice).unwrap_or_default();
         let constant = |d: &usize| access.indices.get(*d)?.as_affine()?.as_constant();
@@ -85,12 +85,12 @@ impl Shapes {
         ((access.array, at), others.map(|(_, i)| i).collect())
     }
 
-    /// What the loops in `path` stand for in `stmt`.
+    /// The roles of the loops in `path` in `stmt`.
     pub(super) fn roles(&self, stmt: &Stmt, path: &[&Loop]) -> Roles {
         Roles::of(&self.slice(&stmt.target).1, path)
     }
 
-    /// The key of a statement; that of an unknown one is zero.
+    /// The key of a statement; zero for an unknown one.
     pub(super) fn stmt(&self, id: StmtId) -> u64 {
         self.stmts.get(&id).copied().unwrap_or(0)
     }
@@ -149,7 +149,7 @@ impl Shapes {
 }
 
 impl Shapes {
-    /// Keys of the terms of a sum, whatever its parentheses.
+    /// Keys of the terms of a sum, however it is parenthesized.
     fn terms(&self, expr: &Expr, is_negative: bool, roles: &Roles, found: &mut Vec<u64>) {
         match expr {
             Expr::Binary(BinaryOp::Add, l, r) => {
@@ -166,7 +166,7 @@ impl Shapes {
         }
     }
 
-    /// Keys of the factors of a product, whatever its parentheses.
+    /// Keys of the factors of a product, however it is parenthesized.
     fn factors(&self, expr: &Expr, roles: &Roles, found: &mut Vec<u64>) {
         match expr {
             Expr::Binary(BinaryOp::Mul, l, r) => {
@@ -178,7 +178,7 @@ impl Shapes {
     }
 }
 
-/// What the iterators around a statement stand for in it.
+/// The roles of the iterators around a statement.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roles {
     n_loops: usize,
@@ -186,8 +186,8 @@ pub(super) struct Roles {
 }
 
 impl Roles {
-    /// The roles of the loops in `path` for a statement with these indices of its target: the dimensions of the target that each indexes, and its range if
-    /// that is constant.
+    /// The roles of the loops in `path` for a statement whose target has these indices: the dimensions that each loop
+    /// indexes, and its range if that is constant.
     fn of(target: &[&Expr], path: &[&Loop]) -> Self {
         let role = |l: &&Loop| {
             let mut own = Hash::new("loop");
@@ -229,12 +229,12 @@ impl Hash {
         Hash(0xcbf2_9ce4_8422_2325).text(word)
     }
 
-    /// With these bytes and an end mark.
+    /// The hash extended by these bytes and an end mark.
     pub(super) fn text(self, text: &str) -> Self {
         text.bytes().chain([0xff]).fold(self, Self::byte)
     }
 
-    /// With this number.
+    /// The hash extended by this number.
     pub(super) fn number(self, value: u64) -> Self {
         value.to_le_bytes().into_iter().fold(self, Self::byte)
     }

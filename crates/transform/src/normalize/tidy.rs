@@ -1,8 +1,8 @@
 //! Clean-up that needs no dependences: iteration spaces, guards, and the form of single statements.
 //!
-//! *Iteration spaces*: loops that run once are opened, those that never run removed, and those that start at a constant
-//! start at zero. *Guards* on the very element they protect become selections. *Sums* that are accumulated over a loop
-//! are accumulated term by term, where the policy lets sums be taken apart.
+//! *Iteration spaces*: loops that run once are replaced by their body, those that never run are removed, and those that
+//! start at a constant start at zero. *Guards* on the very element they protect become selections. *Sums* that are
+//! accumulated over a loop are accumulated term by term, where the policy allows.
 
 use super::expressions::Canonical;
 use super::rewrites::Rewrite;
@@ -14,7 +14,7 @@ use oxeye_ir::{
     Affine, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Stmt, StmtId, Storage, Update, Var,
 };
 
-/// Canonical iteration spaces. Loops that own arrays of `program` stay.
+/// Puts iteration spaces into canonical form. Loops that own arrays of `program` stay.
 pub(super) fn loops(program: &Program, nodes: Vec<Node>, instances: &mut Instances) -> Vec<Node> {
     nodes.into_iter().flat_map(|n| one_loop(program, n, instances)).collect()
 }
@@ -72,7 +72,7 @@ fn replace(nodes: &mut [Node], id: LoopId, with: &Affine, instances: &mut Instan
     instances.substitute(&stmts_under(&*nodes), &with);
 }
 
-/// Lets a loop that starts at `c` start at zero.
+/// Shifts a loop that starts at `c` to start at zero.
 fn shift(l: &mut Loop, c: i64, instances: &mut Instances) {
     let moved = Affine::var(l.id).offset(c);
     replace(&mut l.body, l.id, &moved, instances);
@@ -84,7 +84,7 @@ fn shift(l: &mut Loop, c: i64, instances: &mut Instances) {
     }
 }
 
-/// Statements in canonical form. Returns whether any sum was reordered.
+/// Puts statements into canonical form. Returns whether any sum was reordered.
 pub(super) fn statements(
     program: &Program,
     nest: &mut Nest,
@@ -174,7 +174,7 @@ pub(super) fn is_reduction(stmt: &Stmt, path: &[&Loop]) -> bool {
     path.iter().any(|l| !stmt.target.indices.iter().any(|i| i.uses(l.id)))
 }
 
-/// `if (c) x = e` as `x = c ? e : x`, if the condition reads x itself: then x may be read and written anyway.
+/// `if (c) x = e` as `x = c ? e : x`, if the condition itself reads x: then x may be read and written in any case.
 fn selection(condition: &Expr, then: &[Node], otherwise: &[Node]) -> Option<Stmt> {
     let ([Node::Stmt(stmt)], []) = (then, otherwise) else { return None };
     if stmt.update != Update::Assign || !condition.reads().contains(&&stmt.target) {

@@ -5,7 +5,7 @@ use super::words::Unreadable;
 use crate::steps::argument::Kind;
 use oxeye_ir::{Affine, SymId, Var};
 
-/// As it is read.
+/// Prints an expression in the form that [`read`] accepts.
 pub(super) fn print(e: &Affine, names: &Names) -> String {
     let mut text = String::new();
     for (var, c) in e.terms() {

@@ -1,4 +1,4 @@
-//! Steps as JSON: an object with the name of the step and its arguments by the names of its parameters.
+//! Steps as JSON: an object with the step's name and its arguments by parameter name.
 
 use super::affine;
 use super::names::Names;
@@ -35,7 +35,7 @@ pub(super) fn read_step(value: &Value, names: &mut Names) -> Result<Transformati
 }
 
 fn step(value: &Value, names: &mut Names) -> Result<Transformation, Unreadable> {
-    let Value::Object(fields) = value else { return Err("a step is an object or a text".into()) };
+    let Value::Object(fields) = value else { return Err("a step is an object or a string".into()) };
     let Some(name) = fields.get("step").and_then(Value::as_str) else {
         return Err("`step`, the name of a transformation, is missing".into());
     };
@@ -60,7 +60,7 @@ fn step(value: &Value, names: &mut Names) -> Result<Transformation, Unreadable> 
         .ok_or_else(|| Unreadable::from("its arguments do not go together"))
 }
 
-/// Reads an argument; what JSON has as a string may be its text.
+/// Reads an argument; a JSON string may contain its textual form.
 fn read(kind: Kind, value: &Value, names: &mut Names) -> Result<Argument, Unreadable> {
     if let Value::String(word) = value
         && !matches!(kind, Kind::OmpSchedule | Kind::Team | Kind::Schedules)
@@ -113,7 +113,7 @@ fn plain<T: DeserializeOwned>(kind: Kind, value: &Value) -> Result<T, Unreadable
     T::deserialize(value).map_err(|_| Unreadable::from(format!("{value} is not {}", kind.noun())))
 }
 
-/// `Static`, as JSON has it, for `static`, as text has it.
+/// `static`, as text has it, as `Static`, as JSON has it.
 fn capitalized(value: &Value) -> Value {
     match value.as_str() {
         Some("static") => "Static".into(),

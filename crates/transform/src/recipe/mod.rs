@@ -1,7 +1,7 @@
 //! Recipes: sequences of transformations as values, as JSON and as text.
 //!
-//! In: JSON or text, written by Oxeye or by people. Out: [`Recipe`], whose loops and statements go by their ids.
-//! [`WrittenRecipe`] is a recipe in which people called loops by the names that they have in the source.
+//! Input: JSON or text, written by Oxeye or by people. Output: [`Recipe`], which identifies loops and statements by id.
+//! [`WrittenRecipe`] is a recipe in which people used the loops' names in the source.
 
 mod affine;
 mod json;
@@ -18,7 +18,7 @@ use crate::steps::Transformation;
 use crate::steps::argument::Renaming;
 use serde::{Deserialize, Serialize};
 
-/// A sequence of transformations, applied in order. Prints as its steps, `; ` between them, and parses back.
+/// A sequence of transformations, applied in order. Prints as its steps, joined by `; `, and parses back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Recipe {
@@ -27,10 +27,10 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The same with loops, statements and variables called otherwise.
+    /// The recipe with loops, statements and variables renamed.
     ///
     /// # Errors
-    /// Which step speaks of something that has no other name, and why.
+    /// A step that uses something without a new name, and why.
     pub fn renamed(&self, names: &dyn Renaming) -> Result<Self, Refusal> {
         let one = |(k, step): (usize, &Transformation)| {
             step.renamed(names).map_err(|reason| reason.at_step(k, step))

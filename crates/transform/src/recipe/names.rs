@@ -2,7 +2,7 @@
 
 use oxeye_ir::LoopId;
 
-/// The names in a recipe. While it has not been applied, ids counted from the greatest down stand for them.
+/// The names in a recipe. Until it is applied, they are represented by ids counted down from the greatest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Names {
     known: Vec<String>,
@@ -10,7 +10,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// None, and none are taken: loops go by their ids.
+    /// Accepts no names, only ids.
     pub(super) fn ids_only() -> Self {
         Self { known: Vec::new(), ids_only: true }
     }
@@ -39,13 +39,13 @@ impl Names {
         self.known.get((u32::MAX - id.0) as usize).map(String::as_str)
     }
 
-    /// A loop as it is read.
+    /// A loop in the form that is read.
     pub(super) fn print(&self, id: LoopId) -> String {
         self.name(id).map_or_else(|| id.to_string(), str::to_owned)
     }
 }
 
-/// A C identifier, behind it perhaps `#` and a number.
+/// A C identifier, optionally followed by `#` and a number.
 fn is_name(word: &str) -> bool {
     let (name, ordinal) = word.split_once('#').map_or((word, None), |(name, n)| (name, Some(n)));
     let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');

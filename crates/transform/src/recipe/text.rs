@@ -1,4 +1,4 @@
-//! Recipes as text: one step after the other, `; ` between them, each its name and its arguments as its syntax has them.
+//! Recipes as text: steps joined by `; `, each its name followed by its arguments according to its syntax.
 //!
 //! ```
 //! use oxeye_transform::Recipe;
@@ -21,9 +21,9 @@ use oxeye_ir::{OmpSchedule, StmtId};
 use std::fmt;
 use std::str::FromStr;
 
-/// Text that is no recipe.
+/// Text that is not a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{step}` is no step of a recipe: {reason}")]
+#[error("`{step}` is not a step of a recipe: {reason}")]
 pub struct RecipeError {
     /// The step that was not understood.
     pub step: String,
@@ -78,7 +78,7 @@ pub(super) fn read_step(text: &str, names: &mut Names) -> Result<Transformation,
         .map_err(|why| RecipeError { step: text.trim().to_owned(), reason: why.to_string() })
 }
 
-/// The row of the transformation with this name.
+/// The table row of the transformation with this name.
 pub(super) fn info(name: &str) -> Result<&'static TransformationInfo, Unreadable> {
     let known = TRANSFORMATIONS.iter().find(|info| info.name == name || info.alias == Some(name));
     known.ok_or_else(|| Unreadable::from(format!("there is no transformation `{name}`")))
@@ -130,7 +130,7 @@ fn step(words: &mut Words<'_>, names: &mut Names) -> Result<Transformation, Unre
     step.ok_or_else(|| Unreadable::from("its syntax leaves out a parameter"))
 }
 
-/// One argument of the lists that several words gave; of one word, its argument.
+/// Joins the arguments of several words into one list; a single word gives its argument.
 fn joined(parts: Vec<Result<Argument, Unreadable>>) -> Result<Argument, Unreadable> {
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_else(|| Err("nothing is given".into()))?;
@@ -138,13 +138,13 @@ fn joined(parts: Vec<Result<Argument, Unreadable>>) -> Result<Argument, Unreadab
         match (&mut all, part?) {
             (Argument::Loops(all), Argument::Loops(more)) => all.extend(more),
             (Argument::Numbers(all), Argument::Numbers(more)) => all.extend(more),
-            _ => return Err("it is no list".into()),
+            _ => return Err("it is not a list".into()),
         }
     }
     Ok(all)
 }
 
-/// What a parameter has that is left out.
+/// The value of a parameter that is left out.
 pub(super) fn absent(kind: Kind) -> Option<Argument> {
     match kind {
         Kind::Position { .. } => Some(Argument::Position(None)),
@@ -238,14 +238,14 @@ fn blocks(words: &mut Words<'_>) -> Result<Blocks, Unreadable> {
     Ok(Blocks { mr: number(mr)?, nr: number(nr)?, lanes, mc: number(mc)?, nc: number(nc)?, kc: number(kc)? })
 }
 
-/// The step with its arguments as its syntax has them.
+/// The step with its arguments according to its syntax.
 pub(super) fn print(step: &Transformation, names: &Names) -> String {
     let text = filled(step, step.info().syntax, names);
     if text.is_empty() { step.name().to_owned() } else { format!("{} {text}", step.name()) }
 }
 
 impl Transformation {
-    /// A title with this step's arguments in the place of their names in braces.
+    /// A title with this step's arguments in place of their names in braces.
     pub(crate) fn titled(&self, title: &str) -> String {
         let named = self.info().parameters.iter().zip(self.arguments());
         named.fold(title.to_owned(), |title, (parameter, argument)| {
@@ -255,7 +255,7 @@ impl Transformation {
     }
 }
 
-/// A syntax with the arguments of a step in it.
+/// A syntax with the arguments of a step filled in.
 fn filled(step: &Transformation, syntax: &str, names: &Names) -> String {
     let (info, arguments) = (step.info(), step.arguments());
     let all = |name: &str| info.position(name).map(|k| texts(&arguments[k], names)).unwrap_or_default();
@@ -283,7 +283,7 @@ fn filled(step: &Transformation, syntax: &str, names: &Names) -> String {
     words.join(" ")
 }
 
-/// The texts of an argument, one for each member of a list; none if it is left out.
+/// The texts of an argument, one per member of a list; none if it is left out.
 fn texts(argument: &Argument, names: &Names) -> Vec<String> {
     match argument {
         Argument::Loop(id) => vec![names.print(*id)],
@@ -302,7 +302,7 @@ fn texts(argument: &Argument, names: &Names) -> Vec<String> {
     }
 }
 
-/// Equal shares go without saying.
+/// Equal shares are the default and not printed.
 fn print_omp_schedule(schedule: OmpSchedule) -> String {
     if schedule == OmpSchedule::Dynamic { "dynamic".into() } else { String::new() }
 }
@@ -311,7 +311,7 @@ pub(super) fn print_schedule(schedule: &StatementSchedule, names: &Names) -> Str
     let dimension = |dimension: &Dimension| match dimension {
         Dimension::At(position) => position.to_string(),
         Dimension::By { expr, reverse } => {
-            // A constant has its sign, so that it is no position.
+            // A constant always has a sign, to distinguish it from a position.
             let text = expr.as_constant().map_or_else(|| affine::print(expr, names), |c| format!("{c:+}"));
             format!("{}{text}", if *reverse { "reverse " } else { "" })
         }

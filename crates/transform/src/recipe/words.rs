@@ -1,14 +1,14 @@
-//! Text taken apart word by word.
+//! Splitting text into words.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Why text or JSON is no step.
+/// Why text or JSON is not a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unreadable(String);
 
 impl Unreadable {
-    /// The same, said of an argument: its position, counted from 0, and its parameter.
+    /// The same for an argument: its position, counted from 0, and its parameter.
     pub(super) fn in_argument(self, position: usize, parameter: &str) -> Self {
         Self(format!("argument {}, `{parameter}`: {self}", position + 1))
     }
@@ -32,7 +32,7 @@ impl From<&str> for Unreadable {
     }
 }
 
-/// What is left of a text.
+/// The rest of a text.
 #[derive(Clone, Copy)]
 pub(super) struct Words<'a>(pub(super) &'a str);
 
@@ -45,7 +45,7 @@ impl<'a> Words<'a> {
         self.0.is_empty()
     }
 
-    /// The next word; `wanted`, with its article, is what it stands for.
+    /// The next word; `wanted`, with its article, describes it.
     pub(super) fn next(&mut self, wanted: &str) -> Result<&'a str, Unreadable> {
         if self.is_empty() {
             return Err(format!("{wanted} is missing").into());
@@ -55,7 +55,7 @@ impl<'a> Words<'a> {
         Ok(word)
     }
 
-    /// Takes the next word if it is this one.
+    /// Consumes the next word if it is this one.
     pub(super) fn accept(&mut self, word: &str) -> bool {
         let mut ahead = *self;
         let found = ahead.next(word) == Ok(word);

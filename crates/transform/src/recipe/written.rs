@@ -1,4 +1,4 @@
-//! Recipes written by people: loops may go by the names that they have in the source.
+//! Recipes written by people: loops may be given by their names in the source.
 
 use super::names::Names;
 use super::text::{RecipeError, print, read_steps};
@@ -16,12 +16,12 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// A recipe in which loops go by their ids (`L2`) or by their names in the source: `i`, and where several loops have that
-/// name, `i#1`, `i#2`, … in the order in which they stand. Names mean the loops of the nest as it is when their step is
-/// applied, those that earlier steps made among them; in expressions, they may also be symbols of the program.
+/// A recipe in which loops are given by their ids (`L2`) or by their names in the source: `i`, or, where several loops
+/// have that name, `i#1`, `i#2`, … in textual order. Names refer to the loops of the nest at the time when their step
+/// is applied, including those that earlier steps made; in expressions, they may also be symbols of the program.
 ///
-/// It is read from text or from JSON, where a step, or the whole recipe, may be its text. What is read with ids only is
-/// written with ids only.
+/// It is read from text or from JSON, where a step, or the whole recipe, may be a string with its text. A recipe read
+/// with ids only is written with ids only.
 ///
 /// ```
 /// use oxeye_transform::WrittenRecipe;
@@ -71,7 +71,9 @@ impl<'de> Deserialize<'de> for WrittenRecipe {
             Value::String(text) => read_steps(&text, &mut names),
             Value::Array(steps) => steps.iter().map(|step| json::read_step(step, &mut names)).collect(),
             other => {
-                return Err(D::Error::custom(format!("{other} is not a recipe: a list of steps, or a text")));
+                return Err(D::Error::custom(format!(
+                    "{other} is not a recipe: a list of steps, or a string"
+                )));
             }
         };
         Ok(Self { steps: steps.map_err(D::Error::custom)?, names })
@@ -79,11 +81,11 @@ impl<'de> Deserialize<'de> for WrittenRecipe {
 }
 
 impl WrittenRecipe {
-    /// The recipe in the ids of a nest.
+    /// The recipe with the ids of a nest.
     ///
     /// # Errors
-    /// If a step names a loop that the nest does not have when it is applied, or one of several without saying which, or
-    /// does not fit the nest.
+    /// If a step names a loop that the nest does not have at that step, or one of several without a number, or does not
+    /// fit the nest.
     pub fn resolve(&self, program: &Program, nest: &Nest, policy: Policy) -> Result<Recipe, Refusal> {
         if self.names.is_empty() {
             return Ok(Recipe { steps: self.steps.clone() });
@@ -108,20 +110,20 @@ impl WrittenRecipe {
     }
 }
 
-/// What names mean at one step.
+/// The meaning of names at one step.
 struct Here<'a> {
     schedule: &'a Schedule,
     names: &'a Names,
 }
 
 impl Here<'_> {
-    /// The loops with a name, in the order in which they stand.
+    /// The loops with a name, in textual order.
     fn called(&self, name: &str) -> Vec<LoopId> {
         let is_called = |id: &LoopId| self.schedule.iterators.get(id).is_some_and(|info| info.name == name);
         all_loops(&self.schedule.roots).into_iter().filter(is_called).collect()
     }
 
-    /// A loop for a message: its id, and the first line of the source in it.
+    /// A loop for a message: its id, and the first source line in it.
     fn place(&self, id: LoopId) -> String {
         let inside = self.schedule.loop_node(id).map(|node| leaves(&Tree::Loop(node.clone())));
         let stmts = inside.unwrap_or_default();

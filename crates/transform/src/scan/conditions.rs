@@ -3,7 +3,7 @@
 use oxeye_analysis::affine_condition;
 use oxeye_ir::{Affine, BinaryOp, BoundTerm, Constraint, Expr, LoopId, Node, Relation};
 
-/// `Σ … ≥ 0` (or `== 0`) as a condition a person would write: positive terms on the left, negative on the right.
+/// `Σ … ≥ 0` (or `== 0`) as a condition as people write it: positive terms on the left, negative on the right.
 fn comparison(c: &Constraint) -> Expr {
     let (mut left, mut right) = (Affine::default(), Affine::default());
     for (v, k) in c.expr.terms() {
@@ -34,7 +34,7 @@ pub(crate) fn condition(constraints: &[Constraint]) -> Option<Expr> {
     Some(parts.fold(first, |all, c| Expr::Binary(BinaryOp::And, Box::new(all), Box::new(c))))
 }
 
-/// Whether two guards hold the same statement and exactly one of their conditions is true.
+/// Whether two guards contain the same statement and exactly one of their conditions is true.
 pub(super) fn complementary(a: &Node, b: &Node) -> bool {
     let (Node::If { condition: c, then: x, otherwise: p }, Node::If { condition: d, then: y, otherwise: q }) =
         (a, b)
@@ -60,7 +60,7 @@ pub(crate) fn guarded(constraints: &[Constraint], then: Vec<Node>, otherwise: Ve
     }
 }
 
-/// Lower and upper bound terms for `id` from rows that mention it.
+/// Lower and upper bound terms for `id`, from the rows that use it.
 pub(crate) fn bounds_from(rows: &[Constraint], id: LoopId) -> (Vec<BoundTerm>, Vec<BoundTerm>) {
     let (mut lower, mut upper) = (Vec::new(), Vec::new());
     for row in rows {

@@ -1,7 +1,7 @@
-//! From a schedule back to an IR nest with explicit bounds and guards.
+//! Turns a schedule back into an IR nest with explicit bounds and guards.
 //!
-//! Bounds of a loop are the projections of the domains of the statements inside on the loops up to it
-//! (Fourier–Motzkin); what a statement's own domain demands beyond the loops around it becomes a guard.
+//! The bounds of a loop are the domains of the statements inside, projected on the loops up to it (Fourier–Motzkin);
+//! the constraints of a statement's domain that the loops around it do not imply become a guard.
 
 mod conditions;
 mod packed_contraction;
@@ -23,10 +23,10 @@ use oxeye_ir::{
 };
 use std::collections::BTreeMap;
 
-/// The nest a schedule describes, and the program with the temporaries it uses.
+/// The nest that a schedule describes, and the program with the temporaries it uses.
 ///
-/// Where the statements of a loop have no common range because some may not run at all, the nest is written for the case
-/// that all run, with `original` for the other.
+/// If the statements of a loop have no common range because some may not run at all, the nest is generated for the case
+/// that all run, with `original` for the other case.
 pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Program, Nest), Reason> {
     let whole: Vec<Array> = schedule.temporaries.iter().map(|t| schedule.program.array(*t).clone()).collect();
     let mut layouts = storage::assign(&mut schedule)?;
@@ -37,7 +37,7 @@ pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Progr
             if all_run.is_empty() {
                 return Err(reason);
             }
-            // The original has them as they were.
+            // The original nest uses these arrays in full.
             for array in whole {
                 layouts.remove(&array.id);
                 schedule.program.arrays.insert(array.id, array);
@@ -70,7 +70,7 @@ pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Progr
     Ok((program, nest))
 }
 
-/// The schedule's loops, given that the constraints on symbols hold.
+/// The schedule's loops, assuming the constraints `given` on symbols.
 fn trees_under(schedule: &Schedule, given: &[Constraint]) -> Result<(Program, Vec<Node>), Reason> {
     let context = [&schedule.program.assumptions, given].concat();
     let mut program = schedule.program.clone();
@@ -90,7 +90,7 @@ fn all_run(schedule: &Schedule) -> Vec<Constraint> {
 
 pub(crate) struct Generator<'a> {
     pub(crate) schedule: &'a Schedule,
-    /// Receives temporaries made while generating.
+    /// Gets the temporaries made during generation.
     pub(crate) program: &'a mut Program,
     paths: Vec<Vec<LoopId>>,
 }
@@ -117,7 +117,7 @@ impl Generator<'_> {
                     }
                 }
                 Tree::Loop(loop_node) => nodes.extend(self.loop_node(loop_node, outer, context)?),
-                Tree::Contraction(c) => nodes.extend(self.contraction(c, outer, context)?),
+                Tree::PackedContraction(c) => nodes.extend(self.contraction(c, outer, context)?),
             }
         }
         Ok(nodes)
@@ -136,7 +136,7 @@ impl Generator<'_> {
         guarded(&gist(&statement.domain, context), vec![node], Vec::new())
     }
 
-    /// What the statement's domain says about the loops in `outer` and `id`.
+    /// The constraints of the statement's domain on the loops in `outer` and `id`.
     fn projected(&self, s: usize, outer: &[LoopId], id: Option<LoopId>) -> Vec<Constraint> {
         let statement = &self.schedule.statements[s];
         let away: Vec<LoopId> =
@@ -243,8 +243,8 @@ impl Generator<'_> {
         Ok(guarded(&before, nodes, Vec::new()))
     }
 
-    /// Conditions on the loops in `outer` under which every point of the tile in `points` lies in every domain, as far
-    /// as the loops outside the tile decide that.
+    /// Conditions on the loops in `outer` under which every point of the tile in `points` is in every domain, as far as
+    /// the loops outside the tile decide that.
     fn full_tile(
         &self,
         stmts: &[usize],
@@ -280,7 +280,7 @@ impl Generator<'_> {
     }
 }
 
-/// The number of iterations, if it is the same wherever the loop is entered.
+/// The number of iterations, if it is the same every time the loop is entered.
 fn trip_count(lower: &Bound, upper: &Bound) -> Option<i64> {
     (upper.as_affine()?.clone() - lower.as_affine()?.clone()).as_constant()
 }

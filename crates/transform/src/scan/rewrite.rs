@@ -1,4 +1,4 @@
-//! Names, subscripts and ids of a nest that was just written.
+//! Fixes names, subscripts and ids of a generated nest.
 
 use super::storage::Layout;
 use crate::schedule::Schedule;
@@ -59,7 +59,7 @@ pub(crate) fn for_each_access(node: &mut Node, f: &mut dyn FnMut(&mut Access)) {
     }
 }
 
-/// Replaces an array everywhere under a node, in lists of reductions too.
+/// Replaces an array everywhere under a node, including lists of reductions.
 pub(crate) fn rename_array(node: &mut Node, from: ArrayId, to: ArrayId) {
     fn reductions(node: &mut Node, from: ArrayId, to: ArrayId) {
         if let Node::Loop(l) = node
@@ -94,7 +94,7 @@ pub(super) fn relocate(node: &mut Node, layouts: &BTreeMap<ArrayId, Layout>) {
     });
 }
 
-/// Gives copied loops, statements and their temporaries ids of their own.
+/// Gives copied loops, statements and their temporaries fresh ids.
 pub(super) fn make_unique(program: &mut Program, nest: &mut Nest, next_loop: u32) {
     struct Unique<'a> {
         program: &'a mut Program,

@@ -9,7 +9,7 @@
 //! if the loop runs: sum = s[i]; for j: sum += a[i][j] * x[j]; s[i] = sum
 //! ```
 //!
-//! *Done when* nothing else in the loop touches that element. The order of the sum stays as it is.
+//! *Done when* nothing else in the loop touches that element. The order of the sum does not change.
 
 use super::{Generator, for_each_access, guarded};
 use crate::refusal::Reason;
@@ -20,7 +20,7 @@ use oxeye_ir::{
 };
 
 impl Generator<'_> {
-    /// The loop with what it accumulates into kept in scalars; `context` is what holds before it, `inside` within it.
+    /// The loop with its accumulators kept in scalars; `context` holds before it, `inside` within it.
     pub(crate) fn accumulate(
         &mut self,
         mut node: Loop,
@@ -91,7 +91,7 @@ impl Generator<'_> {
         Ok(vec![Node::Loop(node)])
     }
 
-    /// Whether statement `k` of the loop accumulates into one element that nothing else in it touches.
+    /// Whether statement `k` of the loop accumulates into one element that nothing else in the loop touches.
     fn stays(&self, stmt: &Stmt, node: &Loop, k: usize, inside: &[Constraint]) -> bool {
         let Some(target) = stmt.target.affine_indices() else { return false };
         if !stmt.update.is_reduction() || target.is_empty() || target.iter().any(|a| a.uses(node.id)) {
@@ -104,7 +104,7 @@ impl Generator<'_> {
         for (other, sibling) in node.body.iter().enumerate() {
             let mut first = other == k;
             for_each_access(&mut sibling.clone(), &mut |access| {
-                // The target itself comes once, after its indices.
+                // The target itself is skipped once, after its indices.
                 if first && *access == stmt.target {
                     first = false;
                 } else if access.array == stmt.target.array {
@@ -116,7 +116,7 @@ impl Generator<'_> {
     }
 }
 
-/// Whether an access of some iteration can be shown to lie elsewhere.
+/// Whether an access can be proved to touch another element in every iteration.
 fn never_meet(target: &[&Affine], access: &Access, inside: &[Constraint]) -> bool {
     let Some(indices) = access.affine_indices() else { return false };
     let equal = target
@@ -126,7 +126,7 @@ fn never_meet(target: &[&Affine], access: &Access, inside: &[Constraint]) -> boo
     is_empty(&inside.iter().cloned().chain(equal).collect::<Vec<_>>())
 }
 
-/// What must hold for the loop to run at all, beyond `context`; `None` if its bounds do not say.
+/// The conditions, beyond `context`, under which the loop runs at all; `None` if its bounds do not give them.
 fn runs(node: &Loop, context: &[Constraint]) -> Option<Vec<Constraint>> {
     let mut found = Vec::new();
     for lower in &node.lower.0 {

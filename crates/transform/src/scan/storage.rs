@@ -1,19 +1,19 @@
-//! How much of a private scalar's expansion a schedule needs, and of the temporaries that normalization has made.
+//! Storage of private scalars and of temporaries made by normalization: how much of their expansion a schedule needs.
 //!
 //! For the judge a private scalar is an array over the loops that make it private (see [`crate::import`]). In the
-//! emitted nest it becomes a scalar declared in the innermost loop that holds all uses of an element, or, where uses
-//! of many elements lie apart (after distribution), an array over the iterators that tell them apart. The same is done for
-//! a temporary of the whole nest, which otherwise stays as it is.
+//! emitted nest it becomes a scalar declared in the innermost loop that contains all uses of an element, or, where uses
+//! of many elements are apart (after distribution), an array over the iterators that distinguish them. The same applies
+//! to a temporary of the whole nest, which otherwise stays as it is.
 
 use crate::refusal::Reason;
-use crate::schedule::contraction_of;
+use crate::schedule::packed_contraction_of;
 use crate::schedule::space::{Space, implies, project};
 use crate::schedule::{MemoryAccess, Schedule, Statement};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
 use oxeye_ir::{Affine, ArrayId, BinaryOp, Constraint, Expr, LoopId, Relation, Storage, Var};
 use std::collections::BTreeMap;
 
-/// Which dimensions of the expansion stay, and what is subtracted from their indices.
+/// The dimensions of the expansion that stay, and what is subtracted from their indices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     pub(crate) kept: Vec<(usize, Affine)>,
@@ -21,7 +21,7 @@ pub(crate) struct Layout {
 
 type Use<'a> = (&'a Statement, &'a MemoryAccess);
 
-/// Where an array is stored: what stays of its dimensions, where it is declared, and its extents.
+/// The storage of an array: its remaining dimensions, where it is declared, and its extents.
 type Plan = (Layout, Storage, Vec<Option<Expr>>);
 
 /// Decides the storage of every private scalar and temporary, updating its declaration.
@@ -50,7 +50,7 @@ pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout
     Ok(layouts)
 }
 
-/// The storage in the innermost scope possible. A temporary has none if that is the whole nest.
+/// The storage in the innermost scope possible. `None` for a temporary if that is the whole nest.
 fn plan(schedule: &Schedule, array: ArrayId, is_temporary: bool) -> Option<Plan> {
     let mut uses: Vec<Use> = Vec::new();
     let mut common: Option<Vec<LoopId>> = None;
@@ -61,7 +61,7 @@ fn plan(schedule: &Schedule, array: ArrayId, is_temporary: bool) -> Option<Plan>
         if uses.len() == before {
             continue;
         }
-        let inner = contraction_of(&schedule.roots, index).map_or(0, |c| c.all_loops().count());
+        let inner = packed_contraction_of(&schedule.roots, index).map_or(0, |c| c.all_loops().count());
         let path = &path[..path.len() - inner];
         common = Some(match common {
             None => path.to_vec(),
@@ -98,7 +98,7 @@ fn plan(schedule: &Schedule, array: ArrayId, is_temporary: bool) -> Option<Plan>
     None
 }
 
-/// Systems of every pair of uses, both in their domains, with the loops of `scope` equal up to `n_equal`.
+/// Systems for every pair of uses, both in their domains, with the loops of `scope` equal up to `n_equal`.
 fn pairs<'a>(
     schedule: &'a Schedule,
     uses: &'a [Use<'a>],
@@ -158,7 +158,7 @@ fn stays_inside(schedule: &Schedule, uses: &[Use], scope: &[LoopId]) -> bool {
             }
             let (x, y) = (space.column(0, Var::Loop(scope[level])), space.column(1, Var::Loop(scope[level])));
             space.fit(&mut system);
-            // Uses come in both orders, so one direction is enough.
+            // Pairs come in both orders, so one direction is enough.
             system.add_ge(&[(y, 1), (x, -1)], -1);
             infeasible(&system)
         })
@@ -231,7 +231,7 @@ fn extent(schedule: &Schedule, uses: &[Use], scope: &[LoopId], dim: usize) -> Op
     let plain = |a: &&Affine| a.loops().next().is_none();
     let (lower, upper) = (lowers.iter().find(plain)?, uppers.iter().find(plain)?);
     let size = sized(lower, upper);
-    // Where the loops do not run at all the difference may be anything, and an array has no negative size.
+    // If the loops do not run at all, the difference may be anything, but an array has no negative size.
     let positive = Constraint::ge(size.clone(), 1.into());
     let size = Expr::Affine(size);
     Some((

@@ -1,9 +1,9 @@
 //! Schedules: which loops run around which statements, in what order, and how.
 //!
-//! A [`Schedule`] is the nest seen as statements with iteration domains plus a tree that orders them. Every
-//! transformation edits the tree and, where it makes new iterators, each statement's *map* (original iterators in terms of
-//! the new ones) and *domain* (constraints on the new ones). [`crate::legality`] compares the tree's order with the
-//! original one; [`crate::scan`] turns the tree back into an IR nest with explicit bounds.
+//! A [`Schedule`] is the nest as statements with iteration domains, plus a tree that orders them. Every transformation
+//! edits the tree and, where it makes new iterators, each statement's *map* (original iterators in terms of the new
+//! ones) and *domain* (constraints on the new ones). [`crate::legality`] compares the tree's order with the original
+//! one; [`crate::scan`] turns the tree back into an IR nest with explicit bounds.
 
 mod original;
 pub(crate) mod packed_contraction;
@@ -15,7 +15,7 @@ mod tree;
 pub(crate) use original::{Original, OriginalPair};
 pub(crate) use statement::{MemoryAccess, OriginalTime, Statement};
 pub(crate) use time::TimeStep;
-pub(crate) use tree::{LoopNode, Tree, all_leaves, contraction_of, leaves};
+pub(crate) use tree::{LoopNode, Tree, all_leaves, leaves, packed_contraction_of};
 
 use indexmap::IndexMap;
 use oxeye_ir::{Affine, Array, ArrayId, Expr, Form, LoopId, Nest, Program, ScalarType, StmtId, Storage};
@@ -32,7 +32,7 @@ pub(crate) struct IteratorInfo {
 #[derive(Clone, Debug)]
 pub(crate) struct Private {
     pub(crate) array: ArrayId,
-    /// Number of loops that index it, in front of its own dimensions.
+    /// Number of loops that index it, before its own dimensions.
     pub(crate) n_loops: usize,
 }
 
@@ -45,22 +45,24 @@ pub(crate) struct Schedule {
     pub(crate) roots: Vec<Tree>,
     pub(crate) iterators: IndexMap<LoopId, IteratorInfo>,
     pub(crate) privates: Vec<Private>,
-    /// Temporaries of the whole nest, which may be stored in less if all uses of an element end up near each other.
+    /// Temporaries of the whole nest, which may get smaller storage if all uses of an element end up close together.
     pub(crate) temporaries: Vec<ArrayId>,
     /// The nest's dependences in its original order.
     pub(crate) original: Arc<Original>,
     pub(crate) next_loop: u32,
-    /// Keep what innermost loops accumulate in registers when the nest is written.
+    /// Keep the accumulators of innermost loops in registers when the nest is generated.
     pub(crate) scalar_replacement: bool,
 }
 
 impl Schedule {
-    /// Replaces a loop by an expression of others in what statement `s` knows of its iterators.
+    /// Replaces a loop by an expression of others in the map and domain of statement `s`.
     pub(crate) fn substitute_loop(&mut self, s: usize, id: LoopId, with: &Affine) {
         fn in_contractions(trees: &mut [Tree], s: usize, id: LoopId, with: &Affine) {
             for tree in trees {
                 match tree {
-                    Tree::Contraction(c) if c.statements.first() == Some(&s) => c.substitute_loop(id, with),
+                    Tree::PackedContraction(c) if c.statements.first() == Some(&s) => {
+                        c.substitute_loop(id, with)
+                    }
                     Tree::Loop(b) => in_contractions(&mut b.body, s, id, with),
                     _ => {}
                 }
@@ -95,7 +97,7 @@ impl Schedule {
                         path.pop();
                     }
                     Tree::Leaf(s) => out[*s] = path.clone(),
-                    Tree::Contraction(c) => {
+                    Tree::PackedContraction(c) => {
                         for s in &c.statements {
                             out[*s] = path.iter().copied().chain(c.all_loops()).collect();
                         }
@@ -137,7 +139,7 @@ impl Schedule {
         go(&mut self.roots, id)
     }
 
-    /// The list of siblings that holds the loop, and its place in it.
+    /// The list of siblings that contains the loop, and its position in it.
     pub(crate) fn siblings_mut(&mut self, id: LoopId) -> Option<(&mut Vec<Tree>, usize)> {
         fn go(trees: &mut Vec<Tree>, id: LoopId) -> Option<(&mut Vec<Tree>, usize)> {
             if let Some(k) = trees.iter().position(|t| matches!(t, Tree::Loop(b) if b.id == id)) {
@@ -151,7 +153,7 @@ impl Schedule {
         go(&mut self.roots, id)
     }
 
-    /// How a person would call the loop: `i (L0)`.
+    /// The name of a loop for people: `i (L0)`.
     pub(crate) fn loop_name(&self, id: LoopId) -> String {
         match self.iterators.get(&id) {
             Some(info) => format!("{} ({id})", info.name),
@@ -160,7 +162,7 @@ impl Schedule {
     }
 }
 
-/// Adds a temporary array under a name that nothing else has.
+/// Adds a temporary array with an unused name.
 pub(crate) fn fresh_array(
     program: &mut Program,
     name: &str,

@@ -1,11 +1,11 @@
-//! The dependences of a nest in its original order, which [`oxeye_analysis`] finds, between the statements of a schedule.
+//! The dependences of a nest in its original order, from [`oxeye_analysis`], between the statements of a schedule.
 
 use super::statement::{MemoryAccess, Statement};
 use oxeye_analysis::{DependenceRelation, Level, NestModel, Role, StmtAccess, StmtModel};
 use oxeye_ir::{Nest, Node, Program};
 
-/// A dependence of the original nest: access `a` of statement `s` comes before access `b` of `t`, their common loops being
-/// equal above `depth` and ordered at `depth` (`None`: all equal, textual order).
+/// A dependence of the original nest: access `a` of statement `s` comes before access `b` of `t`, with their common
+/// loops equal above `depth` and ordered at `depth` (`None`: all equal, textual order).
 #[derive(Clone, Debug)]
 pub(crate) struct OriginalPair {
     pub(crate) source: (usize, usize),
@@ -15,17 +15,17 @@ pub(crate) struct OriginalPair {
     pub(crate) relation: DependenceRelation,
 }
 
-/// The nest as it was imported, and its dependences.
+/// The nest as imported, and its dependences.
 #[derive(Debug, Default)]
 pub(crate) struct Original {
     pub(crate) model: NestModel,
     pub(crate) pairs: Vec<OriginalPair>,
-    /// Those inside one run of an atomic statement, which only count where that is taken apart.
+    /// Dependences inside one run of an atomic statement, which matter only where it is split up.
     inside: Vec<DependenceRelation>,
 }
 
 impl Original {
-    /// Of a nest and its statements as they were imported: in textual order, each one or several of the nest's.
+    /// For a nest and its statements as imported: in textual order, each one or several of the nest's.
     pub(crate) fn new(program: &Program, nest: &Nest, statements: &[Statement]) -> Self {
         let model = NestModel::new(program, nest);
         let holders: Vec<usize> = statements
@@ -47,7 +47,7 @@ impl Original {
                 Level::Carried(depth) => Some(depth),
                 Level::Independent => None,
             };
-            // What stays inside one run of an atomic statement is nobody's business.
+            // Dependences inside one run of an atomic statement cannot be broken.
             let is_inside = source.0 == sink.0 && depth.is_none_or(|d| d >= n_outer(source.0));
             if is_inside {
                 inside.push(relation);
@@ -73,7 +73,8 @@ fn n_stmts(node: &Node) -> usize {
     }
 }
 
-/// Which of the statement's accesses each access of one of its assignments is; `None` for arrays that live inside it.
+/// For each access of one of the statement's assignments, the access of the statement; `None` for arrays that live
+/// inside.
 fn places(stmt: &StmtModel, statement: &Statement) -> Vec<Option<usize>> {
     let mut taken = vec![false; statement.accesses.len()];
     let n_target = statement.assignment().map_or(0, |s| if s.update.reads_target() { 2 } else { 1 });

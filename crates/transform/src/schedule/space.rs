@@ -1,10 +1,10 @@
-//! Between IR constraints and the integer systems of the exact test.
+//! Conversion between IR constraints and the integer systems of the exact test.
 
 use oxeye_analysis::omega::{Row, System, project_out, simplify};
 use oxeye_ir::{Affine, Constraint, LoopId, Relation, Var};
 use std::collections::BTreeMap;
 
-/// Numbers IR variables as columns of a system. Loops may occur in several instances, symbols are shared.
+/// Numbers IR variables as columns of a system. Loops may occur in several instances; symbols are shared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Space {
     columns: BTreeMap<(u8, Var), usize>,
@@ -35,7 +35,7 @@ impl Space {
         expr.terms().map(|(v, c)| (self.column(instance, v), c)).collect()
     }
 
-    /// `y − x` of two instances: its terms, each column once, and its constant.
+    /// `y − x` of two instances: its terms, with each column once, and its constant.
     pub(crate) fn difference(
         &mut self,
         (i, x): (u8, &Affine),
@@ -62,7 +62,7 @@ impl Space {
         }
     }
 
-    /// Makes sure the system has all columns.
+    /// Extends the system to all columns.
     pub(crate) fn fit(&self, system: &mut System) {
         let missing = self.vars.len().saturating_sub(system.n_vars());
         if missing > 0 {
@@ -100,7 +100,7 @@ pub(crate) fn system_of<'a>(
     system
 }
 
-/// Over-approximation of the projection of `constraints` that does not mention the loops in `away`.
+/// Over-approximation of the projection of `constraints` without the loops in `away`.
 pub(crate) fn project(constraints: &[Constraint], away: &[LoopId]) -> Vec<Constraint> {
     let mut space = Space::default();
     let columns: Vec<usize> = away.iter().map(|l| space.column(0, Var::Loop(*l))).collect();
@@ -131,7 +131,7 @@ pub(crate) fn implies(context: &[Constraint], constraint: &Constraint) -> bool {
     }
 }
 
-/// Whether no integer point satisfies all constraints (false if that could not be decided).
+/// Whether no integer point satisfies all constraints (false if undecided).
 pub(crate) fn is_empty(constraints: &[Constraint]) -> bool {
     let mut space = Space::default();
     let system = system_of(&mut space, constraints);

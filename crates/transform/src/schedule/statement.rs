@@ -1,4 +1,4 @@
-//! Statements of a schedule: domains, accesses, and where their instances stand in the original nest.
+//! Statements of a schedule: domains, accesses, and the place of their instances in the original nest.
 
 use oxeye_ir::{Access, Affine, ArrayId, Constraint, LoopId, Node, Stmt, StmtId, Update, Var};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(crate) struct OriginalTime {
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryAccess {
     pub(crate) array: ArrayId,
-    /// The access as the nest has it.
+    /// The access as it stands in the nest.
     pub(crate) source: Access,
     /// `None` where the index is not affine.
     pub(crate) indices: Vec<Option<Affine>>,
@@ -26,11 +26,11 @@ pub(crate) struct MemoryAccess {
     pub(crate) inner: Vec<Constraint>,
 }
 
-/// A statement, or a piece of the tree that stays in one piece (`atomic`), with its domain.
+/// A statement, or a subtree that stays in one piece (`atomic`), with its domain.
 #[derive(Clone, Debug)]
 pub(crate) struct Statement {
     pub(crate) id: StmtId,
-    /// Which imported statement this is (index sets may be split).
+    /// The imported statement that this one comes from (index sets may be split).
     pub(crate) origin: usize,
     /// `Node::Stmt`, or an atomic subtree; over the original iterators.
     pub(crate) node: Node,

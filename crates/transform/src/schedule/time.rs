@@ -1,4 +1,4 @@
-//! Places in the execution of a schedule.
+//! Points in the execution of a schedule.
 
 use oxeye_ir::LoopId;
 

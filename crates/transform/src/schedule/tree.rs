@@ -9,8 +9,8 @@ pub(crate) enum Tree {
     Loop(LoopNode),
     /// Index into [`Schedule::statements`].
     Leaf(usize),
-    /// A contraction in cache blocks and a register tile.
-    Contraction(Box<Contraction>),
+    /// A packed contraction: cache blocks around a register tile.
+    PackedContraction(Box<Contraction>),
 }
 
 /// A loop of the schedule tree.
@@ -28,7 +28,7 @@ pub(crate) struct LoopNode {
 pub(crate) fn leaves(tree: &Tree) -> Vec<usize> {
     match tree {
         Tree::Leaf(s) => vec![*s],
-        Tree::Contraction(c) => c.statements.clone(),
+        Tree::PackedContraction(c) => c.statements.clone(),
         Tree::Loop(b) => b.body.iter().flat_map(leaves).collect(),
     }
 }
@@ -38,11 +38,11 @@ pub(crate) fn all_leaves(trees: &[Tree]) -> Vec<usize> {
     trees.iter().flat_map(leaves).collect()
 }
 
-/// The contraction that computes a statement, if one does.
-pub(crate) fn contraction_of(trees: &[Tree], s: usize) -> Option<&Contraction> {
+/// The packed contraction that computes a statement, if any.
+pub(crate) fn packed_contraction_of(trees: &[Tree], s: usize) -> Option<&Contraction> {
     trees.iter().find_map(|tree| match tree {
-        Tree::Contraction(c) if c.statements.contains(&s) => Some(&**c),
-        Tree::Loop(b) => contraction_of(&b.body, s),
+        Tree::PackedContraction(c) if c.statements.contains(&s) => Some(&**c),
+        Tree::Loop(b) => packed_contraction_of(&b.body, s),
         _ => None,
     })
 }

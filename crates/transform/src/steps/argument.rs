@@ -1,4 +1,4 @@
-//! Arguments of steps as values, and what parameters ask of them.
+//! Arguments of steps as values, and the kinds of parameters.
 
 use super::statement_schedule::{Dimension, StatementSchedule};
 use crate::refusal::Reason;
@@ -21,21 +21,21 @@ pub(crate) enum Argument {
     Blocks(Blocks),
 }
 
-/// What a parameter asks for. Reading, printing, renaming and checking an argument follow from it.
+/// What a parameter accepts. Reading, printing, renaming and checking an argument follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A loop.
     Loop,
-    /// A loop inside the one of another parameter, `perfectly`: with nothing between them but loops.
+    /// A loop inside the loop of another parameter; `perfectly`: with only loops between them.
     Inside {
         /// Name of the other parameter.
         outer: &'static str,
-        /// Nothing is between them but loops.
+        /// Only loops are between them.
         perfectly: bool,
     },
-    /// Loops, each of which holds nothing but the next.
+    /// Loops, each of which contains only the next.
     PerfectChain,
-    /// One number for each loop of another parameter.
+    /// One number per loop of another parameter.
     Sizes {
         /// Name of the other parameter.
         of: &'static str,
@@ -64,7 +64,7 @@ pub enum Kind {
     Statement,
     /// Schedules of statements in 2d+1 form.
     Schedules,
-    /// How iterations are handed to threads.
+    /// How iterations are assigned to threads.
     OmpSchedule,
     /// The same, or no threads at all; may be left out.
     Team,
@@ -73,7 +73,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// With its article, for messages.
+    /// A noun with its article, for messages.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Kind::Loop | Kind::Inside { .. } | Kind::PerfectChain => "a loop",
@@ -89,22 +89,24 @@ impl Kind {
         }
     }
 
-    /// What to pass, in words.
+    /// What to pass, for messages.
     pub fn asks_for(self) -> String {
         match self {
             Kind::Inside { outer, perfectly: true } => format!("a loop perfectly nested in `{outer}`"),
             Kind::Inside { outer, perfectly: false } => format!("a loop inside `{outer}`"),
             Kind::PerfectChain => "perfectly nested loops, outermost first".into(),
-            Kind::Sizes { of, least, most } => format!("one number from {least} to {most} a loop of `{of}`"),
+            Kind::Sizes { of, least, most } => {
+                format!("one number from {least} to {most} per loop of `{of}`")
+            }
             Kind::Count { least, most } => format!("a number from {least} to {most}"),
             Kind::Position { of } => format!("a position between children of `{of}`, or nothing"),
-            Kind::Schedules => "a schedule a statement, such as `S0[0 L1 0]`".into(),
+            Kind::Schedules => "one schedule per statement, such as `S0[0 L1 0]`".into(),
             _ => self.noun().into(),
         }
     }
 }
 
-/// A Rust type that parameters have.
+/// A Rust type of parameters.
 pub(crate) trait Value: Sized {
     fn to_argument(&self) -> Argument;
     fn from_argument(argument: &Argument) -> Option<Self>;
@@ -141,7 +143,7 @@ values! {
     Blocks => Blocks,
 }
 
-/// What loops, statements and variables of expressions are called somewhere else.
+/// New names for loops, statements and variables of expressions.
 pub trait Renaming {
     /// The loop's other id.
     ///
@@ -163,7 +165,7 @@ pub trait Renaming {
 }
 
 impl Argument {
-    /// The same in other names.
+    /// The argument with its names replaced.
     pub(crate) fn renamed(&self, names: &dyn Renaming) -> Result<Self, Reason> {
         Ok(match self {
             Argument::Loop(id) => Argument::Loop(names.of_loop(*id)?),

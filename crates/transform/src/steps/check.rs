@@ -1,4 +1,4 @@
-//! Whether arguments are what their parameters ask for.
+//! Checks arguments against their parameters.
 
 use super::argument::{Argument, Kind};
 use super::lookup::{loop_node, perfect_chain, statement};
@@ -7,7 +7,7 @@ use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::Schedule;
 use oxeye_ir::{LoopId, Var};
 
-/// Checks all arguments of a step against the schedule that it is to edit.
+/// Checks all arguments of a step against the schedule that it will edit.
 pub(super) fn arguments(
     schedule: &Schedule,
     info: &TransformationInfo,
@@ -110,7 +110,7 @@ fn inside(schedule: &Schedule, inner: LoopId, outer: LoopId, perfectly: bool) ->
 }
 
 fn chain(schedule: &Schedule, loops: &[LoopId]) -> Result<(), Reason> {
-    let Some(top) = loops.first() else { return Err(bad("there is no loop in it".into())) };
+    let Some(top) = loops.first() else { return Err(bad("it has no loops".into())) };
     for id in loops {
         loop_node(schedule, *id)?;
     }

@@ -1,4 +1,4 @@
-//! Fission, called `distribute` in recipes: the children of a loop in loops of their own.
+//! Fission, called `distribute` in recipes: puts the children of a loop into loops of their own.
 //!
 //! *Rewrite*: `for i { A; B }` → `for i { A } for i { B }`.
 //!
@@ -14,7 +14,7 @@ use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, LoopId};
 
 step! {
-    /// The children of a loop in loops of their own.
+    /// Puts the children of a loop into loops of their own.
     Fission: "distribute",
     "put the children of a loop into loops of their own",
     "{at} [before {before}]",

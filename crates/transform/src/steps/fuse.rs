@@ -1,10 +1,10 @@
-//! Fuse: two adjacent loops become one.
+//! Fuse: merges two adjacent loops into one.
 //!
 //! *Rewrite*: `for i A(i) for j B(j)` → `for i { A(i); B(i - shift) }`; where the ranges differ, guards keep each
 //! statement to its own.
 //!
 //! *Legal when* the judge finds that no `B(j)` needs an `A(i)` that now comes later. *Refused when* the loops are not
-//! adjacent siblings that run the same way.
+//! adjacent siblings that run in the same direction.
 
 use super::argument::Kind;
 use super::lookup;
@@ -15,7 +15,7 @@ use crate::schedule::{Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, LoopId};
 
 step! {
-    /// Two adjacent loops become one.
+    /// Merges two adjacent loops into one.
     Fuse: "fuse",
     "merge two adjacent loops, the second shifted",
     "{first} {second} shift {shift}";

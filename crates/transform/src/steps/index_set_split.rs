@@ -1,8 +1,9 @@
-//! Index-set splitting, called `split` in recipes: the range of a loop in two.
+//! Index-set splitting, called `split` in recipes: cuts the range of a loop in two.
 //!
 //! *Rewrite*: `for i S` → `for i < p S; for i ≥ p S`. The copies of statements in the second loop get the next free ids.
 //!
-//! *Legal when*: always for a forward loop, since order stays. *Refused when* the point uses inner iterators.
+//! *Legal when*: always for a forward loop, since the order does not change. *Refused when* the point uses inner
+//! iterators.
 
 use super::argument::Kind;
 use super::lookup;
@@ -14,7 +15,7 @@ use oxeye_ir::{Affine, Constraint, LoopId, Node};
 use std::collections::BTreeMap;
 
 step! {
-    /// The range of a loop in two.
+    /// Cuts the range of a loop in two.
     IndexSetSplit: "split",
     "cut the range of a loop in two",
     "{at} at {point}",
@@ -53,7 +54,7 @@ impl Step for IndexSetSplit {
     }
 }
 
-/// Lets copied tiles name their own point loops.
+/// Makes copied tiles refer to their own point loops.
 fn rename_separate(tree: &mut Tree, renamed: &BTreeMap<LoopId, LoopId>) {
     if let Tree::Loop(loop_node) = tree {
         for l in &mut loop_node.separate {
@@ -63,7 +64,7 @@ fn rename_separate(tree: &mut Tree, renamed: &BTreeMap<LoopId, LoopId>) {
     }
 }
 
-/// Gives a copied tree loops and statements of its own, restricted to iterations from `point` on.
+/// Gives a copied tree its own loops and statements, restricted to iterations from `point` on.
 fn copy(
     schedule: &mut Schedule,
     tree: &mut Tree,
@@ -106,6 +107,8 @@ fn copy(
             loop_node.id = fresh;
             Ok(())
         }
-        Tree::Contraction(_) => Err(Reason::unsupported("a contracted statement cannot be split")),
+        Tree::PackedContraction(_) => {
+            Err(Reason::unsupported("a statement of a packed contraction cannot be split"))
+        }
     }
 }

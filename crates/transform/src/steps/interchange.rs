@@ -1,4 +1,4 @@
-//! Interchange: two loops of a perfect nest change places.
+//! Interchange: swaps two loops of a perfect nest.
 //!
 //! *Rewrite*: `for i for j S` → `for j for i S`; bounds are recomputed, so triangular loops work.
 //!
@@ -14,7 +14,7 @@ use crate::schedule::{Schedule, Tree};
 use oxeye_ir::LoopId;
 
 step! {
-    /// Two loops of a perfect nest change places.
+    /// Swaps two loops of a perfect nest.
     Interchange: "interchange",
     "swap two perfectly nested loops",
     "{outer} {inner}";

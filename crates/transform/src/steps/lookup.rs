@@ -1,4 +1,4 @@
-//! Loops and statements of a schedule by their ids, with the refusal where there is none.
+//! Finds loops and statements of a schedule by their ids; refuses unknown ones.
 
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{LoopNode, Schedule, Tree};
@@ -17,7 +17,7 @@ pub(super) fn loop_node_mut(schedule: &mut Schedule, id: LoopId) -> Result<&mut 
     schedule.loop_node_mut(id).ok_or_else(|| Reason::unsupported(format!("loop {id} cannot be edited")))
 }
 
-/// The children of the loop around this one, and which of them it is.
+/// The children of the loop around this one, and its position among them.
 pub(super) fn siblings_mut(schedule: &mut Schedule, id: LoopId) -> Result<(&mut Vec<Tree>, usize), Reason> {
     if schedule.loop_node(id).is_none() {
         return Err(no_loop(schedule, id));
@@ -25,7 +25,7 @@ pub(super) fn siblings_mut(schedule: &mut Schedule, id: LoopId) -> Result<(&mut 
     schedule.siblings_mut(id).ok_or_else(|| Reason::unsupported(format!("loop {id} cannot be edited")))
 }
 
-/// The loops from `top` down that hold nothing but the next.
+/// The loops from `top` down that contain only the next.
 pub(crate) fn perfect_chain(schedule: &Schedule, top: LoopId) -> Vec<LoopId> {
     let mut chain = vec![top];
     let mut current = schedule.loop_node(top);
@@ -38,7 +38,7 @@ pub(crate) fn perfect_chain(schedule: &Schedule, top: LoopId) -> Vec<LoopId> {
     chain
 }
 
-/// The position of the one statement with this id.
+/// The position of the only statement with this id.
 pub(super) fn statement(schedule: &Schedule, id: StmtId) -> Result<usize, Reason> {
     let mut found = schedule.statements.iter().enumerate().filter(|(_, s)| s.id == id).map(|(k, _)| k);
     let first = found

@@ -1,9 +1,9 @@
-//! The transformations, one file each, and the registry of them. None decides legality: each only edits the schedule, or
-//! says why it cannot.
+//! The transformations, one file each, and their registry. None decides legality: each only edits the schedule, or says
+//! why it cannot.
 //!
-//! To add one: write its file after the model of [`fission`] (doc comment, parameters with the macro `step!`, `edit`), and
-//! give it a line in the list below. Its text and JSON forms, the checks of its arguments, the renaming of loops and
-//! statements, what searches vary, and its row in [`TRANSFORMATIONS`] follow from its parameters.
+//! To add one: write its file after the model of [`fission`] (doc comment, parameters with the macro `step!`, `edit`),
+//! and add a line to the list below. Its text and JSON forms, the checks of its arguments, the renaming of loops and
+//! statements, the variations for searches, and its row in [`TRANSFORMATIONS`] follow from its parameters.
 
 pub(crate) mod argument;
 mod check;
@@ -22,8 +22,8 @@ use registry::{Parameters, Step, TransformationInfo};
 /// Builds [`Transformation`] and [`TRANSFORMATIONS`] from the list of steps.
 macro_rules! steps {
     ($($module:ident::$step:ident,)*) => {
-        /// A transformation with its parameters. Loops and statements are named as they are when the step is applied;
-        /// new loops get the next free ids, outermost first.
+        /// A transformation with its parameters. Loops and statements have the ids that they have when the step is
+        /// applied; new loops get the next free ids, outermost first.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum Transformation {
             $(
@@ -50,7 +50,7 @@ macro_rules! steps {
                 }
             }
 
-            /// The transformation of this name with these arguments; `None` if they do not go together.
+            /// The transformation of this name with these arguments; `None` if they do not match its parameters.
             pub(crate) fn new(name: &str, arguments: &[Argument]) -> Option<Self> {
                 $(
                     if name == $module::$step::INFO.name {
@@ -117,16 +117,16 @@ impl Transformation {
         self.info().name
     }
 
-    /// The same with loops, statements and variables called otherwise.
+    /// The step with loops, statements and variables renamed.
     ///
     /// # Errors
-    /// What has no other name, and why.
+    /// What has no new name, and why.
     pub fn renamed(&self, names: &dyn Renaming) -> Result<Self, Reason> {
         let arguments = self.arguments().iter().map(|a| a.renamed(names)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.with(&arguments))
     }
 
-    /// The same step with one number doubled or halved, each with what is changed, where a search may do that.
+    /// The same step with one number doubled or halved, where a search may do that, each with a title for the change.
     pub fn variations(&self) -> Vec<(String, Self)> {
         let info = self.info();
         let Some(variation) = info.variation else { return Vec::new() };
@@ -165,7 +165,7 @@ impl Transformation {
     }
 }
 
-/// Edits the schedule as the step says.
+/// Edits the schedule according to the step.
 pub(crate) fn edit(schedule: &mut Schedule, step: &Transformation, policy: Policy) -> Result<(), Reason> {
     check::arguments(schedule, step.info(), &step.arguments())?;
     step.edit(schedule, policy)

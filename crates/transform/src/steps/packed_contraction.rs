@@ -34,7 +34,7 @@ use oxeye_ir::{
 };
 
 step! {
-    /// A product in cache blocks: operands packed around a tile of accumulators in vector registers.
+    /// Computes a product in cache blocks: packs operands around a tile of accumulators in vector registers.
     PackedContraction: "contract",
     "pack operands into cache blocks around a tile of accumulators in vector registers",
     "{stmt} rows {row} columns {column} depth {depth} {blocks} [parallel {parallel}]",
@@ -49,7 +49,7 @@ step! {
     depth: LoopId = Kind::Loop,
     /// Block sizes.
     blocks: Blocks = Kind::Blocks,
-    /// Whether and how row blocks are handed to threads.
+    /// Whether and how row blocks are assigned to threads.
     parallel: Option<OmpSchedule> = Kind::Team,
 }
 
@@ -60,12 +60,12 @@ impl Step for PackedContraction {
         let (place, stmts) = innermost_three(schedule, s, loops)?;
         let contraction = plan(schedule, stmts, loops, self.blocks, self.parallel, policy)?;
         let (siblings, k) = lookup::siblings_mut(schedule, place)?;
-        siblings[k] = Tree::Contraction(Box::new(contraction));
+        siblings[k] = Tree::PackedContraction(Box::new(contraction));
         Ok(())
     }
 }
 
-/// The outermost of three loops that hold nothing but each other and statements, `s` among them; and those.
+/// The outermost of three loops that contain only each other and statements, including `s`; and those statements.
 fn innermost_three(
     schedule: &Schedule,
     s: usize,
@@ -96,7 +96,7 @@ fn innermost_three(
 }
 
 /// The union of the domains of statements that compute the same, if it is a polyhedron: all share `core`, and the
-/// second lies where one more constraint of the first does not hold.
+/// second has the negation of one more constraint of the first.
 fn joined_domain(schedule: &Schedule, stmts: &[usize]) -> Result<Vec<Constraint>, Reason> {
     let [s, t] = match stmts {
         [only] => return Ok(schedule.statements[*only].domain.clone()),
@@ -129,7 +129,7 @@ fn joined_domain(schedule: &Schedule, stmts: &[usize]) -> Result<Vec<Constraint>
     }
 }
 
-/// The assignment over the schedule's loops.
+/// The assignment in terms of the schedule's loops.
 fn mapped_assignment(statement: &Statement) -> Option<(Access, Update, Expr)> {
     let stmt = statement.assignment()?;
     let mut target = stmt.target.clone();
@@ -143,7 +143,7 @@ fn mapped_assignment(statement: &Statement) -> Option<(Access, Update, Expr)> {
     Some((target, stmt.update, value))
 }
 
-/// Plans the contraction of the statements that the schedule's loops `row`, `column` and `depth`, in any order, hold.
+/// Plans the contraction of the statements in the schedule's loops `row`, `column` and `depth`, nested in any order.
 pub(crate) fn plan(
     schedule: &mut Schedule,
     stmts: Vec<usize>,

@@ -1,10 +1,10 @@
-//! Parallelize: iterations on several threads (work sharing).
+//! Parallelize: runs iterations on several threads (work sharing).
 //!
 //! *Rewrite*: `for i S` → `#pragma omp parallel for` over `i`. Accumulations into scalars and one-dimensional arrays that
 //! nothing else touches in the loop become reductions.
 //!
-//! *Legal when* the judge finds no dependence between different iterations, reductions apart, and those only when
-//! floating point may reassociate.
+//! *Legal when* the judge finds no dependence between different iterations, other than reductions, which in floating
+//! point need a policy that allows reassociation.
 
 use super::argument::Kind;
 use super::lookup;
@@ -17,13 +17,13 @@ use oxeye_ir::{ArrayId, Execution, Expr, LoopId, OmpSchedule, Reduction, Update}
 use std::collections::BTreeMap;
 
 step! {
-    /// The iterations of a loop on several threads.
+    /// Runs the iterations of a loop on several threads.
     Parallelize: "parallelize",
     "run the iterations of a loop on several threads",
     "{at} {distribution}";
     /// The loop.
     at: LoopId = Kind::Loop,
-    /// How iterations are handed to threads.
+    /// How iterations are assigned to threads.
     omp_schedule as "distribution": OmpSchedule = Kind::OmpSchedule,
 }
 
@@ -43,8 +43,8 @@ fn of_known_size(shape: &[Option<Expr>]) -> bool {
     shape.len() <= 1 && shape.iter().all(Option::is_some)
 }
 
-/// The accumulations that must be listed for the loop to run concurrently; empty if it can do without, or if listing
-/// them does not help.
+/// The accumulations that must be listed for the loop to run concurrently; empty if none have to be, or if listing them
+/// does not help.
 pub(crate) fn needed_reductions(
     schedule: &Schedule,
     at: LoopId,
@@ -77,10 +77,10 @@ pub(crate) fn needed_reductions(
     Ok(needed)
 }
 
-/// Arrays of shapes that can be listed and that the loop only accumulates into, always the same way.
+/// Arrays of a shape that can be listed and that the loop only accumulates into, always with the same update.
 fn accumulators(schedule: &Schedule, at: LoopId, can_list: fn(&[Option<Expr>]) -> bool) -> Vec<Reduction> {
     let Some(loop_node) = schedule.loop_node(at) else { return Vec::new() };
-    if loop_node.body.iter().any(|t| matches!(t, Tree::Contraction(_))) {
+    if loop_node.body.iter().any(|t| matches!(t, Tree::PackedContraction(_))) {
         return Vec::new();
     }
     let mut found: BTreeMap<ArrayId, Option<Update>> = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! What a step is made of: a name, a description, parameters, and the edit it stands for.
+//! The parts of a step: a name, a description, parameters, and the edit it performs.
 //!
-//! The macro [`step!`] declares the parameters of a step as a struct, and with them all that follows from their kinds;
-//! the step's own file adds how it edits a schedule ([`Step`]).
+//! The macro [`step!`] declares the parameters of a step as a struct, and derives everything that follows from their
+//! kinds; the step's own file adds how it edits a schedule ([`Step`]).
 
 use super::argument::{Argument, Kind};
 use crate::policy::Policy;
@@ -13,29 +13,29 @@ use crate::schedule::Schedule;
 pub struct Parameter {
     /// Name in recipes as JSON, and in messages.
     pub name: &'static str,
-    /// Another name that is read in its place; mostly the same.
+    /// Another name accepted in its place; usually the same.
     pub alias: &'static str,
-    /// What it asks for.
+    /// What it accepts.
     pub kind: Kind,
 }
 
-/// What the registry knows of a transformation; tables, readers and printers derive from it.
+/// A transformation in the registry; tables, readers and printers derive from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransformationInfo {
     /// Name in recipes.
     pub name: &'static str,
-    /// Another name that is read in its place.
+    /// Another name accepted in its place.
     pub alias: Option<&'static str>,
     /// One line.
     pub description: &'static str,
-    /// How its arguments stand in text, behind the name: words, parameters as `{name}`, pairs of them in one word such as
-    /// `{factor}*{outer}`, which repeats where they are lists, and in brackets what may be left out.
+    /// The textual form of its arguments, after the name: words, parameters as `{name}`, pairs of them in one word such
+    /// as `{factor}*{outer}`, which repeats where they are lists, and optional parts in brackets.
     pub syntax: &'static str,
-    /// Parameters in the order in which JSON has them.
+    /// Parameters in their JSON order.
     pub parameters: &'static [Parameter],
     /// What a search may vary.
     pub variation: Option<Variation>,
-    /// Whether loops and statements have other ids behind this step.
+    /// Whether the step renumbers loops and statements.
     pub renumbers: bool,
 }
 
@@ -48,12 +48,12 @@ pub struct Variation {
     pub least: i64,
     /// The greatest value to try.
     pub most: i64,
-    /// What it becomes, for people, with names of parameters in braces.
+    /// A title for the change, with names of parameters in braces.
     pub title: &'static str,
 }
 
 impl TransformationInfo {
-    /// Its row in help texts: the syntax, what it does, and what its arguments are.
+    /// Its entry in help texts: the syntax, what it does, and its arguments.
     pub fn help(&self) -> String {
         let mut text = format!("{} {}", self.name, self.syntax).trim_end().to_owned();
         text.push_str(&format!("\n    {}\n", self.description));
@@ -63,7 +63,7 @@ impl TransformationInfo {
         text
     }
 
-    /// Without another name, nothing to vary, and with the ids as they were.
+    /// A row without an alias, without variations, that keeps ids.
     pub(crate) const fn plain(
         name: &'static str,
         description: &'static str,
@@ -96,19 +96,19 @@ impl TransformationInfo {
     }
 }
 
-/// The parameters of a step, to and from values; [`step!`] writes it.
+/// Conversion of a step's parameters to and from values; implemented by [`step!`].
 pub(crate) trait Parameters: Sized {
     const INFO: TransformationInfo;
 
     fn arguments(&self) -> Vec<Argument>;
 
-    /// `None` if arguments and parameters do not go together.
+    /// `None` if the arguments do not match the parameters.
     fn from_arguments(arguments: &[Argument]) -> Option<Self>;
 }
 
-/// What a step does to a schedule. Whether that is legal is not its business.
+/// The edit that a step performs. Legality is decided elsewhere.
 pub(crate) trait Step: Parameters {
-    /// Edits the schedule. The arguments have been checked for what their kinds ask.
+    /// Edits the schedule. The arguments have been checked against their kinds.
     ///
     /// # Errors
     /// Why the step does not fit.

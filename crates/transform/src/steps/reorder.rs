@@ -1,12 +1,12 @@
-//! Reorder: a new schedule for every statement.
+//! Reorder: gives every statement a new schedule.
 //!
 //! *Rewrite*: the tree is rebuilt from schedules in 2d+1 form. `S0[0 L1 0 L0 0]` puts `S0` into a loop over the old
-//! iterator L1, inside it one over L0; statements whose dimensions agree from the start share the loops.
-//! `By` may also be a shifted, negated or skewed iterator such as `L1 + 2*L0 + 1`, or an expression of iterators that
-//! are already outside: then the statement runs in that one iteration of the loop.
+//! iterator L1 and, inside it, one over L0; statements whose leading dimensions agree share those loops. `By` may also
+//! be a shifted, negated or skewed iterator such as `L1 + 2*L0 + 1`, or an expression of iterators that are already
+//! outside: then the statement runs in that one iteration of the loop.
 //!
-//! *Legal when* the judge finds every dependence in order. *Refused when* an expression does not determine exactly one
-//! or no further iterator with coefficient ±1, or a statement is missing.
+//! *Legal when* the judge finds every dependence in order. *Refused when* an expression determines more than one
+//! further iterator, or one with a coefficient other than ±1, or a statement is missing.
 
 use super::argument::Kind;
 use super::registry::{Step, step};
@@ -18,7 +18,7 @@ use oxeye_ir::{Affine, Constraint, Execution, LoopId, ScalarType, Var};
 use std::collections::BTreeMap;
 
 step! {
-    /// A new schedule for every statement.
+    /// Gives every statement a new schedule.
     Reorder: "reorder",
     "give every statement a new schedule: loop order, fusion, fission, shifts and skews at once",
     "{schedules}",
@@ -33,7 +33,7 @@ impl Step for Reorder {
     }
 }
 
-/// What is wrong with the schedules.
+/// An error in the schedules.
 fn bad(text: impl Into<String>) -> Reason {
     Reason::new(RefusalKind::BadArgument { argument: "schedules".into() }, text)
 }
@@ -125,7 +125,7 @@ impl Builder<'_> {
                 )));
             };
             if *direction.get_or_insert(*reverse) != *reverse {
-                return Err(bad("one loop cannot run both ways"));
+                return Err(bad("a loop cannot run in both directions"));
             }
             let unknown = self.unknown(*s, expr)?;
             let old = unknown.map(|(old, _)| old);
@@ -161,7 +161,7 @@ impl Builder<'_> {
         }))
     }
 
-    /// The one iterator that `expr` adds to those already determined, if any, and its sign.
+    /// The one iterator that `expr` determines beyond those already known, if any, and its sign.
     fn unknown(&self, s: usize, expr: &Affine) -> Result<Option<(LoopId, i64)>, Reason> {
         let stmt = self.schedule.statements[s].id;
         let new: Vec<LoopId> = expr.loops().filter(|l| !self.solved[s].contains_key(l)).collect();

@@ -1,4 +1,4 @@
-//! Reverse: a loop runs from its last iteration to its first.
+//! Reverse: runs a loop from its last iteration to its first.
 //!
 //! *Rewrite*: `for i = 0 … n−1` → `for i = n−1 … 0`.
 //!
@@ -13,7 +13,7 @@ use crate::schedule::Schedule;
 use oxeye_ir::LoopId;
 
 step! {
-    /// A loop runs from its last iteration to its first.
+    /// Runs a loop from its last iteration to its first.
     Reverse: "reverse",
     "run a loop backwards",
     "{at}";

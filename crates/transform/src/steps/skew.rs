@@ -1,9 +1,9 @@
-//! Skew: an inner iterator runs ahead with an outer one.
+//! Skew: adds a multiple of an outer iterator to an inner one.
 //!
 //! *Rewrite*: `for t for i S(t, i)` → `for t for i' = i + f·t: S(t, i' − f·t)`.
 //!
-//! *Legal when*: always by itself, since order within `t` stays; it makes interchange and tiling legal. *Refused when* the
-//! loops are not nested.
+//! *Legal when*: always by itself, since the order within `t` does not change; it makes interchange and tiling legal.
+//! *Refused when* the loops are not nested.
 
 use super::argument::Kind;
 use super::lookup;
@@ -14,7 +14,7 @@ use crate::schedule::{Schedule, all_leaves};
 use oxeye_ir::{Affine, LoopId};
 
 step! {
-    /// An inner iterator runs ahead with an outer one.
+    /// Adds a multiple of an outer iterator to an inner one.
     Skew: "skew",
     "add a multiple of an outer iterator to an inner one",
     "{inner} by {factor}*{outer}";
@@ -22,7 +22,7 @@ step! {
     inner: LoopId = Kind::Inside { outer: "outer", perfectly: false },
     /// A loop around it.
     outer: LoopId = Kind::Loop,
-    /// How many iterations per iteration of the outer loop.
+    /// Iterations of the inner loop per iteration of the outer loop.
     factor: i64 = Kind::Integer,
 }
 

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 pub enum Dimension {
     /// Position among the siblings at this level.
     At(usize),
-    /// A loop over the value of this expression of the statement's iterators, backwards if asked.
+    /// A loop over the value of this expression of the statement's iterators, backwards if `reverse`.
     By {
-        /// Over loops of the schedule before this step.
+        /// In terms of the loops of the schedule before this step.
         expr: Affine,
         /// From the greatest value to the least.
         reverse: bool,
@@ -23,6 +23,6 @@ pub enum Dimension {
 pub struct StatementSchedule {
     /// The statement.
     pub stmt: StmtId,
-    /// `At`, `By`, `At`, …, `At`. Statements whose dimensions agree from the start share those loops.
+    /// `At`, `By`, `At`, …, `At`. Statements whose leading dimensions agree share those loops.
     pub dimensions: Vec<Dimension>,
 }

@@ -1,8 +1,8 @@
-//! Tile: loops cut into tiles.
+//! Tile: cuts loops into tiles.
 //!
-//! *Rewrite*: `for i for j S` → `for it for jt for i in tile it for j in tile jt S`. Tile counters count from zero, so
-//! `i` lies between `T·it` and `T·it + T − 1`. Tiles that lie wholly inside the iteration space get loops with constant
-//! trip counts, apart from the partial ones (not when a single loop around others is tiled: nothing would be gained).
+//! *Rewrite*: `for i for j S` → `for it for jt for i in tile it for j in tile jt S`. Tile counters start at zero, so
+//! `i` lies between `T·it` and `T·it + T − 1`. Tiles entirely inside the iteration space get loops with constant trip
+//! counts, separate from the partial ones (except when a single loop around others is tiled, which would gain nothing).
 //!
 //! *Legal when* the judge finds the loops permutable. *Refused when* they are not perfectly nested or run backwards.
 
@@ -14,11 +14,11 @@ use crate::refusal::Reason;
 use crate::schedule::{LoopNode, Schedule, Tree, all_leaves};
 use oxeye_ir::{Affine, Constraint, Execution, LoopId};
 
-/// Iterations per tile, at most: products of counters and sizes stay far from the ends of the integer types.
+/// Most iterations per tile: products of counters and sizes stay far from the limits of the integer types.
 const MAX_SIZE: i64 = 1 << 24;
 
 step! {
-    /// Loops cut into tiles (strip-mined, where it is one loop).
+    /// Cuts loops into tiles (strip-mining, for a single loop).
     Tile: "tile",
     "cut perfectly nested loops into tiles, full tiles apart from partial ones",
     "{loops}:{sizes}",

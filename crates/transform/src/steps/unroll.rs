@@ -1,8 +1,8 @@
-//! Unroll: the body of a loop repeated.
+//! Unroll: repeats the body of a loop.
 //!
 //! *Rewrite*: `for i S(i)` → `for it { S(4it); S(4it+1); S(4it+2); S(4it+3) }`, with a plain loop for the partial tile.
 //!
-//! *Legal when*: always, since order stays.
+//! *Legal when*: always, since the order does not change.
 
 use super::argument::Kind;
 use super::lookup;
@@ -13,11 +13,11 @@ use crate::refusal::Reason;
 use crate::schedule::Schedule;
 use oxeye_ir::{Execution, LoopId};
 
-/// Copies of a body, at most.
+/// Most copies of a body.
 pub(super) const MAX_FACTOR: i64 = 64;
 
 step! {
-    /// The body of a loop repeated.
+    /// Repeats the body of a loop.
     Unroll: "unroll",
     "repeat the body of a loop",
     "{at} by {factor}",

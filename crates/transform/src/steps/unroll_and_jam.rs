@@ -1,4 +1,4 @@
-//! Unroll-and-jam: a loop unrolled, the copies of its inner loops fused.
+//! Unroll-and-jam: unrolls a loop and fuses the copies of its inner loops.
 //!
 //! *Rewrite*: `for i for k S(i, k)` → `for it for k { S(4it, k); … S(4it+3, k) }`, with plain loops for the partial
 //! tile. Elements that the copies share stay in registers.
@@ -16,7 +16,7 @@ use crate::schedule::Schedule;
 use oxeye_ir::{Execution, LoopId};
 
 step! {
-    /// A loop unrolled, the copies of its inner loops fused.
+    /// Unrolls a loop and fuses the copies of its inner loops.
     UnrollAndJam: "unroll_and_jam",
     "unroll a loop and fuse the copies of its inner loops",
     "{at} by {factor}",

@@ -1,10 +1,10 @@
-//! Vectorize: iterations in vector lanes.
+//! Vectorize: runs iterations in vector lanes.
 //!
-//! *Rewrite*: `for i S` → `#pragma omp simd` over `i`; accumulations into scalars, and into elements that the loop does
-//! not move away from, become reductions.
+//! *Rewrite*: `for i S` → `#pragma omp simd` over `i`; accumulations into scalars, and into elements that do not change
+//! with the loop, become reductions.
 //!
-//! *Legal when* the judge finds no dependence between different iterations. *Refused when* the loop holds loops, or is
-//! already concurrent.
+//! *Legal when* the judge finds no dependence between different iterations. *Refused when* the loop contains loops, or
+//! is already concurrent.
 
 use super::argument::Kind;
 use super::lookup;
@@ -16,7 +16,7 @@ use crate::schedule::{Schedule, Tree};
 use oxeye_ir::{Execution, LoopId};
 
 step! {
-    /// The iterations of an innermost loop in vector lanes.
+    /// Runs the iterations of an innermost loop in vector lanes.
     Vectorize: "vectorize",
     "run the iterations of a loop in vector lanes",
     "{at}";

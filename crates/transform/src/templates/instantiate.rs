@@ -1,4 +1,4 @@
-//! Templates made into recipes for one nest on one machine.
+//! Instantiates templates: recipes for one nest on one machine.
 
 use super::machine::Machine;
 use super::strategies::builder::Builder;
@@ -25,8 +25,8 @@ pub fn templates(program: &Program, nest: &Nest, machine: &Machine, policy: Poli
     Instantiator::new(program, nest, machine, policy).templates()
 }
 
-/// Nests with more statements than this are not brought into normal form to be tuned: asking for every pair of statements,
-/// whether one depends on the other, after every step would take minutes.
+/// Nests with more statements than this are not normalized for tuning: testing every pair of statements for dependence
+/// after every step would take minutes.
 pub const MOST_NORMAL_STATEMENTS: usize = 40;
 
 impl Template {
@@ -45,17 +45,17 @@ impl Template {
     }
 }
 
-/// Instantiates templates for one nest on one machine; what several have in common is done once.
+/// Instantiates templates for one nest on one machine; work common to several templates is done once.
 pub struct Instantiator<'a> {
     prepared: PreparedNest<'a>,
     policy: Policy,
     machine: Machine,
     source: Start,
-    /// The normal form, once a template asks for it, and how far the source is from it.
+    /// The normal form, once a template asks for it, and how much it differs from the source.
     normal: Option<(Start, Change)>,
 }
 
-/// What templates with the same base start from.
+/// The starting point of templates with the same base.
 struct Start {
     nest: Nest,
     schedule: Schedule,
@@ -63,13 +63,13 @@ struct Start {
     machine: Machine,
     /// Steps that every recipe begins with.
     first: Vec<Transformation>,
-    /// Statements that could be contractions: row, column and depth loops of each.
+    /// Statements that could be packed contractions: row, column and depth loops of each.
     products: Vec<(usize, [LoopId; 3])>,
-    /// By strategy and by how its own concurrent loops are shared.
+    /// Results by strategy and by how its own concurrent loops are shared.
     made: BTreeMap<(Strategy, Option<Shares>), Result<Made, Unfit>>,
 }
 
-/// A recipe without threads and vector lanes.
+/// A recipe before threads and vector lanes are added.
 #[derive(Clone)]
 struct Made {
     builder: Builder,
@@ -83,7 +83,7 @@ impl<'a> Instantiator<'a> {
         Self::of(&PreparedNest::new(program, nest), machine, policy)
     }
 
-    /// For a nest of which something may be known already.
+    /// For a prepared nest, whose analyses may already be computed.
     pub fn of(prepared: &PreparedNest<'a>, machine: &Machine, policy: Policy) -> Self {
         let prepared = prepared.clone();
         let (schedule, nest) = (prepared.schedule().clone(), prepared.nest().clone());
@@ -91,21 +91,19 @@ impl<'a> Instantiator<'a> {
         Self { prepared, policy, machine: *machine, source, normal: None }
     }
 
-    /// The nest, ready for the recipes.
+    /// The prepared nest.
     pub fn prepared(&self) -> &PreparedNest<'a> {
         &self.prepared
     }
 
-    /// The recipe, every step of which has been found legal. With the normal form as its base it begins with
+    /// The recipe, with every step proved legal. With the normal form as its base it starts with
     /// [`Transformation::Normalize`].
     ///
     /// # Errors
     /// Why there is none.
     pub fn instantiate(&mut self, template: &Template) -> Result<Recipe, Unfit> {
         if template.base == Base::Normal && self.is_large() {
-            let why = format!(
-                "its normal form is not looked for, as it has more than {MOST_NORMAL_STATEMENTS} statements"
-            );
+            let why = format!("not normalized: the nest has more than {MOST_NORMAL_STATEMENTS} statements");
             return Err(Unfit::Inapplicable(why));
         }
         self.start(template.base).attempt(template)
@@ -115,18 +113,18 @@ impl<'a> Instantiator<'a> {
         self.prepared.nest().stmts().len() > MOST_NORMAL_STATEMENTS
     }
 
-    /// Whether bounds of any loop can be analysed: otherwise no template applies.
+    /// Whether any loop has bounds that can be analysed: otherwise no template applies.
     pub(crate) fn has_loops(&self) -> bool {
         self.source.has_loops()
     }
 
-    /// Why parts of the nest do not take part in the template's strategy.
+    /// Why parts of the nest are left out by the template's strategy.
     pub(crate) fn refused_parts(&mut self, template: &Template) -> Vec<Reason> {
         self.start(template.base).made(template).map(|made| made.refused.clone()).unwrap_or_default()
     }
 
-    /// All templates that are worth trying for the nest, best guess first. Those with the normal form as their base are
-    /// among them where it is another nest.
+    /// All templates that are worth trying for the nest, best guess first. Includes those with the normal form as their
+    /// base, if it differs from the nest.
     pub fn templates(&mut self) -> Vec<Template> {
         if !self.has_loops() {
             return Vec::new();
@@ -161,8 +159,8 @@ impl<'a> Instantiator<'a> {
         })
     }
 
-    /// What normalization could make better: orders that start from distributed loops and small strides, and strategies
-    /// that need a form which the source does not have.
+    /// Templates for which normalization could help: orders that start from distributed loops and small strides, and
+    /// strategies that need a form which the source does not have.
     fn normal_templates(&mut self) -> Vec<Template> {
         let team = self.machine.threads > 1;
         let shared = if team { Threads::Outer(Shares::Fitting) } else { Threads::One };
@@ -190,7 +188,7 @@ impl<'a> Instantiator<'a> {
         found.into_iter().map(with).collect()
     }
 
-    /// How much of a nest a strategy gets hold of: products of a contraction, else nothing or everything.
+    /// How much of a nest a strategy applies to: the number of products for a contraction, otherwise 0 or 1.
     fn reach(&mut self, base: Base, strategy: Strategy, threads: Threads) -> usize {
         let start = self.start(base);
         let n_products = start.products.len();
@@ -202,7 +200,7 @@ impl<'a> Instantiator<'a> {
     }
 }
 
-/// Vector lanes as usual for the strategy.
+/// A template with the usual vector lanes for the strategy.
 fn usual(strategy: Strategy, threads: Threads) -> Template {
     Template { base: Base::Source, strategy, threads, lanes: strategy.usual_lanes() }
 }
@@ -225,7 +223,7 @@ impl Start {
 
     fn attempt(&mut self, template: &Template) -> Result<Recipe, Unfit> {
         if template.threads != Threads::One && self.machine.threads < 2 {
-            return Err(Unfit::Inapplicable("there is one thread only".into()));
+            return Err(Unfit::Inapplicable("there is only one thread".into()));
         }
         let mut builder = self.made(template)?.builder.clone();
         match template.threads {
@@ -325,7 +323,7 @@ impl Start {
             .map_err(|reason| Unfit::Refused(vec![reason]))
     }
 
-    /// Every product in blocks; the rest of the nest in loops of its own.
+    /// Every product in blocks; the rest of the nest in separate loops.
     fn contract(
         &self,
         mut builder: Builder,
@@ -356,7 +354,7 @@ impl Start {
             let mut variants = vec![Threads::One];
             if team {
                 variants = vec![Threads::Outer(Shares::Fitting), Threads::Strips { width: STRIP }];
-                // A wavefront is there to be shared.
+                // A wavefront is made to be shared.
                 if !matches!(strategy, Strategy::TimeTiles { .. }) {
                     variants.push(Threads::One);
                 }

@@ -5,11 +5,11 @@ use super::template::{
     Strategy, Template, Threads,
 };
 
-/// Ranks of loop orders, at most: the cheapest orders come first.
+/// Greatest rank of a loop order: the cheapest orders come first.
 const MAX_RANK: u8 = 5;
-/// Parts of a cache, at most.
+/// Greatest divisor of a cache.
 const MAX_DIVISOR: u8 = 64;
-/// Copies of a jammed loop, at most: more do not fit the registers.
+/// Most copies of a jammed loop: more do not fit the registers.
 const MAX_JAM: u8 = 8;
 
 impl Template {
@@ -30,7 +30,7 @@ impl Template {
         distinct
     }
 
-    /// One of the neighbours: `choose(n)` says which, by a number below `n`. The result is a function of the choice.
+    /// One of the neighbours, selected by `choose(n)`, a number below `n`. The result depends only on the choice.
     pub fn mutate(&self, choose: &mut dyn FnMut(usize) -> usize) -> Template {
         let near = self.neighbours();
         near.get(choose(near.len())).copied().unwrap_or(*self)
@@ -178,7 +178,7 @@ mod tests {
     use crate::templates::panel;
     use std::collections::{BTreeSet, HashSet};
 
-    /// A walk of random mutations, as a search makes it.
+    /// A random walk of mutations, as in a search.
     #[test]
     fn walks_stay_among_templates() {
         let mut state = 7u64;

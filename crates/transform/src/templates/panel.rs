@@ -1,12 +1,12 @@
-//! The panel: templates that every nest is measured with, so that nests can be compared by how they respond.
+//! The panel: templates that every nest is measured with, so that nests can be compared by their response.
 
 use super::template::{
     Base, BlockShape, Cache, Independent, Lanes, Loops, Order, Registers, Share, Shares, Strategy, Template,
     Threads,
 };
 
-/// Changes whenever the panel does, or what becomes of a nest by one of its templates: responses to different panels cannot
-/// be compared.
+/// Changes whenever the panel or the result of one of its templates changes: responses to different panels cannot be
+/// compared.
 pub const PANEL_VERSION: u32 = 2;
 
 /// The panel: [`Template::AS_IT_IS`] first, then templates as different as possible. Every kind of nest (products,

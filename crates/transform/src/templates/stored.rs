@@ -1,32 +1,32 @@
-//! Recipes as they are remembered.
+//! Recipes in stored form.
 
 use super::template::Template;
 use crate::recipe::Recipe;
 use serde::{Deserialize, Serialize};
 
-/// Name and version of the form that remembered recipes have: JSON of a [`StoredRecipe`].
+/// Name and version of the stored form: JSON of a [`StoredRecipe`].
 pub const STORED_RECIPE_FORMAT: &str = "oxeye.learnt-recipe/1";
 
-/// A recipe as it is remembered. The template carries over to other nests and machines; the steps speak of the loops of
-/// the nest they were measured on.
+/// A recipe in stored form. The template carries over to other nests and machines; the steps refer to the loops of the
+/// nest they were measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredRecipe {
-    /// What the recipe was made from, if from a template.
+    /// The template that the recipe was made from, if any.
     pub template: Option<Template>,
-    /// The steps; none where the template says it all.
+    /// The steps; empty if the template determines them.
     pub steps: Recipe,
 }
 
 impl StoredRecipe {
-    /// Its form as JSON, [`STORED_RECIPE_FORMAT`].
+    /// The recipe as JSON, in format [`STORED_RECIPE_FORMAT`].
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// From its form as JSON.
+    /// Reads a recipe from JSON.
     ///
     /// # Errors
-    /// If the value is not of that form.
+    /// If the value does not have that format.
     pub fn from_json(value: serde_json::Value) -> Result<Self, String> {
         serde_json::from_value(value).map_err(|e| e.to_string())
     }

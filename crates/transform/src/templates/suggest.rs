@@ -14,34 +14,34 @@ use std::fmt;
 /// A recipe to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// A short name, different from those of the other suggestions.
+    /// A short name, unique among the suggestions.
     pub name: String,
-    /// What it was made from.
+    /// The template it was made from.
     pub template: Template,
-    /// The recipe, every step of which has been found legal.
+    /// The recipe, with every step proved legal.
     pub recipe: Recipe,
 }
 
-/// Recipes to try, best guess first, and what was found impossible on the way.
+/// Recipes to try, best guess first, and what was found impossible.
 #[derive(Clone, Debug, Default)]
 pub struct Suggestions {
     /// No two have the same recipe, and none is empty.
     pub recipes: Vec<Suggestion>,
-    /// In the order of their sentences, each once.
+    /// Sorted by text, each once.
     pub refused: Vec<RefusedSuggestion>,
 }
 
 /// Something that was found impossible for a nest. Prints as `name: reason`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedSuggestion {
-    /// What: a strategy or a candidate; empty if it is the nest as a whole.
+    /// The strategy or candidate; empty for the nest as a whole.
     pub name: String,
-    /// Why, in words for a C programmer.
+    /// Why, as a message for a C programmer.
     pub reason: String,
 }
 
 impl RefusedSuggestion {
-    /// Of this name, for this reason.
+    /// With this name and reason.
     pub fn new(name: impl Into<String>, reason: impl ToString) -> Self {
         Self { name: name.into(), reason: reason.to_string() }
     }
@@ -61,7 +61,7 @@ pub fn suggest(program: &Program, nest: &Nest, machine: &Machine, policy: Policy
     suggest_for(&PreparedNest::new(program, nest), machine, policy)
 }
 
-/// The same for a nest of which something may be known already.
+/// The same for a prepared nest.
 pub fn suggest_for(prepared: &PreparedNest<'_>, machine: &Machine, policy: Policy) -> Suggestions {
     let mut instantiator = Instantiator::of(prepared, machine, policy);
     let mut found = Suggestions::default();

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Template {
-    /// What the rest is said of.
+    /// What the strategy starts from.
     pub base: Base,
-    /// What becomes of the loops.
+    /// What is done with the loops.
     pub strategy: Strategy,
     /// How work is shared among threads.
     pub threads: Threads,
@@ -26,7 +26,7 @@ pub enum Base {
     Normal,
 }
 
-/// What becomes of the loops of a nest.
+/// What is done with the loops of a nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Strategy {
     /// Loop order, cache tiles, and unrolling.
@@ -37,11 +37,11 @@ pub enum Strategy {
     Factor {
         /// Elimination steps per block.
         steps: u16,
-        /// Of the update behind a block.
+        /// Block sizes of the update after a block.
         blocks: BlockShape,
     },
-    /// Sweeps inside a time loop, in tiles of several time steps on a wavefront. How long a row is only the nest's
-    /// symbols say, so the sizes are no shares of caches.
+    /// Sweeps inside a time loop, in tiles of several time steps on a wavefront. The length of a row depends on the
+    /// nest's symbols, so the sizes are not shares of caches.
     TimeTiles {
         /// Time steps per tile.
         steps: u16,
@@ -59,22 +59,22 @@ pub struct Loops {
     pub order: Order,
     /// Innermost perfect nests in tiles of equal sides whose footprint is this share.
     pub tile: Option<Share>,
-    /// Unroll the loops around innermost ones this often and fuse the copies.
+    /// Unroll the loops around innermost ones this many times and fuse the copies.
     pub jam: Option<u8>,
 }
 
 /// The order of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Order {
-    /// That of the source.
+    /// The order of the source.
     Source,
-    /// A legal one by preference.
+    /// A legal order by preference.
     Ranked {
-        /// Among the legal choices for the outermost loop, best first.
+        /// Rank among the legal choices for the outermost loop, best first.
         rank: u8,
         /// Where loops with independent iterations should be.
         independent: Independent,
-        /// Merge neighbouring loops that agree; otherwise every group of statements has loops of its own.
+        /// Merge neighbouring loops that agree; otherwise every group of statements gets separate loops.
         fuse: bool,
     },
 }
@@ -106,14 +106,14 @@ pub enum Cache {
 /// A share of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Share {
-    /// Of which cache.
+    /// The cache.
     pub cache: Cache,
-    /// One part in this many.
+    /// The divisor of its size.
     pub divisor: u8,
 }
 
 impl Share {
-    /// Bytes on a machine.
+    /// Size in bytes on a machine.
     pub fn bytes(self, machine: &Machine) -> u64 {
         let whole = match self.cache {
             Cache::L1 => machine.l1,
@@ -129,7 +129,7 @@ impl Share {
 pub struct Capped {
     /// The share.
     pub share: Share,
-    /// Register tiles or iterations, at most.
+    /// Most register tiles, or iterations.
     pub most: u16,
 }
 
@@ -147,11 +147,12 @@ pub struct Registers {
 pub struct BlockShape {
     /// The register tile; `None`: as many accumulators as the vector registers of the machine hold.
     pub registers: Option<Registers>,
-    /// Packed rows of a block, at most so many register tiles.
+    /// Packed rows of a block, up to a number of register tiles.
     pub rows: Capped,
-    /// Depth such that a packed column panel of one register tile's width takes the share, at most so many iterations.
+    /// Depth for which a packed column panel of one register tile's width takes the share, up to a number of
+    /// iterations.
     pub depth: Capped,
-    /// Packed columns of a block, at most so many register tiles.
+    /// Packed columns of a block, up to a number of register tiles.
     pub columns: Capped,
 }
 
@@ -168,42 +169,42 @@ impl BlockShape {
 /// How work is shared among threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Threads {
-    /// It is not.
+    /// Not shared.
     One,
     /// The outermost loops with independent iterations.
     Outer(Shares),
-    /// Innermost loops with independent iterations, in strips, the loops around them inside each strip; beside those, outermost
-    /// loops of which that cannot be made.
+    /// Innermost loops with independent iterations, in strips, with the loops around them inside each strip; besides,
+    /// outermost loops that have no strips.
     Strips {
         /// Iterations per strip.
         width: u16,
     },
 }
 
-/// How iterations are handed to threads.
+/// How iterations are assigned to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shares {
-    /// Equal shares, unless the work of iterations differs.
+    /// Equal shares, unless the work varies between iterations.
     Fitting,
     /// Equal shares.
     Static,
-    /// One by one to whoever is free.
+    /// One by one, to the next free thread.
     Dynamic,
 }
 
 /// Which innermost loops run in vector lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lanes {
-    /// Those the compiler chooses.
+    /// Those that the compiler chooses.
     Off,
     /// Those whose accesses are contiguous.
     Contiguous,
-    /// All that may.
+    /// All that are legal.
     Scattered,
 }
 
 impl Template {
-    /// The nest as it is.
+    /// The unchanged nest.
     pub const AS_IT_IS: Self = Self {
         base: Base::Source,
         strategy: Strategy::Loops(Loops { order: Order::Source, tile: None, jam: None }),
@@ -237,7 +238,7 @@ impl Template {
         title
     }
 
-    /// A short name for what becomes of the loops.
+    /// A short name for the strategy.
     pub(crate) fn strategy_title(&self) -> String {
         match (self.base, self.strategy) {
             (Base::Source, strategy) => strategy.title(),
@@ -292,7 +293,7 @@ impl Loops {
         }
     }
 
-    /// With this name for the order.
+    /// A title with this name for the order.
     fn titled(&self, order: &str) -> String {
         let mut title = order.to_owned();
         if let Some(share) = self.tile {

@@ -1,4 +1,4 @@
-//! Templates as text: words with a space between them, see the [module](super).
+//! Templates as text: words separated by spaces, see the [module](super).
 
 use super::template::{
     Base, BlockShape, Cache, Capped, Independent, Lanes, Loops, Order, Registers, Share, Shares, Strategy,
@@ -7,11 +7,11 @@ use super::template::{
 use std::fmt;
 use std::str::FromStr;
 
-/// Text that is no template.
+/// Text that is not a template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no template: {reason}")]
+#[error("`{text}` is not a template: {reason}")]
 pub struct TemplateError {
-    /// What was not understood.
+    /// The text that was not understood.
     pub text: String,
     /// Why.
     pub reason: String,
@@ -112,7 +112,7 @@ impl TryFrom<String> for Template {
 impl FromStr for Template {
     type Err = TemplateError;
 
-    /// Words about threads and lanes, and block sizes, may be left out: then they are the usual ones.
+    /// Words about threads and lanes, and block sizes, may be left out; the usual values are used then.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut words = Words(text.split_whitespace().collect());
         template(&mut words)
@@ -163,7 +163,7 @@ fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
         return Ok(Strategy::Factor { steps: positive(steps)?, blocks: block_shape(words)? });
     }
     if let Some(sizes) = words.value("time-tiles") {
-        let (steps, rows) = sizes.split_once('x').ok_or("time tiles have time steps x rows, such as 8x32")?;
+        let (steps, rows) = sizes.split_once('x').ok_or("time tiles need time steps x rows, such as 8x32")?;
         return Ok(Strategy::TimeTiles { steps: positive(steps)?, rows: positive(rows)? });
     }
     let order = match words.value("order") {
@@ -182,7 +182,7 @@ fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
 }
 
 fn ranked(rank: &str, words: &mut Words<'_>) -> Result<Order, String> {
-    let rank = rank.parse().map_err(|_| format!("`{rank}` is no rank"))?;
+    let rank = rank.parse().map_err(|_| format!("`{rank}` is not a rank"))?;
     let places = [
         ("memory", Independent::Anywhere),
         ("parallel-outer", Independent::Outer),
@@ -190,8 +190,8 @@ fn ranked(rank: &str, words: &mut Words<'_>) -> Result<Order, String> {
         ("parallel-innermost", Independent::Innermost),
     ];
     let place = places.into_iter().find(|(word, _)| words.accept(word));
-    let (_, independent) =
-        place.ok_or("an order goes on with memory, parallel-outer, parallel-inner or parallel-innermost")?;
+    let (_, independent) = place
+        .ok_or("an order continues with memory, parallel-outer, parallel-inner or parallel-innermost")?;
     let fuse = words.accept("fused");
     if !fuse && !words.accept("distributed") {
         return Err("an order is fused or distributed".into());
@@ -205,7 +205,7 @@ fn block_shape(words: &mut Words<'_>) -> Result<BlockShape, String> {
         None | Some("auto") => {}
         Some(sizes) => {
             let (rows, vectors) =
-                sizes.split_once('x').ok_or("a register tile has rows x vectors, such as 6x4")?;
+                sizes.split_once('x').ok_or("a register tile needs rows x vectors, such as 6x4")?;
             blocks.registers = Some(Registers { rows: positive(rows)?, vectors: positive(vectors)? });
         }
     }
@@ -215,7 +215,7 @@ fn block_shape(words: &mut Words<'_>) -> Result<BlockShape, String> {
         if let Some(value) = words.value(word) {
             let (part, most) = value
                 .split_once("..")
-                .ok_or_else(|| format!("{word} are a share up to a limit, such as l2/4..16"))?;
+                .ok_or_else(|| format!("`{word}` takes a share and a limit, such as l2/4..16"))?;
             *size = Capped { share: share(part)?, most: positive(most)? };
         }
     }
@@ -228,14 +228,14 @@ fn share(text: &str) -> Result<Share, String> {
         "l1" => Cache::L1,
         "l2" => Cache::L2,
         "l3" => Cache::L3,
-        other => return Err(format!("`{other}` is no cache: l1, l2 or l3")),
+        other => return Err(format!("`{other}` is not a cache: l1, l2 or l3")),
     };
     Ok(Share { cache, divisor: positive(divisor)? })
 }
 
 fn positive<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().filter(|n| *n != T::default());
-    number.ok_or_else(|| format!("`{text}` is no number that fits here"))
+    number.ok_or_else(|| format!("`{text}` is not a number that fits here"))
 }
 
 /// The words not yet read.
@@ -250,7 +250,7 @@ impl<'a> Words<'a> {
         found
     }
 
-    /// What follows `key:`, if the next word is such.
+    /// The rest of the next word after `key:`, if it starts so.
     fn value(&mut self, key: &str) -> Option<&'a str> {
         let value = self.0.first()?.strip_prefix(key)?.strip_prefix(':')?;
         self.0.remove(0);
@@ -302,15 +302,15 @@ mod tests {
             ("normal", "not with nothing"),
             ("normal normal source", "not with `normal`"),
             ("source normal", "`normal` is not understood here"),
-            ("order:x memory fused", "`x` is no rank"),
-            ("order:0 fused", "an order goes on with memory"),
+            ("order:x memory fused", "`x` is not a rank"),
+            ("order:0 fused", "an order continues with memory"),
             ("order:0 memory", "an order is fused or distributed"),
-            ("source tile:l4", "`l4` is no cache"),
-            ("source tile:l1/0", "`0` is no number that fits here"),
-            ("source jam:300", "`300` is no number that fits here"),
-            ("time-tiles:8", "time tiles have time steps x rows"),
-            ("contract rows:l2/4", "rows are a share up to a limit"),
-            ("contract registers:6", "a register tile has rows x vectors"),
+            ("source tile:l4", "`l4` is not a cache"),
+            ("source tile:l1/0", "`0` is not a number that fits here"),
+            ("source jam:300", "`300` is not a number that fits here"),
+            ("time-tiles:8", "time tiles need time steps x rows"),
+            ("contract rows:l2/4", "`rows` takes a share and a limit"),
+            ("contract registers:6", "a register tile needs rows x vectors"),
             ("source threads:some", "threads get `static` or `dynamic` shares"),
             ("source simd:all", "`simd` or `simd:scattered`, not `simd:all`"),
             ("crossings tile:l1", "`tile:l1` is not understood here"),

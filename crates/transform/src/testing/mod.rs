@@ -1,7 +1,7 @@
 //! Random recipes for property tests; behind the feature `testing`.
 //!
-//! Each is a function of its source of choices. Recipes name loops and statements that exist at their step, so that most
-//! are refused for their legality rather than for their form.
+//! Each recipe is a function of its source of choices. Recipes name loops and statements that exist at their step, so
+//! that most refusals are about legality, not form.
 
 mod spellings;
 
@@ -45,7 +45,7 @@ pub fn random_recipe(
         }
         let Some(step) = random_step(&schedule, random) else { continue };
         let mut trial = schedule.clone();
-        // Mostly steps that fit; now and then one that does not, to see it refused.
+        // Usually a step that fits; sometimes one that does not, to test its refusal.
         if steps::edit(&mut trial, &step, policy).is_err() {
             if random.chance(3) {
                 recipe.steps.push(step);
@@ -54,7 +54,7 @@ pub fn random_recipe(
             continue;
         }
         let is_legal = legality::check(&trial, policy).is_ok();
-        // An illegal step may become legal by those after it.
+        // An illegal step may be made legal by later ones.
         if !is_legal && !random.chance(15) {
             continue;
         }
@@ -64,19 +64,19 @@ pub fn random_recipe(
         schedule = trial;
         recipe.steps.push(step);
     }
-    // Mostly without the steps that nothing made legal.
+    // Usually without the steps that remained illegal.
     if random.chance(80) {
         recipe.steps.truncate(n_legal);
     }
     recipe
 }
 
-/// A random first step, and nothing else.
+/// A single random step.
 pub fn random_single(program: &Program, nest: &Nest, random: &mut Random) -> Option<Transformation> {
     random_step(&Schedule::import(program, nest), random)
 }
 
-/// Applies a recipe without asking whether it is legal: what the judge is compared with.
+/// Applies a recipe without the legality check, to compare the judge with.
 ///
 /// # Errors
 /// If a step does not fit the nest, or the result cannot be written as loops.
@@ -99,10 +99,10 @@ pub fn apply_unjudged(
     Ok(Applied { program, nest, reassociated: false })
 }
 
-/// A step with arguments that only have the right types: what readers and printers are tested with.
+/// A step with arguments that only have the right types, to test readers and printers.
 ///
 /// # Panics
-/// If the registry does not make a step of an argument for each of its parameters.
+/// If the registry does not accept an argument for each of its parameters.
 pub fn random_arguments(info: &TransformationInfo, random: &mut Random) -> Transformation {
     let schedule = |random: &mut Random| {
         let dimension = |random: &mut Random| {
@@ -116,7 +116,7 @@ pub fn random_arguments(info: &TransformationInfo, random: &mut Random) -> Trans
         StatementSchedule { stmt: StmtId(random.below(5) as u32), dimensions }
     };
     let omp_schedule = |random: &mut Random| random.pick(&[OmpSchedule::Static, OmpSchedule::Dynamic]);
-    // Lists of one step are equally long.
+    // All lists of a step have the same length.
     let n = random.between(1, 3);
     let argument = |kind: Kind, random: &mut Random| match kind {
         Kind::Loop | Kind::Inside { .. } => Argument::Loop(random_loop(random)),
@@ -152,7 +152,7 @@ fn random_expression(random: &mut Random) -> Affine {
     e
 }
 
-/// Small blocks, so that small sizes have full and partial ones.
+/// Small blocks, so that small problem sizes have full and partial ones.
 pub fn random_blocks(random: &mut Random) -> Blocks {
     let lanes = random.pick(&[2u32, 4]);
     let mr = random.between(1, 3);
@@ -267,7 +267,7 @@ fn random_contraction(schedule: &Schedule, random: &mut Random) -> Option<Transf
     for k in (1..3).rev() {
         loops.swap(k, random.below(k + 1));
     }
-    // Mostly the loops that fit, if there are such.
+    // Usually the loops that fit, if there are any.
     let target = schedule.statements[s].assignment()?.target.affine_indices()?;
     let target: Vec<Affine> = target.into_iter().map(|a| schedule.statements[s].mapped(a)).collect();
     if let Some(last) = target.last()
@@ -289,7 +289,7 @@ fn random_contraction(schedule: &Schedule, random: &mut Random) -> Option<Transf
     }))
 }
 
-/// A schedule for every statement: all apart, or sharing a random number of outer loops.
+/// A schedule for every statement: separate, or sharing a random number of outer loops.
 fn random_reorder(schedule: &Schedule, random: &mut Random) -> Transformation {
     let paths = schedule.paths();
     let shallowest = paths.iter().map(Vec::len).min().unwrap_or(0);
@@ -419,7 +419,7 @@ pub fn random_product(random: &mut Random) -> (Sample, Recipe) {
     (Sample { program, symbols }, Recipe { steps })
 }
 
-/// The nest as each pass of its normalization left it, the nest itself first.
+/// The nest after each pass of its normalization, starting with the nest itself.
 pub fn normalization_stages(program: &Program, nest: &Nest, policy: Policy) -> Vec<crate::Stage> {
     crate::normalize::stages(program, nest, policy)
 }
@@ -427,7 +427,7 @@ pub fn normalization_stages(program: &Program, nest: &Nest, policy: Policy) -> V
 /// Whether a stage of a nest's normalization keeps the nest's dependences under the map between their instances.
 ///
 /// # Errors
-/// Which it does not keep, or what is wrong with the map; nothing if there is none.
+/// The dependence that is broken, or what is wrong with the map. There is no error if there is no map.
 pub fn keeps_source_order(
     source: &PreparedNest<'_>,
     stage: &crate::Stage,

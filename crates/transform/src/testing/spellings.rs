@@ -1,11 +1,11 @@
-//! Nests as people write them: what normalization undoes.
+//! Nests as people write them, for normalization to undo.
 
 use oxeye_ir::testing::{Random, Sample};
 use oxeye_ir::{Constraint, Program};
 use std::fmt::Write;
 
-/// A random nest of one to three pieces, each of which gives normalization something to rewrite: values and sums handed on
-/// in scalars, scratch arrays, dead stores, updates in place one after the other, peeled iterations, rotating buffers.
+/// A random nest of one to three pieces, each of which gives normalization something to rewrite: values and sums passed
+/// through scalars, scratch arrays, dead stores, successive updates in place, peeled iterations, rotating buffers.
 pub fn random_spelling(random: &mut Random) -> Sample {
     let mut writer = Writer { random, text: String::new(), n_loops: 0, n_stmts: 0 };
     let around = writer.random.chance(20).then(|| writer.open("0", "2"));
@@ -52,7 +52,7 @@ struct Writer<'r> {
 }
 
 impl Writer<'_> {
-    /// Opens a loop; its iterator.
+    /// Opens a loop and returns its iterator.
     fn open(&mut self, lower: &str, upper: &str) -> String {
         let k = self.n_loops;
         self.n_loops += 1;
@@ -96,7 +96,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `t = …; b[i][j] = f(t)`, now and then with something in between.
+    /// `t = …; b[i][j] = f(t)`, sometimes with something in between.
     fn handed_on(&mut self) {
         let (n, m, v, w) = (self.size(), self.size(), self.vector(), self.vector());
         let (a, b) = (self.matrix(), self.matrix());
@@ -128,7 +128,7 @@ impl Writer<'_> {
         self.close(1);
     }
 
-    /// A row that every iteration writes before it reads it, or not all of it.
+    /// A row that every iteration writes before reading it, entirely or in part.
     fn scratch_row(&mut self) {
         let (n, m, v, a, b) = (self.size(), self.size(), self.vector(), self.matrix(), self.matrix());
         let i = self.open("0", n);
@@ -141,7 +141,7 @@ impl Writer<'_> {
         self.close(2);
     }
 
-    /// A scaled sum in scratch that another product uses.
+    /// A scaled sum in a scratch array that another product uses.
     fn factor_in_scratch(&mut self) {
         let (n, m, v, w, a) = (self.size(), self.size(), self.vector(), self.vector(), self.matrix());
         let i = self.open("0", n);
@@ -162,7 +162,7 @@ impl Writer<'_> {
         self.close(1);
     }
 
-    /// Two updates of the same elements, together or in loops of their own, with or without a statement between them.
+    /// Two updates of the same elements, in shared or separate loops, with or without a statement between them.
     fn updates(&mut self) {
         let (n, v, w, u) = (self.size(), self.vector(), self.vector(), self.vector());
         let first = self.random.pick(&["-=", "+=", "*="]);
@@ -180,7 +180,7 @@ impl Writer<'_> {
         self.close(1);
     }
 
-    /// The first or the last iteration on its own.
+    /// The first or last iteration peeled off.
     fn peeled(&mut self) {
         let (n, v, w) = (self.size(), self.vector(), self.vector());
         let at = |i: &str| format!("{w}[{i}] = 2.0 * {v}[{i}] + alpha");
@@ -198,7 +198,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Time steps between two buffers.
+    /// Time steps alternating between two buffers.
     fn buffers(&mut self) {
         let n = self.size();
         let trips = self.random.pick(&["2", "4", "3"]);
@@ -208,7 +208,7 @@ impl Writer<'_> {
         self.close(2);
     }
 
-    /// Ranges that do not start at zero, or hold one iteration.
+    /// Ranges that do not start at zero, or contain one iteration.
     fn odd_range(&mut self) {
         let (n, v, a) = (self.size(), self.vector(), self.matrix());
         let i = self.open("2", &format!("{n} + 3"));

@@ -1,4 +1,4 @@
-//! Compares a nest with what a recipe makes of it.
+//! Compares a nest with the result of a recipe.
 #![allow(dead_code, unreachable_pub)]
 
 pub mod trace;
@@ -25,14 +25,14 @@ pub enum Outcome {
     Refused(Refusal),
 }
 
-/// Seeds to look at: `default` of them, or as many as `OXEYE_CASES` says, from `OXEYE_SEED` on.
+/// The seeds to test: `default` of them, or as many as `OXEYE_CASES` says, starting at `OXEYE_SEED`.
 pub fn cases(default: u64) -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     let first = number("OXEYE_SEED").unwrap_or(1);
     first..first + number("OXEYE_CASES").unwrap_or(default)
 }
 
-/// The program with the transformed nest in the place of the original.
+/// The program with the original nest replaced by the transformed one.
 pub fn replaced(applied: &Applied) -> Program {
     let mut program = applied.program.clone();
     program.nests.insert(applied.nest.id, applied.nest.clone());
@@ -40,14 +40,14 @@ pub fn replaced(applied: &Applied) -> Program {
     program
 }
 
-/// Lets nobody read the function's scalars after the nest, so that they may become private.
+/// Declares that the function's scalars are not read after the nest, so that they may become private.
 pub fn forget_scalars(sample: &mut Sample) {
     if let Some(nest) = sample.program.nests.values_mut().next() {
         nest.live_out.clear();
     }
 }
 
-/// Lets nobody read some of the arrays after the nest, so that they are scratch.
+/// Declares that some of the arrays are not read after the nest, so that they are scratch.
 pub fn forget_arrays(sample: &mut Sample, random: &mut Random) {
     for array in sample.program.arrays.values_mut().skip(1) {
         if array.storage == Storage::Param && !array.shape.is_empty() && random.chance(50) {
@@ -77,7 +77,7 @@ pub fn run(program: &Program, nest: &Nest, memory: &Memory, order: Order) -> Res
     run_nest(program, nest, &mut memory, options).map(|()| memory)
 }
 
-/// Whether nobody reads the array after the nest.
+/// Whether the array is not read after the nest.
 fn is_dead(sample: &Sample, id: ArrayId) -> bool {
     sample.program.array(id).storage == Storage::Local && !sample.nest().live_out.contains(&id)
 }
@@ -106,10 +106,10 @@ pub fn fault(sample: &Sample, applied: &Applied, memory: &Memory, tolerance: f64
     None
 }
 
-/// Applies and compares.
+/// Applies a recipe and compares the results.
 ///
 /// # Panics
-/// If the results differ, or the transformed nest is not well formed, with everything needed to see why.
+/// If the results differ, or the transformed nest is not well formed, with everything needed to find out why.
 pub fn check(sample: &Sample, recipe: &Recipe, policy: Policy, seed: u64) -> Outcome {
     let memory = sample.memory(seed).expect("memory");
     check_with(sample, recipe, policy, &memory, 0.0, &format!("seed {seed}"))

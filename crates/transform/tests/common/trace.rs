@@ -1,4 +1,4 @@
-//! What a nest does to each element, in order: the brute-force meaning of a dependence.
+//! The reads and writes of each element by a nest, in order: the brute-force meaning of a dependence.
 
 use oxeye_ir::interpret::Order;
 use oxeye_ir::testing::Random;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 type Element = (ArrayId, Vec<i64>);
 
-/// Per element the writes in order, each with the reads since the write before, in any order.
+/// Per element the writes in order, each with the reads since the previous write, in any order.
 pub type Trace = BTreeMap<Element, Vec<(Vec<String>, String)>>;
 
 /// The trace of an affine nest without scalars of its own; concurrent loops are visited in `order`.

@@ -6,14 +6,14 @@ use crate::schedule::packed_contraction::Part;
 use oxeye_ir::{Access, Affine, ArrayId, Bound, BoundTerm, Constraint, Execution, Expr, Node, Update, Var};
 
 impl Layout<'_> {
-    /// Where some element of the register tile is in the domain.
+    /// The condition that some element of the register tile is in the domain.
     pub(super) fn live_tile(&self) -> Vec<Constraint> {
         let over = self.tile_extents();
         self.limits.row_column.iter().map(|r| extreme(r, &over, false)).collect()
     }
 
-    /// What is done for one register tile. Tiles that lie wholly in the domain are loaded and stored in vectors, the
-    /// others element by element by way of a copy.
+    /// The code for one register tile. Tiles that are entirely in the domain are loaded and stored in vectors, the
+    /// others element by element through a copy.
     pub(super) fn register_tile(&self) -> Vec<Node> {
         let (acc, edge) = (self.in_tile(self.acc), self.in_tile(self.edge));
         let over = self.tile_extents();
@@ -21,7 +21,7 @@ impl Layout<'_> {
         let full: Vec<Constraint> = edges.iter().map(|r| extreme(r, &over, true)).collect();
         let valid: Vec<Constraint> = edges.iter().map(|r| r.substitute(&|v| self.tile_point(v))).collect();
         let target = self.tile_target();
-        // From the accumulators to the target, whether whole or in part.
+        // Stores the accumulators to the target, all or part of them.
         let store = |update: Update| {
             let whole = vec![self.unrolled(assign(target.clone(), update, acc.clone().into()))];
             let spill = self.unrolled(assign(edge.clone(), Update::Assign, acc.clone().into()));
@@ -65,7 +65,7 @@ impl Layout<'_> {
         counted((kk, "kk"), Bound(lower), Bound(upper), 1, Execution::Sequential, body)
     }
 
-    /// The statement's value, its operands read from their packed blocks.
+    /// The statement's value, with its operands read from their packed blocks.
     fn kernel_value(&self) -> Expr {
         let mut value = self.stmt.value.clone();
         self.replace_operands(&mut value);
@@ -77,7 +77,7 @@ impl Layout<'_> {
         value
     }
 
-    /// The element of the target that an element of the tile stands for.
+    /// The element of the target that corresponds to an element of the tile.
     fn tile_target(&self) -> Access {
         let mut target = self.stmt.target.clone();
         for index in &mut target.indices {
@@ -105,7 +105,7 @@ impl Layout<'_> {
         })
     }
 
-    /// What keeps an element of the tile in the domain: ends of rows and columns, and what joins the two.
+    /// The constraints that keep an element of the tile in the domain: ends of rows and columns, and joint ones.
     fn tile_edges(&self) -> Vec<Constraint> {
         let sides = [self.side(Part::Rows), self.side(Part::Columns)];
         let ends = sides.iter().flat_map(|s| s.single.iter().filter(|r| r.expr.coefficient(s.point) < 0));
@@ -117,13 +117,13 @@ impl Layout<'_> {
         Access::new(array, [Affine::var(ii), Affine::var(jj)])
     }
 
-    /// For every element of the tile, in vector registers.
+    /// A loop over every element of the tile, in vector registers.
     fn unrolled(&self, body: Node) -> Node {
         let vector = Execution::Vector { lanes: Some(self.c.blocks.lanes), reductions: Vec::new() };
         self.over_tile(Execution::Unrolled, vector, vec![body])
     }
 
-    /// For every element of the tile, in plain loops.
+    /// Plain loops over every element of the tile.
     fn plain(&self, body: Vec<Node>) -> Node {
         self.over_tile(Execution::Sequential, Execution::Sequential, body)
     }

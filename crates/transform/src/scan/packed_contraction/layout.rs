@@ -1,4 +1,4 @@
-//! What the loops of a contraction are made from: ranges of rows, columns and depth, packed operands, counters.
+//! The ingredients of a contraction's loops: ranges of rows, columns and depth, packed operands, counters.
 
 use crate::refusal::Reason;
 use crate::scan::bounds_from;
@@ -10,12 +10,12 @@ use oxeye_ir::{
     ScalarType, Stmt, StmtId, Update, Var,
 };
 
-/// One contraction about to be written.
+/// A contraction about to be generated.
 pub(super) struct Layout<'a> {
     pub(super) c: &'a Contraction,
     pub(super) statement: &'a Statement,
     pub(super) stmt: &'a Stmt,
-    /// Of all elements.
+    /// The type of all elements.
     pub(super) ty: ScalarType,
     pub(super) limits: Limits,
     /// Counters inside a block or tile: depth, rows, columns.
@@ -25,9 +25,9 @@ pub(super) struct Layout<'a> {
     pub(super) acc: ArrayId,
     /// A copy of the accumulators in memory, for tiles that are not full.
     pub(super) edge: ArrayId,
-    /// Sums are built from zero and added to the target at the end.
+    /// Sums start from zero and are added to the target at the end.
     pub(super) is_apart: bool,
-    /// Blocks are shared among threads here, not by a loop around.
+    /// Blocks are shared among threads here, not by an enclosing loop.
     pub(super) is_parallel: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Packed {
     pub(super) array: ArrayId,
 }
 
-/// What the domain says of each axis and of each pair of axes, given what the enclosing loops guarantee.
+/// The domain's constraints on each axis and each pair of axes, beyond what the enclosing loops guarantee.
 pub(super) struct Limits {
     pub(super) row: Vec<Constraint>,
     pub(super) column: Vec<Constraint>,
@@ -75,7 +75,7 @@ impl Limits {
         for (rows, id, base) in
             [(&rows_i, row, &c.base[2]), (&rows_j, column, &c.base[0]), (&rows_k, depth, &c.base[1])]
         {
-            // The blocks start at the base, so it must be all that bounds the loop from below.
+            // The blocks start at the base, so it must be the only lower bound of the loop.
             if bounds_from(rows, id).0.iter().any(|t| *t != BoundTerm::from(base.clone())) {
                 return Err(Reason::unsupported(format!(
                     "loop {} has several lower bounds",
@@ -109,7 +109,7 @@ pub(super) struct Side<'a> {
     /// Elements across a panel.
     pub(super) width: i64,
     pub(super) single: &'a [Constraint],
-    /// Limits that join the axis and depth.
+    /// Limits that involve both the axis and depth.
     pub(super) with_depth: &'a [Constraint],
     pub(super) upper: &'a [BoundTerm],
     block: LoopId,
@@ -162,7 +162,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The depth that an iteration inside a block stands for.
+    /// The depth of an iteration inside a block.
     pub(super) fn depth_point(&self) -> Affine {
         Affine::var(self.c.counters[1]) + Affine::var(self.points[0])
     }
@@ -172,7 +172,7 @@ impl Layout<'_> {
         self.within_block(&self.limits.upper_depth, self.c.counters[1], 1, self.c.blocks.kc)
     }
 
-    /// The end of a loop that counts pieces of so many iterations inside a block, of which there are at most `most`.
+    /// The end of a loop that counts pieces of `width` iterations inside a block, of which there are at most `most`.
     fn within_block(&self, upper: &[BoundTerm], block: LoopId, width: i64, most: i64) -> Bound {
         let mut terms = vec![BoundTerm::from(Affine::constant(most))];
         terms.extend(upper.iter().map(|t| match t {
@@ -185,7 +185,7 @@ impl Layout<'_> {
         Bound(terms)
     }
 
-    /// How a loop over blocks or panels runs that the threads may share.
+    /// The execution of a loop over blocks or panels that threads may share.
     pub(super) fn team(&self, omp_schedule: OmpSchedule) -> Execution {
         if self.is_parallel {
             Execution::Parallel { reductions: Vec::new(), omp_schedule }
@@ -194,7 +194,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The expression over the schedule's loops.
+    /// The expression in terms of the schedule's loops.
     pub(super) fn mapped(&self, e: &Expr) -> Expr {
         let mut e = e.clone();
         e.substitute(&|v| match v {
@@ -205,7 +205,7 @@ impl Layout<'_> {
     }
 }
 
-/// A rectangle of points that a condition is asked for.
+/// A rectangle of points for which a condition is needed.
 pub(super) struct Extent {
     pub(super) var: LoopId,
     pub(super) first: Affine,

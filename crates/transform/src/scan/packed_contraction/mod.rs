@@ -1,4 +1,4 @@
-//! The explicit loops of a contraction: block loops, packing, the register tile.
+//! The explicit loops of a packed contraction: block loops, packing, the register tile.
 
 mod kernel;
 mod layout;
@@ -95,7 +95,7 @@ impl Generator<'_> {
 }
 
 impl Layout<'_> {
-    /// Loops over blocks of columns, depth and rows, and inside them over panels.
+    /// Loops over blocks of columns, depth and rows, with loops over panels inside.
     fn blocks(&self) -> Node {
         let c = self.c;
         let [jb, kb, ib, ..] = c.counters;

@@ -1,11 +1,11 @@
-//! Operands copied into panels, in the order in which the register tile reads them.
+//! Copies operands into panels, in the order in which the register tile reads them.
 
 use super::layout::{Extent, Layout, Packed, Side, assign, counted, extreme, zero};
 use crate::scan::{condition, guarded};
 use oxeye_ir::{Access, Affine, Constraint, Execution, Expr, Node, Update, Var};
 
 impl Layout<'_> {
-    /// The loop over the panels of one side of a block that fills them.
+    /// The loop that fills the panels of one side of a block.
     pub(super) fn pack(&self, side: &Side<'_>, execution: Execution) -> Node {
         let at = |v: Var| match v {
             Var::Loop(l) if l == side.point => Some(side.first.clone() + Affine::var(side.lane.0)),
@@ -44,7 +44,7 @@ impl Layout<'_> {
         side.panels(self, execution, nodes)
     }
 
-    /// Loops over a panel, the one along the operand's rows in memory innermost and run as `inner` says.
+    /// Loops over a panel; the one that follows the operand's rows in memory is innermost, with execution `inner`.
     fn panel(&self, operand: &Packed, side: &Side<'_>, inner: Execution, body: Node) -> Node {
         let [kk, ..] = self.points;
         let depth_last = operand.value.reads().iter().any(|a| {
@@ -60,7 +60,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The packed element for the present depth and lane.
+    /// The packed element for the current depth and lane.
     pub(super) fn packed_element(&self, operand: &Packed, side: &Side<'_>) -> Access {
         let [kk, ..] = self.points;
         Access::new(operand.array, [side.panel.0, kk, side.lane.0].map(Affine::var))

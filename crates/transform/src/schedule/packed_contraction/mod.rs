@@ -1,4 +1,4 @@
-//! A packed contraction as a node of the schedule tree: its loops, its blocks, and when each of its accesses takes place.
+//! A packed contraction as a node of the schedule tree: its loops, its blocks, and the time of each access.
 
 mod operands;
 
@@ -32,9 +32,9 @@ fn bad(text: String) -> Reason {
 }
 
 impl Blocks {
-    /// Rows and columns of a register tile, at most: it is written out element by element.
+    /// Most rows and columns of a register tile, which is unrolled completely.
     const MAX_TILE: i64 = 64;
-    /// Elements of a packed block, at most.
+    /// Most elements of a packed block.
     const MAX_BLOCK: i64 = 1 << 26;
 
     /// Whether blocks of these sizes can be packed and computed.
@@ -43,7 +43,7 @@ impl Blocks {
         let width = i64::from(lanes);
         if !(lanes.is_power_of_two() && (2..=64).contains(&lanes)) {
             return Err(bad(format!(
-                "{lanes} is not a number of vector lanes: a power of two from 2 to 64 is"
+                "{lanes} vector lanes are not possible: their number is a power of two from 2 to 64"
             )));
         }
         if !(1..=Self::MAX_TILE).contains(&mr) || !(1..=Self::MAX_TILE).contains(&nr) || nr % width != 0 {
@@ -86,7 +86,7 @@ pub(crate) enum Role {
     Inline,
 }
 
-/// A planned contraction.
+/// A planned packed contraction.
 #[derive(Clone, Debug)]
 pub(crate) struct Contraction {
     /// The statement, and others that compute the same on complementary parts of the iteration space.
@@ -124,7 +124,7 @@ impl Contraction {
         self.base.iter_mut().for_each(|b| *b = b.substitute(&f));
     }
 
-    /// Whether sums are built from zero in the register tile and added to the target at the end.
+    /// Whether sums start from zero in the register tile and are added to the target at the end.
     pub(crate) fn accumulates_apart(&self, statements: &[Statement]) -> bool {
         let update = statements[self.statements[0]].assignment().map(|s| s.update);
         self.reassociate && matches!(update, Some(Update::Add | Update::Sub))
@@ -146,7 +146,7 @@ impl Contraction {
         ]
     }
 
-    /// When an instance is computed.
+    /// The time at which an instance is computed.
     pub(crate) fn compute_time(&self) -> Vec<TimeStep> {
         use TimeStep::{Loop, Position};
         let mut time = self.prefix();
@@ -155,7 +155,7 @@ impl Contraction {
         time
     }
 
-    /// When an access takes place; for an accumulation against itself, the computation.
+    /// The time of an access; for an accumulation against itself, the time of the computation.
     pub(crate) fn access_time(&self, access: usize, accumulation: bool) -> Vec<TimeStep> {
         let mut time = self.prefix();
         match self.roles[access] {

@@ -1,10 +1,10 @@
-//! What makes up the value of a contraction: parts that belong to rows, to columns, or to both.
+//! The parts of a contraction's value that belong to rows, to columns, or to both.
 
 use super::Part;
 use crate::schedule::Statement;
 use oxeye_ir::{Affine, BinaryOp, Expr, LoopId, Program, ScalarType, UnaryOp};
 
-/// What makes up the value, by dependence on row, column and depth.
+/// The parts of the value, by dependence on row, column and depth.
 pub(crate) struct Shape<'a> {
     pub(crate) statement: &'a Statement,
     pub(crate) row: LoopId,
@@ -39,8 +39,8 @@ impl Shape<'_> {
         }
     }
 
-    /// Largest subexpressions that belong to one side, in evaluation order; `None` if one joins rows and columns
-    /// in an index.
+    /// Largest subexpressions that belong to one side, in evaluation order; `None` if one combines rows and columns in
+    /// an index.
     pub(crate) fn operands<'e>(&self, e: &'e Expr, found: &mut Vec<(Part, &'e Expr)>) -> Option<()> {
         match self.part(e) {
             Part::Outer => Some(()),
@@ -80,7 +80,7 @@ impl Shape<'_> {
     }
 }
 
-/// Whether arithmetic in the expression is done in this floating type; integers occur as its operands only.
+/// Whether arithmetic in the expression is done in this floating type, with integers only as operands.
 pub(crate) fn has_type(program: &Program, e: &Expr, ty: ScalarType) -> bool {
     match e {
         Expr::Affine(_) => true,

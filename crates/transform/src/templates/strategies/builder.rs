@@ -1,7 +1,7 @@
-//! Recipes in the making: steps that have been judged, and the strategies for threads and vector lanes.
+//! Recipes under construction: steps approved by the judge, and the strategies for threads and vector lanes.
 
 use super::contraction;
-use super::tree::{contains_contraction, innermost_loops, parent_of, top_loops};
+use super::tree::{contains_packed_contraction, innermost_loops, parent_of, top_loops};
 use crate::legality;
 use crate::order;
 use crate::policy::Policy;
@@ -15,10 +15,10 @@ use crate::templates::machine::Machine;
 use crate::templates::template::{BlockShape, Shares};
 use oxeye_ir::{Execution, LoopId, OmpSchedule};
 
-/// Iterations of a loop without loops inside that a thread takes at a time.
+/// Iterations of an innermost loop that a thread takes at a time.
 const CHUNK: i64 = 512;
 
-/// A recipe in the making: every step has been judged.
+/// A recipe under construction: the judge has approved every step.
 #[derive(Clone)]
 pub(crate) struct Builder {
     pub(crate) schedule: Schedule,
@@ -47,7 +47,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Applies a step whose legality the steps after it decide.
+    /// Applies a step whose legality depends on the steps after it.
     pub(crate) fn step_unjudged(&mut self, step: impl Into<Transformation>) -> Result<(), Reason> {
         let step = step.into();
         steps::edit(&mut self.schedule, &step, self.policy)?;
@@ -60,7 +60,7 @@ impl Builder {
         scan::generate(self.schedule.clone(), &self.schedule.nest).is_ok()
     }
 
-    /// The schedule's loop that stands for an original iterator of a statement.
+    /// The schedule's loop that corresponds to an original iterator of a statement.
     pub(crate) fn loop_of(&self, s: usize, original: LoopId) -> Option<LoopId> {
         self.schedule.statements[s].map.get(&original)?.loops().next()
     }
@@ -75,7 +75,7 @@ impl Builder {
     ) -> Result<(), Reason> {
         let [row, column, depth] = original.map(|l| self.loop_of(s, l));
         let (Some(row), Some(column), Some(depth)) = (row, column, depth) else {
-            return Err(Reason::unsupported("an iterator of the statement is no loop of its own"));
+            return Err(Reason::unsupported("an iterator of the statement has no loop of its own"));
         };
         let stmt = self.schedule.statements[s].id;
         let element = self.schedule.statements[s]
@@ -88,15 +88,15 @@ impl Builder {
 
     /// Work sharing: runs outermost independent loops on several threads; false if there are none.
     pub(crate) fn share_outer_loops(&mut self, shares: Shares) -> bool {
-        let mut any = contains_contraction(&self.schedule.roots);
+        let mut any = contains_packed_contraction(&self.schedule.roots);
         for id in top_loops(&self.schedule.roots) {
             any |= self.parallelize(id, 0, shares);
         }
         any
     }
 
-    /// Strip-mines innermost independent loops and runs the strips on several threads; false if there are none. Beside them, outermost
-    /// loops that cannot be cut into strips are shared as they are.
+    /// Strip-mines innermost independent loops and runs the strips on several threads; false if there are none. If
+    /// there are some, outermost loops that cannot be cut into strips are shared as they are.
     pub(crate) fn share_strips(&mut self, width: u16) -> bool {
         let (with_strips, others): (Vec<LoopId>, Vec<LoopId>) = top_loops(&self.schedule.roots)
             .into_iter()
@@ -108,7 +108,7 @@ impl Builder {
     }
 
     /// Makes the loop, or else the loops inside, parallel. Starting a team inside `n_outer` sequential loops must pay
-    /// every time, so a loop on its own is not shared there, nor anything below two of them that holds no loop.
+    /// off every time: an innermost loop is not shared inside two of them, nor inside one if the nest has a depth above 2.
     fn parallelize(&mut self, id: LoopId, n_outer: usize, shares: Shares) -> bool {
         let Some(loop_node) = self.schedule.loop_node(id) else { return false };
         if loop_node.execution != Execution::Sequential {
@@ -125,7 +125,7 @@ impl Builder {
             if n_outer > 1 || (n_outer == 1 && deeper(&self.schedule)) {
                 return false;
             }
-            // A strip per chunk of work keeps the vector loop whole; all strips are alike.
+            // One strip per chunk of work keeps the vector loop whole; all strips are equal.
             let omp_schedule =
                 if shares == Shares::Dynamic { OmpSchedule::Dynamic } else { OmpSchedule::Static };
             let mut trial = self.clone();
@@ -147,7 +147,7 @@ impl Builder {
         any
     }
 
-    /// Whether the work in an iteration of the loop depends on which it is.
+    /// Whether the work in an iteration of the loop varies with the iteration.
     fn uneven(&self, id: LoopId) -> bool {
         let Some(loop_node) = self.schedule.loop_node(id) else { return false };
         all_leaves(&loop_node.body).into_iter().any(|s| {
@@ -167,8 +167,8 @@ impl Builder {
         })
     }
 
-    /// For perfect nests with an independent innermost loop under loops that are not: strip-mines that loop, with one
-    /// share of the strips per thread, and runs the outer loops inside each. Below one sequential loop at most.
+    /// For perfect nests with an independent innermost loop inside dependent ones: strip-mines that loop, with one
+    /// share of the strips per thread, and runs the outer loops inside each. Works below at most one sequential loop.
     fn strip_parallel(&mut self, loops: Vec<LoopId>, n_outer: usize, width: i64) -> bool {
         let mut any = false;
         for top in loops {
@@ -207,7 +207,7 @@ impl Builder {
         any
     }
 
-    /// Brings a perfect chain into the given order by interchanges of neighbours' ends.
+    /// Brings a perfect chain into the given order by interchanges.
     fn rotate(&mut self, top: LoopId, order: &[LoopId]) -> Result<(), Reason> {
         let mut current = perfect_chain(&self.schedule, top);
         current.truncate(order.len());
@@ -223,8 +223,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Marks innermost loops for vector lanes where contiguous access makes that worthwhile.
-    /// (`scattered`: everywhere).
+    /// Marks innermost loops for vector lanes where contiguous access makes that worthwhile (`scattered`: everywhere).
     pub(crate) fn vectorize(&mut self, scattered: bool) {
         for id in innermost_loops(&self.schedule.roots) {
             let Some(loop_node) = self.schedule.loop_node(id) else { continue };
@@ -247,7 +246,7 @@ impl Builder {
     }
 }
 
-/// How concurrent work whose parts differ is shared.
+/// The schedule for concurrent work whose parts differ.
 pub(crate) fn uneven_schedule(shares: Shares) -> OmpSchedule {
     match shares {
         Shares::Static => OmpSchedule::Static,

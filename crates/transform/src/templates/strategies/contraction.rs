@@ -1,4 +1,4 @@
-//! Which statements could be contractions, and in blocks of which sizes.
+//! Finds statements that could be packed contractions, and their block sizes.
 
 use crate::schedule::Schedule;
 use crate::schedule::packed_contraction::Blocks;
@@ -6,7 +6,7 @@ use crate::templates::machine::Machine;
 use crate::templates::template::{BlockShape, Registers, Share};
 use oxeye_ir::{Affine, LoopId, Update};
 
-/// Statements that could be contractions: row, column and depth loops among their own.
+/// Statements that could be packed contractions: row, column and depth loops among their own.
 pub(crate) fn products(schedule: &Schedule) -> Vec<(usize, [LoopId; 3])> {
     let mut found = Vec::new();
     for (s, (statement, path)) in schedule.statements.iter().zip(schedule.paths()).enumerate() {
@@ -29,7 +29,7 @@ pub(crate) fn products(schedule: &Schedule) -> Vec<(usize, [LoopId; 3])> {
     found
 }
 
-/// Block sizes on a machine, for elements of so many bytes.
+/// Block sizes on a machine, for elements of the given size in bytes.
 pub(crate) fn blocks(shape: &BlockShape, machine: &Machine, element: u64) -> Blocks {
     let lanes = (u64::from(machine.vector_bytes) / element).max(2) as i64;
     let usual = if machine.vector_bytes >= 64 {
@@ -49,7 +49,7 @@ pub(crate) fn blocks(shape: &BlockShape, machine: &Machine, element: u64) -> Blo
     Blocks { mr, nr, lanes: lanes as u32, mc, nc, kc }
 }
 
-/// Depths are multiples of this, where a cache decides.
+/// Depths chosen by a cache size are multiples of this.
 const DEPTH_UNIT: i64 = 32;
-/// Less depth does not pay for loading and storing the register tile.
+/// Smaller depths do not pay for loading and storing the register tile.
 const LEAST_DEPTH: i64 = 64;

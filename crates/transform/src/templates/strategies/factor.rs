@@ -1,7 +1,7 @@
 //! Blocked factorizations: nests such as LU and Cholesky whose updates run inside a loop over elimination steps.
 //!
-//! Right-looking blocks (Golub and Van Loan, "Matrix Computations", 3.2.11): elimination steps in blocks, the columns and
-//! rows of a block first, then one contraction that updates all that lies behind the block in both directions.
+//! Right-looking blocks (Golub and Van Loan, "Matrix Computations", 3.2.11): elimination steps in blocks, first the
+//! columns and rows of a block, then one contraction that updates everything after the block in both directions.
 
 use super::builder::Builder;
 use super::tree::{next_sibling, parent_of, top_loops};
@@ -12,10 +12,10 @@ use crate::templates::template::{BlockShape, Shares};
 use crate::templates::unfit::Unfit;
 use oxeye_ir::{Affine, LoopId};
 
-/// How many loop orders to look through for one with the elimination loop outermost.
+/// Number of loop orders searched for one with the elimination loop outermost.
 const ORDERS: usize = 8;
 
-/// The recipe in the making, if the nest has updates under a common elimination loop.
+/// The recipe under construction, if the nest has updates under a common elimination loop.
 pub(crate) fn blocked(
     start: &Builder,
     updates: &[(usize, [LoopId; 3])],

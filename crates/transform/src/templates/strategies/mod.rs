@@ -1,5 +1,5 @@
-//! What templates want, made of steps: in comes a schedule with the parameters of a strategy, out comes a [`builder::Builder`]
-//! with steps that have been judged, or why the nest does not take them.
+//! Strategies built from steps. Input: a schedule and the parameters of a strategy. Output: a [`builder::Builder`] with
+//! steps approved by the judge, or why the nest does not fit.
 
 pub(crate) mod builder;
 pub(crate) mod contraction;

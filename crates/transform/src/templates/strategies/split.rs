@@ -1,7 +1,7 @@
 //! Loops cut where an inner iterator meets an outer one.
 //!
-//! In `for k for i for j: d[i][j] = min(d[i][j], d[i][k] + d[k][j])` only the iterations `i = k` and `j = k` stand in the
-//! way of concurrency. Index-set splitting (Griebl, Feautrier and Lengauer, 2000) sets them apart.
+//! In `for k for i for j: d[i][j] = min(d[i][j], d[i][k] + d[k][j])` only the iterations `i = k` and `j = k` prevent
+//! concurrency. Index-set splitting (Griebl, Feautrier and Lengauer, 2000) separates them.
 
 use super::builder::Builder;
 use super::tree::{next_sibling, top_loops};
@@ -11,10 +11,10 @@ use crate::templates::unfit::Unfit;
 use oxeye_ir::{Affine, LoopId, Var};
 use std::collections::BTreeSet;
 
-/// More pieces than this are not worth their code.
+/// Most pieces that are worth their code.
 const MOST_PIECES: usize = 16;
 
-/// The recipe in the making with every crossing cut out, if there are any.
+/// The recipe under construction with every crossing cut out, if there are any.
 pub(crate) fn at_crossings(mut builder: Builder) -> Result<Builder, Unfit> {
     for top in top_loops(&builder.schedule.roots) {
         cut(&mut builder, top, &mut Vec::new()).ok_or_else(|| {
@@ -53,7 +53,7 @@ fn cut(builder: &mut Builder, id: LoopId, outer: &mut Vec<LoopId>) -> Option<()>
     Some(())
 }
 
-/// Outer iterators that index some array where `id` indexes it elsewhere.
+/// Outer iterators that index an array in the dimension where `id` also indexes it in another access.
 fn crossings(schedule: &Schedule, id: LoopId, outer: &[LoopId]) -> Vec<LoopId> {
     let Some(loop_node) = schedule.loop_node(id) else { return Vec::new() };
     let mut found = BTreeSet::new();

@@ -15,14 +15,14 @@ use crate::templates::unfit::Unfit;
 use oxeye_analysis::omega::{Feasibility, Limit, feasible};
 use oxeye_ir::{Affine, LoopId};
 
-/// The farthest a dependence may reach, in rows.
+/// The greatest distance of a dependence, in rows.
 const REACH: i64 = 8;
 
-/// Statements in a time step, at most: more take too long to judge.
+/// Most statements in a time step: more take too long to judge.
 const MOST_SWEEPS: usize = 12;
 
-/// The recipe in the making, if the nest is a time loop around sweeps. `shares`: tiles along a wavefront run on several
-/// threads.
+/// The recipe under construction, if the nest is a time loop around sweeps. `shares`: tiles along a wavefront run on
+/// several threads.
 pub(crate) fn time_tiles(
     mut builder: Builder,
     sizes: (u16, u16),
@@ -37,7 +37,7 @@ pub(crate) fn time_tiles(
     let nested = paths.iter().all(|p| p.len() >= 2 && p[0] == time);
     let carried = schedule.original.pairs.iter().any(|p| p.depth == Some(0));
     if !nested || !carried || schedule.loop_node(time).is_none_or(|b| b.reverse) {
-        return Err(unfit("the nest is no time loop around sweeps that depend on those before"));
+        return Err(unfit("the nest is not a time loop around sweeps that depend on earlier ones"));
     }
     if schedule.statements.len() > MOST_SWEEPS {
         return Err(unfit("a time step has too many statements"));
@@ -55,16 +55,16 @@ fn depth(paths: &[Vec<LoopId>]) -> usize {
     paths.iter().map(Vec::len).max().unwrap_or(0)
 }
 
-/// The row of each statement: what its outermost loop within a time step counts, and row 0 for those with fewer loops than
-/// the sweeps.
+/// The row of each statement: the iterator of its outermost loop within a time step, or row 0 if it has fewer loops
+/// than the sweeps.
 fn outermost(paths: &[Vec<LoopId>]) -> Vec<Affine> {
     let deepest = depth(paths);
     let row = |p: &Vec<LoopId>| if p.len() == deepest { Affine::var(p[1]) } else { Affine::default() };
     paths.iter().map(row).collect()
 }
 
-/// The row that each statement writes in, as an expression of its loops, where that can be told; otherwise as by
-/// [`outermost`]. Rows are what the outermost index that moves within a time step counts in the sweeps with most loops:
+/// The row that each statement writes in, as an expression of its loops, where that is known; otherwise as in
+/// [`outermost`]. Rows are counted by the outermost index that moves within a time step in the sweeps with most loops:
 /// sweeps may run along columns, and statements for boundaries have fewer loops.
 fn rows(schedule: &Schedule, paths: &[Vec<LoopId>]) -> Vec<Affine> {
     let deepest = depth(paths);
@@ -74,7 +74,7 @@ fn rows(schedule: &Schedule, paths: &[Vec<LoopId>]) -> Vec<Affine> {
         target.indices.iter().map(|index| Some(statement.mapped(index.as_ref()?))).collect()
     };
     let moves = |s: usize, index: &Affine| paths[s][1..].iter().any(|l| index.uses(*l));
-    // Counted from the last, as arrays with time levels have more indices.
+    // Counted from the last, because arrays with time levels have more indices.
     let from_last = (0..paths.len()).filter(|s| paths[*s].len() == deepest).find_map(|s| {
         let indices = indices(s)?;
         Some(indices.len() - indices.iter().position(|index| moves(s, index))?)
@@ -92,7 +92,7 @@ fn rows(schedule: &Schedule, paths: &[Vec<LoopId>]) -> Vec<Affine> {
     outermost(paths).into_iter().enumerate().map(|(s, row)| row_of(s).unwrap_or(row)).collect()
 }
 
-/// Rows per time step to skew by, and a shift for every statement, such that no dependence points to an earlier row.
+/// Rows per time step to skew by, and a shift for every statement, so that no dependence points to an earlier row.
 fn skew_and_shifts(schedule: &Schedule, time: LoopId, row: &[Affine]) -> Option<(i64, Vec<i64>)> {
     let n = row.len();
     'skew: for skew in 0..=REACH / 2 {
@@ -105,7 +105,7 @@ fn skew_and_shifts(schedule: &Schedule, time: LoopId, row: &[Affine]) -> Option<
             let (terms, _) = space.difference((0, &value(s)), (1, &value(t)));
             space.fit(&mut system);
             let negative: Vec<(usize, i64)> = terms.iter().map(|(k, c)| (*k, -c)).collect();
-            // The least of φ(sink) − φ(source), by probing.
+            // The least value of φ(sink) − φ(source), by probing.
             let least = (-REACH..=REACH).find(|bound| {
                 let mark = system.mark();
                 system.add_ge(&negative, *bound);

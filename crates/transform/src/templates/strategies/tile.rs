@@ -9,14 +9,14 @@ use crate::steps::{Tile, UnrollAndJam};
 use oxeye_ir::{Execution, LoopId};
 use std::collections::BTreeSet;
 
-/// Bytes that come together.
+/// Bytes in a cache line.
 const LINE: f64 = 64.0;
 
 /// Sides of tiles.
 const SIDES: [i64; 17] = [4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096];
 
-/// Cuts innermost perfect nests of at least two loops into tiles of equal sides whose footprint takes at most so many
-/// bytes. Of each, as many inner loops as the judge finds permutable.
+/// Cuts innermost perfect nests of at least two loops into tiles of equal sides with a footprint of at most `bytes`. In
+/// each nest, as many inner loops are tiled as the judge finds permutable.
 pub(crate) fn tile(builder: &mut Builder, bytes: u64) -> Result<(), Reason> {
     let mut refused = None;
     let mut any = false;
@@ -93,7 +93,7 @@ fn footprint(schedule: &Schedule, loops: &[LoopId], side: i64) -> f64 {
     for s in stmts {
         let statement = &schedule.statements[s];
         for access in &statement.accesses {
-            // How far each index moves per iteration of each loop; one that is not affine may go anywhere.
+            // Movement of each index per iteration of each loop; unlimited if it is not affine.
             let strides = access.indices.iter().map(|index| {
                 let index = statement.mapped(index.as_ref()?);
                 Some(loops.iter().map(|l| index.coefficient(*l)).collect::<Vec<i64>>())

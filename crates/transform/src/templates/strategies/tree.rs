@@ -3,21 +3,21 @@
 use crate::schedule::Tree;
 use oxeye_ir::LoopId;
 
-/// Whether some contraction is among the trees.
-pub(crate) fn contains_contraction(trees: &[Tree]) -> bool {
+/// Whether any of the trees contains a packed contraction.
+pub(crate) fn contains_packed_contraction(trees: &[Tree]) -> bool {
     trees.iter().any(|t| match t {
-        Tree::Contraction(_) => true,
-        Tree::Loop(b) => contains_contraction(&b.body),
+        Tree::PackedContraction(_) => true,
+        Tree::Loop(b) => contains_packed_contraction(&b.body),
         Tree::Leaf(_) => false,
     })
 }
 
-/// The loops that no other loop of the trees holds.
+/// The outermost loops of the trees.
 pub(crate) fn top_loops(trees: &[Tree]) -> Vec<LoopId> {
     trees.iter().filter_map(|t| if let Tree::Loop(b) = t { Some(b.id) } else { None }).collect()
 }
 
-/// The loops that hold statements only.
+/// The loops that contain only statements.
 pub(crate) fn innermost_loops(trees: &[Tree]) -> Vec<LoopId> {
     trees
         .iter()
