@@ -1,8 +1,8 @@
 //! Inlines functions of the file in place of calls, statement by statement.
 
+use super::exits::Returning;
 use super::inline::MAX_INLINE_DEPTH;
 use super::lowerer::{Bound, Lowerer};
-use super::searches::Returning;
 use super::value::{Value, constant};
 use crate::ast::{self, File, Function, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::refusal::{Lowered, Refusal};

@@ -1,7 +1,7 @@
 //! The state while a nest is lowered.
 
+use super::exits::{Leaving, Returning};
 use super::pointer::{Pointer, n_levels};
-use super::searches::{Leaving, Returning};
 use super::value::Value;
 use crate::ast::{self, Range, VarId, VarKind};
 use crate::context::Context;

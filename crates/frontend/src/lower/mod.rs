@@ -9,6 +9,7 @@ mod assigned;
 mod bodies;
 mod companions;
 mod entered;
+mod exits;
 mod index;
 mod inline;
 mod loops;

@@ -1,42 +1,18 @@
 //! Loops that `break` or `return` leaves: `if (a[i] == x) break;` is a flag that is set, and iterations that do nothing from
 //! then on.
 
+use super::exits::{Leaving, Returning};
 use super::lowerer::Lowerer;
 use super::value::constant;
 use crate::ast::{Expr as Source, Range, Scalar, Stmt, StmtKind, VarId};
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{Access, Expr, LoopId, Node, ScalarType, Storage, UnaryOp, Update};
-
-/// What happens when the loop that is being lowered is left.
-#[derive(Clone, Debug)]
-pub(super) struct Leaving {
-    flag: Access,
-    /// The variable that keeps where the loop was left, and the iterator.
-    kept: Option<(Access, LoopId)>,
-}
-
-impl Leaving {
-    /// The loop was not left.
-    pub(super) fn has_not(&self) -> Expr {
-        Expr::Unary(UnaryOp::Not, Box::new(Expr::Read(self.flag.clone())))
-    }
-}
+use oxeye_ir::{Access, Expr, LoopId, Node, ScalarType, Storage, Update};
 
 /// How a loop is left.
 #[derive(Clone, Copy)]
 pub(super) enum Exit<'s> {
     Break,
     Return(Option<&'s Source>),
-}
-
-/// Where a `return` puts its value, in a loop directly inside of a function that is put in place of its call.
-#[derive(Clone, Debug)]
-pub(super) struct Returning {
-    /// Loops around the function's loop.
-    pub(super) n_loops: usize,
-    pub(super) result: Option<(Access, Scalar)>,
-    /// Whether the loop was not left, once it is lowered.
-    pub(super) has_not: Option<Expr>,
 }
 
 fn exit(s: &Stmt) -> Option<Exit<'_>> {

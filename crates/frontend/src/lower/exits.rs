@@ -1,0 +1,29 @@
+//! What is known of a loop that may be left early while its body is lowered.
+
+use crate::ast::Scalar;
+use oxeye_ir::{Access, Expr, LoopId, UnaryOp};
+
+/// What happens when the loop that is being lowered is left.
+#[derive(Clone, Debug)]
+pub(super) struct Leaving {
+    pub(super) flag: Access,
+    /// The variable that keeps where the loop was left, and the iterator.
+    pub(super) kept: Option<(Access, LoopId)>,
+}
+
+impl Leaving {
+    /// The loop was not left.
+    pub(super) fn has_not(&self) -> Expr {
+        Expr::Unary(UnaryOp::Not, Box::new(Expr::Read(self.flag.clone())))
+    }
+}
+
+/// Where a `return` puts its value, in a loop directly inside of a function that is put in place of its call.
+#[derive(Clone, Debug)]
+pub(super) struct Returning {
+    /// Loops around the function's loop.
+    pub(super) n_loops: usize,
+    pub(super) result: Option<(Access, Scalar)>,
+    /// Whether the loop was not left, once it is lowered.
+    pub(super) has_not: Option<Expr>,
+}
