@@ -1,9 +1,10 @@
 //! The data that a nest takes from the program around it and gives back.
 
+use crate::alias::Asked as Reach;
 use crate::context::{Context, is_outer};
 use crate::print::prec;
 use crate::rows::{Asked, row_extent, row_test};
-use crate::views::{is_embedded, symbols_of};
+use crate::views::{arrays_of, is_embedded, symbols_of};
 use oxeye_ir::{ArrayId, Nest, Program, ScalarType, Storage, SymId, View};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +56,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
     let accesses = nest.accesses();
     let written: BTreeSet<ArrayId> = accesses.iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
     let used: Vec<&oxeye_ir::Array> =
-        nest.arrays().into_iter().filter_map(|id| program.arrays.get(&id)).collect();
+        arrays_of(program, nest).into_iter().filter_map(|id| program.arrays.get(&id)).collect();
     let arrays = used.iter().copied().filter(|a| is_outer(a.storage));
     let symbols = symbols_of(program, &[nest]);
     let mut found: Vec<Argument> = symbols
@@ -117,7 +118,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             Some(format!("(long long)sizeof({})", view.base()))
         } else if is_buffer {
             declared_bytes(&mut cx, array).or_else(|| {
-                let end = cx.byte_offset(nest, array, true)?;
+                let end = cx.byte_offset(nest, array, true, Reach::Exactly)?;
                 Some(format!("(long long)OXEYE_MAX(0, {end})"))
             })
         } else {
@@ -179,7 +180,7 @@ fn structure_bytes(cx: &mut Context, nest: &Nest, array: &oxeye_ir::Array, view:
     if is_embedded(array, view) {
         return Some(format!("(long long)sizeof({})", view.base()));
     }
-    let end = cx.byte_offset(nest, array, true)?;
+    let end = cx.byte_offset(nest, array, true, Reach::Exactly)?;
     Some(format!("(long long)OXEYE_MAX(0, {end})"))
 }
 

@@ -3,6 +3,7 @@
 use crate::CodegenError;
 use crate::context::{Context, LaneScope};
 use crate::expand::{Expander, Item, Places, VectorItem, for_each_stmt, places};
+use crate::leaving::left_early;
 use crate::memory::{Memory, stack};
 use crate::options::RenderOptions;
 use crate::print::{element_type, prec};
@@ -12,6 +13,7 @@ use crate::stride::is_invariant;
 use crate::team::{Sharing, is_divided, refused};
 use crate::types::{loop_type, vector_type};
 use crate::vector::Accumulator;
+use crate::widen::widen;
 use oxeye_ir::{
     Affine, ArrayId, Bound, Execution, Loop, Nest, Node, OmpSchedule, PointerSwap, Program, Stmt, Update,
 };
@@ -21,12 +23,16 @@ use std::collections::BTreeSet;
 /// [`crate::prelude`].
 pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> Result<String, CodegenError> {
     check(program, nest)?;
+    let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
+    let mut widened = nest.clone();
+    let long_bounds = widen(program, original_nest, &mut widened);
+    let nest = &widened;
     let mut places = places(program, nest);
     let items = Expander { program, places: &places, reassociate: options.reassociate }.nodes(&nest.roots);
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
     let mut cx = Context::new(program, &used, &options.reserved);
     cx.reassociate = options.reassociate;
-    let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
+    cx.long_bounds = long_bounds;
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);
     let team = program.teams.get(&nest.id);
@@ -35,7 +41,8 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         if options.threads < 2 {
             return refused("only one thread was asked for");
         }
-        if !original_nest.swaps.is_empty() || !before.after.is_empty() {
+        let moves = !original_nest.swaps.is_empty() || program.advances.contains_key(&nest.id);
+        if moves || !before.after.is_empty() {
             return refused("every thread would set a variable after it");
         }
         cx.shared = Sharing::plan(&cx, &items, &mut places, team, nest)?.shared;
@@ -90,14 +97,14 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     match condition {
         None => {
             r.top(&items)?;
-            r.swaps(original_nest);
+            r.moves(original_nest);
             r.lines(before.after);
         }
         Some(condition) => {
             r.line(format!("if ({condition}) {{"));
             r.depth += 1;
             r.top(&items)?;
-            r.swaps(original_nest);
+            r.moves(original_nest);
             r.lines(before.after);
             r.depth -= 1;
             r.line("} else {");
@@ -285,8 +292,12 @@ impl Renderer<'_> {
         Ok(())
     }
 
-    /// Pointers that have changed places an odd number of times.
-    fn swaps(&mut self, nest: &Nest) {
+    /// Pointers that have changed places an odd number of times, and those that lead further.
+    fn moves(&mut self, nest: &Nest) {
+        for advance in self.cx.program.advances.get(&nest.id).into_iter().flatten() {
+            let by = self.cx.expr(&advance.by).text;
+            self.line(format!("{} += {by};", self.cx.name(advance.array)));
+        }
         for swap in &nest.swaps {
             let condition = match swap.times.as_constant() {
                 Some(times) if !PointerSwap::is_left(times) => continue,
@@ -508,7 +519,10 @@ impl Renderer<'_> {
         }
         let wrapped = !reduction.before.is_empty();
         if wrapped {
-            self.line("{");
+            self.line(match reduction.conditions.is_empty() {
+                true => "{".to_owned(),
+                false => format!("if ({}) {{", reduction.conditions.join(" && ")),
+            });
             self.depth += 1;
             self.lines(std::mem::take(&mut reduction.before));
         }
@@ -559,6 +573,14 @@ impl Renderer<'_> {
     fn loop_body(&mut self, header: &Loop, body: &[Item]) -> Result<(), CodegenError> {
         let declarations = self.memory.declarations(&self.cx, self.places, Some(header.id));
         self.lines(declarations);
+        if let Some((flag, inside)) = left_early(header, body).filter(|_| !self.in_simd) {
+            let flag = self.cx.access(flag);
+            self.line(format!("if ({flag})"));
+            self.depth += 1;
+            self.line("break;");
+            self.depth -= 1;
+            return self.items(inside);
+        }
         self.items(body)
     }
 

@@ -19,14 +19,32 @@ pub(crate) fn symbols_of(program: &Program, nests: &[&Nest]) -> BTreeSet<SymId> 
     let entries = nests.iter().filter_map(|n| program.entries.get(&n.id));
     let extents = arrays.flat_map(|a| a.shape.iter().flatten());
     let ranges = entries.clone().flat_map(|e| &e.rows).flat_map(|r| &r.ranges).flat_map(|(l, h)| [l, h]);
-    for e in extents.chain(ranges).chain(entries.flat_map(|e| e.reached.iter().chain(&e.tests))) {
+    let advances = nests.iter().filter_map(|n| program.advances.get(&n.id)).flatten().map(|a| &a.by);
+    for e in
+        extents.chain(ranges).chain(advances).chain(entries.flat_map(|e| e.reached.iter().chain(&e.tests)))
+    {
         e.visit(&mut |e| {
             if let Expr::Affine(a) = e {
                 found.extend(a.terms().filter_map(|(v, _)| symbol(v)));
             }
         });
     }
+    // Which element is read before the nest may depend on further ones.
+    let mut next: Vec<SymId> = found.iter().copied().collect();
+    while let Some(id) = next.pop() {
+        let indices = program.loads.get(&id).into_iter().flat_map(|access| &access.indices);
+        for (v, _) in indices.filter_map(Expr::as_affine).flat_map(|a| a.terms().collect::<Vec<_>>()) {
+            next.extend(symbol(v).filter(|s| found.insert(*s)));
+        }
+    }
     found
+}
+
+/// The arrays that a nest uses, those included of which elements are read before it, each by ascending id.
+pub(crate) fn arrays_of(program: &Program, nest: &Nest) -> BTreeSet<ArrayId> {
+    let symbols = symbols_of(program, &[nest]);
+    let loaded = symbols.iter().filter_map(|id| program.loads.get(id)).map(|access| access.array);
+    loaded.chain(nest.arrays()).collect()
 }
 
 /// What stands before a nest.
@@ -77,7 +95,16 @@ impl Context<'_> {
             }
             let (name, value) = match program.symbol_views.get(&id) {
                 Some(view) => (self.fresh(&name_of(view)), self.guarded(view.base())),
-                None => (self.fresh("extent"), symbol.name.clone()),
+                None => match program.loads.get(&id) {
+                    Some(load) => {
+                        let wanted = match program.views.get(&load.array) {
+                            Some(view) => name_of(view),
+                            None => program.array(load.array).name.clone(),
+                        };
+                        (self.fresh(&format!("{wanted}_at")), self.guarded(symbol.name.clone()))
+                    }
+                    None => (self.fresh("extent"), symbol.name.clone()),
+                },
             };
             before.lines.push(format!("const {} {name} = {value};", symbol.ty.c_name()));
             self.symbol_names.insert(id, name);
@@ -183,7 +210,12 @@ impl Context<'_> {
         match constant {
             Constant::Symbol(id) => match self.program.symbol_views.get(&id) {
                 Some(view) => loads(view).into_iter().chain([view.base()]).collect(),
-                None => self.program.symbols.get(&id).map(|s| s.name.clone()).into_iter().collect(),
+                None => {
+                    let load =
+                        self.program.loads.get(&id).and_then(|load| self.program.views.get(&load.array));
+                    let itself = self.program.symbols.get(&id).map(|s| s.name.clone());
+                    load.map(loads).into_iter().flatten().chain(itself).collect()
+                }
             },
             Constant::Base(id) => self.program.views.get(&id).map(loads).unwrap_or_default(),
         }
@@ -224,7 +256,7 @@ pub(crate) struct Roots<'a> {
 impl<'a> Roots<'a> {
     pub(crate) fn of(program: &'a Program, nest: &Nest) -> Self {
         let symbols = symbols_of(program, &[nest]);
-        let arrays: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
+        let arrays = arrays_of(program, nest);
         let views = symbols
             .iter()
             .filter_map(|s| program.symbol_views.get(s))

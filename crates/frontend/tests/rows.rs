@@ -67,6 +67,90 @@ void bytes(int n, char **u)
 }
 
 #[test]
+fn rows_of_which_nobody_knows_which_is_first() {
+    assert_snapshot!(shown(
+        "void borders(int n1, int n2, int n3, double ***u)
+{
+    for (int i3 = 1; i3 < n3 - 1; i3++) {
+        for (int i2 = 1; i2 < n2 - 1; i2++) {
+            u[i3][i2][n1 - 1] = u[i3][i2][1];
+            u[i3][i2][0] = u[i3][i2][n1 - 2];
+        }
+        for (int i1 = 0; i1 < n1; i1++) {
+            u[i3][n2 - 1][i1] = u[i3][1][i1];
+            u[i3][0][i1] = u[i3][n2 - 2][i1];
+        }
+    }
+}
+void two(int n, int m, int k, double **a)
+{
+    for (int j = 0; j < m; j++)
+        a[n][j] += a[k][j];
+}
+"
+    ));
+}
+
+#[test]
+fn programs_with_rows_of_unknown_order_do_the_same() {
+    same_output(
+        "static void borders(int n1, int n2, int n3, double ***u)
+{
+    for (int i3 = 1; i3 < n3 - 1; i3++) {
+        for (int i2 = 1; i2 < n2 - 1; i2++) {
+            u[i3][i2][n1 - 1] = u[i3][i2][1];
+            u[i3][i2][0] = u[i3][i2][n1 - 2];
+        }
+        for (int i1 = 0; i1 < n1; i1++) {
+            u[i3][n2 - 1][i1] = u[i3][1][i1];
+            u[i3][0][i1] = u[i3][n2 - 2][i1];
+        }
+    }
+}
+static void two(int n, int m, int k, double **a)
+{
+    for (int j = 0; j < m; j++)
+        a[n][j] += a[k][j];
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]) + 2;
+    for (int kind = 0; kind < 2; kind++) {
+        double ***u = malloc(n * sizeof *u), *block = malloc(n * n * n * sizeof *block);
+        for (int i = 0; i < n; i++) {
+            u[i] = malloc(n * sizeof **u);
+            for (int j = 0; j < n; j++) {
+                u[i][j] = kind == 0 ? block + (i * n + j) * n : malloc((n + (i * j) % 3) * sizeof ***u);
+                for (int k = 0; k < n; k++)
+                    u[i][j][k] = (i * 5 + j * 3 + k) % 13;
+            }
+        }
+        borders(n, n, n, u);
+        two(n - 1, n, 0, u[0]);
+        two(0, n, n - 1, u[1]);
+        two(1, n, 1, u[1]);
+        double sum = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                for (int k = 0; k < n; k++)
+                    sum += u[i][j][k] * (i + 2 * j + 3 * k);
+        printf(\"%.17g\\n\", sum);
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++)
+                if (kind != 0) free(u[i][j]);
+            free(u[i]);
+        }
+        free(u); free(block);
+    }
+    return 0;
+}
+",
+        2,
+        SIZES,
+    );
+}
+
+#[test]
 fn programs_with_rows_do_the_same() {
     same_output(
         "static double **rows(int n, int m, int kind, double *block)

@@ -444,8 +444,10 @@ impl<'a> Names<'a> {
             Storage::Temp(None) => text.push_str(" temp"),
             Storage::Temp(Some(l)) => _ = write!(text, " temp({l})"),
         }
-        if array.form == Form::Linear {
-            text.push_str(" linear");
+        match array.form {
+            Form::Nested => {}
+            Form::Linear => text.push_str(" linear"),
+            Form::Leading(n) => _ = write!(text, " linear {n}"),
         }
         if array.align != 0 {
             _ = write!(text, " align {}", array.align);
@@ -531,6 +533,10 @@ impl<'a> Printer<'a> {
             }
             self.line(&text);
         }
+        for (id, access) in &program.loads {
+            let text = format!("load {id} {}", self.names.expr(&Expr::Read(access.clone())));
+            self.line(&text);
+        }
         for (constant, array) in &program.may_change {
             let constant = match constant {
                 Constant::Symbol(id) => id.to_string(),
@@ -551,6 +557,13 @@ impl<'a> Printer<'a> {
                 for (low, high) in &rows.ranges {
                     _ = write!(text, "({} .. {})", self.names.expr(low), self.names.expr(high));
                 }
+            }
+            self.line(&text);
+        }
+        for (nest, advances) in &program.advances {
+            let mut text = format!("advance {nest}");
+            for advance in advances {
+                _ = write!(text, " {} ({})", advance.array, self.names.expr(&advance.by));
             }
             self.line(&text);
         }

@@ -1,6 +1,8 @@
 //! Programs: symbols, arrays, control regions and the dataflow between nests.
 
-use crate::{ArrayId, Constraint, DataflowGraph, Expr, LoopId, Nest, NestId, ScalarType, SymId, View};
+use crate::{
+    Access, ArrayId, Constraint, DataflowGraph, Expr, LoopId, Nest, NestId, ScalarType, SymId, View,
+};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +39,19 @@ pub enum Form {
     Nested,
     /// `A[i * n + j]`, row-major with the extents of `shape`; the first extent may be unknown.
     Linear,
+    /// `A[i * n + j].x[k]`, `A[i * n + j][k]`: so many of the first dimensions in one subscript, the others nested.
+    Leading(u32),
+}
+
+impl Form {
+    /// How many of `n_dims` dimensions the first subscript has.
+    pub fn n_leading(self, n_dims: usize) -> usize {
+        match self {
+            Form::Nested => n_dims.min(1),
+            Form::Linear => n_dims,
+            Form::Leading(n) => n_dims.min(n as usize),
+        }
+    }
 }
 
 /// An array; a scalar is an array without dimensions.
@@ -185,6 +200,15 @@ pub struct Team {
     pub names: Vec<String>,
 }
 
+/// A pointer that leads further behind a nest than before it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advance {
+    /// The array it leads to: in the nest, indices count from where the pointer leads before it.
+    pub array: ArrayId,
+    /// By how many elements, over symbols.
+    pub by: Expr,
+}
+
 /// A function (or marked region) as nests within control structure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Program {
@@ -204,12 +228,19 @@ pub struct Program {
     /// Paths to the values of symbols that are not variables.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub symbol_views: IndexMap<SymId, View>,
+    /// Elements of arrays that are read once before a nest: which one a symbol is the value of. Their indices are affine
+    /// expressions of other symbols.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub loads: IndexMap<SymId, Access>,
     /// What writing to an array may change, though the nests take it to stay as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_change: Vec<(Constant, ArrayId)>,
     /// Conditions for running something other than a nest's original code.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub entries: IndexMap<NestId, Entry>,
+    /// The pointers that nests move.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub advances: IndexMap<NestId, Vec<Advance>>,
     /// The nests that a team of threads runs which is there already.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub teams: IndexMap<NestId, Team>,
@@ -230,8 +261,10 @@ impl Program {
             may_alias: Vec::new(),
             views: IndexMap::new(),
             symbol_views: IndexMap::new(),
+            loads: IndexMap::new(),
             may_change: Vec::new(),
             entries: IndexMap::new(),
+            advances: IndexMap::new(),
             teams: IndexMap::new(),
             nests: IndexMap::new(),
             body: Region::Sequence(Vec::new()),

@@ -134,12 +134,23 @@ impl<'a> Checker<'a> {
                 format!("the view of {id} has more subscripts than the array has dimensions")
             });
         }
+        for (id, access) in &program.loads {
+            self.affine(&(*id).into(), &[]);
+            self.expr(&Expr::Read(access.clone()), &[]);
+            let is_plain = access.indices.iter().all(|e| e.as_affine().is_some());
+            self.require(is_plain, || format!("which element {id} is depends on memory"));
+        }
         for (constant, array) in &program.may_change {
             self.array(*array);
             match constant {
                 Constant::Symbol(id) => self.affine(&(*id).into(), &[]),
                 Constant::Base(id) => self.array(*id),
             }
+        }
+        for advance in program.advances.values().flatten() {
+            self.array(advance.array);
+            self.require(advance.by.reads().is_empty(), || "a pointer moves by what memory says".into());
+            self.expr(&advance.by, &[]);
         }
         for team in program.teams.values() {
             team.own.iter().for_each(|id| self.array(*id));

@@ -2,7 +2,7 @@
 
 use oxeye_measure::SourceLine;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// With fewer samples nothing is said.
@@ -66,13 +66,18 @@ impl Stacks {
     pub(crate) fn of(file: &Path, samples: &[Vec<SourceLine>]) -> Option<Self> {
         let file = absolute(file);
         let mut known: HashMap<&Path, bool> = HashMap::new();
+        let mut waiting: HashMap<&Path, HashSet<u32>> = HashMap::new();
         let mut stacks = Vec::new();
         for sample in samples {
             let mut stack = Stack { own: Vec::new(), other: None };
             let mut is_innermost = true;
+            let mut waits = false;
             for at in sample {
                 let is_own = *known.entry(&at.file).or_insert_with(|| absolute(&at.file) == file);
                 let is_source = is_own || (at.file.extension().is_some_and(|e| e == "c") && at.file.exists());
+                if is_innermost && is_source {
+                    waits = waiting.entry(&at.file).or_insert_with(|| waits_in(&at.file)).contains(&at.line);
+                }
                 if is_own {
                     stack.own.push(at.line);
                 } else if is_innermost && is_source {
@@ -80,8 +85,8 @@ impl Stacks {
                 }
                 is_innermost &= !is_source;
             }
-            // Threads that only wait for work have no line of the program.
-            if !sample.is_empty() {
+            // Threads that only wait for work have no line of the program, or that of the directive that made their team.
+            if !sample.is_empty() && !waits {
                 stacks.push(stack);
             }
         }
@@ -126,6 +131,21 @@ impl Stacks {
     }
 }
 
+/// Lines of a source file at which threads only wait for each other: those of OpenMP's directives that make teams or end
+/// with a barrier.
+fn waits_in(file: &Path) -> HashSet<u32> {
+    let text = std::fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let is_barrier = |line: &str| {
+        let words = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let words = words.and_then(|rest| rest.strip_prefix("pragma")).map(str::trim_start);
+        let directive = words.and_then(|rest| rest.strip_prefix("omp")).map(str::trim_start);
+        let name = directive.and_then(|d| d.split(|c: char| !c.is_alphanumeric()).next());
+        matches!(name, Some("parallel" | "for" | "barrier" | "sections" | "single"))
+    };
+    (1..).zip(text.lines()).filter(|(_, line)| is_barrier(line)).map(|(number, _)| number).collect()
+}
+
 fn absolute(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
@@ -163,5 +183,22 @@ mod tests {
         assert_eq!(found.loops[0].line, 25);
         assert_eq!((found.files[0].share, found.elsewhere), (0.1, 0.15));
         assert!(Stacks::of(file, &stacks[..19]).is_none());
+    }
+    #[test]
+    fn threads_that_wait_for_their_team_do_not_count() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a.c");
+        std::fs::write(
+            &file,
+            "void f() {\n #  pragma omp parallel for\n for (;;) {\n#pragma omp atomic\n x++; } }\n",
+        )
+        .expect("a file");
+        let name = file.to_str().expect("a name");
+        let mut stacks = vec![stack(&[(name, 3), (name, 9)]); 30];
+        stacks.extend(vec![stack(&[(name, 2), (name, 9)]); 70]);
+        stacks.extend(vec![stack(&[(name, 4), (name, 9)]); 10]);
+        let sampled = Stacks::of(&file, &stacks).expect("enough samples");
+        let found = sampled.coverage(&[(3, 5)], &[(8, 9)]);
+        assert_eq!((found.samples, found.tunable, found.of_loop(9)), (40, 1.0, None));
     }
 }

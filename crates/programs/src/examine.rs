@@ -137,7 +137,7 @@ pub fn examine(program: &Program, builds: &Builds, keep: Option<&Path>) -> Resul
     for version in 0..VERSIONS {
         let made = guarded(|| {
             let recipes = recipes(&unit, &case.options, version, program.seed);
-            let rewritten = rewrite(&unit, &recipes);
+            let rewritten = rewrite(&unit, &case.options, &recipes);
             (recipes, rewritten)
         });
         let (recipes, Rewritten { text, refused }) = match made {
@@ -239,8 +239,7 @@ impl<'p> Case<'p> {
             args.push("-fopenmp".into());
         }
         args.extend(lengths[0].args());
-        let options =
-            ReadOptions { compiler: builds.first().to_owned(), args, function: None, no_alias: false };
+        let options = ReadOptions { compiler: builds.first().to_owned(), args, ..ReadOptions::default() };
         let mut case = Self { program, folder, options, expected: Vec::new() };
         std::fs::write(folder.join("helpers.h"), HELPERS)?;
         std::fs::write(folder.join("program.c"), encoded(&case.source()))?;

@@ -17,7 +17,7 @@ pub(crate) fn reduced(
 ) -> Result<Failure, Unusable> {
     let (mut recipes, mut wrong) = (recipes.clone(), wrong);
     let fails = |case: &Case<'_>, unit: &Unit, recipes: &RecipeFile, wrong: &Wrong| {
-        let Ok(rewritten) = guarded(|| rewrite(unit, recipes)) else { return Ok(None) };
+        let Ok(rewritten) = guarded(|| rewrite(unit, &case.options, recipes)) else { return Ok(None) };
         if rewritten.text == unit.source {
             return Ok(None);
         }
@@ -42,12 +42,12 @@ pub(crate) fn reduced(
             if let Ok(unit) = alone.read()
                 && let Some(still) = fails(&alone, &unit, &recipes, &wrong)?
             {
-                let text = rewrite(&unit, &recipes).text;
+                let text = rewrite(&unit, &alone.options, &recipes).text;
                 return alone.failure(&words(&recipes, &still), &text, Some(&recipes), keep);
             }
         }
     }
-    let text = rewrite(unit, &recipes).text;
+    let text = rewrite(unit, &case.options, &recipes).text;
     case.failure(&words(&recipes, &wrong), &text, Some(&recipes), keep)
 }
 

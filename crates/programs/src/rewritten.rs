@@ -32,6 +32,7 @@ pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u6
             };
             nests.push(NestRecipe {
                 function: function.name.clone(),
+                within: Vec::new(),
                 ordinal,
                 line: span.line,
                 name,

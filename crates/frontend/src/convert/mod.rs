@@ -5,6 +5,7 @@ mod declarations;
 mod expressions;
 mod functions;
 mod statements;
+mod steps;
 mod switches;
 
 use crate::ast::*;
@@ -69,6 +70,7 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
     };
     converter.top_level(tree.root_node());
     let mut file = converter.file;
+    steps::settle(&mut file);
     connect(&mut file);
     constants::find(&mut file);
     Some(file)

@@ -139,6 +139,7 @@ impl<'a> Lowerer<'a> {
                 let (base, index) = if is_turned { (index, base) } else { (base, index) };
                 let pointer = self.pointer(base)?;
                 let index = self.value(index)?;
+                let index = self.ahead(index, e.range)?;
                 let pointer = self.moved(pointer, BinaryOp::Add, index, e.range)?;
                 self.pointed_at(pointer, e.range)
             }
@@ -258,7 +259,10 @@ impl<'a> Lowerer<'a> {
                     if v.ty == ScalarType::U32 { l.typed(v.e, ScalarType::I64) } else { v }
                 };
                 let (left, right) = (widened(offset.unwrap_or_else(zero), self), widened(by, self));
-                self.binary(op, left, right, at)?
+                match beside(&left, op, &right) {
+                    Some(e) => self.typed(e, left.ty),
+                    None => self.binary(op, left, right, at)?,
+                }
             }
         });
         Ok(pointer)
@@ -298,6 +302,7 @@ impl<'a> Lowerer<'a> {
                 let (l, r) = if self.is_pointer(l) || *op == BinaryOp::Sub { (l, r) } else { (r, l) };
                 let pointer = self.pointer(l)?;
                 let by = self.value(r)?;
+                let by = self.ahead(by, e.range)?;
                 self.moved(pointer, *op, by, e.range)
             }
             ExprKind::Index(..) | ExprKind::Deref(_) => {
@@ -630,6 +635,23 @@ impl<'a> Lowerer<'a> {
         });
         is_settled
     }
+}
+
+/// `(product + a) + b` as `product + (a + b)`, for pointers that move step by step.
+fn beside(left: &Value, op: BinaryOp, right: &Value) -> Option<Expr> {
+    let Expr::Binary(BinaryOp::Add, product, rest) = &left.e else { return None };
+    let (rest, by) = (rest.as_affine()?, right.e.as_affine()?);
+    let is_long = left.ty == ScalarType::I64 && matches!(right.ty, ScalarType::I32 | ScalarType::I64);
+    let by = match op {
+        BinaryOp::Add => by.clone(),
+        BinaryOp::Sub => by.scaled(-1),
+        _ => return None,
+    };
+    let rest = rest.clone() + by;
+    is_long.then(|| match rest.as_constant() {
+        Some(0) => (**product).clone(),
+        _ => Expr::binary(BinaryOp::Add, (**product).clone(), rest.into()),
+    })
 }
 
 fn rank(ty: Option<&Type>) -> usize {

@@ -11,7 +11,7 @@ use oxeye_ir::{BinaryOp, Expr, Node, ScalarType};
 
 impl Lowerer<'_> {
     /// Whether only assignments to its name change a variable.
-    fn is_tame(&self, var: VarId) -> bool {
+    pub(super) fn is_tame(&self, var: VarId) -> bool {
         let file = self.cx.file;
         let variable = file.var(var);
         let is_own = matches!(variable.kind, VarKind::Param(_) | VarKind::Local { is_static: false });
@@ -43,7 +43,8 @@ impl Lowerer<'_> {
         if !self.is_tame(var) || !matches!(ty, Type::Pointer { .. }) || self.in_turns.contains(&var) {
             return Err(refuse());
         }
-        if is_own && is_live_after(file, self.cx.function, self.at, var) {
+        let is_set_behind = self.walking.contains(&var);
+        if is_own && !is_set_behind && is_live_after(file, self.cx.function, self.at, var) {
             return Err(Refusal::new(
                 at,
                 format!("the pointer `{name}`, which the loop changes, may be used later"),

@@ -2,6 +2,7 @@
 
 use super::inline::MAX_INLINE_DEPTH;
 use super::lowerer::{Bound, Lowerer};
+use super::searches::Returning;
 use super::value::{Value, constant};
 use crate::ast::{self, File, Function, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::refusal::{Lowered, Refusal};
@@ -162,6 +163,23 @@ impl Lowerer<'_> {
                         out.push(Node::If { condition, then: no, otherwise: Vec::new() });
                     }
                     _ => out.push(Node::If { condition: condition.e, then: yes, otherwise: no }),
+                }
+                Ok(())
+            }
+            StmtKind::For(f) => {
+                let n_loops = self.loops.len();
+                let to = result.map(|r| (r.access.clone(), r.scalar.clone()));
+                self.returning.push(Some(Returning { n_loops, result: to, has_not: None }));
+                self.for_loop(returning, f, out)?;
+                let left = self.returning.pop().flatten().and_then(|r| r.has_not);
+                let Some(condition) = left else {
+                    let message = format!("`{name}` is called, which returns from inside loops");
+                    return Err(Refusal::new(at, message).help("tune the loops inside it"));
+                };
+                let mut then = Vec::new();
+                self.body(rest, name, result, at, &mut then)?;
+                if !then.is_empty() {
+                    out.push(Node::If { condition, then, otherwise: Vec::new() });
                 }
                 Ok(())
             }

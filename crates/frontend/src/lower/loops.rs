@@ -2,7 +2,6 @@
 
 use super::index::Mode;
 use super::lowerer::{self, Lowerer};
-use super::pointer::{Pointer, n_levels};
 use super::value::{Value, common, constant, is_unsigned};
 use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, VarId};
 use crate::flow::{is_address_taken, is_live_after};
@@ -11,10 +10,9 @@ use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, assigned_var, commas, counter};
 use crate::swaps::{Swap, split_swaps};
 use oxeye_ir::{
-    Access, Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, PointerSwap,
-    ScalarType, Update,
+    Access, Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, ScalarType,
+    Update,
 };
-use std::collections::BTreeSet;
 
 /// The parts of a header.
 pub(crate) struct Header<'e> {
@@ -155,6 +153,7 @@ impl Lowerer<'_> {
         let step = self.step(header.step)?;
         let is_increasing = step > 0;
         let first = self.hoisting(None, out, |l, _| l.value(header.init))?;
+        let first = self.ahead(first, header.init.range)?;
         let mut companions = self.companions(f, var, s);
         self.first_of(&mut companions, var, &first)?;
         if first.ty.is_float() {
@@ -166,6 +165,7 @@ impl Lowerer<'_> {
         }
         let first_value = first.clone();
         let inside = Scan::of(self.cx.file, s);
+        let walks = self.walks(f, step);
         self.forget(&inside);
         let first = self.as_first(first, ty, is_increasing, header.init.range)?;
 
@@ -222,21 +222,40 @@ impl Lowerer<'_> {
             let here = self.typed(Affine::var(id).offset(-1).into(), ty);
             self.bound.insert(var, lowerer::Bound::Value(here));
         }
+        self.bind_walks(&walks, &l, s.range)?;
         let (body, swaps) = split_swaps(self.cx.file, &f.body);
         if let (Some(swap), true) = (swaps.first(), f.is_behind) {
             return Err(changing_places(self.cx.file, swap));
         }
         self.in_turns.extend(swaps.iter().flat_map(|swap| [swap.first, swap.second]));
         let after_loop = self.counter_after(s, f, &l, limits.guards.is_empty())?;
+        let is_plain = swaps.is_empty() && !f.is_behind && header.after.iter().all(|e| is_carried(e));
+        let mut leaving =
+            if self.is_left(body) { Some(self.unset_flag(is_plain, body, s.range, out)?) } else { None };
+        if let (Some(leaving), true) = (&mut leaving, after_loop.is_some()) {
+            self.keep_counter(leaving, var, id, s.range)?;
+        }
         if let (Some(first), true) = (l.lower.as_affine(), l.step > 1) {
             self.residues.insert(id, (first.clone(), l.step));
         }
         let is_alone =
             swaps.is_empty() && carried.is_empty() && header.before.is_empty() && header.after.is_empty();
         let turns = if is_alone { self.turns(body, var, &l) } else { None };
-        match turns {
-            Some(turns) => self.in_pieces(body, (var, turns), &mut l)?,
-            None => self.loop_body(body, &mut l.body)?,
+        self.leaving.push(leaving.clone());
+        match (&leaving, turns) {
+            (Some(leaving), _) => {
+                let mut then = Vec::new();
+                self.loop_body(body, &mut then)?;
+                l.body.push(Node::If { condition: leaving.has_not(), then, otherwise: Vec::new() });
+            }
+            (None, Some(turns)) => self.in_pieces(body, (var, turns), &mut l)?,
+            (None, None) => self.loop_body(body, &mut l.body)?,
+        }
+        self.leaving.pop();
+        if let (Some(leaving), Some(Some(returning))) = (&leaving, self.returning.last_mut())
+            && returning.n_loops + 1 == self.loops.len()
+        {
+            returning.has_not = Some(leaving.has_not());
         }
         if let Some(first) = swaps.first() {
             // The second iteration of a pair would need its own companions.
@@ -258,6 +277,12 @@ impl Lowerer<'_> {
         self.loops.pop();
         self.facts.truncate(mark);
         self.forget(&limits.inside);
+        if !limits.guards.is_empty()
+            && let Some(walk) = walks.first()
+        {
+            return Err(self.unclear(walk, s.range));
+        }
+        self.leave_walks(walks, &l, s.range)?;
         let mut node = Node::Loop(l);
         for condition in limits.guards.into_iter().rev() {
             node = Node::If { condition, then: vec![node], otherwise: Vec::new() };
@@ -265,7 +290,15 @@ impl Lowerer<'_> {
         out.push(node);
         if let Some(value) = after_loop {
             let target = self.array(var, s.range)?;
-            self.push(Access::scalar(target), Update::Assign, value, s.range, out);
+            let mut set = Vec::new();
+            self.push(Access::scalar(target), Update::Assign, value, s.range, &mut set);
+            match leaving {
+                Some(leaving) => {
+                    let condition = leaving.has_not();
+                    out.push(Node::If { condition, then: set, otherwise: Vec::new() });
+                }
+                None => out.append(&mut set),
+            }
         }
         Ok(())
     }
@@ -320,119 +353,6 @@ impl Lowerer<'_> {
         let mut facts = self.facts.clone();
         facts.retain(|c| !c.expr.uses(l.id));
         facts
-    }
-
-    /// How many iterations it takes until everything is as before, if pointers in the body depend on the remainder of the
-    /// loop's variable by a number.
-    fn turns(&self, body: &[Stmt], var: VarId, l: &Loop) -> Option<i64> {
-        let mut found: Option<i64> = None;
-        for s in body {
-            s.walk_exprs(&mut |e| {
-                if let ExprKind::Select(condition, one, _) = &e.kind
-                    && self.type_of(one).is_some_and(|ty| ty.is_pointer())
-                {
-                    found = found.max(remainder_by(condition, var));
-                }
-            });
-            s.walk(&mut |s| {
-                if let StmtKind::If { condition, then, .. } = &s.kind
-                    && sets_pointers(self.cx.file, then)
-                {
-                    found = found.max(remainder_by(condition, var));
-                }
-            });
-        }
-        let is_plain = l.step == 1
-            && !is_unsigned(l.ty)
-            && l.lower.as_affine().is_some()
-            && l.upper.as_affine().is_some();
-        found.filter(|n| is_plain && (2..=4).contains(n))
-    }
-
-    /// A loop as groups of so many iterations, each with its own copy of the body.
-    fn in_pieces(&mut self, body: &[Stmt], (var, turns): (VarId, i64), l: &mut Loop) -> Lowered<()> {
-        let (Some(lower), Some(upper)) = (l.lower.as_affine().cloned(), l.upper.as_affine().cloned()) else {
-            return self.loop_body(body, &mut l.body);
-        };
-        self.residues.insert(l.id, (lower, turns));
-        let before = self.bound.clone();
-        self.loop_body(body, &mut l.body)?;
-        for k in 1..turns {
-            self.bound = before.clone();
-            let here = Affine::var(l.id).offset(k);
-            self.bound.insert(var, lowerer::Bound::Value(Value { e: here.clone().into(), ty: l.ty }));
-            let condition = Expr::binary(BinaryOp::Lt, here.into(), upper.clone().into());
-            let mark = self.facts.len();
-            self.facts.push_condition(&condition, true);
-            let mut then = Vec::new();
-            self.loop_body(body, &mut then)?;
-            self.facts.truncate(mark);
-            if !then.is_empty() {
-                l.body.push(Node::If { condition, then, otherwise: Vec::new() });
-            }
-        }
-        self.bound = before;
-        l.step = turns;
-        Ok(())
-    }
-
-    /// A time loop at whose end pointers change places, of which the body of the first iteration is lowered: the body of the
-    /// second one, in which each pointer leads where the other did, and so on in turns.
-    fn other_way_round(
-        &mut self,
-        s: &Stmt,
-        body: &[Stmt],
-        (var, swaps): (VarId, &[Swap]),
-        l: &mut Loop,
-    ) -> Lowered<()> {
-        let file = self.cx.file;
-        let mut seen = BTreeSet::new();
-        for swap in swaps {
-            let refusal = || changing_places(file, swap);
-            let is_outermost = self.loops.len() == 1 && self.depth() == 0;
-            let is_plain = l.step == 1 && !is_unsigned(l.ty) && !body.iter().any(leaves_out);
-            let is_free = |v: VarId| !is_address_taken(self.cx.function, v);
-            let is_lost = |v: VarId| {
-                is_live_after(file, self.cx.function, s.range, v) || !is_free(v) || self.is_global(v)
-            };
-            if !is_outermost
-                || !is_plain
-                || [swap.first, swap.second].into_iter().any(|v| !is_free(v) || !seen.insert(v))
-                || swap.saved.is_some_and(is_lost)
-            {
-                return Err(refusal());
-            }
-        }
-        let (Some(lower), Some(upper)) = (l.lower.as_affine().cloned(), l.upper.as_affine().cloned()) else {
-            return Err(changing_places(file, &swaps[0]));
-        };
-        if swaps.iter().any(|s| [s.first, s.second].iter().any(|v| n_levels(file, *v).is_some())) {
-            return Err(changing_places(file, &swaps[0]));
-        }
-        for swap in swaps {
-            let [first, second] = [self.array(swap.first, swap.range)?, self.array(swap.second, swap.range)?];
-            let times = upper.clone() - lower.clone();
-            self.swaps.push(PointerSwap { first, second, times });
-        }
-        let next = Affine::var(l.id).offset(1);
-        let before = self.bound.clone();
-        self.bound.insert(var, lowerer::Bound::Value(Value { e: next.clone().into(), ty: l.ty }));
-        for swap in swaps {
-            for (one, other) in [(swap.first, swap.second), (swap.second, swap.first)] {
-                let pointer = Pointer::of(file, other).ok_or_else(|| changing_places(file, swap))?;
-                self.bound.insert(one, lowerer::Bound::Pointer(pointer));
-            }
-        }
-        let condition = Expr::binary(BinaryOp::Lt, next.into(), upper.into());
-        let mark = self.facts.len();
-        self.facts.push_condition(&condition, true);
-        let mut then = Vec::new();
-        self.loop_body(body, &mut then)?;
-        self.facts.truncate(mark);
-        self.bound = before;
-        l.step = 2;
-        l.body.push(Node::If { condition, then, otherwise: Vec::new() });
-        Ok(())
     }
 
     /// A second variable declared in a header.
@@ -537,6 +457,7 @@ impl Lowerer<'_> {
             return self.limits(r, limits);
         }
         let (l, r) = (self.value(l)?, self.value(r)?);
+        let (l, r) = (self.ahead(l, at)?, self.ahead(r, at)?);
         let unsigned = [l.ty, r.ty].into_iter().any(is_unsigned);
         let op = match op {
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => *op,
@@ -670,47 +591,12 @@ fn extreme(op: BinaryOp, a: Affine, b: Affine, facts: &Facts) -> Expr {
     Expr::Binary(op, Box::new(a.into()), Box::new(b.into()))
 }
 
-/// The number in `t % number` or `t & (number - 1)` in a condition on `var`.
-fn remainder_by(condition: &ast::Expr, var: VarId) -> Option<i64> {
-    let mut found = None;
-    condition.walk(&mut |e| {
-        if let ExprKind::Binary(op, l, r) = &e.kind
-            && l.mentions(var)
-        {
-            found = match (op, ast::constant(r)) {
-                (BinaryOp::Rem, Some(number)) => Some(number),
-                (BinaryOp::BitAnd, Some(mask)) => mask.checked_add(1),
-                _ => found,
-            };
-        }
-    });
-    found
-}
-
-/// Whether a statement assigns pointers.
-fn sets_pointers(file: &ast::File, s: &Stmt) -> bool {
-    let mut found = false;
-    s.walk_exprs(&mut |e| {
-        if let ExprKind::Assign(None, target, _) = &e.kind {
-            found |= target.as_var().is_some_and(|v| file.var(v).ty.is_pointer());
-        }
-    });
-    found
-}
-
 /// A loop whose variable is used behind it.
 pub(crate) fn needed_later(file: &ast::File, s: &Stmt, var: VarId) -> Box<Refusal> {
     let name = &file.var(var).name;
     let head = Range { start: s.range.start, end: s.range.start + 3 };
     Refusal::new(head, format!("the value of `{name}` after the loop may be used later"))
         .help(format!("declare it in the loop, `for (int {name} = ...`, or use another variable afterwards"))
-}
-
-/// Whether something in a statement leaves out the end of an iteration.
-fn leaves_out(s: &Stmt) -> bool {
-    let mut found = false;
-    s.walk(&mut |s| found |= matches!(s.kind, StmtKind::Continue));
-    found
 }
 
 pub(crate) fn changing_places(file: &ast::File, swap: &Swap) -> Box<Refusal> {

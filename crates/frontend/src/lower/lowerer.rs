@@ -1,13 +1,17 @@
 //! The state while a nest is lowered.
 
 use super::pointer::{Pointer, n_levels};
+use super::searches::{Leaving, Returning};
 use super::value::Value;
 use crate::ast::{self, Range, VarId, VarKind};
 use crate::context::Context;
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, read_elsewhere};
-use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, Node, PointerSwap, Program, ScalarType, StmtId, SymId};
+use oxeye_ir::{
+    Advance, Affine, ArrayId, Constraint, Expr, LoopId, Nest, Node, PointerSwap, Program, ScalarType, StmtId,
+    SymId, Var,
+};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// State shared by the nests of a function: its program as built so far.
@@ -41,6 +45,29 @@ impl State {
             extents: HashMap::new(),
             rows: Vec::new(),
         }
+    }
+
+    /// The iterators and symbols of a nest, with those in the extents of its arrays, and those that tell which elements are
+    /// read before it.
+    pub(crate) fn vars_of(&self, nest: &Nest) -> BTreeSet<Var> {
+        let mut found: BTreeSet<Var> = nest.vars().into_iter().collect();
+        let mut note = |e: &Expr| {
+            e.visit(&mut |e| {
+                if let Expr::Affine(a) = e {
+                    found.extend(a.terms().map(|(v, _)| v));
+                }
+            });
+        };
+        let arrays = nest.arrays();
+        arrays.iter().flat_map(|id| self.program.array(*id).shape.iter().flatten()).for_each(&mut note);
+        // The symbols in their indices are no such elements themselves.
+        let is_used: Vec<bool> = self.program.loads.keys().map(|id| found.contains(&Var::Sym(*id))).collect();
+        for (access, _) in self.program.loads.values().zip(is_used).filter(|(_, is_used)| *is_used) {
+            for a in access.indices.iter().filter_map(Expr::as_affine) {
+                found.extend(a.terms().map(|(v, _)| v));
+            }
+        }
+        found
     }
 }
 
@@ -79,6 +106,12 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) inlined: BTreeSet<usize>,
     /// Pointers swapped while the nest runs.
     pub(crate) swaps: Vec<PointerSwap>,
+    /// Pointers that lead further behind the nest.
+    pub(crate) advances: Vec<Advance>,
+    /// What must hold before the nest, over symbols.
+    pub(crate) tests: Vec<Expr>,
+    /// Pointers that walk in the nest and are set behind it.
+    pub(super) walking: HashSet<VarId>,
     /// File-scope variables that functions in place of calls name themselves, and that the program changes.
     pub(crate) by_calls: BTreeSet<VarId>,
     /// The place of the nest.
@@ -89,6 +122,14 @@ pub(crate) struct Lowerer<'a> {
     pub(super) in_turns: HashSet<VarId>,
     /// Variables some of whose reads are replaced by their value.
     pub(crate) substituted: BTreeSet<VarId>,
+    /// For each active loop, what happens when `break` leaves it.
+    pub(super) leaving: Vec<Option<Leaving>>,
+    /// For each loop of a function put in place of its call, from which it returns, where the value goes.
+    pub(super) returning: Vec<Option<Returning>>,
+    /// Whether integers in memory that the nest leaves alone become symbols.
+    pub(crate) reads_ahead: bool,
+    /// Whether there were any.
+    pub(crate) has_read_ahead: bool,
     /// Whether variables that count loops get the value that they have after the loop.
     pub(crate) keeps_counters: bool,
     /// Nodes to run before the current statement; `None` where that is impossible.
@@ -121,11 +162,18 @@ impl<'a> Lowerer<'a> {
             n_inlined: 0,
             inlined: BTreeSet::new(),
             swaps: Vec::new(),
+            advances: Vec::new(),
+            tests: Vec::new(),
+            walking: HashSet::new(),
             by_calls: BTreeSet::new(),
             at: nest.range,
             read_elsewhere: read_elsewhere(nest),
             in_turns: HashSet::new(),
             substituted: BTreeSet::new(),
+            leaving: Vec::new(),
+            returning: Vec::new(),
+            reads_ahead: false,
+            has_read_ahead: false,
             keeps_counters: true,
             hoisted: None,
             whole_value: None,

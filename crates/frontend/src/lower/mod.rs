@@ -4,6 +4,7 @@
 //! [`Lowerer`] holds the state; each of the other modules adds the reading of one kind of construct.
 
 mod access;
+mod ahead;
 mod assigned;
 mod bodies;
 mod companions;
@@ -15,11 +16,14 @@ mod lowerer;
 mod memory;
 mod pointer;
 mod rows;
+mod searches;
 mod stmts;
 mod structures;
+mod turns;
 mod value;
 mod values;
 mod views;
+mod walks;
 
 pub(crate) use loops::{changing_places, header, needed_later};
 pub(crate) use lowerer::{Lowerer, State};

@@ -53,7 +53,7 @@ pub(crate) fn row_tests(
             return Err(Refusal::new(head, message)
                 .help(format!("make `{name}` one block, `double *{name}` with `{name}[i * m + j]`")));
         };
-        let ranges = ranges.into_iter().map(|(low, high)| (low.into(), high.into())).collect();
+        let ranges = ranges.into_iter().filter_map(Ends::ranges).collect();
         tests.push(RowTest { array: *array, ranges });
         conditions.extend(sure);
     }
@@ -119,19 +119,52 @@ fn collect<'a>(
     }
 }
 
-/// The least and greatest index of each dimension over all uses, as expressions of symbols.
-fn hull(uses: &[Use<'_>], n_levels: usize) -> Option<Vec<(Affine, Affine)>> {
+/// The values among which the least and the greatest index of a dimension are, as expressions of symbols.
+struct Ends {
+    low: Vec<Affine>,
+    high: Vec<Affine>,
+}
+
+/// Values of which nobody knows beforehand which is the least.
+const MOST_ENDS: usize = 4;
+
+impl Ends {
+    /// The two of them, if there is just one of each.
+    fn single(&self) -> Option<(&Affine, &Affine)> {
+        match (self.low.as_slice(), self.high.as_slice()) {
+            ([low], [high]) => Some((low, high)),
+            _ => None,
+        }
+    }
+
+    fn ranges(self) -> Option<(Expr, Expr)> {
+        let fold = |values: Vec<Affine>, op| {
+            values.into_iter().map(Expr::from).reduce(|a, b| Expr::Binary(op, Box::new(a), Box::new(b)))
+        };
+        Some((fold(self.low, BinaryOp::Min)?, fold(self.high, BinaryOp::Max)?))
+    }
+}
+
+/// The least and greatest index of each dimension over all uses.
+fn hull(uses: &[Use<'_>], n_levels: usize) -> Option<Vec<Ends>> {
     (0..n_levels)
         .map(|d| {
             let end = |is_low: bool| {
-                uses.iter().try_fold(None::<Affine>, |best, (indices, loops, _)| {
+                let mut found: Vec<Affine> = Vec::new();
+                for (indices, loops, _) in uses {
                     let value = extreme(indices.get(d)?.as_affine()?, loops, is_low)?;
-                    let Some(best) = best else { return Some(Some(value)) };
-                    let difference = (value.clone() - best.clone()).as_constant()?;
-                    Some(Some(if (difference < 0) == is_low { value } else { best }))
-                })?
+                    let beats = |a: &Affine, b: &Affine| {
+                        let difference = (a.clone() - b.clone()).as_constant();
+                        difference.is_some_and(|d| if is_low { d <= 0 } else { d >= 0 })
+                    };
+                    if !found.iter().any(|known| beats(known, &value)) {
+                        found.retain(|known| !beats(&value, known));
+                        found.push(value);
+                    }
+                }
+                (found.len() <= MOST_ENDS).then_some(found)
             };
-            Some((end(true)?, end(false)?))
+            Some(Ends { low: end(true)?, high: end(false)? })
         })
         .collect()
 }
@@ -154,7 +187,7 @@ fn extreme(a: &Affine, loops: &[&Loop], is_low: bool) -> Option<Affine> {
 
 /// Conditions under which the first and last rows of every dimension are surely used: with more than two levels in all
 /// combinations.
-fn witness(uses: &[Use<'_>], ranges: &[(Affine, Affine)], n_levels: usize) -> Option<Vec<Expr>> {
+fn witness(uses: &[Use<'_>], ranges: &[Ends], n_levels: usize) -> Option<Vec<Expr>> {
     let mut conditions = Vec::new();
     if n_levels == 3
         && let Some(conditions) = swept(uses, ranges)
@@ -162,6 +195,7 @@ fn witness(uses: &[Use<'_>], ranges: &[(Affine, Affine)], n_levels: usize) -> Op
         return Some(conditions);
     }
     if n_levels > 2 {
+        let ranges: Vec<_> = ranges.iter().take(n_levels - 1).map(Ends::single).collect::<Option<_>>()?;
         // One access that runs over all rows, whatever the other subscripts.
         return uses.iter().filter(|u| u.2).find_map(|(indices, loops, _)| {
             let is_box =
@@ -169,14 +203,16 @@ fn witness(uses: &[Use<'_>], ranges: &[(Affine, Affine)], n_levels: usize) -> Op
             let reaches = (0..n_levels - 1).all(|d| {
                 let index = indices.get(d).and_then(Expr::as_affine);
                 index.is_some_and(|a| {
-                    extreme(a, loops, true).as_ref() == Some(&ranges[d].0)
-                        && extreme(a, loops, false).as_ref() == Some(&ranges[d].1)
+                    extreme(a, loops, true).as_ref() == Some(ranges[d].0)
+                        && extreme(a, loops, false).as_ref() == Some(ranges[d].1)
                 })
             });
             if !is_box || !reaches { None } else { entered(loops, &vec![true; loops.len()]).map(|e| e.0) }
         });
     }
-    for (is_low, wanted) in [(true, &ranges[0].0), (false, &ranges[0].1)] {
+    let ends =
+        ranges[0].low.iter().map(|low| (true, low)).chain(ranges[0].high.iter().map(|high| (false, high)));
+    for (is_low, wanted) in ends {
         let found = uses.iter().filter(|u| u.2).find_map(|(indices, loops, _)| {
             let index = indices.first()?.as_affine()?;
             if loops.len() > 6 {
@@ -206,7 +242,8 @@ struct Swept<'a> {
 
 /// As [`witness`], for rows of rows that no single access sweeps: for both ends of the second index, accesses that together
 /// have every value of the first one.
-fn swept(uses: &[Use<'_>], ranges: &[(Affine, Affine)]) -> Option<Vec<Expr>> {
+fn swept(uses: &[Use<'_>], ranges: &[Ends]) -> Option<Vec<Expr>> {
+    let first = ranges[0].single()?;
     let boxes: Vec<Swept<'_>> = uses
         .iter()
         .filter(|(indices, loops, is_sure)| {
@@ -225,9 +262,11 @@ fn swept(uses: &[Use<'_>], ranges: &[(Affine, Affine)]) -> Option<Vec<Expr>> {
         })
         .collect();
     let mut conditions: Vec<Expr> = Vec::new();
-    for is_low in [true, false] {
-        let end = |s: &&Swept<'_>| if is_low { s.second.0 == ranges[1].0 } else { s.second.1 == ranges[1].1 };
-        let found = chain(&boxes.iter().filter(end).collect::<Vec<_>>(), &ranges[0])?;
+    let ends =
+        ranges[1].low.iter().map(|low| (true, low)).chain(ranges[1].high.iter().map(|high| (false, high)));
+    for (is_low, wanted) in ends {
+        let end = |s: &&Swept<'_>| if is_low { s.second.0 == *wanted } else { s.second.1 == *wanted };
+        let found = chain(&boxes.iter().filter(end).collect::<Vec<_>>(), first)?;
         for condition in found {
             if !conditions.contains(&condition) {
                 conditions.push(condition);
@@ -238,7 +277,7 @@ fn swept(uses: &[Use<'_>], ranges: &[(Affine, Affine)]) -> Option<Vec<Expr>> {
 }
 
 /// What must hold for these accesses to have all values of a range of the first index.
-fn chain(boxes: &[&Swept<'_>], (low, high): &(Affine, Affine)) -> Option<Vec<Expr>> {
+fn chain(boxes: &[&Swept<'_>], (low, high): (&Affine, &Affine)) -> Option<Vec<Expr>> {
     // By where they begin, as far as that is a constant distance.
     let mut at: Vec<(i64, &Swept<'_>)> =
         boxes.iter().filter_map(|s| Some(((s.first.0.clone() - low.clone()).as_constant()?, *s))).collect();

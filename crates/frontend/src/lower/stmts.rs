@@ -1,6 +1,7 @@
 //! Statements of a nest.
 
 use super::lowerer::{Bound, Lowerer};
+use super::searches::leaving;
 use super::value::{Value, constant, is_comparison, reads_memory};
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::refusal::{Lowered, Refusal};
@@ -18,12 +19,19 @@ impl Lowerer<'_> {
         body.iter().try_for_each(|s| self.stmt(s, out))
     }
 
-    /// The body of a loop: `if (c) continue; rest` is `if (!c) rest`.
+    /// The body of a loop: `if (c) continue; rest` is `if (!c) rest`, and so is `if (c) break; rest` beside the flag it sets.
     pub(crate) fn loop_body(&mut self, body: &[Stmt], out: &mut Vec<Node>) -> Lowered<()> {
-        let Some(at) = body.iter().position(|s| skipping(s).is_some()) else { return self.stmts(body, out) };
+        let is_left = self.is_left(body);
+        let leaves = |s: &Stmt| is_left && leaving(s).is_some();
+        let Some(at) = body.iter().position(|s| skipping(s).is_some() || leaves(s)) else {
+            return self.stmts(body, out);
+        };
         let (before, after) = body.split_at(at);
         self.stmts(before, out)?;
         let Some((first, rest)) = after.split_first() else { return Ok(()) };
+        if let Some(way) = leaving(first).filter(|_| is_left) {
+            return self.left_body(way, rest, first.range, out);
+        }
         let Some((condition, done_before)) = skipping(first) else { return Ok(()) };
         let condition = self.hoisting(None, out, |l, _| l.value(condition))?;
         if let Some(value) = constant(&condition) {
@@ -457,7 +465,9 @@ impl Lowerer<'_> {
         otherwise: Option<&Stmt>,
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
+        let at = condition.range;
         let condition = self.hoisting(None, out, |l, _| l.value(condition))?;
+        let condition = self.ahead(condition, at)?;
         if let Some(value) = constant(&condition) {
             return match (value != 0, otherwise) {
                 (true, _) => self.stmt(then, out),

@@ -1,5 +1,6 @@
 //! Members of structures: the path to them, and the conditions for reading them before a nest.
 
+use super::ahead::is_always_there;
 use super::entered::first_or_last;
 use super::lowerer::Lowerer;
 use crate::ast::{Range, Type, VarId};
@@ -127,6 +128,11 @@ impl<'a> Search<'a> {
             Expr::Affine(a) => {
                 for (var, _) in a.terms() {
                     if let Var::Sym(id) = var {
+                        if let Some(load) = self.program.loads.get(&id) {
+                            let name = self.program.symbols.get(&id).map(|s| (s.name.clone(), Vec::new()));
+                            found.extend(name.filter(|_| !is_always_there(self.program, load)));
+                            found.extend(self.program.views.get(&load.array).into_iter().flat_map(followed));
+                        }
                         found.extend(self.program.symbol_views.get(&id).into_iter().flat_map(followed));
                     }
                 }

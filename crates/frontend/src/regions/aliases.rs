@@ -3,7 +3,7 @@
 use super::Regions;
 use crate::ast::{Scalar, Type, VarId, VarKind};
 use crate::lower::State;
-use oxeye_ir::{ArrayId, Constant, Expr, Nest, Storage};
+use oxeye_ir::{ArrayId, Constant, Nest, Storage};
 use std::collections::BTreeSet;
 
 impl Regions<'_> {
@@ -13,23 +13,25 @@ impl Regions<'_> {
         if self.cx.no_alias {
             return found;
         }
-        let used = nest.vars();
-        let extents = nest.arrays().into_iter().flat_map(|id| state.program.array(id).shape.iter().flatten());
-        let mut in_extents = BTreeSet::new();
-        for extent in extents {
-            extent.visit(&mut |e| {
-                if let Expr::Affine(a) = e {
-                    in_extents.extend(a.terms().map(|(v, _)| v));
-                }
-            });
-        }
+        let used = state.vars_of(nest);
         let pointer = Type::Other("a pointer".into());
         let mut constants: Vec<(Constant, VarId, &Type)> = Vec::new();
         for (var, id) in &state.symbols {
             let v = (*id).into();
-            if used.contains(&v) || in_extents.contains(&v) {
+            if used.contains(&v) {
                 constants.push((Constant::Symbol(*id), *var, &self.cx.file.var(*var).ty));
                 if state.program.symbol_views.get(id).is_some_and(|v| !v.loads().is_empty()) {
+                    constants.push((Constant::Symbol(*id), *var, &pointer));
+                }
+            }
+        }
+        for (id, load) in &state.program.loads {
+            let v = (*id).into();
+            if used.contains(&v)
+                && let Some(var) = state.vars.get(&load.array)
+            {
+                constants.push((Constant::Symbol(*id), *var, self.cx.file.var(*var).ty.innermost()));
+                if state.program.views.get(&load.array).is_some_and(|v| !v.loads().is_empty()) {
                     constants.push((Constant::Symbol(*id), *var, &pointer));
                 }
             }

@@ -55,6 +55,8 @@ pub(crate) struct Regions<'a> {
     team: Option<Team<'a>>,
     uniform: Uniformity<'a>,
     ranges: BTreeMap<NestId, Range>,
+    /// Whether the nest that was tried last has symbols for integers in memory.
+    has_read_ahead: bool,
 }
 
 /// Facts about the nests of a function besides its program.
@@ -93,6 +95,7 @@ impl<'a> Regions<'a> {
             team: None,
             uniform: Uniformity::default(),
             ranges: BTreeMap::new(),
+            has_read_ahead: false,
         };
         regions.find_scops();
         let mut pieces = Vec::new();

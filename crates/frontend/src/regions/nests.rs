@@ -13,8 +13,16 @@ use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Entry, Expr, Nest, NestId, Node, St
 use std::collections::BTreeSet;
 
 impl<'a> Regions<'a> {
-    /// Lowers one nest into the program.
+    /// Lowers one nest into the program, with integers in memory that it leaves alone as symbols if that can be done.
     pub(super) fn nest(&mut self, s: &'a Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
+        self.has_read_ahead = false;
+        match self.nest_with(s, f, facts, true) {
+            Err(_) if self.has_read_ahead => self.nest_with(s, f, facts, false),
+            result => result,
+        }
+    }
+
+    fn nest_with(&mut self, s: &'a Stmt, f: &For, facts: &Facts, reads_ahead: bool) -> Lowered<NestId> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if !self.places.has_loop(s.range) {
             return Err(match self.places.maker(s.range) {
@@ -51,10 +59,13 @@ impl<'a> Regions<'a> {
         }
         let scan = Scan::of(self.cx.file, s);
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
+        lowerer.reads_ahead = reads_ahead;
         let mut roots = Vec::new();
-        lowerer.for_loop(s, f, &mut roots)?;
+        let lowered = lowerer.for_loop(s, f, &mut roots);
+        self.has_read_ahead |= lowerer.has_read_ahead;
+        lowered?;
         let mentions = self.mentions(s, &mut lowerer);
-        let Lowerer { state, inlined, swaps, by_calls, substituted, .. } = lowerer;
+        let Lowerer { state, inlined, swaps, advances, tests, by_calls, substituted, .. } = lowerer;
         self.without_unread(&state, &mut roots, &substituted, s.range);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
         iterators.sort_unstable();
@@ -102,6 +113,15 @@ impl<'a> Regions<'a> {
                     "copy the values you need from `{name}` into local variables before the loop"
                 )));
             }
+        }
+        if !tests.is_empty() {
+            state.program.entries.entry(id).or_default().tests = tests;
+        }
+        if !advances.is_empty() {
+            if team.is_some() {
+                return Err(Refusal::new(head, "pointers move in a loop that threads share"));
+            }
+            state.program.advances.insert(id, advances);
         }
         self.test_rows(&mut state, &nest, s.range)?;
         let is_of_thread = |v: &&VarId| self.cx.directives.is_threadprivate(&self.cx.file.var(**v).name);
@@ -189,22 +209,15 @@ impl<'a> Regions<'a> {
     /// The variables that the text of a nest uses besides its arguments.
     fn named(&self, state: &State, nest: &Nest, s: &Stmt, scan: &Scan, by_calls: &BTreeSet<VarId>) -> Named {
         let file = self.cx.file;
-        let mut used = nest.vars();
-        for id in nest.arrays() {
-            for extent in state.program.array(id).shape.iter().flatten() {
-                extent.visit(&mut |e| {
-                    if let Expr::Affine(a) = e {
-                        used.extend(a.terms().map(|(v, _)| v));
-                    }
-                });
-            }
-        }
+        let used = state.vars_of(nest);
         let symbols = state
             .symbols
             .iter()
             .filter(|(_, id)| used.contains(&(**id).into()) || nest.mentions.contains(id));
         let mut represented: BTreeSet<VarId> = symbols.map(|(v, _)| *v).collect();
         represented.extend(nest.arrays().iter().filter_map(|id| state.vars.get(id)));
+        let loads = state.program.loads.iter().filter(|(id, _)| used.contains(&(**id).into()));
+        represented.extend(loads.filter_map(|(_, access)| state.vars.get(&access.array)));
         let roots: Vec<VarId> = represented.iter().map(|v| file.root(*v)).collect();
         represented.extend(roots);
         let loops: BTreeSet<String> = nest.loops().into_iter().map(|l| l.name.clone()).collect();

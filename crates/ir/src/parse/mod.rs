@@ -6,8 +6,8 @@ mod lexer;
 mod nest;
 
 use crate::{
-    Array, ArrayId, Constant, Constraint, ControlLoop, DataflowGraph, Entry, Form, LoopId, Nest, NestId,
-    Opaque, Program, Record, Region, RowTest, ScalarType, Storage, SymId, Symbol, Team, View,
+    Advance, Array, ArrayId, Constant, Constraint, ControlLoop, DataflowGraph, Entry, Expr, Form, LoopId,
+    Nest, NestId, Opaque, Program, Record, Region, RowTest, ScalarType, Storage, SymId, Symbol, Team, View,
 };
 pub use error::ParseError;
 use indexmap::{IndexMap, map};
@@ -281,6 +281,10 @@ impl Parser {
                 program.may_alias.push((self.array()?, self.array()?));
             } else if self.take_word("view") {
                 self.view(program)?;
+            } else if self.take_word("load") {
+                let symbol: SymId = self.id("a symbol's id (P0)")?;
+                let Expr::Read(access) = self.expr()? else { return self.expected("an element of an array") };
+                insert_new(&mut program.loads, symbol, access, place)?;
             } else if self.take_word("may_change") {
                 let constant = match self.peek_id('P') {
                     true => Constant::Symbol(self.id("a symbol's id (P0)")?),
@@ -291,6 +295,16 @@ impl Parser {
                 let nest: NestId = self.id("a nest's id (N0)")?;
                 let entry = self.entry()?;
                 insert_new(&mut program.entries, nest, entry, place)?;
+            } else if self.take_word("advance") {
+                let nest: NestId = self.id("a nest's id (N0)")?;
+                let mut advances = Vec::new();
+                while self.peek_id('A') {
+                    let array = self.id("an array's id (A0)")?;
+                    self.symbol("(")?;
+                    advances.push(Advance { array, by: self.expr()? });
+                    self.symbol(")")?;
+                }
+                insert_new(&mut program.advances, nest, advances, place)?;
             } else if self.take_word("team") {
                 let nest: NestId = self.id("a nest's id (N0)")?;
                 let team = self.team()?;
@@ -332,7 +346,10 @@ impl Parser {
             Array { id, name, element, c_type: None, shape, form: Form::Nested, storage, align: 0 };
         loop {
             if self.take_word("linear") {
-                array.form = Form::Linear;
+                array.form = match self.peek() {
+                    Token::Int(_) => Form::Leading(self.unsigned()?),
+                    _ => Form::Linear,
+                };
             } else if self.take_word("align") {
                 array.align = self.unsigned()?;
             } else if self.take_word("ctype") {
@@ -547,9 +564,11 @@ mod tests {
   view P2 "s*.k" "struct s *s"
   view A7 "g*.u" "struct grid *g" loaded
   view A8 "x[][].re" "struct complex (*x)[4]" record 24 (0 1)(16 1)
+  load P3 idx[n + 1]
   may_change P2 A7
   may_change A7 A8
   entry N0 reached(0 < n) test(n <= m) test(P2 >= 2) rows A1 (0 .. n - 1)
+  advance N0 A1 (2*n) A0 (1)
   sequence {
     loop N1.P3 in 0 .. n {
       sequence {

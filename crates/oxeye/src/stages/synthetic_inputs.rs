@@ -51,6 +51,13 @@ pub(crate) fn sample(
         Var::Loop(_) => None,
     });
     for sym in needed.chain(in_nest) {
+        if let (Some(_), Some(symbol)) = (program.loads.get(&sym), program.symbols.get(&sym)) {
+            return Err(Error::Input(format!(
+                "line {line}: the loop takes `{}` from memory, which --set does not fill; tune it in a program that \
+                 calls `{}`",
+                symbol.name, nest.function
+            )));
+        }
         if value_of(sym).is_none() {
             return Err(Error::MissingSize {
                 file: options.file.clone(),

@@ -1,0 +1,154 @@
+//! Elements of arrays that a nest leaves as they are, read once before it: `grid_points[0]` as a bound is a symbol.
+
+use super::lowerer::Lowerer;
+use super::pointer::n_levels;
+use super::value::{Value, promoted};
+use crate::ast::Range;
+use crate::refusal::Lowered;
+use oxeye_ir::{Access, Affine, Array, Expr, Program, ScalarType, Storage, SymId, Var};
+
+impl Lowerer<'_> {
+    /// The same value, in which integers that the nest finds in memory and never changes are symbols. Only values that
+    /// shape the nest are worth it: bounds, subscripts and conditions.
+    pub(super) fn ahead(&mut self, value: Value, at: Range) -> Lowered<Value> {
+        if !self.reads_ahead || value.ty.is_float() || !self.has_loads(&value.e) {
+            return Ok(value);
+        }
+        self.with_loads(value.e, at)
+    }
+
+    fn has_loads(&self, e: &Expr) -> bool {
+        e.reads().into_iter().any(|access| self.is_readable_ahead(access))
+    }
+
+    fn with_loads(&mut self, e: Expr, at: Range) -> Lowered<Value> {
+        if !self.has_loads(&e) {
+            let ty = self.natural(&e);
+            return Ok(Value { e, ty });
+        }
+        Ok(match e {
+            Expr::Read(access) => {
+                let ty = promoted(self.state.program.array(access.array).element);
+                let id = self.load(access);
+                self.typed(Expr::from(id), ty)
+            }
+            Expr::Binary(op, l, r) => {
+                let (l, r) = (self.with_loads(*l, at)?, self.with_loads(*r, at)?);
+                self.binary(op, l, r, at)?
+            }
+            Expr::Unary(op, inner) => {
+                let inner = self.with_loads(*inner, at)?;
+                self.unary(op, inner)
+            }
+            Expr::Cast(ty, inner) => {
+                let inner = self.with_loads(*inner, at)?;
+                self.typed(inner.e, ty)
+            }
+            Expr::Select { condition, then, otherwise } => {
+                let condition = self.with_loads(*condition, at)?;
+                let (then, otherwise) = (self.with_loads(*then, at)?, self.with_loads(*otherwise, at)?);
+                self.select(condition.e, then, otherwise)
+            }
+            e => {
+                let ty = self.natural(&e);
+                Value { e, ty }
+            }
+        })
+    }
+
+    /// Whether an element is an integer in an array that the nest does not write by any name that is known to lead there,
+    /// and which one it is does not change.
+    fn is_readable_ahead(&self, access: &Access) -> bool {
+        let (program, file) = (&self.state.program, self.cx.file);
+        let Some(array) = program.arrays.get(&access.array) else { return false };
+        let Some(var) = self.state.vars.get(&access.array).copied() else { return false };
+        let is_outer = matches!(array.storage, Storage::Param | Storage::Global | Storage::Local);
+        let is_plain_symbol = |v: Var| match v {
+            Var::Loop(_) => false,
+            Var::Sym(id) => program.symbols.get(&id).is_some_and(|s| is_identifier(&s.name)),
+        };
+        let is_fixed = |e: &Expr| e.as_affine().is_some_and(|a| a.terms().all(|(v, _)| is_plain_symbol(v)));
+        let is_interleaved = program.views.get(&access.array).is_some_and(|view| view.is_interleaved());
+        is_outer
+            && !array.element.is_float()
+            && !array.shape.is_empty()
+            && access.indices.iter().all(is_fixed)
+            && n_levels(file, var).is_none()
+            && !is_interleaved
+            && !self.in_turns.contains(&var)
+            && !self.scan.is_cut_short
+            && !self.cx.directives.is_threadprivate(&file.var(var).name)
+            && self.is_untouched(&Expr::Read(access.clone()), &self.scan).is_none()
+    }
+
+    /// The symbol for an element.
+    fn load(&mut self, access: Access) -> SymId {
+        self.has_read_ahead = true;
+        let program = &mut self.state.program;
+        if let Some((id, _)) = program.loads.iter().find(|(_, known)| **known == access) {
+            return *id;
+        }
+        let array = program.array(access.array);
+        let base = match program.views.get(&access.array) {
+            Some(view) => view.base(),
+            None => array.name.clone(),
+        };
+        let subscripts: String = access
+            .indices
+            .iter()
+            .filter_map(Expr::as_affine)
+            .map(|a| format!("[{}]", subscript(program, a)))
+            .collect();
+        let ty = array.element;
+        let id = program.add_symbol(format!("{base}{subscripts}"), ty);
+        program.loads.insert(id, access);
+        if matches!(ty, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64) {
+            self.assume(oxeye_ir::Constraint::ge(Affine::var(id), 0.into()));
+        }
+        id
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// An affine expression of symbols in C.
+fn subscript(program: &Program, a: &Affine) -> String {
+    let mut text = String::new();
+    for (var, c) in a.terms() {
+        let Var::Sym(id) = var else { continue };
+        let name = program.symbols.get(&id).map_or("", |s| s.name.as_str());
+        let factor = match c.unsigned_abs() {
+            1 => String::new(),
+            factor => format!("{factor} * "),
+        };
+        text += match (c < 0, text.is_empty()) {
+            (true, _) => "-",
+            (false, true) => "",
+            (false, false) => "+",
+        };
+        text += &format!("{factor}{name}");
+    }
+    match (a.constant_part(), text.is_empty()) {
+        (0, false) => text,
+        (constant, true) => constant.to_string(),
+        (constant, false) => format!("{text}{constant:+}"),
+    }
+}
+
+/// Whether an element exists whatever happens: it lies in a declared array of known size.
+pub(super) fn is_always_there(program: &Program, access: &Access) -> bool {
+    let is_there = |array: &Array| {
+        array.shape.len() == access.indices.len()
+            && array.shape.iter().zip(&access.indices).all(|(extent, index)| {
+                let constant = |e: &Expr| e.as_affine().and_then(Affine::as_constant);
+                let extent = extent.as_ref().and_then(constant);
+                matches!((constant(index), extent), (Some(k), Some(n)) if (0..n).contains(&k))
+            })
+    };
+    program
+        .arrays
+        .get(&access.array)
+        .is_some_and(|array| matches!(array.storage, Storage::Global | Storage::Local) && is_there(array))
+}
