@@ -21,6 +21,9 @@ const VERSIONS: u64 = 3;
 /// Threads of runs.
 const THREADS: u32 = 2;
 
+/// Runs of the original when a version is wrong: it might be wrong now and then, too.
+const RUNS_IN_DOUBT: usize = 4;
+
 /// What numbers may differ by where sums may be reordered. Data are such that little is ever rounded.
 const TOLERANCE: f64 = 2e-5;
 
@@ -285,9 +288,14 @@ impl<'p> Case<'p> {
         Ok(wrong.map(|what| Wrong { build: build.clone(), lengths, what }))
     }
 
-    /// Whether the original does right with this build.
+    /// Whether the original does right with this build, every time.
     fn is_own_fault(&self, build: &Build, lengths: Lengths, tolerant: bool) -> Result<bool, Unusable> {
-        Ok(self.check(&self.source(), build, lengths, tolerant)?.is_none())
+        for _ in 0..RUNS_IN_DOUBT {
+            if self.check(&self.source(), build, lengths, tolerant)?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Keeps what shows a failure.

@@ -102,6 +102,14 @@ impl Tally {
             );
             let _ = writeln!(text, "{}", line.trim_end());
         }
+        for (what, constructs) in
+            [("in no program", self.missing()), ("never rewritten", self.never_rewritten())]
+        {
+            if !constructs.is_empty() {
+                let words: Vec<&str> = constructs.into_iter().map(Construct::words).collect();
+                let _ = writeln!(text, "\n{what}: {}", words.join("; "));
+            }
+        }
         if !self.not_rendered.is_empty() {
             text += "\nrecipes that gave no text:\n";
             let mut reasons: Vec<_> = self.not_rendered.iter().collect();

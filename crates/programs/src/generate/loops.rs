@@ -146,7 +146,7 @@ impl Maker {
                 }
                 24 if !manner.every => {
                     self.has(Construct::OddSteps);
-                    let step = self.integer("step", "int", "1 + t");
+                    let step = self.integer("stride", "int", "1 + t");
                     let body = body(self, i);
                     format!("for (int {i} = {low}; {i} < {high}; {i} += {step})\n{}", block(&body))
                 }

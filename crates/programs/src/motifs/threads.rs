@@ -174,8 +174,9 @@ pub(super) fn last(m: &mut Maker) -> String {
         let value = m.value(element, &[read(&shared.sources[0], &at)], &at[..1]);
         format!("left = {value};\n{} = left;\n", shared.target.at(&at))
     });
-    let directive = m.directive("parallel for", 1, " lastprivate(left)");
-    format!("{directive}{text}return left;\n")
+    // With other schedules LLVM's runtime now and then forgets the last value.
+    let schedule = m.one(&["", " schedule(static)", " schedule(static, 2)"]);
+    format!("#pragma omp parallel for{schedule} lastprivate(left)\n{text}return left;\n")
 }
 
 /// A function whose loop is shared by the team of its caller.
