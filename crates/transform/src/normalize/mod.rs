@@ -12,7 +12,8 @@
 //! 3. statements are distributed as far as dependences allow, and 4. have the legal loop order with the smallest
 //!    strides, ties broken by structure ([`arrange`]);
 //! 5. dead stores are removed, updates of the same element in place are one statement, and peeled iterations are back
-//! in their loops ([`merge`]); 6. expressions ([`expressions`]) and independent statements are in structural order.
+//!    in their loops ([`merge`]);
+//! 6. expressions ([`expressions`]) and independent statements are in structural order.
 //!
 //! Every change of order is checked by the judge (`legality`), every change of storage by the exact integer test.
 //! Changes of values, memory or iteration spaces are [`Rewrite`]s, documented there with their proofs. A pass whose
