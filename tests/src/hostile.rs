@@ -151,9 +151,8 @@ impl Hostile {
         let mut words: Vec<String> = self.compiler().split_whitespace().map(str::to_owned).collect();
         let compiler = Compiler::from_words(&words, &path);
         let command = words.remove(0);
-        let unit =
-            read_c(&path, &ReadOptions { compiler: command, args: words, function: None, no_alias: false })
-                .expect("the command could read it");
+        let unit = read_c(&path, &ReadOptions { compiler: command, args: words, ..ReadOptions::default() })
+            .expect("the command could read it");
         assert_eq!(unit.source.as_bytes(), self.source.as_bytes());
         let schedules = schedules(&unit);
         let has = |function: &str| schedules.keys().any(|(name, _)| name == function);
@@ -213,6 +212,7 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
                     recipes.push(NestRecipe {
                         function,
                         ordinal,
+                        within: Vec::new(),
                         line: span.line,
                         name,
                         threads: None,

@@ -162,6 +162,56 @@ fn replay_gives_the_same_bytes() {
     assert!(ran.stderr.contains("JSON"), "{}", ran.stderr);
 }
 
+const SCATTER: &str = "#include <stdio.h>
+static double a[900][1100], b[900][1100], x[10000];
+static int idx[5000];
+static void steps(int n, double *out, double *in, const int *at)
+{
+    for (int t = 0; t < 20; t++) {
+        for (int j = 1; j < 1099; j++)
+            for (int i = 1; i < 899; i++)
+                a[i][j] = b[i - 1][j] + t * b[i][j + 1];
+        for (int i = 0; i < n; i++)
+            out[at[i]] += in[i] * a[i % 900][7];
+    }
+}
+int main(void)
+{
+    for (int i = 0; i < 900; i++) for (int j = 0; j < 1100; j++) b[i][j] = (i + j) % 7;
+    for (int i = 0; i < 5000; i++) { idx[i] = i * 7 % 5000; x[5000 + i] = i % 3; }
+    steps(5000, x, x + 5000, idx);
+    double s = 0;
+    for (int i = 0; i < 5000; i++) s += x[i] * (i % 5);
+    printf(\"%.17g\\n\", s);
+    return 0;
+}
+";
+
+#[test]
+fn loops_inside_a_nest_without_schedules_are_tuned() {
+    let _alone = alone();
+    let playground = Playground::with("prog.c", SCATTER);
+    let line = "optimize prog.c -o out.c --budget 10s --threads 1 --save-recipe r.json --json report.json -- gcc -O2";
+    let ran = playground.run(line);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: serde_json::Value = serde_json::from_str(&playground.read("report.json")).expect("a report");
+    let at = |line: u64| {
+        let nests = report["nests"].as_array().expect("nests");
+        nests
+            .iter()
+            .find(|nest| nest["line"] == line)
+            .unwrap_or_else(|| panic!("no nest at {line}: {nests:#?}"))
+    };
+    // How far a scatter reaches is not known, so the time loop stays; the sweep inside it does not.
+    assert_eq!(at(6)["unchanged"], "no_legal_schedule", "{:#}", at(6));
+    assert!(at(7)["recipe"].is_string(), "{:#}", at(7));
+    assert_eq!(report["recipes"]["nests"][0]["within"], serde_json::json!([0]));
+    let ran = playground.run("replay r.json prog.c -o again.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(playground.read("again.c"), playground.read("out.c"));
+    same_output(&playground, "prog.c", "out.c", "-O2");
+}
+
 const KERNEL: &str =
     "void smooth(int n, int m, double (*restrict out)[m], double (*restrict in)[m], double w)
 {

@@ -13,11 +13,26 @@ pub(crate) struct AliasTest {
     pub(crate) condition: String,
 }
 
-/// The range of the first index over all accesses of the nest to the array, and before the nest; `None` if it is unbounded,
-/// or an access may not happen.
-fn reach(program: &Program, nest: &Nest, array: ArrayId) -> Option<IndexRange> {
-    let accesses = nest.access_ranges(&|other| other == array).into_iter();
-    let first = accesses.map(|found| found.indices.into_iter().next()?.filter(|_| !found.is_selected));
+/// What is asked of the range of an array that a nest uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// How far the nest reaches, provided that its loops run.
+    Exactly,
+    /// How far it reaches at most.
+    AtMost,
+}
+
+/// The range of the first index over all accesses of the nest to the array, and of loads before it; `None` if it is
+/// unbounded, or an access may not happen although that is asked.
+fn reach(program: &Program, nest: &Nest, array: ArrayId, asked: Asked) -> Option<IndexRange> {
+    let accesses = match asked {
+        Asked::Exactly => nest.access_ranges(&|other| other == array),
+        Asked::AtMost => nest.widest_ranges(&|other| other == array),
+    };
+    let is_certain = |is_selected: bool| asked == Asked::AtMost || !is_selected;
+    let first = accesses
+        .into_iter()
+        .map(|found| found.indices.into_iter().next()?.filter(|_| is_certain(found.is_selected)));
     let symbols = symbols_of(program, &[nest]);
     let loads = symbols.iter().filter_map(|id| program.loads.get(id)).filter(|load| load.array == array);
     let before = loads.map(|load| {
@@ -29,9 +44,9 @@ fn reach(program: &Program, nest: &Nest, array: ArrayId) -> Option<IndexRange> {
 
 impl Context<'_> {
     /// The product of the extents after the first, as a factor to append.
-    fn row_factor(&self, array: &Array) -> Option<String> {
+    fn row_factor(&self, shape: &[Option<Expr>]) -> Option<String> {
         let mut text = String::new();
-        for extent in array.shape.iter().skip(1) {
+        for extent in shape.iter().skip(1) {
             text += &format!(" * {}", self.expr(extent.as_ref()?).at(prec::UNARY));
         }
         Some(text)
@@ -39,7 +54,13 @@ impl Context<'_> {
 
     /// Bytes from the array's start to one past its last element (`end`), or to the first element reached, as an
     /// expression of type `long`.
-    pub(crate) fn byte_offset(&mut self, nest: &Nest, array: &Array, end: bool) -> Option<String> {
+    pub(crate) fn byte_offset(
+        &mut self,
+        nest: &Nest,
+        array: &Array,
+        end: bool,
+        asked: Asked,
+    ) -> Option<String> {
         let size = array.element.bytes();
         let was_wide = std::mem::replace(&mut self.wide, true);
         let text = (|| {
@@ -50,7 +71,7 @@ impl Context<'_> {
                 Some(Some(_)) if !end => return Some("0".to_owned()),
                 Some(Some(extent)) => self.expr(extent),
                 _ => {
-                    let reach = reach(self.program, nest, array.id)?;
+                    let reach = reach(self.program, nest, array.id, asked)?;
                     let e = if end {
                         Expr::binary(oxeye_ir::BinaryOp::Add, reach.last, Expr::from(1))
                     } else {
@@ -64,9 +85,11 @@ impl Context<'_> {
             }
             if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
                 let base = view.base();
-                return Some(format!("(long)sizeof(({base})[0]) * {}", rows.at(prec::UNARY)));
+                let n_leading = array.form.n_leading(array.shape.len());
+                let factor = self.row_factor(&array.shape[..n_leading])?;
+                return Some(format!("(long)sizeof(({base})[0]) * {}{factor}", rows.at(prec::UNARY)));
             }
-            let factor = self.row_factor(array)?;
+            let factor = self.row_factor(&array.shape)?;
             let text: Text = Text::new(format!("{size}L * {}{factor}", rows.at(prec::UNARY)), prec::MUL);
             Some(text.text)
         })();
@@ -120,8 +143,8 @@ impl Context<'_> {
                     continue;
                 }
                 let array = program.array(*id);
-                let begin = self.byte_offset(original, array, false);
-                let end = self.byte_offset(original, array, true);
+                let begin = self.byte_offset(original, array, false, Asked::AtMost);
+                let end = self.byte_offset(original, array, true, Asked::AtMost);
                 let (Some(begin), Some(end)) = (begin, end) else {
                     return Err(CodegenError::UnknownExtent {
                         first: array.name.clone(),

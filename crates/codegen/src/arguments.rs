@@ -1,5 +1,6 @@
 //! The data that a nest takes from the program around it and gives back.
 
+use crate::alias::Asked as Reach;
 use crate::context::{Context, is_outer};
 use crate::print::prec;
 use crate::rows::{Asked, row_extent, row_test};
@@ -117,7 +118,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             Some(format!("(long long)sizeof({})", view.base()))
         } else if is_buffer {
             declared_bytes(&mut cx, array).or_else(|| {
-                let end = cx.byte_offset(nest, array, true)?;
+                let end = cx.byte_offset(nest, array, true, Reach::Exactly)?;
                 Some(format!("(long long)OXEYE_MAX(0, {end})"))
             })
         } else {
@@ -179,7 +180,7 @@ fn structure_bytes(cx: &mut Context, nest: &Nest, array: &oxeye_ir::Array, view:
     if is_embedded(array, view) {
         return Some(format!("(long long)sizeof({})", view.base()));
     }
-    let end = cx.byte_offset(nest, array, true)?;
+    let end = cx.byte_offset(nest, array, true, Reach::Exactly)?;
     Some(format!("(long long)OXEYE_MAX(0, {end})"))
 }
 

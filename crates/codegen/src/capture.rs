@@ -5,7 +5,7 @@ use crate::context::{Context, identifiers, is_identifier};
 use crate::prelude::prelude;
 use crate::rows::row_test;
 use crate::views::Roots;
-use oxeye_ir::{Array, Form, Nest, Program, Span, Step, Storage};
+use oxeye_ir::{Affine, Array, Nest, Program, Span, Step, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -199,16 +199,22 @@ fn parameter(cx: &Context, array: &Array, restrict: bool) -> String {
     let qualifier = if restrict { "__restrict " } else { "" };
     let ty = array.element.c_name();
     let name = &array.name;
-    if array.shape.len() < 2 || array.form == Form::Linear {
+    let n_leading = array.form.n_leading(array.shape.len());
+    if n_leading == array.shape.len() {
         return format!("{ty} *{qualifier}{name}");
     }
     let rows: String = array
         .shape
         .iter()
-        .skip(1)
+        .skip(n_leading)
         .map(|e| format!("[{}]", e.as_ref().map_or("1".to_owned(), |e| cx.expr(e).text)))
         .collect();
     format!("{ty} (*{qualifier}{name}){rows}")
+}
+
+/// Whether a variable is an array in the source, with an extent for every dimension, and no pointer to one.
+fn is_array(array: &Array) -> bool {
+    array.storage != Storage::Param && array.shape.iter().all(Option::is_some)
 }
 
 /// The user's file with `void oxeye_replay(void **args)`, which runs `body` on the given arguments: pointers to
@@ -251,6 +257,8 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
              __builtin_memcpy((void *)&{pointer}, &oxeye_pointer_{k}, sizeof(void *));"
         );
     }
+    let own_text = site.nest.span.and_then(|span| source.get(span.start..span.end)).unwrap_or_default();
+    let in_clauses = clause_names(own_text);
     for (k, argument) in list.iter().enumerate() {
         let Argument { name, what, is_buffer, written, .. } = argument;
         let ty = argument.element.c_name();
@@ -308,6 +316,29 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 parameters.push(format!("void *oxeye_{k}"));
                 before += &made;
                 after += &freed;
+                passed.push(format!("args[{k}]"));
+            }
+            // A clause that gives every thread its own needs an array, not a pointer to one.
+            ArgumentOf::Array(id)
+                if *is_buffer && in_clauses.contains(name) && is_array(program.array(*id)) =>
+            {
+                let array = program.array(*id);
+                let is_constant = array
+                    .shape
+                    .iter()
+                    .flatten()
+                    .all(|e| e.as_affine().and_then(Affine::as_constant).is_some());
+                let lifetime = if is_constant { "static " } else { "" };
+                let declaration = cx.declaration(array);
+                let buffer = format!("oxeye_{k}");
+                let copy = |to: &str, from: &str| {
+                    format!("__builtin_memcpy((void *){to}, (void *){from}, sizeof({name}));\n")
+                };
+                before += &format!("{lifetime}{declaration};\n{}", copy(name, &buffer));
+                if *written {
+                    after += &copy(&buffer, name);
+                }
+                parameters.push(format!("void *{buffer}"));
                 passed.push(format!("args[{k}]"));
             }
             ArgumentOf::Array(id) if *is_buffer => {

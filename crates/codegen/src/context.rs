@@ -81,6 +81,8 @@ pub(crate) struct Context<'a> {
     pub(crate) reassociate: bool,
     /// Whether 32-bit integers are widened before arithmetic.
     pub(crate) wide: bool,
+    /// Bounds that are computed in 64 bits.
+    pub(crate) long_bounds: Vec<Affine>,
     /// Whether all threads of a team run the block.
     pub(crate) in_team: bool,
     /// Variables of one thread of the team that all threads use, through pointers.
@@ -128,6 +130,7 @@ impl<'a> Context<'a> {
             lane_scope: None,
             reassociate: false,
             wide: false,
+            long_bounds: Vec::new(),
             in_team: false,
             shared: BTreeSet::new(),
         };

@@ -56,6 +56,7 @@ mod team;
 mod types;
 mod vector;
 mod views;
+mod widen;
 
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
 pub use capture::{Named, Site, instrument, replay_unit, splice, tuned_file};
@@ -87,6 +88,14 @@ pub enum CodegenError {
     /// A reduction over an array of unknown size.
     #[error("the reduction into `{array}` needs an array of known size")]
     Reduction {
+        /// The array.
+        array: String,
+    },
+    /// A reduction into an element that the loop may not touch at all.
+    #[error(
+        "whether the loop touches the element of `{array}` depends on what it computes, so threads cannot begin with its value"
+    )]
+    Conditional {
         /// The array.
         array: String,
     },

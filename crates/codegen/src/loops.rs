@@ -44,7 +44,11 @@ impl Context<'_> {
         for term in &bound.0 {
             match term {
                 BoundTerm::Affine { expr, divisor } => {
+                    let wide = self.wide || self.long_bounds.contains(expr);
                     let expr = self.resolve(expr);
+                    let type_of = |a: &Affine| {
+                        if wide { ScalarType::I64 } else { self.type_of(&a.clone().into()) }
+                    };
                     match divided(&expr, *divisor) {
                         Some(a) => match a.as_constant() {
                             Some(c) => {
@@ -56,13 +60,14 @@ impl Context<'_> {
                             }
                             None => {
                                 let a = a.offset(offset);
-                                add((self.affine(&a), self.type_of(&a.into())));
+                                add((self.affine_in(&a, wide), type_of(&a)));
                             }
                         },
                         None => {
                             is_long = true;
-                            let text = format!("OXEYE_CEILDIV({}, {divisor})", self.affine(&expr).text);
-                            add((shifted(Text::primary(text), offset), self.type_of(&expr.into())));
+                            let text =
+                                format!("OXEYE_CEILDIV({}, {divisor})", self.affine_in(&expr, wide).text);
+                            add((shifted(Text::primary(text), offset), type_of(&expr)));
                         }
                     }
                 }

@@ -6,7 +6,7 @@ use crate::expand::{Item, Places, constant_shape};
 use crate::options::RenderOptions;
 use crate::print::{element_type, prec};
 use crate::targets::arrays_with_parts;
-use oxeye_ir::{Array, ArrayId, Execution, Expr, Form, Loop, LoopId, Reduction};
+use oxeye_ir::{Array, ArrayId, Execution, Expr, Loop, LoopId, Reduction};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest temporary on the stack.
@@ -241,13 +241,14 @@ fn pointer(cx: &Context, array: &Array, buffer: &HeapBuffer) -> String {
     } else {
         format!("OXEYE_ALIGN({}, 0)", buffer.memory)
     };
-    if array.form == Form::Linear || array.shape.len() < 2 {
+    let n_leading = array.form.n_leading(array.shape.len());
+    if n_leading == array.shape.len() {
         return format!("{ty} *{name} = {start};");
     }
     let rows: String = array
         .shape
         .iter()
-        .skip(1)
+        .skip(n_leading)
         .map(|e| format!("[{}]", e.as_ref().map_or("1".to_owned(), |e| cx.expr(e).text)))
         .collect();
     format!("{ty} (*{name}){rows} = {start};")

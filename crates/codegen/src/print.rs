@@ -71,7 +71,7 @@ pub(crate) fn integer(value: i64) -> Text {
 
 impl Context<'_> {
     /// A variable of an affine expression.
-    fn var(&self, v: Var) -> Text {
+    fn var(&self, v: Var, wide: bool) -> Text {
         let (name, ty) = match v {
             Var::Loop(l) => match self.iterators.get(&l) {
                 Some((name, ty)) => (name.clone(), *ty),
@@ -87,7 +87,7 @@ impl Context<'_> {
         };
         let name = if is_identifier(&name) { name } else { format!("({name})") };
         let unsigned = matches!(ty, ScalarType::U32 | ScalarType::U64);
-        if unsigned || (self.wide && ty != ScalarType::I64) {
+        if unsigned || (wide && ty != ScalarType::I64) {
             Text::new(format!("(long){name}"), prec::UNARY)
         } else {
             Text::primary(name)
@@ -96,6 +96,11 @@ impl Context<'_> {
 
     /// An affine expression, positive terms first.
     pub(crate) fn affine(&self, a: &Affine) -> Text {
+        self.affine_in(a, self.wide)
+    }
+
+    /// The same, with what is narrower than 64 bits widened before arithmetic if it is `wide`.
+    pub(crate) fn affine_in(&self, a: &Affine, wide: bool) -> Text {
         let a = self.resolve(a);
         let mut terms: Vec<(Var, i64)> = a.terms().collect();
         terms.sort_by_key(|(_, c)| *c < 0);
@@ -105,7 +110,7 @@ impl Context<'_> {
             result = Some(integer(std::mem::take(&mut k)));
         }
         for (var, c) in terms {
-            let name = self.var(var);
+            let name = self.var(var, wide);
             let magnitude = match c.unsigned_abs() {
                 1 => name,
                 m => {
@@ -239,7 +244,7 @@ impl Context<'_> {
         if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
             let is_named = self.names.get(&array.id).is_some_and(|n| *n != array.name);
             let base = if is_named { self.name(array.id).to_owned() } else { view.base() };
-            return view.element(base, access.indices.iter().map(|e| self.expr(e).text));
+            return view.element(base, self.subscripts(array, access));
         }
         match array.form {
             Form::Nested => {
@@ -249,7 +254,18 @@ impl Context<'_> {
             }
             Form::Linear if access.indices.is_empty() => name,
             Form::Linear => format!("{name}[{}]", self.linear_index(array, &access.indices)),
+            Form::Leading(_) => {
+                let subscripts = self.subscripts(array, access);
+                format!("{name}{}", subscripts.map(|text| format!("[{text}]")).collect::<String>())
+            }
         }
+    }
+
+    /// The subscripts as they are written, some of which may stand for several dimensions.
+    fn subscripts(&self, array: &Array, access: &Access) -> impl Iterator<Item = String> {
+        let (leading, others) = access.indices.split_at(array.form.n_leading(access.indices.len()));
+        let first = (!leading.is_empty()).then(|| self.linear_index(array, leading));
+        first.into_iter().chain(others.iter().map(|e| self.expr(e).text))
     }
 
     /// Row-major position by Horner's rule, in `long` where `int` might overflow.
@@ -257,7 +273,7 @@ impl Context<'_> {
         if let [only] = indices {
             return self.expr(only).text;
         }
-        let extents: Vec<Option<Expr>> = array.shape.clone();
+        let extents: Vec<Option<Expr>> = array.shape.iter().take(indices.len()).cloned().collect();
         let total = extents.iter().skip(1).try_fold(1i64, |p, e| p.checked_mul(constant(e.as_ref()?)?));
         let first = extents.first().and_then(|e| constant(e.as_ref()?));
         let small = matches!((total, first), (Some(t), Some(f)) if t.checked_mul(f).is_some_and(|n| n < i64::from(i32::MAX)));
@@ -306,20 +322,20 @@ impl Context<'_> {
 
     /// `ty name[..][..]` with the extents of a temporary.
     pub(crate) fn declaration(&self, array: &Array) -> String {
-        let extents = array.shape.iter().map(|e| e.as_ref().map_or("1".to_owned(), |e| self.expr(e).text));
+        let extent = |e: &Option<Expr>, level| e.as_ref().map_or("1".to_owned(), |e| self.expr(e).at(level));
         let name = self.name(array.id);
         let ty = element_type(array);
-        match array.form {
-            Form::Linear if !array.shape.is_empty() => {
-                let total: Vec<String> = array
-                    .shape
-                    .iter()
-                    .map(|e| e.as_ref().map_or("1".to_owned(), |e| self.expr(e).at(prec::UNARY)))
-                    .collect();
-                format!("{ty} {name}[{}]", total.join(" * "))
+        let (leading, others) = array.shape.split_at(array.form.n_leading(array.shape.len()));
+        let first = match leading {
+            [] => String::new(),
+            [only] => format!("[{}]", extent(only, 0)),
+            several => {
+                let total: Vec<String> = several.iter().map(|e| extent(e, prec::UNARY)).collect();
+                format!("[{}]", total.join(" * "))
             }
-            _ => format!("{ty} {name}{}", extents.map(|e| format!("[{e}]")).collect::<String>()),
-        }
+        };
+        let others: String = others.iter().map(|e| format!("[{}]", extent(e, 0))).collect();
+        format!("{ty} {name}{first}{others}")
     }
 }
 

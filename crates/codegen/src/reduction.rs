@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::print::{element_type, prec};
 use crate::targets::{Target, target};
 use crate::team::refused;
-use oxeye_ir::{Access, Array, ArrayId, Expr, Form, Loop, Reduction, Storage, Update};
+use oxeye_ir::{Access, Array, ArrayId, BoundTerm, Expr, Form, Loop, Reduction, Storage, Update};
 use std::collections::BTreeSet;
 
 /// The text around a loop that accumulates.
@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 pub(crate) struct ReductionText {
     /// Declarations before the loop.
     pub(crate) before: Vec<String>,
+    /// When the loop touches what `before` reads and `after` sets; otherwise it does nothing at all.
+    pub(crate) conditions: Vec<String>,
     /// `reduction` clauses.
     pub(crate) clause: String,
     /// Statements after the loop.
@@ -91,6 +93,19 @@ impl Context<'_> {
                     match (target, memory) {
                         (Target::Scalar, _) => vec![self.name(r.array).to_owned()],
                         (Target::Element(access), _) => {
+                            let is_own = !is_outer(array.storage);
+                            match (self.surely_touched(header, body, &access), memory) {
+                                (Some(conditions), _) if !is_own => {
+                                    text.conditions.extend(conditions);
+                                    text.conditions.dedup();
+                                }
+                                // The element may not be there, or be another thread's.
+                                (None, Some(_)) if !is_own => {
+                                    return Err(CodegenError::Conditional { array: array.name.clone() });
+                                }
+                                (None, None) if !is_own => return Ok(None),
+                                _ => {}
+                            }
                             let name = self.fresh(&format!("{}_{word}", self.name(r.array)));
                             let element = self.access(&access);
                             text.before.push(format!("{} {name} = {element};", element_type(array)));
@@ -118,6 +133,47 @@ impl Context<'_> {
             }
         }
         Ok(Some(text))
+    }
+
+    /// What must hold for a loop to do anything, as C conditions, if it then touches this element for certain; `None` if it may
+    /// run without touching it.
+    fn surely_touched(&self, header: &Loop, body: &[Item], access: &Access) -> Option<Vec<String>> {
+        let is_alone = body.len() == 1;
+        let is_plain = |term: &BoundTerm| match term {
+            BoundTerm::Affine { expr, .. } => !expr.uses(header.id),
+            BoundTerm::Data(_) => false,
+        };
+        body.iter().find_map(|item| {
+            let (inner, body) = match item {
+                Item::Stmt(s) => return (s.target == *access).then(|| self.is_entered(header)),
+                Item::Scope { body, .. } => {
+                    let found = self.surely_touched(header, body, access)?;
+                    return (is_alone || found == self.is_entered(header)).then_some(found);
+                }
+                Item::Loop { header, body } => (header, body),
+                Item::Vector(v) => (&v.header, &v.body),
+                Item::If { .. } => return None,
+            };
+            let is_fixed = inner.lower.0.iter().chain(&inner.upper.0).all(is_plain);
+            let found = self.surely_touched(inner, body, access).filter(|_| is_fixed)?;
+            let mut conditions = self.is_entered(header);
+            let is_whole = is_alone || found.is_empty();
+            conditions.extend(found);
+            is_whole.then_some(conditions)
+        })
+    }
+
+    /// That a loop has an iteration, if that is not certain.
+    fn is_entered(&self, header: &Loop) -> Vec<String> {
+        let ends = (header.lower.as_affine(), header.upper.as_affine());
+        if let (Some(lower), Some(upper)) = ends
+            && (upper.clone() - lower.clone()).as_constant().is_some_and(|n| n > 0)
+        {
+            return Vec::new();
+        }
+        let lower = self.bound(&header.lower, true, 0).text.at(prec::ADD);
+        let upper = self.bound(&header.upper, false, 0).text.at(prec::ADD);
+        vec![format!("{lower} < {upper}")]
     }
 
     /// A team can only accumulate into variables that its threads share.

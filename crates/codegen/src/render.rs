@@ -13,6 +13,7 @@ use crate::stride::is_invariant;
 use crate::team::{Sharing, is_divided, refused};
 use crate::types::{loop_type, vector_type};
 use crate::vector::Accumulator;
+use crate::widen::widen;
 use oxeye_ir::{
     Affine, ArrayId, Bound, Execution, Loop, Nest, Node, OmpSchedule, PointerSwap, Program, Stmt, Update,
 };
@@ -22,12 +23,16 @@ use std::collections::BTreeSet;
 /// [`crate::prelude`].
 pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> Result<String, CodegenError> {
     check(program, nest)?;
+    let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
+    let mut widened = nest.clone();
+    let long_bounds = widen(program, original_nest, &mut widened);
+    let nest = &widened;
     let mut places = places(program, nest);
     let items = Expander { program, places: &places, reassociate: options.reassociate }.nodes(&nest.roots);
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
     let mut cx = Context::new(program, &used, &options.reserved);
     cx.reassociate = options.reassociate;
-    let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
+    cx.long_bounds = long_bounds;
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);
     let team = program.teams.get(&nest.id);
@@ -514,7 +519,10 @@ impl Renderer<'_> {
         }
         let wrapped = !reduction.before.is_empty();
         if wrapped {
-            self.line("{");
+            self.line(match reduction.conditions.is_empty() {
+                true => "{".to_owned(),
+                false => format!("if ({}) {{", reduction.conditions.join(" && ")),
+            });
             self.depth += 1;
             self.lines(std::mem::take(&mut reduction.before));
         }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::expand::{Item, all_accesses, collect_loops, constant_shape};
-use oxeye_ir::{Access, Array, ArrayId, Loop, Reduction};
+use oxeye_ir::{Access, Array, ArrayId, Form, Loop, Reduction};
 use std::collections::BTreeSet;
 
 /// Size above which arrays are not copied to every thread's stack.
@@ -46,6 +46,7 @@ pub(crate) fn target(array: &Array, header: &Loop, body: &[Item]) -> Target {
         shape.iter().try_fold(size, |p, n| p.checked_mul(*n))
     });
     match (bytes, array.shape.as_slice()) {
+        _ if matches!(array.form, Form::Leading(_)) => Target::Unknown,
         (Some(b), _) if b <= MAX_STACK_BYTES => Target::Section,
         (_, [Some(_)]) => Target::Parts,
         _ => Target::Unknown,

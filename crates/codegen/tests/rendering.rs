@@ -469,3 +469,97 @@ fn sums_of_several_threads_are_left_to_compilers_that_need_no_word() {
     let without = |lines: &[String]| lines.iter().filter(|line| !word(line)).cloned().collect::<Vec<_>>();
     assert_eq!(without(&asked), without(&plain));
 }
+
+const AT_THE_END: &str = r#"
+program at_the_end {
+  symbol P0 n: i32
+  array A0 x: f64[16] param
+  dataflow { N0 N1 }
+  nest N0 in at_the_end {
+    for L0 i: i32 in n - 10 .. n {
+      S0: x[i - n + 10] += 1.0
+    }
+    for L1 i: i32 in n - 10 .. n {
+      S1: x[i - n + 10] *= 2.0
+    }
+    for L2 i: i32 in n - 12 .. n {
+      S2: x[i - n + 12] += 3.0
+    }
+  }
+  nest N1 in at_the_end {
+    for L3 it: i32 in n - 10 .. n step 4 {
+      for L0 i: i32 in it .. min(it + 4, n) {
+        S0: x[i - n + 10] += 1.0
+      }
+    }
+    for L1 i: i32 in n + 2999999990 .. n + 3000000000 {
+      S1: x[i - n - 2999999990] *= 2.0
+    }
+    for L4 it: i32 in ceil((n - 15) / 4) .. ceil(n / 4) {
+      for L2 i: i32 in max(4 * it, n - 12) .. min(4 * it + 4, n) {
+        S2: x[i - n + 12] += 3.0
+      }
+    }
+  }
+}
+"#;
+
+#[test]
+fn iterators_stay_in_the_range_of_their_types() {
+    insta::assert_snapshot!(text(AT_THE_END, 1));
+    same_results(AT_THE_END, &[&[("n", 2_147_483_647)], &[("n", 2_147_483_640)], &[("n", 1000)]]);
+}
+
+const ELEMENTS: &str = r#"
+program elements {
+  symbol P0 n: i32
+  symbol P1 m: i32
+  array A0 A: f64[n][m] param
+  array A1 y: f64[n] param
+  dataflow { N0 N1 }
+  nest N0 in elements {
+    for L0 i: i32 in 0 .. n {
+      for L1 j: i32 in 0 .. m {
+        S0: y[i] += A[i][j]
+      }
+    }
+    for L2 k: i32 in 0 .. n {
+      for L3 j: i32 in 0 .. m {
+        for L4 i: i32 in 0 .. n {
+          S1: y[k] += A[i][j]
+        }
+      }
+    }
+  }
+  nest N1 in elements {
+    for L0 i: i32 in 0 .. n {
+      for L1 j: i32 in 0 .. m parallel reduce(+ y) {
+        S0: y[i] += A[i][j]
+      }
+    }
+    for L2 k: i32 in 0 .. n {
+      for L3 j: i32 in 0 .. m parallel reduce(+ y) {
+        for L4 i: i32 in 0 .. n {
+          S1: y[k] += A[i][j]
+        }
+      }
+    }
+  }
+}
+"#;
+
+#[test]
+fn elements_are_touched_only_where_the_loop_runs() {
+    insta::assert_snapshot!(text(ELEMENTS, 2));
+    same_results(ELEMENTS, &[&[("n", 9), ("m", 7)], &[("n", 3), ("m", 0)], &[("n", 0), ("m", 3)]]);
+}
+
+#[test]
+fn elements_that_may_not_be_touched_stay_in_memory() {
+    let guarded = ELEMENTS.replace("S1: y[k] += A[i][j]", "if A[i][j] > 0.25 {\n S1: y[k] += A[i][j]\n }");
+    let program = oxeye_ir::Program::parse(&guarded).expect("the test's program");
+    let nest = oxeye_ir::Nest { id: program.nests[0].id, ..program.nests[1].clone() };
+    let options = RenderOptions { reassociate: true, threads: 2, ..RenderOptions::default() };
+    let refused = oxeye_codegen::render_nest(&program, &nest, &options);
+    assert!(matches!(refused, Err(oxeye_codegen::CodegenError::Conditional { .. })), "{refused:?}");
+}

@@ -351,7 +351,16 @@ pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>,
     let is_flat = |a: &&oxeye_ir::Array| a.shape.len() == 1 && !loaded.contains(&a.id);
     let flat: Vec<ArrayId> = program.arrays.values().filter(is_flat).map(|a| a.id).collect();
     let mut nests = std::mem::take(&mut program.nests);
-    for array in flat {
+    // Of others, such as `cells[i * n + j].speed[k]`, those whose first subscript is a product.
+    let mut products: BTreeSet<ArrayId> = BTreeSet::new();
+    for nest in nests.values() {
+        let is_product = |e: &Expr| e.as_affine().is_none() && polynomial(e).is_some();
+        let found = nest.accesses().into_iter().map(|(access, _)| access);
+        let found = found.filter(|a| a.indices.len() > 1 && !loaded.contains(&a.array));
+        let found = found.filter(|a| a.indices.first().is_some_and(is_product));
+        products.extend(found.map(|access| access.array));
+    }
+    for array in flat.into_iter().chain(products) {
         let mut seen: Vec<(Option<Polynomial>, Here, NestId)> = Vec::new();
         for (id, nest) in &mut nests {
             let mut here = Here { facts: known.get(id).cloned().unwrap_or_default(), loops: Vec::new() };
@@ -402,7 +411,7 @@ pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>,
                         if access.array == array
                             && let Some(indices) = subscripts.next()
                         {
-                            access.indices = indices.into_iter().map(Expr::from).collect();
+                            access.indices.splice(..1, indices.into_iter().map(Expr::from));
                         }
                     });
                 }
@@ -412,13 +421,16 @@ pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>,
                         let outermost = shape.strides.first().filter(|s| s.symbols.is_empty())?.factor;
                         (total % outermost == 0).then(|| Expr::from(total / outermost))
                     });
-                    array.shape = std::iter::once(rows)
+                    let view = program.views.get(&array.id);
+                    let is_plain = array.shape.len() == 1 && view.is_none_or(|v| !v.is_interleaved());
+                    let leading: Vec<Option<Expr>> = std::iter::once(rows)
                         .chain(shape.extents.into_iter().map(|e| Some(Expr::from(e))))
                         .collect();
-                    array.form = Form::Linear;
+                    array.form = if is_plain { Form::Linear } else { Form::Leading(leading.len() as u32) };
+                    array.shape.splice(..1, leading);
                 }
             }
-            None if wide.contains(&array) => {
+            None if wide.contains(&array) && program.array(array).shape.len() == 1 => {
                 for nest in nests.values_mut() {
                     for_each_access(&mut nest.roots, &mut facts, &mut |access, _| {
                         if access.array == array {

@@ -36,6 +36,7 @@ mod lexer;
 mod literal;
 mod lower;
 mod members;
+mod opened;
 mod places;
 mod pointers;
 mod preprocess;
@@ -51,6 +52,7 @@ mod unit;
 pub use bytes::{decoded, encoded};
 pub use conditions::Conditions;
 pub use diagnostic::{Diagnostic, Severity};
+pub use opened::Opened;
 pub use regions::Named;
 pub use unit::{Function, ReadOptions, Unit, read_c};
 

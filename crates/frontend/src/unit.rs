@@ -29,11 +29,13 @@ pub struct ReadOptions {
     pub function: Option<String>,
     /// Assume that pointers never lead to the same memory.
     pub no_alias: bool,
+    /// Loops that are no nests, but control around those inside them: first bytes of their spans.
+    pub opened: Vec<usize>,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { compiler: "cc".into(), args: Vec::new(), function: None, no_alias: false }
+        Self { compiler: "cc".into(), args: Vec::new(), function: None, no_alias: false, opened: Vec::new() }
     }
 }
 
@@ -126,6 +128,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
             directives: &directives,
             is_threaded: switches_openmp_on(&options.args),
             no_alias: options.no_alias,
+            opened: &options.opened,
             has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),
         };
         reader.function(&cx, &places);

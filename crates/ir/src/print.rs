@@ -444,8 +444,10 @@ impl<'a> Names<'a> {
             Storage::Temp(None) => text.push_str(" temp"),
             Storage::Temp(Some(l)) => _ = write!(text, " temp({l})"),
         }
-        if array.form == Form::Linear {
-            text.push_str(" linear");
+        match array.form {
+            Form::Nested => {}
+            Form::Linear => text.push_str(" linear"),
+            Form::Leading(n) => _ = write!(text, " linear {n}"),
         }
         if array.align != 0 {
             _ = write!(text, " align {}", array.align);

@@ -39,6 +39,19 @@ pub enum Form {
     Nested,
     /// `A[i * n + j]`, row-major with the extents of `shape`; the first extent may be unknown.
     Linear,
+    /// `A[i * n + j].x[k]`, `A[i * n + j][k]`: so many of the first dimensions in one subscript, the others nested.
+    Leading(u32),
+}
+
+impl Form {
+    /// How many of `n_dims` dimensions the first subscript has.
+    pub fn n_leading(self, n_dims: usize) -> usize {
+        match self {
+            Form::Nested => n_dims.min(1),
+            Form::Linear => n_dims,
+            Form::Leading(n) => n_dims.min(n as usize),
+        }
+    }
 }
 
 /// An array; a scalar is an array without dimensions.

@@ -47,7 +47,17 @@ pub struct AccessRanges<'a> {
 impl Nest {
     /// The accesses to the arrays for which `is_wanted`, with the ranges of their indices, in textual order.
     pub fn access_ranges(&self, is_wanted: &dyn Fn(ArrayId) -> bool) -> Vec<AccessRanges<'_>> {
-        let mut search = Search { is_wanted, order: Vec::new(), limits: BTreeMap::new(), found: Vec::new() };
+        self.ranges(is_wanted, false)
+    }
+
+    /// The same with ranges that may be wider than what is used, where selections and remainders are among the indices.
+    pub fn widest_ranges(&self, is_wanted: &dyn Fn(ArrayId) -> bool) -> Vec<AccessRanges<'_>> {
+        self.ranges(is_wanted, true)
+    }
+
+    fn ranges(&self, is_wanted: &dyn Fn(ArrayId) -> bool, is_wide: bool) -> Vec<AccessRanges<'_>> {
+        let (order, limits, found) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let mut search = Search { is_wanted, is_wide, order, limits, found };
         search.nodes(&self.roots);
         search.found
     }
@@ -87,6 +97,8 @@ const MAX_TERMS: usize = 8;
 
 struct Search<'a, 'f> {
     is_wanted: &'f dyn Fn(ArrayId) -> bool,
+    /// Whether ranges may be wider than what is used.
+    is_wide: bool,
     /// Loops in scope, outermost first.
     order: Vec<LoopId>,
     limits: BTreeMap<LoopId, Limits>,
@@ -182,11 +194,32 @@ impl<'a> Search<'a, '_> {
                     (BinaryOp::Gt, true) | (BinaryOp::Le, false) => vec![positive.offset(-1)],
                     (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => vec![positive],
                     (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => vec![positive, negative],
+                    (BinaryOp::Eq, false) | (BinaryOp::Ne, true) => {
+                        self.without(&difference);
+                        return;
+                    }
                     _ => return,
                 };
                 facts.iter().for_each(|f| self.fact(f));
             }
             _ => {}
+        }
+    }
+
+    /// Uses `fact ≠ 0` where that takes away the first or the last value of the innermost iterator in it.
+    fn without(&mut self, fact: &Affine) {
+        let Some(id) = self.order.iter().rev().copied().find(|l| fact.uses(*l)) else { return };
+        let value = match fact.coefficient(id) {
+            1 => (fact.clone() - Affine::var(id)).scaled(-1),
+            -1 => fact.clone() + Affine::var(id),
+            _ => return,
+        };
+        let Some(limits) = self.limits.get_mut(&id) else { return };
+        if limits.least.contains(&value) {
+            limits.least.push(value.clone().offset(1));
+        }
+        if limits.most.contains(&value) {
+            limits.most.push(value.offset(-1));
         }
     }
 
@@ -235,6 +268,34 @@ impl<'a> Search<'a, '_> {
                     both = vec![l, r];
                 }
                 fold(both, *op)
+            }
+            Expr::Select { condition, then, otherwise } if self.is_wide => {
+                let mut ends = Vec::new();
+                for (value, holds) in [(then, true), (otherwise, false)] {
+                    let mut here = Search {
+                        is_wanted: self.is_wanted,
+                        is_wide: true,
+                        order: self.order.clone(),
+                        limits: self.limits.clone(),
+                        found: Vec::new(),
+                    };
+                    here.assume(condition, holds);
+                    join(&mut ends, here.end(value, low)?, low);
+                }
+                fold(ends, if low { BinaryOp::Min } else { BinaryOp::Max })
+            }
+            // Of the sign of what is divided, and nearer to zero than the divisor.
+            Expr::Binary(BinaryOp::Rem, l, r) if self.is_wide => {
+                if low {
+                    let least = self.end(l, true)?.as_affine()?.as_constant()?;
+                    return (least >= 0).then(|| Expr::from(0));
+                }
+                let (least, most) = (self.end(r, true)?, self.end(r, false)?);
+                let mut sizes = Vec::new();
+                join(&mut sizes, most, false);
+                join(&mut sizes, Expr::binary(BinaryOp::Sub, Expr::from(0), least), false);
+                let size = fold(sizes, BinaryOp::Max)?;
+                Some(Expr::binary(BinaryOp::Add, size, Expr::from(-1)))
             }
             _ => None,
         }
@@ -330,6 +391,10 @@ mod tests {
 
     /// The ranges of the accesses to `x`, in textual order, as text.
     fn ranges_of_x(nest: &str) -> Vec<String> {
+        found_in_x(nest, false)
+    }
+
+    fn found_in_x(nest: &str, is_wide: bool) -> Vec<String> {
         let program = Program::parse(&format!(
             "program p {{
                symbol P0 n: i32
@@ -344,8 +409,11 @@ mod tests {
         let x = program.arrays.values().find(|array| array.name == "x").unwrap().id;
         let nest = program.nests.values().next().unwrap();
         let names = Names::new(&program);
-        let found = nest.access_ranges(&|array| array == x).into_iter();
-        let text = found.map(|found| {
+        let found = match is_wide {
+            true => nest.widest_ranges(&|array| array == x),
+            false => nest.access_ranges(&|array| array == x),
+        };
+        let text = found.into_iter().map(|found| {
             let mut text = String::new();
             for (is, letter) in [(found.is_read, 'r'), (found.is_written, 'w'), (found.is_selected, '?')] {
                 text.extend(is.then_some(letter));
@@ -373,6 +441,16 @@ mod tests {
         assert_eq!(
             found,
             ["rw 0 .. min(n - 1, m - 1) 2 .. min(n - 1, m - 1)", "r? 1 .. min(n, m) 1 .. min(n - 2, m - 2)"]
+        );
+    }
+
+    #[test]
+    fn selections_and_remainders_have_widest_ranges() {
+        let nest = "for L0 i: i32 in 0 .. n { S0: x[i == 0 ? i + n - 1 : i - 1][(i + 1) % m] = x[(i - 1) % 5][i % -3] }";
+        assert_eq!(ranges_of_x(nest), ["w unknown unknown", "r unknown unknown"]);
+        assert_eq!(
+            found_in_x(nest, true),
+            ["w min(n - 1, 0) .. max(min(2*n - 2, n - 1), n - 2) 0 .. max(m, -m) + -1", "r unknown 0 .. 2"]
         );
     }
 

@@ -9,6 +9,7 @@
 //! | [`read`] | [`Unit`], the functions of the file with their nests |
 //! | [`capture()`] | [`Captured`], what the nests are called with |
 //! | [`propose`] | [`Proposed`], schedules to try, each proved legal and rendered |
+//! | [`open`] | [`Proposed`], with the loops inside nests for which there are no schedules |
 //! | [`measure`] | [`Measured`], what became of each, and the winners |
 //! | [`second_round`] | [`Measured`], with the nests that were too short to matter before others became fast |
 //! | [`emit`] | [`Emitted`], the tuned file, and the whole program before and after |
@@ -70,8 +71,8 @@ mod workshop;
 
 pub use commands::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
-    NestExplanation, PROFILE_SCHEMA, ProfileOptions, ProfileReport, RefusalExplanation, SkippedNest,
-    TrialExplanation, explain, optimize, optimize_and_learn, profile, replay, search,
+    Misfit, NestExplanation, PROFILE_SCHEMA, ProfileOptions, ProfileReport, RefusalExplanation, Rewritten,
+    SkippedNest, TrialExplanation, explain, optimize, optimize_and_learn, profile, replay, rewrite, search,
 };
 pub use coverage::{Coverage, FileShare, LoopShare};
 pub use knowledge::{
@@ -79,7 +80,7 @@ pub use knowledge::{
     shipped_recipes, stored_recipe,
 };
 pub use machine::{HostReport, Sizes, host_rates};
-pub use nest::{Calls, Place, ProgramRun, Standing, TunedNest, Workpiece};
+pub use nest::{Calls, OpenedNest, Place, ProgramRun, Standing, TunedNest, Workpiece};
 pub use oxeye_frontend::{Unit, encoded};
 pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
@@ -95,6 +96,6 @@ pub use session::{Session, interrupt};
 pub use stages::{
     BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, Measured, NestReport,
     NestSearchReport, ProgramReport, Proposed, Report, SearchReport, TrialReport, Unchanged, capture, emit,
-    measure, propose, read, report, second_round,
+    measure, open, propose, read, report, second_round,
 };
 pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};

@@ -1,7 +1,7 @@
 //! A file and its nests on their way through the stages: everything that is known of a nest is in one place, and every
 //! stage adds to it.
 
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
 use crate::schedule::{Timing, Trial};
@@ -24,7 +24,9 @@ pub struct Workpiece {
     pub program: Option<ProgramRun>,
     /// Where its time goes, if it could be sampled.
     pub coverage: Option<Coverage>,
-    /// Every nest with a place in the file, in the order of the file.
+    /// The samples behind that.
+    pub(crate) stacks: Option<Stacks>,
+    /// Every nest with a place in the file, in the order of the file; behind them those inside nests that were opened.
     pub nests: Vec<TunedNest>,
 }
 
@@ -74,12 +76,24 @@ pub struct Place {
     pub function_idx: usize,
     /// The nest in that function's program.
     pub nest_id: NestId,
-    /// Which nest of the function, from 0.
+    /// Which nest of the function, from 0; of those inside the innermost opened nest, if it is in one.
     pub ordinal: usize,
     /// Its bytes in the file.
     pub span: Span,
-    /// The nests of the functions whose bodies it has in place of their calls: they do part of its work.
+    /// The nests that do part of its work: of the functions whose bodies it has in place of their calls, and of its own
+    /// loops, if it was opened.
     pub inside: Vec<usize>,
+    /// The nests around it that were opened, outermost first.
+    pub within: Vec<OpenedNest>,
+}
+
+/// A nest that is taken as control around nests of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenedNest {
+    /// Which it is, as [`Place::ordinal`] says.
+    pub ordinal: usize,
+    /// Its bytes in the file.
+    pub span: Span,
 }
 
 /// What a nest is called with.

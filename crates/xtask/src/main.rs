@@ -13,6 +13,7 @@ mod excluded;
 mod host_check;
 mod libtorch;
 mod normal_forms;
+mod programs;
 mod rooflines;
 mod soak;
 mod textbook;
@@ -40,6 +41,8 @@ enum Task {
     Libtorch(libtorch::Args),
     /// Compare the normal forms of the two spellings of each kernel in benchmarks/kernels.
     NormalForms(normal_forms::Args),
+    /// Rewrite random C programs and compare them with themselves.
+    Programs(programs::Args),
     /// Profile every nest of the programs in benchmarks/kernels and look for impossible figures.
     Rooflines(rooflines::Args),
     /// Compile and run random nests with random recipes and compare with the interpreter.
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Task::HostCheck(args) => host_check::run(&args),
         Task::Libtorch(args) => libtorch::run(&args),
         Task::NormalForms(args) => normal_forms::run(&args),
+        Task::Programs(args) => programs::run(&args),
         Task::Rooflines(args) => rooflines::run(&args),
         Task::Soak(args) => soak::run(&args),
         Task::Textbook(args) => textbook::run(&args),

@@ -195,18 +195,20 @@ impl<'a> Regions<'a> {
                 return;
             }
         } else if is_wanted {
-            match self.nest(s, f, facts) {
-                Ok(id) => {
-                    out.push(Piece::Nest(id));
-                    for advance in self.state.program.advances.get(&id).into_iter().flatten() {
-                        let moved: BTreeSet<VarId> =
-                            self.state.vars.get(&advance.array).into_iter().copied().collect();
-                        let touched = Some(Touched { reads: moved.clone(), writes: moved });
-                        out.push(Piece::Opaque { reason: "a pointer leads further".into(), touched });
+            if !self.is_opened(s) {
+                match self.nest(s, f, facts) {
+                    Ok(id) => {
+                        out.push(Piece::Nest(id));
+                        for advance in self.state.program.advances.get(&id).into_iter().flatten() {
+                            let moved: BTreeSet<VarId> =
+                                self.state.vars.get(&advance.array).into_iter().copied().collect();
+                            let touched = Some(Touched { reads: moved.clone(), writes: moved });
+                            out.push(Piece::Opaque { reason: "a pointer leads further".into(), touched });
+                        }
+                        return;
                     }
-                    return;
+                    Err(refusal) => self.refuse(s.range, Severity::Warning, refusal),
                 }
-                Err(refusal) => self.refuse(s.range, Severity::Warning, refusal),
             }
         } else if !self.scops.iter().any(|scop| s.range.contains(*scop)) {
             self.opaque(s, "outside of the marked region", out);
@@ -225,6 +227,7 @@ impl<'a> Regions<'a> {
         self.team = team;
         // Little is lost with the loop if the loops inside are nests.
         if is_wanted
+            && !self.is_opened(s)
             && self.state.program.nests.len() > n_nests
             && self.refused.len() == at
             && let Some((range, severity, _)) = self.refused.last_mut()
@@ -233,6 +236,13 @@ impl<'a> Regions<'a> {
             *severity = Severity::Note;
         }
         out.push(Piece::Loop { var, range, body });
+    }
+
+    /// Whether a loop shall be control around the nests inside it.
+    fn is_opened(&self, s: &Stmt) -> bool {
+        let opened = self.cx.opened;
+        let span = || self.places.of_loop(s.range, self.cx.above(s));
+        !opened.is_empty() && span().is_some_and(|span| opened.contains(&span.start))
     }
 
     /// Whether there are loops in a statement whose iterations the team shares.

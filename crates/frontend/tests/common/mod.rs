@@ -113,7 +113,14 @@ pub const SIZES: &[&str] = &["0", "1", "2", "13", "64"];
 /// Replays the first nests of these functions, original and rendered, on buffers of 14,700 elements and scalars with
 /// the value 5, and compares the final arrays of `double`.
 pub fn replays_agree(program: &str, functions: &[&str]) {
-    let unit = read(&format!("#include <stdio.h>\n#include <stdlib.h>\n{program}"));
+    replays_agree_with(program, functions, &[]);
+}
+
+/// The same for programs that are compiled with these flags.
+pub fn replays_agree_with(program: &str, functions: &[&str], flags: &[&str]) {
+    let args = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    let options = ReadOptions { args, ..ReadOptions::default() };
+    let unit = read_with(&format!("#include <stdio.h>\n#include <stdlib.h>\n{program}"), &options);
     for name in functions {
         let function = unit.functions.iter().find(|f| f.name == *name).expect("is there");
         let nest = function.program.nests.values().next().expect("a nest");
@@ -136,7 +143,7 @@ pub fn replays_agree(program: &str, functions: &[&str]) {
             "#include <stdio.h>\nvoid oxeye_replay(void **args);\nint main(void)\n{{\nvoid *args[32];\ndouble sum = 0;\n\
              {places}oxeye_replay(args);\n{sums}return 0;\n}}\n"
         );
-        let [original, tuned] = replayed(&unit, function, nest, &driver);
+        let [original, tuned] = replayed(&unit, function, nest, &driver, flags);
         assert_eq!(original, tuned, "{name}");
         assert!(!original.is_empty(), "{name}");
     }
@@ -148,6 +155,7 @@ fn replayed(
     function: &oxeye_frontend::Function,
     nest: &oxeye_ir::Nest,
     driver: &str,
+    flags: &[&str],
 ) -> [String; 2] {
     let span = nest.span.expect("from a file");
     let original = unit.source[span.start..span.end].to_owned();
@@ -164,9 +172,13 @@ fn replayed(
             .map_or(Named::default(), |named| Named { by_calls: &named.by_calls, unused: &named.unused });
         let site = Site { id: 0, program: &function.program, nest, function: function.span, named };
         std::fs::write(path("replay.c"), replay_unit(&unit.source, &site, &body)).expect("a file");
-        compile(&path("replay.c"), &path("replay.o"), &["-O1", "-c", "-w", "-Dmain=program"]);
+        compile(
+            &path("replay.c"),
+            &path("replay.o"),
+            &[&["-O1", "-c", "-w", "-Dmain=program"], flags].concat(),
+        );
         let mut link = Command::new("gcc");
-        link.args(["driver.o", "replay.o", "-lm", "-o", "replay"]).current_dir(folder.path());
+        link.args(["driver.o", "replay.o", "-lm", "-o", "replay"]).args(flags).current_dir(folder.path());
         let linked = link.output().expect("gcc runs");
         assert!(linked.status.success(), "{}", String::from_utf8_lossy(&linked.stderr));
         let run = Command::new(path("replay")).output().expect("runs");

@@ -346,7 +346,10 @@ impl Parser {
             Array { id, name, element, c_type: None, shape, form: Form::Nested, storage, align: 0 };
         loop {
             if self.take_word("linear") {
-                array.form = Form::Linear;
+                array.form = match self.peek() {
+                    Token::Int(_) => Form::Leading(self.unsigned()?),
+                    _ => Form::Linear,
+                };
             } else if self.take_word("align") {
                 array.align = self.unsigned()?;
             } else if self.take_word("ctype") {

@@ -18,5 +18,5 @@ pub use explain::{
 pub use optimize::{optimize, optimize_and_learn};
 pub use profile::profile;
 pub use profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest};
-pub use replay::replay;
+pub use replay::{Misfit, Rewritten, replay, rewrite};
 pub use search::search;

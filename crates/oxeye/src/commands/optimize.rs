@@ -2,7 +2,9 @@
 
 use crate::request::{Error, Options, Progress};
 use crate::session::Session;
-use crate::stages::{Emitted, Report, capture, emit, entries, measure, propose, read, report, second_round};
+use crate::stages::{
+    Emitted, Report, capture, emit, entries, measure, open, propose, read, report, second_round,
+};
 use oxeye_database::{NewEntry, Origin};
 
 /// Tunes the loop nests of `options.file` and writes the tuned file. If nothing faster is found, the tuned file is the
@@ -33,7 +35,8 @@ fn tuned(session: &Session<'_>) -> Result<Emitted, Error> {
     let unit = read(session)?;
     let captured = capture(session, unit)?;
     let proposed = propose(session, captured)?;
-    let measured = measure(session, proposed)?;
+    let opened = open(session, proposed)?;
+    let measured = measure(session, opened)?;
     let measured = second_round(session, measured)?;
     let emitted = emit(session, measured)?;
     emitted.write(session)?;

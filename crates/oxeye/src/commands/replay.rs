@@ -5,20 +5,49 @@ use crate::request::{Error, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Rendering, Unproved, prove};
 use crate::stages::read_options;
 use oxeye_codegen::tuned_file;
-use oxeye_frontend::{Function, Unit, read_c};
-use oxeye_ir::{Nest, Program, Span};
+use oxeye_frontend::{FrontendError, Function, ReadOptions, Unit, read_c};
+use oxeye_ir::{Nest, NestId, Program, Span};
 use oxeye_transform::{Policy, PreparedNest};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Why a recipe does not go with a file.
 #[derive(Debug, thiserror::Error)]
-enum Misfit {
+pub enum Misfit {
+    /// The file has no such function.
     #[error("there is no function `{0}` with loop nests in it")]
     NoFunction(String),
+    /// The function has no such nest.
     #[error("function `{function}` has {n_nests} loop nests, and the recipe is for number {number}")]
-    NoNest { function: String, n_nests: usize, number: usize },
+    NoNest {
+        /// The function.
+        function: String,
+        /// How many nests it has.
+        n_nests: usize,
+        /// Which one the recipe is for, from 1.
+        number: usize,
+    },
+    /// The nest is opened by the recipe, but nothing in it is a nest.
+    #[error("in function `{function}`, the loops inside the one at line {line} are no nests of their own")]
+    NothingInside {
+        /// The function.
+        function: String,
+        /// First line of the nest.
+        line: u32,
+    },
+    /// The file cannot be read again with the nest opened.
+    #[error(transparent)]
+    NotRead(#[from] FrontendError),
+    /// The recipe is not legal there, or gives no text.
     #[error("function `{function}`, line {line}: {why}")]
-    Unproved { function: String, line: u32, why: Unproved },
+    Unproved {
+        /// The function.
+        function: String,
+        /// First line of the nest.
+        line: u32,
+        /// Why not.
+        why: Unproved,
+    },
 }
 
 /// The text of `file` with the recipes applied: byte for byte what the run wrote that saved them. Every step is proved
@@ -31,24 +60,56 @@ pub fn replay(recipes: &RecipeFile, file: &Path) -> Result<String, Error> {
     let mut options = Options::new(file);
     options.compiler = recipes.compiler.clone();
     options.no_alias = recipes.no_alias;
-    let unit = read_c(file, &read_options(&options))?;
-    tuned_text(&unit, recipes).map_err(|why| Error::Recipe { path: file.to_owned(), reason: why.to_string() })
+    let reading = read_options(&options);
+    let unit = read_c(file, &reading)?;
+    let Rewritten { text, refused } = rewrite(&unit, &reading, recipes);
+    match refused.into_iter().next() {
+        Some((_, why)) => Err(Error::Recipe { path: file.to_owned(), reason: why.to_string() }),
+        None => Ok(text),
+    }
 }
 
-/// The user's text with the nests of the recipes replaced.
-fn tuned_text(unit: &Unit, recipes: &RecipeFile) -> Result<String, Misfit> {
+/// A file with the nests of recipes replaced, as far as they go with it.
+#[derive(Debug)]
+pub struct Rewritten {
+    /// The text of the file.
+    pub text: String,
+    /// The recipes that do not go with it, by their positions, and why.
+    pub refused: Vec<(usize, Misfit)>,
+}
+
+/// The user's text with the nests of the recipes replaced, every step proved legal again. Where a recipe does not go with
+/// its nest, the nest stays.
+pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewritten {
     let how = rendering(unit, recipes);
     let mut replacements: Vec<(Span, String)> = Vec::new();
-    for wanted in &recipes.nests {
-        let (function, nest, span) = find(unit, wanted)?;
-        let text = block(how, &function.program, nest, wanted).map_err(|why| {
-            let (function, line) = (wanted.function.clone(), span.line);
-            Misfit::Unproved { function, line, why }
-        })?;
-        replacements.push((span, replacement(unit, function, nest.id, span, text)));
+    let mut refused = Vec::new();
+    for (idx, wanted) in recipes.nests.iter().enumerate() {
+        match replaced(unit, reading, how, wanted) {
+            Ok(replacement) => replacements.push(replacement),
+            Err(why) => refused.push((idx, why)),
+        }
     }
     replacements.sort_by_key(|(span, _)| span.start);
-    Ok(if replacements.is_empty() { unit.source.clone() } else { tuned_file(&unit.source, &replacements) })
+    let source = &unit.source;
+    let text = if replacements.is_empty() { source.clone() } else { tuned_file(source, &replacements) };
+    Rewritten { text, refused }
+}
+
+/// A nest's place, and what stands there with its recipe.
+fn replaced(
+    unit: &Unit,
+    reading: &ReadOptions,
+    how: Rendering<'_>,
+    wanted: &NestRecipe,
+) -> Result<(Span, String), Misfit> {
+    let (function, nest, span) = find(unit, reading, wanted)?;
+    let nest = &function.program.nests[&nest];
+    let text = block(how, &function.program, nest, wanted).map_err(|why| {
+        let (function, line) = (wanted.function.clone(), span.line);
+        Misfit::Unproved { function, line, why }
+    })?;
+    Ok((span, replacement(unit, &function, nest.id, span, text)))
 }
 
 /// What stands in the place of a nest.
@@ -74,14 +135,34 @@ fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {
     }
 }
 
-fn find<'u>(unit: &'u Unit, wanted: &NestRecipe) -> Result<(&'u Function, &'u Nest, Span), Misfit> {
-    let found = unit.functions.iter().find(|f| f.name == wanted.function);
-    let function = found.ok_or_else(|| Misfit::NoFunction(wanted.function.clone()))?;
-    let nest = function.program.nests.values().nth(wanted.ordinal);
-    let Some((nest, span)) = nest.and_then(|nest| Some((nest, nest.span?))) else {
-        let n_nests = function.program.nests.len();
-        let number = wanted.ordinal.saturating_add(1);
-        return Err(Misfit::NoNest { function: wanted.function.clone(), n_nests, number });
-    };
+/// The function as it is to be read for a recipe, and the nest in it.
+fn find<'u>(
+    unit: &'u Unit,
+    reading: &ReadOptions,
+    wanted: &NestRecipe,
+) -> Result<(Cow<'u, Function>, NestId, Span), Misfit> {
+    let name = &wanted.function;
+    let found = unit.functions.iter().find(|f| f.name == *name);
+    let mut function = Cow::Borrowed(found.ok_or_else(|| Misfit::NoFunction(name.clone()))?);
+    let mut nests: Vec<NestId> = function.program.nests.keys().copied().collect();
+    let mut opened: Vec<Span> = Vec::new();
+    for ordinal in &wanted.within {
+        let (_, span) = nth(&function, &nests, *ordinal)?;
+        opened.push(span);
+        let Some(inside) = unit.open(reading, name, &opened)? else {
+            return Err(Misfit::NothingInside { function: name.clone(), line: span.line });
+        };
+        (function, nests) = (Cow::Owned(inside.function), inside.nests);
+    }
+    let (nest, span) = nth(&function, &nests, wanted.ordinal)?;
     Ok((function, nest, span))
+}
+
+fn nth(function: &Function, nests: &[NestId], ordinal: usize) -> Result<(NestId, Span), Misfit> {
+    let found = nests.get(ordinal).and_then(|id| Some((*id, function.program.nests[id].span?)));
+    found.ok_or_else(|| Misfit::NoNest {
+        function: function.name.clone(),
+        n_nests: nests.len(),
+        number: ordinal.saturating_add(1),
+    })
 }

@@ -35,8 +35,11 @@ pub struct RecipeFile {
 pub struct NestRecipe {
     /// Function the nest stands in.
     pub function: String,
-    /// Which nest of that function, from 0.
+    /// Which nest of that function, from 0; of the nests inside the innermost one of `within`, if there are any.
     pub ordinal: usize,
+    /// The nests around it that are taken as control around nests of their own, outermost first, each by its ordinal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<usize>,
     /// Its first line when the recipe was found; for people.
     pub line: u32,
     /// Name of the recipe.
@@ -105,6 +108,7 @@ mod tests {
             nests: vec![NestRecipe {
                 function: "f".into(),
                 ordinal: 1,
+                within: vec![0, 2],
                 line: 7,
                 name: "mine".into(),
                 threads: Some(1),

@@ -255,6 +255,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
         nests: vec![NestRecipe {
             function: nest.function.clone(),
             ordinal: nest.ordinal,
+            within: Vec::new(),
             line: *at,
             name: tried.name.clone(),
             threads: nest.threads,

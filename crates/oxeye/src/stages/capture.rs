@@ -2,6 +2,7 @@
 
 use super::coverage::{coverage, lines, sample};
 use super::synthetic_inputs;
+use crate::coverage::Stacks;
 use crate::nest::{Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
@@ -10,7 +11,7 @@ use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
 use oxeye_ir::Nest;
 use oxeye_measure::{
-    CAPTURE_RUNTIME_C, Capture, CompileJob, Exit, Limits, MeasureError, RunOutcome, Sample,
+    CAPTURE_RUNTIME_C, Capture, CaptureRun, CompileJob, Exit, Limits, MeasureError, RunOutcome, Sample,
     capture as observe, compile_all, run_program,
 };
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ pub fn capture(session: &Session<'_>, unit: Unit) -> Result<Captured, Error> {
     let nests = nests_of(&unit, session.threads);
     let workpiece = if nests.is_empty() {
         check_compiles(session, &unit)?;
-        Workpiece { unit, program: None, coverage: None, nests }
+        Workpiece { unit, program: None, coverage: None, stacks: None, nests }
     } else if unit.has_main || has_main_elsewhere(session) {
         capture_run(session, unit, nests)?
     } else {
@@ -112,7 +113,7 @@ fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Resu
             &path,
         )?);
     }
-    Ok(Workpiece { unit, program: None, coverage: None, nests })
+    Ok(Workpiece { unit, program: None, coverage: None, stacks: None, nests })
 }
 
 fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
@@ -134,7 +135,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     };
     let instrumented = match instrumented {
         Some(Ok(path)) => Some(path),
-        _ => without_unbuildable(session, &unit, &mut nests)?,
+        _ => without_unbuildable(session, &unit, &mut nests, &all)?,
     };
     session.enter(Phase::Capturing)?;
     let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
@@ -143,7 +144,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
         expect_success(session, &outcome)?;
         let seconds = outcome.elapsed_ns as f64 * 1e-9;
         let program = ProgramRun { executable, seconds, outputs: vec![outcome.stdout] };
-        return Ok(Workpiece { unit, program: Some(program), coverage: None, nests });
+        return Ok(Workpiece { unit, program: Some(program), coverage: None, stacks: None, nests });
     };
     let samples = session.workshop.folder.subdir("samples")?;
     let run = session.in_program(|| observe(&session.options.run.of(&instrumented), &limits, &samples))?;
@@ -166,22 +167,77 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     let observed = run.outcome.elapsed_ns as f64 * 1e-9;
     let seconds = sampled.seconds.unwrap_or((observed - run.overhead_seconds).max(0.1 * observed));
     let stacks = sampled.stacks;
-    for (idx, nest) in nests.iter_mut().enumerate().filter(|(_, n)| n.standing == Standing::Tuned) {
-        match run.captures.iter().find(|c| c.site as usize == idx) {
-            Some(found) => {
-                let sampled = stacks.as_ref().map(|stacks| stacks.share(lines(&unit, &nest.place)));
-                keep(nest, found, seconds, sampled);
-            }
-            None => {
-                (nest.calls.share, nest.calls.invocations) = (Some(0.0), Some(0));
-                nest.standing = Standing::Skipped("the program never gets here".into());
-            }
-        }
+    for idx in all {
+        take_over(&unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
     }
     let outputs = std::iter::once(run.outcome.stdout).chain(sampled.output).collect();
     let program = ProgramRun { executable, seconds, outputs };
-    let coverage = stacks.map(|stacks| coverage(&stacks, &unit, &nests));
-    Ok(Workpiece { unit, program: Some(program), coverage, nests })
+    let coverage = stacks.as_ref().map(|stacks| coverage(stacks, &unit, &nests));
+    Ok(Workpiece { unit, program: Some(program), coverage, stacks, nests })
+}
+
+/// Runs the program once more to observe these nests.
+///
+/// # Errors
+/// If the run is interrupted, or a process cannot be started.
+pub(super) fn capture_more(
+    session: &Session<'_>,
+    workpiece: &mut Workpiece,
+    which: &[usize],
+) -> Result<(), Error> {
+    let Workpiece { unit, program: Some(program), stacks, nests, .. } = workpiece else { return Ok(()) };
+    let which: Vec<usize> =
+        which.iter().copied().filter(|idx| nests[*idx].standing == Standing::Tuned).collect();
+    let Some(first) = which.first() else { return Ok(()) };
+    let job = instrumented(session, unit, nests, &which)?;
+    let instrumented = match session.workshop.compiler.compile(&job) {
+        Ok(path) => Some(path),
+        Err(_) => {
+            session.check_cancelled()?;
+            without_unbuildable(session, unit, nests, &which)?
+        }
+    };
+    let Some(instrumented) = instrumented else { return Ok(()) };
+    // Observing very short loops may take far longer than they do; then it is given up.
+    let seconds = (3.0 * program.seconds + 5.0).min(session.program_limit().as_secs_f64());
+    let limits = Limits { seconds, ..Limits::default() };
+    let samples = session.workshop.folder.subdir(format!("samples{first}"))?;
+    let run = session.in_program(|| observe(&session.options.run.of(&instrumented), &limits, &samples))?;
+    session.check_cancelled()?;
+    for idx in which {
+        let nest = &mut nests[idx];
+        if nest.standing == Standing::Tuned && !run.outcome.exit.success() {
+            let why =
+                format!("the program does not run to its end while it is observed ({})", run.outcome.exit);
+            nest.standing = Standing::Skipped(why);
+        }
+        take_over(unit, nest, idx, &run, program.seconds, stacks.as_ref());
+    }
+    Ok(())
+}
+
+/// Takes over what was observed of a nest.
+fn take_over(
+    unit: &Unit,
+    nest: &mut TunedNest,
+    idx: usize,
+    run: &CaptureRun,
+    seconds: f64,
+    stacks: Option<&Stacks>,
+) {
+    if nest.standing != Standing::Tuned {
+        return;
+    }
+    match run.captures.iter().find(|c| c.site as usize == idx) {
+        Some(found) => {
+            let sampled = stacks.map(|stacks| stacks.share(lines(unit, &nest.place)));
+            keep(nest, found, seconds, sampled);
+        }
+        None => {
+            (nest.calls.share, nest.calls.invocations) = (Some(0.0), Some(0));
+            nest.standing = Standing::Skipped("the program never gets here".into());
+        }
+    }
 }
 
 fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Error> {
@@ -212,8 +268,10 @@ fn instrumented(
     which: &[usize],
 ) -> Result<CompileJob, Error> {
     let sites: Vec<Site<'_>> = which.iter().map(|idx| nests[*idx].place.site(unit, *idx as u32)).collect();
+    // Each set has a name of its own: all that are observed together, or one of them.
     let name = match which {
         [one] if nests.len() > 1 => format!("capture{one}"),
+        [first, .., last] => format!("capture{first}-{last}"),
         _ => "capture".to_owned(),
     };
     let text = instrument(&unit.source, &sites, CAPTURE_RUNTIME_C);
@@ -226,13 +284,14 @@ fn without_unbuildable(
     session: &Session<'_>,
     unit: &Unit,
     nests: &mut [TunedNest],
+    which: &[usize],
 ) -> Result<Option<PathBuf>, Error> {
     let jobs: Vec<CompileJob> =
-        (0..nests.len()).map(|idx| instrumented(session, unit, nests, &[idx])).collect::<Result<_, _>>()?;
+        which.iter().map(|idx| instrumented(session, unit, nests, &[*idx])).collect::<Result<_, _>>()?;
     let built = compile_all(&session.workshop.compiler, &jobs, session.host.cores as usize);
     session.check_cancelled()?;
     let mut good = Vec::new();
-    for (idx, result) in built.into_iter().enumerate() {
+    for (idx, result) in which.iter().copied().zip(built) {
         match result {
             Ok(_) => good.push(idx),
             Err(error) => {
@@ -265,33 +324,58 @@ fn nests_of(unit: &Unit, threads: u32) -> Vec<TunedNest> {
     for (function_idx, function) in unit.functions.iter().enumerate() {
         for (ordinal, nest) in function.program.nests.values().enumerate() {
             let Some(span) = nest.span else { continue };
-            let place = Place { function_idx, nest_id: nest.id, ordinal, span, inside: Vec::new() };
-            let mut tuned = TunedNest::new(place, arguments(&function.program, nest));
-            if function.program.teams.contains_key(&nest.id) && threads < 2 {
-                let why = "a team of threads shares it, and it would be tuned for one (--threads)";
-                tuned.standing = Standing::Skipped(why.into());
-            } else if let Some(name) = without_layout(&tuned) {
-                tuned.standing = Standing::Skipped(format!(
-                    "its results cannot be compared: the layout of the structures in `{name}` is not known"
-                ));
-            }
-            found.push(tuned);
+            let place = Place {
+                function_idx,
+                nest_id: nest.id,
+                ordinal,
+                span,
+                inside: Vec::new(),
+                within: Vec::new(),
+            };
+            found.push(nest_at(unit, place, threads));
         }
     }
     found.sort_by_key(|nest| nest.place.span.start);
+    find_inside(unit, &mut found);
+    found
+}
+
+/// The nest at a place, of which nothing else is known yet.
+pub(super) fn nest_at(unit: &Unit, place: Place, threads: u32) -> TunedNest {
+    let (_, program, nest) = place.of(unit);
+    let is_shared = program.teams.contains_key(&nest.id);
+    let arguments = arguments(program, nest);
+    let mut tuned = TunedNest::new(place, arguments);
+    if is_shared && threads < 2 {
+        let why = "a team of threads shares it, and it would be tuned for one (--threads)";
+        tuned.standing = Standing::Skipped(why.into());
+    } else if let Some(name) = without_layout(&tuned) {
+        tuned.standing = Standing::Skipped(format!(
+            "its results cannot be compared: the layout of the structures in `{name}` is not known"
+        ));
+    }
+    tuned
+}
+
+/// Notes which nests do part of the work of which.
+pub(super) fn find_inside(unit: &Unit, nests: &mut [TunedNest]) {
     let names = |nest: &TunedNest| &unit.functions[nest.place.function_idx].name;
-    let inside: Vec<Vec<usize>> = found
+    let inside: Vec<Vec<usize>> = nests
         .iter()
         .map(|nest| {
             let inlined = unit.functions[nest.place.function_idx].inlined.get(&nest.place.nest_id);
-            let is_inside = |k: &usize| inlined.is_some_and(|inlined| inlined.contains(names(&found[*k])));
-            (0..found.len()).filter(is_inside).collect()
+            let span = nest.place.span;
+            let is_inside = |k: &usize| {
+                let other = &nests[*k];
+                let is_loop_of_it = span.start < other.place.span.start && other.place.span.end <= span.end;
+                is_loop_of_it || inlined.is_some_and(|inlined| inlined.contains(names(other)))
+            };
+            (0..nests.len()).filter(is_inside).collect()
         })
         .collect();
-    for (nest, inside) in found.iter_mut().zip(inside) {
+    for (nest, inside) in nests.iter_mut().zip(inside) {
         nest.place.inside = inside;
     }
-    found
 }
 
 /// Takes over what was captured of a nest, or says why it cannot be tuned. `sampled` is its share of the processor time.

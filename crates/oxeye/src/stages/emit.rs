@@ -312,8 +312,8 @@ impl Emitted {
         nest.winner().map_or(0.0, |(_, timing)| share * (1.0 - 1.0 / timing.speedup))
     }
 
-    /// A nest that has functions in place of their calls does the work of the nests of these functions. Of winners here and
-    /// there those stay that gain more.
+    /// A nest that has functions in place of their calls does the work of the nests of these functions, and one that was opened
+    /// that of its loops. Of winners here and there those stay that gain more.
     fn drop_overlapping(&mut self) {
         if self.workpiece.program.is_none() {
             return;
@@ -327,12 +327,10 @@ impl Emitted {
                 continue;
             }
             if self.gain(outer) >= inside.iter().map(|idx| self.gain(*idx)).sum() {
-                let by = format!(
-                    "the loop at line {line}, which has its function in place of the call, gains more"
-                );
+                let by = format!("the loop at line {line}, which does its work, gains more");
                 inside.into_iter().for_each(|idx| self.drop_winner(idx, &Trouble::Overlapping(by.clone())));
             } else {
-                let by = "the loops in the functions that it calls gain more by themselves";
+                let by = "the loops that do its work gain more by themselves";
                 self.drop_winner(outer, &Trouble::Overlapping(by.into()));
             }
         }
@@ -380,13 +378,14 @@ fn blocks(workpiece: &Workpiece) -> BTreeMap<usize, String> {
 /// The recipes of these nests, in the order of the file.
 fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize]) -> RecipeFile {
     let mut winners = winners.to_vec();
-    winners.sort_unstable();
+    winners.sort_by_key(|idx| workpiece.nests[*idx].place.span.start);
     let nests = winners.into_iter().filter_map(|idx| {
         let nest = &workpiece.nests[idx];
         let (trial, _) = nest.winner()?;
         Some(NestRecipe {
             function: workpiece.unit.functions[nest.place.function_idx].name.clone(),
             ordinal: nest.place.ordinal,
+            within: nest.place.within.iter().map(|nest| nest.ordinal).collect(),
             line: nest.place.span.line,
             name: trial.schedule.name.clone(),
             threads: nest.calls.is_concurrent.then_some(1),

@@ -1,14 +1,15 @@
 //! The stages of a tuning run, in their order.
 //!
 //! In: the user's file. Out, stage by stage: its nests (`read`), what they are called with (`capture`), the schedules to
-//! try (`propose`), how they fared (`measure`, and `second_round` for nests that were too short at first), the tuned file
-//! (`emit`), and what there is to tell (`report`, `html`, `record`).
+//! try (`propose`; `open` for the loops inside nests that have none), how they fared (`measure`, and `second_round` for what
+//! did not matter at first), the tuned file (`emit`), and what there is to tell (`report`, `html`, `record`).
 
 mod capture;
 mod coverage;
 mod emit;
 mod html;
 pub(crate) mod measure;
+mod open;
 mod propose;
 mod read;
 mod record;
@@ -22,6 +23,7 @@ pub use capture::{Captured, capture};
 pub use emit::{Emitted, emit};
 pub(crate) use html::measured;
 pub use measure::{Measured, measure};
+pub use open::open;
 pub(crate) use propose::proposal;
 pub use propose::{Proposed, propose};
 pub use read::read;

@@ -3,7 +3,7 @@
 
 use super::capture::Captured;
 use crate::knowledge::NestDescription;
-use crate::nest::{Standing, TunedNest, Workpiece};
+use crate::nest::{Place, Standing, TunedNest, Workpiece};
 use crate::parallel::{self, Panicked, guarded};
 use crate::request::{DonorSearch, Error};
 use crate::schedule::{Choice, Schedule, Trial, Unproved, prove};
@@ -69,7 +69,7 @@ pub(crate) fn proposal(
         }
     };
     if session.known.recipes.is_none() || how == DonorSearch::None {
-        return Ok(own_suggestions(session, unit, &prepared, threads, suggested));
+        return Ok(own_suggestions(session, &unit.source, &prepared, threads, suggested));
     }
     let asked = Asked {
         source: &unit.source,
@@ -83,18 +83,32 @@ pub(crate) fn proposal(
         Ok(advised) => advised,
         Err(setback) => {
             let note = Some(format!("no donors: {}", setback.item()?));
-            return Ok(Proposal { note, ..own_suggestions(session, unit, &prepared, threads, suggested) });
+            return Ok(Proposal {
+                note,
+                ..own_suggestions(session, &unit.source, &prepared, threads, suggested)
+            });
         }
     };
     let found = match advice.useless() {
-        Some(why) => {
-            Proposal { note: Some(why), ..own_suggestions(session, unit, &prepared, threads, suggested) }
-        }
+        Some(why) => Proposal {
+            note: Some(why),
+            ..own_suggestions(session, &unit.source, &prepared, threads, suggested)
+        },
         None => advised(&mut advice, suggested),
     };
     // What no trial has taken is not built.
     advice.options.iter_mut().for_each(|option| option.proved = None);
     Ok(Proposal { advice: Some(Box::new((description, advice))), ..found })
+}
+
+/// Whether a nest's own loops suggest anything that is legal and different.
+pub(crate) fn has_schedules(session: &Session<'_>, unit: &Unit, place: &Place, threads: u32) -> bool {
+    let (_, program, ir) = place.of(unit);
+    let prepared = PreparedNest::new(program, ir);
+    suggestions(session, &prepared, threads).is_ok_and(|suggested| {
+        let proposal = own_suggestions(session, &unit.source, &prepared, threads, suggested);
+        proposal.trials.iter().any(Trial::is_ready)
+    })
 }
 
 /// What the nest's own loops suggest; a bug there must cost no more than this nest.
@@ -109,14 +123,14 @@ fn suggestions(
 /// The suggestions, all of them to be tried.
 fn own_suggestions(
     session: &Session<'_>,
-    unit: &Unit,
+    source: &str,
     nest: &PreparedNest<'_>,
     threads: u32,
     suggestions: Suggestions,
 ) -> Proposal {
     let Suggestions { mut refused, recipes, .. } = suggestions;
     let proofs = parallel::map(&recipes, |suggestion| {
-        prove(session.rendering(&unit.source, threads), nest, &suggestion.recipe)
+        prove(session.rendering(source, threads), nest, &suggestion.recipe)
     });
     let mut trials: Vec<Trial> = recipes
         .into_iter()

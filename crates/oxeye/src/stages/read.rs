@@ -25,5 +25,6 @@ pub(crate) fn read_options(options: &Options) -> ReadOptions {
         args: options.compiler.args.clone(),
         function: options.function.clone(),
         no_alias: options.no_alias,
+        opened: Vec::new(),
     }
 }

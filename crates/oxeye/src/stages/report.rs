@@ -240,8 +240,10 @@ impl NestReport {
 pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     let Workpiece { unit, nests, .. } = &emitted.workpiece;
     let options = session.options;
+    let mut order: Vec<(usize, &TunedNest)> = nests.iter().enumerate().collect();
+    order.sort_by_key(|(_, nest)| nest.place.span.start);
     let reports: Vec<NestReport> =
-        nests.iter().enumerate().map(|(idx, nest)| nest_report(emitted, idx, nest)).collect();
+        order.into_iter().map(|(idx, nest)| nest_report(emitted, idx, nest)).collect();
     let winners = || nests.iter().filter_map(TunedNest::winner);
     let proofs = || (0..nests.len()).filter_map(|idx| emitted.proved(idx));
     let program = program_report(emitted);

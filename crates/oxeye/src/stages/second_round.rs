@@ -1,21 +1,40 @@
-//! Between stages 4 and 5: nests that were too short to matter beside slow ones may matter once those are fast.
+//! Between stages 4 and 5: nests that were too short to matter beside slow ones may matter once those are fast, and of nests
+//! that gain nothing the loops inside may.
 
 use super::capture::LEAST_SHARE;
 use super::measure::{Measured, measure_nest};
+use super::open::open_nests;
 use super::propose::proposal;
+use super::unchanged::Unchanged;
+use crate::budget::share_of;
 use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::Error;
 use crate::session::Session;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// Makes and measures schedules for the nests that were left out for being short, those of the longest first, as far as
-/// they matter in what is left of the program's time.
+/// Makes and measures schedules for the loops inside nests that gain nothing, and for the nests that were left out for being
+/// short, those of the longest first, as far as they matter in what is left of the program's time.
 ///
 /// # Errors
 /// As [`propose`](super::propose()) and [`measure`](super::measure()).
 pub fn second_round(session: &Session<'_>, measured: Measured) -> Result<Measured, Error> {
     let Measured { mut workpiece, end } = measured;
+    let gains_nothing = |nest: &TunedNest| {
+        let reasons = [Unchanged::NothingFaster, Unchanged::AllFailed, Unchanged::NotReplayable];
+        Unchanged::of(nest).is_some_and(|why| reasons.contains(&why))
+    };
+    let mut opened = open_nests(session, &mut workpiece, gains_nothing, end)?;
+    let weight = |nests: &[TunedNest], idx: usize| nests[idx].calls.share.unwrap_or(0.0);
+    opened.sort_by(|a, b| weight(&workpiece.nests, *b).total_cmp(&weight(&workpiece.nests, *a)));
+    for (position, idx) in opened.iter().enumerate() {
+        session.check_cancelled()?;
+        let Workpiece { unit, nests, .. } = &mut workpiece;
+        let rest: f64 = opened[position..].iter().map(|idx| weight(nests, *idx)).sum();
+        let left = end.saturating_duration_since(Instant::now());
+        let deadline = Instant::now() + share_of(left, weight(nests, *idx), rest);
+        measure_nest(session, unit, *idx, &mut nests[*idx], deadline)?;
+    }
     let left = share_left(gains(&workpiece.nests));
     for (idx, share) in workpiece.short() {
         session.check_cancelled()?;

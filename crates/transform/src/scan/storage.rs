@@ -182,6 +182,10 @@ fn extent(schedule: &Schedule, uses: &[Use], scope: &[LoopId], dim: usize) -> Op
         let index = statement.mapped(access.indices.get(dim)?.as_ref()?);
         let mut constraints = statement.domain.clone();
         constraints.extend(schedule.program.assumptions.iter().cloned());
+        // The loops inside an atomic statement.
+        let inner = access.inner.iter();
+        constraints
+            .extend(inner.map(|c| Constraint { expr: statement.mapped(&c.expr), relation: c.relation }));
         constraints.push(Constraint::eq(Affine::var(value), index));
         let mut away: Vec<LoopId> = constraints
             .iter()

@@ -1,0 +1,140 @@
+//! Iterators and bounds that would leave the range of `int`.
+//!
+//! A tile's iterator steps beyond the last tile, a skewed one has the sum of two, and `4 * it + 4` is more than `it` ever was in
+//! the source. Such iterators are `long`, and such bounds are computed in `long`. The ranges are those that the types of the
+//! symbols allow; sizes are taken not to be negative, since loops with such bounds do not run.
+
+use crate::types::{iterator_type, loop_type};
+use oxeye_ir::{Affine, Bound, BoundTerm, Execution, Loop, LoopId, Nest, Node, Program, ScalarType, Var};
+use std::collections::BTreeMap;
+
+const LEAST: i128 = i32::MIN as i128;
+const MOST: i128 = i32::MAX as i128;
+
+/// Makes iterators of a nest `long` that need it. Returns the bounds that are computed in `long`.
+pub(crate) fn widen(program: &Program, original: &Nest, nest: &mut Nest) -> Vec<Affine> {
+    let loops = original.loops();
+    let mut widening = Widening { program, original: loops, ranges: BTreeMap::new(), long: Vec::new() };
+    widening.nodes(&mut nest.roots);
+    widening.long
+}
+
+struct Widening<'a> {
+    program: &'a Program,
+    original: Vec<&'a Loop>,
+    /// Least and greatest values of the iterators in scope, and whether they are `long`.
+    ranges: BTreeMap<LoopId, Range>,
+    long: Vec<Affine>,
+}
+
+#[derive(Clone, Copy)]
+struct Range {
+    least: i128,
+    most: i128,
+    is_long: bool,
+}
+
+impl Widening<'_> {
+    fn nodes(&mut self, nodes: &mut [Node]) {
+        for node in nodes {
+            if let Node::Loop(l) = node {
+                let range = self.a_loop(l);
+                self.ranges.insert(l.id, range);
+            }
+            node.bodies_mut().into_iter().for_each(|body| self.nodes(body));
+        }
+    }
+
+    /// The values of a loop's iterator.
+    fn a_loop(&mut self, l: &mut Loop) -> Range {
+        let same = |o: &&Loop| o.lower == l.lower && o.upper == l.upper && o.step == l.step;
+        let is_as_written = self.original.iter().any(same)
+            && !matches!(l.execution, Execution::Vector { lanes: Some(_), .. });
+        let is_long = loop_type(l) == ScalarType::I64;
+        let lower: Vec<Range> = l.lower.0.iter().map(|term| self.term(term)).collect();
+        let upper: Vec<Range> = l.upper.0.iter().map(|term| self.term(term)).collect();
+        let least = lower.iter().map(|r| r.least).max().unwrap_or(0);
+        let most = upper.iter().map(|r| r.most).min().unwrap_or(MOST) - 1;
+        if is_as_written || is_long {
+            let (low, high) = if is_long { (i64::MIN.into(), i64::MAX.into()) } else { (LEAST, MOST) };
+            return Range { least: least.max(low), most: most.min(high), is_long };
+        }
+        let lanes = match l.execution {
+            Execution::Vector { lanes: Some(lanes), .. } => i128::from(lanes),
+            _ => 1,
+        };
+        let step = i128::from(l.step);
+        // Where it begins, even if there is no iteration, and what is behind the last one.
+        let ends = match step > 0 {
+            true => [lower.iter().map(|r| r.most).max().unwrap_or(0), most + step.max(lanes)],
+            false => [upper.iter().map(|r| r.least).min().unwrap_or(0) - 1, least + step],
+        };
+        let fits = |value: &i128| (LEAST..=MOST).contains(value);
+        let is_wide = !ends.iter().chain([&least, &most]).all(fits);
+        for bound in [&l.lower, &l.upper] {
+            self.note_long(bound);
+        }
+        if is_wide {
+            l.ty = ScalarType::I64;
+        }
+        Range { least, most, is_long: is_wide }
+    }
+
+    fn note_long(&mut self, bound: &Bound) {
+        for term in &bound.0 {
+            if let BoundTerm::Affine { expr, .. } = term
+                && self.overflows(expr)
+                && !self.long.contains(expr)
+            {
+                self.long.push(expr.clone());
+            }
+        }
+    }
+
+    fn of(&self, v: Var) -> Range {
+        match v {
+            Var::Loop(id) => {
+                self.ranges.get(&id).copied().unwrap_or(Range { least: LEAST, most: MOST, is_long: false })
+            }
+            Var::Sym(id) => {
+                let ty = self.program.symbols.get(&id).map_or(ScalarType::I32, |s| s.ty);
+                match iterator_type(ty) {
+                    ScalarType::I64 => Range { least: 0, most: i64::MAX.into(), is_long: true },
+                    _ => Range { least: 0, most: MOST, is_long: false },
+                }
+            }
+        }
+    }
+
+    fn sum(&self, a: &Affine, counts: impl Fn(&Range) -> bool) -> Range {
+        let constant = i128::from(a.constant_part());
+        let mut sum = Range { least: constant, most: constant, is_long: false };
+        for (v, c) in a.terms() {
+            let (range, c) = (self.of(v), i128::from(c));
+            if counts(&range) {
+                let ends = [range.least.saturating_mul(c), range.most.saturating_mul(c)];
+                sum.least = sum.least.saturating_add(ends[0].min(ends[1]));
+                sum.most = sum.most.saturating_add(ends[0].max(ends[1]));
+            }
+        }
+        sum
+    }
+
+    /// Whether the part of an expression that is computed in `int` may leave its range.
+    fn overflows(&self, a: &Affine) -> bool {
+        let part = self.sum(a, |range| !range.is_long);
+        part.least < LEAST || part.most > MOST
+    }
+
+    fn term(&self, term: &BoundTerm) -> Range {
+        match term {
+            BoundTerm::Affine { expr, divisor } => {
+                let sum = self.sum(expr, |_| true);
+                let divisor = i128::from(*divisor).max(1);
+                let up = |value: i128| value.div_euclid(divisor) + i128::from(value.rem_euclid(divisor) != 0);
+                Range { least: up(sum.least), most: up(sum.most), is_long: false }
+            }
+            BoundTerm::Data(_) => Range { least: 0, most: MOST, is_long: false },
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Behind stages 3 and 4: a nest of which no other schedule is known, or none that gains, hides the loops inside it. They
+//! become nests of their own, and the program is run once more to see what they are called with.
+
+use super::capture::{capture_more, find_inside, nest_at};
+use super::propose::{Proposed, has_schedules, proposal};
+use super::read::read_options;
+use crate::nest::{OpenedNest, Place, Standing, TunedNest, Workpiece, remark};
+use crate::request::{Error, Phase};
+use crate::schedule::Trial;
+use crate::session::Session;
+use oxeye_frontend::{Function, Unit};
+use std::time::{Duration, Instant};
+
+/// Nests with a lower share of the program's time are not opened.
+const LEAST_SHARE_TO_OPEN: f64 = 0.03;
+
+/// Nests are opened so deep.
+const MOST_LEVELS: usize = 5;
+
+/// The part of the budget in which nests inside are looked for.
+const PART_TO_LOOK: u32 = 8;
+
+/// Nests inside those of which no other schedule could be proved legal, with the schedules to try.
+///
+/// # Errors
+/// If the run is interrupted, or the recipe database cannot be read.
+pub fn open(session: &Session<'_>, proposed: Proposed) -> Result<Proposed, Error> {
+    let mut workpiece = proposed.workpiece;
+    // However long capturing took, some time is left for trying, and for such nests there is nothing else to try.
+    let end = Instant::now() + session.options.budget / 2;
+    open_nests(session, &mut workpiece, |nest| !nest.trials.iter().any(Trial::is_ready), end)?;
+    Ok(Proposed { workpiece })
+}
+
+/// Opens those nests that are `closed`, if there is time until `end`. Returns the numbers of the nests found inside that are
+/// worth tuning; they have schedules to try.
+///
+/// # Errors
+/// If the run is interrupted, or the recipe database cannot be read.
+pub(super) fn open_nests(
+    session: &Session<'_>,
+    workpiece: &mut Workpiece,
+    is_closed: impl Fn(&TunedNest) -> bool,
+    end: Instant,
+) -> Result<Vec<usize>, Error> {
+    let Some(program) = &workpiece.program else { return Ok(Vec::new()) };
+    let is_wanted = |nest: &TunedNest| {
+        nest.standing == Standing::Tuned
+            && nest.calls.share.is_some_and(|share| share >= LEAST_SHARE_TO_OPEN)
+            && is_closed(nest)
+    };
+    let chosen: Vec<usize> =
+        (0..workpiece.nests.len()).filter(|idx| is_wanted(&workpiece.nests[*idx])).collect();
+    // Building and running the program once more must leave time for trying something.
+    let needed = Duration::from_secs_f64(1.0 + 2.0 * program.seconds);
+    if chosen.is_empty() || Instant::now() + needed >= end {
+        return Ok(Vec::new());
+    }
+    let until = Instant::now() + session.options.budget / PART_TO_LOOK;
+    let mut found = Vec::new();
+    for idx in &chosen {
+        session.check_cancelled()?;
+        let nest = &workpiece.nests[*idx];
+        Inside { session, unit: &workpiece.unit, threads: nest.threads(session), until }
+            .find(&nest.place, &mut found);
+    }
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    session.enter(Phase::Capturing)?;
+    let first = workpiece.nests.len();
+    for (function, places) in found {
+        let function_idx = workpiece.unit.functions.len();
+        workpiece.unit.functions.push(function);
+        for place in places {
+            let nest = nest_at(&workpiece.unit, Place { function_idx, ..place }, session.threads);
+            workpiece.nests.push(nest);
+        }
+    }
+    find_inside(&workpiece.unit, &mut workpiece.nests);
+    let new: Vec<usize> = (first..workpiece.nests.len()).collect();
+    capture_more(session, workpiece, &new)?;
+    let Workpiece { unit, nests, .. } = workpiece;
+    for idx in chosen {
+        if nests[idx].place.inside.iter().any(|k| *k >= first && nests[*k].standing == Standing::Tuned) {
+            remark(&mut nests[idx].note, "the loops inside it are tuned by themselves");
+        }
+    }
+    let mut tuned = Vec::new();
+    for idx in new.into_iter().filter(|idx| nests[*idx].standing == Standing::Tuned).collect::<Vec<_>>() {
+        session.check_cancelled()?;
+        proposal(session, unit, &nests[idx], session.options.donors)?.put_into(&mut nests[idx]);
+        tuned.push(idx);
+    }
+    Ok(tuned)
+}
+
+/// Looks inside a nest.
+struct Inside<'a> {
+    session: &'a Session<'a>,
+    unit: &'a Unit,
+    threads: u32,
+    until: Instant,
+}
+
+impl Inside<'_> {
+    /// The largest nests inside that have another schedule, by the functions that were read to find them.
+    fn find(&self, outer: &Place, found: &mut Vec<(Function, Vec<Place>)>) {
+        let mut within = outer.within.clone();
+        within.push(OpenedNest { ordinal: outer.ordinal, span: outer.span });
+        let text = self.unit.source.get(outer.span.start..outer.span.end).unwrap_or_default();
+        let head = text.lines().take_while(|line| !line.trim_start().starts_with("for"));
+        let above: String = head.collect();
+        if within.len() > MOST_LEVELS || Instant::now() >= self.until {
+            return;
+        }
+        if above.contains("collapse") || above.contains("simd") {
+            // The directive speaks of the loops inside, too.
+            return;
+        }
+        let loops: Vec<_> = within.iter().map(|nest| nest.span).collect();
+        let (name, _, _) = outer.of(self.unit);
+        let Ok(Some(opened)) = self.unit.open(&read_options(self.session.options), name, &loops) else {
+            return;
+        };
+        // Read into a unit of its own, in which the function is the only one.
+        let unit = Unit { functions: vec![opened.function], diagnostics: Vec::new(), ..self.unit.clone() };
+        // Other threads run their own iterations of such a loop.
+        let threads = if above.contains("omp") { 1 } else { self.threads };
+        let (mut kept, mut closed) = (Vec::new(), Vec::new());
+        for (ordinal, nest_id) in opened.nests.into_iter().enumerate() {
+            let nest = &unit.functions[0].program.nests[&nest_id];
+            let Some(span) = nest.span else { continue };
+            let place =
+                Place { function_idx: 0, nest_id, ordinal, span, inside: Vec::new(), within: within.clone() };
+            if has_schedules(self.session, &unit, &place, threads) {
+                kept.push(place);
+            } else if nest.loops().len() > 1 {
+                closed.push(place);
+            }
+        }
+        for place in closed {
+            Inside { unit: &unit, threads, ..*self }.find(&place, found);
+        }
+        if !kept.is_empty() {
+            found.extend(unit.functions.into_iter().next().map(|function| (function, kept)));
+        }
+    }
+}
