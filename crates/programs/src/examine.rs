@@ -349,7 +349,7 @@ mod tests {
             &source.replace("let_go();", "if (n == 7)\n            printf(\"more\\n\");\n        let_go();"),
         );
         assert!(
-            said.as_ref().is_some_and(|what| what.contains("sizes 7 5 3 0: `more` in place of")),
+            said.as_ref().is_some_and(|what| what.contains("`more` in place of `sizes 13 17 2 1`")),
             "{said:?}"
         );
         let said =
