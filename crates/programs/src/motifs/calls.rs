@@ -1,6 +1,6 @@
 //! Calls inside of loops: of the file's own functions, and of others.
 
-use super::{READ, WRITTEN, read};
+use super::parts::{READ, WRITTEN, read};
 use crate::generate::{Construct, Element, Maker, Manner, indented};
 
 /// A small function with a loop, and often with an early return.

@@ -1,6 +1,6 @@
 //! Branches, exits, and loops that count in their own ways.
 
-use super::{READ, WRITTEN, read, shifted, variable};
+use super::parts::{READ, WRITTEN, read, shifted, variable};
 use crate::generate::{Construct, Element, Maker, Manner, as_float, as_small, block, indented};
 
 /// Looking for something in every row.

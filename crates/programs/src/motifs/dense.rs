@@ -1,6 +1,6 @@
 //! Loops over whole arrays.
 
-use super::{READ, WRITTEN, read, shifted, variable};
+use super::parts::{READ, WRITTEN, read, shifted, variable};
 use crate::generate::{Construct, Element, Maker, Manner, Operand, block, indented};
 
 /// Every element of an array from the same elements of others; some of them under conditions.

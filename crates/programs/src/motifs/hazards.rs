@@ -1,6 +1,6 @@
 //! What a hasty reader gets wrong: memory that is the same, bounds that change, arithmetic that wraps.
 
-use super::{READ, WRITTEN, read, shifted};
+use super::parts::{READ, WRITTEN, read, shifted};
 use crate::generate::{Construct, Element, Maker, Manner, Operand, PAD};
 
 /// Pointers into the same memory, now and then apart.

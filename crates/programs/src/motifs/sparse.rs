@@ -1,6 +1,6 @@
 //! Index arrays.
 
-use super::{READ, WRITTEN, read};
+use super::parts::{READ, WRITTEN, read};
 use crate::generate::{Construct, Element, Maker, Manner, as_small};
 
 /// A sparse matrix by rows times a vector.

@@ -1,6 +1,6 @@
 //! Sums, extrema and counts.
 
-use super::{READ, WRITTEN, read};
+use super::parts::{READ, WRITTEN, read};
 use crate::generate::{Construct, Element, Maker, Manner, Operand, Read, as_float, as_small, indented};
 
 /// Where a scalar result goes.

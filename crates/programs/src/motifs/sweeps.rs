@@ -1,6 +1,6 @@
 //! Loops whose iterations depend on earlier ones, and triangles.
 
-use super::{READ, WRITTEN, read, shifted};
+use super::parts::{READ, WRITTEN, read, shifted};
 use crate::generate::{Construct, Maker, Manner, Read};
 
 /// Prefix sums, recurrences along rows or columns, backwards too.

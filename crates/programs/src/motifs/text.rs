@@ -1,6 +1,6 @@
 //! Loops whose text is not what is compiled.
 
-use super::{READ, WRITTEN, read, variable};
+use super::parts::{READ, WRITTEN, read, variable};
 use crate::generate::{Construct, Maker, Manner};
 
 /// Loops that a macro makes whole.

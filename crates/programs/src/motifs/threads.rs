@@ -1,6 +1,6 @@
 //! Loops under the directives of OpenMP.
 
-use super::{DISTINCT, READ, read, variable};
+use super::parts::{DISTINCT, READ, read, variable};
 use crate::generate::{Construct, Element, Maker, Manner, Operand, indented};
 
 /// What loops that threads share are made of: sizes, an array that is written, arrays that are read.

@@ -1,6 +1,6 @@
 //! Time loops: buffers that take turns.
 
-use super::{READ, read, shifted};
+use super::parts::{READ, read, shifted};
 use crate::generate::{Construct, Element, Maker, Manner, Read, Wish, indented};
 
 /// A pointer to elements in a row.
