@@ -14,6 +14,7 @@
 //! It measures no times.
 
 mod builds;
+mod case;
 mod compare;
 mod examine;
 mod generate;
@@ -23,6 +24,7 @@ mod rewritten;
 mod tally;
 
 pub use builds::Builds;
-pub use examine::{Examined, Failure, Reading, Unusable, examine};
+pub use case::{Failure, Unusable};
+pub use examine::{Examined, Reading, examine};
 pub use generate::{Construct, Piece, Program};
 pub use tally::Tally;

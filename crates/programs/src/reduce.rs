@@ -1,7 +1,7 @@
 //! A failing program made smaller: as few recipes and pieces as fail alike.
 
 use crate::builds::Builds;
-use crate::examine::{Case, Failure, Unusable, Wrong, guarded};
+use crate::case::{Case, Failure, Unusable, Wrong, guarded};
 use oxeye::{RecipeFile, rewrite};
 use oxeye_frontend::Unit;
 use std::path::Path;
