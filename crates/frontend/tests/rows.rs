@@ -66,10 +66,8 @@ void bytes(int n, char **u)
     ));
 }
 
-#[test]
-fn rows_of_which_nobody_knows_which_is_first() {
-    assert_snapshot!(shown(
-        "void borders(int n1, int n2, int n3, double ***u)
+/// Ghost cells, of which nobody knows in which order their rows lie.
+const BORDERS: &str = "void borders(int n1, int n2, int n3, double ***u)
 {
     for (int i3 = 1; i3 < n3 - 1; i3++) {
         for (int i2 = 1; i2 < n2 - 1; i2++) {
@@ -87,32 +85,19 @@ void two(int n, int m, int k, double **a)
     for (int j = 0; j < m; j++)
         a[n][j] += a[k][j];
 }
-"
-    ));
+";
+
+#[test]
+fn rows_of_which_nobody_knows_which_is_first() {
+    assert_snapshot!(shown(BORDERS));
 }
 
 #[test]
 fn programs_with_rows_of_unknown_order_do_the_same() {
     same_output(
-        "static void borders(int n1, int n2, int n3, double ***u)
-{
-    for (int i3 = 1; i3 < n3 - 1; i3++) {
-        for (int i2 = 1; i2 < n2 - 1; i2++) {
-            u[i3][i2][n1 - 1] = u[i3][i2][1];
-            u[i3][i2][0] = u[i3][i2][n1 - 2];
-        }
-        for (int i1 = 0; i1 < n1; i1++) {
-            u[i3][n2 - 1][i1] = u[i3][1][i1];
-            u[i3][0][i1] = u[i3][n2 - 2][i1];
-        }
-    }
-}
-static void two(int n, int m, int k, double **a)
-{
-    for (int j = 0; j < m; j++)
-        a[n][j] += a[k][j];
-}
-int main(int argc, char **argv)
+        &[
+            BORDERS,
+            "int main(int argc, char **argv)
 {
     int n = atoi(argv[1]) + 2;
     for (int kind = 0; kind < 2; kind++) {
@@ -145,6 +130,8 @@ int main(int argc, char **argv)
     return 0;
 }
 ",
+        ]
+        .concat(),
         2,
         SIZES,
     );

@@ -17,6 +17,7 @@ mod programs;
 mod rooflines;
 mod soak;
 mod textbook;
+mod threads;
 mod traffic;
 
 /// Repository tasks.

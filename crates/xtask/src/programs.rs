@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use crate::threads::on_threads;
+use anyhow::{Context, Result};
 use oxeye_evaluation::Verdict;
 use oxeye_programs::{Builds, Failure, Program, Tally, Unusable, examine};
 
@@ -88,13 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             }
         }
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..args.jobs.max(1)).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|w| match w.join() {
-            Ok(result) => result,
-            Err(_) => bail!("a worker panicked"),
-        })
-    })?;
+    on_threads(args.jobs, &worker)?;
     let results = std::mem::take(&mut *lock());
     print_results(args, &results, started.elapsed().as_secs_f64());
     let good = results.failures.is_empty() && results.unusable.is_empty();

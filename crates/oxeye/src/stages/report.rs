@@ -236,11 +236,19 @@ impl NestReport {
     }
 }
 
+/// Whether a nest is a loop inside another one that was tried as well and of which nothing else is to be said.
+fn was_opened_in_vain(nests: &[TunedNest], idx: usize) -> bool {
+    let is_tried = |outer: &TunedNest| matches!(Unchanged::of(outer), None | Some(Unchanged::NothingFaster));
+    let is_around = |outer: &TunedNest| outer.place.inside.contains(&idx);
+    !nests[idx].place.within.is_empty() && nests.iter().any(|outer| is_around(outer) && is_tried(outer))
+}
+
 /// Stage 6: everything that was found, as a value.
 pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     let Workpiece { unit, nests, .. } = &emitted.workpiece;
     let options = session.options;
     let mut order: Vec<(usize, &TunedNest)> = nests.iter().enumerate().collect();
+    order.retain(|(idx, nest)| nest.winner.is_some() || !was_opened_in_vain(nests, *idx));
     order.sort_by_key(|(_, nest)| nest.place.span.start);
     let reports: Vec<NestReport> =
         order.into_iter().map(|(idx, nest)| nest_report(emitted, idx, nest)).collect();

@@ -16,6 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::threads::on_threads;
 use anyhow::{Context, Result, bail};
 use oxeye_evaluation::Verdict;
 
@@ -143,13 +144,7 @@ fn soak(args: &Args, progress: &(dyn Fn(&str) + Sync)) -> Result<Outcome> {
         }
         if waiting.is_empty() { Ok(()) } else { compile(&mut waiting) }
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..args.jobs.max(1)).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|w| match w.join() {
-            Ok(result) => result,
-            Err(_) => bail!("a worker panicked"),
-        })
-    })?;
+    on_threads(args.jobs, &worker)?;
     let tally = std::mem::take(&mut *lock(&tally));
     Ok(Outcome { summary: summary(args, &tally, started.elapsed()), failures: tally.failures })
 }
