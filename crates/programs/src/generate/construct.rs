@@ -5,7 +5,7 @@ macro_rules! constructs {
         /// Something that people write in and around loops.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Construct {
-            $(#[doc = $words] $name,)*
+            $(#[doc = concat!("`", $words, "`.")] $name,)*
         }
 
         impl Construct {
