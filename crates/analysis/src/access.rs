@@ -1,5 +1,6 @@
 //! What the instances of a statement read and write.
 
+use crate::domain::StmtModel;
 use crate::linear::{Encoder, Space};
 use crate::omega::{Row, System};
 use oxeye_ir::{Access, ArrayId, BinaryOp, BoundTerm, Expr, Loop, Stmt};
@@ -50,16 +51,26 @@ pub struct StmtAccess {
     pub anchor: Anchor,
     /// The access as it stands in the nest.
     pub source: Access,
+    /// For a guard or a bound: the points at which it is evaluated, whether or not the statement runs there. They say
+    /// nothing about the loops inside its anchor.
+    pub evaluated: Option<System>,
     /// The index of each dimension over the variables of `system`; `None` if nothing is known of it.
     pub indices: Vec<Option<Row>>,
-    /// The statement's domain variables, then existential variables of the indices, and the constraints that
+    /// The variables of the access's domain, then existential variables of the indices, and the constraints that
     /// define these. Those of the domain are not repeated.
     pub system: System,
     /// Whether the element is known exactly, and every instance is sure to touch it.
     pub exact: bool,
 }
 
-/// Collects the accesses of one statement.
+impl StmtAccess {
+    /// The points at which this access of `stmt` happens.
+    pub fn domain<'a>(&'a self, stmt: &'a StmtModel) -> &'a System {
+        self.evaluated.as_ref().unwrap_or(&stmt.domain.system)
+    }
+}
+
+/// Collects accesses that happen at the points of one domain.
 pub(crate) struct TreeAccesses<'a> {
     space: &'a Space,
     domain: &'a System,
@@ -83,7 +94,7 @@ impl<'a> TreeAccesses<'a> {
         self.reads(condition, Role::Guard, anchor, true);
     }
 
-    pub(crate) fn stmt(&mut self, stmt: &Stmt, anchor: Anchor) {
+    pub(crate) fn stmt_accesses(&mut self, stmt: &Stmt, anchor: Anchor) {
         self.reads(&stmt.value, Role::Value, anchor, true);
         for index in &stmt.target.indices {
             self.reads(index, Role::TargetIndex, anchor, true);
@@ -135,10 +146,12 @@ impl<'a> TreeAccesses<'a> {
                 (indices, encoder.system.since(mark), exact)
             }
         };
+        let is_outside = matches!(role, Role::Bound | Role::Guard);
         self.found.push(StmtAccess {
             array: access.array,
             role,
             anchor,
+            evaluated: is_outside.then(|| self.domain.clone()),
             source: access.clone(),
             indices,
             system,

@@ -103,20 +103,20 @@ impl Pairs {
         self.n_src + self.n_dst + idx
     }
 
-    /// All pairs of instances of `src` and `dst`, in any order.
-    pub fn new(src: &StmtModel, dst: &StmtModel) -> Self {
+    /// All pairs of points at which `a` of `src` and `b` of `dst` happen, in any order.
+    fn of_accesses((src, a): (&StmtModel, &StmtAccess), (dst, b): (&StmtModel, &StmtAccess)) -> Self {
         let (n_src, n_dst) = (src.loops.len(), dst.loops.len());
         let n_symbols = src.domain.space.symbols.len();
         let mut pairs = Self { n_src, n_dst, n_symbols, system: System::new(n_src + n_dst + n_symbols) };
-        for (stmt, is_dst) in [(src, false), (dst, true)] {
-            let map = pairs.map(&stmt.domain.system, is_dst);
-            pairs.system.extend_mapped(&stmt.domain.system, &map);
+        for (domain, is_dst) in [(a.domain(src), false), (b.domain(dst), true)] {
+            let map = pairs.map(domain, is_dst);
+            pairs.system.extend_mapped(domain, &map);
         }
         pairs
     }
 
     /// Keeps the pairs that touch the same element.
-    pub fn same_element(&mut self, src: &StmtAccess, dst: &StmtAccess) {
+    fn same_element(&mut self, src: &StmtAccess, dst: &StmtAccess) {
         let rows = [(src, false), (dst, true)].map(|(access, is_dst)| {
             let map = self.map(&access.system, is_dst);
             self.system.extend_mapped(&access.system, &map);
@@ -141,14 +141,14 @@ impl Pairs {
     }
 
     /// Keeps the pairs that agree in the common loop at `depth`.
-    pub fn same_iteration(&mut self, depth: usize) {
+    fn same_iteration(&mut self, depth: usize) {
         let (src, dst) = (self.src(depth), self.dst(depth));
         self.system.add_eq(&[(src, 1), (dst, -1)], 0);
     }
 
     /// Keeps the pairs whose destination is in a later iteration of the common loop at `depth`, whose order of
     /// iterators is `sign`.
-    pub fn later_iteration(&mut self, depth: usize, sign: i64) {
+    fn later_iteration(&mut self, depth: usize, sign: i64) {
         let (src, dst) = (self.src(depth), self.dst(depth));
         self.system.add_ge(&[(dst, sign), (src, -sign)], -1);
     }
@@ -217,13 +217,18 @@ impl NestModel {
     pub(crate) fn candidates(&self, test: &mut CandidateTest<'_>) {
         for (s, src) in self.stmts.iter().enumerate() {
             for (t, dst) in self.stmts.iter().enumerate() {
-                let mut all = None;
+                // Most accesses happen wherever their statement runs.
+                let mut everywhere = None;
                 for (x, a) in src.accesses.iter().enumerate() {
                     for (y, b) in dst.accesses.iter().enumerate() {
                         if a.array != b.array || !(a.role.is_write() || b.role.is_write()) {
                             continue;
                         }
-                        let all = all.get_or_insert_with(|| Pairs::new(src, dst));
+                        let all = || Pairs::of_accesses((src, a), (dst, b));
+                        let all = match (&a.evaluated, &b.evaluated) {
+                            (None, None) => everywhere.get_or_insert_with(all).clone(),
+                            _ => all(),
+                        };
                         self.levels((src, a), (dst, b), all, &mut |level, pairs| {
                             test((s, x), (t, y), level, pairs)
                         });
@@ -233,15 +238,14 @@ impl NestModel {
         }
     }
 
-    /// The candidates between two accesses; `all` is every pair of their statements' instances.
+    /// The candidates between two accesses, among these pairs of points.
     fn levels(
         &self,
         (src, a): (&StmtModel, &StmtAccess),
         (dst, b): (&StmtModel, &StmtAccess),
-        all: &Pairs,
+        mut pairs: Pairs,
         test: &mut dyn FnMut(Option<Level>, &Pairs) -> bool,
     ) {
-        let mut pairs = all.clone();
         pairs.same_element(a, b);
         let n_private = self.n_private_loops(src, dst, a.array);
         (0..n_private).for_each(|depth| pairs.same_iteration(depth));

@@ -50,7 +50,7 @@ pub struct StmtModel {
     pub loops: Vec<LoopStep>,
     /// The instances.
     pub domain: Domain,
-    /// What each instance reads and writes, including the guards and loop bounds around it.
+    /// What each instance reads and writes, and what the guards and loop bounds around it read.
     pub accesses: Vec<StmtAccess>,
 }
 
@@ -159,27 +159,29 @@ impl<'a> Builder<'a> {
         for constraint in self.context {
             require(&mut encoder, constraint);
         }
-        for (step, _) in &self.path {
+        // A guard or bound reads at the points that reach it, which the constraints so far describe.
+        let mut accesses = Vec::new();
+        let mut n_loops = 0;
+        for (step, position) in &self.path {
+            let mut outside = TreeAccesses::new(&space, &encoder.system);
+            let anchor = Anchor { n_loops, position: *position };
             match step {
-                Step::Loop(l) => require_loop(&mut encoder, l),
+                Step::Loop(l) => outside.bound_reads(l, anchor),
+                Step::Guard(condition, _) => outside.guard_reads(condition, anchor),
+            }
+            accesses.extend(outside.finish());
+            match step {
+                Step::Loop(l) => {
+                    require_loop(&mut encoder, l);
+                    n_loops += 1;
+                }
                 Step::Guard(condition, holds) => encoder.assume(condition, *holds),
             }
         }
         let Encoder { system, exact, .. } = encoder;
-        let mut tree = TreeAccesses::new(&space, &system);
-        let mut n_loops = 0;
-        for (step, position) in &self.path {
-            let anchor = Anchor { n_loops, position: *position };
-            match step {
-                Step::Loop(l) => {
-                    tree.bound_reads(l, anchor);
-                    n_loops += 1;
-                }
-                Step::Guard(condition, _) => tree.guard_reads(condition, anchor),
-            }
-        }
-        tree.stmt(stmt, Anchor { n_loops, position });
-        let accesses = tree.finish();
+        let mut own = TreeAccesses::new(&space, &system);
+        own.stmt_accesses(stmt, Anchor { n_loops, position });
+        accesses.extend(own.finish());
         StmtModel { id: stmt.id, loops, domain: Domain { space, system, exact }, accesses }
     }
 }
