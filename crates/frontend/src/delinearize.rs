@@ -364,6 +364,10 @@ pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>,
         let mut seen: Vec<(Option<Polynomial>, Here, NestId)> = Vec::new();
         for (id, nest) in &mut nests {
             let mut here = Here { facts: known.get(id).cloned().unwrap_or_default(), loops: Vec::new() };
+            // What is tested before the nest holds in it.
+            for test in program.entries.get(id).into_iter().flat_map(|entry| &entry.tests) {
+                here.facts.push_condition(test, true);
+            }
             for_each_access(&mut nest.roots, &mut here, &mut |access, here| {
                 if access.array == array {
                     seen.push((access.indices.first().and_then(polynomial), here.clone(), *id));

@@ -264,7 +264,8 @@ pub struct Nest {
     /// Pointers that are swapped while the nest runs. Inside, every access names its memory by the pointer that leads
     /// there before the nest.
     pub swaps: Vec<PointerSwap>,
-    /// Symbols that occur only in its directives in the source, as in `num_threads(n)`.
+    /// Symbols that its text in the source uses beyond what it reads itself: in directives, as in `num_threads(n)`, or to
+    /// compute other symbols.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<SymId>,
 }

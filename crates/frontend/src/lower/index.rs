@@ -32,7 +32,7 @@ impl Lowerer<'_> {
         self.stripped(&value.e, Mode::Index).unwrap_or(value.e)
     }
 
-    fn is_non_negative(&self, e: &Expr) -> bool {
+    pub(super) fn is_non_negative(&self, e: &Expr) -> bool {
         match e {
             Expr::Affine(a) => self.facts.prove_non_negative(a),
             Expr::Cast(ScalarType::I64, inner) => wraps(self.natural(inner)) || self.is_non_negative(inner),

@@ -19,13 +19,23 @@ pub(crate) struct Header<'e> {
     pub(crate) var: VarId,
     pub(crate) init: &'e ast::Expr,
     /// Other variables set before the loop.
-    before: Vec<&'e ast::Expr>,
-    declared_before: Vec<&'e Declared>,
+    pub(super) before: Vec<&'e ast::Expr>,
+    pub(super) declared_before: Vec<&'e Declared>,
     /// The step, and its expression.
-    step: &'e ast::Expr,
+    pub(super) step: &'e ast::Expr,
     /// Other effects after each iteration.
-    after: Vec<&'e ast::Expr>,
-    condition: &'e ast::Expr,
+    pub(super) after: Vec<&'e ast::Expr>,
+    pub(super) condition: &'e ast::Expr,
+}
+
+/// What a loop's variable changes by.
+pub(super) enum Step {
+    Constant(i64),
+    /// An expression that does not change in the loop, and its type.
+    Symbolic {
+        by: Affine,
+        ty: ScalarType,
+    },
 }
 
 fn no_counter(at: Range) -> Box<Refusal> {
@@ -73,24 +83,31 @@ pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
 }
 
 /// Bounds found so far.
-struct Limits {
+pub(super) struct Limits {
     id: LoopId,
     is_increasing: bool,
     is_unit: bool,
     ty: ScalarType,
-    terms: Vec<BoundTerm>,
-    guards: Vec<Expr>,
+    pub(super) terms: Vec<BoundTerm>,
+    pub(super) guards: Vec<Expr>,
     /// The variables that the loop itself writes.
-    inside: Scan,
+    pub(super) inside: Scan,
+}
+
+impl Limits {
+    /// None yet, of a loop that counts upwards.
+    pub(super) fn new(id: LoopId, ty: ScalarType, inside: Scan) -> Self {
+        Limits { id, is_increasing: true, is_unit: false, ty, terms: Vec::new(), guards: Vec::new(), inside }
+    }
 }
 
 impl Lowerer<'_> {
-    /// The constant step of a loop.
-    fn step(&mut self, e: &ast::Expr) -> Lowered<i64> {
+    /// The step of a loop.
+    fn step(&mut self, e: &ast::Expr) -> Lowered<Step> {
         let var = assigned_var(e);
         let is_var = |e: &ast::Expr| e.as_var() == var;
         let (sign, amount) = match &e.kind {
-            ExprKind::Step { by, .. } => return Ok(*by),
+            ExprKind::Step { by, .. } => return Ok(Step::Constant(*by)),
             ExprKind::Assign(Some(BinaryOp::Add), _, by) => (1, by),
             ExprKind::Assign(Some(BinaryOp::Sub), _, by) => (-1, by),
             ExprKind::Assign(None, _, value) => match &value.kind {
@@ -103,10 +120,9 @@ impl Lowerer<'_> {
         };
         let amount = self.value(amount)?;
         match constant(&amount) {
-            Some(c) if c != 0 && c.abs() < 1 << 31 => Ok(sign * c),
+            Some(c) if c != 0 && c.abs() < 1 << 31 => Ok(Step::Constant(sign * c)),
             Some(_) => Err(Refusal::new(e.range, "the loop's variable does not advance")),
-            None => Err(Refusal::new(e.range, "the loop's variable does not step by a constant")
-                .help("use a constant, or count with a step of one and multiply")),
+            None => self.symbolic_step(amount, sign, e.range),
         }
     }
 
@@ -150,7 +166,12 @@ impl Lowerer<'_> {
                 format!("the address of the loop's variable `{name}` is taken"),
             ));
         }
-        let step = self.step(header.step)?;
+        let step = match self.step(header.step)? {
+            Step::Constant(step) => step,
+            Step::Symbolic { by, ty: by_ty } => {
+                return self.symbolic_loop(s, f, &header, ty, (by, by_ty), out);
+            }
+        };
         let is_increasing = step > 0;
         let first = self.hoisting(None, out, |l, _| l.value(header.init))?;
         let first = self.ahead(first, header.init.range)?;
@@ -304,7 +325,13 @@ impl Lowerer<'_> {
     }
 
     /// The value of a loop's variable after the loop, if it may be read there.
-    fn counter_after(&mut self, s: &Stmt, f: &For, l: &Loop, is_unguarded: bool) -> Lowered<Option<Expr>> {
+    pub(super) fn counter_after(
+        &mut self,
+        s: &Stmt,
+        f: &For,
+        l: &Loop,
+        is_unguarded: bool,
+    ) -> Lowered<Option<Expr>> {
         let file = self.cx.file;
         let Some((var, _)) = self.loops.last().copied() else { return Ok(None) };
         let is_own = matches!(f.init.as_ref().map(|s| &s.kind), Some(StmtKind::Declare(_)));
@@ -356,7 +383,7 @@ impl Lowerer<'_> {
     }
 
     /// A second variable declared in a header.
-    fn declare_before(&mut self, d: &Declared, at: Range) -> Lowered<()> {
+    pub(super) fn declare_before(&mut self, d: &Declared, at: Range) -> Lowered<()> {
         let name = self.name(d.var).to_owned();
         Err(Refusal::new(at, format!("the loop declares a second variable, `{name}`"))
             .help("declare it before the loop or inside it"))
@@ -447,7 +474,7 @@ impl Lowerer<'_> {
     }
 
     /// Collects the limits that the condition sets.
-    fn limits(&mut self, condition: &ast::Expr, limits: &mut Limits) -> Lowered<()> {
+    pub(super) fn limits(&mut self, condition: &ast::Expr, limits: &mut Limits) -> Lowered<()> {
         let at = condition.range;
         let ExprKind::Binary(op, l, r) = &condition.kind else {
             return Err(Refusal::new(at, "the loop's condition is not a comparison of its variable"));

@@ -51,6 +51,7 @@ impl State {
     /// read before it.
     pub(crate) fn vars_of(&self, nest: &Nest) -> BTreeSet<Var> {
         let mut found: BTreeSet<Var> = nest.vars().into_iter().collect();
+        found.extend(nest.mentions.iter().map(|id| Var::Sym(*id)));
         let mut note = |e: &Expr| {
             e.visit(&mut |e| {
                 if let Expr::Affine(a) = e {
@@ -110,6 +111,8 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) advances: Vec<Advance>,
     /// What must hold before the nest, over symbols.
     pub(crate) tests: Vec<Expr>,
+    /// Symbols that those, and the numbers of iterations that are symbols, are computed from.
+    pub(crate) counted: BTreeSet<SymId>,
     /// Pointers that walk in the nest and are set behind it.
     pub(super) walking: HashSet<VarId>,
     /// File-scope variables that functions in place of calls name themselves, and that the program changes.
@@ -164,6 +167,7 @@ impl<'a> Lowerer<'a> {
             swaps: Vec::new(),
             advances: Vec::new(),
             tests: Vec::new(),
+            counted: BTreeSet::new(),
             walking: HashSet::new(),
             by_calls: BTreeSet::new(),
             at: nest.range,

@@ -20,6 +20,7 @@ mod rows;
 mod searches;
 mod stmts;
 mod structures;
+mod symbolic;
 mod turns;
 mod value;
 mod values;

@@ -64,7 +64,9 @@ impl<'a> Regions<'a> {
         let lowered = lowerer.for_loop(s, f, &mut roots);
         self.has_read_ahead |= lowerer.has_read_ahead;
         lowered?;
-        let mentions = self.mentions(s, &mut lowerer);
+        let mut mentions = self.mentions(s, &mut lowerer);
+        mentions
+            .extend(lowerer.counted.iter().filter(|id| !mentions.contains(id)).copied().collect::<Vec<_>>());
         let Lowerer { state, inlined, swaps, advances, tests, by_calls, substituted, .. } = lowerer;
         self.without_unread(&state, &mut roots, &substituted, s.range);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();

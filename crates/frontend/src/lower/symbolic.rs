@@ -1,0 +1,440 @@
+//! Loops that step by a number only the run knows: `for (x = first; x < n; x += block)`.
+//!
+//! The nest counts the iterations: `x` is `first + block * k`, and how many there are is a symbol, computed before the
+//! nest. All of it holds for positive steps; that is proved, or tested before the nest.
+
+use super::index::Mode;
+use super::loops::{Header, Limits, Step};
+use super::lowerer::{Bound, Lowerer};
+use super::value::{Value, is_unsigned, reads_memory};
+use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, VarId};
+use crate::flow::is_live_after;
+use crate::refusal::{Lowered, Refusal};
+use crate::scan::Scan;
+use crate::swaps::split_swaps;
+use oxeye_ir::{
+    Access, Affine, BinaryOp, BoundTerm, Constraint, Execution, Expr, Loop, Node, Program, ScalarType,
+    Update, Var,
+};
+
+/// Most tests before a nest for steps and first values.
+const MOST_TESTS: usize = 8;
+
+impl Lowerer<'_> {
+    /// An amount other than a constant that a loop's variable steps by.
+    pub(super) fn symbolic_step(&mut self, amount: Value, sign: i64, at: Range) -> Lowered<Step> {
+        if sign < 0 {
+            return Err(Refusal::new(at, "the loop counts down by something other than a constant")
+                .help("count upwards, or use a constant"));
+        }
+        let amount = self.ahead(amount, at)?;
+        let by = self.exact(&amount.e).as_ref().and_then(Expr::as_affine).cloned();
+        match by.filter(|_| !amount.ty.is_float()) {
+            Some(by) => Ok(Step::Symbolic { by, ty: amount.ty }),
+            None => {
+                Err(Refusal::new(at, "the loop's variable steps by something that may change in the nest")
+                    .help("copy the step into a variable before the loop, or count with a step of one"))
+            }
+        }
+    }
+
+    /// Makes sure that a number is at least `least`, by a test before the nest if it must be.
+    fn is_at_least(&mut self, a: &Affine, least: i64) -> bool {
+        if self.facts.prove_non_negative(&a.clone().offset(-least)) {
+            return true;
+        }
+        let is_never = self.facts.prove_non_negative(&(-a.clone()).offset(least - 1));
+        let test = Expr::Binary(BinaryOp::Ge, Box::new(a.clone().into()), Box::new(Expr::from(least)));
+        let is_known = self.tests.contains(&test);
+        if is_never || a.loops().next().is_some() || (!is_known && self.tests.len() >= MOST_TESTS) {
+            return false;
+        }
+        if !is_known {
+            self.relies_on(&test);
+            self.tests.push(test);
+        }
+        self.facts.push(Constraint::ge(a.clone(), least.into()));
+        true
+    }
+
+    /// Notes that what is computed before the nest uses these symbols.
+    fn relies_on(&mut self, e: &Expr) {
+        e.visit(&mut |e| {
+            let vars = e.as_affine().into_iter().flat_map(Affine::terms);
+            self.counted.extend(vars.filter_map(|(v, _)| match v {
+                Var::Sym(id) => Some(id),
+                Var::Loop(_) => None,
+            }));
+        });
+    }
+
+    /// The same for an expression that is not negative.
+    fn is_never_negative(&mut self, e: &Expr) -> bool {
+        if let Expr::Affine(a) = e {
+            return self.is_at_least(&a.clone(), 0);
+        }
+        let test = Expr::Binary(BinaryOp::Ge, Box::new(e.clone()), Box::new(Expr::from(0)));
+        let mut is_fixed = true;
+        e.visit(&mut |e| is_fixed &= !matches!(e, Expr::Affine(a) if a.loops().next().is_some()));
+        if self.is_non_negative(e) || self.tests.contains(&test) {
+            return true;
+        }
+        if is_fixed && self.tests.len() < MOST_TESTS {
+            self.relies_on(&test);
+            self.tests.push(test);
+            return true;
+        }
+        false
+    }
+
+    /// A loop whose variable, of type `ty`, steps by `by` of type `by_ty`.
+    pub(super) fn symbolic_loop(
+        &mut self,
+        s: &Stmt,
+        f: &For,
+        header: &Header<'_>,
+        ty: ScalarType,
+        (by, by_ty): (Affine, ScalarType),
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        let (var, at) = (header.var, header.step.range);
+        let name = self.name(var).to_owned();
+        if !self.is_at_least(&by, 1) {
+            return Err(Refusal::new(at, format!("`{name}` does not surely step upwards"))
+                .help("count upwards, with a step that the nest leaves as it is"));
+        }
+        if let Some(whole) = self.without_blocks(s, f, header) {
+            return self.for_loop(s, &whole, out);
+        }
+        let (body, swaps) = split_swaps(self.cx.file, &f.body);
+        if self.is_left(body) {
+            let message = format!("the loop is left early, and `{name}` does not step by a constant");
+            return Err(Refusal::new(at, message).help("count with a step of one and multiply"));
+        }
+        if f.is_behind || !swaps.is_empty() || header.after.iter().any(|e| e.mentions(var)) {
+            let message =
+                format!("`{name}` does not step by a constant, and what changes with it is unclear");
+            return Err(Refusal::new(at, message).help("count with a step of one and multiply"));
+        }
+        let first = self.hoisting(None, out, |l, _| l.value(header.init))?;
+        let first = self.ahead(first, header.init.range)?;
+        let mode = if ty == ScalarType::I32 { Mode::Narrow } else { Mode::Exact };
+        let refuse = |what: &str, help: &str| {
+            let message = format!("the first value of `{name}`, which does not step by a constant, {what}");
+            Err(Refusal::new(header.init.range, message).help(help))
+        };
+        let first = match self.stripped(&first.e, mode) {
+            Some(e) if !first.ty.is_float() && !reads_memory(&e) => e,
+            _ => return refuse("may change in the nest", "copy it into a variable before the nest"),
+        };
+        // The products below must not be greater than the variable is.
+        if !self.is_never_negative(&first) {
+            return refuse("may be negative", "count from zero");
+        }
+        for d in &header.declared_before {
+            self.declare_before(d, s.range)?;
+        }
+        for e in &header.before {
+            self.effect(e, out)?;
+        }
+        let inside = Scan::of(self.cx.file, s);
+        self.forget(&inside);
+        let mark = self.facts.len();
+        let counts = self.counts(header, (ty, &first, &by), inside, s.range)?;
+        let (upper, guards, inside) = counts;
+
+        let id = self.fresh_loop();
+        let is_narrow = ty == ScalarType::I32 && by_ty.bytes() <= 4 && !is_unsigned(by_ty);
+        let counted = if is_narrow { ScalarType::I32 } else { ScalarType::I64 };
+        self.loop_types.insert(id, counted);
+        self.loops.push((var, id));
+        let mut l = Loop {
+            id,
+            name,
+            ty: counted,
+            lower: Affine::constant(0).into(),
+            upper: oxeye_ir::Bound(upper),
+            step: 1,
+            execution: Execution::Sequential,
+            body: Vec::new(),
+        };
+        self.facts.push_loop(&l);
+        for guard in &guards {
+            self.facts.push_condition(guard, true);
+        }
+        let here = at_count(&first, &by, Affine::var(id).into());
+        let here = self.typed(here, ty);
+        self.bound.insert(var, Bound::Value(here));
+        let after = self.counter_after(s, f, &l, guards.is_empty())?;
+        self.leaving.push(None);
+        let lowered = self.loop_body(body, &mut l.body);
+        self.leaving.pop();
+        lowered?;
+        for e in &header.after {
+            self.effect(e, &mut l.body)?;
+        }
+        self.bound.remove(&var);
+        self.loops.pop();
+        self.facts.truncate(mark);
+        self.forget(&inside);
+        let mut node = Node::Loop(l);
+        for condition in guards.into_iter().rev() {
+            node = Node::If { condition, then: vec![node], otherwise: Vec::new() };
+        }
+        out.push(node);
+        if let Some(count) = after {
+            let target = self.array(var, s.range)?;
+            let value = at_count(&first, &by, count);
+            self.push(Access::scalar(target), Update::Assign, value, s.range, out);
+        }
+        Ok(())
+    }
+
+    /// How often the loop runs, as the least of some bounds; the conditions under which it does.
+    fn counts(
+        &mut self,
+        header: &Header<'_>,
+        (ty, first, by): (ScalarType, &Expr, &Affine),
+        inside: Scan,
+        at: Range,
+    ) -> Lowered<(Vec<BoundTerm>, Vec<Expr>, Scan)> {
+        let mark = self.facts.len();
+        // Stands for the variable while its end is found.
+        let id = self.fresh_loop();
+        self.loop_types.insert(id, ty);
+        let mut limits = Limits::new(id, ty, inside);
+        self.loops.push((header.var, id));
+        if let Expr::Affine(first) = first {
+            self.facts.push(Constraint::ge(Affine::var(id), first.clone()));
+        }
+        let found = self.limits(header.condition, &mut limits);
+        self.loops.pop();
+        self.facts.truncate(mark);
+        found?;
+        if limits.terms.is_empty() {
+            return Err(Refusal::new(header.condition.range, "nothing ends the loop"));
+        }
+        let mut counts = Vec::new();
+        for term in limits.terms {
+            let end = match term {
+                BoundTerm::Affine { expr, divisor: 1 } => Expr::from(expr),
+                BoundTerm::Data(end) => end,
+                BoundTerm::Affine { .. } => {
+                    let message = "the end of a loop that does not step by a constant is a quotient";
+                    return Err(Refusal::new(at, message).help("copy it into a variable before the nest"));
+                }
+            };
+            counts.push(self.count(Expr::binary(BinaryOp::Sub, end, first.clone()), by));
+        }
+        Ok((counts, limits.guards, limits.inside))
+    }
+
+    /// The number of steps that lead so far.
+    fn count(&mut self, distance: Expr, by: &Affine) -> BoundTerm {
+        let by = Expr::from(by.clone());
+        let program = &self.state.program;
+        let (Some(far), Some(step)) = (text(program, &distance), text(program, &by)) else {
+            return BoundTerm::Data(rounded_up(distance, by));
+        };
+        self.relies_on(&distance);
+        self.relies_on(&by);
+        let program = &self.state.program;
+        let name = format!("({step} > 0 && {far} > 0 ? ({far} - 1) / {step} + 1 : 0)");
+        let known = program.symbols.values().find(|s| s.name == name).map(|s| s.id);
+        let id = known.unwrap_or_else(|| self.state.program.add_symbol(name, ScalarType::I64));
+        self.assume(Constraint::ge(Affine::var(id), 0.into()));
+        Affine::var(id).into()
+    }
+
+    /// `for (i = first; i < n; i++)` of `for (x = first; x < n; x += b) for (i = x; i < min(x + b, n); i++)`.
+    fn without_blocks(&self, s: &Stmt, f: &For, outer: &Header<'_>) -> Option<For> {
+        let file = self.cx.file;
+        let block = only_loop(&f.body)?;
+        let StmtKind::For(inner) = &block.kind else { return None };
+        let head = super::loops::header(inner, block.range).ok()?;
+        let is_simple =
+            |h: &Header<'_>| h.before.is_empty() && h.declared_before.is_empty() && h.after.is_empty();
+        let is_one = matches!(&head.step.kind, ExprKind::Step { by: 1, .. })
+            || matches!(&head.step.kind, ExprKind::Assign(Some(BinaryOp::Add), _, by) if ast::constant(by) == Some(1));
+        let starts_there = head.init.as_var() == Some(outer.var);
+        let is_free = !mentions(&inner.body, outer.var) && !f.is_behind && !inner.is_behind;
+        let are_alike = file.var(outer.var).ty == file.var(head.var).ty;
+        if !(is_simple(outer) && is_simple(&head) && is_one && starts_there && is_free && are_alike) {
+            return None;
+        }
+        // Neither is needed behind the loop, where they would have other values.
+        let is_lost = |f: &For, var: VarId| {
+            let is_own = matches!(f.init.as_ref().map(|s| &s.kind), Some(StmtKind::Declare(_)));
+            let function = file.var(var).function.and_then(|k| file.functions.get(k));
+            is_own || function.is_some_and(|function| !is_live_after(file, function, s.range, var))
+        };
+        if !is_lost(f, outer.var) || !is_lost(inner, head.var) {
+            return None;
+        }
+        let [end] = ends(outer.condition, outer.var)?.try_into().ok()?;
+        let [a, b]: [&ast::Expr; 2] = ends(head.condition, head.var)?.try_into().ok()?;
+        let block_end = match (is_same(a, end), is_same(b, end)) {
+            (true, false) => b,
+            (false, true) => a,
+            _ => return None,
+        };
+        let amount = match &outer.step.kind {
+            ExprKind::Assign(Some(BinaryOp::Add), _, by) => by,
+            ExprKind::Assign(None, _, sum) => other_term(sum, outer.var)?,
+            _ => return None,
+        };
+        if !is_same(other_term(block_end, outer.var)?, amount) {
+            return None;
+        }
+        let start = ast::Expr { kind: ExprKind::Var(outer.var), range: outer.init.range };
+        let mut whole = (**inner).clone();
+        replace_first(whole.init.as_mut()?, &start, outer.init);
+        let own = ast::Expr { kind: ExprKind::Var(head.var), range: head.condition.range };
+        whole.condition = Some(ast::Expr {
+            kind: ExprKind::Binary(BinaryOp::Lt, Box::new(own), Box::new(end.clone())),
+            range: head.condition.range,
+        });
+        Some(whole)
+    }
+}
+
+/// `first + by * count`.
+fn at_count(first: &Expr, by: &Affine, count: Expr) -> Expr {
+    let steps = Expr::binary(BinaryOp::Mul, by.clone().into(), count);
+    match first.as_affine().and_then(Affine::as_constant) {
+        Some(0) => steps,
+        _ => Expr::binary(BinaryOp::Add, steps, first.clone()),
+    }
+}
+
+/// `⌈distance / by⌉`, or something not above zero if the distance is not.
+fn rounded_up(distance: Expr, by: Expr) -> Expr {
+    let distance = Expr::Cast(ScalarType::I64, Box::new(distance));
+    let rest = Expr::binary(BinaryOp::Sub, by.clone(), Expr::from(1));
+    let sum = Expr::Binary(BinaryOp::Add, Box::new(distance), Box::new(rest));
+    Expr::Binary(BinaryOp::Div, Box::new(sum), Box::new(by))
+}
+
+/// Sums and products in C, computed in 64 bits; `None` if something in them is not a plain variable.
+fn text(program: &Program, e: &Expr) -> Option<String> {
+    match e {
+        Expr::Cast(ScalarType::I64, inner) => text(program, inner),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), l, r) => {
+            let sign = match op {
+                BinaryOp::Add => '+',
+                BinaryOp::Sub => '-',
+                _ => '*',
+            };
+            Some(format!("({} {sign} {})", text(program, l)?, text(program, r)?))
+        }
+        Expr::Affine(a) => {
+            let mut text = String::new();
+            let mut add = |is_negative: bool, term: String| {
+                text += match (is_negative, text.is_empty()) {
+                    (true, true) => "-",
+                    (true, false) => " - ",
+                    (false, true) => "",
+                    (false, false) => " + ",
+                };
+                text += &term;
+            };
+            for (var, c) in a.terms() {
+                let Var::Sym(id) = var else { return None };
+                let name = &program.symbols.get(&id)?.name;
+                if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                    return None;
+                }
+                let factor =
+                    if c.unsigned_abs() == 1 { String::new() } else { format!("{} * ", c.unsigned_abs()) };
+                add(c < 0, format!("{factor}(long){name}"));
+            }
+            if a.constant_part() != 0 || a.terms().next().is_none() {
+                add(a.constant_part() < 0, a.constant_part().unsigned_abs().to_string() + "L");
+            }
+            Some(format!("({text})"))
+        }
+        _ => None,
+    }
+}
+
+/// The only statement of a block.
+fn only_loop(s: &Stmt) -> Option<&Stmt> {
+    match &s.kind {
+        StmtKind::Block(body) => match body.as_slice() {
+            [only] => only_loop(only),
+            _ => None,
+        },
+        StmtKind::For(_) => Some(s),
+        _ => None,
+    }
+}
+
+/// The expressions that a variable is less than wherever the condition holds, which is nowhere else.
+fn ends(condition: &ast::Expr, var: VarId) -> Option<Vec<&ast::Expr>> {
+    let ExprKind::Binary(op, l, r) = &condition.kind else { return None };
+    match op {
+        BinaryOp::And => Some([ends(l, var)?, ends(r, var)?].concat()),
+        BinaryOp::Lt if l.as_var() == Some(var) => Some(least_of(r)),
+        BinaryOp::Gt if r.as_var() == Some(var) => Some(least_of(l)),
+        _ => None,
+    }
+}
+
+/// The expressions of which one is the least.
+fn least_of(e: &ast::Expr) -> Vec<&ast::Expr> {
+    if let ExprKind::Select(condition, a, b) = &e.kind
+        && let ExprKind::Binary(op, l, r) = &condition.kind
+    {
+        let is_first = is_same(l, a) && is_same(r, b) && matches!(op, BinaryOp::Lt | BinaryOp::Le);
+        let is_second = is_same(l, b) && is_same(r, a) && matches!(op, BinaryOp::Gt | BinaryOp::Ge);
+        if is_first || is_second {
+            return vec![a, b];
+        }
+    }
+    vec![e]
+}
+
+/// `b` of `x + b` or `b + x`.
+fn other_term(e: &ast::Expr, var: VarId) -> Option<&ast::Expr> {
+    match &e.kind {
+        ExprKind::Binary(BinaryOp::Add, l, r) if l.as_var() == Some(var) => Some(r),
+        ExprKind::Binary(BinaryOp::Add, l, r) if r.as_var() == Some(var) => Some(l),
+        _ => None,
+    }
+}
+
+/// Whether two expressions without effects are written alike.
+fn is_same(a: &ast::Expr, b: &ast::Expr) -> bool {
+    match (&a.kind, &b.kind) {
+        (ExprKind::Int(a, t), ExprKind::Int(b, u)) => a == b && t == u,
+        (ExprKind::Var(a), ExprKind::Var(b)) => a == b,
+        (ExprKind::Binary(o, a, b), ExprKind::Binary(p, c, d)) => o == p && is_same(a, c) && is_same(b, d),
+        (ExprKind::Index(a, b), ExprKind::Index(c, d)) => is_same(a, c) && is_same(b, d),
+        _ => false,
+    }
+}
+
+/// Puts a value in the place of the one that is assigned first.
+fn replace_first(init: &mut Stmt, old: &ast::Expr, new: &ast::Expr) {
+    let put = |e: &mut ast::Expr| {
+        if is_same(e, old) {
+            *e = new.clone();
+        }
+    };
+    match &mut init.kind {
+        StmtKind::Declare(declared) => declared.iter_mut().filter_map(|d| d.init.as_mut()).for_each(put),
+        StmtKind::Expr(ast::Expr { kind: ExprKind::Assign(None, _, value), .. }) => put(value),
+        _ => {}
+    }
+}
+
+fn mentions(s: &Stmt, var: VarId) -> bool {
+    let mut found = false;
+    s.walk_exprs(&mut |e| found |= e.as_var() == Some(var));
+    s.walk(&mut |s| {
+        if let StmtKind::For(f) = &s.kind {
+            f.init.iter().flat_map(|s| s.exprs()).for_each(|e| found |= e.mentions(var));
+        }
+    });
+    found
+}
