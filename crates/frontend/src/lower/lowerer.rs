@@ -9,7 +9,7 @@ use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, read_elsewhere};
 use oxeye_ir::{
-    Advance, Affine, ArrayId, Constraint, Expr, LoopId, Nest, Node, PointerSwap, Program, ScalarType, StmtId,
+    Advance, Affine, ArrayId, Constraint, Expr, LoopId, Nest, Node, Program, Rotation, ScalarType, StmtId,
     SymId, Var,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -104,8 +104,8 @@ pub(crate) struct Lowerer<'a> {
     pub(super) n_inlined: usize,
     /// Indices of those functions in the file.
     pub(crate) inlined: BTreeSet<usize>,
-    /// Pointers swapped while the nest runs.
-    pub(crate) swaps: Vec<PointerSwap>,
+    /// Pointers that take turns while the nest runs.
+    pub(crate) rotations: Vec<Rotation>,
     /// Pointers that lead further behind the nest.
     pub(crate) advances: Vec<Advance>,
     /// What must hold before the nest, over symbols.
@@ -118,7 +118,7 @@ pub(crate) struct Lowerer<'a> {
     pub(super) at: Range,
     /// Variables that are read outside of loops that count with them.
     pub(super) read_elsewhere: HashSet<VarId>,
-    /// Pointers swapped at the end of a time loop.
+    /// Pointers that change places at the end of a time loop.
     pub(super) in_turns: HashSet<VarId>,
     /// Variables some of whose reads are replaced by their value.
     pub(crate) substituted: BTreeSet<VarId>,
@@ -161,7 +161,7 @@ impl<'a> Lowerer<'a> {
             inlined_depth: 0,
             n_inlined: 0,
             inlined: BTreeSet::new(),
-            swaps: Vec::new(),
+            rotations: Vec::new(),
             advances: Vec::new(),
             tests: Vec::new(),
             walking: HashSet::new(),

@@ -9,8 +9,8 @@ use crate::flow::is_address_taken;
 use crate::lower::{Lowerer, header};
 use crate::prove::Facts;
 use crate::refusal::Refusal;
+use crate::rotations::rotation_at;
 use crate::scan::{Scan, pointer_var};
-use crate::swaps::swap_at;
 use oxeye_ir::{Affine, Constraint, Expr, Node, SymId};
 use std::collections::{BTreeSet, HashMap};
 
@@ -19,9 +19,9 @@ impl<'a> Regions<'a> {
         let mut facts = facts.clone();
         let mut at = 0;
         while at < body.len() {
-            if let Some(swap) = swap_at(self.cx.file, &body[at..]) {
-                out.push(Piece::Swap(swap.first, swap.second));
-                at += 3;
+            if let Some(rotation) = rotation_at(self.cx.file, &body[at..]) {
+                at += rotation.n_statements();
+                out.push(Piece::Turn(rotation.pointers));
             } else {
                 self.stmt(&body[at], &facts, out);
                 self.forget(&body[at], &mut facts);

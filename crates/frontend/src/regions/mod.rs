@@ -23,10 +23,22 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Control structure before arrays have their final ids.
 enum Piece {
     Nest(NestId),
-    Loop { var: Option<VarId>, range: Option<(Expr, Expr)>, body: Vec<Piece> },
-    Branch { condition: Option<Expr>, then: Vec<Piece>, otherwise: Vec<Piece> },
-    Swap(VarId, VarId),
-    Opaque { reason: String, touched: Option<Touched> },
+    Loop {
+        var: Option<VarId>,
+        range: Option<(Expr, Expr)>,
+        body: Vec<Piece>,
+    },
+    Branch {
+        condition: Option<Expr>,
+        then: Vec<Piece>,
+        otherwise: Vec<Piece>,
+    },
+    /// Each of these pointers gets what the next one led to, the last what the first did.
+    Turn(Vec<VarId>),
+    Opaque {
+        reason: String,
+        touched: Option<Touched>,
+    },
 }
 
 /// Variables that some code may read or write.
