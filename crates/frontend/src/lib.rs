@@ -30,6 +30,7 @@ mod delinearize;
 mod diagnostic;
 mod directives;
 mod flow;
+mod halos;
 mod handles;
 mod layout;
 mod lexer;
