@@ -22,10 +22,17 @@ pub(crate) struct Header<'e> {
     before: Vec<&'e ast::Expr>,
     declared_before: Vec<&'e Declared>,
     /// The step, and its expression.
-    step: &'e ast::Expr,
+    pub(super) step: &'e ast::Expr,
     /// Other effects after each iteration.
     after: Vec<&'e ast::Expr>,
-    condition: &'e ast::Expr,
+    pub(super) condition: &'e ast::Expr,
+}
+
+impl Header<'_> {
+    /// Whether it sets nothing but the loop's variable.
+    pub(super) fn is_alone(&self) -> bool {
+        self.before.is_empty() && self.declared_before.is_empty() && self.after.is_empty()
+    }
 }
 
 fn no_counter(at: Range) -> Box<Refusal> {
@@ -149,6 +156,12 @@ impl Lowerer<'_> {
                 s.range,
                 format!("the address of the loop's variable `{name}` is taken"),
             ));
+        }
+        if let Some(values) = self.regions(s, f, &header) {
+            return self.in_regions(f, var, values, out);
+        }
+        if self.in_cases(s, f, &header, out)? {
+            return Ok(());
         }
         let step = self.step(header.step)?;
         let is_increasing = step > 0;

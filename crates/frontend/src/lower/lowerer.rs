@@ -130,6 +130,12 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) reads_ahead: bool,
     /// Whether there were any.
     pub(crate) has_read_ahead: bool,
+    /// Whether loops over regions and loops whose ends depend on a condition are lowered case by case.
+    pub(crate) splits: bool,
+    /// Whether there were any.
+    pub(crate) has_split: bool,
+    /// How many of the second kind.
+    pub(super) n_cases: u32,
     /// Whether variables that count loops get the value that they have after the loop.
     pub(crate) keeps_counters: bool,
     /// Nodes to run before the current statement; `None` where that is impossible.
@@ -174,6 +180,9 @@ impl<'a> Lowerer<'a> {
             returning: Vec::new(),
             reads_ahead: false,
             has_read_ahead: false,
+            splits: false,
+            has_split: false,
+            n_cases: 0,
             keeps_counters: true,
             hoisted: None,
             whole_value: None,

@@ -16,13 +16,24 @@ impl<'a> Regions<'a> {
     /// Lowers one nest into the program, with integers in memory that it leaves alone as symbols if that can be done.
     pub(super) fn nest(&mut self, s: &'a Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
         self.has_read_ahead = false;
-        match self.nest_with(s, f, facts, true) {
-            Err(_) if self.has_read_ahead => self.nest_with(s, f, facts, false),
-            result => result,
+        self.has_split = false;
+        let mut result = self.nest_with(s, f, facts, (true, true));
+        if result.is_err() && self.has_split {
+            result = self.nest_with(s, f, facts, (true, false));
         }
+        if result.is_err() && self.has_read_ahead {
+            result = self.nest_with(s, f, facts, (false, false));
+        }
+        result
     }
 
-    fn nest_with(&mut self, s: &'a Stmt, f: &For, facts: &Facts, reads_ahead: bool) -> Lowered<NestId> {
+    fn nest_with(
+        &mut self,
+        s: &'a Stmt,
+        f: &For,
+        facts: &Facts,
+        (reads_ahead, splits): (bool, bool),
+    ) -> Lowered<NestId> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if !self.places.has_loop(s.range) {
             return Err(match self.places.maker(s.range) {
@@ -60,9 +71,11 @@ impl<'a> Regions<'a> {
         let scan = Scan::of(self.cx.file, s);
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
         lowerer.reads_ahead = reads_ahead;
+        lowerer.splits = splits;
         let mut roots = Vec::new();
         let lowered = lowerer.for_loop(s, f, &mut roots);
         self.has_read_ahead |= lowerer.has_read_ahead;
+        self.has_split |= lowerer.has_split;
         lowered?;
         let mentions = self.mentions(s, &mut lowerer);
         let Lowerer { state, inlined, rotations, advances, tests, by_calls, substituted, .. } = lowerer;
