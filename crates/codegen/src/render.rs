@@ -15,7 +15,7 @@ use crate::types::{loop_type, vector_type};
 use crate::vector::Accumulator;
 use crate::widen::widen;
 use oxeye_ir::{
-    Affine, ArrayId, Bound, Execution, Loop, Nest, Node, OmpSchedule, PointerSwap, Program, Stmt, Update,
+    Affine, ArrayId, Bound, Execution, Loop, Nest, Node, OmpSchedule, Program, Rotation, Stmt, Update,
 };
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         if options.threads < 2 {
             return refused("only one thread was asked for");
         }
-        let moves = !original_nest.swaps.is_empty() || program.advances.contains_key(&nest.id);
+        let moves = !original_nest.rotations.is_empty() || program.advances.contains_key(&nest.id);
         if moves || !before.after.is_empty() {
             return refused("every thread would set a variable after it");
         }
@@ -292,31 +292,54 @@ impl Renderer<'_> {
         Ok(())
     }
 
-    /// Pointers that have changed places an odd number of times, and those that lead further.
+    /// Pointers that are not in their places at the end, and those that lead further.
     fn moves(&mut self, nest: &Nest) {
         for advance in self.cx.program.advances.get(&nest.id).into_iter().flatten() {
             let by = self.cx.expr(&advance.by).text;
             self.line(format!("{} += {by};", self.cx.name(advance.array)));
         }
-        for swap in &nest.swaps {
-            let condition = match swap.times.as_constant() {
-                Some(times) if !PointerSwap::is_left(times) => continue,
-                Some(_) => None,
-                None => {
-                    let times = self.cx.expr(&swap.times.clone().into()).at(prec::MUL);
-                    Some(format!("{times} > 0 && {times} % 2 != 0"))
+        for rotation in &nest.rotations {
+            if let Some(times) = rotation.times.as_constant() {
+                self.rotated(rotation, rotation.left(times), "{");
+                continue;
+            }
+            let times = self.cx.expr(&rotation.times.clone().into()).at(prec::MUL);
+            match rotation.pointers.len() {
+                2 => self.rotated(rotation, 1, &format!("if ({times} > 0 && {times} % 2 != 0) {{")),
+                n => {
+                    for by in 1..n {
+                        let word = if by == 1 { "if" } else { "else if" };
+                        self.rotated(
+                            rotation,
+                            by,
+                            &format!("{word} ({times} > 0 && {times} % {n} == {by}) {{"),
+                        );
+                    }
                 }
-            };
-            let [first, second] = [swap.first, swap.second].map(|id| self.cx.name(id).to_owned());
-            let saved = self.cx.fresh("swapped");
-            self.line(condition.map_or("{".into(), |condition| format!("if ({condition}) {{")));
-            self.depth += 1;
-            self.line(format!("void *{saved} = {first};"));
-            self.line(format!("{first} = {second};"));
-            self.line(format!("{second} = {saved};"));
-            self.depth -= 1;
-            self.line("}");
+            }
         }
+    }
+
+    /// Pointers that have moved on by so many places, in a block with this head.
+    fn rotated(&mut self, rotation: &Rotation, by: usize, head: &str) {
+        let names: Vec<String> = rotation.pointers.iter().map(|id| self.cx.name(*id).to_owned()).collect();
+        if by == 0 {
+            return;
+        }
+        let (saved, rest) = names.split_at(by);
+        self.line(head);
+        self.depth += 1;
+        let saved: Vec<(String, &String)> =
+            saved.iter().map(|name| (self.cx.fresh("swapped"), name)).collect();
+        for (saved, name) in &saved {
+            self.line(format!("void *{saved} = {name};"));
+        }
+        let values = rest.iter().chain(saved.iter().map(|(saved, _)| saved));
+        for (name, value) in names.iter().zip(values) {
+            self.line(format!("{name} = {value};"));
+        }
+        self.depth -= 1;
+        self.line("}");
     }
 
     /// The original statement, verbatim if its text is known.

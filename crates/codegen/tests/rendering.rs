@@ -432,20 +432,21 @@ program sums {
 
 #[test]
 fn pointers_change_places_behind_the_loops() {
-    let text = |times: &str| {
+    let text = |turns: &str| {
         format!(
             "program p {{ symbol P0 n: i32 symbol P1 swapped: i32 array A0 x: f64[?] param array A1 y: f64[?] param
-             dataflow {{ N0 }} nest N0 in p swap(x, y, {times}) {{
+             array A2 z: f64[?] param dataflow {{ N0 }} nest N0 in p {turns} {{
                for L0 i: i32 in 0 .. swapped step 2 {{ S0: x[i] = y[i + 1] }} }} }}"
         )
     };
-    let tail = |times: &str| {
-        let program = oxeye_ir::Program::parse(&text(times)).expect("parses");
-        let nest = oxeye_ir::Nest { swaps: Vec::new(), ..program.nests[0].clone() };
+    let turned = |turns: &str| {
+        let program = oxeye_ir::Program::parse(&text(turns)).expect("parses");
+        let nest = oxeye_ir::Nest { rotations: Vec::new(), ..program.nests[0].clone() };
         let text = oxeye_codegen::render_nest(&program, &nest, &RenderOptions::default()).expect("renders");
         let at = text.find("x[i]").expect("a statement");
         text[at..].lines().skip(1).map(str::trim).collect::<Vec<_>>().join(" ")
     };
+    let tail = |times: &str| turned(&format!("swap(x, y, {times})"));
     let exchange = "void *swapped2 = x; x = y; y = swapped2; } }";
     assert_eq!(
         tail("swapped - n"),
@@ -453,6 +454,16 @@ fn pointers_change_places_behind_the_loops() {
     );
     assert_eq!(tail("3"), format!("{{ {exchange}"));
     assert_eq!((tail("4"), tail("-3")), ("}".into(), "}".into()));
+    let by_one = "void *swapped2 = x; x = y; y = z; z = swapped2; }";
+    let by_two = "void *swapped3 = x; void *swapped4 = y; x = z; y = swapped3; z = swapped4; }";
+    assert_eq!(
+        turned("rotate(n - 2, x, y, z)"),
+        format!(
+            "if ((n - 2) > 0 && (n - 2) % 3 == 1) {{ {by_one} else if ((n - 2) > 0 && (n - 2) % 3 == 2) {{ {by_two} }}"
+        )
+    );
+    assert_eq!(turned("rotate(7, x, y, z)"), format!("{{ {by_one} }}"));
+    assert_eq!(turned("rotate(6, x, y, z)"), "}");
 }
 
 #[test]

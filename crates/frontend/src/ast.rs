@@ -143,6 +143,25 @@ impl Expr {
         }
     }
 
+    pub(crate) fn children_mut(&mut self) -> Vec<&mut Expr> {
+        use ExprKind::*;
+        match &mut self.kind {
+            Int(..) | Float(..) | Var(_) | Name(_) | SizeofType(_) => Vec::new(),
+            Unknown(_, inside) | List(inside) => inside.iter_mut().collect(),
+            Unary(_, e)
+            | Promote(e)
+            | Deref(e)
+            | AddressOf(e)
+            | Member(e, _)
+            | Cast(_, e)
+            | SizeofExpr(e) => vec![e],
+            Step { target, .. } => vec![target],
+            Binary(_, l, r) | Assign(_, l, r) | Index(l, r) | Comma(l, r) => vec![l, r],
+            Call(f, args) => std::iter::once(&mut **f).chain(args).collect(),
+            Select(c, a, b) => vec![c, a, b],
+        }
+    }
+
     /// Calls `f` on this and everything inside, parents first.
     pub(crate) fn walk<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
         f(self);

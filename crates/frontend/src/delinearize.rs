@@ -4,6 +4,7 @@
 //! provably or by a test before the nest (`C[i * ldc + j]` where `ldc >= n`). Then elements are equal exactly if their
 //! subscripts are.
 
+use crate::halos::{Halos, halos};
 use crate::prove::Facts;
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, LoopId, NestId, Node, Program, ScalarType,
@@ -15,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 const MOST_TESTS: usize = 12;
 
 /// A sum of products of variables.
-type Polynomial = BTreeMap<Vec<Var>, i64>;
+pub(crate) type Polynomial = BTreeMap<Vec<Var>, i64>;
 
-const MAX_TERMS: usize = 48;
-const MAX_DEGREE: usize = 4;
+pub(crate) const MAX_TERMS: usize = 48;
+pub(crate) const MAX_DEGREE: usize = 4;
 /// Constant strides below this count as part of a one-dimensional subscript (`A[2 * i]`).
 const LEAST_STRIDE: i64 = 8;
 
@@ -97,6 +98,8 @@ impl Stride {
 struct Shape {
     strides: Vec<Stride>,
     extents: Vec<Affine>,
+    /// What the symbols in `strides` stand for.
+    halos: Halos,
 }
 
 impl Shape {
@@ -104,16 +107,32 @@ impl Shape {
         let unit = Stride { symbols: Vec::new(), factor: 1 };
         let finer = strides.iter().skip(1).chain(std::iter::once(&unit));
         let extents = strides.iter().zip(finer).map(|(s, f)| s.extent_over(f)).collect::<Option<Vec<_>>>()?;
-        (!strides.is_empty() && strides.len() <= 4).then_some(Shape { strides, extents })
+        (!strides.is_empty() && strides.len() <= 4).then_some(Shape {
+            strides,
+            extents,
+            halos: Halos::default(),
+        })
+    }
+
+    /// The same where the symbols stand for sums.
+    fn with_halos(self, halos: &Halos) -> Shape {
+        let extents = self.extents.iter().map(|e| halos.leave(e)).collect();
+        Shape { extents, halos: halos.clone(), ..self }
+    }
+
+    /// The subscripts of an access, inside of the extents or not.
+    fn distributed(&self, p: &Polynomial) -> Option<Vec<Affine>> {
+        let mut indices = vec![Affine::default(); self.strides.len() + 1];
+        for (mono, c) in self.halos.enter(p)? {
+            self.distribute(&mono, c, &mut indices)?;
+        }
+        Some(indices.iter().map(|index| self.halos.leave(index)).collect())
     }
 
     /// The subscripts of an access, if they provably stay within the extents.
     fn subscripts(&self, p: &Polynomial, facts: &Facts) -> Option<Vec<Affine>> {
         let n_dims = self.strides.len() + 1;
-        let mut indices = vec![Affine::default(); n_dims];
-        for (mono, c) in p {
-            self.distribute(mono, *c, &mut indices)?;
-        }
+        let indices = self.distributed(p)?;
         // A row may also be counted from its other end: `A[i * n + n - 1 - j]`.
         let mut shifts = vec![0i64; n_dims - 1];
         loop {
@@ -129,10 +148,7 @@ impl Shape {
 
     /// The subscripts of an access, with the conditions under which they stay within the extents.
     fn tested(&self, p: &Polynomial, here: &Here) -> Option<(Vec<Affine>, Vec<Expr>)> {
-        let mut indices = vec![Affine::default(); self.strides.len() + 1];
-        for (mono, c) in p {
-            self.distribute(mono, *c, &mut indices)?;
-        }
+        let indices = self.distributed(p)?;
         let mut tests = Vec::new();
         let mut need = |op, small: Affine, great: Affine, slack: Affine| {
             let never = (-slack.clone()).offset(-1);
@@ -377,14 +393,28 @@ pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>,
         let polynomials: Option<Vec<Polynomial>> = seen.iter().map(|(p, ..)| p.clone()).collect();
         let mut tests: Vec<(NestId, Expr)> = Vec::new();
         let found = polynomials.filter(|p| !p.is_empty()).and_then(|polynomials| {
-            let shapes = candidates(&polynomials);
-            let proved = shapes.iter().find_map(|shape| {
+            let plain = candidates(&polynomials);
+            let with_halos: Vec<Shape> = halos(&polynomials)
+                .iter()
+                .filter_map(|halos| {
+                    let entered: Option<Vec<_>> = polynomials.iter().map(|p| halos.enter(p)).collect();
+                    Some(
+                        candidates(&entered?)
+                            .into_iter()
+                            .map(|shape| shape.with_halos(halos))
+                            .collect::<Vec<_>>(),
+                    )
+                })
+                .flatten()
+                .collect();
+            let proved = plain.iter().chain(&with_halos).find_map(|shape| {
                 let subscripts: Option<Vec<_>> =
                     seen.iter().map(|(p, here, _)| shape.subscripts(p.as_ref()?, &here.facts)).collect();
                 Some((shape.clone(), subscripts?))
             });
             proved.or_else(|| {
-                shapes.into_iter().find_map(|shape| {
+                // A row of `m` elements would hardly have two more for each row before it.
+                with_halos.into_iter().chain(plain).find_map(|shape| {
                     tests.clear();
                     let mut all = Vec::new();
                     for (p, here, id) in &seen {

@@ -1,7 +1,7 @@
 //! Which pointers may lead to the same memory.
 
 use crate::ast::*;
-use crate::swaps::swaps_in;
+use crate::rotations::rotations_in;
 use oxeye_ir::Step;
 use std::collections::{HashMap, HashSet};
 
@@ -20,11 +20,11 @@ enum Base {
 /// Facts about pointers from the whole file.
 pub(crate) struct Pointers<'a> {
     file: &'a File,
-    /// Values assigned to each pointer variable, other than by swaps.
+    /// Values assigned to each pointer variable, other than by taking turns.
     assigned: HashMap<VarId, Vec<&'a Expr>>,
     /// Variables changed in ways that are not followed (`p++`, `&p`).
     wild: HashSet<VarId>,
-    /// Pointers that are swapped with each other.
+    /// Pointers that take turns with each other.
     swapped: HashMap<VarId, Vec<VarId>>,
     calls: HashMap<&'a str, Vec<&'a [Expr]>>,
     /// Functions whose name occurs outside of a direct call.
@@ -58,15 +58,26 @@ impl<'a> Pointers<'a> {
                 found.distrust_globals();
                 continue;
             }
-            let swaps = swaps_in(file, &function.body);
-            let is_swap = |r: Range| swaps.iter().any(|s| s.range.contains(r));
-            for swap in &swaps {
-                found.swapped.entry(swap.first).or_default().push(swap.second);
-                found.swapped.entry(swap.second).or_default().push(swap.first);
+            let rotations = rotations_in(file, &function.body);
+            let is_turn = |r: Range| rotations.iter().any(|rotation| rotation.range.contains(r));
+            for rotation in &rotations {
+                for (k, one) in rotation.pointers.iter().enumerate() {
+                    for other in &rotation.pointers[k + 1..] {
+                        found.swapped.entry(*one).or_default().push(*other);
+                        found.swapped.entry(*other).or_default().push(*one);
+                    }
+                }
             }
             function.body.walk(&mut |s| {
-                if is_swap(s.range) {
+                if is_turn(s.range) {
                     return;
+                }
+                for rotation in &rotations {
+                    if s.exprs().into_iter().any(|e| e.mentions(rotation.saved)) {
+                        // A further name for what one of them leads to.
+                        found.escaping.extend(rotation.pointers.iter().copied());
+                        found.wild.extend(rotation.pointers.iter().copied());
+                    }
                 }
                 if let StmtKind::Declare(declared) = &s.kind {
                     for d in declared {
@@ -372,7 +383,7 @@ impl<'a> Pointers<'a> {
         !matches!(ty, Type::Pointer { .. })
     }
 
-    /// Variables that may have been swapped with this one, including itself.
+    /// Variables that may have changed places with this one, including itself.
     fn group(&self, var: VarId) -> Vec<VarId> {
         let mut found = vec![var];
         let mut next = 0;

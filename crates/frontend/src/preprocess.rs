@@ -363,6 +363,7 @@ fn blank(found: &mut Preprocessed) {
     let mut marks: Vec<(usize, Mark)> = Vec::new();
     let mut edits: Vec<(usize, usize, &'static str)> = Vec::new();
     let all = tokens(&found.text);
+    let brackets = Brackets::of(&all);
     let mut position = 0;
     let mut braces = 0usize;
     while let Some(token) = all.get(position) {
@@ -391,6 +392,13 @@ fn blank(found: &mut Preprocessed) {
             "__volatile" | "__volatile__" => edits.push((token.start, token.end(), "volatile")),
             "__signed__" | "__signed" => edits.push((token.start, token.end(), "signed")),
             "__extension__" => edits.push((token.start, token.end(), "")),
+            // `typeof(x) y = (x);`: the type of the initial value.
+            "typeof" | "__typeof" | "__typeof__" => {
+                if let Some(close) = type_of_initial_value(&all, &brackets, position) {
+                    edits.push((all[position].start, all[close].end(), ""));
+                    position = close + 1;
+                }
+            }
             "__attribute__" | "__attribute" | "__declspec" | "_Alignas" => {
                 let mut depth = 0;
                 let mut end = None;
@@ -431,6 +439,27 @@ fn blank(found: &mut Preprocessed) {
     }
     marks.retain(|(_, mark)| counts[mark] == 1);
     found.marks = marks;
+}
+
+/// The parenthesis that closes the one at `open`, if what is between them is also what the variable declared behind it
+/// begins with.
+fn type_of_initial_value(all: &[Token<'_>], brackets: &Brackets, open: usize) -> Option<usize> {
+    let close = all.get(open).filter(|t| t.is("(")).and_then(|_| brackets.closing(open))?;
+    let is_declared = all.get(close + 1)?.kind == TokenKind::Word && all.get(close + 2)?.is("=");
+    let start = close + 3;
+    let mut end = start;
+    while !all.get(end)?.is(";") {
+        end = brackets.closing(end).unwrap_or(end) + 1;
+    }
+    let plain = |from: usize, to: usize| {
+        let (mut from, mut to) = (from, to);
+        while from + 1 < to && all[from].is("(") && brackets.closing(from) == Some(to - 1) {
+            (from, to) = (from + 1, to - 1);
+        }
+        all[from..to].iter().map(|t| t.text)
+    };
+    let is_same = plain(open + 1, close).eq(plain(start, end));
+    (is_declared && is_same).then_some(close)
 }
 
 /// Parentheses around a name that is not a type, with or without subscripts: `(a) + (b[i]) * (c)`, as in macros, looks

@@ -319,3 +319,34 @@ void pipeline(int n, double *x, int me)
         "{words:?}"
     );
 }
+
+/// The loops of a `collapse` stay loops where the outermost of them stays.
+#[test]
+fn loops_that_a_directive_collapses_stay_together() {
+    let unit = common::read(
+        "int g(void);
+void f(int n, int m, double *restrict x)
+{
+#pragma omp parallel for collapse(2)
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < m; j++) {
+            g();
+            for (int k = 0; k < m; k++)
+                x[(i * m + j) * m + k] = 1;
+        }
+    }
+#pragma omp parallel for collapse(2)
+    for (int i = 0; i < n + g(); i++)
+        for (int j = 0; j < m; j++)
+            x[i * m + j] = 1;
+#pragma omp parallel for
+    for (int i = 0; i < n + g(); i++)
+        for (int j = 0; j < m; j++)
+            x[i * m + j] = 1;
+}
+",
+    );
+    let lines: Vec<u32> =
+        unit.functions[0].program.nests.values().map(|n| n.span.expect("a place").line).collect();
+    assert_eq!(lines, [8, 18]);
+}

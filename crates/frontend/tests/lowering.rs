@@ -586,3 +586,36 @@ int stays(int n, double *x, const double *y)
 "
     ));
 }
+
+/// Hashes wrap around; counters and sizes do not.
+#[test]
+fn products_that_may_wrap_keep_their_type() {
+    let text = shown(
+        "void f(int n, unsigned m, int *restrict z, const unsigned *restrict h, const int *y)
+{
+    for (int i = 0; i < n; i++)
+        z[(unsigned)i * 2654435761u % (m + 2u)]++;
+    for (int i = 0; i < n; i++)
+        z[(int)((unsigned)i * 2654435761u) & 15] += 2;
+    for (int i = 0; i < n; i++)
+        z[(h[i] * 33u + 7u) % 16u] += 3;
+    for (int i = 0; i < 100; i++)
+        z[(unsigned)i * 100000u / 50000u] += 4;
+    for (unsigned i = 0; i < m; i++)
+        z[(i + 1u) % m] += 5;
+    for (unsigned i = 0; i < m; i++)
+        z[i * m + 3u] += 6;
+    for (unsigned i = 0; i < m; i++)
+        z[i * m % 16u] += 7;
+    for (int i = 1; i < n; i++)
+        z[i + 4294967295u] += y[(int)(i + 4294967295u)];
+}
+",
+    );
+    let at = |update: i64| {
+        let line = text.lines().find(|l| l.ends_with(&format!(" += {update}"))).expect("is there");
+        line.trim().split_once("z[").expect("a store").1.rsplit_once(']').expect("a store").0.to_owned()
+    };
+    let found: Vec<String> = (1..8).map(at).collect();
+    insta::assert_snapshot!(found.join("\n") + "\n" + &text);
+}

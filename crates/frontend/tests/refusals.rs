@@ -135,7 +135,10 @@ fn every_construct_has_its_words() {
             "",
             "void f(int n, double *x) { for (int i = 0; i < n; i++) { double t[2] = {1, 2}; x[i] = t[0]; } }",
         ),
-        ("", "void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] = ({ double t = 1; t; }); }"),
+        (
+            "",
+            "void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] = ({ double t = 1; t += 1; t; }); }",
+        ),
         ("", "void f(int n, char *s, double *x) { for (int i = 0; i < n; i++) x[i] = s ? 1 : 2; }"),
         ("", "void f(int n, float *x) { for (int i = 0; i < n; i++) ((int *)x)[i] &= 0x7fffffff; }"),
         ("", "void f(int n, double *x) { int i; int *p = &i; for (i = 0; i < n; i++) x[i] = *p; }"),

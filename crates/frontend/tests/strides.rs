@@ -81,3 +81,52 @@ fn lengths_are_tested_before_the_nest() {
     let end = BLAS.find("int main").expect("is there");
     assert_snapshot!(shown(&format!("typedef unsigned long size_t;{}", &BLAS[..end])));
 }
+
+/// Rows that are longer than their loops by a constant.
+const HALOS: &str = "
+static void plane(int n, int m, const double *restrict a, double *restrict b)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            b[(i + 1) * (m + 2) + j + 1] = 0.25 * (a[i * (m + 2) + j + 1] + a[(i + 2) * (m + 2) + j + 1]
+                + a[(i + 1) * (m + 2) + j] + a[(i + 1) * (m + 2) + j + 2]);
+}
+static void space(int n, int m, int o, double *restrict u)
+{
+    for (int i = 1; i <= n; i++)
+        for (int j = 1; j <= m; j++)
+            for (int k = 0; k < o; k++)
+                u[(i * (m + 2) + j) * (o + 4) + k + 2] += u[((i - 1) * (m + 2) + j) * (o + 4) + k + 1];
+}
+static void tested(int n, int m, int last, double *restrict u)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= last; j++)
+            u[(i + 1) * (m - 1) + j] = 0.5 * u[i * (m - 1) + j] + 1;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]) / 4, i, k, size = (n + 5) * (n + 6) * (n + 7);
+    double *x = malloc(size * sizeof *x), *y = malloc(size * sizeof *y);
+    for (i = 0; i < size; i++)
+        x[i] = i % 7, y[i] = i % 5;
+    for (k = 0; k < 3; k++) {
+        plane(n, n + k, x, y);
+        plane(n + k, n, y, x);
+        space(n, n + k, n, x);
+        tested(n, n + 1, n + k - 2, y);
+        tested(n, 1, n - 1, y);
+    }
+    for (i = 0; i < size; i++)
+        printf(\"%.17g %.17g\\n\", x[i], y[i]);
+    printf(\"%d\\n\", argc);
+    free(x), free(y);
+    return 0;
+}
+";
+
+#[test]
+fn rows_with_halos() {
+    same_output(HALOS, 3, SIZES);
+    assert_snapshot!(shown(HALOS.split("int main").next().expect("functions")));
+}

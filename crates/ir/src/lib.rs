@@ -62,6 +62,7 @@
 //!   `body(L0)`, `temp` or `temp(L0)`; optionally `linear`, `align 64`, `ctype "real"`.
 //! - Regions: `sequence { … }`, `dataflow { N0 N1 }`, `loop t in 0 .. steps { … }`, `branch e { … } else { … }`,
 //!   `swap x y`, `opaque "reason" reads(x) writes(*)`. Also `assume n >= 1` and `may_alias x y`.
+//! - Behind its head, a nest `swap(x, y, n)`s two pointers in n turns, or `rotate(n, x, y, z)`s three or more.
 //! - Members of structures: `view A0 "g*.u" "struct grid *g" loaded` gives the path from a variable to an array (or
 //!   symbol), with `record 24 (0 1)(16 1)` for the layout of interleaved ones; `may_change P0 A1` says that writing to
 //!   an array might change what a symbol or a view reads; `entry N0 reached(e) test(e)` lists what is tested before the
@@ -97,7 +98,7 @@ pub use dot::to_dot;
 pub use expr::{Access, BinaryOp, Expr, MathFn, ScalarType, UnaryOp};
 pub use ids::{ArrayId, LoopId, NestId, StmtId, SymId};
 pub use nest::{
-    Bound, BoundTerm, Execution, Loop, Nest, Node, OmpSchedule, PointerSwap, Reduction, Span, Stmt, Update,
+    Bound, BoundTerm, Execution, Loop, Nest, Node, OmpSchedule, Reduction, Rotation, Span, Stmt, Update,
 };
 pub use parse::ParseError;
 pub use print::Names;

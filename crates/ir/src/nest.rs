@@ -261,30 +261,35 @@ pub struct Nest {
     /// Scalars and local arrays whose values may be read after the nest. Everything that is not local to the function
     /// is live anyway.
     pub live_out: Vec<ArrayId>,
-    /// Pointers that are swapped while the nest runs. Inside, every access names its memory by the pointer that leads
+    /// Pointers that change places while the nest runs. Inside, every access names its memory by the pointer that leads
     /// there before the nest.
-    pub swaps: Vec<PointerSwap>,
+    pub rotations: Vec<Rotation>,
     /// Symbols that its text in the source uses beyond what it reads itself: in directives, as in `num_threads(n)`, or to
     /// compute other symbols.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<SymId>,
 }
 
-/// Two pointers swapped in every iteration of a time loop, such as those to the old and the new field.
+/// Pointers that take turns in every iteration of a time loop, such as those to the old and the new field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PointerSwap {
-    /// The first pointer.
-    pub first: ArrayId,
-    /// The second pointer.
-    pub second: ArrayId,
-    /// The number of swaps, over symbols; zero if negative.
+pub struct Rotation {
+    /// Two or more. In every turn each gets what the next one led to, and the last what the first did.
+    pub pointers: Vec<ArrayId>,
+    /// The number of turns, over symbols; zero if negative.
     pub times: Affine,
 }
 
-impl PointerSwap {
-    /// Whether the pointers end up exchanged after this many swaps.
-    pub fn is_left(times: i64) -> bool {
-        times > 0 && times % 2 != 0
+impl Rotation {
+    /// How many places the pointers have moved on after this many turns: `pointers[k]` leads where `pointers[k + n]` did
+    /// before, round and round.
+    pub fn left(&self, times: i64) -> usize {
+        let n_pointers = (self.pointers.len() as i64).max(1);
+        usize::try_from(times.max(0) % n_pointers).unwrap_or(0)
+    }
+
+    /// The pointers in pairs that exchange their places one after the other in one turn.
+    pub fn exchanges(&self) -> impl Iterator<Item = (ArrayId, ArrayId)> + '_ {
+        self.pointers.windows(2).map(|pair| (pair[0], pair[1]))
     }
 }
 
@@ -298,7 +303,7 @@ impl Nest {
             span: None,
             roots,
             live_out: Vec::new(),
-            swaps: Vec::new(),
+            rotations: Vec::new(),
             mentions: Vec::new(),
         }
     }

@@ -631,9 +631,12 @@ impl<'a> Printer<'a> {
         if !nest.live_out.is_empty() {
             _ = write!(head, " live_out({})", self.names.list(&nest.live_out));
         }
-        for swap in &nest.swaps {
-            let (first, second) = (self.names.array(swap.first), self.names.array(swap.second));
-            _ = write!(head, " swap({first}, {second}, {})", self.names.affine(&swap.times));
+        for rotation in &nest.rotations {
+            let (pointers, times) = (self.names.list(&rotation.pointers), self.names.affine(&rotation.times));
+            _ = match rotation.pointers.len() {
+                2 => write!(head, " swap({pointers}, {times})"),
+                _ => write!(head, " rotate({times}, {pointers})"),
+            };
         }
         if !nest.mentions.is_empty() {
             let names: Vec<_> = nest.mentions.iter().map(|id| self.names.symbol(*id)).collect();

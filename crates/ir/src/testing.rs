@@ -228,7 +228,7 @@ impl Generator<'_> {
                 span: None,
                 roots,
                 live_out,
-                swaps: Vec::new(),
+                rotations: Vec::new(),
                 mentions: Vec::new(),
             },
         );

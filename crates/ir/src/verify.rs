@@ -209,10 +209,12 @@ impl<'a> Checker<'a> {
     fn nest(&mut self, nest: &'a Nest) {
         self.place = nest.id.to_string();
         nest.live_out.iter().for_each(|a| self.array(*a));
-        for swap in &nest.swaps {
-            [swap.first, swap.second].into_iter().for_each(|a| self.array(a));
-            self.require(swap.first != swap.second, || "a pointer is swapped with itself".into());
-            swap.times.terms().for_each(|(var, _)| self.var(var, &[]));
+        for rotation in &nest.rotations {
+            rotation.pointers.iter().for_each(|a| self.array(*a));
+            let different: BTreeSet<&ArrayId> = rotation.pointers.iter().collect();
+            let is_fine = rotation.pointers.len() > 1 && different.len() == rotation.pointers.len();
+            self.require(is_fine, || "a pointer is swapped with itself".into());
+            rotation.times.terms().for_each(|(var, _)| self.var(var, &[]));
         }
         nest.mentions.iter().for_each(|symbol| self.var((*symbol).into(), &[]));
         let (mut loops, mut stmts) = (BTreeSet::new(), BTreeSet::new());

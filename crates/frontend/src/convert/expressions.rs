@@ -138,9 +138,10 @@ impl Converter<'_> {
             "parenthesized_expression" => {
                 let inner = named_children(node);
                 match inner.as_slice() {
-                    [e] if e.kind() == "compound_statement" => {
-                        self.unknown_with("a statement expression", node)
-                    }
+                    [e] if e.kind() == "compound_statement" => match self.statement_expression(*e) {
+                        Some(value) => value,
+                        None => self.unknown_with("a statement expression", node),
+                    },
                     [e] if self.parenthesized_type(node).is_none() => self.expr(*e).kind,
                     _ => self.unknown_with("a cast that could not be read", node),
                 }

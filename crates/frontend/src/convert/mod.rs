@@ -1,6 +1,7 @@
 //! From the preprocessed text to the [`ast`](crate::ast): parsing, names and scopes here, the rest in modules by
 //! construct.
 
+mod blocks;
 mod declarations;
 mod expressions;
 mod functions;

@@ -4,7 +4,8 @@ use super::lowerer::Lowerer;
 use super::value::{Value, common, is_comparison, wraps};
 use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType, UnaryOp, Var};
 
-/// Assumptions about unsigned arithmetic. Sums and products are always assumed to stay below the limits of their type.
+/// Assumptions about unsigned arithmetic. Sums and products of counters and sizes are assumed to stay below the limits of their
+/// type; those with great constants, of values in memory, or whose quotients and remainders are taken are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Values must be the same.
@@ -50,6 +51,31 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Whether a sum of products is provably not above `most`, or its factors are below `great` and none is a value in memory,
+    /// so that it is not made to wrap around.
+    fn stays_below(&self, e: &Expr, most: i64, great: i64) -> bool {
+        let mut is_plain = true;
+        e.visit(&mut |e| match e {
+            Expr::Affine(a) if a.as_constant().is_some_and(|c| (0..=most).contains(&c)) => {}
+            Expr::Affine(a) => {
+                let constants = a.terms().map(|(_, c)| c).chain([a.constant_part()]);
+                is_plain &= constants.into_iter().all(|c| c.saturating_abs() < great);
+            }
+            Expr::Binary(BinaryOp::Mul, l, r) => {
+                let is_great = |e: &Expr| {
+                    e.as_affine().and_then(Affine::as_constant).is_some_and(|c| c.saturating_abs() >= great)
+                };
+                is_plain &= ![l, r].into_iter().any(|e| is_great(e) || !e.reads().is_empty());
+            }
+            _ => {}
+        });
+        let is_proved = || {
+            e.as_affine()
+                .is_some_and(|a| self.facts.prove_non_negative(&(Affine::constant(most) - a.clone())))
+        };
+        is_plain || is_proved()
+    }
+
     /// A signed integer expression of the same value; `None` if that cannot be proved.
     pub(crate) fn stripped(&self, e: &Expr, mode: Mode) -> Option<Expr> {
         match e {
@@ -64,8 +90,14 @@ impl Lowerer<'_> {
                 let inner = if ty == ScalarType::U32 && mode != Mode::Narrow { Mode::Exact } else { mode };
                 let result = Expr::binary(*op, self.stripped(l, inner)?, self.stripped(r, inner)?);
                 let is_fine = match ty {
-                    ScalarType::U32 => mode == Mode::Narrow || self.is_non_negative(&result),
-                    ScalarType::U64 => mode != Mode::Exact || self.is_non_negative(&result),
+                    ScalarType::U32 => {
+                        let most = if mode == Mode::Narrow { i32::MAX.into() } else { u32::MAX.into() };
+                        (mode == Mode::Narrow || self.is_non_negative(&result))
+                            && self.stays_below(&result, most, 1 << 16)
+                    }
+                    ScalarType::U64 if mode == Mode::Exact => {
+                        self.is_non_negative(&result) && self.stays_below(&result, i64::MAX, 1 << 32)
+                    }
                     _ => true,
                 };
                 is_fine.then_some(result)
@@ -80,6 +112,13 @@ impl Lowerer<'_> {
                 let (l, r) = (self.exact(l)?, self.exact(r)?);
                 if wraps(ty) && !(self.is_non_negative(&l) && self.is_non_negative(&r)) {
                     return None;
+                }
+                if ty == ScalarType::U32 {
+                    let most = u32::MAX.into();
+                    let is_exact = |e: &Expr| !has_product(e) && self.stays_below(e, most, 64);
+                    if !(is_exact(&l) && is_exact(&r)) {
+                        return None;
+                    }
                 }
                 Some(Expr::Binary(*op, Box::new(l), Box::new(r)))
             }
@@ -155,4 +194,11 @@ impl Lowerer<'_> {
             _ => Some(e.clone()),
         }
     }
+}
+
+/// Whether variables are multiplied with each other.
+fn has_product(e: &Expr) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| found |= matches!(e, Expr::Binary(BinaryOp::Mul, ..)));
+    found
 }

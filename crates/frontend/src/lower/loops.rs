@@ -7,8 +7,8 @@ use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, VarId};
 use crate::flow::{is_address_taken, is_live_after};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
+use crate::rotations::{Rotation, split_rotations};
 use crate::scan::{Scan, assigned_var, commas, counter};
-use crate::swaps::{Swap, split_swaps};
 use oxeye_ir::{
     Access, Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, ScalarType,
     Update,
@@ -26,6 +26,13 @@ pub(crate) struct Header<'e> {
     /// Other effects after each iteration.
     pub(super) after: Vec<&'e ast::Expr>,
     pub(super) condition: &'e ast::Expr,
+}
+
+impl Header<'_> {
+    /// Whether it sets nothing but the loop's variable.
+    pub(super) fn is_alone(&self) -> bool {
+        self.before.is_empty() && self.declared_before.is_empty() && self.after.is_empty()
+    }
 }
 
 /// What a loop's variable changes by.
@@ -166,6 +173,12 @@ impl Lowerer<'_> {
                 format!("the address of the loop's variable `{name}` is taken"),
             ));
         }
+        if let Some(values) = self.regions(s, f, &header) {
+            return self.in_regions(f, var, values, out);
+        }
+        if self.in_cases(s, f, &header, out)? {
+            return Ok(());
+        }
         let step = match self.step(header.step)? {
             Step::Constant(step) => step,
             Step::Symbolic { by, ty: by_ty } => {
@@ -244,13 +257,13 @@ impl Lowerer<'_> {
             self.bound.insert(var, lowerer::Bound::Value(here));
         }
         self.bind_walks(&walks, &l, s.range)?;
-        let (body, swaps) = split_swaps(self.cx.file, &f.body);
-        if let (Some(swap), true) = (swaps.first(), f.is_behind) {
-            return Err(changing_places(self.cx.file, swap));
+        let (body, rotations) = split_rotations(self.cx.file, &f.body);
+        if let (Some(rotation), true) = (rotations.first(), f.is_behind) {
+            return Err(changing_places(self.cx.file, rotation));
         }
-        self.in_turns.extend(swaps.iter().flat_map(|swap| [swap.first, swap.second]));
+        self.in_turns.extend(rotations.iter().flat_map(|rotation| &rotation.pointers));
         let after_loop = self.counter_after(s, f, &l, limits.guards.is_empty())?;
-        let is_plain = swaps.is_empty() && !f.is_behind && header.after.iter().all(|e| is_carried(e));
+        let is_plain = rotations.is_empty() && !f.is_behind && header.after.iter().all(|e| is_carried(e));
         let mut leaving =
             if self.is_left(body) { Some(self.unset_flag(is_plain, body, s.range, out)?) } else { None };
         if let (Some(leaving), true) = (&mut leaving, after_loop.is_some()) {
@@ -260,7 +273,7 @@ impl Lowerer<'_> {
             self.residues.insert(id, (first.clone(), l.step));
         }
         let is_alone =
-            swaps.is_empty() && carried.is_empty() && header.before.is_empty() && header.after.is_empty();
+            rotations.is_empty() && carried.is_empty() && header.before.is_empty() && header.after.is_empty();
         let turns = if is_alone { self.turns(body, var, &l) } else { None };
         self.leaving.push(leaving.clone());
         match (&leaving, turns) {
@@ -278,8 +291,8 @@ impl Lowerer<'_> {
         {
             returning.has_not = Some(leaving.has_not());
         }
-        if let Some(first) = swaps.first() {
-            // The second iteration of a pair would need its own companions.
+        if let Some(first) = rotations.first() {
+            // The further iterations of a round would need their own companions.
             if !carried.is_empty()
                 || !header.before.is_empty()
                 || !header.after.is_empty()
@@ -287,7 +300,7 @@ impl Lowerer<'_> {
             {
                 return Err(changing_places(self.cx.file, first));
             }
-            self.other_way_round(s, body, (var, &swaps), &mut l)?;
+            self.in_rounds(s, body, (var, &rotations), &mut l)?;
         }
         for e in header.after.iter().filter(|e| !is_carried(e)) {
             self.effect(e, &mut l.body)?;
@@ -626,9 +639,13 @@ pub(crate) fn needed_later(file: &ast::File, s: &Stmt, var: VarId) -> Box<Refusa
         .help(format!("declare it in the loop, `for (int {name} = ...`, or use another variable afterwards"))
 }
 
-pub(crate) fn changing_places(file: &ast::File, swap: &Swap) -> Box<Refusal> {
-    let (a, b) = (&file.var(swap.first).name, &file.var(swap.second).name);
-    Refusal::new(swap.range, format!("the pointers `{a}` and `{b}` are swapped"))
+pub(crate) fn changing_places(file: &ast::File, rotation: &Rotation) -> Box<Refusal> {
+    let names: Vec<String> = rotation.pointers.iter().map(|v| format!("`{}`", file.var(*v).name)).collect();
+    let message = match names.as_slice() {
+        [a, b] => format!("the pointers {a} and {b} are swapped"),
+        names => format!("the pointers {} take turns", names.join(", ")),
+    };
+    Refusal::new(rotation.range, message)
 }
 
 fn changing_end(at: Range, name: &str) -> Box<Refusal> {

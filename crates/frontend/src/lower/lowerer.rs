@@ -9,7 +9,7 @@ use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, read_elsewhere};
 use oxeye_ir::{
-    Advance, Affine, ArrayId, Constraint, Expr, LoopId, Nest, Node, PointerSwap, Program, ScalarType, StmtId,
+    Advance, Affine, ArrayId, Constraint, Expr, LoopId, Nest, Node, Program, Rotation, ScalarType, StmtId,
     SymId, Var,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -105,8 +105,8 @@ pub(crate) struct Lowerer<'a> {
     pub(super) n_inlined: usize,
     /// Indices of those functions in the file.
     pub(crate) inlined: BTreeSet<usize>,
-    /// Pointers swapped while the nest runs.
-    pub(crate) swaps: Vec<PointerSwap>,
+    /// Pointers that take turns while the nest runs.
+    pub(crate) rotations: Vec<Rotation>,
     /// Pointers that lead further behind the nest.
     pub(crate) advances: Vec<Advance>,
     /// What must hold before the nest, over symbols.
@@ -121,7 +121,7 @@ pub(crate) struct Lowerer<'a> {
     pub(super) at: Range,
     /// Variables that are read outside of loops that count with them.
     pub(super) read_elsewhere: HashSet<VarId>,
-    /// Pointers swapped at the end of a time loop.
+    /// Pointers that change places at the end of a time loop.
     pub(super) in_turns: HashSet<VarId>,
     /// Variables some of whose reads are replaced by their value.
     pub(crate) substituted: BTreeSet<VarId>,
@@ -133,6 +133,12 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) reads_ahead: bool,
     /// Whether there were any.
     pub(crate) has_read_ahead: bool,
+    /// Whether loops over regions and loops whose ends depend on a condition are lowered case by case.
+    pub(crate) splits: bool,
+    /// Whether there were any.
+    pub(crate) has_split: bool,
+    /// How many of the second kind.
+    pub(super) n_cases: u32,
     /// Whether variables that count loops get the value that they have after the loop.
     pub(crate) keeps_counters: bool,
     /// Nodes to run before the current statement; `None` where that is impossible.
@@ -164,7 +170,7 @@ impl<'a> Lowerer<'a> {
             inlined_depth: 0,
             n_inlined: 0,
             inlined: BTreeSet::new(),
-            swaps: Vec::new(),
+            rotations: Vec::new(),
             advances: Vec::new(),
             tests: Vec::new(),
             counted: BTreeSet::new(),
@@ -178,6 +184,9 @@ impl<'a> Lowerer<'a> {
             returning: Vec::new(),
             reads_ahead: false,
             has_read_ahead: false,
+            splits: false,
+            has_split: false,
+            n_cases: 0,
             keeps_counters: true,
             hoisted: None,
             whole_value: None,

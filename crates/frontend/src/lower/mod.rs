@@ -18,6 +18,7 @@ mod memory;
 mod pointer;
 mod rows;
 mod searches;
+mod selectors;
 mod stmts;
 mod structures;
 mod symbolic;

@@ -39,7 +39,7 @@ pub(super) fn leaving(s: &Stmt) -> Option<(Option<&Source>, &[Stmt], Exit<'_>)> 
 }
 
 /// Whether `break` in one of these statements leaves the loop around them, or a `return` that may.
-fn leave_loop(body: &[Stmt], may_return: bool) -> bool {
+pub(super) fn leave_loop(body: &[Stmt], may_return: bool) -> bool {
     body.iter().any(|s| match &s.kind {
         StmtKind::Break => true,
         StmtKind::Return(_) => may_return,

@@ -286,8 +286,9 @@ impl Lowerer<'_> {
         if let (Type::Struct(_), None) = (&variable.ty, &d.init) {
             return self.declare_structure(d.var, at);
         }
-        let Some((_, owner)) = self.loops.last().copied() else {
-            return Err(Refusal::new(at, format!("`{name}` is declared outside of any loop")));
+        let owner = self.loops.last().map(|(_, owner)| Storage::Body(*owner));
+        let owner = move || {
+            owner.ok_or_else(|| Refusal::new(at, format!("`{name}` is declared outside of any loop")))
         };
         let init = match &d.init {
             Some(ast::Expr { kind: ExprKind::Unknown(what, _), range }) => {
@@ -295,7 +296,7 @@ impl Lowerer<'_> {
                     .help("assign its elements one by one"));
             }
             Some(ast::Expr { kind: ExprKind::List(values), .. }) => {
-                let array = self.new_array(d.var, Storage::Body(owner), at)?;
+                let array = self.new_array(d.var, owner()?, at)?;
                 self.state.arrays.insert(d.var, array);
                 return self.initial_values(array, values, at, out);
             }
@@ -320,7 +321,7 @@ impl Lowerer<'_> {
                 return Err(Refusal::new(at, format!("`{name}` is a `_Bool`")).help("use `int`"));
             }
         }
-        let array = self.new_array(d.var, Storage::Body(owner), at)?;
+        let array = self.new_array(d.var, owner()?, at)?;
         self.state.arrays.insert(d.var, array);
         if let Some(later) = later {
             let name = ast::Expr { kind: ExprKind::Var(d.var), range: later.range };

@@ -10,8 +10,8 @@ use super::value::{Value, is_unsigned, reads_memory};
 use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, VarId};
 use crate::flow::is_live_after;
 use crate::refusal::{Lowered, Refusal};
+use crate::rotations::split_rotations;
 use crate::scan::Scan;
-use crate::swaps::split_swaps;
 use oxeye_ir::{
     Access, Affine, BinaryOp, BoundTerm, Constraint, Execution, Expr, Loop, Node, Program, ScalarType,
     Update, Var,
@@ -106,12 +106,12 @@ impl Lowerer<'_> {
         if let Some(whole) = self.without_blocks(s, f, header) {
             return self.for_loop(s, &whole, out);
         }
-        let (body, swaps) = split_swaps(self.cx.file, &f.body);
+        let (body, rotations) = split_rotations(self.cx.file, &f.body);
         if self.is_left(body) {
             let message = format!("the loop is left early, and `{name}` does not step by a constant");
             return Err(Refusal::new(at, message).help("count with a step of one and multiply"));
         }
-        if f.is_behind || !swaps.is_empty() || header.after.iter().any(|e| e.mentions(var)) {
+        if f.is_behind || !rotations.is_empty() || header.after.iter().any(|e| e.mentions(var)) {
             let message =
                 format!("`{name}` does not step by a constant, and what changes with it is unclear");
             return Err(Refusal::new(at, message).help("count with a step of one and multiply"));

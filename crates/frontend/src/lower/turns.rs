@@ -7,9 +7,12 @@ use super::value::{Value, is_unsigned};
 use crate::ast::{self, ExprKind, Stmt, StmtKind, VarId};
 use crate::flow::{is_address_taken, is_live_after};
 use crate::refusal::Lowered;
-use crate::swaps::Swap;
-use oxeye_ir::{Affine, BinaryOp, Expr, Loop, Node, PointerSwap};
+use crate::rotations::Rotation;
+use oxeye_ir::{Affine, BinaryOp, Expr, Loop, Node};
 use std::collections::BTreeSet;
+
+/// Most iterations that are lowered one by one.
+const MOST_TURNS: i64 = 4;
 
 impl Lowerer<'_> {
     /// How many iterations it takes until everything is as before, if pointers in the body depend on the remainder of the
@@ -36,7 +39,7 @@ impl Lowerer<'_> {
             && !is_unsigned(l.ty)
             && l.lower.as_affine().is_some()
             && l.upper.as_affine().is_some();
-        found.filter(|n| is_plain && (2..=4).contains(n))
+        found.filter(|n| is_plain && (2..=MOST_TURNS).contains(n))
     }
 
     /// A loop as groups of so many iterations, each with its own copy of the body.
@@ -71,19 +74,19 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// A time loop at whose end pointers change places, of which the body of the first iteration is lowered: the body of the
-    /// second one, in which each pointer leads where the other did, and so on in turns.
-    pub(super) fn other_way_round(
+    /// A time loop at whose end pointers change places, of which the body of the first iteration is lowered: the bodies of
+    /// the next ones, in each of which a pointer leads where the next one did before, until all are in their places again.
+    pub(super) fn in_rounds(
         &mut self,
         s: &Stmt,
         body: &[Stmt],
-        (var, swaps): (VarId, &[Swap]),
+        (var, rotations): (VarId, &[Rotation]),
         l: &mut Loop,
     ) -> Lowered<()> {
         let file = self.cx.file;
         let mut seen = BTreeSet::new();
-        for swap in swaps {
-            let refusal = || changing_places(file, swap);
+        let n_turns = rotations.iter().fold(1, |n, rotation| least_common(n, rotation.pointers.len() as i64));
+        for rotation in rotations {
             let is_outermost = self.loops.len() == 1 && self.depth() == 0;
             let is_plain = l.step == 1 && !is_unsigned(l.ty) && !body.iter().any(leaves_out);
             let is_free = |v: VarId| !is_address_taken(self.cx.function, v);
@@ -92,43 +95,54 @@ impl Lowerer<'_> {
             };
             if !is_outermost
                 || !is_plain
-                || [swap.first, swap.second].into_iter().any(|v| !is_free(v) || !seen.insert(v))
-                || swap.saved.is_some_and(is_lost)
+                || n_turns > MOST_TURNS
+                || rotation
+                    .pointers
+                    .iter()
+                    .any(|v| !is_free(*v) || !seen.insert(*v) || n_levels(file, *v).is_some())
+                || !rotation.is_own && is_lost(rotation.saved)
             {
-                return Err(refusal());
+                return Err(changing_places(file, rotation));
             }
         }
         let (Some(lower), Some(upper)) = (l.lower.as_affine().cloned(), l.upper.as_affine().cloned()) else {
-            return Err(changing_places(file, &swaps[0]));
+            return Err(changing_places(file, &rotations[0]));
         };
-        if swaps.iter().any(|s| [s.first, s.second].iter().any(|v| n_levels(file, *v).is_some())) {
-            return Err(changing_places(file, &swaps[0]));
-        }
-        for swap in swaps {
-            let [first, second] = [self.array(swap.first, swap.range)?, self.array(swap.second, swap.range)?];
+        for rotation in rotations {
+            let pointers: Lowered<Vec<_>> =
+                rotation.pointers.iter().map(|v| self.array(*v, rotation.range)).collect();
             let times = upper.clone() - lower.clone();
-            self.swaps.push(PointerSwap { first, second, times });
+            self.rotations.push(oxeye_ir::Rotation { pointers: pointers?, times });
         }
-        let next = Affine::var(l.id).offset(1);
         let before = self.bound.clone();
-        self.bound.insert(var, lowerer::Bound::Value(Value { e: next.clone().into(), ty: l.ty }));
-        for swap in swaps {
-            for (one, other) in [(swap.first, swap.second), (swap.second, swap.first)] {
-                let pointer = Pointer::of(file, other).ok_or_else(|| changing_places(file, swap))?;
-                self.bound.insert(one, lowerer::Bound::Pointer(pointer));
+        for k in 1..n_turns {
+            self.bound = before.clone();
+            let here = Affine::var(l.id).offset(k);
+            self.bound.insert(var, lowerer::Bound::Value(Value { e: here.clone().into(), ty: l.ty }));
+            for rotation in rotations {
+                let places = rotation.pointers.iter().cycle().skip(k as usize);
+                for (one, place) in rotation.pointers.iter().zip(places) {
+                    let pointer = Pointer::of(file, *place).ok_or_else(|| changing_places(file, rotation))?;
+                    self.bound.insert(*one, lowerer::Bound::Pointer(pointer));
+                }
             }
+            let condition = Expr::binary(BinaryOp::Lt, here.into(), upper.clone().into());
+            let mark = self.facts.len();
+            self.facts.push_condition(&condition, true);
+            let mut then = Vec::new();
+            self.loop_body(body, &mut then)?;
+            self.facts.truncate(mark);
+            l.body.push(Node::If { condition, then, otherwise: Vec::new() });
         }
-        let condition = Expr::binary(BinaryOp::Lt, next.into(), upper.into());
-        let mark = self.facts.len();
-        self.facts.push_condition(&condition, true);
-        let mut then = Vec::new();
-        self.loop_body(body, &mut then)?;
-        self.facts.truncate(mark);
         self.bound = before;
-        l.step = 2;
-        l.body.push(Node::If { condition, then, otherwise: Vec::new() });
+        l.step = n_turns;
         Ok(())
     }
+}
+
+/// The least number that both divide.
+fn least_common(a: i64, b: i64) -> i64 {
+    (1..=b).map(|k| a * k).find(|n| n % b == 0).unwrap_or(a)
 }
 
 /// The number in `t % number` or `t & (number - 1)` in a condition on `var`.

@@ -9,8 +9,8 @@ use crate::flow::is_address_taken;
 use crate::lower::{Lowerer, header};
 use crate::prove::Facts;
 use crate::refusal::Refusal;
+use crate::rotations::rotation_at;
 use crate::scan::{Scan, pointer_var};
-use crate::swaps::swap_at;
 use oxeye_ir::{Affine, Constraint, Expr, Node, SymId};
 use std::collections::{BTreeSet, HashMap};
 
@@ -19,9 +19,9 @@ impl<'a> Regions<'a> {
         let mut facts = facts.clone();
         let mut at = 0;
         while at < body.len() {
-            if let Some(swap) = swap_at(self.cx.file, &body[at..]) {
-                out.push(Piece::Swap(swap.first, swap.second));
-                at += 3;
+            if let Some(rotation) = rotation_at(self.cx.file, &body[at..]) {
+                at += rotation.n_statements();
+                out.push(Piece::Turn(rotation.pointers));
             } else {
                 self.stmt(&body[at], &facts, out);
                 self.forget(&body[at], &mut facts);
@@ -194,6 +194,11 @@ impl<'a> Regions<'a> {
                 self.opaque(s, "a loop of every thread", out);
                 return;
             }
+        } else if is_wanted && self.collapsed.contains(&s.range) {
+            // What stands in its place would be no loop of the directive's.
+            let head = Range { start: s.range.start, end: s.range.start + 3 };
+            let refusal = Refusal::new(head, "the `collapse` of a loop around it includes this loop");
+            self.refuse(s.range, Severity::Note, refusal);
         } else if is_wanted {
             if !self.is_opened(s) {
                 match self.nest(s, f, facts) {
@@ -218,6 +223,8 @@ impl<'a> Regions<'a> {
             self.opaque(s, "a loop that stays as it is", out);
             return;
         }
+        let n_collapsed = self.cx.constructs(s).map(|c| c.n_collapsed).max().unwrap_or(1);
+        self.collapsed.extend(directly_inside(f).take(n_collapsed.saturating_sub(1)));
         let at = self.refused.len();
         let (var, range, inner) = self.control(s, f, facts);
         let mut body = Vec::new();
@@ -314,6 +321,23 @@ impl<'a> Regions<'a> {
         inner.push(Constraint::lt(Affine::var(symbol), upper.clone()));
         (Some(var), Some((Expr::from(lower), Expr::from(upper))), inner)
     }
+}
+
+/// The loops that are all there is in the loop around them, from the outside in.
+fn directly_inside(f: &For) -> impl Iterator<Item = Range> {
+    let only = |f: &For| -> Option<(Range, For)> {
+        let mut body = &f.body;
+        while let StmtKind::Block(statements) = &body.kind {
+            let [only] = statements.as_slice() else { return None };
+            body = only;
+        }
+        match &body.kind {
+            StmtKind::For(inner) => Some((body.range, (**inner).clone())),
+            _ => None,
+        }
+    };
+    let first = only(f);
+    std::iter::successors(first, move |(_, f)| only(f)).map(|(range, _)| range)
 }
 
 /// Whether a loop's header depends on variables that calls inside could change.

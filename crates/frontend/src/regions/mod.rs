@@ -23,10 +23,22 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Control structure before arrays have their final ids.
 enum Piece {
     Nest(NestId),
-    Loop { var: Option<VarId>, range: Option<(Expr, Expr)>, body: Vec<Piece> },
-    Branch { condition: Option<Expr>, then: Vec<Piece>, otherwise: Vec<Piece> },
-    Swap(VarId, VarId),
-    Opaque { reason: String, touched: Option<Touched> },
+    Loop {
+        var: Option<VarId>,
+        range: Option<(Expr, Expr)>,
+        body: Vec<Piece>,
+    },
+    Branch {
+        condition: Option<Expr>,
+        then: Vec<Piece>,
+        otherwise: Vec<Piece>,
+    },
+    /// Each of these pointers gets what the next one led to, the last what the first did.
+    Turn(Vec<VarId>),
+    Opaque {
+        reason: String,
+        touched: Option<Touched>,
+    },
 }
 
 /// Variables that some code may read or write.
@@ -55,8 +67,12 @@ pub(crate) struct Regions<'a> {
     team: Option<Team<'a>>,
     uniform: Uniformity<'a>,
     ranges: BTreeMap<NestId, Range>,
+    /// Loops that a directive collapses with one around them that is not a nest.
+    collapsed: Vec<Range>,
     /// Whether the nest that was tried last has symbols for integers in memory.
     has_read_ahead: bool,
+    /// Whether loops of it were lowered case by case.
+    has_split: bool,
 }
 
 /// Facts about the nests of a function besides its program.
@@ -95,7 +111,9 @@ impl<'a> Regions<'a> {
             team: None,
             uniform: Uniformity::default(),
             ranges: BTreeMap::new(),
+            collapsed: Vec::new(),
             has_read_ahead: false,
+            has_split: false,
         };
         regions.find_scops();
         let mut pieces = Vec::new();

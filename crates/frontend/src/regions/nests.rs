@@ -7,8 +7,8 @@ use crate::flow::is_live_after;
 use crate::lower::{Lowerer, State, changing_places, needed_later, reached, row_tests};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
+use crate::rotations::{rotations_in, split_rotations};
 use crate::scan::Scan;
-use crate::swaps::{split_swaps, swaps_in};
 use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Entry, Expr, Nest, NestId, Node, Storage, SymId, Update};
 use std::collections::BTreeSet;
 
@@ -16,13 +16,24 @@ impl<'a> Regions<'a> {
     /// Lowers one nest into the program, with integers in memory that it leaves alone as symbols if that can be done.
     pub(super) fn nest(&mut self, s: &'a Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
         self.has_read_ahead = false;
-        match self.nest_with(s, f, facts, true) {
-            Err(_) if self.has_read_ahead => self.nest_with(s, f, facts, false),
-            result => result,
+        self.has_split = false;
+        let mut result = self.nest_with(s, f, facts, (true, true));
+        if result.is_err() && self.has_split {
+            result = self.nest_with(s, f, facts, (true, false));
         }
+        if result.is_err() && self.has_read_ahead {
+            result = self.nest_with(s, f, facts, (false, false));
+        }
+        result
     }
 
-    fn nest_with(&mut self, s: &'a Stmt, f: &For, facts: &Facts, reads_ahead: bool) -> Lowered<NestId> {
+    fn nest_with(
+        &mut self,
+        s: &'a Stmt,
+        f: &For,
+        facts: &Facts,
+        (reads_ahead, splits): (bool, bool),
+    ) -> Lowered<NestId> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if !self.places.has_loop(s.range) {
             return Err(match self.places.maker(s.range) {
@@ -53,21 +64,23 @@ impl<'a> Regions<'a> {
         if self.cx.is_threaded && !makes_team && self.cx.shares_outer_team(s) {
             return Err(Refusal::new(head, "an existing team of threads shares the loops inside"));
         }
-        let (_, at_end) = split_swaps(self.cx.file, &f.body);
-        if let Some(swap) = swaps_in(self.cx.file, s).iter().find(|swap| !at_end.contains(swap)) {
-            return Err(changing_places(self.cx.file, swap));
+        let (_, at_end) = split_rotations(self.cx.file, &f.body);
+        if let Some(rotation) = rotations_in(self.cx.file, s).iter().find(|r| !at_end.contains(r)) {
+            return Err(changing_places(self.cx.file, rotation));
         }
         let scan = Scan::of(self.cx.file, s);
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
         lowerer.reads_ahead = reads_ahead;
+        lowerer.splits = splits;
         let mut roots = Vec::new();
         let lowered = lowerer.for_loop(s, f, &mut roots);
         self.has_read_ahead |= lowerer.has_read_ahead;
+        self.has_split |= lowerer.has_split;
         lowered?;
         let mut mentions = self.mentions(s, &mut lowerer);
         mentions
             .extend(lowerer.counted.iter().filter(|id| !mentions.contains(id)).copied().collect::<Vec<_>>());
-        let Lowerer { state, inlined, swaps, advances, tests, by_calls, substituted, .. } = lowerer;
+        let Lowerer { state, inlined, rotations, advances, tests, by_calls, substituted, .. } = lowerer;
         self.without_unread(&state, &mut roots, &substituted, s.range);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
         iterators.sort_unstable();
@@ -88,7 +101,7 @@ impl<'a> Regions<'a> {
             span: Some(span),
             roots,
             live_out: Vec::new(),
-            swaps,
+            rotations,
             mentions,
         };
         if nest.stmts().is_empty() {
@@ -180,8 +193,8 @@ impl<'a> Regions<'a> {
     /// The variables that are private to a team's threads while they run a nest.
     fn team_of(&self, s: &Stmt, nest: &Nest, state: &State, team: Team<'_>) -> Lowered<oxeye_ir::Team> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
-        if !nest.swaps.is_empty() {
-            return Err(Refusal::new(head, "pointers are swapped in a loop that threads share"));
+        if !nest.rotations.is_empty() {
+            return Err(Refusal::new(head, "pointers change places in a loop that threads share"));
         }
         let changed = self.cx.changed_by_threads(s, team);
         for var in &changed {

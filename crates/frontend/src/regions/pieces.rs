@@ -48,10 +48,20 @@ impl Regions<'_> {
                 then: Box::new(self.sequence(then)),
                 otherwise: Box::new(self.sequence(otherwise)),
             },
-            Piece::Swap(a, b) => match (self.state.arrays.get(&a), self.state.arrays.get(&b)) {
-                (Some(a), Some(b)) => Region::Swap(*a, *b),
-                _ => return None,
-            },
+            Piece::Turn(pointers) => {
+                let known: Vec<ArrayId> =
+                    pointers.iter().filter_map(|v| self.state.arrays.get(v)).copied().collect();
+                if known.len() == pointers.len() {
+                    let swaps = known.windows(2).map(|pair| Region::Swap(pair[0], pair[1]));
+                    let mut swaps: Vec<Region> = swaps.collect();
+                    return if swaps.len() == 1 { swaps.pop() } else { Some(Region::Sequence(swaps)) };
+                }
+                if known.is_empty() {
+                    return None;
+                }
+                let (reads, writes) = (Some(known.clone()), Some(known));
+                Region::Opaque(Opaque { reason: "pointers change places".into(), reads, writes })
+            }
             Piece::Opaque { reason, touched } => {
                 let (reads, writes) = match touched {
                     Some(t) => (Some(arrays(&t.reads)), Some(arrays(&t.writes))),

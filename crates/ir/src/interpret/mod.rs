@@ -6,8 +6,8 @@ mod value;
 
 use crate::types::{affine_type, expr_type};
 use crate::{
-    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node,
-    PointerSwap, Program, Region, ScalarType, Stmt, Storage, Var,
+    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program,
+    Region, ScalarType, Stmt, Storage, Var,
 };
 pub use error::InterpretError;
 pub use memory::{Buffer, Memory};
@@ -170,10 +170,10 @@ impl<'a> Machine<'a> {
             }
         }
         self.nodes(&nest.roots)?;
-        for swap in &nest.swaps {
-            let times = self.integer(&Expr::from(swap.times.clone()))?;
-            if PointerSwap::is_left(times) {
-                self.swap(swap.first, swap.second);
+        for rotation in &nest.rotations {
+            let times = self.integer(&Expr::from(rotation.times.clone()))?;
+            for _ in 0..rotation.left(times) {
+                rotation.exchanges().for_each(|(a, b)| self.swap(a, b));
             }
         }
         Ok(())
@@ -486,6 +486,32 @@ mod tests {
             let memory = run(&text(times), 3, Options::default()).1.unwrap();
             // The buffers have been swapped, and each has the name of the pointer that leads to it now.
             assert_eq!((floats(&memory, 0)[0], floats(&memory, 1)[0]), (x, y), "{times}");
+        }
+    }
+
+    #[test]
+    fn three_pointers_take_turns() {
+        let text = |times: i64| {
+            format!(
+                "program p {{ symbol P0 n: i32 array A0 x: f64[n] param array A1 y: f64[n] param
+                 array A2 z: f64[n] param dataflow {{ N0 N1 }}
+                 nest N0 in p rotate(n + {times}, x, y, z) {{ for L0 i: i32 in 0 .. n {{ S0: x[i] = 1.0 S1: y[i] = 2.0
+                 S2: z[i] = 3.0 }} }}
+                 nest N1 in p {{ for L0 i: i32 in 0 .. n {{ S0: x[i] += 4.0 }} }} }}"
+            )
+        };
+        // x leads where the next one did, as often as it turned.
+        for (times, expected) in [
+            (-3, [5.0, 2.0, 3.0]),
+            (-2, [6.0, 3.0, 1.0]),
+            (-1, [7.0, 1.0, 2.0]),
+            (0, [5.0, 2.0, 3.0]),
+            (1, [6.0, 3.0, 1.0]),
+            (-9, [5.0, 2.0, 3.0]),
+        ] {
+            let memory = run(&text(times), 3, Options::default()).1.unwrap();
+            let first = |k| floats(&memory, k)[0];
+            assert_eq!([first(0), first(1), first(2)], expected, "{times}");
         }
     }
 

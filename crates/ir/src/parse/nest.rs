@@ -3,7 +3,7 @@
 use super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::{
-    BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, Nest, Node, OmpSchedule, PointerSwap, Reduction, Span,
+    BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, Nest, Node, OmpSchedule, Reduction, Rotation, Span,
     Stmt, Update,
 };
 
@@ -26,17 +26,23 @@ impl Parser {
         }
         let live_out = if self.take_word("live_out") { self.list(Self::array)? } else { Vec::new() };
         self.path.clear();
-        let mut swaps = Vec::new();
-        while self.take_word("swap") {
-            swaps.push(self.pointer_swap()?);
+        let mut rotations = Vec::new();
+        loop {
+            if self.take_word("swap") {
+                rotations.push(self.swap()?);
+            } else if self.take_word("rotate") {
+                rotations.push(self.rotation()?);
+            } else {
+                break;
+            }
         }
         let mentions = if self.take_word("mentions") { self.list(Self::sym)? } else { Vec::new() };
         let roots = self.block(Self::node)?;
-        Ok(Nest { id, function, span, roots, live_out, swaps, mentions })
+        Ok(Nest { id, function, span, roots, live_out, rotations, mentions })
     }
 
     /// `(a, b, n)`
-    fn pointer_swap(&mut self) -> Parsed<PointerSwap> {
+    fn swap(&mut self) -> Parsed<Rotation> {
         self.symbol("(")?;
         let first = self.array()?;
         self.symbol(",")?;
@@ -44,7 +50,19 @@ impl Parser {
         self.symbol(",")?;
         let times = self.affine()?;
         self.symbol(")")?;
-        Ok(PointerSwap { first, second, times })
+        Ok(Rotation { pointers: vec![first, second], times })
+    }
+
+    /// `(n, a, b, c)`
+    fn rotation(&mut self) -> Parsed<Rotation> {
+        self.symbol("(")?;
+        let times = self.affine()?;
+        let mut pointers = Vec::new();
+        while self.take_symbol(",") {
+            pointers.push(self.array()?);
+        }
+        self.symbol(")")?;
+        Ok(Rotation { pointers, times })
     }
 
     fn node(&mut self) -> Parsed<Node> {

@@ -7,7 +7,7 @@ use super::rotate::{Fresh, swapped_twice};
 use crate::scan::substitute;
 use oxeye_ir::{
     Affine, ArrayId, Bound, ControlLoop, DataflowGraph, Execution, Expr, Loop, LoopId, Nest, NestId, Node,
-    PointerSwap, Program, Region, Storage, SymId, Var,
+    Program, Region, Rotation, Storage, SymId, Var,
 };
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ fn rebuild(items: Vec<Item>, program: &mut Program, function: &str) -> Region {
                     span: None,
                     roots,
                     live_out,
-                    swaps: Vec::new(),
+                    rotations: Vec::new(),
                     mentions: Vec::new(),
                 };
                 program.nests.insert(id, nest);
@@ -93,8 +93,8 @@ impl Gatherer {
                     if let Some(item) = self.nest(*id) {
                         push(&mut items, item);
                     }
-                    let swaps = self.program.nests.get(id).map(|nest| nest.swaps.clone()).unwrap_or_default();
-                    items.extend(swaps.into_iter().filter_map(swap_after));
+                    let nest = self.program.nests.get(id);
+                    items.extend(nest.into_iter().flat_map(|nest| &nest.rotations).flat_map(turned_after));
                 }
             }
             Region::Loop(l) => items.push(self.control_loop(l)),
@@ -200,12 +200,17 @@ impl Gatherer {
     }
 }
 
-/// The swap that remains after a nest; nothing if the pointers are back in their places.
-fn swap_after(swap: PointerSwap) -> Option<Item> {
-    let swapped = Item::Other(Region::Swap(swap.first, swap.second));
-    match swap.times.as_constant() {
-        Some(times) => PointerSwap::is_left(times).then_some(swapped),
-        None => Some(Item::Branch(None, [vec![swapped], Vec::new()])),
+/// The swaps that remain after a nest; nothing if the pointers are back in their places.
+fn turned_after(rotation: &Rotation) -> Vec<Item> {
+    let turned = |by: usize| -> Vec<Item> {
+        let turn = || rotation.exchanges().map(|(a, b)| Item::Other(Region::Swap(a, b)));
+        (0..by).flat_map(|_| turn()).collect()
+    };
+    match rotation.times.as_constant() {
+        Some(times) => turned(rotation.left(times)),
+        None => (1..rotation.pointers.len())
+            .rev()
+            .fold(Vec::new(), |otherwise, by| vec![Item::Branch(None, [turned(by), otherwise])]),
     }
 }
 
