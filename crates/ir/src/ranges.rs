@@ -2,7 +2,8 @@
 //! by their bounds, innermost first. `oxeye-analysis` counts elements exactly, for known values of the symbols.
 
 use crate::{
-    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, UnaryOp, Var,
+    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, ScalarType, UnaryOp,
+    Var,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -240,6 +241,12 @@ impl<'a> Search<'a, '_> {
             Expr::Affine(a) => self.affine_end(a, self.order.len(), low),
             // Narrower types wrap around.
             Expr::Cast(ty, e) if !ty.is_float() && ty.bytes() >= 4 => self.end(e, low),
+            // May wrap around.
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, l, r)
+                if [l, r].into_iter().any(|e| is_wide_unsigned(e)) =>
+            {
+                None
+            }
             Expr::Binary(BinaryOp::Add, l, r) => {
                 Some(Expr::binary(BinaryOp::Add, self.end(l, low)?, self.end(r, low)?))
             }
@@ -286,18 +293,56 @@ impl<'a> Search<'a, '_> {
             }
             // Of the sign of what is divided, and nearer to zero than the divisor.
             Expr::Binary(BinaryOp::Rem, l, r) if self.is_wide => {
-                if low {
-                    let least = self.end(l, true)?.as_affine()?.as_constant()?;
-                    return (least >= 0).then(|| Expr::from(0));
+                if low && self.is_never_negative(l) {
+                    return Some(Expr::from(0));
+                }
+                if becomes_unsigned(r) {
+                    return None;
                 }
                 let (least, most) = (self.end(r, true)?, self.end(r, false)?);
                 let mut sizes = Vec::new();
                 join(&mut sizes, most, false);
                 join(&mut sizes, Expr::binary(BinaryOp::Sub, Expr::from(0), least), false);
                 let size = fold(sizes, BinaryOp::Max)?;
-                Some(Expr::binary(BinaryOp::Add, size, Expr::from(-1)))
+                Some(match low {
+                    true => Expr::binary(BinaryOp::Sub, Expr::from(1), size),
+                    false => Expr::binary(BinaryOp::Add, size, Expr::from(-1)),
+                })
+            }
+            // At most the bits of the constant.
+            Expr::Binary(BinaryOp::BitAnd, l, r) if self.is_wide => {
+                let mask =
+                    [l, r].into_iter().filter_map(|e| e.as_affine()?.as_constant()).find(|c| *c >= 0)?;
+                Some(Expr::from(if low { 0 } else { mask }))
+            }
+            Expr::Binary(BinaryOp::Div, l, r) if self.is_wide && !becomes_unsigned(l) => {
+                let by = r.as_affine()?.as_constant().filter(|c| *c > 0)?;
+                Some(Expr::Binary(BinaryOp::Div, Box::new(self.end(l, low)?), Box::new(Expr::from(by))))
+            }
+            Expr::Cast(ty, _) if self.is_wide && !ty.is_float() => {
+                let bits = 8 * ty.bytes() as u32;
+                let (least, most) = match ty {
+                    ScalarType::U8 | ScalarType::U16 => (0, (1i64 << bits) - 1),
+                    _ => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
+                };
+                Some(Expr::from(if low { least } else { most }))
             }
             _ => None,
+        }
+    }
+
+    /// Whether a value that is divided is not below zero.
+    fn is_never_negative(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Cast(ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64, _) => true,
+            // Of two unsigned ones, or of one that is unsigned and wide.
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, l, r) if is_wide_unsigned(l) => {
+                is_wide_unsigned(r)
+            }
+            _ => {
+                let least = self.end(e, true).and_then(|e| e.as_affine()?.as_constant());
+                !becomes_unsigned(e) && least.is_some_and(|least| least >= 0)
+            }
         }
     }
 
@@ -379,6 +424,32 @@ impl<'a> Search<'a, '_> {
     }
 }
 
+/// Whether a value is of type `unsigned` or wider by its form.
+fn is_wide_unsigned(e: &Expr) -> bool {
+    match e {
+        Expr::Cast(ScalarType::U32 | ScalarType::U64, _) => true,
+        Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, l, r) => {
+            is_wide_unsigned(l) && is_wide_unsigned(r)
+        }
+        _ => false,
+    }
+}
+
+/// Whether something in an expression is converted to an unsigned type, which may turn it into a great number.
+fn becomes_unsigned(e: &Expr) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| {
+        if let Expr::Cast(ty, inner) = e {
+            let is_unsigned =
+                matches!(ty, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64);
+            let is_kept =
+                inner.as_affine().and_then(Affine::as_constant).is_some_and(|c| (0..=255).contains(&c));
+            found |= is_unsigned && !is_kept;
+        }
+    });
+    found
+}
+
 fn uses_loops(e: &Expr) -> bool {
     let mut found = false;
     e.visit(&mut |e| found |= matches!(e, Expr::Affine(a) if a.loops().next().is_some()));
@@ -450,8 +521,31 @@ mod tests {
         assert_eq!(ranges_of_x(nest), ["w unknown unknown", "r unknown unknown"]);
         assert_eq!(
             found_in_x(nest, true),
-            ["w min(n - 1, 0) .. max(min(2*n - 2, n - 1), n - 2) 0 .. max(m, -m) + -1", "r unknown 0 .. 2"]
+            ["w min(n - 1, 0) .. max(min(2*n - 2, n - 1), n - 2) 0 .. max(m, -m) + -1", "r -4 .. 4 0 .. 2"]
         );
+    }
+
+    #[test]
+    fn operators_bound_values_of_which_nothing_is_known() {
+        let index = |index: &str| {
+            let nest = format!("for L0 i: i32 in 0 .. n {{ S0: x[{index}][0] = 0.0 }}");
+            found_in_x(&nest, true)[0].strip_suffix(" 0 .. 0").unwrap().to_owned()
+        };
+        assert_eq!(index("(i32)y[i] % 7"), "w -6 .. 6");
+        assert_eq!(index("(u32)y[i] % 7"), "w 0 .. 6");
+        assert_eq!(index("(u32)i * (u32)2654435761 % (u32)7"), "w 0 .. 6");
+        assert_eq!(index("(i32)y[i] % m"), "w 1 - max(m, -m) .. max(m, -m) + -1");
+        // A negative number of type `int` is a great one of type `unsigned`.
+        assert_eq!(index("(u32)y[i] % (u32)m"), "w unknown");
+        assert_eq!(index("(i - 3) % 7"), "w -6 .. 6");
+        assert_eq!(index("(i32)y[i] & 15"), "w 0 .. 15");
+        assert_eq!(index("(i32)y[i] & -2"), "w unknown");
+        assert_eq!(index("(i - 3) / 4"), "w -3 / 4 .. (n - 4) / 4");
+        assert_eq!(index("(u32)(i - 3) / 4"), "w unknown");
+        assert_eq!(index("(u8)y[i]"), "w 0 .. 255");
+        assert_eq!(index("(i16)y[i] + 1"), "w -32767 .. 32768");
+        assert_eq!(index("(i32)y[i]"), "w unknown");
+        assert_eq!(index("i + (u32)4294967295"), "w unknown");
     }
 
     #[test]
