@@ -208,7 +208,7 @@ impl<'a> Checker<'a> {
 
     fn nest(&mut self, nest: &'a Nest) {
         self.place = nest.id.to_string();
-        nest.live_out.iter().for_each(|a| self.array(*a));
+        nest.live_out.iter().chain(&nest.unordered).for_each(|a| self.array(*a));
         for swap in &nest.swaps {
             [swap.first, swap.second].into_iter().for_each(|a| self.array(a));
             self.require(swap.first != swap.second, || "a pointer is swapped with itself".into());
