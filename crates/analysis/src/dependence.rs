@@ -1,5 +1,6 @@
 //! Memory-based dependences between the statements of a nest.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::access::StmtAccess;
@@ -166,10 +167,17 @@ impl Pairs {
     }
 }
 
-/// All memory-based dependences of `nest` in its original order.
-pub fn dependences(program: &Program, nest: &Nest) -> Vec<Dependence> {
-    NestModel::new(program, nest).dependences()
+/// All memory-based dependences of `nest` in its original order; `None` if it has more than [`MOST_DEPENDENCES`] or is
+/// otherwise [too large](NestModel::relations).
+pub fn dependences(program: &Program, nest: &Nest) -> Option<Vec<Dependence>> {
+    NestModel::new(program, nest).dependences(MOST_DEPENDENCES)
 }
+
+/// A nest with more dependences is too large to be analysed: together they take some hundred megabytes.
+pub const MOST_DEPENDENCES: usize = 20_000;
+
+/// So many pairs of accesses are examined at most, which takes some seconds.
+pub const MOST_CONFLICTS: usize = 400_000;
 
 /// A dependence as the set of instance pairs it joins, which is what legality tests need of it.
 #[derive(Clone, Debug)]
@@ -190,15 +198,23 @@ pub struct DependenceRelation {
 type CandidateTest<'a> = dyn FnMut((usize, usize), (usize, usize), Option<Level>, &Pairs) -> bool + 'a;
 
 impl NestModel {
-    /// All memory-based dependences, by source, destination, and level, with their distances where known.
-    pub fn dependences(&self) -> Vec<Dependence> {
-        self.relations().into_iter().map(|relation| self.dependence(relation)).collect()
+    /// All memory-based dependences, by source, destination, and level, with their distances where known; `None` if the nest
+    /// is [too large](NestModel::relations).
+    pub fn dependences(&self, most: usize) -> Option<Vec<Dependence>> {
+        Some(self.relations(most)?.into_iter().map(|relation| self.dependence(relation)).collect())
     }
 
-    /// All memory-based dependences, by source, destination, and level.
-    pub fn relations(&self) -> Vec<DependenceRelation> {
+    /// All memory-based dependences, by source, destination, and level; `None` if the nest is too large: if there are more
+    /// than `most`, or more than [`MOST_CONFLICTS`] pairs of accesses that could be dependent.
+    pub fn relations(&self, most: usize) -> Option<Vec<DependenceRelation>> {
+        if self.n_conflicts() > MOST_CONFLICTS {
+            return None;
+        }
         let mut found = Vec::new();
         let mut keep = |src, dst, level, pairs: &Pairs| {
+            if found.len() > most {
+                return false;
+            }
             let answer = feasible(&pairs.system, Limit::default());
             let is_kept = answer != Feasibility::Infeasible;
             if let (true, Some(level)) = (is_kept, level) {
@@ -208,7 +224,16 @@ impl NestModel {
             is_kept
         };
         self.candidates(&mut keep);
-        found
+        (found.len() <= most).then_some(found)
+    }
+
+    /// Pairs of accesses to one array, at least one of which writes.
+    fn n_conflicts(&self) -> usize {
+        let mut counts: HashMap<ArrayId, [usize; 2]> = HashMap::new();
+        for access in self.stmts.iter().flat_map(|stmt| &stmt.accesses) {
+            counts.entry(access.array).or_default()[usize::from(access.role.is_write())] += 1;
+        }
+        counts.values().map(|[reads, writes]| writes * (writes + 2 * reads)).sum()
     }
 
     /// Calls `test` on every set of instance pairs whose members would be dependences, with its level. Before the

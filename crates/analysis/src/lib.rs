@@ -46,7 +46,7 @@
 //! let roots = vec![Node::Loop(root)];
 //! let nest = Nest::new(NestId(0), "shift", roots);
 //!
-//! let found = dependences(&program, &nest);
+//! let found = dependences(&program, &nest).expect("a small nest");
 //! assert_eq!(found.len(), 1);
 //! assert_eq!(found[0].level, Level::Carried(0));
 //! assert_eq!(found[0].to_string(), "flow S0 -> S0 on A0 (1)");
@@ -70,7 +70,8 @@ pub use counts::{
     stride, trip_count,
 };
 pub use dependence::{
-    Dependence, DependenceKind, DependenceRelation, Direction, Endpoint, Level, Pairs, dependences,
+    Dependence, DependenceKind, DependenceRelation, Direction, Endpoint, Level, MOST_CONFLICTS,
+    MOST_DEPENDENCES, Pairs, dependences,
 };
 pub use domain::{Domain, LoopStep, NestModel, StmtModel};
 pub use footprint::{Footprint, LevelFootprint, footprints, level_footprints};

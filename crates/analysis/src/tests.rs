@@ -38,7 +38,7 @@ fn has_point(dependence: &Dependence, src: &[i64], dst: &[i64], symbols: &[i64])
 fn check_complete(seed: u64, menu: Menu) -> Result<(), TestCaseError> {
     let sample = sample(seed, menu);
     let model = NestModel::new(&sample.program, &sample.nest);
-    let found = model.dependences();
+    let found = model.dependences(usize::MAX).expect("few accesses");
     let run = Interpreter::run(&sample, seed ^ 0x5555);
     let symbols: Vec<i64> = sample.values.values().copied().collect();
     let mut n_checked = 0;
@@ -86,7 +86,7 @@ fn check_precise(seed: u64) -> Result<(), TestCaseError> {
     let sample = sample(seed, Menu { inexact: false });
     let model = NestModel::new(&sample.program, &sample.nest);
     let run = Interpreter::run(&sample, seed);
-    for dependence in model.dependences().into_iter().filter(|d| d.exact) {
+    for dependence in model.dependences(usize::MAX).expect("few accesses").into_iter().filter(|d| d.exact) {
         let mut fixed = dependence.clone();
         for (idx, &value) in sample.values.values().enumerate() {
             fixed.pairs.system.add_eq(&[(fixed.pairs.symbol(idx), 1)], -value);
@@ -219,7 +219,12 @@ fn dependences_agree_with_isl() {
     for seed in 0..150 {
         let sample = sample(seed, Menu { inexact: seed % 2 == 0 });
         let model = NestModel::new(&sample.program, &sample.nest);
-        let known: Vec<_> = model.relations().into_iter().map(|r| (r.src, r.dst, r.level)).collect();
+        let known: Vec<_> = model
+            .relations(usize::MAX)
+            .expect("few accesses")
+            .into_iter()
+            .map(|r| (r.src, r.dst, r.level))
+            .collect();
         let mut n_candidates = 0;
         model.candidates(&mut |src, dst, level, pairs| {
             n_candidates += 1;
@@ -264,7 +269,7 @@ fn each_iteration_has_its_own_copy() {
     let b = Access::new(ArrayId(2), [Affine::from(LoopId(0))]);
     i.body = vec![stmt(0, Access::scalar(scalar), b.clone()), stmt(1, b, Access::scalar(scalar))];
     let levels = |program: &oxeye_ir::Program| -> Vec<Level> {
-        let found = dependences(program, &nest);
+        let found = dependences(program, &nest).expect("few accesses");
         found.iter().filter(|d| d.array == scalar).map(|d| d.level).collect()
     };
     assert!(levels(&program).contains(&Level::Carried(0)));
@@ -337,7 +342,7 @@ fn strides_and_operations_of_a_triangle() {
 fn dependences_of_a_triangle_stay_on_the_element() {
     let (program, nest) = triangle();
     // Each element is touched by only one instance.
-    assert!(dependences(&program, &nest).is_empty());
+    assert!(dependences(&program, &nest).is_some_and(|found| found.is_empty()));
 }
 
 #[test]
@@ -362,4 +367,23 @@ fn working_sets_of_a_matrix_product() {
     assert!(found.iter().flat_map(|level| &level.arrays).all(|array| array.touched.exact));
     assert_eq!(found.iter().map(|level| level.depth).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(found[0].bytes(), 960.0);
+}
+
+#[test]
+fn too_many_dependences_are_none() {
+    let body: String = (0..40).map(|k| format!("S{k}: x[i] = x[i - 1] + x[i]\n")).collect();
+    let text = format!(
+        "program p {{
+          symbol P0 n: i32
+          array A0 x: f64[n] param
+          dataflow {{ N0 }}
+          nest N0 in p {{ for L0 i: i32 in 1 .. n {{ {body} }} }}
+        }}"
+    );
+    let program = Program::parse(&text).expect("it is well formed");
+    let model = NestModel::new(&program, &program.nests[0]);
+    let all = model.relations(MOST_DEPENDENCES).expect("40 statements are not too many");
+    assert!(all.len() > 1000, "{}", all.len());
+    assert!(model.relations(all.len()).is_some());
+    assert!(model.relations(all.len() - 1).is_none());
 }

@@ -22,6 +22,9 @@ pub enum EmbedError {
     /// The nest has no statement.
     #[error("nest {0} has no statement")]
     EmptyNest(NestId),
+    /// The nest has thousands of dependences.
+    #[error("nest {0} has too many dependences to be compared with others")]
+    TooLarge(NestId),
     /// A graph that this crate cannot have made.
     #[error("not a sound graph: {0}")]
     UnsoundGraph(String),

@@ -128,7 +128,7 @@ impl<'a> PreparedNest<'a> {
 
 /// Applies the steps of a recipe from number `first` on to the schedule that `nest` was imported as.
 fn apply_from(
-    mut schedule: Schedule,
+    start: Schedule,
     nest: &Nest,
     recipe: &Recipe,
     (first, policy): (usize, Policy),
@@ -138,18 +138,22 @@ fn apply_from(
     let refusal = |k: usize, reason: Reason| {
         reason.at_step(first + k, rest.get(k).map_or("emit".into(), |s| s.to_string()))
     };
-    let mut stages = vec![schedule.clone()];
-    for (k, step) in rest.iter().enumerate() {
-        steps::edit(&mut schedule, step, policy).map_err(|reason| refusal(k, reason))?;
-        stages.push(schedule.clone());
-    }
+    let after = |n_steps: usize| {
+        let mut schedule = start.clone();
+        for (k, step) in rest[..n_steps].iter().enumerate() {
+            steps::edit(&mut schedule, step, policy).map_err(|reason| refusal(k, reason))?;
+        }
+        Ok(schedule)
+    };
+    let schedule = after(rest.len())?;
     let reassociated = judge(&schedule).map_err(|last| {
-        // Steps may be illegal alone and legal together: blame the step after the last legal stage.
+        // Steps may be illegal alone and legal together: blame the step after the last legal stage. Refusals are rare, so
+        // that the stages are made again rather than kept.
         let mut reason = last;
         for k in (0..rest.len()).rev() {
-            match judge(&stages[k]) {
-                Ok(_) => return refusal(k, reason),
-                Err(earlier) => reason = earlier,
+            match after(k).map(|stage| judge(&stage)) {
+                Ok(Err(earlier)) => reason = earlier,
+                _ => return refusal(k, reason),
             }
         }
         match first {

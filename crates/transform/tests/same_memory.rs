@@ -10,7 +10,7 @@ use common::{Outcome, cases, check, forget_scalars};
 use oxeye_ir::ScalarType;
 use oxeye_ir::testing::{Random, Shape, random_program};
 use oxeye_transform::testing::{random_product, random_recipe};
-use oxeye_transform::{Machine, Policy, Recipe, Suggestion, suggest};
+use oxeye_transform::{Machine, Policy, PreparedNest, Recipe, Suggestion, suggest};
 
 const STRICT: Policy = Policy { reassociate: false };
 const REASSOCIATE: Policy = Policy { reassociate: true };
@@ -53,6 +53,45 @@ fn random_recipes() {
     }
     println!("{n_accepted} accepted, {n_refused} refused");
     assert!(n_accepted > 2 * n_refused, "{n_accepted} accepted, {n_refused} refused");
+}
+
+/// The judge keeps what it has found about a nest; that changes no answer.
+#[test]
+fn answers_do_not_depend_on_what_was_asked_before() {
+    let shapes = shapes();
+    let (mut n_accepted, mut n_refused) = (0, 0);
+    for seed in cases(60) {
+        let (shape, _) = &shapes[(seed % shapes.len() as u64) as usize];
+        let mut sample = random_program(seed, shape);
+        if seed % 5 < 3 {
+            forget_scalars(&mut sample);
+        }
+        let shared = PreparedNest::new(&sample.program, sample.nest());
+        let mut random = Random::new(!seed);
+        for k in 0..12 {
+            let policy = if k % 2 == 0 { STRICT } else { REASSOCIATE };
+            let recipe = random_recipe(&sample.program, sample.nest(), policy, 5, &mut random);
+            let alone = PreparedNest::new(&sample.program, sample.nest()).apply(&recipe, policy);
+            match (shared.apply(&recipe, policy), alone) {
+                (Ok(after), Ok(alone)) => {
+                    n_accepted += 1;
+                    assert_eq!(
+                        (after.nest, after.reassociated),
+                        (alone.nest, alone.reassociated),
+                        "seed {seed}"
+                    );
+                }
+                (Err(after), Err(alone)) => {
+                    n_refused += 1;
+                    assert_eq!(after, alone, "seed {seed}");
+                }
+                (after, alone) => {
+                    panic!("seed {seed}: {recipe:?} is accepted {} and {}", after.is_ok(), alone.is_ok())
+                }
+            }
+        }
+    }
+    assert!(n_accepted > 50 && n_refused > 10, "{n_accepted} accepted, {n_refused} refused");
 }
 
 #[test]

@@ -41,8 +41,12 @@ impl LoopSummary {
     }
 }
 
+/// A nest with more dependences has no graph: its relatives would be as large, and hardly ever known.
+const MOST_EDGES: usize = 4000;
+
 impl Carried {
-    pub(super) fn new(facts: &Facts<'_>) -> Self {
+    /// `None` if there are too many.
+    pub(super) fn new(facts: &Facts<'_>) -> Option<Self> {
         let found = |dependence: Dependence| {
             let step = |id: &LoopId| {
                 let of = facts.loops.iter().find(|outer| outer.l.id == *id);
@@ -52,7 +56,7 @@ impl Carried {
             let is_reduction = is_reduction(facts, &dependence);
             Found { dependence, is_reduction, steps }
         };
-        Self { dependences: facts.model.dependences().into_iter().map(found).collect() }
+        Some(Self { dependences: facts.model.dependences(MOST_EDGES)?.into_iter().map(found).collect() })
     }
 
     pub(super) fn by(&self, id: LoopId) -> LoopSummary {

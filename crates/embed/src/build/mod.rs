@@ -26,8 +26,8 @@ use reach::Reach;
 /// is normalised here: normalise nests first if equal computations should have equal graphs.
 ///
 /// # Errors
-/// [`EmbedError::UnknownArray`] if the nest uses an array that the program does not declare, and
-/// [`EmbedError::EmptyNest`] if it has no statement.
+/// [`EmbedError::UnknownArray`] if the nest uses an array that the program does not declare, [`EmbedError::EmptyNest`] if
+/// it has no statement, and [`EmbedError::TooLarge`] if it has thousands of dependences.
 pub fn graph(
     program: &Program,
     nest: &Nest,
@@ -42,7 +42,7 @@ pub fn graph(
         return Err(EmbedError::EmptyNest(nest.id));
     }
     let reach = Reach::new(&facts);
-    let carried = Carried::new(&facts);
+    let carried = Carried::new(&facts).ok_or(EmbedError::TooLarge(nest.id))?;
     let mut draft = Draft::default();
     loops::add(&facts, &reach, &carried, &mut draft);
     stmts::add(&facts, &mut draft);

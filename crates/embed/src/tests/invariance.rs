@@ -216,6 +216,7 @@ impl Renaming {
 /// The program with two neighbouring nodes exchanged, for all neighbours that may be.
 fn swapped(sample: &Sample) -> Vec<Sample> {
     let ordered: BTreeSet<(StmtId, StmtId)> = dependences(&sample.program, sample.nest())
+        .expect("a small nest")
         .iter()
         .filter(|dependence| dependence.level == Level::Independent)
         .map(|dependence| (dependence.src.stmt, dependence.dst.stmt))

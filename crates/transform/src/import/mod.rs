@@ -119,9 +119,9 @@ impl Importer<'_> {
         self.statements.push(Statement {
             id,
             origin: index,
-            node: node.clone(),
-            accesses: memory_accesses(self.program, node),
-            time,
+            node: Arc::new(node.clone()),
+            accesses: memory_accesses(self.program, node).into(),
+            time: Arc::new(time),
             map: map.clone(),
             domain: domain.to_vec(),
         });
@@ -195,8 +195,8 @@ impl Schedule {
         let Importer { statements, iterators, .. } = importer;
         let next_loop = nest.loops().iter().map(|l| l.id.0 + 1).max().unwrap_or(0);
         let mut schedule = Self {
-            program,
-            nest,
+            program: Arc::new(program),
+            nest: Arc::new(nest),
             statements,
             roots,
             iterators,

@@ -3,10 +3,12 @@
 use super::dependences::{joined, possible, same_accumulation};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
+use crate::schedule::packed_contraction::Contraction;
 use crate::schedule::space::Space;
-use crate::schedule::{OriginalPair, Schedule, TimeStep, Tree, leaves, packed_contraction_of};
+use crate::schedule::{ComparedStep, OriginalPair, Question, Schedule, TimeStep, Tree, leaves};
 use oxeye_analysis::omega::System;
 use oxeye_ir::{ArrayId, Execution, LoopId, Reduction, Update, Var};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// Checks every dependence. Returns whether floating-point accumulations are reordered.
@@ -14,13 +16,19 @@ use std::collections::BTreeMap;
 /// # Errors
 /// A dependence that the schedule breaks, as a message.
 pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, Reason> {
+    schedule.original.known()?;
     let judge = Judge::new(schedule, policy);
     concurrency_fits(schedule, &schedule.roots, None)?;
     let mut reassociated = any_contraction(&schedule.roots, &|c| c.accumulates_apart(&schedule.statements));
-    for pair in schedule.original.pairs.iter() {
-        for s in judge.of_origin(pair.source.0) {
-            for t in judge.of_origin(pair.sink.0) {
-                reassociated |= judge.pair(pair, s, t)?;
+    let states = schedule.original.verdicts.states(&schedule.statements);
+    let mut of_origin: Vec<Vec<usize>> = vec![Vec::new(); schedule.statements.len()];
+    for (s, statement) in schedule.statements.iter().enumerate() {
+        of_origin[statement.origin].push(s);
+    }
+    for (k, pair) in schedule.original.pairs.iter().enumerate() {
+        for &s in &of_origin[pair.source.0] {
+            for &t in &of_origin[pair.sink.0] {
+                reassociated |= judge.pair((k, pair), (s, t), [states[s], states[t]])?;
             }
         }
     }
@@ -60,7 +68,7 @@ fn concurrency_fits(
         }
         let Tree::Loop(loop_node) = tree else { continue };
         for r in reductions {
-            let accesses = leaves(tree).into_iter().flat_map(|s| &schedule.statements[s].accesses);
+            let accesses = leaves(tree).into_iter().flat_map(|s| schedule.statements[s].accesses.iter());
             let mut own = accesses.filter(|a| a.array == r.array);
             if !own.all(|a| a.update.is_some_and(|u| same_accumulation(u, r.op))) {
                 let name = &schedule.program.array(r.array).name;
@@ -85,10 +93,7 @@ fn nested(what: &str, schedule: &Schedule, outer: LoopId, how: &str) -> Reason {
     )
 }
 
-fn any_contraction(
-    trees: &[Tree],
-    f: &dyn Fn(&crate::schedule::packed_contraction::Contraction) -> bool,
-) -> bool {
+fn any_contraction(trees: &[Tree], f: &dyn Fn(&Contraction) -> bool) -> bool {
     trees.iter().any(|t| match t {
         Tree::PackedContraction(c) => f(c),
         Tree::Loop(b) => any_contraction(&b.body, f),
@@ -111,6 +116,15 @@ pub(super) struct Conflict {
     pub(super) accumulation: Option<Update>,
 }
 
+impl Conflict {
+    /// Whether the accumulation that both belong to is one of these.
+    fn is_listed(&self, reductions: &[Reduction]) -> bool {
+        reductions
+            .iter()
+            .any(|r| r.array == self.array && self.accumulation.is_some_and(|u| same_accumulation(u, r.op)))
+    }
+}
+
 /// The order of two accesses by the steps of time, where neither comes too late.
 pub(super) enum Order {
     /// One step separates them.
@@ -130,6 +144,8 @@ pub(super) struct Judge<'a> {
     pub(super) policy: Policy,
     pub(super) times: Vec<Vec<TimeStep>>,
     pub(super) loops: BTreeMap<LoopId, LoopFacts>,
+    /// The packed contraction that each statement is part of.
+    contractions: Vec<Option<&'a Contraction>>,
 }
 
 impl<'a> Judge<'a> {
@@ -139,12 +155,18 @@ impl<'a> Judge<'a> {
             policy,
             times: vec![Vec::new(); schedule.statements.len()],
             loops: BTreeMap::new(),
+            contractions: vec![None; schedule.statements.len()],
         };
         judge.walk(&schedule.roots, &mut Vec::new());
         judge
     }
 
-    fn walk(&mut self, trees: &[Tree], path: &mut Vec<TimeStep>) {
+    /// The packed contraction that a statement is part of.
+    pub(super) fn contraction_of(&self, s: usize) -> Option<&'a Contraction> {
+        self.contractions[s]
+    }
+
+    fn walk(&mut self, trees: &'a [Tree], path: &mut Vec<TimeStep>) {
         for (position, tree) in trees.iter().enumerate() {
             path.push(TimeStep::Position(position));
             match tree {
@@ -168,6 +190,7 @@ impl<'a> Judge<'a> {
                     }
                     for s in &c.statements {
                         self.times[*s] = path.iter().cloned().chain(c.compute_time()).collect();
+                        self.contractions[*s] = Some(c);
                     }
                 }
             }
@@ -175,17 +198,12 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn of_origin(&self, origin: usize) -> impl Iterator<Item = usize> + '_ {
-        let statements = &self.schedule.statements;
-        (0..statements.len()).filter(move |s| statements[*s].origin == origin)
-    }
-
     /// The time of `access` of `s`. Operands that a contraction packs are read when their block is packed, and its
     /// target is loaded before and stored after the register tile; between accumulations of one statement, the time of
     /// the computation counts.
     pub(super) fn time(&self, s: usize, access: usize, accumulation: bool) -> Vec<TimeStep> {
         let time = &self.times[s];
-        match packed_contraction_of(&self.schedule.roots, s) {
+        match self.contraction_of(s) {
             Some(c) => {
                 let outer = time.len() - c.compute_time().len();
                 time[..outer].iter().cloned().chain(c.access_time(access, accumulation)).collect()
@@ -194,16 +212,18 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Checks one original dependence between two statements of the schedule. `Ok(true)` if it is broken only by
-    /// reassociation, which the policy allows.
-    fn pair(&self, pair: &OriginalPair, s: usize, t: usize) -> Result<bool, Reason> {
+    /// Checks one original dependence, of this index, between two statements of the schedule in these states. `Ok(true)`
+    /// if it is broken only by reassociation, which the policy allows.
+    fn pair(
+        &self,
+        (k, pair): (usize, &OriginalPair),
+        (s, t): (usize, usize),
+        states: [usize; 2],
+    ) -> Result<bool, Reason> {
         let (source, sink) = (&self.schedule.statements[s], &self.schedule.statements[t]);
         let (a, b) = (&source.accesses[pair.source.1], &sink.accesses[pair.sink.1]);
-        let (mut space, mut system) = joined(self.schedule, pair, source, sink);
-
         let accumulation = matches!((a.update, b.update), (Some(u), Some(v)) if same_accumulation(u, v));
-        let together =
-            || packed_contraction_of(&self.schedule.roots, s).is_some_and(|c| c.statements.contains(&t));
+        let together = || self.contraction_of(s).is_some_and(|c| c.statements.contains(&t));
         let own = accumulation && (s == t || together());
         let (x, y) = (self.time(s, pair.source.1, own), self.time(t, pair.sink.1, own));
         let conflict = Conflict {
@@ -211,20 +231,58 @@ impl<'a> Judge<'a> {
             is_float: self.schedule.program.array(a.array).element.is_float(),
             accumulation: a.update.filter(|_| accumulation),
         };
+        let ends = [x.len() == y.len(), x != self.times[s] || y != self.times[t]];
+        let question = self.compared(&x, &y, conflict).map(|order| Question {
+            pair: k,
+            states,
+            order,
+            ends,
+            reassociate: self.policy.reassociate,
+        });
+        let verdicts = &self.schedule.original.verdicts;
+        if let Some(reordered) = question.as_ref().and_then(|question| verdicts.known(question)) {
+            return Ok(reordered);
+        }
+        let (mut space, mut system) = joined(self.schedule, pair, source, sink);
         let explain = |system: &System, space: &Space, at| self.explain(system, space, (s, a), (t, b), at);
-        match self.ordered((&mut space, &mut system), (&x, &y), conflict, &explain)? {
-            Order::Decided { reordered } => Ok(reordered),
+        let reordered = match self.ordered((&mut space, &mut system), (&x, &y), conflict, &explain)? {
+            Order::Decided { reordered } => reordered,
             Order::Together { reordered } => {
-                if x.len() == y.len()
-                    && (x != self.times[s] || y != self.times[t])
-                    && !self.may_reorder(conflict)
-                    && possible(&system)
-                {
+                if ends == [true, true] && !self.may_reorder(conflict) && possible(&system) {
                     return Err(explain(&system, &space, None));
                 }
-                Ok(reordered)
+                reordered
+            }
+        };
+        if let Some(question) = question {
+            verdicts.keep(question, reordered);
+        }
+        Ok(reordered)
+    }
+
+    /// All that [`Judge::ordered`] looks at in the times of two accesses; `None` if they do not fit together.
+    fn compared(&self, x: &[TimeStep], y: &[TimeStep], conflict: Conflict) -> Option<Box<[ComparedStep]>> {
+        let mut steps = Vec::new();
+        for (step_x, step_y) in x.iter().zip(y) {
+            let step = match (step_x, step_y) {
+                (TimeStep::Position(p), TimeStep::Position(q)) => match p.cmp(q) {
+                    Ordering::Less => ComparedStep::Before,
+                    Ordering::Equal => ComparedStep::Same,
+                    Ordering::Greater => ComparedStep::After,
+                },
+                (TimeStep::Loop(l), TimeStep::Loop(m)) if l == m => {
+                    let LoopFacts { reverse, reductions } = &self.loops[l];
+                    let concurrent = reductions.as_ref().map(|reductions| conflict.is_listed(reductions));
+                    ComparedStep::Loop { id: *l, reverse: *reverse, concurrent }
+                }
+                _ => return None,
+            };
+            steps.push(step);
+            if matches!(step, ComparedStep::Before | ComparedStep::After) {
+                break;
             }
         }
+        Some(steps.into())
     }
 
     /// Whether two accesses may be reordered: by the policy, or since the source leaves their order open.
@@ -242,7 +300,7 @@ impl<'a> Judge<'a> {
         conflict: Conflict,
         explain: &dyn Fn(&System, &Space, Option<LoopId>) -> Reason,
     ) -> Result<Order, Reason> {
-        let Conflict { array, is_float, accumulation } = conflict;
+        let is_float = conflict.is_float;
         let may_reorder = self.may_reorder(conflict);
         let mut reordered = false;
         for (step_x, step_y) in x.iter().zip(y) {
@@ -271,9 +329,7 @@ impl<'a> Judge<'a> {
                     }
                     reordered |= swapped && is_float;
                     if let Some(reductions) = &facts.reductions {
-                        let listed = reductions.iter().any(|r| {
-                            r.array == array && accumulation.is_some_and(|u| same_accumulation(u, r.op))
-                        });
+                        let listed = conflict.is_listed(reductions);
                         let mut concurrent = swapped;
                         if !concurrent {
                             system.rollback(mark);

@@ -13,7 +13,7 @@ use crate::instances::{Instances, Part};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::space::Space;
-use crate::schedule::{MemoryAccess, Schedule, Statement, TimeStep, packed_contraction_of};
+use crate::schedule::{MemoryAccess, Schedule, Statement, TimeStep};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
 use oxeye_analysis::{DependenceRelation, Level, Role, StmtAccess, StmtModel};
 use oxeye_ir::{Access, Affine, ArrayId, Constraint, Expr, LoopId, Node, Stmt, StmtId, Storage, Var};
@@ -52,6 +52,7 @@ pub(crate) fn check_source(
     instances: &Instances,
     policy: Policy,
 ) -> Result<bool, Reason> {
+    source.original.known()?;
     let composed = Composed::new(schedule, source, instances, policy);
     for stmt in &source.original.model.stmts {
         if !composed.performed.contains_key(&stmt.id) && instances.gone(stmt.id).is_none() {
@@ -82,7 +83,7 @@ pub(crate) fn check_elements(
         source.original.model.stmts.iter().map(|stmt| (stmt.id, stmt)).collect();
     for (s, statement) in normal.statements.iter().enumerate() {
         let performed = || composed.performed.values().flatten().filter(|p| p.s == s);
-        for access in &statement.accesses {
+        for access in statement.accesses.iter() {
             // Accesses to arrays that are never written have no dependences.
             let writes = |stmt: &&StmtModel| {
                 stmt.accesses.iter().any(|own| own.array == access.array && own.role.is_write())
@@ -254,7 +255,7 @@ impl<'a> Composed<'a> {
             is_float: self.source.program.array(a.array).element.is_float(),
             accumulation: accumulation.then_some(p.stmt.update),
         };
-        let contraction = packed_contraction_of(&self.judge.schedule.roots, p.s);
+        let contraction = self.judge.contraction_of(p.s);
         let own = accumulation && (p.s == q.s || contraction.is_some_and(|c| c.statements.contains(&q.s)));
         let mut reordered = false;
         for x in self.times(p, a, own) {
@@ -284,8 +285,7 @@ impl<'a> Composed<'a> {
         (p, a, time): (&Performed<'_>, &StmtAccess, &[TimeStep]),
         (q, b): (&Performed<'_>, &StmtAccess),
     ) -> bool {
-        let is_plain =
-            packed_contraction_of(&self.judge.schedule.roots, p.s).is_none() || time == self.judge.times[p.s];
+        let is_plain = self.judge.contraction_of(p.s).is_none() || time == self.judge.times[p.s];
         // Guards and bounds are still evaluated before what is inside them.
         let is_outside = |access: &StmtAccess| matches!(access.role, Role::Guard | Role::Bound);
         let in_order = p.stmt.id == q.stmt.id && p.index <= q.index;
@@ -299,7 +299,7 @@ impl<'a> Composed<'a> {
 
     /// The times at which the access may happen.
     fn times(&self, p: &Performed<'_>, access: &StmtAccess, accumulation: bool) -> Vec<Vec<TimeStep>> {
-        if packed_contraction_of(&self.judge.schedule.roots, p.s).is_some() {
+        if self.judge.contraction_of(p.s).is_some() {
             let own = self.statement(p).accesses.iter().enumerate();
             let own = own.filter(|(_, own)| own.array == access.array && own.write == access.role.is_write());
             let mut times: Vec<_> = own.map(|(k, _)| self.judge.time(p.s, k, accumulation)).collect();

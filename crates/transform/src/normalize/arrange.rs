@@ -84,7 +84,7 @@ impl<'a> Planner<'a> {
     fn cost(&self, s: usize, l: LoopId) -> i64 {
         let statement = &self.schedule.statements[s];
         let mut total = 0i64;
-        for access in &statement.accesses {
+        for access in statement.accesses.iter() {
             let shape = &self.schedule.program.array(access.array).shape;
             let mut inner = 1i64;
             let mut stride = 0i64;

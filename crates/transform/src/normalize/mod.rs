@@ -414,7 +414,7 @@ impl Work {
 
     /// Replaces the nest by the one that a schedule describes.
     fn generate(&mut self, schedule: Schedule, rewrite: Rewrite) -> Result<(), Reason> {
-        let stmts = |s: &Statement| (stmts_under([&s.node]), s.map.clone());
+        let stmts = |s: &Statement| (stmts_under([&*s.node]), s.map.clone());
         let groups: Vec<_> = schedule.statements.iter().map(stmts).collect();
         let before = self.nest.clone();
         let (program, nest) = scan::generate(schedule, &self.nest)?;

@@ -22,6 +22,7 @@ use oxeye_ir::{
     Affine, Array, Bound, Constraint, Execution, Loop, LoopId, Nest, Node, Program, Relation, Var,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The nest that a schedule describes, and the program with the temporaries it uses.
 ///
@@ -40,7 +41,7 @@ pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Progr
             // The original nest uses these arrays in full.
             for array in whole {
                 layouts.remove(&array.id);
-                schedule.program.arrays.insert(array.id, array);
+                Arc::make_mut(&mut schedule.program).arrays.insert(array.id, array);
             }
             let (program, roots) = trees_under(&schedule, &all_run)?;
             (program, guarded(&all_run, roots, original.roots.clone()))
@@ -49,7 +50,7 @@ pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Progr
     for node in &mut roots {
         relocate(node, &layouts);
     }
-    let mut nest = schedule.nest.clone();
+    let mut nest = Nest::clone(&schedule.nest);
     nest.roots = roots;
     for l in nest.loops() {
         if let Execution::Parallel { reductions, .. } | Execution::Vector { reductions, .. } = &l.execution
@@ -73,7 +74,7 @@ pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Progr
 /// The schedule's loops, assuming the constraints `given` on symbols.
 fn trees_under(schedule: &Schedule, given: &[Constraint]) -> Result<(Program, Vec<Node>), Reason> {
     let context = [&schedule.program.assumptions, given].concat();
-    let mut program = schedule.program.clone();
+    let mut program = Program::clone(&schedule.program);
     let mut generator = Generator { schedule, program: &mut program, paths: schedule.paths() };
     let roots = generator.trees(&schedule.roots, &mut Vec::new(), &context)?;
     Ok((program, roots))
@@ -128,7 +129,7 @@ impl Generator<'_> {
         if is_empty(&[context, &statement.domain].concat()) {
             return Vec::new();
         }
-        let mut node = statement.node.clone();
+        let mut node = Node::clone(&statement.node);
         substitute(&mut node, &|v| match v {
             Var::Loop(l) => statement.map.get(&l).cloned(),
             Var::Sym(_) => None,

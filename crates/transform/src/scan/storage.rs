@@ -11,7 +11,8 @@ use crate::schedule::space::{Space, implies, project};
 use crate::schedule::{MemoryAccess, Schedule, Statement};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
 use oxeye_ir::{Affine, ArrayId, BinaryOp, Constraint, Expr, LoopId, Relation, Storage, Var};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 /// The dimensions of the expansion that stay, and what is subtracted from their indices.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,7 @@ pub(crate) struct Layout {
     pub(crate) kept: Vec<(usize, Affine)>,
 }
 
+/// An access to the array, standing for all that use the same elements at the same times.
 type Use<'a> = (&'a Statement, &'a MemoryAccess);
 
 /// The storage of an array: its remaining dimensions, where it is declared, and its extents.
@@ -41,7 +43,7 @@ pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout
             }
         };
         let own_dims = layout.kept.len();
-        let array = &mut schedule.program.arrays[&id];
+        let array = &mut Arc::make_mut(&mut schedule.program).arrays[&id];
         debug_assert_eq!(own_dims, shape.len());
         array.storage = storage;
         array.shape = shape;
@@ -68,6 +70,10 @@ fn plan(schedule: &Schedule, array: ArrayId, is_temporary: bool) -> Option<Plan>
             Some(c) => c.iter().zip(path).take_while(|(a, b)| a == b).map(|(a, _)| *a).collect(),
         });
     }
+    let mut seen = HashSet::new();
+    uses.retain(|(statement, access)| {
+        seen.insert((&statement.map, &statement.domain, &access.indices, &access.inner))
+    });
     let common = common.unwrap_or_default();
     let n_dims = schedule.program.array(array).shape.len();
     let outermost = usize::from(is_temporary);

@@ -11,11 +11,13 @@ pub(crate) mod space;
 mod statement;
 mod time;
 mod tree;
+mod verdicts;
 
 pub(crate) use original::{Original, OriginalPair};
 pub(crate) use statement::{MemoryAccess, OriginalTime, Statement};
 pub(crate) use time::TimeStep;
 pub(crate) use tree::{LoopNode, Tree, all_leaves, leaves, packed_contraction_of};
+pub(crate) use verdicts::{ComparedStep, Question};
 
 use indexmap::IndexMap;
 use oxeye_ir::{Affine, Array, ArrayId, Expr, Form, LoopId, Nest, Program, ScalarType, StmtId, Storage};
@@ -39,8 +41,8 @@ pub(crate) struct Private {
 /// The nest as statements and a tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    pub(crate) program: Program,
-    pub(crate) nest: Nest,
+    pub(crate) program: Arc<Program>,
+    pub(crate) nest: Arc<Nest>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) roots: Vec<Tree>,
     pub(crate) iterators: IndexMap<LoopId, IteratorInfo>,

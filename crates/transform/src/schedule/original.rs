@@ -1,7 +1,9 @@
 //! The dependences of a nest in its original order, from [`oxeye_analysis`], between the statements of a schedule.
 
 use super::statement::{MemoryAccess, Statement};
-use oxeye_analysis::{DependenceRelation, Level, NestModel, Role, StmtAccess, StmtModel};
+use super::verdicts::Verdicts;
+use crate::refusal::{Reason, RefusalKind};
+use oxeye_analysis::{DependenceRelation, Level, MOST_DEPENDENCES, NestModel, Role, StmtAccess, StmtModel};
 use oxeye_ir::{Nest, Node, Program};
 
 /// A dependence of the original nest: access `a` of statement `s` comes before access `b` of `t`, with their common
@@ -20,6 +22,10 @@ pub(crate) struct OriginalPair {
 pub(crate) struct Original {
     pub(crate) model: NestModel,
     pub(crate) pairs: Vec<OriginalPair>,
+    /// What the judge has found so far.
+    pub(crate) verdicts: Verdicts,
+    /// The nest is too large: its dependences are not known.
+    pub(crate) is_too_large: bool,
     /// Dependences inside one run of an atomic statement, which matter only where it is split up.
     inside: Vec<DependenceRelation>,
 }
@@ -55,9 +61,22 @@ impl Original {
             }
             Some(OriginalPair { source, sink, depth, relation })
         };
-        let mut pairs: Vec<OriginalPair> = model.relations().into_iter().filter_map(&mut pair).collect();
+        let relations = model.relations(MOST_DEPENDENCES);
+        let is_too_large = relations.is_none();
+        let mut pairs: Vec<OriginalPair> =
+            relations.unwrap_or_default().into_iter().filter_map(&mut pair).collect();
         pairs.sort_by_key(|p| (p.source.0, p.sink.0, p.source.1, p.sink.1, p.depth.unwrap_or(usize::MAX)));
-        Self { model, pairs, inside }
+        Self { model, pairs, is_too_large, inside, verdicts: Verdicts::default() }
+    }
+
+    /// Why nothing can be judged, if the nest is too large.
+    pub(crate) fn known(&self) -> Result<(), Reason> {
+        if self.is_too_large {
+            let n_stmts = self.model.stmts.len();
+            let text = format!("its {n_stmts} statements have more dependences than Oxeye can look at");
+            return Err(Reason::new(RefusalKind::WorkLimit, text));
+        }
+        Ok(())
     }
 
     /// All dependences.

@@ -2,6 +2,7 @@
 
 use oxeye_ir::{Access, Affine, ArrayId, Constraint, LoopId, Node, Stmt, StmtId, Update, Var};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Position of a statement in the original program: `positions[0], loops[0], positions[1], …`.
 #[derive(Clone, Debug)]
@@ -33,9 +34,9 @@ pub(crate) struct Statement {
     /// The imported statement that this one comes from (index sets may be split).
     pub(crate) origin: usize,
     /// `Node::Stmt`, or an atomic subtree; over the original iterators.
-    pub(crate) node: Node,
-    pub(crate) accesses: Vec<MemoryAccess>,
-    pub(crate) time: OriginalTime,
+    pub(crate) node: Arc<Node>,
+    pub(crate) accesses: Arc<[MemoryAccess]>,
+    pub(crate) time: Arc<OriginalTime>,
     /// Original iterator → affine expression of the schedule's loops and symbols.
     pub(crate) map: BTreeMap<LoopId, Affine>,
     /// Constraints over the schedule's loops and symbols.
@@ -45,7 +46,7 @@ pub(crate) struct Statement {
 impl Statement {
     /// The assignment, unless this is an atomic subtree.
     pub(crate) fn assignment(&self) -> Option<&Stmt> {
-        match &self.node {
+        match &*self.node {
             Node::Stmt(s) => Some(s),
             _ => None,
         }

@@ -13,6 +13,7 @@ use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::{Schedule, Tree};
 use oxeye_ir::{Affine, Constraint, LoopId, Node};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 step! {
     /// Cuts the range of a loop in two.
@@ -86,7 +87,7 @@ fn copy(
             let mut statement = schedule.statements[*s].clone();
             statement.domain.push(Constraint::ge(Affine::var(from), point.clone()));
             statement.id = schedule.fresh_stmt();
-            if let Node::Stmt(stmt) = &mut statement.node {
+            if let Node::Stmt(stmt) = Arc::make_mut(&mut statement.node) {
                 stmt.id = statement.id;
             }
             schedule.statements.push(statement);

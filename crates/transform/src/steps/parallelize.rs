@@ -85,7 +85,7 @@ fn accumulators(schedule: &Schedule, at: LoopId, can_list: fn(&[Option<Expr>]) -
     }
     let mut found: BTreeMap<ArrayId, Option<Update>> = BTreeMap::new();
     for s in all_leaves(&loop_node.body) {
-        for access in &schedule.statements[s].accesses {
+        for access in schedule.statements[s].accesses.iter() {
             let op = access.update.map(|u| if u == Update::Sub { Update::Add } else { u });
             let entry = found.entry(access.array).or_insert(op);
             if *entry != op || op.is_some_and(|o| !o.is_reduction()) {

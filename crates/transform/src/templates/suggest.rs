@@ -11,6 +11,9 @@ use crate::recipe::Recipe;
 use oxeye_ir::{Nest, Program};
 use std::fmt;
 
+/// Templates times dependences that are looked at in one nest, which takes some seconds; the others are left out.
+const MOST_WORK: usize = 100_000;
+
 /// A recipe to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
@@ -70,7 +73,20 @@ pub fn suggest_for(prepared: &PreparedNest<'_>, machine: &Machine, policy: Polic
         found.refused.push(RefusedSuggestion::new("", reason));
         return found;
     }
-    for template in instantiator.templates() {
+    if let Err(reason) = prepared.schedule().original.known() {
+        found.refused.push(RefusedSuggestion::new("", reason));
+        return found;
+    }
+    let templates = instantiator.templates();
+    let n_built = MOST_WORK / prepared.schedule().original.pairs.len().max(1);
+    if n_built < templates.len() {
+        let reason = format!(
+            "the nest is large: only {n_built} of {} kinds of schedules were looked at",
+            templates.len()
+        );
+        found.refused.push(RefusedSuggestion::new("", reason));
+    }
+    for template in templates.into_iter().take(n_built) {
         let strategy = template.strategy_title();
         let parts = instantiator.refused_parts(&template);
         found.refused.extend(parts.into_iter().map(|reason| RefusedSuggestion::new(&strategy, reason)));

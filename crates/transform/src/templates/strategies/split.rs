@@ -59,7 +59,7 @@ fn crossings(schedule: &Schedule, id: LoopId, outer: &[LoopId]) -> Vec<LoopId> {
     let mut found = BTreeSet::new();
     for s in all_leaves(&loop_node.body) {
         let statement = &schedule.statements[s];
-        for a in &statement.accesses {
+        for a in statement.accesses.iter() {
             for b in statement.accesses.iter().filter(|b| b.array == a.array && (a.write || b.write)) {
                 for (x, y) in a.indices.iter().zip(&b.indices) {
                     let (Some(x), Some(y)) = (x, y) else { continue };

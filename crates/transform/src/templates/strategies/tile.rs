@@ -92,7 +92,7 @@ fn footprint(schedule: &Schedule, loops: &[LoopId], side: i64) -> f64 {
     let mut total = 0.0;
     for s in stmts {
         let statement = &schedule.statements[s];
-        for access in &statement.accesses {
+        for access in statement.accesses.iter() {
             // Movement of each index per iteration of each loop; unlimited if it is not affine.
             let strides = access.indices.iter().map(|index| {
                 let index = statement.mapped(index.as_ref()?);
