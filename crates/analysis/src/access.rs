@@ -1,6 +1,5 @@
 //! What the instances of a statement read and write.
 
-use crate::domain::StmtModel;
 use crate::linear::{Encoder, Space};
 use crate::omega::{Row, System};
 use oxeye_ir::{Access, ArrayId, BinaryOp, BoundTerm, Expr, Loop, Stmt};
@@ -61,13 +60,6 @@ pub struct StmtAccess {
     pub system: System,
     /// Whether the element is known exactly, and every instance is sure to touch it.
     pub exact: bool,
-}
-
-impl StmtAccess {
-    /// The points at which this access of `stmt` happens.
-    pub fn domain<'a>(&'a self, stmt: &'a StmtModel) -> &'a System {
-        self.evaluated.as_ref().unwrap_or(&stmt.domain.system)
-    }
 }
 
 /// Collects accesses that happen at the points of one domain.

@@ -109,7 +109,7 @@ impl Pairs {
         let (n_src, n_dst) = (src.loops.len(), dst.loops.len());
         let n_symbols = src.domain.space.symbols.len();
         let mut pairs = Self { n_src, n_dst, n_symbols, system: System::new(n_src + n_dst + n_symbols) };
-        for (domain, is_dst) in [(a.domain(src), false), (b.domain(dst), true)] {
+        for (domain, is_dst) in [(src.points_of(a), false), (dst.points_of(b), true)] {
             let map = pairs.map(domain, is_dst);
             pairs.system.extend_mapped(domain, &map);
         }

@@ -98,6 +98,11 @@ impl NestModel {
 }
 
 impl StmtModel {
+    /// The points at which one of its accesses happens.
+    pub fn points_of<'a>(&'a self, access: &'a StmtAccess) -> &'a System {
+        access.evaluated.as_ref().unwrap_or(&self.domain.system)
+    }
+
     /// How many enclosing loops this statement shares with `other`.
     pub fn n_common_loops(&self, other: &StmtModel) -> usize {
         self.loops.iter().zip(&other.loops).take_while(|(a, b)| a.id == b.id).count()

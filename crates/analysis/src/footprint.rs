@@ -191,7 +191,7 @@ impl Image {
     ) -> Option<Self> {
         let Counted { program, nest, value_of } = counted;
         let n_loops = stmt.loops.len();
-        let mut all = access.domain(stmt).clone();
+        let mut all = stmt.points_of(access).clone();
         for (idx, &symbol) in stmt.domain.space.symbols.iter().enumerate() {
             // A relevant symbol without a value leaves the image unbounded.
             if let Some(value) = value_of(symbol) {

@@ -36,7 +36,11 @@ pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -
     out += &program(report, view);
     if report.fp.used {
         let error = report.fp.max_rel_error.unwrap_or(0.0);
-        let _ = writeln!(out, "floating-point sums were reordered; largest relative difference {error:.1e}");
+        let leave = if report.fp.source == "clauses" { ", as `reduction` clauses allow" } else { "" };
+        let _ = writeln!(
+            out,
+            "floating-point sums were reordered{leave}; largest relative difference {error:.1e}"
+        );
     }
     report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
     out += &left(report, view, go_on);

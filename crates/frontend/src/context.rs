@@ -21,6 +21,8 @@ pub(crate) struct Context<'a> {
     /// Whether the user's flags enable OpenMP threads.
     pub(crate) is_threaded: bool,
     pub(crate) no_alias: bool,
+    /// Whether clauses give no leave to reorder sums.
+    pub(crate) keeps_order: bool,
     /// First bytes of the loops that are control around nests.
     pub(crate) opened: &'a [usize],
     /// Whether the compiler takes it that objects of different types do not overlap.

@@ -37,6 +37,8 @@ pub(crate) struct Construct {
     pub(crate) n_collapsed: usize,
     /// Names used by its clauses.
     pub(crate) mentioned: Vec<String>,
+    /// Names in clauses `reduction`, with the operator.
+    pub(crate) reduced: Vec<(String, String)>,
     /// A clause that is not supported.
     pub(crate) unknown_clause: Option<String>,
 }
@@ -179,7 +181,13 @@ impl Construct {
                 self.firstprivate.extend(names(inside));
                 self.mentioned.extend(names(inside));
             }
-            "lastprivate" | "reduction" => self.mentioned.extend(names(after_colon)),
+            "reduction" => {
+                // `reduction(task, +: x)` has a modifier.
+                let op = before_colon.last().map_or("", |t| t.text).to_owned();
+                self.reduced.extend(names(after_colon).into_iter().map(|name| (name, op.clone())));
+                self.mentioned.extend(names(after_colon));
+            }
+            "lastprivate" => self.mentioned.extend(names(after_colon)),
             "shared" => self.mentioned.extend(names(inside)),
             "aligned" | "linear" | "nontemporal" => self.mentioned.extend(names(before_colon)),
             "if" => self.mentioned.extend(names(after_colon)),
@@ -238,6 +246,7 @@ mod tests {
         assert_eq!((c.private, c.firstprivate), (vec!["i".into(), "j".into()], vec!["k".to_owned()]));
         assert_eq!(c.mentioned, ["i", "j", "k", "chunk", "s", "t", "n", "u", "v", "nt"]);
         assert_eq!((c.unknown_clause, c.n_collapsed), (None, 2));
+        assert_eq!(c.reduced, [("s".to_owned(), "+".to_owned()), ("t".to_owned(), "+".to_owned())]);
         assert_eq!(construct("omp for collapse(N)").n_collapsed, usize::MAX);
         assert_eq!(construct("omp for ordered(1)").unknown_clause.as_deref(), Some("ordered"));
         assert!(!construct("omp simd").is_shared);

@@ -31,11 +31,20 @@ pub struct ReadOptions {
     pub no_alias: bool,
     /// Loops that are no nests, but control around those inside them: first bytes of their spans.
     pub opened: Vec<usize>,
+    /// Keep sums in the order of the source also where a `reduction` clause leaves it open.
+    pub keeps_order: bool,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { compiler: "cc".into(), args: Vec::new(), function: None, no_alias: false, opened: Vec::new() }
+        Self {
+            compiler: "cc".into(),
+            args: Vec::new(),
+            function: None,
+            no_alias: false,
+            opened: Vec::new(),
+            keeps_order: false,
+        }
     }
 }
 
@@ -128,6 +137,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
             directives: &directives,
             is_threaded: switches_openmp_on(&options.args),
             no_alias: options.no_alias,
+            keeps_order: options.keeps_order,
             opened: &options.opened,
             has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),
         };

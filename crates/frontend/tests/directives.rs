@@ -350,3 +350,42 @@ void f(int n, int m, double *restrict x)
         unit.functions[0].program.nests.values().map(|n| n.span.expect("a place").line).collect();
     assert_eq!(lines, [8, 18]);
 }
+
+#[test]
+fn clauses_leave_the_order_of_sums_open() {
+    let source = "double total(int n, const double *x, double *least, float *parts)
+{
+    double sum = 0, other = 0, last = 0, m = x[0];
+    int k;
+#pragma omp parallel for reduction(+ : sum, last) reduction(min : m)
+    for (int i = 0; i < n; i++) {
+        sum += x[i];
+        other += x[i];
+        last = x[i];
+        if (x[i] < m)
+            m = x[i];
+    }
+    *least = m;
+    for (int t = 0; t < 9; t++) {
+#pragma omp parallel for reduction(+ : sum)
+        for (k = 0; k < n; k++)
+            sum += x[k] * t;
+    }
+    return sum + other + last;
+}
+";
+    let open = |args: &[&str], keeps_order| {
+        let args = args.iter().map(|a| (*a).to_owned()).collect();
+        let unit = read_with(source, &ReadOptions { args, keeps_order, ..ReadOptions::default() });
+        let program = &unit.functions[0].program;
+        let names = |nest: &oxeye_ir::Nest| -> Vec<String> {
+            nest.unordered.iter().map(|id| program.array(*id).name.clone()).collect()
+        };
+        program.nests.values().map(names).collect::<Vec<_>>()
+    };
+    // The second clause speaks of the sum over `k` only, and the nest is all of both loops.
+    let of_first: [&[&str]; 2] = [&["sum"], &[]];
+    assert_eq!(open(&["-fopenmp"], false), of_first);
+    assert!(open(&["-fopenmp"], true).iter().all(Vec::is_empty));
+    assert!(open(&[], false).iter().all(Vec::is_empty));
+}

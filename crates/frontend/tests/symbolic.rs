@@ -149,9 +149,37 @@ static int with_counter(int n, int by, double *x)
         x[k] += taken;
     return taken;
 }
+typedef struct { double re, im; } number;
+static void twice(int n, number (*y)[8])
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 8; j++)
+            y[i][j].re *= 2.0;
+}
+static void in_blocks(int n, int b, number (*y)[8], number (*x)[8])
+{
+    for (int jj = 0; jj <= 8 - b; jj += b) {
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < b; j++) {
+                y[i][j].re = x[i][j + jj].re;
+                y[i][j].im = x[i][j + jj].im;
+            }
+        twice(n, y);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < b; j++)
+                x[i][j + jj].re = y[i][j].im - y[i][j].re;
+    }
+}
+static void along(int n, int b, double *to, const double *from)
+{
+    const double *p = from;
+    for (int k = 0; k < n; k += b)
+        to[k] += *p++;
+}
 int main(int argc, char **argv)
 {
     int n = atoi(argv[1]);
+    static number low[64][8], all[64][8];
     static double x[64], to[64][64], of[64][64];
     static char is_composite[64];
     for (int i = 0; i < 64; i++) {
@@ -166,13 +194,20 @@ int main(int argc, char **argv)
         scale(n, by, x);
         transpose(n, by, to, of);
     }
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 8; j++)
+            all[i][j].re = all[i][j].im = i - j;
+    for (int b = 1; b < 6; b++) {
+        in_blocks(n, b, low, all);
+        along(n, b, x, of[3]);
+    }
     sieve(n, is_composite);
     for (int i = 0; i < 64; i++)
-        printf(\"%.17g %.17g %d\\n\", x[i], to[i][(3 * i) % 64], is_composite[i]);
+        printf(\"%.17g %.17g %d %g\\n\", x[i], to[i][(3 * i) % 64], is_composite[i], all[i][i % 8].re);
     return 0;
 }
 ",
-        6,
+        9,
         SIZES,
     );
 }

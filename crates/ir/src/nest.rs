@@ -268,6 +268,10 @@ pub struct Nest {
     /// compute other symbols.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<SymId>,
+    /// Arrays and scalars whose accumulations in the nest may come in any order, whatever the rounding: the source says so,
+    /// as in `reduction(+: sum)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unordered: Vec<ArrayId>,
 }
 
 /// Pointers that take turns in every iteration of a time loop, such as those to the old and the new field.
@@ -305,6 +309,7 @@ impl Nest {
             live_out: Vec::new(),
             rotations: Vec::new(),
             mentions: Vec::new(),
+            unordered: Vec::new(),
         }
     }
 

@@ -91,6 +91,7 @@ const RESERVED: &[&str] = &[
     "span",
     "live_out",
     "mentions",
+    "unordered",
     "min",
     "max",
     "ceil",
@@ -641,6 +642,9 @@ impl<'a> Printer<'a> {
         if !nest.mentions.is_empty() {
             let names: Vec<_> = nest.mentions.iter().map(|id| self.names.symbol(*id)).collect();
             _ = write!(head, " mentions({})", names.join(", "));
+        }
+        if !nest.unordered.is_empty() {
+            _ = write!(head, " unordered({})", self.names.list(&nest.unordered));
         }
         self.open(&head);
         self.nodes(&nest.roots);

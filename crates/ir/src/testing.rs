@@ -230,6 +230,7 @@ impl Generator<'_> {
                 live_out,
                 rotations: Vec::new(),
                 mentions: Vec::new(),
+                unordered: Vec::new(),
             },
         );
         self.program.body = Region::Dataflow(DataflowGraph::build(&self.program, &[id]));

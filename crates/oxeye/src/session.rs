@@ -9,7 +9,7 @@ use crate::workshop::{Workshop, complaint};
 use oxeye_database::Context;
 use oxeye_embed::HostVector;
 use oxeye_host::{Effort, HostProfile};
-use oxeye_ir::SymId;
+use oxeye_ir::{Nest, SymId};
 use oxeye_measure::{MeasureError, Rejection, Tolerance, kill_everything};
 use oxeye_transform::{Machine, Policy, PreparedNest};
 use std::path::Path;
@@ -188,12 +188,12 @@ impl<'a> Session<'a> {
         Rendering { source, threads, policy: self.policy(), plain_sums }
     }
 
-    /// How far outputs may be apart. Without an explicit word for bits, compilers may contract a product and a sum into
-    /// one rounding, and do so differently around different loops.
-    pub(crate) fn tolerance(&self) -> Tolerance {
+    /// How far outputs of a nest may be apart. Without an explicit word for bits, compilers may contract a product and a
+    /// sum into one rounding, and do so differently around different loops.
+    pub(crate) fn tolerance(&self, nest: &Nest) -> Tolerance {
         match self.options.fp {
             FpPolicy::Strict => Tolerance::Strict,
-            _ if self.options.reassociate() => Tolerance::reassociate(),
+            _ if self.options.reassociate() || !nest.unordered.is_empty() => Tolerance::reassociate(),
             _ => Tolerance::Relative { f64: 1e-12, f32: 1e-5 },
         }
     }

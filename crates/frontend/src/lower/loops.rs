@@ -312,7 +312,7 @@ impl Lowerer<'_> {
         self.facts.truncate(mark);
         self.forget(&limits.inside);
         if !limits.guards.is_empty()
-            && let Some(walk) = walks.first()
+            && let Some(walk) = walks.iter().find(|walk| !walk.is_still())
         {
             return Err(self.unclear(walk, s.range));
         }

@@ -273,7 +273,8 @@ impl Lowerer<'_> {
         let variable = self.cx.file.var(d.var);
         let name = &variable.name;
         if let VarKind::Local { is_static: true } = variable.kind {
-            return Err(Refusal::new(at, format!("`{name}` is declared static inside the loop")));
+            return Err(Refusal::new(at, format!("`{name}` is declared static inside the loop"))
+                .help("declare it outside of all functions"));
         }
         if matches!(variable.ty, Type::Pointer { .. }) {
             // A pointer is another name for the place it points to.

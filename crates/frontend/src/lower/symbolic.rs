@@ -138,6 +138,8 @@ impl Lowerer<'_> {
             self.effect(e, out)?;
         }
         let inside = Scan::of(self.cx.file, s);
+        // The iterations are counted by one.
+        let walks = self.walks(f, 1);
         self.forget(&inside);
         let mark = self.facts.len();
         let counts = self.counts(header, (ty, &first, &by), inside, s.range)?;
@@ -165,6 +167,7 @@ impl Lowerer<'_> {
         let here = at_count(&first, &by, Affine::var(id).into());
         let here = self.typed(here, ty);
         self.bound.insert(var, Bound::Value(here));
+        self.bind_walks(&walks, &l, s.range)?;
         let after = self.counter_after(s, f, &l, guards.is_empty())?;
         self.leaving.push(None);
         let lowered = self.loop_body(body, &mut l.body);
@@ -177,6 +180,12 @@ impl Lowerer<'_> {
         self.loops.pop();
         self.facts.truncate(mark);
         self.forget(&inside);
+        if !guards.is_empty()
+            && let Some(walk) = walks.iter().find(|walk| !walk.is_still())
+        {
+            return Err(self.unclear(walk, s.range));
+        }
+        self.leave_walks(walks, &l, s.range)?;
         let mut node = Node::Loop(l);
         for condition in guards.into_iter().rev() {
             node = Node::If { condition, then: vec![node], otherwise: Vec::new() };

@@ -20,6 +20,13 @@ pub(super) struct Walk {
     by: Expr,
 }
 
+impl Walk {
+    /// Whether it leads to the same place in all iterations: what is written is elements, by several names.
+    pub(super) fn is_still(&self) -> bool {
+        self.by == Expr::from(0)
+    }
+}
+
 /// How far a number of iterations leads, computed in 64 bits.
 fn product(times: Affine, by: Expr) -> Expr {
     match (by.as_affine().and_then(Affine::as_constant), times.as_constant()) {
@@ -153,6 +160,13 @@ impl Lowerer<'_> {
     /// Pointers stand for where they lead in one iteration.
     pub(super) fn bind_walks(&mut self, walks: &[Walk], l: &Loop, at: Range) -> Lowered<()> {
         for walk in walks {
+            if walk.is_still() {
+                self.bound.insert(walk.var, Bound::Pointer(walk.start.clone()));
+                if self.is_set_behind(walk) {
+                    self.walking.insert(walk.var);
+                }
+                continue;
+            }
             let first = l.lower.as_affine().cloned().ok_or_else(|| self.unclear(walk, at))?;
             let moved = self.walked(walk, Affine::var(l.id) - first, at)?;
             self.bound.insert(walk.var, Bound::Pointer(moved));
@@ -183,6 +197,16 @@ impl Lowerer<'_> {
     /// Behind a loop, pointers stand for where they lead then; behind the nest, they are set to it.
     pub(super) fn leave_walks(&mut self, walks: Vec<Walk>, l: &Loop, at: Range) -> Lowered<()> {
         for walk in walks {
+            if walk.is_still() {
+                match self.loops.is_empty() && self.is_set_behind(&walk) {
+                    true => {
+                        self.bound.remove(&walk.var);
+                        self.walking.remove(&walk.var);
+                    }
+                    false => _ = self.bound.insert(walk.var, Bound::Pointer(walk.start)),
+                }
+                continue;
+            }
             let refusal = self.unclear(&walk, at);
             let times = match (l.lower.as_affine(), l.upper.as_affine()) {
                 (Some(lower), Some(upper)) => upper.clone() - lower.clone(),

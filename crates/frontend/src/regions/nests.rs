@@ -103,7 +103,9 @@ impl<'a> Regions<'a> {
             live_out: Vec::new(),
             rotations,
             mentions,
+            unordered: Vec::new(),
         };
+        nest.unordered = self.unordered(&state, &nest, s);
         if nest.stmts().is_empty() {
             return Err(Refusal::new(s.range, "the loop does nothing"));
         }
@@ -286,6 +288,42 @@ impl<'a> Regions<'a> {
             }
         });
         found.into_iter().collect()
+    }
+
+    /// The variables that the nest does nothing with but accumulate, as the directive above it allows in any order.
+    fn unordered(&self, state: &State, nest: &Nest, s: &Stmt) -> Vec<ArrayId> {
+        if !self.cx.is_threaded || self.cx.keeps_order {
+            return Vec::new();
+        }
+        let clauses: Vec<&(String, String)> = self.cx.constructs(s).flat_map(|c| &c.reduced).collect();
+        let stmts = nest.stmts();
+        let is_left_open = |id: &ArrayId| {
+            let Some(var) = state.vars.get(id) else { return false };
+            let variable = self.cx.file.var(*var);
+            // Of names in inner scopes, the clause means none.
+            let is_outer = variable.member.is_none()
+                && !matches!(state.program.array(*id).storage, Storage::Body(_) | Storage::Temp(_))
+                && variable.function.is_none_or(|f| f == self.cx.position);
+            let ops: Vec<&str> = clauses
+                .iter()
+                .filter(|(name, _)| *name == variable.name)
+                .map(|(_, op)| op.as_str())
+                .collect();
+            let [op] = ops.as_slice() else { return false };
+            let fits = |update: Update| match *op {
+                "+" | "-" => matches!(update, Update::Add | Update::Sub),
+                "*" => update == Update::Mul,
+                "min" => update == Update::Min,
+                "max" => update == Update::Max,
+                _ => false,
+            };
+            is_outer && stmts.iter().filter(|stmt| stmt.target.array == *id).all(|stmt| fits(stmt.update))
+        };
+        let mut written: Vec<ArrayId> = stmts.iter().map(|stmt| stmt.target.array).collect();
+        written.sort_unstable();
+        written.dedup();
+        written.retain(is_left_open);
+        written
     }
 
     /// Records which rows behind pointers the nest uses.

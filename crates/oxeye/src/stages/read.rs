@@ -1,6 +1,6 @@
 //! Stage 1: the file as functions of loop nests.
 
-use crate::request::{Error, Event, Options, Phase};
+use crate::request::{Error, Event, FpPolicy, Options, Phase};
 use crate::session::Session;
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 
@@ -26,5 +26,6 @@ pub(crate) fn read_options(options: &Options) -> ReadOptions {
         function: options.function.clone(),
         no_alias: options.no_alias,
         opened: Vec::new(),
+        keeps_order: options.fp == FpPolicy::Strict,
     }
 }

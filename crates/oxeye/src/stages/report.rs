@@ -85,7 +85,8 @@ pub struct BuildReport {
 pub struct FpReport {
     /// Whether sums and products may be reordered.
     pub reassociate: bool,
-    /// Where that comes from: `flags` or `option`.
+    /// Where that comes from: `flags` or `option`; `clauses` if only `reduction` clauses of the source allow it, of the sums
+    /// that they name.
     pub source: &'static str,
     /// Whether a chosen recipe makes use of it.
     pub used: bool,
@@ -257,6 +258,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     let program = program_report(emitted);
     let errors = winners().map(|(_, timing)| timing.max_rel_error).chain(program.max_rel_error);
     let openmp = proofs().any(|proved| proved.openmp);
+    let used = proofs().any(|proved| proved.applied.reassociated);
     let mut notes = session.notes.clone();
     notes.extend(emitted.notes.iter().cloned());
     if openmp && session.threads != session.host.cores {
@@ -291,10 +293,11 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         fp: FpReport {
             reassociate: options.reassociate(),
             source: match options.fp {
+                FpPolicy::FromFlags if used && !options.reassociate() => "clauses",
                 FpPolicy::FromFlags => "flags",
                 FpPolicy::Strict | FpPolicy::Reassociate => "option",
             },
-            used: proofs().any(|proved| proved.applied.reassociated),
+            used,
             max_rel_error: errors.reduce(f64::max),
         },
         threads: session.threads,

@@ -285,9 +285,10 @@ impl<'a> Judge<'a> {
         Some(steps.into())
     }
 
-    /// Whether two accesses may be reordered.
+    /// Whether two accesses may be reordered: by the policy, or since the source leaves their order open.
     pub(super) fn may_reorder(&self, conflict: Conflict) -> bool {
-        conflict.accumulation.is_some() && (self.policy.reassociate || !conflict.is_float)
+        let is_left_open = || self.schedule.nest.unordered.contains(&conflict.array);
+        conflict.accumulation.is_some() && (self.policy.reassociate || !conflict.is_float || is_left_open())
     }
 
     /// Whether the accesses of instances 0, at time `x`, come before those of instances 1, at time `y`, for all pairs

@@ -57,7 +57,7 @@ pub(crate) fn accumulates(schedule: &Schedule, pair: &OriginalPair, policy: Poli
     let b = &schedule.statements[pair.sink.0].accesses[pair.sink.1];
     let float = schedule.program.array(a.array).element.is_float();
     matches!((a.update, b.update), (Some(u), Some(v)) if same_accumulation(u, v))
-        && (policy.reassociate || !float)
+        && (policy.reassociate || !float || schedule.nest.unordered.contains(&a.array))
 }
 
 /// Whether two updates of one element may be reordered.

@@ -49,6 +49,7 @@ fn rebuild(items: Vec<Item>, program: &mut Program, function: &str) -> Region {
                     live_out,
                     rotations: Vec::new(),
                     mentions: Vec::new(),
+                    unordered: Vec::new(),
                 };
                 program.nests.insert(id, nest);
                 Region::Dataflow(DataflowGraph::build(program, &[id]))

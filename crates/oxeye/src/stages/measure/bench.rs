@@ -9,6 +9,7 @@ use crate::session::Session;
 use crate::workshop::complaint;
 use oxeye_codegen::replay_unit;
 use oxeye_frontend::Unit;
+use oxeye_ir::Nest;
 use oxeye_measure::{Argument, CompileJob, Fields, MeasureError, Outputs, Rejection, Replay, Sample, verify};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -26,6 +27,13 @@ pub(crate) struct ReplaySite<'a> {
     pub(crate) idx: usize,
     pub(crate) place: &'a Place,
     pub(crate) calls: &'a Calls,
+}
+
+impl<'a> ReplaySite<'a> {
+    /// The nest.
+    pub(crate) fn nest(&self) -> &'a Nest {
+        &self.unit.functions[self.place.function_idx].program.nests[&self.place.nest_id]
+    }
 }
 
 /// What a nest's candidates are run with.
@@ -206,7 +214,8 @@ impl<'a> Bench<'a> {
         let library = session.judge(library)?;
         let limited = self.replay.with_call_limit(patience.call_seconds);
         let outputs = session.judge(limited.outputs(&library, self.sample()))?;
-        let comparison = verify(&self.reference, &outputs, &self.arguments, session.tolerance())?;
+        let comparison =
+            verify(&self.reference, &outputs, &self.arguments, session.tolerance(self.site.nest()))?;
         if let Some(mismatch) = comparison.mismatch {
             return Err(Setback::Item(Rejection::WrongOutput(mismatch)));
         }
