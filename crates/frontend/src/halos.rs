@@ -1,7 +1,7 @@
 //! Lengths of rows that are a symbol and a constant, as in `a[(i + 1) * (m + 2) + j]`: with `m + 2` as a variable of its own,
 //! the subscript is a sum of few products again.
 
-use crate::delinearize::{MAX_DEGREE, MAX_TERMS, Polynomial};
+use crate::polynomial::{MAX_DEGREE, MAX_TERMS, Polynomial};
 use oxeye_ir::{Affine, SymId, Var};
 use std::collections::BTreeMap;
 

@@ -40,6 +40,7 @@ mod members;
 mod opened;
 mod places;
 mod pointers;
+mod polynomial;
 mod preprocess;
 mod prove;
 mod refusal;
