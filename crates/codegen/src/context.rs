@@ -1,5 +1,6 @@
 //! The scope of the text being written: names, register variables, and spellings of iterators.
 
+use crate::expand::OpenOrders;
 use crate::types::{IteratorTypes, vector_type};
 use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Storage, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,8 +78,7 @@ pub(crate) struct Context<'a> {
     pub(crate) aliases: Vec<(Access, String)>,
     /// The vector loop being written, if any.
     pub(crate) lane_scope: Option<LaneScope>,
-    /// Whether floating-point sums may be reordered.
-    pub(crate) reassociate: bool,
+    pub(crate) open: OpenOrders,
     /// Whether 32-bit integers are widened before arithmetic.
     pub(crate) wide: bool,
     /// Bounds that are computed in 64 bits.
@@ -128,7 +128,7 @@ impl<'a> Context<'a> {
             spilled: BTreeSet::new(),
             aliases: Vec::new(),
             lane_scope: None,
-            reassociate: false,
+            open: OpenOrders::default(),
             wide: false,
             long_bounds: Vec::new(),
             in_team: false,

@@ -166,8 +166,23 @@ fn size(items: &[Item]) -> usize {
 pub(crate) struct Expander<'a> {
     pub(crate) program: &'a Program,
     pub(crate) places: &'a Places,
-    /// Whether floating-point sums may be reordered.
-    pub(crate) reassociate: bool,
+    pub(crate) open: &'a OpenOrders,
+}
+
+/// Which accumulations may be reordered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenOrders {
+    /// All of them.
+    pub(crate) all: bool,
+    /// Those into these arrays: the source leaves their order open ([`Nest::unordered`](oxeye_ir::Nest::unordered)).
+    pub(crate) into: Vec<ArrayId>,
+}
+
+impl OpenOrders {
+    /// Whether updates of this array may be reordered.
+    pub(crate) fn allow(&self, program: &Program, array: ArrayId, update: Update) -> bool {
+        self.all || self.into.contains(&array) || order_is_free(update, program.array(array).element)
+    }
 }
 
 impl Expander<'_> {
@@ -300,7 +315,7 @@ impl Expander<'_> {
         inner.remove(&l.id);
         let check = LaneCheck {
             program: self.program,
-            reassociate: self.reassociate,
+            open: self.open,
             id: l.id,
             inner: &inner,
             varying: &varying,
@@ -378,7 +393,7 @@ pub(crate) fn all_accesses(items: &[Item]) -> Vec<&Access> {
 
 struct LaneCheck<'a> {
     program: &'a Program,
-    reassociate: bool,
+    open: &'a OpenOrders,
     id: LoopId,
     inner: &'a BTreeSet<LoopId>,
     varying: &'a BTreeSet<ArrayId>,
@@ -422,8 +437,7 @@ impl LaneCheck<'_> {
     }
 
     fn may_reorder(&self, s: &Stmt) -> bool {
-        let element = self.program.array(s.target.array).element;
-        s.update.is_reduction() && (self.reassociate || order_is_free(s.update, element))
+        s.update.is_reduction() && self.open.allow(self.program, s.target.array, s.update)
     }
 
     /// Whether every lane may accumulate separately: a declared reduction whose target is fixed in the loop and touched
@@ -449,7 +463,7 @@ impl LaneCheck<'_> {
 }
 
 /// Whether the result of accumulating does not depend on the order, whatever the floating-point policy.
-pub(crate) fn order_is_free(update: Update, element: ScalarType) -> bool {
+fn order_is_free(update: Update, element: ScalarType) -> bool {
     !element.is_float() || matches!(update, Update::Min | Update::Max)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::context::{Context, is_outer};
-use crate::expand::{Item, all_accesses, order_is_free};
+use crate::expand::{Item, all_accesses};
 use crate::memory::Memory;
 use crate::print::{element_type, prec};
 use crate::targets::{Target, target};
@@ -67,7 +67,7 @@ impl Context<'_> {
                 Update::Max => ("max", "max"),
                 Update::Assign | Update::Div => return Err(refused()),
             };
-            if !self.reassociate && !order_is_free(r.op, array.element) {
+            if !self.open.allow(self.program, r.array, r.op) {
                 match memory {
                     Some(_) => return Err(CodegenError::Order { array: array.name.clone() }),
                     None => return Ok(None),

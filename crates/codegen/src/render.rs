@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::context::{Context, LaneScope};
-use crate::expand::{Expander, Item, Places, VectorItem, for_each_stmt, places};
+use crate::expand::{Expander, Item, OpenOrders, Places, VectorItem, for_each_stmt, places};
 use crate::leaving::left_early;
 use crate::memory::{Memory, stack};
 use crate::options::RenderOptions;
@@ -28,10 +28,11 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     let long_bounds = widen(program, original_nest, &mut widened);
     let nest = &widened;
     let mut places = places(program, nest);
-    let items = Expander { program, places: &places, reassociate: options.reassociate }.nodes(&nest.roots);
+    let open = OpenOrders { all: options.reassociate, into: original_nest.unordered.clone() };
+    let items = Expander { program, places: &places, open: &open }.nodes(&nest.roots);
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
     let mut cx = Context::new(program, &used, &options.reserved);
-    cx.reassociate = options.reassociate;
+    cx.open = open;
     cx.long_bounds = long_bounds;
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);

@@ -391,6 +391,12 @@ fn sums_keep_their_order_unless_reordering_is_allowed() {
     // In the second loop, several threads add up `s`.
     let error = oxeye_codegen::render_nest(&program, &nest, &strict).expect_err("is refused");
     insta::assert_snapshot!(error.to_string(), @"accumulating into `s` by several threads reorders floating-point operations; allow it with --fp reassociate");
+    // Or the source leaves the order open.
+    let mut open = program.clone();
+    let summed = open.arrays.values().filter(|array| array.name == "s").map(|array| array.id).collect();
+    open.nests[1].unordered = summed;
+    let text = oxeye_codegen::render_nest(&open, &open.nests[1], &strict).expect("renders");
+    assert!(text.contains("reduction(+:s)"), "{text}");
     nest.roots = vec![nest.roots[0].clone(), nest.roots[2].clone()];
     let text = oxeye_codegen::render_nest(&program, &nest, &strict).expect("renders");
     insta::assert_snapshot!("in_order", text);
