@@ -1,6 +1,6 @@
 //! The scope of the text being written: names, register variables, and spellings of iterators.
 
-use crate::expand::OpenOrders;
+use crate::open_orders::OpenOrders;
 use crate::types::{IteratorTypes, vector_type};
 use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Storage, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,11 +1,12 @@
 //! The nest in the shape of its text: unrolled loops written out, vector loops cut into chunks, constant guards
 //! folded.
 
+use crate::open_orders::OpenOrders;
 use crate::stride::{Stride, bound_is_invariant, is_invariant, stride};
 use crate::types::{constant, has_vectors};
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program,
-    Reduction, ScalarType, Stmt, Storage, UnaryOp, Update, Var,
+    Reduction, Stmt, Storage, UnaryOp, Update, Var,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -167,22 +168,6 @@ pub(crate) struct Expander<'a> {
     pub(crate) program: &'a Program,
     pub(crate) places: &'a Places,
     pub(crate) open: &'a OpenOrders,
-}
-
-/// Which accumulations may be reordered.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct OpenOrders {
-    /// All of them.
-    pub(crate) all: bool,
-    /// Those into these arrays: the source leaves their order open ([`Nest::unordered`](oxeye_ir::Nest::unordered)).
-    pub(crate) into: Vec<ArrayId>,
-}
-
-impl OpenOrders {
-    /// Whether updates of this array may be reordered.
-    pub(crate) fn allow(&self, program: &Program, array: ArrayId, update: Update) -> bool {
-        self.all || self.into.contains(&array) || order_is_free(update, program.array(array).element)
-    }
 }
 
 impl Expander<'_> {
@@ -460,11 +445,6 @@ impl LaneCheck<'_> {
         });
         alone && updates == others
     }
-}
-
-/// Whether the result of accumulating does not depend on the order, whatever the floating-point policy.
-fn order_is_free(update: Update, element: ScalarType) -> bool {
-    !element.is_float() || matches!(update, Update::Min | Update::Max)
 }
 
 /// Whether two updates combine in the same way.

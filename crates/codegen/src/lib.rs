@@ -43,6 +43,7 @@ mod guard;
 mod leaving;
 mod loops;
 mod memory;
+mod open_orders;
 mod options;
 mod prelude;
 mod print;

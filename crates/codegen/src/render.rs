@@ -2,9 +2,10 @@
 
 use crate::CodegenError;
 use crate::context::{Context, LaneScope};
-use crate::expand::{Expander, Item, OpenOrders, Places, VectorItem, for_each_stmt, places};
+use crate::expand::{Expander, Item, Places, VectorItem, for_each_stmt, places};
 use crate::leaving::left_early;
 use crate::memory::{Memory, stack};
+use crate::open_orders::OpenOrders;
 use crate::options::RenderOptions;
 use crate::print::{element_type, prec};
 use crate::reduction::ReductionText;

@@ -393,8 +393,7 @@ fn sums_keep_their_order_unless_reordering_is_allowed() {
     insta::assert_snapshot!(error.to_string(), @"accumulating into `s` by several threads reorders floating-point operations; allow it with --fp reassociate");
     // Or the source leaves the order open.
     let mut open = program.clone();
-    let summed = open.arrays.values().filter(|array| array.name == "s").map(|array| array.id).collect();
-    open.nests[1].unordered = summed;
+    open.nests[1].unordered = nest.arrays();
     let text = oxeye_codegen::render_nest(&open, &open.nests[1], &strict).expect("renders");
     assert!(text.contains("reduction(+:s)"), "{text}");
     nest.roots = vec![nest.roots[0].clone(), nest.roots[2].clone()];
