@@ -22,6 +22,8 @@ pub struct Site<'a> {
     pub function: Span,
     /// Other variables that its text uses.
     pub named: Named<'a>,
+    /// The bodies of functions, with their braces, that it never calls.
+    pub never_called: &'a [Span],
 }
 
 /// Variables that the text of a nest uses, other than its arguments.
@@ -219,7 +221,8 @@ fn is_array(array: &Array) -> bool {
 
 /// The user's file with `void oxeye_replay(void **args)`, which runs `body` on the given arguments: pointers to
 /// buffers or to single scalars, in the order of [`arguments`]. The function is placed directly after the one that
-/// contains the nest.
+/// contains the nest. Of functions that the nest never calls the bodies are left out: in a file with many large ones, the
+/// compiler would be busy with nothing else.
 pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let program = site.program;
     let list = arguments(program, site.nest);
@@ -425,11 +428,16 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let at = top(source);
     let definitions = prelude(&[body, &before]);
     let end = site.function.end;
-    splice(
-        source,
-        &[
-            (Span { start: at, end: at, line: 1 }, format!("{definitions}#line 1\n")),
-            (Span { start: end, end, line: resume as u32 }, text),
-        ],
-    )
+    let mut pieces = vec![
+        (Span { start: at, end: at, line: 1 }, format!("{definitions}#line 1\n")),
+        (Span { start: end, end, line: resume as u32 }, text),
+    ];
+    pieces.extend(site.never_called.iter().map(|body| (*body, no_body(source, *body))));
+    splice(source, &pieces)
+}
+
+/// What stands for the body of a function that is never called: as many lines, and next to no work for a compiler.
+fn no_body(source: &str, body: Span) -> String {
+    let lines = source.get(body.start..body.end).unwrap_or_default().matches('\n').count();
+    format!("{{ __builtin_trap(); {}}}", "\n".repeat(lines))
 }

@@ -175,13 +175,17 @@ fn what_nobody_reads_is_scratch() {
     assert_eq!(list, wanted.map(|(name, written, is_scratch)| (name.to_owned(), written, is_scratch)));
 }
 
+fn site_of<'a>(id: u32, program: &'a Program, nest: &'a Nest, function: Span) -> Site<'a> {
+    Site { id, program, nest, function, named: Named::default(), never_called: &[] }
+}
+
 #[test]
 fn capture_program_runs() {
     let (scale, main, f, g) = programs();
     let sites = [
-        Site { id: 2, program: &main, nest: &main.nests[0], function: g, named: Named::default() },
-        Site { id: 0, program: &scale, nest: &scale.nests[0], function: f, named: Named::default() },
-        Site { id: 1, program: &scale, nest: &scale.nests[1], function: f, named: Named::default() },
+        site_of(2, &main, &main.nests[0], g),
+        site_of(0, &scale, &scale.nests[0], f),
+        site_of(1, &scale, &scale.nests[1], f),
     ];
     let source = instrument(SOURCE, &sites, RUNTIME);
     insta::assert_snapshot!("instrumented", source);
@@ -227,7 +231,7 @@ fn replay_of_original_and_rendered_nests() {
          for (int i = 0; i < 6; i++) printf(\"%g \", x[i]);\nreturn 0; }}\n"
     );
     let nest = &scale.nests[0];
-    let site = Site { id: 0, program: &scale, nest, function: f, named: Named::default() };
+    let site = site_of(0, &scale, nest, f);
     let own = nest.span.map(|s| &SOURCE[s.start..s.end]).expect("a span");
     let unit = replay_unit(SOURCE, &site, own);
     insta::assert_snapshot!("replay_unit", unit);
@@ -241,14 +245,14 @@ fn replay_of_original_and_rendered_nests() {
          printf(\"%g\", s); return 0; }}\n"
     );
     let nest = &scale.nests[1];
-    let site = Site { id: 0, program: &scale, nest, function: f, named: Named::default() };
+    let site = site_of(0, &scale, nest, f);
     let own = nest.span.map(|s| &SOURCE[s.start..s.end]).expect("a span");
     assert_eq!(replay(&replay_unit(SOURCE, &site, own), &driver), "16");
 
     let driver = format!(
         "{LOAD}double t[36] = {{0}}, s = 10;\nvoid *args[] = {{t, &s}}; f(args);\nprintf(\"%g\", t[30]); return 0; }}\n"
     );
-    let site = Site { id: 0, program: &main, nest: &main.nests[0], function: g, named: Named::default() };
+    let site = site_of(0, &main, &main.nests[0], g);
     let body = render_nest(&main, &main.nests[0], &RenderOptions::default()).expect("renders");
     assert_eq!(replay(&replay_unit(SOURCE, &site, &body), &driver), "15");
 }
@@ -311,6 +315,7 @@ fn pragmas_stay_with_their_loop() {
         nest: &program.nests[0],
         function: Span { start: 0, end: source.len(), line: 1 },
         named: Named::default(),
+        never_called: &[],
     };
     insta::assert_snapshot!("pragma", instrument(source, &[site], "/* runtime */"));
 }

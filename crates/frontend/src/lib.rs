@@ -22,6 +22,7 @@
 
 mod ast;
 mod bytes;
+mod calls;
 mod conditions;
 mod constants;
 mod context;

@@ -2,7 +2,7 @@
 
 use crate::ast::Range;
 use crate::directives::{Directive, Pragma};
-use crate::layout::{Extent, Layout, LoopPlace, Mark};
+use crate::layout::{Block, Extent, Layout, LoopPlace, Mark};
 use crate::lexer::tokens;
 use crate::preprocess::Preprocessed;
 use oxeye_ir::Span;
@@ -17,7 +17,7 @@ pub(crate) struct Places<'a> {
     /// Loops that macros expand to with braces or `do` around.
     made: Vec<(Range, (&'a LoopPlace, bool))>,
     /// Keyed by the place of the opening brace.
-    functions: HashMap<usize, Extent>,
+    functions: HashMap<usize, Block>,
 }
 
 impl<'a> Places<'a> {
@@ -52,7 +52,7 @@ impl<'a> Places<'a> {
                 }
                 Mark::Block(k) => {
                     if let (Some(brace), Some(block)) = (before(*at).checked_sub(1), layout.blocks.get(*k)) {
-                        places.functions.insert(brace, block.whole);
+                        places.functions.insert(brace, *block);
                     }
                 }
             }
@@ -65,7 +65,13 @@ impl<'a> Places<'a> {
 
     /// The definition of the function with this body.
     pub(crate) fn function(&self, body: Range) -> Option<&Extent> {
-        self.functions.get(&body.start)
+        self.functions.get(&body.start).map(|block| &block.whole)
+    }
+
+    /// The bytes of this body in the user's file, with its braces.
+    pub(crate) fn body(&self, body: Range) -> Option<Span> {
+        let Block { whole, inside } = self.functions.get(&body.start)?;
+        Some(Span { start: inside.checked_sub(1)?, end: whole.end, line: whole.line })
     }
 
     /// Whether the `for` statement is written out in the user's file; if not, it comes from a macro.

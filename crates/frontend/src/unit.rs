@@ -2,6 +2,7 @@
 
 use crate::ast::{self, Range, StmtKind};
 use crate::bytes::decoded;
+use crate::calls::Calls;
 use crate::conditions::{Conditions, Reliance};
 use crate::context::{Context, changed_globals};
 use crate::convert;
@@ -76,6 +77,8 @@ pub struct Function {
     pub named: BTreeMap<NestId, Named>,
     /// The conditions under which a nest is what was read, for nests that differ between builds of the file.
     pub conditions: BTreeMap<NestId, Conditions>,
+    /// The bodies of functions in the user's file, with their braces, that a nest never calls.
+    pub never_called: BTreeMap<NestId, Vec<Span>>,
     /// The whole definition in the user's file.
     pub span: Span,
 }
@@ -117,7 +120,9 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let places = Places::new(&preprocessed, &layout);
     let directives = Directives::of(&preprocessed.pragmas);
     let reliance = Reliance::new(&file, &preprocessed, &source);
-    let mut reader = Reader { unit: &mut unit, preprocessed: &preprocessed, reliance: &reliance };
+    let calls = Calls::of(&file, &preprocessed, &layout, &places, &source);
+    let mut reader =
+        Reader { unit: &mut unit, preprocessed: &preprocessed, reliance: &reliance, calls: &calls };
     for (message, range) in &file.problems {
         if preprocessed.origin(range.start).0 {
             reader.report(Severity::Error, message, None, *range, None, None);
@@ -155,6 +160,7 @@ struct Reader<'a> {
     unit: &'a mut Unit,
     preprocessed: &'a Preprocessed,
     reliance: &'a Reliance<'a>,
+    calls: &'a Calls<'a>,
 }
 
 impl Reader<'_> {
@@ -233,7 +239,10 @@ impl Reader<'_> {
         if !program.nests.is_empty() {
             let name = name.to_owned();
             let conditions = self.conditions(cx, &program, &ranges);
-            let function = Function { name, program, inlined, named, conditions, span: span(*whole) };
+            let never_called =
+                ranges.iter().map(|(id, range)| (*id, self.calls.never_called(*range))).collect();
+            let span = span(*whole);
+            let function = Function { name, program, inlined, named, conditions, never_called, span };
             self.unit.functions.push(function);
         }
     }

@@ -310,6 +310,41 @@ int main(void)
 }
 
 #[test]
+fn what_another_thread_of_the_team_writes_takes_nothing_from_the_time() {
+    let body = r#"
+#include <unistd.h>
+static char little[16], much[64 << 20];
+int main(void)
+{
+#pragma omp parallel for num_threads(2) schedule(static)
+    for (int thread = 0; thread < 2; thread++) {
+        if (thread == 0) {
+            oxeye_capture_begin(0);
+            oxeye_capture_arg(0, 0, little, sizeof little);
+            usleep(300000);
+            oxeye_capture_end(0);
+        } else {
+            usleep(100000);
+            for (int i = 0; i < 4; i++) {
+                oxeye_capture_begin(1);
+                oxeye_capture_arg(1, 0, much, (long)sizeof much >> i);
+                oxeye_capture_end(1);
+            }
+        }
+    }
+    return 0;
+}
+"#;
+    let work = WorkDir::new().expect("work folder");
+    let program = build(&work, &Compiler::new("gcc", ["-O1", "-fopenmp"]), body);
+    let run = run(&work, program, &Limits::default());
+    let [asleep, busy] = &run.captures[..] else { panic!("{:?}", run.captures) };
+    assert_eq!((asleep.invocations, busy.invocations), (1, 4));
+    assert!(asleep.seconds >= 0.3, "{asleep:?}");
+    assert!(asleep.samples.iter().all(|s| s.nanoseconds.is_some_and(|ns| ns >= 300_000_000)), "{asleep:?}");
+}
+
+#[test]
 fn a_program_that_never_ends_gives_what_it_captured() {
     let body = r#"
 #include <stdio.h>

@@ -286,7 +286,8 @@ impl Place {
             .named
             .get(&self.nest_id)
             .map_or(Named::default(), |named| Named { by_calls: &named.by_calls, unused: &named.unused });
-        Site { id, program: &function.program, nest, function: function.span, named }
+        let never_called = function.never_called.get(&self.nest_id).map_or(&[][..], Vec::as_slice);
+        Site { id, program: &function.program, nest, function: function.span, named, never_called }
     }
 }
 

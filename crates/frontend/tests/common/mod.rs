@@ -2,7 +2,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test program uses its own part")]
 
 use oxeye_codegen::{Named, RenderOptions, Site, render_nest, replay_unit, tuned_file};
-use oxeye_frontend::{ReadOptions, Unit, read_c};
+use oxeye_frontend::{Function, ReadOptions, Unit, read_c};
+use oxeye_ir::Nest;
 use std::path::Path;
 use std::process::Command;
 
@@ -71,11 +72,7 @@ pub fn same_output(program: &str, n_nests: usize, sizes: &[&str]) {
             let text = render_nest(&function.program, nest, &options).expect("can be written");
             if function.name != "main" {
                 n_found += 1;
-                let named = function.named.get(&nest.id).map_or(Named::default(), |named| Named {
-                    by_calls: &named.by_calls,
-                    unused: &named.unused,
-                });
-                let site = Site { id: 0, program: &function.program, nest, function: function.span, named };
+                let site = site_of(function, nest);
                 replays.push(replay_unit(&unit.source, &site, &original));
                 replays.push(replay_unit(&unit.source, &site, &text));
             }
@@ -150,13 +147,7 @@ pub fn replays_agree_with(program: &str, functions: &[&str], flags: &[&str]) {
 }
 
 /// The output of a driver that runs the replay of a nest, original and rendered.
-fn replayed(
-    unit: &Unit,
-    function: &oxeye_frontend::Function,
-    nest: &oxeye_ir::Nest,
-    driver: &str,
-    flags: &[&str],
-) -> [String; 2] {
+fn replayed(unit: &Unit, function: &Function, nest: &Nest, driver: &str, flags: &[&str]) -> [String; 2] {
     let span = nest.span.expect("from a file");
     let original = unit.source[span.start..span.end].to_owned();
     let options = RenderOptions { original: Some(original.clone()), ..RenderOptions::default() };
@@ -166,12 +157,8 @@ fn replayed(
     std::fs::write(path("driver.c"), driver).expect("a file");
     compile(&path("driver.c"), &path("driver.o"), &["-O1", "-c", "-w"]);
     [original, tuned].map(|body| {
-        let named = function
-            .named
-            .get(&nest.id)
-            .map_or(Named::default(), |named| Named { by_calls: &named.by_calls, unused: &named.unused });
-        let site = Site { id: 0, program: &function.program, nest, function: function.span, named };
-        std::fs::write(path("replay.c"), replay_unit(&unit.source, &site, &body)).expect("a file");
+        let text = replay_unit(&unit.source, &site_of(function, nest), &body);
+        std::fs::write(path("replay.c"), text).expect("a file");
         compile(
             &path("replay.c"),
             &path("replay.o"),
@@ -185,4 +172,14 @@ fn replayed(
         assert!(run.status.success(), "{body}");
         String::from_utf8_lossy(&run.stdout).into_owned()
     })
+}
+
+/// The nest as what makes replays takes it.
+pub fn site_of<'u>(function: &'u Function, nest: &'u Nest) -> Site<'u> {
+    let named = function
+        .named
+        .get(&nest.id)
+        .map_or(Named::default(), |named| Named { by_calls: &named.by_calls, unused: &named.unused });
+    let never_called = &function.never_called[&nest.id];
+    Site { id: 0, program: &function.program, nest, function: function.span, named, never_called }
 }

@@ -43,6 +43,8 @@ extern int oxeye_capture_libc_getpid(void) __asm__("getpid");
 extern char *oxeye_capture_libc_getenv(const char *) __asm__("getenv");
 extern int oxeye_capture_libc_snprintf(char *, unsigned long, const char *, ...) __asm__("snprintf");
 extern int *oxeye_capture_libc_errno(void) __asm__("__errno_location");
+/* Absent in a program without OpenMP. */
+extern int oxeye_capture_in_team(void) __asm__("omp_in_parallel") __attribute__((weak));
 
 typedef struct {
     int used;
@@ -75,7 +77,7 @@ typedef struct {
     int fd;   /* open while the first invocation's arguments arrive, else -1 */
     long current;
     long start;
-    long overhead; /* of all sites when the clock started: what comes to it later is that of sites inside */
+    long overhead; /* what was spent on samples when the clock started: what comes to it later is for sites inside */
     long end_of_data;
     oxeye_capture_sample samples[OXEYE_CAPTURE_SLOTS]; /* first, largest, and two at powers of two, in turn */
     int next_slot;
@@ -90,6 +92,7 @@ static int oxeye_capture_pid;
 static long oxeye_capture_limit = 4L << 30;
 static long oxeye_capture_kept;
 static long oxeye_capture_overhead; /* nanoseconds spent writing samples */
+static __thread long oxeye_capture_own_overhead; /* of those, by this thread */
 static int oxeye_capture_lock;
 
 static long oxeye_capture_now(void)
@@ -565,6 +568,20 @@ static void oxeye_capture_decide(int k)
         oxeye_capture_header(k);
 }
 
+static void oxeye_capture_add_overhead(long nanoseconds)
+{
+    oxeye_capture_own_overhead += nanoseconds;
+    __atomic_fetch_add(&oxeye_capture_overhead, nanoseconds, __ATOMIC_RELAXED);
+}
+
+/* Where a thread begins a team, it waits for what the others write; in a team, they write at the same time. */
+static long oxeye_capture_overhead_so_far(void)
+{
+    if (oxeye_capture_in_team && oxeye_capture_in_team())
+        return oxeye_capture_own_overhead;
+    return __atomic_load_n(&oxeye_capture_overhead, __ATOMIC_RELAXED);
+}
+
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_begin(int k)
 {
     oxeye_capture_site *site;
@@ -607,7 +624,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_begin(int k)
         oxeye_capture_create(k, 0);
         oxeye_capture_release();
     }
-    site->overhead = __atomic_load_n(&oxeye_capture_overhead, __ATOMIC_RELAXED);
+    site->overhead = oxeye_capture_overhead_so_far();
     site->start = oxeye_capture_now();
 }
 
@@ -650,7 +667,8 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void 
         oxeye_capture_release();
     }
     site->start = oxeye_capture_now();
-    site->overhead = __atomic_add_fetch(&oxeye_capture_overhead, site->start - entered, __ATOMIC_RELAXED);
+    oxeye_capture_add_overhead(site->start - entered);
+    site->overhead = oxeye_capture_overhead_so_far();
 }
 
 /* Keeps what the sampled invocation left in its arguments, at the places where the sample has them. */
@@ -699,7 +717,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
     if (site->owner != (void *)&oxeye_capture_thread)
         return;
     end = oxeye_capture_now();
-    elapsed = end - site->start - (__atomic_load_n(&oxeye_capture_overhead, __ATOMIC_RELAXED) - site->overhead);
+    elapsed = end - site->start - (oxeye_capture_overhead_so_far() - site->overhead);
     if (elapsed < 0)
         elapsed = 0;
     site->nanoseconds += site->current < OXEYE_CAPTURE_OFTEN ? elapsed : elapsed * OXEYE_CAPTURE_STRIDE;
@@ -715,7 +733,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
             site->samples[site->slot].nanoseconds = elapsed;
         site->slot = -1;
         oxeye_capture_summary(0);
-        __atomic_fetch_add(&oxeye_capture_overhead, oxeye_capture_now() - end, __ATOMIC_RELAXED);
+        oxeye_capture_add_overhead(oxeye_capture_now() - end);
         oxeye_capture_release();
     }
     __atomic_store_n(&site->owner, (void *)0, __ATOMIC_RELEASE);

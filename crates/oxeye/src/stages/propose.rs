@@ -12,6 +12,7 @@ use crate::transfer::{Advice, AdvisedOption, Asked, advice};
 use indexmap::IndexMap;
 use oxeye_frontend::Unit;
 use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, Suggestion, Suggestions, suggest_for};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A file whose nests have schedules to try.
@@ -41,10 +42,13 @@ pub(crate) struct Proposal {
 /// If the run is interrupted, or the recipe database cannot be read.
 pub fn propose(session: &Session<'_>, captured: Captured) -> Result<Proposed, Error> {
     let mut workpiece = captured.workpiece;
-    for nest in workpiece.nests.iter_mut().filter(|nest| nest.standing == Standing::Tuned) {
+    let Workpiece { unit, nests, .. } = &mut workpiece;
+    let tuned: Vec<&mut TunedNest> = nests.iter_mut().filter(|n| n.standing == Standing::Tuned).collect();
+    tuned.into_par_iter().try_for_each(|nest| {
         session.check_cancelled()?;
-        proposal(session, &workpiece.unit, nest, session.options.donors)?.put_into(nest);
-    }
+        proposal(session, unit, nest, session.options.donors)?.put_into(nest);
+        Ok::<(), Error>(())
+    })?;
     Ok(Proposed { workpiece })
 }
 
