@@ -184,3 +184,52 @@ fn they_are_tuned() {
     let ran = playground.shell(script);
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
+
+/// Threads that race for a variable which nobody reads leave in it what the slowest of them had; a candidate leaves what one
+/// thread would.
+const RACE: &str = "
+#include <stdio.h>
+#define N 1500
+static double a[N][N], sums[N], last;
+static void work(int n)
+{
+    int i, j;
+#pragma omp for private(j) schedule(static)
+    for (i = 0; i < n; i++) {
+        last = 0.5 * a[i][0];
+        sums[i] = last * last;
+        for (j = 0; j < n - i; j++)
+            sums[i] += a[i][j];
+    }
+}
+int main(void)
+{
+    double s = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            a[i][j] = (i * 3 + j) % 8;
+    for (int t = 0; t < 20; t++) {
+#pragma omp parallel
+        work(N - t % 2);
+    }
+    for (int i = 0; i < N; i++)
+        s += sums[i];
+    printf(\"%g\\n\", s);
+    return 0;
+}
+";
+
+#[test]
+fn a_race_for_what_nobody_reads_makes_no_candidate_wrong() {
+    let playground = Playground::with("prog.c", RACE);
+    let ran =
+        playground.run("optimize prog.c -o out.c --json r.json --budget 10s --threads 2 -- gcc -O1 -fopenmp");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
+    let nests = report["nests"].as_array().expect("nests");
+    let trials =
+        nests.iter().filter(|nest| nest["function"] == "work").flat_map(|nest| nest["trials"].as_array());
+    let trials: Vec<&Value> = trials.flatten().collect();
+    assert!(trials.iter().any(|t| t["screened_ms"].is_number()), "{report:#}");
+    assert_eq!(trials.iter().find(|t| t["verdict"] == "wrong_result"), None, "{report:#}");
+}
