@@ -130,3 +130,64 @@ fn rows_with_halos() {
     same_output(HALOS, 3, SIZES);
     assert_snapshot!(shown(HALOS.split("int main").next().expect("functions")));
 }
+
+/// Numbers of grid points that get values by assignments, some of them by choices, and values that others take over.
+const NUMBERED: &str = "
+static void relax(int nx, int ny, int nz, const double *in, double *out, double share)
+{
+    int c, w, e, n, s, b, t, x, y, z;
+    for (z = 0; z < nz; z++)
+        for (y = 0; y < ny; y++)
+            for (x = 0; x < nx; x++) {
+                c = x + y * nx + z * nx * ny;
+                w = (x == 0) ? c : c - 1;
+                e = (x == nx - 1) ? c : c + 1;
+                n = (y == 0) ? c : c - nx;
+                s = (y == ny - 1) ? c : c + nx;
+                b = (z == 0) ? c : c - nx * ny;
+                t = (z == nz - 1) ? c : c + nx * ny;
+                out[c] = share * in[c] + in[w] + in[e] - in[n] + in[s] + in[b] - in[t];
+            }
+}
+static int moved(int n, int m, double *a, int *last)
+{
+    int i, j, at = 7, before;
+    for (i = 0; i < n; i++)
+        for (j = 0; j < m; j++) {
+            before = at;
+            at = i * m + j;
+            a[at] += before;
+            if (at % 3 == 1)
+                at = at / 2;
+            at += i;
+            a[at % (n * m)] += 0.5;
+            *last = at;
+        }
+    return at;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i, last = 0, size = (n + 1) * (n + 2) * 3;
+    double *a = calloc(size, sizeof *a), *b = calloc(size, sizeof *b);
+    for (i = 0; i < size; i++)
+        a[i] = i % 11, b[i] = 0;
+    relax(n, n + 1, 3, a, b, 0.25);
+    relax(n + 1, n, 2, b, a, 0.5);
+    if (n) {
+        i = moved(n, n + 2, a, &last);
+        printf(\"%d %d\\n\", i, last);
+    }
+    for (i = 0; i < size; i += 3)
+        printf(\"%.17g %.17g\\n\", a[i], b[i]);
+    printf(\"%d\\n\", argc);
+    free(a), free(b);
+    return 0;
+}
+";
+
+#[test]
+fn numbers_of_grid_points_in_variables() {
+    let end = NUMBERED.find("int main").expect("is there");
+    assert_snapshot!(shown(&NUMBERED[..end]));
+    same_output(NUMBERED, 2, SIZES);
+}

@@ -2,7 +2,7 @@
 //! they are assigned again.
 
 use super::lowerer::{Bound, Lowerer};
-use super::value::{Value, reads_memory};
+use super::value::{Value, is_comparison};
 use crate::ast::{self, Range, Type, VarId, VarKind};
 use crate::flow::{is_address_taken, is_live_after};
 use crate::refusal::{Lowered, Refusal};
@@ -72,7 +72,7 @@ impl Lowerer<'_> {
         let is_integer = self.cx.file.var(var).ty.as_scalar().is_some_and(|s| {
             matches!(s.ty, ScalarType::I32 | ScalarType::I64) && !s.is_volatile && !s.is_bool
         });
-        let known = value.filter(|v| is_integer && !reads_memory(&v.e) && matches!(v.e, Expr::Affine(_)));
+        let known = value.filter(|v| is_integer && is_index(&v.e, &mut 0));
         match known {
             Some(value) if self.is_tame(var) => {
                 self.substituted.insert(var);
@@ -80,5 +80,35 @@ impl Lowerer<'_> {
             }
             _ => _ = self.bound.remove(&var),
         }
+    }
+}
+
+/// Most operations of a value that is written in the place of a variable.
+const MOST_OPERATIONS: usize = 48;
+
+/// Whether a value is one that subscripts have, from which ranges and strides can be seen: sums of products of iterators and
+/// symbols, and choices among them.
+fn is_index(e: &Expr, n_operations: &mut usize) -> bool {
+    *n_operations += 1;
+    if *n_operations > MOST_OPERATIONS {
+        return false;
+    }
+    match e {
+        Expr::Affine(_) => true,
+        Expr::Cast(ScalarType::I64, inner) => is_index(inner, n_operations),
+        Expr::Binary(op, l, r) => {
+            let is_known = matches!(
+                op,
+                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max
+            );
+            is_known && is_index(l, n_operations) && is_index(r, n_operations)
+        }
+        Expr::Select { condition, then, otherwise } => {
+            let is_plain = |e: &Expr| matches!(e, Expr::Affine(_));
+            let is_comparison = matches!(&**condition,
+                Expr::Binary(op, l, r) if is_comparison(*op) && is_plain(l) && is_plain(r));
+            is_comparison && is_index(then, n_operations) && is_index(otherwise, n_operations)
+        }
+        _ => false,
     }
 }
