@@ -211,3 +211,54 @@ int main(int argc, char **argv)
         SIZES,
     );
 }
+
+/// Ends that are chosen before the nest, and pointers that walk so far.
+const CHOSEN: &str = "
+static void train(int h, int inputs, int hidden, double *w, const double *d, const double *in, double rate)
+{
+    int j, k;
+    for (j = 0; j < hidden; ++j) {
+        *w++ += *d * rate * -1.0;
+        for (k = 1; k < (h == 0 ? inputs : hidden) + 1; ++k)
+            *w++ += *d * rate * in[k - 1];
+        ++d;
+    }
+}
+static void halves(int n, int is_upper, unsigned m, double *a)
+{
+    int i, k;
+    for (i = 0; i < n; i++)
+        for (k = is_upper > 0 ? n / 2 : 0; k < (is_upper > 0 ? n : n / 2); k++)
+            a[i * n + k] += 1 + i;
+    for (i = 0; i < n; i++)
+        for (k = 0; k < (i % 2 ? n : n - 1); k++)
+            a[i * n + k] *= 0.5;
+    for (unsigned u = 0; u < (n > 3 ? m : 2 * m); u++)
+        a[u] += 0.25;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i, h, size = (n + 3) * (n + 4);
+    double *a = calloc(size, sizeof *a), *d = calloc(size, sizeof *d);
+    for (i = 0; i < size; i++)
+        a[i] = i % 7, d[i] = i % 5;
+    for (h = 0; h < 3; h++) {
+        train(h, n + 2 - h, n, a, d, d + n, 0.125);
+        halves(n, h - 1, n / 2, a);
+    }
+    train(1, n, -3, a, d, d, 3.0);
+    train(0, -3, n, a, d, d, 3.0);
+    for (i = 0; i < size; i++)
+        printf(\"%.17g\\n\", a[i]);
+    printf(\"%d\\n\", argc);
+    free(a), free(d);
+    return 0;
+}
+";
+
+#[test]
+fn chosen_ends() {
+    let end = CHOSEN.find("int main").expect("is there");
+    assert_snapshot!(shown(&CHOSEN[..end]));
+    same_output(CHOSEN, 4, SIZES);
+}

@@ -20,7 +20,7 @@ pub(crate) mod strength {
 
 impl BinaryOp {
     /// The operator in C with its binding strength; `None` for `Min` and `Max`, which have none.
-    pub(crate) fn symbol(self) -> Option<(&'static str, u8)> {
+    pub fn symbol(self) -> Option<(&'static str, u8)> {
         Some(match self {
             BinaryOp::Or => ("||", strength::OR),
             BinaryOp::And => ("&&", 2),

@@ -617,7 +617,10 @@ impl Lowerer<'_> {
             }
         }
         let data = Expr::binary(BinaryOp::Add, other.clone(), Expr::Affine(shift)).without_zero();
-        limits.terms.push(BoundTerm::Data(data));
+        limits.terms.push(match self.chosen_end(&data) {
+            Some(end) => end.into(),
+            None => BoundTerm::Data(data),
+        });
         Ok(())
     }
 }

@@ -6,7 +6,7 @@
 use super::index::Mode;
 use super::loops::{Header, Limits, Step};
 use super::lowerer::{Bound, Lowerer};
-use super::value::{Value, is_unsigned, reads_memory};
+use super::value::{Value, is_comparison, is_unsigned, reads_memory};
 use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, VarId};
 use crate::flow::is_live_after;
 use crate::refusal::{Lowered, Refusal};
@@ -14,7 +14,7 @@ use crate::rotations::split_rotations;
 use crate::scan::Scan;
 use oxeye_ir::{
     Access, Affine, BinaryOp, BoundTerm, Constraint, Execution, Expr, Loop, Node, Program, ScalarType,
-    Update, Var,
+    SymId, Update, Var,
 };
 
 /// Most tests before a nest for steps and first values.
@@ -247,12 +247,29 @@ impl Lowerer<'_> {
         };
         self.relies_on(&distance);
         self.relies_on(&by);
-        let program = &self.state.program;
         let name = format!("({step} > 0 && {far} > 0 ? ({far} - 1) / {step} + 1 : 0)");
-        let known = program.symbols.values().find(|s| s.name == name).map(|s| s.id);
-        let id = known.unwrap_or_else(|| self.state.program.add_symbol(name, ScalarType::I64));
+        let id = self.computed_before(name);
         self.assume(Constraint::ge(Affine::var(id), 0.into()));
         Affine::var(id).into()
+    }
+
+    /// The symbol for a number that this text says.
+    fn computed_before(&mut self, text: String) -> SymId {
+        let known = self.state.program.symbols.values().find(|s| s.name == text).map(|s| s.id);
+        known.unwrap_or_else(|| self.state.program.add_symbol(text, ScalarType::I64))
+    }
+
+    /// An end of a loop that the nest does not change, but chooses, as in `k < (is_first ? n : m)`: a number computed before
+    /// the nest.
+    pub(super) fn chosen_end(&mut self, e: &Expr) -> Option<Affine> {
+        let (chosen, shift) = match e {
+            Expr::Binary(BinaryOp::Add, l, r) => (&**l, r.as_affine()?.as_constant()?),
+            e => (e, 0),
+        };
+        let is_choice = matches!(chosen, Expr::Select { .. });
+        let text = is_choice.then(|| text(&self.state.program, chosen)).flatten()?;
+        self.relies_on(chosen);
+        Some(Affine::var(self.computed_before(text)).offset(shift))
     }
 
     /// `for (i = first; i < n; i++)` of `for (x = first; x < n; x += b) for (i = x; i < min(x + b, n); i++)`.
@@ -324,17 +341,19 @@ fn rounded_up(distance: Expr, by: Expr) -> Expr {
     Expr::Binary(BinaryOp::Div, Box::new(sum), Box::new(by))
 }
 
-/// Sums and products in C, computed in 64 bits; `None` if something in them is not a plain variable.
+/// Sums, products and choices in C, computed in 64 bits; `None` if something in them is not a plain variable.
 fn text(program: &Program, e: &Expr) -> Option<String> {
     match e {
         Expr::Cast(ScalarType::I64, inner) => text(program, inner),
         Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), l, r) => {
-            let sign = match op {
-                BinaryOp::Add => '+',
-                BinaryOp::Sub => '-',
-                _ => '*',
-            };
+            let (sign, _) = op.symbol()?;
             Some(format!("({} {sign} {})", text(program, l)?, text(program, r)?))
+        }
+        Expr::Select { condition, then, otherwise } => {
+            let Expr::Binary(op, l, r) = &**condition else { return None };
+            let (sign, _) = op.symbol().filter(|_| is_comparison(*op))?;
+            let (l, r) = (text(program, l)?, text(program, r)?);
+            Some(format!("({l} {sign} {r} ? {} : {})", text(program, then)?, text(program, otherwise)?))
         }
         Expr::Affine(a) => {
             let mut text = String::new();
