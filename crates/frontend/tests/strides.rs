@@ -191,3 +191,42 @@ fn numbers_of_grid_points_in_variables() {
     assert_snapshot!(shown(&NUMBERED[..end]));
     same_output(NUMBERED, 2, SIZES);
 }
+
+/// Sums of unsigned numbers, one of which may be a negative number in disguise.
+const DISGUISED: &str = "
+static void both(unsigned n, unsigned m, double *a)
+{
+    unsigned u;
+    for (u = 0; u < n + m; u++)
+        a[u] = 2 * a[u] + u;
+}
+static void shifted(unsigned n, unsigned by, double *a)
+{
+    unsigned u;
+    for (u = 1; u < n; u++)
+        a[u + by] += 0.5 * a[u];
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i;
+    double *a = calloc(n + 9, sizeof *a);
+    for (i = 0; i < n + 9; i++)
+        a[i] = i % 7;
+    both(n, 3, a);
+    both(n, -(n / 2), a);
+    shifted(n, 2, a);
+    shifted(n, -1, a);
+    for (i = 0; i < n + 9; i++)
+        printf(\"%.17g\\n\", a[i]);
+    printf(\"%d\\n\", argc);
+    free(a);
+    return 0;
+}
+";
+
+#[test]
+fn sums_that_wrap_around() {
+    let end = DISGUISED.find("int main").expect("is there");
+    assert_snapshot!(shown(&DISGUISED[..end]));
+    same_output(DISGUISED, 2, SIZES);
+}

@@ -396,10 +396,16 @@ impl Nest {
     /// Every variable of every affine part: bounds, guards, indices, values.
     pub fn vars(&self) -> std::collections::BTreeSet<Var> {
         let mut found = std::collections::BTreeSet::new();
-        let mut take = |e: &Expr| {
+        self.visit_affine(&mut |a| found.extend(a.terms().map(|(v, _)| v)));
+        found
+    }
+
+    /// Visits every affine part: bounds, guards, indices, values.
+    pub fn visit_affine(&self, f: &mut dyn FnMut(&Affine)) {
+        let mut visit = |e: &Expr| {
             e.visit(&mut |e| {
                 if let Expr::Affine(a) = e {
-                    found.extend(a.terms().map(|(v, _)| v));
+                    f(a);
                 }
             });
         };
@@ -407,17 +413,16 @@ impl Nest {
             Node::Loop(l) => {
                 for term in l.lower.0.iter().chain(&l.upper.0) {
                     match term {
-                        BoundTerm::Affine { expr, .. } => take(&Expr::Affine(expr.clone())),
-                        BoundTerm::Data(e) => take(e),
+                        BoundTerm::Affine { expr, .. } => visit(&Expr::Affine(expr.clone())),
+                        BoundTerm::Data(e) => visit(e),
                     }
                 }
             }
-            Node::If { condition, .. } => take(condition),
+            Node::If { condition, .. } => visit(condition),
             Node::Stmt(s) => {
-                s.target.indices.iter().for_each(&mut take);
-                take(&s.value);
+                s.target.indices.iter().for_each(&mut visit);
+                visit(&s.value);
             }
         });
-        found
     }
 }

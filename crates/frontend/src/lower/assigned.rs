@@ -97,10 +97,8 @@ fn is_index(e: &Expr, n_operations: &mut usize) -> bool {
         Expr::Affine(_) => true,
         Expr::Cast(ScalarType::I64, inner) => is_index(inner, n_operations),
         Expr::Binary(op, l, r) => {
-            let is_known = matches!(
-                op,
-                BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max
-            );
+            let is_known =
+                matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max);
             is_known && is_index(l, n_operations) && is_index(r, n_operations)
         }
         Expr::Select { condition, then, otherwise } => {

@@ -2,10 +2,12 @@
 
 use super::lowerer::Lowerer;
 use super::value::{Value, common, is_comparison, wraps};
-use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType, UnaryOp, Var};
+use oxeye_ir::{Affine, BinaryOp, Expr, Nest, Program, ScalarType, SymId, UnaryOp, Var};
+use std::collections::BTreeSet;
 
 /// Assumptions about unsigned arithmetic. Sums and products of counters and sizes are assumed to stay below the limits of their
-/// type; those with great constants, of values in memory, or whose quotients and remainders are taken are not.
+/// type, once it is tested that no size is a negative number in disguise; those with great constants, of values in memory, or
+/// whose quotients and remainders are taken are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Values must be the same.
@@ -201,4 +203,22 @@ fn has_product(e: &Expr) -> bool {
     let mut found = false;
     e.visit(&mut |e| found |= matches!(e, Expr::Binary(BinaryOp::Mul, ..)));
     found
+}
+
+/// Tests that unsigned symbols in sums are no negative numbers in disguise (`n + m` for `m = -1`): without such, what
+/// `Lowerer::stays_below` takes to be small enough does not wrap around.
+pub(crate) fn disguised(program: &Program, nest: &Nest) -> Vec<Expr> {
+    let mut found: BTreeSet<SymId> = BTreeSet::new();
+    nest.visit_affine(&mut |a| {
+        if a.terms().count() > 1 {
+            found.extend(a.terms().filter_map(|(var, _)| match var {
+                Var::Sym(id) => Some(id),
+                Var::Loop(_) => None,
+            }));
+        }
+    });
+    let is_unsigned = |id: &SymId| program.symbols.get(id).is_some_and(|s| s.ty == ScalarType::U32);
+    let most = || Box::new(Expr::from(i64::from(i32::MAX)));
+    let test = |id: SymId| Expr::Binary(BinaryOp::Le, Box::new(Expr::from(id)), most());
+    found.into_iter().filter(is_unsigned).map(test).collect()
 }

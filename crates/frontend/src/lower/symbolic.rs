@@ -13,8 +13,8 @@ use crate::refusal::{Lowered, Refusal};
 use crate::rotations::split_rotations;
 use crate::scan::Scan;
 use oxeye_ir::{
-    Access, Affine, BinaryOp, BoundTerm, Constraint, Execution, Expr, Loop, Node, Program, ScalarType,
-    SymId, Update, Var,
+    Access, Affine, BinaryOp, BoundTerm, Constraint, Execution, Expr, Loop, Node, Program, ScalarType, SymId,
+    Update, Var,
 };
 
 /// Most tests before a nest for steps and first values.

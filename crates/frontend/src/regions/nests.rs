@@ -4,7 +4,7 @@ use super::{Named, Regions};
 use crate::ast::{For, Range, Stmt, Type, VarId, VarKind};
 use crate::context::Team;
 use crate::flow::is_live_after;
-use crate::lower::{Lowerer, State, changing_places, needed_later, reached, row_tests};
+use crate::lower::{Lowerer, State, changing_places, disguised, needed_later, reached, row_tests};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
@@ -131,6 +131,8 @@ impl<'a> Regions<'a> {
                 )));
             }
         }
+        let mut tests = tests;
+        tests.extend(disguised(&state.program, &nest));
         if !tests.is_empty() {
             state.program.entries.entry(id).or_default().tests = tests;
         }
