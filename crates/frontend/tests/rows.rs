@@ -291,3 +291,60 @@ int main(int argc, char **argv)
 fn rows_that_several_accesses_sweep() {
     same_output(STENCIL, 3, SIZES);
 }
+
+/// Rows of different lengths, each somewhere else, of which a loop uses a part between several bounds.
+const PARTS: &str = "
+static int greater(int a, int b) { return a > b ? a : b; }
+static int less(int a, int b) { return a < b ? a : b; }
+static void add(double *sum, double *const *rows, const int *lengths, const int *shifts, int n_rows, int first, size_t n)
+{
+    size_t i;
+    int k, shift;
+    for (k = 0; k < n_rows; k++) {
+        if (shifts[k] == 3)
+            continue;
+        shift = shifts[k];
+        for (i = (size_t)greater(0, first - shift); i < (size_t)greater(0, less(n - shift + first, lengths[k])); i++)
+            sum[shift - first + i] += rows[k][i] * 0.5;
+    }
+}
+static void both(int n, const int *lengths, int k, int m, double *x)
+{
+    for (int i = 0; i < n && i < lengths[k]; i++)
+        x[i] *= 2;
+    for (int i = 0; i < n && m > 0; i++)
+        x[i] += m;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i, k, lengths[5], shifts[5];
+    double *rows[5], *sum = calloc(2 * n + 1, sizeof *sum);
+    for (k = 0; k < 5; k++) {
+        lengths[k] = (n * (k + 2) / 4) % (n + 1);
+        shifts[k] = k * 2 - 5;
+        rows[k] = calloc(lengths[k] + 1, sizeof *rows[k]);
+        for (i = 0; i < lengths[k]; i++)
+            rows[k][i] = i % (k + 3);
+    }
+    for (i = -3; i < 4; i++)
+        add(sum, rows, lengths, shifts, 5, i * 2, n);
+    add(sum, rows, lengths, shifts, 5, n, n);
+    add(sum, rows, lengths, shifts, 5, -n, n);
+    both(n, lengths, 3, 1, sum);
+    both(-1, 0, 3, 1, sum);
+    for (i = 0; i < 2 * n + 1; i++)
+        printf(\"%.17g\\n\", sum[i]);
+    printf(\"%d\\n\", argc);
+    for (k = 0; k < 5; k++)
+        free(rows[k]);
+    free(sum);
+    return 0;
+}
+";
+
+#[test]
+fn parts_of_rows_between_several_bounds() {
+    let end = PARTS.find("int main").expect("is there");
+    assert_snapshot!(shown(&format!("typedef unsigned long size_t;{}", &PARTS[..end])));
+    same_output(PARTS, 2, SIZES);
+}

@@ -43,6 +43,16 @@ impl Bound {
     }
 }
 
+impl BoundTerm {
+    /// The term, if it is affine with divisor 1.
+    pub fn as_affine(&self) -> Option<&Affine> {
+        match self {
+            BoundTerm::Affine { expr, divisor: 1 } => Some(expr),
+            _ => None,
+        }
+    }
+}
+
 /// How the iterations of a loop are executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Execution {

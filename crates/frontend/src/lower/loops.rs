@@ -11,7 +11,7 @@ use crate::rotations::{Rotation, split_rotations};
 use crate::scan::{Scan, assigned_var, commas, counter};
 use oxeye_ir::{
     Access, Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, ScalarType,
-    Update,
+    Update, Var,
 };
 
 /// The parts of a header.
@@ -494,7 +494,16 @@ impl Lowerer<'_> {
         };
         if *op == BinaryOp::And {
             self.limits(l, limits)?;
-            return self.limits(r, limits);
+            let n_sure = limits.terms.len();
+            self.limits(r, limits)?;
+            for term in &limits.terms[n_sure..] {
+                let BoundTerm::Affine { expr, .. } = term else { continue };
+                self.conditional.extend(expr.terms().filter_map(|(v, _)| match v {
+                    Var::Sym(id) => Some(id),
+                    Var::Loop(_) => None,
+                }));
+            }
+            return Ok(());
         }
         let (l, r) = (self.value(l)?, self.value(r)?);
         let (l, r) = (self.ahead(l, at)?, self.ahead(r, at)?);
@@ -556,6 +565,12 @@ impl Lowerer<'_> {
         self.limit(small, great, gap, limits, at)
     }
 
+    /// Whether `small + gap` is always greater than `end`.
+    fn is_beyond(&self, small: &Expr, end: &Expr, gap: i64) -> bool {
+        let (Some(small), Some(end)) = (small.as_affine(), end.as_affine()) else { return false };
+        self.facts.prove_non_negative(&(small.clone() - end.clone()).offset(gap - 1))
+    }
+
     /// `small + gap <= great`, one of which contains the loop's variable.
     fn limit(&mut self, small: Expr, great: Expr, gap: i64, limits: &mut Limits, at: Range) -> Lowered<()> {
         let unusual = || Refusal::new(at, "the loop's condition is not linear in its variable");
@@ -589,6 +604,13 @@ impl Lowerer<'_> {
             return Err(unusual());
         }
         match other {
+            // `i < max(0, n)` where `i` is never less than zero.
+            Expr::Binary(BinaryOp::Max, l, r) if is_upper && self.is_beyond(&small, l, gap) => {
+                return self.limit(small.clone(), (**r).clone(), gap, limits, at);
+            }
+            Expr::Binary(BinaryOp::Max, l, r) if is_upper && self.is_beyond(&small, r, gap) => {
+                return self.limit(small.clone(), (**l).clone(), gap, limits, at);
+            }
             Expr::Binary(BinaryOp::Min, l, r) if is_upper => {
                 self.limit(small.clone(), (**l).clone(), gap, limits, at)?;
                 return self.limit(small.clone(), (**r).clone(), gap, limits, at);

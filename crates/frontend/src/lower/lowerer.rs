@@ -125,6 +125,8 @@ pub(crate) struct Lowerer<'a> {
     pub(super) in_turns: HashSet<VarId>,
     /// Variables some of whose reads are replaced by their value.
     pub(crate) substituted: BTreeSet<VarId>,
+    /// Symbols in ends of loops that stand behind `&&`.
+    pub(crate) conditional: BTreeSet<SymId>,
     /// For each active loop, what happens when `break` leaves it.
     pub(super) leaving: Vec<Option<Leaving>>,
     /// For each loop of a function put in place of its call, from which it returns, where the value goes.
@@ -180,6 +182,7 @@ impl<'a> Lowerer<'a> {
             read_elsewhere: read_elsewhere(nest),
             in_turns: HashSet::new(),
             substituted: BTreeSet::new(),
+            conditional: BTreeSet::new(),
             leaving: Vec::new(),
             returning: Vec::new(),
             reads_ahead: false,

@@ -119,10 +119,14 @@ fn collect<'a>(
     }
 }
 
+/// A value that is the greatest of these, where it is a least index, or the least of these, where it is a greatest one: a
+/// loop may have several bounds.
+type End = Vec<Affine>;
+
 /// The values among which the least and the greatest index of a dimension are, as expressions of symbols.
 struct Ends {
-    low: Vec<Affine>,
-    high: Vec<Affine>,
+    low: Vec<End>,
+    high: Vec<End>,
 }
 
 /// Values of which nobody knows beforehand which is the least.
@@ -132,16 +136,27 @@ impl Ends {
     /// The two of them, if there is just one of each.
     fn single(&self) -> Option<(&Affine, &Affine)> {
         match (self.low.as_slice(), self.high.as_slice()) {
-            ([low], [high]) => Some((low, high)),
+            ([low], [high]) => Some((only(low)?, only(high)?)),
             _ => None,
         }
     }
 
     fn ranges(self) -> Option<(Expr, Expr)> {
-        let fold = |values: Vec<Affine>, op| {
-            values.into_iter().map(Expr::from).reduce(|a, b| Expr::Binary(op, Box::new(a), Box::new(b)))
+        let join = |values: Vec<Expr>, op| {
+            values.into_iter().reduce(|a, b| Expr::Binary(op, Box::new(a), Box::new(b)))
         };
-        Some((fold(self.low, BinaryOp::Min)?, fold(self.high, BinaryOp::Max)?))
+        let fold = |ends: Vec<End>, op, inner| {
+            let ends = ends.into_iter().map(|end| join(end.into_iter().map(Expr::from).collect(), inner));
+            join(ends.collect::<Option<Vec<_>>>()?, op)
+        };
+        Some((fold(self.low, BinaryOp::Min, BinaryOp::Max)?, fold(self.high, BinaryOp::Max, BinaryOp::Min)?))
+    }
+}
+
+fn only(end: &End) -> Option<&Affine> {
+    match end.as_slice() {
+        [a] => Some(a),
+        _ => None,
     }
 }
 
@@ -150,12 +165,14 @@ fn hull(uses: &[Use<'_>], n_levels: usize) -> Option<Vec<Ends>> {
     (0..n_levels)
         .map(|d| {
             let end = |is_low: bool| {
-                let mut found: Vec<Affine> = Vec::new();
+                let mut found: Vec<End> = Vec::new();
                 for (indices, loops, _) in uses {
                     let value = extreme(indices.get(d)?.as_affine()?, loops, is_low)?;
-                    let beats = |a: &Affine, b: &Affine| {
-                        let difference = (a.clone() - b.clone()).as_constant();
-                        difference.is_some_and(|d| if is_low { d <= 0 } else { d >= 0 })
+                    let beats = |a: &End, b: &End| match (only(a), only(b)) {
+                        (Some(a), Some(b)) => (a.clone() - b.clone())
+                            .as_constant()
+                            .is_some_and(|d| if is_low { d <= 0 } else { d >= 0 }),
+                        _ => a == b,
                     };
                     if !found.iter().any(|known| beats(known, &value)) {
                         found.retain(|known| !beats(&value, known));
@@ -170,19 +187,27 @@ fn hull(uses: &[Use<'_>], n_levels: usize) -> Option<Vec<Ends>> {
 }
 
 /// The least or greatest value over the loops.
-fn extreme(a: &Affine, loops: &[&Loop], is_low: bool) -> Option<Affine> {
-    let mut a = a.clone();
+fn extreme(a: &Affine, loops: &[&Loop], is_low: bool) -> Option<End> {
+    let mut end = vec![a.clone()];
     for l in loops.iter().rev() {
-        let c = a.coefficient(l.id);
-        let value = match c {
-            0 => continue,
-            _ if (c > 0) == is_low => l.lower.as_affine()?.clone(),
-            _ => l.upper.as_affine()?.clone().offset(-1),
+        let put = |a: Affine| -> Option<Vec<Affine>> {
+            let (bound, offset) = match a.coefficient(l.id) {
+                0 => return Some(vec![a]),
+                c if (c > 0) == is_low => (&l.lower, 0),
+                _ => (&l.upper, -1),
+            };
+            let terms = bound.0.iter().map(|term| Some(term.as_affine()?.clone().offset(offset)));
+            terms.map(|t| t.map(|t| a.substitute(&|v| (v == Var::Loop(l.id)).then(|| t.clone())))).collect()
         };
-        a = a.substitute(&|v| (v == Var::Loop(l.id)).then(|| value.clone()));
+        end = end.into_iter().map(put).collect::<Option<Vec<_>>>()?.concat();
     }
-    let is_constant = a.loops().next().is_none();
-    is_constant.then_some(a)
+    let is_known = end.len() <= MOST_ENDS && end.iter().all(|a| a.loops().next().is_none());
+    is_known.then_some(end)
+}
+
+/// The same, if it is one value.
+fn sole_extreme(a: &Affine, loops: &[&Loop], is_low: bool) -> Option<Affine> {
+    only(&extreme(a, loops, is_low)?).cloned()
 }
 
 /// Conditions under which the first and last rows of every dimension are surely used: with more than two levels in all
@@ -203,8 +228,8 @@ fn witness(uses: &[Use<'_>], ranges: &[Ends], n_levels: usize) -> Option<Vec<Exp
             let reaches = (0..n_levels - 1).all(|d| {
                 let index = indices.get(d).and_then(Expr::as_affine);
                 index.is_some_and(|a| {
-                    extreme(a, loops, true).as_ref() == Some(ranges[d].0)
-                        && extreme(a, loops, false).as_ref() == Some(ranges[d].1)
+                    sole_extreme(a, loops, true).as_ref() == Some(ranges[d].0)
+                        && sole_extreme(a, loops, false).as_ref() == Some(ranges[d].1)
                 })
             });
             if !is_box || !reaches { None } else { entered(loops, &vec![true; loops.len()]).map(|e| e.0) }
@@ -213,6 +238,7 @@ fn witness(uses: &[Use<'_>], ranges: &[Ends], n_levels: usize) -> Option<Vec<Exp
     let ends =
         ranges[0].low.iter().map(|low| (true, low)).chain(ranges[0].high.iter().map(|high| (false, high)));
     for (is_low, wanted) in ends {
+        let wanted = only(wanted)?;
         let found = uses.iter().filter(|u| u.2).find_map(|(indices, loops, _)| {
             let index = indices.first()?.as_affine()?;
             if loops.len() > 6 {
@@ -252,7 +278,7 @@ fn swept(uses: &[Use<'_>], ranges: &[Ends]) -> Option<Vec<Expr>> {
         .filter_map(|(indices, loops, _)| {
             let range = |d: usize| {
                 let a = indices.get(d)?.as_affine()?;
-                Some((extreme(a, loops, true)?, extreme(a, loops, false)?))
+                Some((sole_extreme(a, loops, true)?, sole_extreme(a, loops, false)?))
             };
             let a = indices.first()?.as_affine()?;
             let mut coefficients = loops.iter().map(|l| a.coefficient(l.id)).filter(|c| *c != 0);
@@ -265,6 +291,7 @@ fn swept(uses: &[Use<'_>], ranges: &[Ends]) -> Option<Vec<Expr>> {
     let ends =
         ranges[1].low.iter().map(|low| (true, low)).chain(ranges[1].high.iter().map(|high| (false, high)));
     for (is_low, wanted) in ends {
+        let wanted = only(wanted)?;
         let end = |s: &&Swept<'_>| if is_low { s.second.0 == *wanted } else { s.second.1 == *wanted };
         let found = chain(&boxes.iter().filter(end).collect::<Vec<_>>(), first)?;
         for condition in found {

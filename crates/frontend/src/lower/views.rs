@@ -5,7 +5,7 @@ use super::entered::first_or_last;
 use super::lowerer::Lowerer;
 use crate::ast::{Range, Type, VarId};
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, Step, Var, View};
+use oxeye_ir::{BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, Step, SymId, Var, View};
 use std::collections::BTreeSet;
 
 impl Lowerer<'_> {
@@ -63,12 +63,18 @@ fn followed(view: &View) -> impl Iterator<Item = Followed> + '_ {
     view.followed().into_iter().map(|n| (view.root.clone(), view.steps[..n].to_vec()))
 }
 
-/// The condition under which a nest is sure to read what its views lead through; `Ok(None)` if it always does.
+/// The condition under which a nest is sure to read what its views lead through; `Ok(None)` if it always does. `conditional`
+/// are the symbols of ends that stand behind `&&`.
 ///
 /// # Errors
 /// A pointer for which that is not known.
-pub(crate) fn reached(program: &Program, nest: &Nest) -> Result<Option<Expr>, String> {
-    let mut search = Search { program, always: BTreeSet::new(), sure: Vec::new(), all: BTreeSet::new() };
+pub(crate) fn reached(
+    program: &Program,
+    nest: &Nest,
+    conditional: &BTreeSet<SymId>,
+) -> Result<Option<Expr>, String> {
+    let (always, sure, all) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
+    let mut search = Search { program, conditional, always, sure, all };
     let mut path = Vec::new();
     search.nodes(&nest.roots, &mut path, true);
     let mut conditions: Vec<Expr> = Vec::new();
@@ -114,6 +120,7 @@ pub(crate) fn reached(program: &Program, nest: &Nest) -> Result<Option<Expr>, St
 
 struct Search<'a> {
     program: &'a Program,
+    conditional: &'a BTreeSet<SymId>,
     /// Followed whenever the nest is entered.
     always: BTreeSet<Followed>,
     /// Followed in every iteration of these loops.
@@ -192,13 +199,16 @@ impl<'a> Search<'a> {
                     self.nodes(otherwise, path, false);
                 }
                 Node::Loop(l) => {
-                    // A second term may follow `&&`.
                     let is_plain = l.lower.0.len() == 1 && l.upper.0.len() == 1;
                     for term in l.lower.0.iter().chain(&l.upper.0) {
                         match term {
                             BoundTerm::Affine { expr, .. } => {
-                                self.expr(&Expr::Affine(expr.clone()), path, is_sure && is_plain);
+                                let is_conditional = expr.terms().any(
+                                    |(v, _)| matches!(v, Var::Sym(id) if self.conditional.contains(&id)),
+                                );
+                                self.expr(&Expr::Affine(expr.clone()), path, is_sure && !is_conditional);
                             }
+                            // A second term may follow `&&`.
                             BoundTerm::Data(e) => self.expr(e, path, is_sure && is_plain),
                         }
                     }

@@ -80,7 +80,9 @@ impl<'a> Regions<'a> {
         let mut mentions = self.mentions(s, &mut lowerer);
         mentions
             .extend(lowerer.counted.iter().filter(|id| !mentions.contains(id)).copied().collect::<Vec<_>>());
-        let Lowerer { state, inlined, rotations, advances, tests, by_calls, substituted, .. } = lowerer;
+        let Lowerer {
+            state, inlined, rotations, advances, tests, conditional, by_calls, substituted, ..
+        } = lowerer;
         self.without_unread(&state, &mut roots, &substituted, s.range);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
         iterators.sort_unstable();
@@ -118,7 +120,7 @@ impl<'a> Regions<'a> {
         state.program.may_change.extend(may_change);
         state.program.may_change.sort_unstable();
         state.program.may_change.dedup();
-        match reached(&state.program, &nest) {
+        match reached(&state.program, &nest, &conditional) {
             Ok(None) => {}
             Ok(reached) => {
                 let entry = Entry { reached, ..Entry::default() };
