@@ -346,5 +346,5 @@ int main(int argc, char **argv)
 fn parts_of_rows_between_several_bounds() {
     let end = PARTS.find("int main").expect("is there");
     assert_snapshot!(shown(&format!("typedef unsigned long size_t;{}", &PARTS[..end])));
-    same_output(PARTS, 2, SIZES);
+    same_output(PARTS, 3, SIZES);
 }
