@@ -440,15 +440,28 @@ pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>,
     program.nests = nests;
 }
 
-/// Computes products in 64 bits.
+/// Computes products in 64 bits, but for those that wrap around in 32.
 fn widen(e: &mut Expr) {
-    e.rewrite(&mut |e| {
-        if let Expr::Binary(BinaryOp::Mul, l, _) = e {
+    let wraps = |e: &Expr| matches!(e, Expr::Cast(ScalarType::U32, _));
+    match e {
+        Expr::Binary(BinaryOp::Mul, l, r) if !wraps(l) && !wraps(r) => {
+            widen(l);
+            widen(r);
             let factor = std::mem::replace(&mut **l, Expr::from(0));
             **l = match factor {
                 Expr::Cast(ScalarType::I64, _) => factor,
                 factor => Expr::Cast(ScalarType::I64, Box::new(factor)),
             };
         }
-    });
+        Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Min | BinaryOp::Max, l, r) => {
+            widen(l);
+            widen(r);
+        }
+        Expr::Select { then, otherwise, .. } => {
+            widen(then);
+            widen(otherwise);
+        }
+        Expr::Unary(_, inner) | Expr::Cast(ScalarType::I64, inner) => widen(inner),
+        _ => {}
+    }
 }

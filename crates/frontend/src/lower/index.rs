@@ -65,6 +65,10 @@ impl Lowerer<'_> {
             }
             Expr::Binary(BinaryOp::Mul, l, r) => {
                 let is_great = |e: &Expr| {
+                    let mut e = e;
+                    while let Expr::Cast(_, inner) = e {
+                        e = inner;
+                    }
                     e.as_affine().and_then(Affine::as_constant).is_some_and(|c| c.saturating_abs() >= great)
                 };
                 is_plain &= ![l, r].into_iter().any(|e| is_great(e) || !e.reads().is_empty());
