@@ -233,3 +233,129 @@ fn a_race_for_what_nobody_reads_makes_no_candidate_wrong() {
     assert!(trials.iter().any(|t| t["screened_ms"].is_number()), "{report:#}");
     assert_eq!(trials.iter().find(|t| t["verdict"] == "wrong_result"), None, "{report:#}");
 }
+
+/// Nests that threads run each for itself, with memory of their own, and inside vector lanes.
+const ALONE: &str = r#"
+#include <stdio.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#ifndef N
+#define N 40
+#endif
+static double a[N + 1][N + 1], b[N + 1][N + 1], row[N + 1];
+#pragma omp threadprivate(row)
+static volatile int seen;
+static int me(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+static int all(void)
+{
+#ifdef _OPENMP
+    return omp_get_num_threads();
+#else
+    return 1;
+#endif
+}
+static void work(int n)
+{
+#pragma omp parallel
+    {
+        int low = n * me() / all(), high = n * (me() + 1) / all();
+        double mine[8] = { 0 };
+        for (int i = low; i < high; i++)
+            for (int j = 0; j < n; j++) {
+                a[i][j] += 0.5 * b[j][i];
+                mine[j % 8] += 1;
+            }
+        for (int i = low; i < high; i++)
+            a[i][0] += mine[0] / (high - low);
+    }
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        seen = i;
+        for (int j = 0; j < n; j++)
+            row[j] = a[i][n - 1 - j] + j;
+        seen = i;
+        for (int j = 0; j < n; j++)
+            b[i][j] += row[j] * 0.25;
+    }
+#pragma omp simd
+    for (int i = 0; i < n; i++) {
+        seen = i;
+        for (int j = 0; j < n; j++)
+            a[i][j] += b[i][j];
+    }
+}
+int main(void)
+{
+    double sum = 0;
+    for (int i = 0; i <= N; i++)
+        for (int j = 0; j <= N; j++)
+            a[i][j] = b[i][j] = (i * 7 + j * 3) % 11;
+    for (int n = N > 2 ? N - 2 : 0; n <= N; n++)
+        work(n);
+    for (int i = 0; i <= N; i++)
+        for (int j = 0; j <= N; j++)
+            sum += a[i][j] * (i - j) + b[i][j] * j;
+    printf("%.17g\n", sum);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_one_thread_has_to_run_is_not_divided() {
+    let playground = Playground::with("prog.c", ALONE);
+    let at = |ordinal: usize, recipe: Value| nest("work", ordinal, recipe);
+    for (ordinal, why) in [
+        (0, "every thread of the `omp parallel` around it runs this loop"),
+        (2, "each thread has its own `row` (`threadprivate`)"),
+        (3, "each thread has its own `row` (`threadprivate`)"),
+        (4, "a loop around it runs in vector lanes"),
+    ] {
+        let error = replayed(&playground, &[at(ordinal, json!([parallel(0)]))]).expect_err("threads");
+        let said = error.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&format!("one thread has to run the nest as a whole: {why}")), "{error}");
+    }
+    let tiled = |loops: &[u32]| {
+        let sizes: Vec<u32> = loops.iter().map(|_| 4).collect();
+        json!([{ "step": "tile", "loops": loops, "sizes": sizes }])
+    };
+    let nests = [at(0, tiled(&[1])), at(2, tiled(&[0])), at(3, tiled(&[0])), at(4, tiled(&[0]))];
+    replayed(&playground, &nests).expect("replays");
+    agree(&playground);
+}
+
+#[test]
+fn nests_of_one_thread_are_tuned() {
+    let playground = Playground::with("prog.c", &ALONE.replace("#define N 40", "#define N 900"));
+    let ran =
+        playground.run("optimize prog.c -o out.c --json r.json --budget 20s --threads 2 -- gcc -O1 -fopenmp");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
+    let nests = report["nests"].as_array().expect("nests");
+    let trials: Vec<&Value> = nests
+        .iter()
+        .filter(|nest| nest["function"] == "work")
+        .filter_map(|nest| nest["trials"].as_array())
+        .flatten()
+        .collect();
+    let bad = |t: &&&Value| {
+        t["verdict"] == "wrong_result" || t["verdict"] == "crashed" || t["verdict"] == "does_not_compile"
+    };
+    assert_eq!(trials.iter().find(bad), None, "{report:#}");
+    assert!(trials.iter().any(|t| t["screened_ms"].is_number()), "{report:#}");
+    let tuned = playground.read("out.c");
+    let added = tuned.matches("#pragma omp parallel").count() - ALONE.matches("#pragma omp parallel").count();
+    let of_main = nests.iter().filter(|nest| nest["function"] == "main").count();
+    assert!(added <= of_main, "{tuned}");
+    let script = "gcc -O1 -fopenmp prog.c -o a.exe && gcc -O1 -fopenmp out.c -o b.exe && ./a.exe > a.txt && ./b.exe > b.txt \
+                  && cmp a.txt b.txt";
+    let ran = playground.shell(script);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+}

@@ -29,6 +29,8 @@ pub(crate) struct Construct {
     pub(crate) is_parallel: bool,
     /// Divides the iterations of the loop among the team.
     pub(crate) is_shared: bool,
+    /// Runs the iterations of the loop in vector lanes.
+    pub(crate) is_simd: bool,
     /// Variables of which each thread has its own copy: their value afterwards is not the one that the loop leaves.
     pub(crate) private: Vec<String>,
     /// The same, with the value from before.
@@ -126,18 +128,17 @@ fn openmp(words: &[Token<'_>]) -> Directive {
         return Directive::Alone;
     }
     let mut construct = Construct::default();
-    let mut is_simd = false;
     let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
         match first.text {
             "parallel" => construct.is_parallel = true,
             "for" => construct.is_shared = true,
-            "simd" => is_simd = true,
+            "simd" => construct.is_simd = true,
             _ => break,
         }
         rest = after;
     }
-    if !(construct.is_parallel || construct.is_shared || is_simd) {
+    if !(construct.is_parallel || construct.is_shared || construct.is_simd) {
         return Directive::Kept;
     }
     while let Some((first, after)) = rest.split_first() {
@@ -249,7 +250,8 @@ mod tests {
         assert_eq!(c.reduced, [("s".to_owned(), "+".to_owned()), ("t".to_owned(), "+".to_owned())]);
         assert_eq!(construct("omp for collapse(N)").n_collapsed, usize::MAX);
         assert_eq!(construct("omp for ordered(1)").unknown_clause.as_deref(), Some("ordered"));
-        assert!(!construct("omp simd").is_shared);
+        let c = construct("omp simd");
+        assert!(c.is_simd && !c.is_shared);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod common;
 use common::{read_with, show, shown};
 use insta::assert_snapshot;
 use oxeye_frontend::ReadOptions;
+use oxeye_ir::Program;
 
 #[test]
 fn loops_under_directives_are_read_as_they_stand() {
@@ -135,7 +136,7 @@ void region(int n, double *x, double *y)
 }
 ";
     let threaded = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
-    for (options, n_in_team, n_nests) in [(threaded, 3, 3), (ReadOptions::default(), 0, 5)] {
+    for (options, n_in_team, n_nests) in [(threaded, 3, 4), (ReadOptions::default(), 0, 5)] {
         let unit = read_with(source, &options);
         let found: usize = unit.functions.iter().map(|f| f.program.teams.len()).sum();
         let nests: usize = unit.functions.iter().map(|f| f.program.nests.len()).sum();
@@ -165,9 +166,9 @@ void steps(void)
 ";
     let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
     let unit = read_with(orphan, &options);
-    let found: Vec<_> =
-        unit.functions.iter().map(|f| (f.program.nests.len(), f.program.teams.len())).collect();
-    assert_eq!(found, [(1, 1), (1, 1)], "{}", show(&unit));
+    let counts = |p: &Program| (p.nests.len(), p.teams.len(), p.one_thread.len());
+    let found: Vec<_> = unit.functions.iter().map(|f| counts(&f.program)).collect();
+    assert_eq!(found, [(1, 1, 0), (2, 1, 1)], "{}", show(&unit));
     let words: Vec<_> =
         read_with(source, &ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() })
             .diagnostics
@@ -177,7 +178,6 @@ void steps(void)
     assert_eq!(
         words,
         [
-            "every thread of the `omp parallel` around it runs this loop",
             "each thread has its own `own`, which is used after the loop",
             "`#pragma omp single` stands before the loop",
         ]
@@ -388,4 +388,53 @@ fn clauses_leave_the_order_of_sums_open() {
     assert_eq!(open(&["-fopenmp"], false), of_first);
     assert!(open(&["-fopenmp"], true).iter().all(Vec::is_empty));
     assert!(open(&[], false).iter().all(Vec::is_empty));
+}
+
+/// Loops that every thread runs for itself, in which it uses memory of its own, or inside vector lanes: nests that are not
+/// divided among threads.
+#[test]
+fn nests_of_one_thread() {
+    let source = "double own[64];
+#pragma omp threadprivate(own)
+volatile int seen;
+void f(int n, double *restrict x, const double *restrict y)
+{
+#pragma omp parallel
+    for (int i = 0; i < n; i++)
+        x[i] = y[i];
+#pragma omp parallel for
+    for (int k = 0; k < n; k++) {
+        seen = k;
+        for (int i = 0; i < 64; i++)
+            own[i] = y[k * 64 + i];
+    }
+#pragma omp simd
+    for (int k = 0; k < n; k++) {
+        seen = k;
+        for (int i = 0; i < 64; i++)
+            x[k * 64 + i] = y[k * 64 + i];
+    }
+#pragma omp parallel for
+    for (int k = 0; k < n; k++) {
+        seen = k;
+        for (int i = 0; i < 64; i++)
+            x[k * 64 + i] = y[k * 64 + i];
+    }
+#pragma omp for
+    for (int i = 0; i < 64; i++)
+        own[i] = 0;
+}
+";
+    let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
+    let unit = read_with(source, &options);
+    let reasons: Vec<_> = unit.functions[0].program.one_thread.values().map(String::as_str).collect();
+    let expected = [
+        "every thread of the `omp parallel` around it runs this loop",
+        "each thread has its own `own` (`threadprivate`)",
+        "a loop around it runs in vector lanes",
+    ];
+    assert_eq!(reasons, expected, "{}", show(&unit));
+    assert_eq!(unit.functions[0].program.nests.len(), 4, "{}", show(&unit));
+    let differ = "the threads that share the loop may have different values of `own`";
+    assert!(unit.diagnostics.iter().any(|d| d.message == differ), "{:?}", unit.diagnostics);
 }

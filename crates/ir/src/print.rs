@@ -573,6 +573,9 @@ impl<'a> Printer<'a> {
             let names: Vec<_> = team.names.iter().map(|n| quoted(n)).collect();
             self.line(&format!("team {nest} own({}) names({})", own.join(" "), names.join(" ")));
         }
+        for (nest, reason) in &program.one_thread {
+            self.line(&format!("one_thread {nest} {}", quoted(reason)));
+        }
     }
 
     fn region(&mut self, region: &Region) {

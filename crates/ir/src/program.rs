@@ -244,6 +244,9 @@ pub struct Program {
     /// The nests that a team of threads runs which is there already.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub teams: IndexMap<NestId, Team>,
+    /// The nests that one thread has to run as a whole, with the reason.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub one_thread: IndexMap<NestId, String>,
     /// Nests by id.
     pub nests: IndexMap<NestId, Nest>,
     /// Control structure; every nest is in exactly one dataflow graph.
@@ -266,6 +269,7 @@ impl Program {
             entries: IndexMap::new(),
             advances: IndexMap::new(),
             teams: IndexMap::new(),
+            one_thread: IndexMap::new(),
             nests: IndexMap::new(),
             body: Region::Sequence(Vec::new()),
         }

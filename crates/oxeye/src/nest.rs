@@ -47,6 +47,8 @@ pub struct TunedNest {
     pub place: Place,
     /// How the program calls it.
     pub calls: Calls,
+    /// Whether one thread has to run it as a whole.
+    pub is_of_one_thread: bool,
     /// Whether it is tuned.
     pub standing: Standing,
     /// The schedules to try, best guess first.
@@ -182,6 +184,7 @@ impl TunedNest {
         Self {
             place,
             calls: Calls { arguments, ..Calls::default() },
+            is_of_one_thread: false,
             standing: Standing::Tuned,
             trials: Vec::new(),
             n_first: 0,
@@ -213,9 +216,14 @@ impl TunedNest {
         first.map(|sample| Sizes::of(&self.calls.arguments, sample)).unwrap_or_default()
     }
 
+    /// Whether its code may use one thread only: it has to, or the program uses several around it.
+    pub(crate) fn is_single(&self) -> bool {
+        self.is_of_one_thread || self.calls.is_concurrent
+    }
+
     /// Threads that its code may use.
     pub(crate) fn threads(&self, session: &Session<'_>) -> u32 {
-        if self.calls.is_concurrent { 1 } else { session.threads }
+        if self.is_single() { 1 } else { session.threads }
     }
 
     /// Seconds of the invocation that is timed, where the program runs it.

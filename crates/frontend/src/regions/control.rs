@@ -184,16 +184,9 @@ impl<'a> Regions<'a> {
     pub(super) fn for_stmt(&mut self, s: &'a Stmt, f: &'a For, facts: &Facts, out: &mut Vec<Piece>) {
         let is_wanted = self.is_wanted(s.range);
         let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
-        let is_of_every_thread = self.team.is_some() && !is_shared && self.cx.is_threaded;
-        if is_wanted && is_of_every_thread {
-            if !self.shares_loops(&f.body) {
-                let head = Range { start: s.range.start, end: s.range.start + 3 };
-                let refusal =
-                    Refusal::new(head, "every thread of the `omp parallel` around it runs this loop");
-                self.refuse(s.range, Severity::Warning, refusal);
-                self.opaque(s, "a loop of every thread", out);
-                return;
-            }
+        let is_around_shared = self.is_of_every_thread(s) && self.shares_loops(&f.body);
+        if is_wanted && is_around_shared {
+            // Its threads divide the loops inside.
         } else if is_wanted && self.collapsed.contains(&s.range) {
             // What stands in its place would be no loop of the directive's.
             let head = Range { start: s.range.start, end: s.range.start + 3 };
@@ -229,9 +222,13 @@ impl<'a> Regions<'a> {
         let (var, range, inner) = self.control(s, f, facts);
         let mut body = Vec::new();
         let n_nests = self.state.program.nests.len();
-        let team = if is_shared { self.team.take() } else { self.team };
+        let (team, in_lanes) = (self.team, self.in_lanes);
+        if is_shared {
+            self.team = None;
+        }
+        self.in_lanes |= self.cx.constructs(s).any(|c| c.is_simd);
         self.stmt(&f.body, &inner, &mut body);
-        self.team = team;
+        (self.team, self.in_lanes) = (team, in_lanes);
         // Little is lost with the loop if the loops inside are nests.
         if is_wanted
             && !self.is_opened(s)
@@ -243,6 +240,11 @@ impl<'a> Regions<'a> {
             *severity = Severity::Note;
         }
         out.push(Piece::Loop { var, range, body });
+    }
+
+    /// Whether each thread of the team around a loop runs all of its iterations.
+    pub(super) fn is_of_every_thread(&self, s: &Stmt) -> bool {
+        self.cx.is_threaded && self.team.is_some() && !self.cx.constructs(s).any(|c| c.is_shared)
     }
 
     /// Whether a loop shall be control around the nests inside it.

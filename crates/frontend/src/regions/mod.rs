@@ -65,6 +65,8 @@ pub(crate) struct Regions<'a> {
     named: BTreeMap<NestId, Named>,
     /// The team that runs the current statement.
     team: Option<Team<'a>>,
+    /// Whether a loop around the current statement runs its iterations in vector lanes.
+    in_lanes: bool,
     uniform: Uniformity<'a>,
     ranges: BTreeMap<NestId, Range>,
     /// Loops that a directive collapses with one around them that is not a nest.
@@ -109,6 +111,7 @@ impl<'a> Regions<'a> {
             inlined: Inlined::new(),
             named: BTreeMap::new(),
             team: None,
+            in_lanes: false,
             uniform: Uniformity::default(),
             ranges: BTreeMap::new(),
             collapsed: Vec::new(),

@@ -149,9 +149,9 @@ impl<'a> Regions<'a> {
         let own = nest.arrays().iter().filter_map(|id| state.vars.get(id)).find(is_of_thread).copied();
         let symbols = state.symbols.iter().filter(|(_, id)| nest.vars().contains(&(**id).into()));
         let own = own.or_else(|| symbols.map(|(v, _)| v).filter(is_of_thread).min().copied());
-        if let (Some(var), true) = (own, self.cx.is_threaded) {
-            let message =
-                format!("each thread has its own `{}` (`threadprivate`)", self.cx.file.var(var).name);
+        let own = own.filter(|_| self.cx.is_threaded).map(|var| &self.cx.file.var(var).name);
+        let own = own.map(|name| format!("each thread has its own `{name}` (`threadprivate`)"));
+        if let (Some(message), Some(_)) = (&own, team) {
             return Err(Refusal::new(head, message).help("copy it into a local variable before the loop"));
         }
         // A replay has no value for a pointer that is not followed.
@@ -169,6 +169,14 @@ impl<'a> Regions<'a> {
             let team = self.team_of(s, &nest, &state, team)?;
             state.program.teams.insert(id, team);
         }
+        let one_thread = match own {
+            _ if self.in_lanes => Some("a loop around it runs in vector lanes".to_owned()),
+            None if self.is_of_every_thread(s) => {
+                Some("every thread of the `omp parallel` around it runs this loop".to_owned())
+            }
+            own => own,
+        };
+        state.program.one_thread.extend(one_thread.map(|reason| (id, reason)));
         let named = self.named(&state, &nest, s, &scan, &by_calls);
         if named != Named::default() {
             self.named.insert(id, named);

@@ -309,6 +309,10 @@ impl Parser {
                 let nest: NestId = self.id("a nest's id (N0)")?;
                 let team = self.team()?;
                 insert_new(&mut program.teams, nest, team, place)?;
+            } else if self.take_word("one_thread") {
+                let nest: NestId = self.id("a nest's id (N0)")?;
+                let reason = self.text()?;
+                insert_new(&mut program.one_thread, nest, reason, place)?;
             } else if self.is_word("nest") {
                 let nest = self.nest()?;
                 insert_new(&mut program.nests, nest.id, nest, place)?;
@@ -569,6 +573,8 @@ mod tests {
   may_change A7 A8
   entry N0 reached(0 < n) test(n <= m) test(P2 >= 2) rows A1 (0 .. n - 1)
   advance N0 A1 (2*n) A0 (1)
+  team N0 own(A2 A3) names("i" "t")
+  one_thread N0 "each thread has its own `C`"
   sequence {
     loop N1.P3 in 0 .. n {
       sequence {

@@ -119,7 +119,7 @@ fn profile_one(
     let library = built.map_err(|setback| setback.because(|why| Unprofiled::NotBuilt(why.to_string())))?;
     let mut input = nest.counted(session, unit, idx, host);
     // Whether the user's own text shares the nest among threads.
-    let is_parallel = !nest.calls.is_concurrent
+    let is_parallel = !nest.is_single()
         && session.workshop.openmp_flag().is_none()
         && nest.place.text(unit).contains("#pragma omp");
     input.threads = if is_parallel { session.threads } else { 1 };

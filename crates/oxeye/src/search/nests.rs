@@ -128,7 +128,7 @@ impl NestSearch<'_> {
     ) -> Result<Option<NestSearchReport>, Error> {
         let (session, unit, line) = (self.session, self.unit, nest.place.span.line);
         let (function, _, _) = nest.place.of(unit);
-        let threads = nest.calls.is_concurrent.then_some(1);
+        let threads = nest.is_single().then_some(1);
         let name = NestName { function: function.to_owned(), ordinal: nest.place.ordinal, threads };
         let past = log.past(&name);
         let time = budget.allow(time, past.used);

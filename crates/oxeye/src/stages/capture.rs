@@ -345,7 +345,8 @@ pub(super) fn nest_at(unit: &Unit, place: Place, threads: u32) -> TunedNest {
     let (_, program, nest) = place.of(unit);
     let is_shared = program.teams.contains_key(&nest.id);
     let arguments = arguments(program, nest);
-    let mut tuned = TunedNest::new(place, arguments);
+    let is_of_one_thread = program.one_thread.contains_key(&nest.id);
+    let mut tuned = TunedNest { is_of_one_thread, ..TunedNest::new(place, arguments) };
     if is_shared && threads < 2 {
         let why = "a team of threads shares it, and it would be tuned for one (--threads)";
         tuned.standing = Standing::Skipped(why.into());

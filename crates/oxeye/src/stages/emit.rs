@@ -12,7 +12,9 @@ use crate::workshop::complaint;
 use oxeye_codegen::tuned_file;
 use oxeye_frontend::encoded;
 use oxeye_ir::Span;
-use oxeye_measure::{Limits, MeasureError, WholeComparison, WholeOptions, run_program, run_whole};
+use oxeye_measure::{
+    Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions, run_program, run_whole,
+};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,6 +28,8 @@ const LONGEST_TO_REPEAT: f64 = 2.0;
 const LEAST_SHARE_TO_REPEAT: f64 = 0.05;
 /// Runs of the original that show which of the numbers it prints vary, when the tuned program prints others.
 const RUNS_IN_DOUBT: usize = 8;
+/// Winners that claim to save this share of the program's time have to make the program faster.
+const VISIBLE_GAIN: f64 = 0.1;
 /// Speedups below this are confirmed in the program.
 const MODEST_SPEEDUP: f64 = 1.6;
 
@@ -279,7 +283,9 @@ impl Emitted {
         }
         match &whole.difference {
             Some(difference) => Err(Setback::Item(Trouble::Wrong(difference.clone()))),
-            None if is_slower(&whole) => Err(Setback::Item(Trouble::Slower(Box::new(whole)))),
+            None if is_slower(&whole.speedup, self.claimed(winners)) => {
+                Err(Setback::Item(Trouble::Slower(Box::new(whole))))
+            }
             None => Ok(whole),
         }
     }
@@ -303,6 +309,11 @@ impl Emitted {
         let mut replacements: Vec<(Span, String)> = winners.iter().filter_map(place).collect();
         replacements.sort_by_key(|(span, _)| span.start);
         if replacements.is_empty() { source.clone() } else { tuned_file(source, &replacements) }
+    }
+
+    /// Share of the program's time that winners save, going by their own measurements.
+    fn claimed(&self, winners: &[usize]) -> f64 {
+        winners.iter().map(|idx| self.gain(*idx)).sum()
     }
 
     /// Share of the program's time a winner saves.
@@ -388,7 +399,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize]) -> R
             within: nest.place.within.iter().map(|nest| nest.ordinal).collect(),
             line: nest.place.span.line,
             name: trial.schedule.name.clone(),
-            threads: nest.calls.is_concurrent.then_some(1),
+            threads: nest.is_single().then_some(1),
             recipe: trial.schedule.recipe.clone().into(),
         })
     });
@@ -428,7 +439,24 @@ fn run_both(
     Ok(whole?)
 }
 
-/// Slower for certain, or slower than noise explains in the middle of its runs.
-fn is_slower(whole: &WholeComparison) -> bool {
-    whole.speedup.high < 1.0 || whole.speedup.median < 0.98
+/// Slower for certain, or slower than noise explains in the middle of its runs: where winners claim to save much of the
+/// program's time, noise explains little.
+fn is_slower(speedup: &RatioInterval, claimed: f64) -> bool {
+    let least = if claimed >= VISIBLE_GAIN { 1.0 } else { 0.98 };
+    speedup.high < 1.0 || speedup.median < least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_claims_much_has_to_show_it() {
+        let speedup = |low, median, high| RatioInterval { median, low, high, n: 6, confidence: 0.95 };
+        assert!(!is_slower(&speedup(0.95, 0.99, 1.03), 0.01));
+        assert!(is_slower(&speedup(0.95, 0.99, 1.03), 0.2));
+        assert!(!is_slower(&speedup(0.95, 1.01, 1.03), 0.2));
+        assert!(is_slower(&speedup(0.90, 0.97, 1.03), 0.01));
+        assert!(is_slower(&speedup(0.98, 0.99, 0.995), 0.01));
+    }
 }

@@ -18,6 +18,12 @@ use std::collections::BTreeMap;
 pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, Reason> {
     schedule.original.known()?;
     let judge = Judge::new(schedule, policy);
+    if let Some(reason) = schedule.program.one_thread.get(&schedule.nest.id)
+        && uses_threads(&schedule.roots)
+    {
+        let text = format!("one thread has to run the nest as a whole: {reason}");
+        return Err(Reason::new(RefusalKind::ConcurrencyDoesNotNest, text));
+    }
     concurrency_fits(schedule, &schedule.roots, None)?;
     let mut reassociated = any_contraction(&schedule.roots, &|c| c.accumulates_apart(&schedule.statements));
     let states = schedule.original.verdicts.states(&schedule.statements);
@@ -33,6 +39,16 @@ pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, Reason>
         }
     }
     Ok(reassociated)
+}
+
+fn uses_threads(trees: &[Tree]) -> bool {
+    trees.iter().any(|tree| match tree {
+        Tree::Leaf(_) => false,
+        Tree::PackedContraction(c) => c.parallel.is_some(),
+        Tree::Loop(loop_node) => {
+            matches!(loop_node.execution, Execution::Parallel { .. }) || uses_threads(&loop_node.body)
+        }
+    })
 }
 
 /// Whether concurrent loops contain only what can run inside them: no team of threads in a parallel loop, nothing
