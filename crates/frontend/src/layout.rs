@@ -53,8 +53,23 @@ const MAX_DEPTH: usize = 200;
 pub(crate) struct Survey {
     /// Which of the `#if`, `#elif` and `#else` were taken, by index among all directives; `None` if unknown.
     pub(crate) taken: Option<HashSet<usize>>,
-    /// Macros that contain a `for`, and whether their expansion ends with the header of a loop.
-    pub(crate) loop_macros: HashMap<String, bool>,
+    /// Macros that contain a `for`.
+    pub(crate) loop_macros: HashMap<String, Ending>,
+    /// Macros that expand to closing braces only: how many.
+    pub(crate) closing_macros: HashMap<String, usize>,
+    /// Macros whose expansion ends a statement.
+    pub(crate) statement_macros: HashSet<String>,
+}
+
+/// How the expansion of a macro ends that contains a `for`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// With a statement, but for a semicolon.
+    Statement,
+    /// With the header of a loop.
+    Header,
+    /// With that many open braces.
+    Braces(usize),
 }
 
 impl Survey {
@@ -362,6 +377,7 @@ impl Statements<'_, '_> {
         let starts = at.checked_sub(1).is_none_or(|k| {
             let before = &self.tokens[k];
             [";", "{", "}", ")", ":", "else", "do"].iter().any(|end| before.is(end))
+                || self.survey.statement_macros.contains(before.text)
         });
         starts && self.tokens.get(at).is_some_and(|t| self.survey.loop_macros.contains_key(t.text))
     }
@@ -395,9 +411,14 @@ impl Statements<'_, '_> {
             }
             name if self.is_loop_macro(at) => {
                 let end = past_parens(at + 1).unwrap_or(at + 1);
-                let is_whole = !self.survey.loop_macros.get(name).copied().unwrap_or(false);
-                let is_alone = self.tokens.get(end).is_none_or(|t| t.is(";") || t.is("}"));
-                if is_whole || is_alone { Some(end) } else { statement(end) }
+                match self.survey.loop_macros.get(name).copied().unwrap_or(Ending::Statement) {
+                    Ending::Statement => Some(end),
+                    Ending::Header if self.tokens.get(end).is_none_or(|t| t.is(";") || t.is("}")) => {
+                        Some(end)
+                    }
+                    Ending::Header => statement(end),
+                    Ending::Braces(open) => self.closed(end, open),
+                }
             }
             _ => {
                 let mut at = at;
@@ -412,6 +433,27 @@ impl Statements<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The position after the macro that closes `open` braces, which macros before `at` have opened.
+    fn closed(&self, mut at: usize, mut open: usize) -> Option<usize> {
+        while open > 0 {
+            let token = self.tokens.get(at)?;
+            at = match (token.kind, token.text) {
+                (TokenKind::Punct, "(" | "[" | "{") => self.brackets.closing(at)? + 1,
+                (TokenKind::Punct, ")" | "]" | "}") => return None,
+                (TokenKind::Word, name) => {
+                    if let Some(closed) = self.survey.closing_macros.get(name) {
+                        open = open.checked_sub(*closed)?;
+                    } else if let Some(Ending::Braces(more)) = self.survey.loop_macros.get(name) {
+                        open += more;
+                    }
+                    at + 1
+                }
+                _ => at + 1,
+            };
+        }
+        Some(at)
     }
 
     /// Skips the semicolon after a macro at the end of a statement.

@@ -2,7 +2,7 @@
 
 use crate::FrontendError;
 use crate::bytes::encoded;
-use crate::layout::{Brackets, Layout, Mark, Survey, marked};
+use crate::layout::{Brackets, Ending, Layout, Mark, Survey, marked};
 use crate::lexer::{Token, TokenKind, is_type_word, tokens, tokens_and_directives};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -165,7 +165,10 @@ pub(crate) fn survey(path: &Path, source: &str, compiler: &str, args: &[String])
             bodies.insert(define.name, body);
         }
     }
-    let mut loop_macros: HashMap<String, bool> = HashMap::new();
+    let closing_macros: HashMap<String, usize> = bodies.iter().filter_map(closes).collect();
+    let statement_macros = bodies.iter().filter(|(_, body)| body.trim_end().ends_with([';', '}']));
+    let statement_macros = statement_macros.map(|(name, _)| name.clone()).collect();
+    let mut loop_macros: HashMap<String, Ending> = HashMap::new();
     // Macros of macros, to any depth.
     loop {
         let before = loop_macros.len();
@@ -175,13 +178,41 @@ pub(crate) fn survey(path: &Path, source: &str, compiler: &str, args: &[String])
                 t.kind == TokenKind::Word && (t.text == "for" || loop_macros.contains_key(t.text))
             };
             if !loop_macros.contains_key(name) && words.iter().any(makes_loop) {
-                let ends_open = words.last().is_some_and(|t| t.is(")") || t.is("for"));
-                loop_macros.insert(name.clone(), ends_open);
+                loop_macros.insert(name.clone(), ending(&words, &loop_macros, &closing_macros));
             }
         }
         if loop_macros.len() == before {
-            return Survey { taken: Some(taken), loop_macros };
+            return Survey { taken: Some(taken), loop_macros, closing_macros, statement_macros };
         }
+    }
+}
+
+/// A macro that expands to closing braces and nothing else, and how many.
+fn closes((name, body): (&String, &String)) -> Option<(String, usize)> {
+    let words = tokens(body);
+    (!words.is_empty() && words.iter().all(|t| t.is("}"))).then(|| (name.clone(), words.len()))
+}
+
+/// How the expansion of a macro with these words ends.
+fn ending(
+    words: &[Token<'_>],
+    loop_macros: &HashMap<String, Ending>,
+    closing_macros: &HashMap<String, usize>,
+) -> Ending {
+    let braces = words.iter().map(|t| match (t.kind, t.text) {
+        (TokenKind::Punct, "{") => 1,
+        (TokenKind::Punct, "}") => -1,
+        (TokenKind::Word, name) => match (loop_macros.get(name), closing_macros.get(name)) {
+            (Some(Ending::Braces(open)), _) => *open as i64,
+            (_, Some(closed)) => -(*closed as i64),
+            _ => 0,
+        },
+        _ => 0,
+    });
+    match usize::try_from(braces.sum::<i64>()) {
+        Ok(open) if open > 0 => Ending::Braces(open),
+        _ if words.last().is_some_and(|t| t.is(")") || t.is("for")) => Ending::Header,
+        _ => Ending::Statement,
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::read;
+use common::{read, same_output};
 use oxeye_frontend::{ReadOptions, Unit, encoded, read_c};
 
 /// First and last line of each nest, as in the file.
@@ -127,6 +127,131 @@ void f(int n, double *x, double *y)
         ]
     );
     assert_eq!(messages(&unit), ["the macro `TWO` expands to more than this loop"]);
+}
+
+/// A loop whose header is one macro and whose closing brace is another.
+#[test]
+fn loops_between_two_macros() {
+    let unit = read(
+        "#define N 40
+#define SWEEP_VAR int i;
+#define SWEEP(a, b) for (i = (a) * N; i < (b) * N; i++) {
+#define SWEEP_END }
+#define ALL(i, j) for (int i = 0; i < N; i++) { for (int j = 0; j < N; j++) {
+#define DONE }}
+#define OPEN for (int i = 0; i < N; i++) {
+void f(double *x, double y[N][N])
+{
+    SWEEP_VAR
+    SWEEP(0, N)
+        if (x[i] > 0) {
+            x[i] = 1;
+        }
+    SWEEP_END
+    ALL(k, j)
+        OPEN
+            y[k][j] += x[i];
+        SWEEP_END
+    DONE
+    SWEEP(1, 2) x[i] = 2; SWEEP_END SWEEP(2, 3)
+        x[i] = 3;
+    SWEEP_END
+    OPEN
+        x[i] = 0;
+    }
+}
+",
+    );
+    assert_eq!(
+        places(&unit),
+        [
+            ("SWEEP(0, N)", "SWEEP_END"),
+            ("ALL(k, j)", "DONE"),
+            ("SWEEP(1, 2) x[i] = 2; SWEEP_END", "SWEEP(1, 2) x[i] = 2; SWEEP_END"),
+            ("SWEEP(2, 3)", "SWEEP_END"),
+        ]
+    );
+    assert_eq!(messages(&unit).len(), 1, "{:?}", messages(&unit));
+}
+
+/// A macro that expands to a block of several loops is one nest; to statements without a block, none.
+#[test]
+fn several_loops_that_a_macro_makes() {
+    let unit = read(
+        "#define EACH(i, n) for (int i = 0; i < (n); i++)
+#define LAYER(in, out, n) { \\
+    const int half = 9 / 2; \\
+    EACH(p, n) EACH(q, n) out[q] += in[p % half]; \\
+    EACH(q, n) out[q] = out[q] > 0 ? out[q] : 0; \\
+}
+#define TWICE(a, n) do { EACH(i, n) a[i] *= 2; EACH(i, n) a[i] += 1; } while (0)
+#define PRINTS(a, n) { EACH(i, n) a[i] *= 2; EACH(i, n) print(a[i]); }
+void print(double);
+void f(int n, double *x, double *y)
+{
+    LAYER(x, y, n);
+    if (n > 3)
+        TWICE(x, n);
+    else
+        TWICE(y, n);
+    PRINTS(x, n)
+}
+",
+    );
+    assert_eq!(
+        places(&unit),
+        [
+            ("LAYER(x, y, n)", "LAYER(x, y, n)"),
+            ("TWICE(x, n);", "TWICE(x, n);"),
+            ("TWICE(y, n);", "TWICE(y, n);"),
+        ]
+    );
+    assert_eq!(messages(&unit), ["`print` is called, and what it does is not known"]);
+    let nests: Vec<_> = unit.functions[0].program.nests.values().map(|nest| nest.roots.len()).collect();
+    assert_eq!(nests, [2, 2, 2], "{}", unit.functions[0].program);
+}
+
+#[test]
+fn nests_of_macros_give_the_same_results() {
+    let program = "#define SWEEP_VAR int i;
+#define SWEEP(a, b) for (i = (a) * N; i < (b) * N; i++) {
+#define SWEEP_END }
+#define EACH(i, n) for (int i = 0; i < (n); i++)
+#define LAYER(in, out, n) { \\
+    const int half = 9 / 2; \\
+    EACH(p, n) EACH(q, n) out[q] += in[p % half] * q; \\
+    EACH(q, n) out[q] = out[q] > 9 ? out[q] : 0; \\
+}
+#define TWICE(a, n) do { EACH(i, n) a[i] *= 2; EACH(i, n) a[i] += 1; } while (0)
+#ifndef N
+#define N 8
+#endif
+static void work(int n, double *x, double *y)
+{
+    SWEEP_VAR
+    SWEEP(0, n)
+        if (i % 3 == 1) continue;
+        x[i] = i % 7;
+    SWEEP_END
+    LAYER(x, y, n);
+    if (n > 3)
+        TWICE(x, n);
+    else
+        TWICE(y, n);
+}
+int main(void)
+{
+    static double x[N * N + 1], y[N * N + 1];
+    double s = 0;
+    for (int n = 0; n <= N; n++)
+        work(n, x, y);
+    for (int i = 0; i < N * N; i++)
+        s += (x[i] + 2 * y[i]) * i;
+    printf(\"%.17g\\n\", s);
+    return 0;
+}
+";
+    same_output(program, 4, &["", "-DN=0", "-DN=1", "-DN=7", "-DN=31"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Control structure around nests.
 
+use super::nests::Whole;
 use super::{Piece, Regions, Touched};
 use crate::Severity;
 use crate::ast::{self, ExprKind, For, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
@@ -11,7 +12,7 @@ use crate::prove::Facts;
 use crate::refusal::Refusal;
 use crate::rotations::rotation_at;
 use crate::scan::{Scan, pointer_var};
-use oxeye_ir::{Affine, Constraint, Expr, Node, SymId};
+use oxeye_ir::{Affine, Constraint, Expr, NestId, Node, SymId};
 use std::collections::{BTreeSet, HashMap};
 
 impl<'a> Regions<'a> {
@@ -84,7 +85,17 @@ impl<'a> Regions<'a> {
 
     pub(super) fn stmt_inside(&mut self, s: &'a Stmt, facts: &Facts, out: &mut Vec<Piece>) {
         match &s.kind {
-            StmtKind::Block(body) => self.block(body, facts, out),
+            StmtKind::Block(body) => {
+                if !self.made_block(s, body, facts, out) {
+                    self.block(body, facts, out);
+                }
+            }
+            StmtKind::DoWhile { body, condition } if ast::constant(condition) == Some(0) => {
+                let StmtKind::Block(inside) = &body.kind else { return self.stmt(body, facts, out) };
+                if !self.made_block(s, inside, facts, out) {
+                    self.stmt(body, facts, out);
+                }
+            }
             StmtKind::For(f) if !f.is_while => self.for_stmt(s, f, facts, out),
             StmtKind::If { condition, then, otherwise } if s.contains_for() => {
                 let condition = self.symbolic(condition, facts);
@@ -135,6 +146,35 @@ impl<'a> Regions<'a> {
             }
             StmtKind::Empty => {}
             _ => self.opaque(s, "not a loop", out),
+        }
+    }
+
+    /// Makes a nest of a block of loops that a macro expands to, or leaves it as it is. Whether it is one.
+    fn made_block(&mut self, s: &'a Stmt, body: &'a [Stmt], facts: &Facts, out: &mut Vec<Piece>) -> bool {
+        let is_tried = s.contains_for()
+            && self.places.has_loop(s.range)
+            && self.is_wanted(s.range)
+            && !self.is_opened(s)
+            && !self.is_of_every_thread(s);
+        if !is_tried {
+            return false;
+        }
+        match self.nest(s, Whole::Block(body), facts) {
+            Ok(id) => self.push_nest(id, out),
+            Err(refusal) => {
+                self.refuse(s.range, Severity::Warning, refusal);
+                self.opaque(s, "loops that stay as they are", out);
+            }
+        }
+        true
+    }
+
+    fn push_nest(&self, id: NestId, out: &mut Vec<Piece>) {
+        out.push(Piece::Nest(id));
+        for advance in self.state.program.advances.get(&id).into_iter().flatten() {
+            let moved: BTreeSet<VarId> = self.state.vars.get(&advance.array).into_iter().copied().collect();
+            let touched = Some(Touched { reads: moved.clone(), writes: moved });
+            out.push(Piece::Opaque { reason: "a pointer leads further".into(), touched });
         }
     }
 
@@ -194,15 +234,9 @@ impl<'a> Regions<'a> {
             self.refuse(s.range, Severity::Note, refusal);
         } else if is_wanted {
             if !self.is_opened(s) {
-                match self.nest(s, f, facts) {
+                match self.nest(s, Whole::Loop(f), facts) {
                     Ok(id) => {
-                        out.push(Piece::Nest(id));
-                        for advance in self.state.program.advances.get(&id).into_iter().flatten() {
-                            let moved: BTreeSet<VarId> =
-                                self.state.vars.get(&advance.array).into_iter().copied().collect();
-                            let touched = Some(Touched { reads: moved.clone(), writes: moved });
-                            out.push(Piece::Opaque { reason: "a pointer leads further".into(), touched });
-                        }
+                        self.push_nest(id, out);
                         return;
                     }
                     Err(refusal) => self.refuse(s.range, Severity::Warning, refusal),

@@ -12,17 +12,26 @@ use crate::scan::Scan;
 use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Entry, Expr, Nest, NestId, Node, Storage, SymId, Update};
 use std::collections::BTreeSet;
 
+/// The statement that a nest is.
+#[derive(Clone, Copy)]
+pub(super) enum Whole<'a> {
+    /// One loop.
+    Loop(&'a For),
+    /// Several, which a macro expands to.
+    Block(&'a [Stmt]),
+}
+
 impl<'a> Regions<'a> {
     /// Lowers one nest into the program, with integers in memory that it leaves alone as symbols if that can be done.
-    pub(super) fn nest(&mut self, s: &'a Stmt, f: &For, facts: &Facts) -> Lowered<NestId> {
+    pub(super) fn nest(&mut self, s: &'a Stmt, whole: Whole<'_>, facts: &Facts) -> Lowered<NestId> {
         self.has_read_ahead = false;
         self.has_split = false;
-        let mut result = self.nest_with(s, f, facts, (true, true));
+        let mut result = self.nest_with(s, whole, facts, (true, true));
         if result.is_err() && self.has_split {
-            result = self.nest_with(s, f, facts, (true, false));
+            result = self.nest_with(s, whole, facts, (true, false));
         }
         if result.is_err() && self.has_read_ahead {
-            result = self.nest_with(s, f, facts, (false, false));
+            result = self.nest_with(s, whole, facts, (false, false));
         }
         result
     }
@@ -30,7 +39,7 @@ impl<'a> Regions<'a> {
     fn nest_with(
         &mut self,
         s: &'a Stmt,
-        f: &For,
+        whole: Whole<'_>,
         facts: &Facts,
         (reads_ahead, splits): (bool, bool),
     ) -> Lowered<NestId> {
@@ -64,7 +73,10 @@ impl<'a> Regions<'a> {
         if self.cx.is_threaded && !makes_team && self.cx.shares_outer_team(s) {
             return Err(Refusal::new(head, "an existing team of threads shares the loops inside"));
         }
-        let (_, at_end) = split_rotations(self.cx.file, &f.body);
+        let at_end = match whole {
+            Whole::Loop(f) => split_rotations(self.cx.file, &f.body).1,
+            Whole::Block(_) => Vec::new(),
+        };
         if let Some(rotation) = rotations_in(self.cx.file, s).iter().find(|r| !at_end.contains(r)) {
             return Err(changing_places(self.cx.file, rotation));
         }
@@ -73,7 +85,10 @@ impl<'a> Regions<'a> {
         lowerer.reads_ahead = reads_ahead;
         lowerer.splits = splits;
         let mut roots = Vec::new();
-        let lowered = lowerer.for_loop(s, f, &mut roots);
+        let lowered = match whole {
+            Whole::Loop(f) => lowerer.for_loop(s, f, &mut roots),
+            Whole::Block(body) => lowerer.stmts(body, &mut roots),
+        };
         self.has_read_ahead |= lowerer.has_read_ahead;
         self.has_split |= lowerer.has_split;
         lowered?;
