@@ -106,6 +106,8 @@ pub(crate) enum ExprKind {
     Step {
         target: Box<Expr>,
         by: i64,
+        /// Whether its value is the one from before.
+        is_behind: bool,
     },
     Index(Box<Expr>, Box<Expr>),
     Deref(Box<Expr>),

@@ -21,7 +21,7 @@ pub(crate) struct Block {
     pub(crate) inside: usize,
 }
 
-/// A `for` statement, or the use of a macro that expands to one, and the text before it that is not a statement.
+/// A `for` or `while` statement, or the use of a macro that expands to one, and the text before it that is not a statement.
 #[derive(Clone, Debug)]
 pub(crate) struct LoopPlace {
     pub(crate) whole: Extent,
@@ -38,7 +38,7 @@ pub(crate) struct LoopPlace {
     words: Vec<(usize, u32)>,
 }
 
-/// The `for` statements and file-scope blocks of a text, in textual order.
+/// The loops and file-scope blocks of a text, in textual order.
 #[derive(Debug, Default)]
 pub(crate) struct Layout<'a> {
     pub(crate) loops: Vec<LoopPlace>,
@@ -104,24 +104,33 @@ impl<'a> Layout<'a> {
         let statements = Statements { tokens: &tokens, brackets: &brackets, survey };
         let mut layout = Layout { directives, ..Layout::default() };
         let (mut parens, mut braces) = (0usize, 0usize);
+        // The `while` at the end of `do ... while (...)`.
+        let mut ends_of_do: HashSet<usize> = HashSet::new();
         let mut definition: Option<usize> = None;
         for (position, token) in tokens.iter().enumerate() {
             if braces == 0 && definition.is_none() {
                 definition = Some(position);
             }
             if token.kind == TokenKind::Word {
-                if (token.text == "for" || statements.is_loop_macro(position))
+                if token.text == "do" {
+                    let end = statements.end(position + 1, 0).map(|end| statements.past_semicolon(end));
+                    ends_of_do.extend(end);
+                }
+                let is_loop = token.text == "for"
+                    || (token.text == "while" && !ends_of_do.contains(&position))
+                    || statements.is_loop_macro(position);
+                if is_loop
                     && parens == 0
                     && braces > 0
                     && let Some(end) = statements.end(position, 0)
                 {
                     let next = tokens.get(end).filter(|t| t.is(";"));
-                    let semicolon = next.filter(|_| token.text != "for").map(Token::end);
+                    let semicolon = next.filter(|_| !is_loop_word(token.text)).map(Token::end);
                     let end = tokens[end - 1].end();
                     let whole = Extent { start: token.start, end, line: token.line };
                     let (after, words) = before_statement(&tokens, &brackets, position);
                     let balanced = layout.balanced(&tokens, whole.start, semicolon.unwrap_or(whole.end), end);
-                    let maker = (token.text != "for").then(|| token.text.to_owned());
+                    let maker = (!is_loop_word(token.text)).then(|| token.text.to_owned());
                     layout.loops.push(LoopPlace { whole, maker, semicolon, balanced, after, words });
                 }
                 continue;
@@ -296,6 +305,10 @@ fn start_of_pragma_group(directives: &[&DirectiveLine<'_>]) -> Option<usize> {
         }
     }
     None
+}
+
+fn is_loop_word(text: &str) -> bool {
+    ["for", "while"].contains(&text)
 }
 
 /// The end of the code before the statement at `position`, and the macros and `_Pragma`s in between.

@@ -119,10 +119,11 @@ impl Scanner<'_> {
                 }
                 _ => return,
             };
-            if let (ExprKind::Assign(_, _, value), Some(v)) = (&e.kind, target.as_var()) {
+            // `p += n` leads where `p` did.
+            if let (ExprKind::Assign(None, _, value), Some(v)) = (&e.kind, target.as_var()) {
                 self.leads(v, value);
             }
-            match (target.as_var(), pointer_var(target)) {
+            match (target.as_var(), self.file.pointer_var(target)) {
                 (Some(v), _) => self.wrote(v),
                 (None, Some(v)) => {
                     self.scan.stored.insert(v);
@@ -142,7 +143,7 @@ impl Scanner<'_> {
                 self.leads(v, one);
                 self.leads(v, other);
             }
-            _ => self.led.extend(pointer_var(value).map(|to| (v, to))),
+            _ => self.led.extend(self.file.pointer_var(value).map(|to| (v, to))),
         }
     }
 
@@ -162,7 +163,7 @@ impl Scanner<'_> {
     fn call(&mut self, name: &str, args: &[Expr]) {
         let Some((position, function)) = self.file.function(name) else {
             if matches!(name, "memset" | "memcpy")
-                && let Some(v) = args.first().and_then(pointer_var)
+                && let Some(v) = args.first().and_then(|e| self.file.pointer_var(e))
             {
                 self.scan.stored.insert(v);
                 self.others(v);
@@ -184,7 +185,7 @@ impl Scanner<'_> {
         let inner = std::mem::replace(&mut self.scan.stored, outer);
         for v in inner {
             match function.params.iter().position(|p| *p == v) {
-                Some(k) => self.scan.stored.extend(args.get(k).and_then(pointer_var)),
+                Some(k) => self.scan.stored.extend(args.get(k).and_then(|e| self.file.pointer_var(e))),
                 None => _ = self.scan.stored.insert(v),
             }
         }
@@ -192,19 +193,25 @@ impl Scanner<'_> {
     }
 }
 
-/// The array or pointer variable that an lvalue goes through.
-pub(crate) fn pointer_var(e: &Expr) -> Option<VarId> {
-    match &e.kind {
-        ExprKind::Var(v) => Some(*v),
-        ExprKind::Index(base, index) => pointer_var(base).or_else(|| pointer_var(index)),
-        ExprKind::Deref(e) | ExprKind::Cast(_, e) | ExprKind::AddressOf(e) | ExprKind::Member(e, _) => {
-            pointer_var(e)
+impl File {
+    /// The array or pointer variable that an lvalue goes through.
+    pub(crate) fn pointer_var(&self, e: &Expr) -> Option<VarId> {
+        match &e.kind {
+            ExprKind::Var(v) => Some(*v),
+            ExprKind::Index(base, index) => self.pointer_of(base, index),
+            ExprKind::Deref(e) | ExprKind::Cast(_, e) | ExprKind::AddressOf(e) | ExprKind::Member(e, _) => {
+                self.pointer_var(e)
+            }
+            ExprKind::Binary(_, l, r) => self.pointer_of(l, r),
+            _ => None,
         }
-        ExprKind::Binary(_, l, r) => match &l.kind {
-            ExprKind::Int(..) => pointer_var(r),
-            _ => pointer_var(l),
-        },
-        _ => None,
+    }
+
+    /// The variable of the one of two operands that is the pointer; the left one if that is not known.
+    fn pointer_of(&self, l: &Expr, r: &Expr) -> Option<VarId> {
+        let is_pointer = |e: &Expr| self.type_of(e).is_some_and(|ty| ty.is_pointer());
+        let (l, r) = if !is_pointer(l) && is_pointer(r) { (r, l) } else { (l, r) };
+        self.pointer_var(l).or_else(|| self.pointer_var(r))
     }
 }
 

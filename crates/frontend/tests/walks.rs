@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     return 0;
 }
 ",
-        4,
+        5,
         SIZES,
     );
 }

@@ -163,7 +163,10 @@ impl Converter<'_> {
             }
             "update_expression" => {
                 let by = if self.operator(node) == "++" { 1 } else { -1 };
-                ExprKind::Step { target: self.field(node, "argument"), by }
+                let operator = node.child_by_field_name("operator");
+                let argument = node.child_by_field_name("argument");
+                let is_behind = operator.zip(argument).is_some_and(|(o, a)| a.start_byte() < o.start_byte());
+                ExprKind::Step { target: self.field(node, "argument"), by, is_behind }
             }
             "assignment_expression" => {
                 let op = self.operator(node).to_owned();

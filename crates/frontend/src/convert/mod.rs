@@ -2,6 +2,7 @@
 //! construct.
 
 mod blocks;
+mod counts;
 mod declarations;
 mod expressions;
 mod functions;

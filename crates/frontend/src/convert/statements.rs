@@ -18,11 +18,8 @@ impl Converter<'_> {
         let mut items: Vec<Stmt> = Vec::new();
         for child in named_children(node) {
             if let Some(stmt) = self.stmt(child) {
-                let stmt = match items.last().and_then(|before| counting(before, &stmt)) {
-                    Some(counting) => counting,
-                    None => stmt,
-                };
-                items.push(stmt);
+                let counting = self.counting(items.last(), &stmt);
+                items.push(counting.unwrap_or(stmt));
             }
         }
         items
@@ -42,7 +39,8 @@ impl Converter<'_> {
 
     pub(super) fn boxed_stmt(&mut self, node: Option<Node<'_>>, around: Node<'_>) -> Box<Stmt> {
         let empty = Stmt { kind: StmtKind::Empty, range: range(around) };
-        Box::new(node.and_then(|n| self.scoped(|c| c.stmt(n))).unwrap_or(empty))
+        let stmt = node.and_then(|n| self.scoped(|c| c.stmt(n))).unwrap_or(empty);
+        Box::new(self.counting(None, &stmt).unwrap_or(stmt))
     }
 
     pub(super) fn condition(&mut self, node: Node<'_>) -> Expr {
@@ -240,64 +238,8 @@ impl Converter<'_> {
         let step = node.child_by_field_name("update").map(|n| self.expr(n));
         let body = *self.boxed_stmt(node.child_by_field_name("body"), node);
         let mut parts = For { init, condition, step, body, is_behind: false, is_while: false };
-        self.count_down(&mut parts);
+        self.settle_header(&mut parts);
         StmtKind::For(Box::new(parts))
-    }
-
-    /// `for (i = n; i-- > 0;)` as `for (i = n - 1; i >= 0; i--)`, which leaves the same final value.
-    pub(super) fn count_down(&self, f: &mut For) {
-        let (None, Some(condition)) = (&f.step, &f.condition) else { return };
-        let stepped = match &condition.kind {
-            ExprKind::Binary(oxeye_ir::BinaryOp::Gt, l, r) if constant(r) == Some(0) => l,
-            _ => return,
-        };
-        let ExprKind::Step { target, by: -1 } = &stepped.kind else { return };
-        // Only after the variable: `i-- > 0` tests it before the step.
-        let is_behind = stepped.range.start == target.range.start;
-        let Some(var) = target.as_var().filter(|_| is_behind) else { return };
-        use oxeye_ir::ScalarType::{I32, I64, U32, U64};
-        let is_signed = match self.file.var(var).ty.as_scalar() {
-            Some(s) if s.is_volatile => return,
-            Some(s) if matches!(s.ty, I32 | I64) => true,
-            Some(s) if matches!(s.ty, U32 | U64) => false,
-            _ => return,
-        };
-        let first = match f.init.as_mut().map(|s| &mut s.kind) {
-            Some(StmtKind::Declare(declared)) => match declared.as_mut_slice() {
-                [Declared { var: v, init: Some(first) }] if *v == var => first,
-                _ => return,
-            },
-            Some(StmtKind::Expr(Expr { kind: ExprKind::Assign(None, set, first), .. }))
-                if set.as_var() == Some(var) =>
-            {
-                &mut **first
-            }
-            _ => return,
-        };
-        if first.mentions(var) {
-            return;
-        }
-        let range = condition.range;
-        let at = |kind| Expr { kind, range };
-        let int = |n| Box::new(at(ExprKind::Int(n, oxeye_ir::ScalarType::I32)));
-        if !is_signed {
-            // `i - 1` of the first value might not exist: `for (i = n; i > 0; i--)` with `i - 1` inside.
-            let counter = Box::new((**target).clone());
-            let step = at(ExprKind::Step { target: counter.clone(), by: -1 });
-            f.condition = Some(at(ExprKind::Binary(oxeye_ir::BinaryOp::Gt, counter, int(0))));
-            f.step = Some(step);
-            f.is_behind = true;
-            return;
-        }
-        let before = first.clone();
-        *first = Expr {
-            range: before.range,
-            kind: ExprKind::Binary(oxeye_ir::BinaryOp::Sub, Box::new(before), int(1)),
-        };
-        let counter = Box::new((**target).clone());
-        let step = at(ExprKind::Step { target: counter.clone(), by: -1 });
-        f.condition = Some(at(ExprKind::Binary(oxeye_ir::BinaryOp::Ge, counter, int(0))));
-        f.step = Some(step);
     }
 }
 
@@ -312,61 +254,4 @@ pub(super) fn leaves_early(s: &Stmt) -> bool {
 
 fn is_statement(kind: &str) -> bool {
     kind.ends_with("_statement") || kind == "declaration"
-}
-
-/// `i = first; while (i < n) { ...; i++; }` as a `for` loop, which sets the variable again.
-fn counting(before: &Stmt, s: &Stmt) -> Option<Stmt> {
-    let StmtKind::While { condition, body } = &s.kind else { return None };
-    let (var, first) = match &before.kind {
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, first), .. }) => {
-            (target.as_var()?, &**first)
-        }
-        StmtKind::Declare(declared) => match declared.as_slice() {
-            [.., Declared { var, init: Some(first) }] => (*var, first),
-            _ => return None,
-        },
-        _ => return None,
-    };
-    let StmtKind::Block(statements) = &body.kind else { return None };
-    let (last, rest) = statements.split_last()?;
-    let StmtKind::Expr(step) = &last.kind else { return None };
-    let is_step = match &step.kind {
-        ExprKind::Step { target, .. } | ExprKind::Assign(_, target, _) => target.as_var() == Some(var),
-        _ => false,
-    };
-    let mut is_plain = true;
-    first.walk(&mut |e| {
-        is_plain &= !matches!(
-            e.kind,
-            ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Call(..) | ExprKind::Unknown(..)
-        );
-    });
-    let changes = |s: &Stmt| {
-        let mut found = leaves_early(s);
-        s.walk_exprs(&mut |e| match &e.kind {
-            ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => {
-                found |= target.as_var() == Some(var)
-            }
-            ExprKind::AddressOf(inner) => found |= inner.as_var() == Some(var),
-            ExprKind::Unknown(_, inside) => found |= inside.iter().any(|e| e.as_var() == Some(var)),
-            _ => {}
-        });
-        found
-    };
-    if !is_step || !is_plain || first.mentions(var) || !condition.mentions(var) || rest.iter().any(changes) {
-        return None;
-    }
-    let range = before.range;
-    let target = Box::new(Expr { kind: ExprKind::Var(var), range });
-    let init = Expr { kind: ExprKind::Assign(None, target, Box::new(first.clone())), range };
-    let body = Stmt { kind: StmtKind::Block(rest.to_vec()), range: body.range };
-    let parts = For {
-        init: Some(Stmt { kind: StmtKind::Expr(init), range }),
-        condition: Some(condition.clone()),
-        step: Some(step.clone()),
-        body,
-        is_behind: false,
-        is_while: true,
-    };
-    Some(Stmt { kind: StmtKind::For(Box::new(parts)), range: s.range })
 }

@@ -112,7 +112,7 @@ fn inside(file: &File, whole: &Expr, e: &mut Expr, before: &mut Vec<Stmt>) {
     operands(file, whole, e, before);
     let range = e.range;
     let after = match &e.kind {
-        ExprKind::Step { target, by } => {
+        ExprKind::Step { target, by, is_behind } => {
             let is_integer = |s: &Scalar| {
                 use ScalarType::{I32, I64, U32, U64};
                 matches!(s.ty, I32 | I64 | U32 | U64) && !s.is_volatile
@@ -122,7 +122,6 @@ fn inside(file: &File, whole: &Expr, e: &mut Expr, before: &mut Vec<Stmt>) {
                 Type::Scalar(s) => is_integer(s),
                 ty => matches!(ty, Type::Pointer { .. }),
             });
-            let is_behind = range.start == target.range.start;
             if !is_read || !is_alone(whole, e, target) {
                 return;
             }

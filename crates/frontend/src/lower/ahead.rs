@@ -1,11 +1,12 @@
 //! Elements of arrays that a nest leaves as they are, read once before it: `grid_points[0]` as a bound is a symbol.
 
+use super::assigned::sets;
 use super::lowerer::Lowerer;
 use super::pointer::n_levels;
 use super::value::{Value, promoted};
-use crate::ast::Range;
+use crate::ast::{Range, VarId};
 use crate::refusal::Lowered;
-use oxeye_ir::{Access, Affine, Array, Expr, Program, ScalarType, Storage, SymId, Var};
+use oxeye_ir::{Access, Affine, Array, Expr, Node, Program, ScalarType, Storage, SymId, Var};
 
 impl Lowerer<'_> {
     /// The same value, in which integers that the nest finds in memory and never changes are symbols. Only values that
@@ -15,6 +16,21 @@ impl Lowerer<'_> {
             return Ok(value);
         }
         self.with_loads(value.e, at)
+    }
+
+    /// The value that a variable of the function has before the nest, where `out` is the beginning of the nest.
+    pub(super) fn value_at_entry(&mut self, var: VarId, out: &[Node], at: Range) -> Lowered<Option<Value>> {
+        let is_own = self.cx.file.var(var).function == Some(self.cx.position);
+        if !self.reads_ahead || !self.loops.is_empty() || !is_own || !self.is_tame(var) {
+            return Ok(None);
+        }
+        let array = self.array(var, at)?;
+        if sets(out, array) {
+            return Ok(None);
+        }
+        let ty = promoted(self.state.program.array(array).element);
+        let id = self.load(Access::scalar(array));
+        Ok(Some(self.typed(Expr::from(id), ty)))
     }
 
     fn has_loads(&self, e: &Expr) -> bool {
@@ -100,7 +116,9 @@ impl Lowerer<'_> {
             .map(|a| format!("[{}]", subscript(program, a)))
             .collect();
         let ty = array.element;
-        let id = program.add_symbol(format!("{base}{subscripts}"), ty);
+        // A name for an expression, other than that of the variable, which the nest may change.
+        let name = if subscripts.is_empty() { format!("({base})") } else { format!("{base}{subscripts}") };
+        let id = program.add_symbol(name, ty);
         program.loads.insert(id, access);
         if matches!(ty, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64) {
             self.assume(oxeye_ir::Constraint::ge(Affine::var(id), 0.into()));

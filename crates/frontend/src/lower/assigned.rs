@@ -7,7 +7,7 @@ use crate::ast::{self, Range, Type, VarId, VarKind};
 use crate::flow::{is_address_taken, is_live_after};
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::Scan;
-use oxeye_ir::{BinaryOp, Expr, Node, ScalarType};
+use oxeye_ir::{ArrayId, BinaryOp, Expr, Node, ScalarType};
 
 impl Lowerer<'_> {
     /// Whether only assignments to its name change a variable.
@@ -109,4 +109,13 @@ fn is_index(e: &Expr, n_operations: &mut usize) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether any node sets a scalar.
+pub(crate) fn sets(nodes: &[Node], scalar: ArrayId) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Stmt(s) => s.target.array == scalar,
+        Node::If { then, otherwise, .. } => sets(then, scalar) || sets(otherwise, scalar),
+        Node::Loop(l) => sets(&l.body, scalar),
+    })
 }

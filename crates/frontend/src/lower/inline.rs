@@ -168,15 +168,17 @@ impl Lowerer<'_> {
                             None => return Err(refuse("writes to memory")),
                         }
                     }
-                    ExprKind::Step { target, by } => match target.as_var().filter(|v| !self.is_global(*v)) {
-                        Some(v) => {
-                            let old = self.value(target)?;
-                            let by = Value { e: Expr::from(*by), ty: ScalarType::I32 };
-                            let new = self.binary(BinaryOp::Add, old, by, at)?;
-                            self.set_value(v, new, &refuse)?;
+                    ExprKind::Step { target, by, .. } => {
+                        match target.as_var().filter(|v| !self.is_global(*v)) {
+                            Some(v) => {
+                                let old = self.value(target)?;
+                                let by = Value { e: Expr::from(*by), ty: ScalarType::I32 };
+                                let new = self.binary(BinaryOp::Add, old, by, at)?;
+                                self.set_value(v, new, &refuse)?;
+                            }
+                            None => return Err(refuse("writes to memory")),
                         }
-                        None => return Err(refuse("writes to memory")),
-                    },
+                    }
                     ExprKind::Cast(Type::Void, inner) if inner.as_var().is_some() => {}
                     _ => return Err(refuse("does more than compute a value")),
                 }

@@ -179,6 +179,12 @@ impl Lowerer<'_> {
         if self.in_cases(s, f, &header, out)? {
             return Ok(());
         }
+        if header.init.mentions(var)
+            && !self.bound.contains_key(&var)
+            && let Some(entry) = self.value_at_entry(var, out, header.init.range)?
+        {
+            self.bound.insert(var, lowerer::Bound::Value(entry));
+        }
         let step = match self.step(header.step)? {
             Step::Constant(step) => step,
             Step::Symbolic { by, ty: by_ty } => {
@@ -325,13 +331,17 @@ impl Lowerer<'_> {
         if let Some(value) = after_loop {
             let target = self.array(var, s.range)?;
             let mut set = Vec::new();
+            let known = Value { e: value.clone(), ty };
             self.push(Access::scalar(target), Update::Assign, value, s.range, &mut set);
             match leaving {
                 Some(leaving) => {
                     let condition = leaving.has_not();
                     out.push(Node::If { condition, then: set, otherwise: Vec::new() });
                 }
-                None => out.append(&mut set),
+                None => {
+                    out.append(&mut set);
+                    self.note_value(var, Some(known));
+                }
             }
         }
         Ok(())

@@ -28,6 +28,7 @@ mod values;
 mod views;
 mod walks;
 
+pub(crate) use assigned::sets;
 pub(crate) use index::disguised;
 pub(crate) use loops::{changing_places, header, needed_later};
 pub(crate) use lowerer::{Lowerer, State};

@@ -143,7 +143,7 @@ impl Lowerer<'_> {
                 let whole = target.as_var().filter(|v| op.is_none() || !self.is_global(*v)).map(|_| &**value);
                 self.hoisting(whole, out, |l, out| l.assign(*op, target, value, at, out))
             }
-            ExprKind::Step { target, by } => {
+            ExprKind::Step { target, by, .. } => {
                 let by_one = ast::Expr { kind: ExprKind::Int(*by, ScalarType::I32), range: at };
                 if let Some(v) = target.as_var().filter(|v| self.cx.file.var(*v).ty.is_pointer()) {
                     return self.hoisting(None, out, |l, out| {

@@ -7,7 +7,7 @@ use super::value::Value;
 use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, Type, VarId};
 use crate::flow::is_live_after;
 use crate::refusal::{Lowered, Refusal};
-use crate::scan::Scan;
+use crate::scan::{Scan, assigned_var, commas, counter};
 use oxeye_ir::{Advance, Affine, BinaryOp, Expr, Loop, ScalarType};
 use std::collections::BTreeSet;
 
@@ -40,10 +40,11 @@ impl Lowerer<'_> {
     /// The pointers that walk in a loop.
     pub(super) fn walks(&mut self, f: &For, step: i64) -> Vec<Walk> {
         let body = std::slice::from_ref(&f.body);
-        if step != 1 || f.is_behind || leaves_out(body) {
+        if step.abs() != 1 || leaves_out(body) {
             return Vec::new();
         }
-        let inside = Scan::of(self.cx.file, &f.body);
+        let mut inside = Scan::of(self.cx.file, &f.body);
+        inside.written.extend(beside_counter(f).into_iter().filter_map(assigned_var));
         let pointers: BTreeSet<VarId> = inside
             .written
             .iter()
@@ -65,7 +66,7 @@ impl Lowerer<'_> {
                 _ => continue,
             };
             let is_plain = matches!(start.pointee, Type::Scalar(_)) && !start.is_object;
-            let Some(by) = self.advance(body, var, &inside).filter(|_| is_plain) else { continue };
+            let Some(by) = self.advance_once(f, var, &inside).filter(|_| is_plain) else { continue };
             found.push(Walk { var, start, by });
         }
         found
@@ -75,24 +76,40 @@ impl Lowerer<'_> {
         self.cx.file.var(var).function == Some(self.cx.position)
     }
 
+    /// How much further one iteration of a loop moves a pointer, if that is the same each time.
+    fn advance_once(&mut self, f: &For, var: VarId, inside: &Scan) -> Option<Expr> {
+        let mut total = self.advance(std::slice::from_ref(&f.body), var, inside)?;
+        for e in beside_counter(f) {
+            total = Expr::binary(BinaryOp::Add, total, self.advance_by(e, var, inside)?);
+        }
+        Some(total)
+    }
+
+    /// How much further an expression moves a pointer.
+    fn advance_by(&mut self, e: &ast::Expr, var: VarId, inside: &Scan) -> Option<Expr> {
+        match &e.kind {
+            ExprKind::Step { target, by, .. } if target.as_var() == Some(var) => Some(Expr::from(*by)),
+            ExprKind::Assign(Some(op @ (BinaryOp::Add | BinaryOp::Sub)), target, by)
+                if target.as_var() == Some(var) =>
+            {
+                Some(Expr::binary(*op, Expr::from(0), Expr::from(self.fixed(by, inside)?)))
+            }
+            _ => (!changes(e, var)).then(|| Expr::from(0)),
+        }
+    }
+
     /// How much further these statements move a pointer, if that is the same each time.
     fn advance(&mut self, body: &[Stmt], var: VarId, inside: &Scan) -> Option<Expr> {
         let mut total = Expr::from(0);
         for s in body {
             let by = match &s.kind {
                 StmtKind::Block(body) => self.advance(body, var, inside)?,
-                StmtKind::Expr(e) => match &e.kind {
-                    ExprKind::Step { target, by } if target.as_var() == Some(var) => Expr::from(*by),
-                    ExprKind::Assign(Some(op @ (BinaryOp::Add | BinaryOp::Sub)), target, by)
-                        if target.as_var() == Some(var) =>
-                    {
-                        Expr::binary(*op, Expr::from(0), Expr::from(self.fixed(by, inside)?))
-                    }
-                    _ if sets(s, var) => return None,
-                    _ => continue,
-                },
+                StmtKind::Expr(e) => self.advance_by(e, var, inside)?,
                 StmtKind::For(f) if sets(s, var) => {
-                    let once = self.advance(std::slice::from_ref(&f.body), var, inside)?;
+                    if f.init.iter().any(|init| sets(init, var)) {
+                        return None;
+                    }
+                    let once = self.advance_once(f, var, inside)?;
                     let times =
                         self.times(f, inside).filter(|_| !leaves_out(std::slice::from_ref(&f.body)))?;
                     product(times, once)
@@ -124,20 +141,22 @@ impl Lowerer<'_> {
         e.as_affine().cloned().or_else(|| self.chosen_end(&e))
     }
 
-    /// How often the body of a loop runs that counts up by one; tested before the nest where that may be less than zero.
+    /// How often the body of a loop runs that counts by one; tested before the nest where that may be less than zero.
     fn times(&mut self, f: &For, inside: &Scan) -> Option<Affine> {
         let header = super::loops::header(f, f.body.range).ok()?;
-        let (one, is_strict, end) = match &f.condition.as_ref()?.kind {
-            ExprKind::Binary(op @ (BinaryOp::Lt | BinaryOp::Le), l, r) if l.as_var() == Some(header.var) => {
-                (f.step.as_ref()?, *op == BinaryOp::Lt, r)
-            }
-            _ => return None,
-        };
-        if !matches!(&one.kind, ExprKind::Step { target, by: 1 } if target.as_var() == Some(header.var)) {
+        let ExprKind::Binary(op, l, r) = &f.condition.as_ref()?.kind else { return None };
+        let ExprKind::Step { by, .. } = header.step.kind else { return None };
+        if l.as_var() != Some(header.var) {
             return None;
         }
-        let (first, end) = (self.fixed(header.init, inside)?, self.fixed(end, inside)?);
-        let times = if is_strict { end - first } else { end.offset(1) - first };
+        let (first, end) = (self.fixed(header.init, inside)?, self.fixed(r, inside)?);
+        let times = match (by, op) {
+            (1, BinaryOp::Lt) => end - first,
+            (1, BinaryOp::Le) => end.offset(1) - first,
+            (-1, BinaryOp::Gt) => first - end,
+            (-1, BinaryOp::Ge) => first.offset(1) - end,
+            _ => return None,
+        };
         self.is_never_less(&times).then_some(times)
     }
 
@@ -167,8 +186,11 @@ impl Lowerer<'_> {
                 }
                 continue;
             }
-            let first = l.lower.as_affine().cloned().ok_or_else(|| self.unclear(walk, at))?;
-            let moved = self.walked(walk, Affine::var(l.id) - first, at)?;
+            let times = match l.step {
+                1 => l.lower.as_affine().map(|first| Affine::var(l.id) - first.clone()),
+                _ => l.upper.as_affine().map(|end| end.clone().offset(-1) - Affine::var(l.id)),
+            };
+            let moved = self.walked(walk, times.ok_or_else(|| self.unclear(walk, at))?, at)?;
             self.bound.insert(walk.var, Bound::Pointer(moved));
             if self.is_set_behind(walk) {
                 self.walking.insert(walk.var);
@@ -237,15 +259,27 @@ impl Lowerer<'_> {
 /// Tests before a nest for how often loops run in which pointers walk.
 const MOST_TESTS: usize = 6;
 
+/// What a header does after each iteration besides counting.
+fn beside_counter(f: &For) -> Vec<&ast::Expr> {
+    let all = f.step.iter().flat_map(commas);
+    all.filter(|e| assigned_var(e).is_none_or(|v| Some(v) != counter(f))).collect()
+}
+
+/// Whether an expression sets a variable.
+fn changes(e: &ast::Expr, var: VarId) -> bool {
+    let mut found = false;
+    e.walk(&mut |e| {
+        if let ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } = &e.kind {
+            found |= target.as_var() == Some(var);
+        }
+    });
+    found
+}
+
 /// Whether a statement sets a variable.
 fn sets(s: &Stmt, var: VarId) -> bool {
     let mut found = false;
-    s.walk_exprs(&mut |e| match &e.kind {
-        ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => {
-            found |= target.as_var() == Some(var)
-        }
-        _ => {}
-    });
+    s.walk_exprs(&mut |e| found |= changes(e, var));
     s.walk(&mut |s| {
         if let StmtKind::For(f) = &s.kind {
             f.init.iter().flat_map(|s| s.exprs()).for_each(|e| found |= e.mentions(var));

@@ -11,7 +11,7 @@ use crate::lower::{Lowerer, header};
 use crate::prove::Facts;
 use crate::refusal::Refusal;
 use crate::rotations::rotation_at;
-use crate::scan::{Scan, pointer_var};
+use crate::scan::Scan;
 use oxeye_ir::{Affine, Constraint, Expr, NestId, Node, SymId};
 use std::collections::{BTreeSet, HashMap};
 
@@ -90,13 +90,9 @@ impl<'a> Regions<'a> {
                     self.block(body, facts, out);
                 }
             }
-            StmtKind::DoWhile { body, condition } if ast::constant(condition) == Some(0) => {
-                let StmtKind::Block(inside) = &body.kind else { return self.stmt(body, facts, out) };
-                if !self.made_block(s, inside, facts, out) {
-                    self.stmt(body, facts, out);
-                }
+            StmtKind::For(f) if !f.is_while || self.places.has_loop(s.range) => {
+                self.for_stmt(s, f, facts, out)
             }
-            StmtKind::For(f) if !f.is_while => self.for_stmt(s, f, facts, out),
             StmtKind::If { condition, then, otherwise } if s.contains_for() => {
                 let condition = self.symbolic(condition, facts);
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
@@ -415,7 +411,7 @@ fn touched_by(cx: &Context<'_>, s: &Stmt) -> Option<Touched> {
         ExprKind::Assign(_, target, _) if is_structure(target) => is_known = false,
         ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => match target.as_var() {
             Some(v) => _ = touched.writes.insert(v),
-            None => touched.writes.extend(pointer_var(target)),
+            None => touched.writes.extend(cx.file.pointer_var(target)),
         },
         ExprKind::Call(callee, _) => {
             let is_pure = matches!(&callee.kind, ExprKind::Name(n) if oxeye_ir::MathFn::from_c_name(n).is_some() || n == "malloc" || n == "free");

@@ -4,7 +4,7 @@ use super::{Named, Regions};
 use crate::ast::{For, Range, Stmt, Type, VarId, VarKind};
 use crate::context::Team;
 use crate::flow::is_live_after;
-use crate::lower::{Lowerer, State, changing_places, disguised, needed_later, reached, row_tests};
+use crate::lower::{Lowerer, State, changing_places, disguised, needed_later, reached, row_tests, sets};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
@@ -414,15 +414,6 @@ impl<'a> Regions<'a> {
         });
         written
     }
-}
-
-/// Whether any node sets a scalar.
-fn sets(nodes: &[Node], scalar: ArrayId) -> bool {
-    nodes.iter().any(|node| match node {
-        Node::Stmt(s) => s.target.array == scalar,
-        Node::If { then, otherwise, .. } => sets(then, scalar) || sets(otherwise, scalar),
-        Node::Loop(l) => sets(&l.body, scalar),
-    })
 }
 
 fn reads(nodes: &[Node], array: ArrayId) -> bool {

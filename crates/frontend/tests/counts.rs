@@ -1,0 +1,135 @@
+//! Loops that count in other ways than `for (i = first; i < n; i++)`.
+
+mod common;
+
+use common::{read, same_output};
+
+const PROGRAM: &str = "
+static double x[400], y[400], z[400];
+static int down(int n)
+{
+    while (n--)
+        x[n] += 2 * y[n];
+    return n;
+}
+static unsigned unsigned_down(unsigned n)
+{
+    while ((n--))
+        y[n] += 0.5 * x[n];
+    return 1;
+}
+static int by_hand(int n, int k)
+{
+    while (k < n) {
+        z[k] += x[k] - y[k];
+        k++;
+    }
+    return k;
+}
+static int before(int n)
+{
+    int m;
+    while (--n > 0)
+        z[n] += 1;
+    for (m = 0; m++ < n + 5;)
+        x[m] *= 1.5;
+    return m * 1000 + n;
+}
+static int goes_on(int n, int m)
+{
+    int i;
+    for (i = 0; i < m; i++)
+        x[i] += 1;
+    for (; i < n; i++)
+        x[i] -= 1;
+    return i;
+}
+static void rest(int n, int m)
+{
+    int j;
+    for (int i = 0; i < n; i++) {
+        for (j = 0; j < i; j++)
+            z[i] += y[j];
+        for (; j < m; j++)
+            z[i] -= y[j];
+    }
+}
+static double *walk(int h, int w, int gap, double *to, const double *from)
+{
+    int u, v;
+    for (u = h; u--; to += gap)
+        for (v = w; v--;)
+            *to++ += *from++;
+    return to;
+}
+static double inside_parentheses(int n, const double *from)
+{
+    double s = 0;
+    int k = 0;
+    for (int i = 0; i < n; i++)
+        s += from[(k++)] * i;
+    return s;
+}
+int main(int argc, char **argv)
+{
+    int size = atoi(argv[1]);
+    double s = 0;
+    for (int i = 0; i < 400; i++) {
+        x[i] = i % 7;
+        y[i] = i % 5;
+        z[i] = i % 3;
+    }
+    for (int n = 0; n <= size; n++) {
+        printf(\"%d %u %d %d \", down(n), unsigned_down(n), by_hand(n, n / 3), by_hand(n / 3, n));
+        printf(\"%d %d \", before(n), goes_on(n, n / 2));
+        rest(n, n / 2);
+        double *end = walk(n, 3, 2, x, y);
+        printf(\"%d %.17g\\n\", (int)(end - x), inside_parentheses(n, y));
+    }
+    for (int i = 0; i < 400; i++)
+        s += x[i] * i + y[i] * (400 - i) + z[i];
+    printf(\"%.17g\\n\", s);
+    return 0;
+}
+";
+
+#[test]
+fn they_are_read_and_give_the_same_results() {
+    same_output(PROGRAM, 10, &["0", "1", "2", "7", "40"]);
+}
+
+#[test]
+fn what_does_not_count_stays() {
+    let unit = read(
+        "void f(int n, unsigned m, double *x, int *k)
+{
+    while (n-- > 3)
+        x[n] = 0;
+    while (--m)
+        x[m] = 0;
+    while (n--)
+        if (x[n] > 0)
+            n = 3;
+    while ((*k)--)
+        x[*k] = 1;
+    while (n--) {
+        x[n] = 2;
+        k = &n;
+    }
+    while (n < 9) {
+        if (x[n] > 0)
+            continue;
+        n++;
+    }
+}
+",
+    );
+    assert_eq!(
+        unit.functions.iter().map(|f| f.program.nests.len()).sum::<usize>(),
+        0,
+        "{}",
+        common::show(&unit)
+    );
+    let messages: Vec<_> = unit.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(messages.len(), 6, "{messages:?}");
+}
