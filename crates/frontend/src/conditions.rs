@@ -44,11 +44,18 @@ pub(crate) struct Reliance<'a> {
     preprocessed: &'a Preprocessed,
     macros: HashMap<&'a str, Vec<&'a Define>>,
     source: Text<'a>,
+    /// Whether directives of OpenACC are ignored, which another build would act on.
+    ignores_openacc: bool,
     headers: BTreeMap<u32, String>,
 }
 
 impl<'a> Reliance<'a> {
-    pub(crate) fn new(file: &'a File, preprocessed: &'a Preprocessed, source: &'a str) -> Self {
+    pub(crate) fn new(
+        file: &'a File,
+        preprocessed: &'a Preprocessed,
+        source: &'a str,
+        ignores_openacc: bool,
+    ) -> Self {
         let mut macros: HashMap<&str, Vec<&Define>> = HashMap::new();
         for define in &preprocessed.defines {
             macros.entry(&define.name).or_default().push(define);
@@ -57,7 +64,7 @@ impl<'a> Reliance<'a> {
         let read =
             |(k, name): (usize, &String)| Some((k as u32, std::fs::read_to_string(Path::new(name)).ok()?));
         let headers = preprocessed.headers.iter().enumerate().filter_map(read).collect();
-        Reliance { file, preprocessed, macros, source: Text { tokens, directives }, headers }
+        Reliance { file, preprocessed, macros, source: Text { tokens, directives }, ignores_openacc, headers }
     }
 
     /// The definition of a macro at a place of the preprocessed text.
@@ -80,6 +87,9 @@ impl<'a> Reliance<'a> {
             next.extend(words.filter(|t| seen.insert(t.text.to_owned())).map(|t| t.text.to_owned()));
         };
         mention(between(&self.source.tokens, span.start, span.end), &mut next);
+        if self.ignores_openacc {
+            preprocessor.insert("!defined(_OPENACC)".to_owned());
+        }
         // Pragmas may use macros too.
         let inside = self.source.directives.iter().filter(|d| span.contains(&d.start));
         for directive in inside {

@@ -56,25 +56,37 @@ pub(crate) struct Pragma {
 
 /// The pragmas of a file, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Directives(Vec<Pragma>);
+pub(crate) struct Directives {
+    all: Vec<Pragma>,
+    /// Whether the compiler acts on those of OpenACC.
+    has_openacc: bool,
+}
 
 impl Directives {
-    /// From the places and texts of pragmas.
-    pub(crate) fn of(pragmas: &[(usize, String)]) -> Self {
-        let pragma = |(at, text): &(usize, String)| Pragma {
-            at: *at,
-            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
-            directive: parse(text),
+    /// From the places and texts of pragmas, where the compiler acts on those of OpenACC or does not.
+    pub(crate) fn of(pragmas: &[(usize, String)], has_openacc: bool) -> Self {
+        let pragma = |(at, text): &(usize, String)| {
+            let is_ignored = !has_openacc && is_openacc(text);
+            Pragma {
+                at: *at,
+                text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+                directive: if is_ignored { Directive::Other } else { parse(text) },
+            }
         };
-        Directives(pragmas.iter().map(pragma).collect())
+        Directives { all: pragmas.iter().map(pragma).collect(), has_openacc }
+    }
+
+    /// Whether there are directives of OpenACC that the compiler does not act on.
+    pub(crate) fn ignores_openacc(&self) -> bool {
+        !self.has_openacc && self.all.iter().any(|p| is_openacc(&p.text))
     }
 
     /// The pragmas directly above the statement that starts at `start`, which belong to it, in order.
     pub(crate) fn above(&self, text: &str, start: usize) -> impl Iterator<Item = &Pragma> {
-        let n_before = self.0.partition_point(|p| p.at <= start);
+        let n_before = self.all.partition_point(|p| p.at <= start);
         let blank = |p: &&Pragma| text.get(p.at..start).is_some_and(|t| t.trim().is_empty());
-        let count = self.0[..n_before].iter().rev().take_while(blank).count();
-        let all = &self.0[n_before - count..n_before];
+        let count = self.all[..n_before].iter().rev().take_while(blank).count();
+        let all = &self.all[n_before - count..n_before];
         // A pragma that stands alone ends the group that belongs to the statement.
         let last_alone = all.iter().rposition(|p| p.directive == Directive::Alone);
         all[last_alone.map_or(0, |k| k + 1)..].iter()
@@ -82,20 +94,20 @@ impl Directives {
 
     /// The pragmas inside a part of the text.
     pub(crate) fn inside(&self, range: Range) -> &[Pragma] {
-        let first = self.0.partition_point(|p| p.at < range.start);
-        let end = self.0.partition_point(|p| p.at < range.end);
-        self.0.get(first..end).unwrap_or_default()
+        let first = self.all.partition_point(|p| p.at < range.start);
+        let end = self.all.partition_point(|p| p.at < range.end);
+        self.all.get(first..end).unwrap_or_default()
     }
 
     /// Whether every thread has its own copy of a file-scope variable of this name.
     pub(crate) fn is_threadprivate(&self, name: &str) -> bool {
-        let lists = self.0.iter().filter_map(|p| p.text.strip_prefix("omp threadprivate"));
+        let lists = self.all.iter().filter_map(|p| p.text.strip_prefix("omp threadprivate"));
         lists.flat_map(tokens).any(|t| t.is(name))
     }
 
     /// Whether any of them is an OpenMP pragma.
     pub(crate) fn has_openmp(&self) -> bool {
-        self.0.iter().any(|p| p.text.split_whitespace().next() == Some("omp"))
+        self.all.iter().any(|p| p.text.split_whitespace().next() == Some("omp"))
     }
 }
 
@@ -104,6 +116,15 @@ pub(crate) fn switches_openmp_on(args: &[String]) -> bool {
     args.iter().any(|a| {
         (a.starts_with("-fopenmp") && a != "-fopenmp-simd") || a == "-qopenmp" || a == "-openmp" || a == "-mp"
     })
+}
+
+/// Whether compile arguments enable OpenACC.
+pub(crate) fn switches_openacc_on(args: &[String]) -> bool {
+    args.iter().any(|a| a.starts_with("-fopenacc") || a == "-acc" || a.starts_with("-acc="))
+}
+
+fn is_openacc(text: &str) -> bool {
+    text.split_whitespace().next() == Some("acc")
 }
 
 /// The kind of a pragma, from the text after `#pragma`.

@@ -6,7 +6,7 @@ use crate::calls::Calls;
 use crate::conditions::{Conditions, Reliance};
 use crate::context::{Context, changed_globals};
 use crate::convert;
-use crate::directives::{Directives, switches_openmp_on};
+use crate::directives::{Directives, switches_openacc_on, switches_openmp_on};
 use crate::layout::{Extent, Layout};
 use crate::lexer::tokens;
 use crate::places::Places;
@@ -118,8 +118,8 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let pointers = Pointers::new(&file);
     let changed_globals = changed_globals(&file);
     let places = Places::new(&preprocessed, &layout);
-    let directives = Directives::of(&preprocessed.pragmas);
-    let reliance = Reliance::new(&file, &preprocessed, &source);
+    let directives = Directives::of(&preprocessed.pragmas, switches_openacc_on(&options.args));
+    let reliance = Reliance::new(&file, &preprocessed, &source, directives.ignores_openacc());
     let calls = Calls::of(&file, &preprocessed, &layout, &places, &source);
     let mut reader =
         Reader { unit: &mut unit, preprocessed: &preprocessed, reliance: &reliance, calls: &calls };

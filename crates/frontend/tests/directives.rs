@@ -438,3 +438,29 @@ void f(int n, double *restrict x, const double *restrict y)
     let differ = "the threads that share the loop may have different values of `own`";
     assert!(unit.diagnostics.iter().any(|d| d.message == differ), "{:?}", unit.diagnostics);
 }
+
+/// Directives of OpenACC that the compiler does not act on are no reason to leave a loop alone; a build that acts on them gets
+/// the original.
+#[test]
+fn directives_of_openacc() {
+    let source = "void f(int n, double *restrict x, const double *restrict y)
+{
+#pragma acc kernels loop
+    for (int i = 0; i < n; i++) {
+#pragma acc loop independent
+        for (int j = 0; j < 4; j++)
+            x[i] += y[4 * i + j];
+    }
+}
+";
+    let unit = read_with(source, &ReadOptions::default());
+    let nest = unit.functions[0].program.nests.values().next().expect("a nest");
+    assert!(unit.diagnostics.is_empty(), "{:?}", unit.diagnostics);
+    let conditions = unit.functions[0].conditions.get(&nest.id).expect("conditions");
+    assert_eq!(conditions.preprocessor, ["!defined(_OPENACC)"]);
+    let text = &unit.source[nest.span.expect("a place").start..];
+    assert!(text.starts_with("#pragma acc kernels loop"), "{text}");
+    let options = ReadOptions { args: vec!["-fopenacc".into()], ..ReadOptions::default() };
+    let unit = read_with(source, &options);
+    assert_eq!(unit.functions.iter().map(|f| f.program.nests.len()).sum::<usize>(), 0, "{}", show(&unit));
+}
