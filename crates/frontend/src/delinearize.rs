@@ -322,7 +322,12 @@ fn for_each_access(nodes: &mut [Node], here: &mut Here, f: &mut dyn FnMut(&mut A
 
 /// Gives flat arrays of the program dimensions where that can be proved. Subscripts of arrays in `wide` that remain
 /// products are computed in 64 bits, as in the source.
-pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>, wide: &HashSet<ArrayId>) {
+pub(crate) fn delinearize(
+    program: &mut Program,
+    known: &HashMap<NestId, Facts>,
+    wide: &HashSet<ArrayId>,
+    is_visible: &dyn Fn(SymId, NestId) -> bool,
+) {
     // Elements that are read before nests keep their one subscript.
     let loaded: HashSet<ArrayId> = program.loads.values().map(|access| access.array).collect();
     let is_flat = |a: &&oxeye_ir::Array| a.shape.len() == 1 && !loaded.contains(&a.id);
@@ -353,8 +358,17 @@ pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>,
         }
         let polynomials: Option<Vec<Polynomial>> = seen.iter().map(|(p, ..)| p.clone()).collect();
         let mut tests: Vec<(NestId, Expr)> = Vec::new();
+        let users: BTreeSet<NestId> = seen.iter().map(|(.., id)| *id).collect();
+        let can_be_named = |shape: &Shape| {
+            let symbols = shape.extents.iter().flat_map(|e| e.terms().collect::<Vec<_>>());
+            let mut symbols = symbols.filter_map(|(v, _)| match v {
+                Var::Sym(id) => Some(id),
+                Var::Loop(_) => None,
+            });
+            symbols.all(|s| users.iter().all(|nest| is_visible(s, *nest)))
+        };
         let found = polynomials.filter(|p| !p.is_empty()).and_then(|polynomials| {
-            let plain = candidates(&polynomials);
+            let mut plain = candidates(&polynomials);
             let with_halos: Vec<Shape> = halos(&polynomials)
                 .iter()
                 .filter_map(|halos| {
@@ -367,7 +381,9 @@ pub(crate) fn delinearize(program: &mut Program, known: &HashMap<NestId, Facts>,
                     )
                 })
                 .flatten()
+                .filter(|shape| can_be_named(shape))
                 .collect();
+            plain.retain(|shape| can_be_named(shape));
             let proved = plain.iter().chain(&with_halos).find_map(|shape| {
                 let subscripts: Option<Vec<_>> =
                     seen.iter().map(|(p, here, _)| shape.subscripts(p.as_ref()?, &here.facts)).collect();

@@ -48,6 +48,7 @@ mod refusal;
 mod regions;
 mod rotations;
 mod scan;
+mod scopes;
 mod threads;
 mod uniform;
 mod unit;

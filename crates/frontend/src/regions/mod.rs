@@ -16,8 +16,9 @@ use crate::lower::State;
 use crate::places::Places;
 use crate::prove::Facts;
 use crate::refusal::Refusal;
+use crate::scopes::Scopes;
 use crate::uniform::Uniformity;
-use oxeye_ir::{Expr, NestId, Program};
+use oxeye_ir::{Expr, NestId, Program, SymId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Control structure before arrays have their final ids.
@@ -126,7 +127,15 @@ impl<'a> Regions<'a> {
             regions.state.program.assumptions.iter().for_each(|a| facts.push(a.clone()));
         }
         let wide = std::mem::take(&mut regions.state.wide);
-        delinearize(&mut regions.state.program, &regions.known, &wide);
+        let scopes = Scopes::of(cx);
+        let declared: HashMap<SymId, VarId> =
+            regions.state.symbols.iter().map(|(var, id)| (*id, *var)).collect();
+        let is_visible =
+            |symbol: SymId, nest: NestId| match (declared.get(&symbol), regions.ranges.get(&nest)) {
+                (Some(var), Some(range)) => scopes.includes(*var, *range),
+                _ => true,
+            };
+        delinearize(&mut regions.state.program, &regions.known, &wide, &is_visible);
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();

@@ -286,23 +286,35 @@ fn without_unbuildable(
     nests: &mut [TunedNest],
     which: &[usize],
 ) -> Result<Option<PathBuf>, Error> {
-    let jobs: Vec<CompileJob> =
-        which.iter().map(|idx| instrumented(session, unit, nests, &[*idx])).collect::<Result<_, _>>()?;
-    let built = compile_all(&session.workshop.compiler, &jobs, session.host.cores as usize);
-    session.check_cancelled()?;
+    // Groups that do not build are halved until the nests at fault are alone.
     let mut good = Vec::new();
-    for (idx, result) in which.iter().copied().zip(built) {
-        match result {
-            Ok(_) => good.push(idx),
-            Err(error) => {
-                let why = complaint(&error.to_string());
-                nests[idx].standing = Standing::Skipped(format!("its arguments cannot be captured ({why})"));
+    let mut groups = vec![which.to_vec()];
+    while !groups.is_empty() {
+        let quick = |group: &Vec<usize>| Ok(instrumented(session, unit, nests, group)?.args(["-O0"]));
+        let jobs: Vec<CompileJob> = groups.iter().map(quick).collect::<Result<_, Error>>()?;
+        let built = compile_all(&session.workshop.compiler, &jobs, session.host.cores as usize);
+        session.check_cancelled()?;
+        let mut halves = Vec::new();
+        for (group, result) in groups.into_iter().zip(built) {
+            match (result, group.as_slice()) {
+                (Ok(_), _) => good.extend(group),
+                (Err(error), [idx]) => {
+                    let why = complaint(&error.to_string());
+                    nests[*idx].standing =
+                        Standing::Skipped(format!("its arguments cannot be captured ({why})"));
+                }
+                (Err(_), _) => {
+                    let (left, right) = group.split_at(group.len() / 2);
+                    halves.extend([left.to_vec(), right.to_vec()]);
+                }
             }
         }
+        groups = halves;
     }
     if good.is_empty() {
         return Ok(None);
     }
+    good.sort_unstable();
     let job = instrumented(session, unit, nests, &good)?;
     Ok(Some(session.workshop.compiler.compile(&job)?))
 }
