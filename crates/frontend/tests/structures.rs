@@ -405,3 +405,63 @@ fn programs_with_linearised_arrays_of_structures_do_the_same() {
 ";
     same_output(&format!("{CELLS}{main}"), 3, SIZES);
 }
+
+/// Arrays of arrays that are read as one row of all their elements.
+#[test]
+fn rows_of_rows_as_one_row() {
+    let program = "typedef struct { double in[3][6][6], out[4][4][4], w[3][4][3][3], b[4]; } net;
+#define LEN(a) (sizeof(a) / sizeof(*(a)))
+#define COUNT(a) (sizeof(a) / sizeof(double))
+static double relu(double x) { return x * (x > 0); }
+static void forward(net *n)
+{
+    for (int x = 0; x < LEN(n->w); ++x)
+        for (int y = 0; y < LEN(*n->w); ++y)
+            for (int i = 0; i < LEN(n->out[y]); ++i)
+                for (int j = 0; j < LEN(*(n->out[y])); ++j)
+                    for (int k = 0; k < LEN(n->w[x][y]); ++k)
+                        for (int l = 0; l < LEN(*(n->w[x][y])); ++l)
+                            n->out[y][i][j] += n->in[x][i + k][j + l] * n->w[x][y][k][l];
+    for (int j = 0; j < LEN(n->out); ++j)
+        for (int i = 0; i < COUNT(n->out[j]); ++i)
+            ((double *)n->out[j])[i] = relu(((double *)n->out[j])[i] + n->b[j]);
+}
+static void scale(net *n, double by)
+{
+    for (int i = 0; i < COUNT(n->w); ++i)
+        ((double *)n->w)[i] *= by + i % 3;
+    for (int i = 0; i < COUNT(n->in); ++i)
+        (&n->in[0][0][0])[i] += by;
+}
+int main(int argc, char **argv)
+{
+    static net n;
+    double s = 0;
+    for (int k = 0; k < sizeof n / sizeof(double); k++)
+        ((double *)&n)[k] = k % 7 - 2;
+    for (int t = 0; t < atoi(argv[1]) % 9; t++) {
+        scale(&n, 0.5);
+        forward(&n);
+    }
+    for (int k = 0; k < sizeof n / sizeof(double); k++)
+        s += ((double *)&n)[k] * (k % 11);
+    printf(\"%.17g\\n\", s);
+    return 0;
+}
+";
+    common::same_output(program, 4, common::SIZES);
+    // Beyond the last element, or negative: not of the same array.
+    let unit = common::read(
+        "double a[3][4][5];
+void f(int n) { for (int i = 0; i < 21; i++) ((double *)a[1])[i] = 0; }
+void g(int n) { for (int i = 0; i < n; i++) ((double *)a[1])[i] = 0; }
+void h(int n) { for (int i = 0; i < 20; i++) ((float *)a[1])[i] = 0; }
+",
+    );
+    assert_eq!(
+        unit.functions.iter().map(|f| f.program.nests.len()).sum::<usize>(),
+        0,
+        "{}",
+        common::show(&unit)
+    );
+}

@@ -17,6 +17,18 @@ struct Place {
     ty: Type,
 }
 
+/// `(double *)a[i]` of `double a[n][4][4]`: to the first of the elements, which follow each other.
+fn flattened(pointer: &Pointer, to: &Type) -> Option<Pointer> {
+    let mut flat = Pointer { in_row: true, ..pointer.clone() };
+    while let Type::Array { of, .. } = flat.pointee {
+        flat.indices.push(flat.offset.take().map_or(Expr::from(0), |offset| offset.e));
+        flat.pointee = *of;
+    }
+    let is_array = matches!(pointer.pointee, Type::Array { .. });
+    let is_same = without_qualifiers(&flat.pointee) == without_qualifiers(to);
+    (is_array && is_same && !pointer.is_object).then_some(flat)
+}
+
 fn without_qualifiers(ty: &Type) -> Type {
     match ty {
         Type::Scalar(s) => Type::scalar(s.ty),
@@ -195,6 +207,9 @@ impl<'a> Lowerer<'a> {
             && n_levels(self.cx.file, base).is_none()
             && !self.is_in_range(base, indices.len(), &index, at)?
         {
+            if self.is_across_rows(base, &mut indices, &index, at)? {
+                return Ok(Place { base, indices, ty: pointee });
+            }
             let name = self.name(base);
             let message = format!("a pointer leads into a row of `{name}`, and perhaps beyond its end");
             return Err(Refusal::new(at, message).help(format!("pass `{name}` itself, with its rows")));
@@ -215,6 +230,45 @@ impl<'a> Lowerer<'a> {
             ));
         }
         Ok(Access { array, indices: place.indices })
+    }
+
+    /// Finishes subscripts with an index that counts through several rows from the first element on, as in `(&a[i][0][0])[k]`:
+    /// its quotients and remainders by the extents. Whether that could be done.
+    fn is_across_rows(
+        &mut self,
+        base: VarId,
+        indices: &mut Vec<Expr>,
+        index: &Expr,
+        at: Range,
+    ) -> Lowered<bool> {
+        let array = self.array(base, at)?;
+        let shape = self.state.program.array(array).shape.clone();
+        let extent = |k: usize| shape.get(k)?.as_ref()?.as_affine()?.as_constant();
+        let mut first = indices.len();
+        let Some(mut total) = extent(first).filter(|_| shape.len() == first + 1) else { return Ok(false) };
+        while first.checked_sub(1).is_some_and(|k| indices[k] == Expr::from(0)) {
+            let Some(wider) = extent(first - 1).and_then(|e| total.checked_mul(e)) else { break };
+            (first, total) = (first - 1, wider);
+        }
+        let Some(affine) = index.as_affine() else { return Ok(false) };
+        let is_inside = self.facts.prove_non_negative(affine)
+            && self.facts.prove_non_negative(&(-affine.clone()).offset(total - 1));
+        if first == indices.len() || !is_inside {
+            return Ok(false);
+        }
+        let last = indices.len();
+        indices.truncate(first);
+        for k in first..=last {
+            let Some(n) = extent(k).filter(|n| *n > 0) else { return Ok(false) };
+            total /= n;
+            let divided = |e: Expr, op, by: i64| match by {
+                1 if op == BinaryOp::Div => e,
+                by => Expr::Binary(op, Box::new(e), Box::new(Expr::from(by))),
+            };
+            let quotient = divided(index.clone(), BinaryOp::Div, total);
+            indices.push(if k == first { quotient } else { divided(quotient, BinaryOp::Rem, n) });
+        }
+        Ok(true)
     }
 
     /// Whether an index is within the array's extent in that dimension.
@@ -372,6 +426,9 @@ impl<'a> Lowerer<'a> {
                     ty.pointee().map(without_qualifiers) == Some(without_qualifiers(&pointer.pointee));
                 if is_same {
                     return Ok(pointer);
+                }
+                if let Some(flat) = ty.pointee().and_then(|to| flattened(&pointer, to)) {
+                    return Ok(flat);
                 }
                 let name = self.name(pointer.base);
                 let message = format!("the elements of `{name}` are used as another type");

@@ -40,16 +40,20 @@ impl Lowerer<'_> {
     /// The pointers that walk in a loop.
     pub(super) fn walks(&mut self, f: &For, step: i64) -> Vec<Walk> {
         let body = std::slice::from_ref(&f.body);
-        if step.abs() != 1 || leaves_out(body) {
+        if step.abs() != 1 || ends_early(body) {
             return Vec::new();
         }
         let mut inside = Scan::of(self.cx.file, &f.body);
+        let is_skipping = leaves_out(body);
+        let in_body = inside.written.clone();
         inside.written.extend(beside_counter(f).into_iter().filter_map(assigned_var));
         let pointers: BTreeSet<VarId> = inside
             .written
             .iter()
             .filter(|v| matches!(self.cx.file.var(**v).ty, Type::Pointer { .. }))
             .filter(|v| !inside.declared.contains(v) && !self.in_turns.contains(v) && self.is_tame(**v))
+            // What the header does is done after `continue`, too.
+            .filter(|v| !is_skipping || !in_body.contains(v))
             .copied()
             .collect();
         let mut found = Vec::new();
@@ -290,13 +294,19 @@ fn sets(s: &Stmt, var: VarId) -> bool {
 
 /// Whether part of an iteration may be left out.
 fn leaves_out(body: &[Stmt]) -> bool {
+    let mut found = ends_early(body);
+    body.iter().for_each(|s| s.walk(&mut |s| found |= matches!(s.kind, StmtKind::Continue)));
+    found
+}
+
+/// Whether the loop may be left before its end.
+fn ends_early(body: &[Stmt]) -> bool {
     let mut found = false;
     for s in body {
         s.walk(&mut |s| {
             found |= matches!(
                 s.kind,
                 StmtKind::Break
-                    | StmtKind::Continue
                     | StmtKind::Return(_)
                     | StmtKind::Goto
                     | StmtKind::Label(_)
