@@ -33,6 +33,8 @@ pub struct Named<'a> {
     pub by_calls: &'a [String],
     /// Declarations, with values, of constants and of variables whose values do not matter.
     pub unused: &'a [String],
+    /// Arrays of which the text takes the size, by name, with their declarations.
+    pub sized: &'a [(String, String)],
 }
 
 /// Replaces byte ranges and keeps everything else. Ranges that overlap an earlier one, or do not fit the source, are
@@ -342,6 +344,20 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                     after += &copy(&buffer, name);
                 }
                 parameters.push(format!("void *{buffer}"));
+                passed.push(format!("args[{k}]"));
+            }
+            // `sizeof` tells an array from a pointer to its elements.
+            ArgumentOf::Array(_) if *is_buffer && site.named.sized.iter().any(|(n, _)| n == name) => {
+                let declarations = site.named.sized.iter().filter(|(n, _)| n == name);
+                for (_, declaration) in declarations {
+                    let _ = writeln!(
+                        before,
+                        "typedef {declaration};\n{name} *__restrict oxeye_array_{k} = (void *)oxeye_{k};\n\
+                         #define {name} (*oxeye_array_{k})"
+                    );
+                    let _ = writeln!(after, "#undef {name}");
+                }
+                parameters.push(format!("void *oxeye_{k}"));
                 passed.push(format!("args[{k}]"));
             }
             ArgumentOf::Array(id) if *is_buffer => {

@@ -465,3 +465,29 @@ void h(int n) { for (int i = 0; i < 20; i++) ((float *)a[1])[i] = 0; }
         common::show(&unit)
     );
 }
+
+/// Where the text takes the size of an array, its replay has an array, too.
+#[test]
+fn sizes_of_arrays_are_those_of_the_program() {
+    common::replays_agree(
+        "#define LEN(a) (sizeof(a) / sizeof(*(a)))
+static double table[40], grid[12][9];
+typedef double real;
+void whole(double by)
+{
+    for (unsigned i = 0; i < LEN(table); i++)
+        table[i] += by;
+}
+void rows(void)
+{
+    real own[LEN(table)];
+    for (unsigned i = 0; i < LEN(own); i++)
+        for (unsigned k = 0; k < LEN(grid); k++)
+            for (unsigned l = 0; l < sizeof grid[0] / sizeof **grid; l++)
+                grid[k][l] += own[i] * l;
+}
+int main(void) { return 0; }
+",
+        &["whole", "rows"],
+    );
+}

@@ -54,6 +54,8 @@ pub struct WholeComparison {
     pub speedup: RatioInterval,
     /// How the first run before ended.
     pub before_exit: Exit,
+    /// Whether a run before was stopped at the time limit.
+    pub before_timed_out: bool,
     /// How the first run after that ended differently from it did, else the same.
     pub after_exit: Exit,
     /// Whether all runs ended alike and by themselves, with equal standard output.
@@ -127,6 +129,7 @@ pub fn run_whole(
         after_ns: Stat::of(afters.iter().map(|run| run.elapsed_ns as f64)),
         speedup,
         before_exit,
+        before_timed_out: befores.iter().any(|run| run.exit == Exit::TimedOut),
         after_exit,
         equal: true,
         difference: None,

@@ -290,10 +290,11 @@ impl Place {
     pub(crate) fn site<'u>(&self, unit: &'u Unit, id: u32) -> Site<'u> {
         let function = &unit.functions[self.function_idx];
         let nest = &function.program.nests[&self.nest_id];
-        let named = function
-            .named
-            .get(&self.nest_id)
-            .map_or(Named::default(), |named| Named { by_calls: &named.by_calls, unused: &named.unused });
+        let named = function.named.get(&self.nest_id).map_or(Named::default(), |named| Named {
+            by_calls: &named.by_calls,
+            unused: &named.unused,
+            sized: &named.sized,
+        });
         let never_called = function.never_called.get(&self.nest_id).map_or(&[][..], Vec::as_slice);
         Site { id, program: &function.program, nest, function: function.span, named, never_called }
     }

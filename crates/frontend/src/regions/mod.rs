@@ -95,6 +95,8 @@ pub struct Named {
     pub by_calls: Vec<String>,
     /// Declarations, with values, of constants and of variables whose values do not matter.
     pub unused: Vec<String>,
+    /// Arrays of which the text takes the size, by name, with their declarations.
+    pub sized: Vec<(String, String)>,
 }
 
 /// Names of the functions that are inlined in a nest, for nests that have any.

@@ -1,7 +1,7 @@
 //! Lowering one nest, with its conditions and effects.
 
 use super::{Named, Regions};
-use crate::ast::{For, Range, Stmt, Type, VarId, VarKind};
+use crate::ast::{ExprKind, For, Range, Stmt, Type, VarId, VarKind};
 use crate::context::Team;
 use crate::flow::is_live_after;
 use crate::lower::{Lowerer, State, changing_places, disguised, needed_later, reached, row_tests, sets};
@@ -266,7 +266,11 @@ impl<'a> Regions<'a> {
         represented.extend(roots);
         let loops: BTreeSet<String> = nest.loops().into_iter().map(|l| l.name.clone()).collect();
         let mut unused = BTreeSet::new();
+        let mut sized = BTreeSet::new();
         s.walk_exprs(&mut |e| {
+            if let ExprKind::SizeofExpr(inner) = &e.kind {
+                inner.walk(&mut |e| sized.extend(e.as_var()));
+            }
             let Some(var) = e.as_var().map(|v| file.root(v)) else { return };
             let is_counter = scan.iterators.contains(&var) && loops.contains(&file.var(var).name);
             let is_own = scan.declared.contains(&var) || is_counter;
@@ -274,7 +278,16 @@ impl<'a> Regions<'a> {
                 unused.insert(var);
             }
         });
+        let is_array = |v: &VarId| {
+            let variable = file.var(*v);
+            matches!(variable.ty, Type::Array { .. })
+                && file.layout(&variable.ty).is_some()
+                && matches!(variable.kind, VarKind::Global { .. } | VarKind::Local { .. })
+        };
+        sized.retain(|v| represented.contains(v) && is_array(v));
+        let declared = |v: VarId| Some((file.var(v).name.clone(), file.declaration(file.var(v))?));
         Named {
+            sized: sized.into_iter().filter_map(declared).collect(),
             by_calls: by_calls.iter().map(|v| file.var(*v).name.clone()).collect(),
             unused: unused
                 .into_iter()

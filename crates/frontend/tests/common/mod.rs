@@ -176,10 +176,11 @@ fn replayed(unit: &Unit, function: &Function, nest: &Nest, driver: &str, flags: 
 
 /// The nest as what makes replays takes it.
 pub fn site_of<'u>(function: &'u Function, nest: &'u Nest) -> Site<'u> {
-    let named = function
-        .named
-        .get(&nest.id)
-        .map_or(Named::default(), |named| Named { by_calls: &named.by_calls, unused: &named.unused });
+    let named = function.named.get(&nest.id).map_or(Named::default(), |named| Named {
+        by_calls: &named.by_calls,
+        unused: &named.unused,
+        sized: &named.sized,
+    });
     let never_called = &function.never_called[&nest.id];
     Site { id: 0, program: &function.program, nest, function: function.span, named, never_called }
 }

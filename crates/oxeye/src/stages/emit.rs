@@ -59,6 +59,8 @@ enum Trouble {
     Slower(Box<WholeComparison>),
     /// Other winners do the same work, and gain more: these, in words.
     Overlapping(String),
+    /// The original did not end in time, so there is nothing to compare with.
+    Undecided,
 }
 
 /// Puts the winners into the user's text, builds the program with the user's flags and runs it before and after. Winners
@@ -122,7 +124,7 @@ impl Emitted {
                 }
                 Err(setback) => setback.item()?,
             };
-            let dropped = if n_attempts == MOST_ATTEMPTS {
+            let dropped = if n_attempts == MOST_ATTEMPTS || matches!(trouble, Trouble::Undecided) {
                 std::mem::take(winners)
             } else {
                 self.to_drop(session, winners, program, &trouble)?
@@ -282,6 +284,7 @@ impl Emitted {
             whole = run_both(session, &tuned, program, 2 * n_runs)?;
         }
         match &whole.difference {
+            Some(_) if whole.before_timed_out => Err(Setback::Item(Trouble::Undecided)),
             Some(difference) => Err(Setback::Item(Trouble::Wrong(difference.clone()))),
             None if is_slower(&whole.speedup, self.claimed(winners)) => {
                 Err(Setback::Item(Trouble::Slower(Box::new(whole))))
@@ -367,6 +370,9 @@ impl Emitted {
                 format!("the whole program does not gain from it ({:.2}x)", whole.speedup.median)
             }
             Trouble::Overlapping(by) => by.clone(),
+            Trouble::Undecided => {
+                "the original program did not end in time when the two were compared (--budget)".to_owned()
+            }
         };
         let first = why.lines().next().unwrap_or_default().to_owned();
         let trial = &mut nest.trials[winner];
