@@ -77,6 +77,7 @@ files! {
     types
     unbalanced
     uninitialised
+    unused_pointers
     volatiles
     wrap_around
     writes_files

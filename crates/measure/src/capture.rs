@@ -115,7 +115,14 @@ fn parse(text: &str, dir: &Path, summary: &Path) -> Result<Summary, MeasureError
             }),
             Some("sample") => {
                 let file = words.last().ok_or_else(damaged)?;
-                let mut sample = Sample::open(&dir.join(file))?;
+                let mut sample = match Sample::open(&dir.join(file)) {
+                    Ok(sample) => sample,
+                    // A program with several threads may end while one of them replaces the sample by another.
+                    Err(MeasureError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
                 sample.nanoseconds = Some(number("nanoseconds")?);
                 sample.results = Some(sample.path.with_extension("out")).filter(|path| path.exists());
                 captures.last_mut().ok_or_else(damaged)?.samples.push(sample);

@@ -232,6 +232,7 @@ int main(void)
     oxeye_capture_arg(0, 5, pages, 8192);
     oxeye_capture_arg(0, 6, 0, -1);
     oxeye_capture_arg(0, 7, own, -1);
+    oxeye_capture_arg(0, 8, pages + 4104, -1);
     oxeye_capture_end(0);
     return heap == large;
 }
@@ -243,8 +244,10 @@ int main(void)
     let sources: Vec<SizeSource> = sample.args.iter().map(|arg| arg.size_source).collect();
     use SizeSource::{Allocator, Unknown, Unreadable};
     assert_eq!(sources[..5], [Allocator; 5]);
-    assert_eq!(sources[5..], [Unreadable, Unknown, Unknown]);
-    assert_eq!(sample.missing(), [5, 6, 7]);
+    // What cannot be read is of no use to the nest.
+    assert_eq!(sources[5..], [Unreadable, Allocator, Unknown, Allocator]);
+    assert_eq!([sample.args[6].bytes, sample.args[8].bytes], [0, 0]);
+    assert_eq!(sample.missing(), [5, 7]);
     assert!(sample.args[2].bytes >= 100 && sample.args[3].bytes >= 1 << 22);
 }
 

@@ -234,7 +234,8 @@ static void oxeye_capture_summary(int finished)
 
 /* What a mapping of the process is. */
 enum {
-    OXEYE_CAPTURE_UNMAPPED,
+    OXEYE_CAPTURE_UNKNOWN,
+    OXEYE_CAPTURE_UNMAPPED, /* or mapped without leave to read */
     OXEYE_CAPTURE_ANONYMOUS, /* the heap, or memory of no file */
     OXEYE_CAPTURE_STACK,
     OXEYE_CAPTURE_FILE
@@ -249,7 +250,7 @@ static int oxeye_capture_mapping(unsigned long address, unsigned long *begin, un
     long got;
     fd = oxeye_capture_libc_open("/proc/self/maps", 02000000);
     if (fd < 0)
-        return OXEYE_CAPTURE_UNMAPPED;
+        return OXEYE_CAPTURE_UNKNOWN;
     while (!found && (got = oxeye_capture_libc_read(fd, buffer, sizeof buffer)) > 0) {
         long i;
         for (i = 0; i < got && !found; ++i) {
@@ -386,18 +387,21 @@ static long oxeye_capture_static_bytes(unsigned long p)
 }
 
 /* The bytes from p to the end of the object that it points into: a block of the heap, a variable of the program, or what of
- * the stack lies above. -1 when that cannot be told. */
+ * the stack lies above. 0 when nothing can be read there, so that the nest does not use the pointer; -1 when that cannot be
+ * told. */
 static long oxeye_capture_object_bytes(const char *pointer)
 {
     unsigned long p = (unsigned long)pointer, low, high;
     long bytes;
     int kind;
     if (!pointer)
-        return -1;
+        return 0;
     bytes = oxeye_capture_static_bytes(p);
     if (bytes >= 0)
         return bytes;
     kind = oxeye_capture_mapping(p, &low, &high);
+    if (kind == OXEYE_CAPTURE_UNMAPPED)
+        return 0;
     if (kind == OXEYE_CAPTURE_ANONYMOUS)
         return oxeye_capture_heap_bytes(p, low, high);
     return kind == OXEYE_CAPTURE_STACK && high - p <= OXEYE_CAPTURE_STACK_BYTES ? (long)(high - p) : -1;
