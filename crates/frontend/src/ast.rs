@@ -389,6 +389,8 @@ pub(crate) struct File {
     pub(crate) named: Vec<(String, Range)>,
     /// Parts outside of functions that could not be read.
     pub(crate) problems: Vec<(String, Range)>,
+    /// Parameters that are pointers to functions, and the function that they all lead to.
+    pub(crate) callees: HashMap<VarId, String>,
     /// Integer variables with a constant value.
     pub(crate) constants: HashMap<VarId, i64>,
     /// The variables made for members, by root and path.
@@ -447,6 +449,7 @@ pub(crate) fn constant(e: &Expr) -> Option<i64> {
                 Div => l.checked_div(r),
                 Rem => l.checked_rem(r),
                 Shl => u32::try_from(r).ok().and_then(|r| l.checked_shl(r)),
+                Shr if l >= 0 => u32::try_from(r).ok().and_then(|r| l.checked_shr(r)),
                 _ => None,
             }
         }

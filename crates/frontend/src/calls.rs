@@ -16,6 +16,8 @@ pub(crate) struct Calls<'a> {
     tokens: Vec<Token<'a>>,
     /// First definitions of functions, by name.
     by_name: HashMap<&'a str, usize>,
+    /// The functions that parameters of these names lead to.
+    by_pointer: HashMap<&'a str, BTreeSet<usize>>,
     /// The functions that each function mentions.
     callees: Vec<BTreeSet<usize>>,
     /// Functions mentioned outside of functions, as in the values of variables.
@@ -41,12 +43,17 @@ impl<'a> Calls<'a> {
         let mut calls = Calls {
             tokens: tokens(&preprocessed.text),
             by_name: HashMap::new(),
+            by_pointer: HashMap::new(),
             callees: vec![BTreeSet::new(); functions.len()],
             always: BTreeSet::new(),
             bodies: Vec::new(),
         };
         for (idx, function) in functions.iter().enumerate() {
             calls.by_name.entry(&function.name).or_insert(idx);
+        }
+        for (param, name) in &file.callees {
+            let leads_to = calls.by_name.get(name.as_str());
+            calls.by_pointer.entry(&file.var(*param).name).or_default().extend(leads_to);
         }
         for function in functions {
             let body = places.body(function.body.range).filter(|_| function.problem.is_none() && !is_hidden);
@@ -70,7 +77,11 @@ impl<'a> Calls<'a> {
         let from = self.tokens.partition_point(|t| t.start < range.start);
         let inside = self.tokens[from..].iter().take_while(|t| t.start < range.end);
         let words = inside.filter(|t| t.kind == TokenKind::Word);
-        words.filter_map(|t| self.by_name.get(t.text).copied()).collect()
+        let named = |t: &Token<'_>| {
+            let by_pointer = self.by_pointer.get(t.text).into_iter().flatten();
+            by_pointer.chain(self.by_name.get(t.text)).copied().collect::<Vec<_>>()
+        };
+        words.flat_map(named).collect()
     }
 
     /// The functions mentioned outside of functions that were read, other than by declarations of them.

@@ -22,6 +22,7 @@
 
 mod ast;
 mod bytes;
+mod callees;
 mod calls;
 mod conditions;
 mod constants;

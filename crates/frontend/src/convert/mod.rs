@@ -11,6 +11,7 @@ mod steps;
 mod switches;
 
 use crate::ast::*;
+use crate::callees;
 use crate::constants;
 use crate::handles::connect;
 use crate::preprocess::Preprocessed;
@@ -75,6 +76,7 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
     steps::settle(&mut file);
     connect(&mut file);
     constants::find(&mut file);
+    callees::find(&mut file, &preprocessed.text);
     Some(file)
 }
 

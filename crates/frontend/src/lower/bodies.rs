@@ -355,7 +355,7 @@ fn always_returns(s: &Stmt) -> bool {
 }
 
 /// Whether a function changes only its own variables.
-fn only_computes(file: &File, function: &Function) -> bool {
+pub(super) fn only_computes(file: &File, function: &Function) -> bool {
     let scan = Scan::of(file, &function.body);
     let is_own =
         |v: &VarId| matches!(file.var(*v).kind, VarKind::Param(_) | VarKind::Local { is_static: false });

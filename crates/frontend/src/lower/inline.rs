@@ -1,5 +1,6 @@
 //! Calls in expressions: functions of `<math.h>`, and the file's own small functions that compute a value.
 
+use super::bodies::only_computes;
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, constant};
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
@@ -12,10 +13,16 @@ const INLINE_BUDGET: u32 = 256;
 
 impl Lowerer<'_> {
     pub(crate) fn call(&mut self, callee: &ast::Expr, args: &[ast::Expr], at: Range) -> Lowered<Value> {
-        let ExprKind::Name(name) = &callee.kind else {
+        let Some(name) = self.cx.file.callee(callee) else {
             return Err(Refusal::new(at, "a call through a pointer"));
         };
-        if self.cx.file.function(name).is_some() {
+        let is_pointer = !matches!(callee.kind, ExprKind::Name(_));
+        if let Some((_, function)) = self.cx.file.function(name) {
+            // What it writes would be seen by nobody who looks for calls.
+            if is_pointer && !only_computes(self.cx.file, function) {
+                let message = format!("`{name}` is called through a pointer, and writes to memory");
+                return Err(Refusal::new(at, message).help("call it by its name"));
+            }
             return self.inlined(name, args, at);
         }
         let plain = name.strip_prefix("__builtin_").unwrap_or(name);

@@ -445,7 +445,8 @@ impl Lowerer<'_> {
                 _ => None,
             }
         }
-        match bytes(ty) {
+        let structure = || self.cx.file.layout(ty).and_then(|(bytes, _)| i64::try_from(bytes).ok());
+        match bytes(ty).or_else(structure) {
             Some(n) => Ok(self.typed(Expr::from(n), ScalarType::U64)),
             None => Err(Refusal::new(at, "`sizeof` of something of unknown size")),
         }

@@ -292,6 +292,9 @@ impl<'a> Regions<'a> {
             unused: unused
                 .into_iter()
                 .filter_map(|v| {
+                    if let Some(function) = file.callees.get(&v) {
+                        return Some(format!("__typeof__(&{function}) {} = &{function}", file.var(v).name));
+                    }
                     let value = file.constants.get(&v).copied().unwrap_or_default();
                     Some(format!("{} = {{{value}}}", file.declaration(file.var(v))?))
                 })
