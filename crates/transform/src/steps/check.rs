@@ -5,7 +5,7 @@ use super::lookup::{loop_node, perfect_chain, statement};
 use super::registry::TransformationInfo;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::Schedule;
-use oxeye_ir::{LoopId, Var};
+use oxeye_ir::{LoopId, SymId, Var};
 
 /// Checks all arguments of a step against the schedule that it will edit.
 pub(super) fn arguments(
@@ -28,6 +28,16 @@ pub(super) fn arguments(
     Ok(())
 }
 
+/// Whether the nest uses a symbol, itself or in the extents of its arrays.
+fn is_used(schedule: &Schedule, id: SymId) -> bool {
+    let nest = &schedule.nest;
+    let arrays = nest.arrays().into_iter().filter_map(|array| schedule.program.arrays.get(&array));
+    let mut extents = arrays.flat_map(|array| array.shape.iter().flatten());
+    nest.mentions.contains(&id)
+        || nest.vars().contains(&Var::Sym(id))
+        || extents.any(|e| e.as_affine().is_some_and(|a| a.uses(id)))
+}
+
 fn check<'a>(
     schedule: &Schedule,
     kind: Kind,
@@ -36,10 +46,15 @@ fn check<'a>(
 ) -> Result<(), Reason> {
     for e in argument.expressions() {
         for (variable, _) in e.terms() {
-            if let Var::Sym(symbol) = variable
-                && !schedule.program.symbols.contains_key(&symbol)
-            {
-                return Err(Reason::new(RefusalKind::NoSuchSymbol, format!("there is no symbol {symbol}")));
+            if let Var::Sym(id) = variable {
+                let Some(symbol) = schedule.program.symbols.get(&id) else {
+                    return Err(Reason::new(RefusalKind::NoSuchSymbol, format!("there is no symbol {id}")));
+                };
+                // Elsewhere in the function the name may not be declared, or mean another variable.
+                if !is_used(schedule, id) {
+                    let text = format!("the nest does not use `{}`", symbol.name);
+                    return Err(Reason::new(RefusalKind::NoSuchSymbol, text));
+                }
             }
         }
     }
