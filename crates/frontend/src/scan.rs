@@ -194,6 +194,19 @@ impl Scanner<'_> {
 }
 
 impl File {
+    /// Whether a function changes only its own variables.
+    pub(crate) fn only_computes(&self, function: &Function) -> bool {
+        let scan = Scan::of(self, &function.body);
+        let is_own =
+            |v: &VarId| matches!(self.var(*v).kind, VarKind::Param(_) | VarKind::Local { is_static: false });
+        let is_own_array = |v: &VarId| {
+            is_own(v) && !function.params.contains(v) && matches!(self.var(*v).ty, Type::Array { .. })
+        };
+        !scan.is_cut_short
+            && scan.written.iter().chain(&scan.iterators).all(is_own)
+            && scan.stored.iter().all(is_own_array)
+    }
+
     /// The array or pointer variable that an lvalue goes through.
     pub(crate) fn pointer_var(&self, e: &Expr) -> Option<VarId> {
         match &e.kind {

@@ -4,9 +4,8 @@ use super::exits::Returning;
 use super::inline::MAX_INLINE_DEPTH;
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, constant};
-use crate::ast::{self, File, Function, Range, Scalar, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::ast::{self, Range, Scalar, Stmt, StmtKind, Type, VarId};
 use crate::refusal::{Lowered, Refusal};
-use crate::scan::Scan;
 use oxeye_ir::{Access, Expr, Node, Storage, Update};
 use std::collections::HashMap;
 
@@ -229,7 +228,7 @@ impl Lowerer<'_> {
         let (Type::Scalar(scalar), true) = (&function.returns, self.hoisted.is_some()) else {
             return Err(why_not);
         };
-        if self.whole_value != Some(at) && !only_computes(self.cx.file, function) {
+        if self.whole_value != Some(at) && !self.cx.file.only_computes(function) {
             let message = format!("`{name}` is called within an expression, and writes to memory");
             return Err(Refusal::new(at, message).help("give the call a statement of its own"));
         }
@@ -352,17 +351,4 @@ fn always_returns(s: &Stmt) -> bool {
         }
         _ => false,
     }
-}
-
-/// Whether a function changes only its own variables.
-pub(super) fn only_computes(file: &File, function: &Function) -> bool {
-    let scan = Scan::of(file, &function.body);
-    let is_own =
-        |v: &VarId| matches!(file.var(*v).kind, VarKind::Param(_) | VarKind::Local { is_static: false });
-    let is_own_array = |v: &VarId| {
-        is_own(v) && !function.params.contains(v) && matches!(file.var(*v).ty, Type::Array { .. })
-    };
-    !scan.is_cut_short
-        && scan.written.iter().chain(&scan.iterators).all(is_own)
-        && scan.stored.iter().all(is_own_array)
 }

@@ -1,6 +1,5 @@
 //! Calls in expressions: functions of `<math.h>`, and the file's own small functions that compute a value.
 
-use super::bodies::only_computes;
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, constant};
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
@@ -19,7 +18,7 @@ impl Lowerer<'_> {
         let is_pointer = !matches!(callee.kind, ExprKind::Name(_));
         if let Some((_, function)) = self.cx.file.function(name) {
             // What it writes would be seen by nobody who looks for calls.
-            if is_pointer && !only_computes(self.cx.file, function) {
+            if is_pointer && !self.cx.file.only_computes(function) {
                 let message = format!("`{name}` is called through a pointer, and writes to memory");
                 return Err(Refusal::new(at, message).help("call it by its name"));
             }
