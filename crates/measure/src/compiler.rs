@@ -53,6 +53,8 @@ pub struct CompileJob {
     pub cwd: Option<PathBuf>,
     /// Wall-clock limit.
     pub seconds: f64,
+    /// Most memory that the compiler may take.
+    pub memory_bytes: Option<u64>,
 }
 
 impl CompileJob {
@@ -66,6 +68,7 @@ impl CompileJob {
             link_args: Vec::new(),
             cwd: None,
             seconds: 120.0,
+            memory_bytes: None,
         }
     }
 
@@ -182,7 +185,7 @@ impl Compiler {
             let source = std::io::ErrorKind::NotADirectory.into();
             return Err(MeasureError::Io { action: "compile in", path: cwd.to_path_buf(), source });
         }
-        let limits = Limits { seconds: job.seconds, memory_bytes: None, output_bytes: 1 << 20 };
+        let limits = Limits { seconds: job.seconds, memory_bytes: job.memory_bytes, output_bytes: 1 << 20 };
         let outcome = run_program(&invocation, &limits).map_err(|error| self.not_found(error))?;
         let (program, file) = (self.program.clone(), job.name().to_path_buf());
         match outcome.exit {

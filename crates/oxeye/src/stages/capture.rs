@@ -261,6 +261,9 @@ fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Err
     Err(Error::ProgramRun { file: session.options.file.clone(), reason })
 }
 
+/// Most memory for compiling a program that observes itself.
+const MOST_COMPILER_BYTES: u64 = 1 << 30;
+
 fn instrumented(
     session: &Session<'_>,
     unit: &Unit,
@@ -276,7 +279,9 @@ fn instrumented(
     };
     let text = instrument(&unit.source, &sites, CAPTURE_RUNTIME_C);
     let source = session.workshop.write_variant(&format!("{name}.c"), &text)?;
-    Ok(session.workshop.program_job(&source, &name, false).args(["-w"]))
+    let job = session.workshop.program_job(&source, &name, false).args(["-w"]);
+    // What finds the arguments can be too much for a compiler, as tests of many rows of pointers.
+    Ok(CompileJob { memory_bytes: Some(MOST_COMPILER_BYTES), ..job })
 }
 
 /// The instrumented program does not build: finds the nests that spoil it and leaves them out.
