@@ -267,6 +267,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     for (k, argument) in list.iter().enumerate() {
         let Argument { name, what, is_buffer, written, .. } = argument;
         let ty = argument.element.c_name();
+        let sized = site.named.sized.iter().find(|(array, _)| array == name);
         match what {
             ArgumentOf::Array(id) if program.views.contains_key(id) => {
                 let view = &program.views[id];
@@ -347,16 +348,14 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 passed.push(format!("args[{k}]"));
             }
             // `sizeof` tells an array from a pointer to its elements.
-            ArgumentOf::Array(_) if *is_buffer && site.named.sized.iter().any(|(n, _)| n == name) => {
-                let declarations = site.named.sized.iter().filter(|(n, _)| n == name);
-                for (_, declaration) in declarations {
-                    let _ = writeln!(
-                        before,
-                        "typedef {declaration};\n{name} *__restrict oxeye_array_{k} = (void *)oxeye_{k};\n\
-                         #define {name} (*oxeye_array_{k})"
-                    );
-                    let _ = writeln!(after, "#undef {name}");
-                }
+            ArgumentOf::Array(_) if *is_buffer && sized.is_some() => {
+                let Some((_, declaration)) = sized else { continue };
+                let _ = writeln!(
+                    before,
+                    "typedef {declaration};\n{name} *__restrict oxeye_array_{k} = (void *)oxeye_{k};\n\
+                     #define {name} (*oxeye_array_{k})"
+                );
+                let _ = writeln!(after, "#undef {name}");
                 parameters.push(format!("void *oxeye_{k}"));
                 passed.push(format!("args[{k}]"));
             }
