@@ -16,7 +16,6 @@ use oxeye_measure::{
     Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions, run_program, run_whole,
 };
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// How often a set of winners that spoils the program is made smaller before all are dropped.
@@ -435,12 +434,9 @@ fn run_both(
             _ if session.options.reassociate() => Some(1e-6),
             _ => Some(1e-10),
         },
-        cwd: run.folder.clone(),
-        stdin: run.stdin_file(),
-        env: run.env.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
     };
-    let args: Vec<OsString> = run.args.iter().map(Into::into).collect();
-    let whole = session.in_program(|| run_whole(&program.executable, tuned, &args, n_runs, &options));
+    let (before, after) = (run.of(&program.executable), run.of(tuned));
+    let whole = session.in_program(|| run_whole(&before, &after, n_runs, &options));
     session.check_cancelled()?;
     Ok(whole?)
 }
