@@ -201,7 +201,9 @@ impl Compiler {
         let (program, file) = (self.program.clone(), job.name().to_path_buf());
         match outcome.exit {
             // Linkers mark what they make as executable; preprocessed text and assembly are not.
-            Exit::Exited(0) if job.kind == OutputKind::Object && job.output.exists() => Ok(job.output.clone()),
+            Exit::Exited(0) if job.kind == OutputKind::Object && job.output.exists() => {
+                Ok(job.output.clone())
+            }
             Exit::Exited(0) if is_executable(&job.output) => Ok(job.output.clone()),
             Exit::Exited(0) => Err(MeasureError::CompileFailed {
                 program,

@@ -113,7 +113,9 @@ impl Lines {
             let n_frames = (record[0] as usize).min(RECORD_WORDS - 1);
             let mut lines = Vec::new();
             for (depth, address) in record[1..][..n_frames].iter().enumerate() {
-                let Some(object) = loaded.iter().find(|o| (o.bias..o.end).contains(address)) else { continue };
+                let Some(object) = loaded.iter().find(|o| (o.bias..o.end).contains(address)) else {
+                    continue;
+                };
                 // All but the innermost are where calls return to, which may belong to the next line.
                 let address = address.wrapping_sub(object.bias).wrapping_sub(u64::from(depth > 0));
                 lines.extend_from_slice(self.at(&object.path, address));

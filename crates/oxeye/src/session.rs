@@ -158,7 +158,9 @@ impl<'a> Session<'a> {
 
     /// How long one run of the user's program may take.
     pub(crate) fn program_limit(&self) -> Duration {
-        (self.options.budget * 2).max(Duration::from_secs(10))
+        let known = self.options.project.as_ref().map_or(0.0, |project| project.seconds);
+        let limit = (self.options.budget * 2).max(Duration::from_secs(10));
+        limit.max(Duration::from_secs_f64(5.0 * known.clamp(0.0, 1e6)))
     }
 
     /// What recipes for so many threads need to know of the machine.

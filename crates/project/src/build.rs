@@ -93,14 +93,15 @@ impl Build {
         {
             return Ok(left.clone());
         }
-        let made = self.compile(idx, &unit.source, &format!("unit{idx}"), &["-g".to_owned()]);
+        let made = self.compile(idx, &unit.source, &format!("unit{idx}"), &["-g".to_owned()], None);
         match (made, left) {
             (Err(MeasureError::CompileFailed { .. }), Some(left)) => Ok(left),
             (made, _) => made,
         }
     }
 
-    /// Compiles a source in the place of a unit's, with more flags.
+    /// Compiles a source in the place of a unit's, with more flags, and with so much memory. What has the same name replaces
+    /// what was made before.
     ///
     /// # Errors
     /// If it does not compile.
@@ -110,6 +111,7 @@ impl Build {
         source: &Path,
         name: &str,
         more: &[String],
+        memory_bytes: Option<u64>,
     ) -> Result<PathBuf, MeasureError> {
         let unit = &self.project.units[idx];
         let base = unit.source.file_stem().unwrap_or_default().to_string_lossy();
@@ -122,14 +124,15 @@ impl Build {
         let job = CompileJob {
             seconds: UNIT_SECONDS.max(20.0 * self.compile_seconds(idx)),
             cwd: Some(unit.folder.clone()).filter(|folder| folder.is_dir()),
+            memory_bytes,
             ..CompileJob::object(source, folder.join(format!("{base}.o")))
         };
         Compiler::new(&unit.compiler, &unit.flags).compile(&job.args(more))
     }
 
-    /// From now on, a unit has this object.
-    pub fn replace(&mut self, unit: UnitIdx, object: PathBuf) {
-        self.objects.insert(unit, object);
+    /// From now on, a unit has this object; returns the one before.
+    pub fn replace(&mut self, unit: UnitIdx, object: PathBuf) -> Option<PathBuf> {
+        self.objects.insert(unit, object)
     }
 
     /// Links a product, with these objects in the places of units, and more flags.
@@ -235,7 +238,7 @@ impl Build {
             return Ok(path.clone());
         }
         let source = &self.project.units[unit].source;
-        let made = self.compile(unit, source, &format!("movable{unit}"), &["-fPIC".to_owned()])?;
+        let made = self.compile(unit, source, &format!("movable{unit}"), &["-fPIC".to_owned()], None)?;
         lock().insert(unit, made.clone());
         Ok(made)
     }

@@ -1,6 +1,6 @@
 //! How the program is run.
 
-use oxeye_measure::Invocation;
+use oxeye_measure::{Exit, Invocation};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,8 @@ pub struct RunCommand {
     /// The first word, where that matters: the name of a program in a project, or of another one that runs what the project
     /// builds.
     pub program: Option<String>,
+    /// The exit code that tells that all went well.
+    pub exit_code: i32,
     /// For a program that is not run by its path: what it is loaded in place of.
     pub(crate) stand_in: Option<StandIn>,
 }
@@ -35,14 +37,17 @@ pub(crate) struct StandIn {
     pub(crate) library: PathBuf,
     /// The names of what is replaced.
     pub(crate) of: Vec<PathBuf>,
-    /// Other files that are replaced: the names of each, and what stands for it.
+    /// Other files that are replaced: a name, and what stands for it.
     pub(crate) others: Vec<(PathBuf, PathBuf)>,
+    /// What is started, where that is neither the file that is tuned nor what the first word says.
+    pub(crate) starts: Option<PathBuf>,
 }
 
 impl RunCommand {
     /// The run of one build of the program.
     pub(crate) fn of(&self, executable: &Path) -> Invocation {
         let program = match (&self.stand_in, &self.program) {
+            (Some(StandIn { starts: Some(program), .. }), _) => program.as_path(),
             (Some(_), Some(program)) => Path::new(program),
             _ => executable,
         };
@@ -60,6 +65,11 @@ impl RunCommand {
     pub(crate) fn stdin_file(&self) -> Option<PathBuf> {
         let file = self.stdin.as_ref()?;
         Some(self.folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(file)))
+    }
+
+    /// Whether a run went well.
+    pub(crate) fn is_success(&self, exit: Exit) -> bool {
+        exit == Exit::Exited(self.exit_code)
     }
 
     /// Whether it says no more than that the program is run.
@@ -80,6 +90,8 @@ impl StandIn {
             table.push(file);
             table.push("\n");
         }
+        // Observed libraries look their functions up at every call in some systems, unless it is done at the start.
+        let run = run.env("LD_BIND_NOW", "1");
         let run = run.env("OXEYE_STAND_INS", table).env("LD_AUDIT", &self.library);
         run.preload(&self.library)
     }

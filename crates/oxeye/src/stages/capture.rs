@@ -6,13 +6,13 @@ use crate::coverage::Stacks;
 use crate::nest::{Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
-use crate::workshop::complaint;
+use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
 use oxeye_ir::Nest;
 use oxeye_measure::{
-    CAPTURE_RUNTIME_C, Capture, CaptureRun, CompileJob, Exit, Limits, MeasureError, RunOutcome, Sample,
-    capture as observe, compile_all, run_program,
+    CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Limits, MeasureError, RunOutcome, Sample,
+    capture as observe, run_program,
 };
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,9 @@ fn has_main_elsewhere(session: &Session<'_>) -> bool {
             })
         })
     };
-    session.options.compiler.links_objects() || session.options.compiler.sources().any(defines_main)
+    session.options.project.is_some()
+        || session.options.compiler.links_objects()
+        || session.options.compiler.sources().any(defines_main)
 }
 
 fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
@@ -122,7 +124,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     let plain = session.workshop.program_job(&original, "original", false);
     let all: Vec<usize> = (0..nests.len()).collect();
     let jobs = [plain, instrumented(session, &unit, &nests, &all)?];
-    let mut built = compile_all(&session.workshop.compiler, &jobs, session.host.cores as usize).into_iter();
+    let mut built = session.workshop.build_all(&jobs, session.host.cores as usize).into_iter();
     let (plain, instrumented) = (built.next(), built.next());
     session.check_cancelled()?;
     let executable = match plain {
@@ -149,7 +151,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     let samples = session.workshop.folder.subdir("samples")?;
     let run = session.in_program(|| observe(&session.options.run.of(&instrumented), &limits, &samples))?;
     session.check_cancelled()?;
-    if !run.outcome.exit.success() {
+    if !session.options.run.is_success(run.outcome.exit) {
         // Whose fault is it?
         let outcome = match run.outcome.exit {
             Exit::TimedOut => run.outcome.clone(),
@@ -190,7 +192,7 @@ pub(super) fn capture_more(
         which.iter().copied().filter(|idx| nests[*idx].standing == Standing::Tuned).collect();
     let Some(first) = which.first() else { return Ok(()) };
     let job = instrumented(session, unit, nests, &which)?;
-    let instrumented = match session.workshop.compiler.compile(&job) {
+    let instrumented = match session.workshop.build(&job) {
         Ok(path) => Some(path),
         Err(_) => {
             session.check_cancelled()?;
@@ -206,7 +208,7 @@ pub(super) fn capture_more(
     session.check_cancelled()?;
     for idx in which {
         let nest = &mut nests[idx];
-        if nest.standing == Standing::Tuned && !run.outcome.exit.success() {
+        if nest.standing == Standing::Tuned && !session.options.run.is_success(run.outcome.exit) {
             let why =
                 format!("the program does not run to its end while it is observed ({})", run.outcome.exit);
             nest.standing = Standing::Skipped(why);
@@ -243,7 +245,7 @@ fn take_over(
 fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Error> {
     session.check_cancelled()?;
     let reason = match outcome.exit {
-        Exit::Exited(0) => return Ok(()),
+        exit if session.options.run.is_success(exit) => return Ok(()),
         Exit::TimedOut => format!(
             "had not ended after {:.0} s; raise --budget or let it do less",
             session.program_limit().as_secs_f64()
@@ -269,7 +271,7 @@ fn instrumented(
     unit: &Unit,
     nests: &[TunedNest],
     which: &[usize],
-) -> Result<CompileJob, Error> {
+) -> Result<ProgramJob, Error> {
     let sites: Vec<Site<'_>> = which.iter().map(|idx| nests[*idx].place.site(unit, *idx as u32)).collect();
     // Each set has a name of its own: all that are observed together, or one of them.
     let name = match which {
@@ -281,7 +283,7 @@ fn instrumented(
     let source = session.workshop.write_variant(&format!("{name}.c"), &text)?;
     let job = session.workshop.program_job(&source, &name, false).args(["-w"]);
     // What finds the arguments can be too much for a compiler, as tests of many rows of pointers.
-    Ok(CompileJob { memory_bytes: Some(MOST_COMPILER_BYTES), ..job })
+    Ok(job.with_memory(MOST_COMPILER_BYTES))
 }
 
 /// The instrumented program does not build: finds the nests that spoil it and leaves them out.
@@ -296,8 +298,8 @@ fn without_unbuildable(
     let mut groups = vec![which.to_vec()];
     while !groups.is_empty() {
         let quick = |group: &Vec<usize>| Ok(instrumented(session, unit, nests, group)?.args(["-O0"]));
-        let jobs: Vec<CompileJob> = groups.iter().map(quick).collect::<Result<_, Error>>()?;
-        let built = compile_all(&session.workshop.compiler, &jobs, session.host.cores as usize);
+        let jobs: Vec<ProgramJob> = groups.iter().map(quick).collect::<Result<_, Error>>()?;
+        let built = session.workshop.build_all(&jobs, session.host.cores as usize);
         session.check_cancelled()?;
         let mut halves = Vec::new();
         for (group, result) in groups.into_iter().zip(built) {
@@ -321,7 +323,7 @@ fn without_unbuildable(
     }
     good.sort_unstable();
     let job = instrumented(session, unit, nests, &good)?;
-    Ok(Some(session.workshop.compiler.compile(&job)?))
+    Ok(Some(session.workshop.build(&job)?))
 }
 
 /// Whether a linker complains that nothing defines `main`.

@@ -243,7 +243,7 @@ impl Emitted {
         let name = format!("tuned-{}-{set:x}", winners.len());
         let source = workshop.write_variant(&format!("{name}.c"), &text)?;
         let built = match self.workpiece.program {
-            Some(_) => workshop.compiler.compile(&workshop.program_job(&source, &name, openmp)),
+            Some(_) => workshop.build(&workshop.program_job(&source, &name, openmp)),
             None => workshop.replay_compiler().compile(&workshop.replay_job(&source, &name, openmp)),
         };
         match built {
@@ -429,16 +429,21 @@ fn run_both(
         limits: Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() },
         threads: Some(session.threads as usize),
         earlier_outputs: program.outputs.clone(),
-        relative_tolerance: match session.options.fp {
-            FpPolicy::Strict => None,
-            _ if session.options.reassociate() => Some(1e-6),
-            _ => Some(1e-10),
-        },
+        relative_tolerance: printed_tolerance(session.options.fp, session.options.reassociate()),
     };
     let (before, after) = (run.of(&program.executable), run.of(tuned));
     let whole = session.in_program(|| run_whole(&before, &after, n_runs, &options));
     session.check_cancelled()?;
     Ok(whole?)
+}
+
+/// How far numbers that a program prints may be apart, relative to the larger one; `None` asks for equal bytes.
+pub(crate) fn printed_tolerance(fp: FpPolicy, reassociate: bool) -> Option<f64> {
+    match fp {
+        FpPolicy::Strict => None,
+        _ if reassociate => Some(1e-6),
+        _ => Some(1e-10),
+    }
 }
 
 /// Slower for certain, or slower than noise explains in the middle of its runs: where winners claim to save much of the
