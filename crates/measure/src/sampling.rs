@@ -53,7 +53,9 @@ pub fn sample_stacks(
     folder: &WorkDir,
 ) -> Result<SampledRun, MeasureError> {
     let source = folder.write("sampler.c", SAMPLER_C)?;
-    let sampler = compiler.compile(&CompileJob::shared_library(source, folder.join("sampler.so")))?;
+    let sampler = compiler.compile(
+        &CompileJob::shared_library(source, folder.join("sampler.so")).link_args(["-lrt", "-ldl"]),
+    )?;
     let records = folder.subdir("stacks")?;
     let sampled = invocation.clone().env("OXEYE_SAMPLES", &records).preload(&sampler);
     let outcome = run_program(&sampled, limits)?;
@@ -204,10 +206,13 @@ int main(void) {\n    double s = 0;\n    for (int k = 0; k < 400; k++)\n        
         let source = folder.write("main.c", text).expect("written");
         let job = CompileJob::executable(&source, folder.join("main")).link_args(["-ldl"]);
         let program = compiler.compile(&job).expect("compiled");
-        let script = format!("{} {}; exit 0", program.display(), library.display());
+        // The shell is busy before another program takes its place.
+        let script =
+            format!("for k in $(seq 1 20000); do :; done; exec {} {}", program.display(), library.display());
         let run = Invocation::new("/bin/sh").args(["-c", &script]);
         let run = sample_stacks(&run, &Limits::default(), &compiler, &folder).expect("a run");
         let in_loop = |stack: &&Vec<SourceLine>| stack.iter().any(|at| at.file.ends_with("work.c"));
+        assert!(run.outcome.exit.success(), "{}", run.outcome.exit);
         let n_inside = run.stacks.iter().filter(in_loop).count();
         assert!(n_inside >= 5 && n_inside * 10 >= run.stacks.len() * 8, "{n_inside} of {}", run.stacks.len());
     }

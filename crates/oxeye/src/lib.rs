@@ -67,6 +67,7 @@ mod search;
 mod session;
 mod stages;
 mod transfer;
+mod whole;
 mod workshop;
 
 pub use commands::{

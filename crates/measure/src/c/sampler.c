@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEPTH 24
@@ -37,6 +37,12 @@ static struct {
     struct object objects[MOST_OBJECTS];
     struct record records[MOST];
 } *samples;
+
+/* The file, and the process that it is about. */
+static char name[PATH_MAX];
+static pid_t owner;
+static timer_t timer;
+static int is_timed;
 
 static void take(int number, siginfo_t *info, void *context) {
     (void)number, (void)info, (void)context;
@@ -80,10 +86,10 @@ static void note_objects(void) {
 }
 
 /* Stands before the system's, to see what is loaded later. */
-void *dlopen(const char *name, int flags) {
+void *dlopen(const char *library_name, int flags) {
     static void *(*system_dlopen)(const char *, int);
     if (!system_dlopen) system_dlopen = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
-    void *library = system_dlopen(name, flags);
+    void *library = system_dlopen(library_name, flags);
     if (library && samples) note_objects();
     return library;
 }
@@ -91,8 +97,8 @@ void *dlopen(const char *name, int flags) {
 __attribute__((constructor)) static void start(void) {
     const char *folder = getenv("OXEYE_SAMPLES");
     if (!folder) return;
-    char name[PATH_MAX];
-    snprintf(name, sizeof name, "%s/%ld", folder, (long)getpid());
+    owner = getpid();
+    snprintf(name, sizeof name, "%s/%ld", folder, (long)owner);
     /* A program that another one takes the place of, `exec`, is not the one that was asked for. */
     int file = open(name, O_RDWR | O_CLOEXEC | O_CREAT | O_TRUNC, 0600);
     if (file < 0 || ftruncate(file, sizeof *samples)) return;
@@ -111,11 +117,19 @@ __attribute__((constructor)) static void start(void) {
     action.sa_flags = SA_RESTART | SA_SIGINFO;
     sigemptyset(&action.sa_mask);
     if (sigaction(SIGPROF, &action, 0)) return;
-    struct itimerval every = {{0, 1000}, {0, 1000}};
-    setitimer(ITIMER_PROF, &every, 0);
+    /* Not `setitimer`: that one goes on through `exec`, and ends the new program, which does not handle the signal yet. */
+    struct sigevent event;
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGPROF;
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer)) return;
+    const struct itimerspec every = {{0, 1000000}, {0, 1000000}};
+    is_timed = !timer_settime(timer, 0, &every, 0);
 }
 
 __attribute__((destructor)) static void stop(void) {
-    struct itimerval never = {{0, 0}, {0, 0}};
-    if (samples) setitimer(ITIMER_PROF, &never, 0);
+    if (!samples) return;
+    if (is_timed && getpid() == owner) timer_delete(timer);
+    /* A process that has done nothing leaves nothing; a child that it has forked has no samples of its own. */
+    if (!samples->taken && getpid() == owner) unlink(name);
 }

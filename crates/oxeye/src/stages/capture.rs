@@ -23,6 +23,11 @@ pub(crate) const LEAST_SHARE: f64 = 0.01;
 /// Mean seconds of an invocation below which its time is not believed.
 const SHORT_SECONDS: f64 = 5e-6;
 
+/// A share of the time by the clock that is larger than this multiple of the sampled share, and this more, is none: something
+/// else kept the processors busy.
+const ODD_FACTOR: f64 = 3.0;
+const ODD_SHARE: f64 = 0.05;
+
 /// A file whose nests have arguments to be replayed with.
 pub struct Captured {
     /// The file.
@@ -403,7 +408,10 @@ fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Op
     let captured = found.seconds / program_seconds;
     nest.calls.is_concurrent = found.concurrent > 0;
     // The clock of a very short invocation shows mostly itself, and where threads meet it does not run.
-    let is_blurred = found.seconds < SHORT_SECONDS * found.invocations as f64 || nest.calls.is_concurrent;
+    let is_short = found.seconds < SHORT_SECONDS * found.invocations as f64;
+    // The samples count processor time, of which a loop in one thread has less; but not that much less.
+    let is_odd = sampled.is_some_and(|sampled| captured > ODD_FACTOR * sampled + ODD_SHARE);
+    let is_blurred = is_short || nest.calls.is_concurrent || is_odd;
     let share = sampled.filter(|_| is_blurred).unwrap_or(captured);
     nest.calls.share = Some(share.clamp(0.0, 1.0));
     nest.calls.invocations = Some(found.invocations);

@@ -4,29 +4,24 @@ use super::measure::Measured;
 use crate::budget::n_runs;
 use crate::nest::{ProgramRun, Workpiece, replacement};
 use crate::request::{
-    Error, FpPolicy, NestRecipe, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
+    Error, NestRecipe, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
 };
 use crate::schedule::{Proved, Verdict};
 use crate::session::Session;
+use crate::whole::{LONGEST_TO_REPEAT, compare, printed_tolerance};
 use crate::workshop::complaint;
 use oxeye_codegen::tuned_file;
 use oxeye_frontend::encoded;
 use oxeye_ir::Span;
-use oxeye_measure::{
-    Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions, run_program, run_whole,
-};
+use oxeye_measure::{Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// How often a set of winners that spoils the program is made smaller before all are dropped.
 const MOST_ATTEMPTS: usize = 6;
 
-/// Programs that take longer are not run again for every nest.
-const LONGEST_TO_REPEAT: f64 = 2.0;
 /// Nests with a lower share of the program's time cannot be told apart in it.
 const LEAST_SHARE_TO_REPEAT: f64 = 0.05;
-/// Runs of the original that show which of the numbers it prints vary, when the tuned program prints others.
-const RUNS_IN_DOUBT: usize = 8;
 /// Winners that claim to save this share of the program's time have to make the program faster.
 const VISIBLE_GAIN: f64 = 0.1;
 /// Speedups below this are confirmed in the program.
@@ -267,17 +262,6 @@ impl Emitted {
         let tuned = self.build(session, winners)?;
         let n_runs = n_runs(program.seconds);
         let mut whole = run_both(session, &tuned, program, n_runs)?;
-        if whole.difference.is_some() && program.seconds <= LONGEST_TO_REPEAT {
-            // Does the original always print the same? Times that it prints may be steady for a while.
-            let mut program = program.clone();
-            let original = session.options.run.of(&program.executable);
-            let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
-            for _ in 0..RUNS_IN_DOUBT {
-                let outcome = session.in_program(|| run_program(&original, &limits))?;
-                program.outputs.push(outcome.stdout);
-            }
-            whole = run_both(session, &tuned, &program, n_runs)?;
-        }
         if whole.equal && whole.speedup.median < 1.0 && whole.speedup.high > 1.0 {
             // Noise, or a loss? Once more, and longer.
             whole = run_both(session, &tuned, program, 2 * n_runs)?;
@@ -432,18 +416,9 @@ fn run_both(
         relative_tolerance: printed_tolerance(session.options.fp, session.options.reassociate()),
     };
     let (before, after) = (run.of(&program.executable), run.of(tuned));
-    let whole = session.in_program(|| run_whole(&before, &after, n_runs, &options));
+    let whole = session.in_program(|| compare(&before, &after, n_runs, &options, program.seconds));
     session.check_cancelled()?;
     Ok(whole?)
-}
-
-/// How far numbers that a program prints may be apart, relative to the larger one; `None` asks for equal bytes.
-pub(crate) fn printed_tolerance(fp: FpPolicy, reassociate: bool) -> Option<f64> {
-    match fp {
-        FpPolicy::Strict => None,
-        _ if reassociate => Some(1e-6),
-        _ => Some(1e-10),
-    }
 }
 
 /// Slower for certain, or slower than noise explains in the middle of its runs: where winners claim to save much of the

@@ -20,7 +20,6 @@ mod synthetic_inputs;
 mod unchanged;
 
 pub use capture::{Captured, capture};
-pub(crate) use emit::printed_tolerance;
 pub use emit::{Emitted, emit};
 pub(crate) use html::measured;
 pub use measure::{Measured, measure};

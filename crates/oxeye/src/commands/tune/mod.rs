@@ -13,10 +13,11 @@ use super::optimize::tuned;
 use crate::budget::{n_runs, share_of};
 use crate::request::{Compiler, Error, Event, Options, Phase, Progress, ProjectFile, write_atomically};
 use crate::session::Session;
-use crate::stages::{ProgramReport, Report, printed_tolerance, report};
+use crate::stages::{ProgramReport, Report, report};
+use crate::whole::printed_tolerance;
 use crate::workshop::passing_for;
 use oxeye_frontend::encoded;
-use oxeye_measure::{Limits, WholeComparison, WholeOptions, run_whole};
+use oxeye_measure::{Limits, WholeComparison, WholeOptions};
 use patch::{ChangedFile, relative, root, write_patch};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -316,7 +317,7 @@ fn compare(
         }
     }
     let original = original.of(before.get(subject.parts[0].file.as_path()).unwrap_or(&Path::new("")));
-    Ok(run_whole(&original, &after, n_runs(hot.seconds).max(3), &whole)?)
+    Ok(crate::whole::compare(&original, &after, n_runs(hot.seconds).max(3), &whole, hot.seconds)?)
 }
 
 /// Where the time of a run goes.
