@@ -3,9 +3,7 @@
 use super::measure::Measured;
 use crate::budget::n_runs;
 use crate::nest::{ProgramRun, Workpiece, replacement};
-use crate::request::{
-    Error, NestRecipe, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
-};
+use crate::request::{Error, NestRecipe, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically};
 use crate::schedule::{Proved, Verdict};
 use crate::session::Session;
 use crate::whole::{LONGEST_TO_REPEAT, compare, printed_tolerance};

@@ -210,7 +210,10 @@ fn products_of(project: &Project, run: &RunCommand) -> Result<Vec<Product>, Erro
     if program.is_none() {
         found.extend(project.products.iter().filter(exists).filter(|p| !p.is_library).cloned());
     }
-    if found.is_empty() {
+    let is_missing = first_word(run).is_some_and(|word| {
+        run.program.as_ref().is_some_and(|program| program.contains('/')) && !word.exists()
+    });
+    if found.is_empty() || program.is_none() && is_missing {
         let word = run.program.clone().unwrap_or_default();
         let made: Vec<String> =
             project.products.iter().map(|product| product.output.display().to_string()).collect();
@@ -219,7 +222,7 @@ fn products_of(project: &Project, run: &RunCommand) -> Result<Vec<Product>, Erro
             made => format!("it makes {}", made.join(", ")),
         };
         return Err(ProjectError::NoProduct(format!(
-            "the build does not make `{word}`, nor a library that it could load: {made}"
+            "the build does not make `{word}`, nor is it a program that could run what is made: {made}"
         ))
         .into());
     }
