@@ -15,10 +15,6 @@ pub(crate) enum Asked {
     Extent(usize),
     /// The address of the element whose subscripts are all zero, whether it exists or not.
     Origin,
-    /// The address of the first element that the nest uses.
-    First,
-    /// Bytes from the first to one past the last element that the nest uses.
-    Bytes,
 }
 
 /// The test of an array in a nest.
@@ -83,13 +79,7 @@ impl Context<'_> {
         let offset = (0..n).map(|k| format!("oxeye_f{k} * oxeye_b{k}")).collect::<Vec<_>>().join(" + ");
         match asked {
             Asked::Extent(k) => _ = write!(text, "{}; }})", extent(k)),
-            Asked::First => _ = write!(text, "{} + oxeye_f{n} * {size}L; }})", row(None)),
             Asked::Origin => _ = write!(text, "{} - ({offset}); }})", row(None)),
-            Asked::Bytes => {
-                let spans: String =
-                    (0..n).map(|k| format!("(oxeye_l{k} - oxeye_f{k}) * oxeye_b{k} + ")).collect();
-                let _ = write!(text, "{spans}(oxeye_l{n} - oxeye_f{n} + 1) * {size}L; }})");
-            }
             Asked::Even => {
                 let mut conditions = Vec::new();
                 for k in 1..=n {
