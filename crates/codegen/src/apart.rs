@@ -5,7 +5,7 @@ use crate::CodegenError;
 use crate::alias::{AliasTest, Asked};
 use crate::context::Context;
 use crate::rows::row_test;
-use oxeye_ir::{ArrayId, Expr, Nest, Program, RowForm, RowTest};
+use oxeye_ir::{ArrayId, Nest, Program, RowForm, RowTest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most arrays of one test.
@@ -48,13 +48,6 @@ impl Members {
 pub(crate) fn rows_apart(program: &Program, nest: &Nest) -> BTreeSet<ArrayId> {
     let tests = program.entries.get(&nest.id).into_iter().flat_map(|entry| &entry.rows);
     tests.filter(|test| test.form == RowForm::Apart).map(|test| test.array).collect()
-}
-
-/// A symbol's value where rows are apart: the least extent that has room for all indices.
-pub(crate) fn extent((first, last): &(Expr, Expr)) -> Expr {
-    use oxeye_ir::BinaryOp::{Add, Min, Sub};
-    let below = Expr::binary(Min, first.clone(), Expr::from(0));
-    Expr::binary(Sub, Expr::binary(Add, last.clone(), Expr::from(1)), below)
 }
 
 impl Context<'_> {

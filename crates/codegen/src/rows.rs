@@ -3,7 +3,7 @@
 
 use crate::context::Context;
 use crate::print::prec;
-use oxeye_ir::{ArrayId, Expr, Nest, Program, RowTest, SymId};
+use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, Program, RowTest, SymId};
 use std::fmt::Write;
 
 /// A question about the rows.
@@ -32,6 +32,13 @@ pub(crate) fn row_extent(program: &Program, symbol: SymId) -> Option<(ArrayId, u
         };
         Some((id, shape.iter().position(is_it)?))
     })
+}
+
+/// A symbol's value where rows are apart: the least extent that has room for all indices.
+pub(crate) fn least_extent((first, last): &(Expr, Expr)) -> Expr {
+    let below = Expr::binary(BinaryOp::Min, first.clone(), Expr::from(0));
+    let behind = Expr::binary(BinaryOp::Add, last.clone(), Expr::from(1));
+    Expr::binary(BinaryOp::Sub, behind, below)
 }
 
 impl Context<'_> {

@@ -2,7 +2,7 @@
 //! structures in which a replay puts them.
 
 use crate::context::{Context, identifiers, is_identifier};
-use crate::rows::{Asked, row_extent};
+use crate::rows::{Asked, least_extent, row_extent};
 use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest, Program, Step, SymId, Var, View};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -160,7 +160,7 @@ impl Context<'_> {
                     let Some(Var::Sym(symbol)) = symbol else { continue };
                     let name = self.fresh(&format!("{}_extent", array.name));
                     let was_wide = std::mem::replace(&mut self.wide, true);
-                    let value = self.expr(&crate::apart::extent(range)).text;
+                    let value = self.expr(&least_extent(range)).text;
                     self.wide = was_wide;
                     before.if_used.push((name.clone(), format!("const long {name} = {value};")));
                     self.symbol_names.insert(symbol, name);

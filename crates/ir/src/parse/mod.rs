@@ -574,7 +574,7 @@ mod tests {
   load P3 idx[n + 1]
   may_change P2 A7
   may_change A7 A8
-  entry N0 reached(0 < n) test(n <= m) test(P2 >= 2) rows A1 (0 .. n - 1)
+  entry N0 reached(0 < n) test(n <= m) test(P2 >= 2) rows A1 (0 .. n - 1) rows A7 apart (0 .. n - 1)(-1 .. m)
   advance N0 A1 (2*n) A0 (1)
   team N0 own(A2 A3) names("i" "t")
   one_thread N0 "each thread has its own `C`"

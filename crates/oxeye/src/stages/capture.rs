@@ -442,7 +442,7 @@ fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Op
         let is_rows = argument.is_some_and(|a| a.rows.is_some());
         Standing::Skipped(match argument.map(|a| &a.name) {
             Some(name) if is_rows => format!(
-                "rows of `{name}` overlap each other, or what else the loop uses, when the program runs"
+                "when the program runs, what the loop may reach in rows of `{name}` overlaps, with each other or other arrays"
             ),
             Some(name) => format!("the size of `{name}` could not be found out; declare it with its extents"),
             None => "its arguments are too large to be kept".into(),
