@@ -11,7 +11,7 @@ use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
 use oxeye_ir::Nest;
 use oxeye_measure::{
-    CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Limits, MeasureError, RunOutcome, Sample,
+    CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Limits, MeasureError, RunOutcome, Sample, SizeSource,
     capture as observe, run_program,
 };
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Resu
     Ok(Workpiece { unit, program: None, coverage: None, stacks: None, nests })
 }
 
-fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
+fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
     session.enter(Phase::Building)?;
     let original = session.workshop.write_variant("original.c", &unit.source)?;
     let plain = session.workshop.program_job(&original, "original", false);
@@ -175,7 +175,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     let seconds = sampled.seconds.unwrap_or((observed - run.overhead_seconds).max(0.1 * observed));
     let stacks = sampled.stacks;
     for idx in all {
-        take_over(&unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
+        take_over(&mut unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
     }
     let outputs = std::iter::once(run.outcome.stdout).chain(sampled.output).collect();
     let program = ProgramRun { executable, seconds, outputs };
@@ -225,7 +225,7 @@ pub(super) fn capture_more(
 
 /// Takes over what was observed of a nest.
 fn take_over(
-    unit: &Unit,
+    unit: &mut Unit,
     nest: &mut TunedNest,
     idx: usize,
     run: &CaptureRun,
@@ -239,6 +239,7 @@ fn take_over(
         Some(found) => {
             let sampled = stacks.map(|stacks| stacks.share(lines(unit, &nest.place)));
             keep(nest, found, seconds, sampled);
+            reach_rows(unit, nest);
         }
         None => {
             (nest.calls.share, nest.calls.invocations) = (Some(0.0), Some(0));
@@ -403,6 +404,18 @@ pub(super) fn find_inside(unit: &Unit, nests: &mut [TunedNest]) {
     }
 }
 
+/// Rows behind pointers that were not evenly spaced are reached through their pointers.
+fn reach_rows(unit: &mut Unit, nest: &TunedNest) {
+    let program = &mut unit.functions[nest.place.function_idx].program;
+    for (position, argument) in nest.calls.arguments.iter().enumerate() {
+        let is_gathered =
+            |s: &Sample| s.args.get(position).is_some_and(|a| a.size_source == SizeSource::Gathered);
+        if argument.rows.is_some() && nest.calls.samples.iter().any(is_gathered) {
+            program.set_uneven_rows(nest.place.nest_id, &argument.name);
+        }
+    }
+}
+
 /// Takes over what was captured of a nest, or says why it cannot be tuned. `sampled` is its share of the processor time.
 fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Option<f64>) {
     let captured = found.seconds / program_seconds;
@@ -436,10 +449,10 @@ fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Op
     } else if nest.calls.samples.is_empty() {
         let unknown = partial.first().and_then(|s| s.missing().first().copied());
         let argument = unknown.and_then(|position| nest.calls.arguments.get(position));
-        let is_rows = argument.is_some_and(|a| a.expression.is_some());
+        let is_rows = argument.is_some_and(|a| a.rows.is_some());
         Standing::Skipped(match argument.map(|a| &a.name) {
             Some(name) if is_rows => format!(
-                "the rows of `{name}` do not lie evenly in memory when the program runs; allocate them as one block"
+                "when the program runs, what the loop may reach in rows of `{name}` overlaps, with each other or other arrays"
             ),
             Some(name) => format!("the size of `{name}` could not be found out; declare it with its extents"),
             None => "its arguments are too large to be kept".into(),

@@ -387,6 +387,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize]) -> R
             line: nest.place.span.line,
             name: trial.schedule.name.clone(),
             threads: nest.is_single().then_some(1),
+            uneven: nest.place.uneven_rows(&workpiece.unit),
             recipe: trial.schedule.recipe.clone().into(),
         })
     });
