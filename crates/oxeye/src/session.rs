@@ -83,7 +83,10 @@ impl<'a> Session<'a> {
     fn know_machine(&mut self) -> Result<(), Error> {
         self.enter(Phase::Machine)?;
         let compiler = self.workshop.compiler.bare();
-        match oxeye_host::load_or_measure(Effort::Brief, Some(&compiler), &mut |_| {}) {
+        let known = self.options.machine.clone().map(Ok);
+        let found =
+            known.unwrap_or_else(|| oxeye_host::load_or_measure(Effort::Brief, Some(&compiler), &mut |_| {}));
+        match found {
             Ok(profile) => {
                 self.host = detect(&self.workshop.compiler, Some(&profile));
                 if profile.is_provisional() {

@@ -4,6 +4,7 @@ use super::compiler::Compiler;
 use super::run_command::RunCommand;
 use indexmap::IndexMap;
 use oxeye_database::OnDamage;
+use oxeye_host::HostProfile;
 use oxeye_project::{Build, Product, UnitIdx};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -45,6 +46,8 @@ pub struct Options {
     pub run: RunCommand,
     /// The project that the file is part of, where its program is built by more than the compiler's one command.
     pub project: Option<ProjectFile>,
+    /// What the machine can do, where that was just found out; `None` takes the kept profile, or measures.
+    pub machine: Option<HostProfile>,
     /// Seed of randomly drawn inputs.
     pub seed: u64,
     /// Where to save the recipes of the winners.
@@ -70,6 +73,7 @@ impl Options {
             compiler: Compiler::default(),
             run: RunCommand::default(),
             project: None,
+            machine: None,
             seed: 20_250_101,
             save_recipe: None,
         }

@@ -17,6 +17,7 @@ use crate::stages::{ProgramReport, Report, report};
 use crate::whole::printed_tolerance;
 use crate::workshop::passing_for;
 use oxeye_frontend::encoded;
+use oxeye_host::HostProfile;
 use oxeye_measure::{Limits, WholeComparison, WholeOptions};
 use patch::{ChangedFile, relative, root, write_patch};
 use std::collections::BTreeMap;
@@ -145,6 +146,7 @@ fn tune_files(
     let mut left = options.budget;
     let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
     let mut files = Vec::new();
+    let mut machine = None;
     for (n_done, (part, unit, share)) in matters.iter().copied().enumerate() {
         check(progress)?;
         let path = subject.build.project().units[unit].source.clone();
@@ -167,10 +169,11 @@ fn tune_files(
                 note: None,
             },
         };
-        match tune_file(subject, &file, hot, options, allowed, progress) {
+        match tune_file(subject, &file, hot, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
             Ok((text, report)) => {
+                machine = machine.or_else(|| report.host_profile.clone());
                 file.speedup = report.program.speedup.unwrap_or(1.0);
                 if report.changed {
                     file.before = decoded(&path);
@@ -196,6 +199,7 @@ fn tune_file(
     subject: &Subject,
     file: &TunedFile,
     hot: &Hot,
+    machine: Option<HostProfile>,
     options: &TuneOptions,
     budget: Duration,
     progress: &dyn Progress,
@@ -210,6 +214,7 @@ fn tune_file(
         threads: options.threads,
         fp: options.fp,
         no_alias: options.no_alias,
+        machine,
         compiler: Compiler { command: unit.compiler.clone(), args: unit.flags.clone(), chosen: true },
         run: subject.run_for(file.part),
         project: Some(ProjectFile {
