@@ -15,6 +15,7 @@ pub use compiler::Compiler;
 pub use error::Error;
 pub(crate) use error::Setback;
 pub use files::{check_writable, write_atomically};
+pub(crate) use options::ProjectRun;
 pub use options::{DonorSearch, FpPolicy, Knowledge, Options, ProjectFile, default_output};
 pub use progress::{Event, Phase, Progress, Silent};
 pub use recipe_file::{NestRecipe, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile};

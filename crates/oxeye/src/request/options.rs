@@ -5,6 +5,7 @@ use super::run_command::RunCommand;
 use indexmap::IndexMap;
 use oxeye_database::OnDamage;
 use oxeye_host::HostProfile;
+use oxeye_measure::SourceLine;
 use oxeye_project::{Build, Product, UnitIdx};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -104,8 +105,19 @@ pub struct ProjectFile {
     pub(crate) unit: UnitIdx,
     /// Flags for linking besides those of the product.
     pub(crate) link_flags: Vec<String>,
-    /// Seconds that the program runs.
+    /// How the program ran as it was built at first.
+    pub(crate) run: Arc<ProjectRun>,
+}
+
+/// A program of a project as it is: how long it takes, what it prints, and where its time goes.
+#[derive(Debug)]
+pub(crate) struct ProjectRun {
+    /// Seconds of a run.
     pub(crate) seconds: f64,
+    /// What each run printed.
+    pub(crate) outputs: Vec<Vec<u8>>,
+    /// Its sampled call stacks, over all runs.
+    pub(crate) stacks: Vec<Vec<SourceLine>>,
 }
 
 /// Where a tuned file goes unless told otherwise: `dir/gemm.c` becomes `dir/gemm.oxeye.c`.

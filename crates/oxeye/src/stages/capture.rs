@@ -177,7 +177,7 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
     for idx in all {
         take_over(&mut unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
     }
-    let outputs = std::iter::once(run.outcome.stdout).chain(sampled.output).collect();
+    let outputs = std::iter::once(run.outcome.stdout).chain(sampled.outputs).collect();
     let program = ProgramRun { executable, seconds, outputs };
     let coverage = stacks.as_ref().map(|stacks| coverage(stacks, &unit, &nests));
     Ok(Workpiece { unit, program: Some(program), coverage, stacks, nests })

@@ -13,17 +13,25 @@ use std::path::Path;
 pub(crate) struct Sampled {
     /// Its wall-clock time, if the program ran to its end.
     pub(crate) seconds: Option<f64>,
-    /// What it printed.
-    pub(crate) output: Option<Vec<u8>>,
+    /// What each run printed.
+    pub(crate) outputs: Vec<Vec<u8>>,
     pub(crate) stacks: Option<Stacks>,
 }
 
-/// Runs the program and samples it. There are no stacks where it cannot be sampled (a static program, a compiler without debug
+/// Runs the program and samples it, unless it is one of a project and that was done. There are no stacks where it cannot be sampled (a static program, a compiler without debug
 /// information) or is too short.
 ///
 /// # Errors
 /// If the run is interrupted.
 pub(crate) fn sample(session: &Session<'_>, executable: &Path) -> Result<Sampled, Error> {
+    if let Some(project) = &session.options.project {
+        let run = &project.run;
+        return Ok(Sampled {
+            seconds: Some(run.seconds),
+            outputs: run.outputs.clone(),
+            stacks: Stacks::of(&session.options.file, &run.stacks),
+        });
+    }
     let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
     let run = session.in_program(|| {
         let invocation = session.options.run.of(executable);
@@ -34,7 +42,7 @@ pub(crate) fn sample(session: &Session<'_>, executable: &Path) -> Result<Sampled
     let ended = Some(run.outcome).filter(|outcome| session.options.run.is_success(outcome.exit));
     Ok(Sampled {
         seconds: ended.as_ref().map(|outcome| 1e-9 * outcome.elapsed_ns as f64),
-        output: ended.map(|outcome| outcome.stdout),
+        outputs: ended.map(|outcome| outcome.stdout).into_iter().collect(),
         stacks: Stacks::of(&session.options.file, &run.stacks),
     })
 }

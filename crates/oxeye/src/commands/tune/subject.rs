@@ -1,7 +1,7 @@
 //! The project at hand: how its program is built and run, and what of it takes the time.
 
 use super::options::{BuildSource, TuneOptions};
-use crate::request::{Error, Event, Phase, Progress, RunCommand, StandIn};
+use crate::request::{Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn};
 use oxeye_measure::{Compiler, Limits, WorkDir, run_program, sample_stacks};
 use oxeye_project::{
     Build, Product, Project, ProjectError, UnitIdx, observe_build, read_compile_commands, stand_in_library,
@@ -37,10 +37,7 @@ pub(super) struct Part {
 
 /// Where a run of the program spends its time.
 pub(super) struct Hot {
-    /// Seconds of the run.
-    pub(super) seconds: f64,
-    /// What it printed.
-    pub(super) output: Vec<u8>,
+    pub(super) run: Arc<ProjectRun>,
     /// Sources with their shares, the largest first: the position of the part, the unit, and the share.
     pub(super) files: Vec<(usize, UnitIdx, f64)>,
     /// Whether there were enough samples to tell.
@@ -49,6 +46,10 @@ pub(super) struct Hot {
 
 /// With fewer samples nothing is said.
 const LEAST_SAMPLES: usize = 20;
+/// With so many samples, so many seconds, or so many runs, no more are made.
+const ENOUGH_SAMPLES: usize = 300;
+const ENOUGH_SECONDS: f64 = 2.0;
+const MOST_RUNS: usize = 20;
 
 impl Subject {
     /// Learns how the project is built, and builds what is run.
@@ -138,19 +139,31 @@ impl Subject {
         let run = self.run_for(0);
         let invocation = run.of(&self.parts[0].file);
         let limits = Limits { seconds: RUN_SECONDS, ..Limits::default() };
-        let sampled = sample_stacks(&invocation, &limits, &Compiler::new("cc", [""; 0]), &self.work);
-        check(progress)?;
-        let (outcome, stacks) = match sampled {
-            Ok(sampled) => (sampled.outcome, sampled.stacks),
-            Err(_) => (run_program(&invocation, &limits)?, Vec::new()),
-        };
-        check(progress)?;
-        if !run.is_success(outcome.exit) {
-            let words = String::from_utf8_lossy(&outcome.stderr);
-            let words = words.lines().rfind(|l| !l.trim().is_empty()).map(|l| format!(": {}", l.trim()));
-            let reason = format!("ends with {}{}", outcome.exit, words.unwrap_or_default());
-            let file = run.program.clone().unwrap_or_default().into();
-            return Err(Error::ProgramRun { file, reason });
+        let (mut seconds, mut outputs, mut stacks) = (Vec::new(), Vec::new(), Vec::new());
+        // Short programs are sampled several times.
+        while seconds.len() < MOST_RUNS
+            && stacks.len() < ENOUGH_SAMPLES
+            && seconds.iter().sum::<f64>() < ENOUGH_SECONDS
+        {
+            let sampled = sample_stacks(&invocation, &limits, &Compiler::new("cc", [""; 0]), &self.work);
+            check(progress)?;
+            let outcome = match sampled {
+                Ok(mut sampled) => {
+                    stacks.append(&mut sampled.stacks);
+                    sampled.outcome
+                }
+                Err(_) => run_program(&invocation, &limits)?,
+            };
+            check(progress)?;
+            if !run.is_success(outcome.exit) {
+                let words = String::from_utf8_lossy(&outcome.stderr);
+                let words = words.lines().rfind(|l| !l.trim().is_empty()).map(|l| format!(": {}", l.trim()));
+                let reason = format!("ends with {}{}", outcome.exit, words.unwrap_or_default());
+                let file = run.program.clone().unwrap_or_default().into();
+                return Err(Error::ProgramRun { file, reason });
+            }
+            seconds.push(1e-9 * outcome.elapsed_ns as f64);
+            outputs.push(outcome.stdout);
         }
         let mut place: BTreeMap<&Path, (usize, UnitIdx)> = BTreeMap::new();
         let project = self.build.project();
@@ -179,8 +192,11 @@ impl Subject {
             counts.into_iter().map(|((part, unit), n)| (part, unit, share(n))).collect();
         files.sort_by(|a, b| b.2.total_cmp(&a.2));
         Ok(Hot {
-            seconds: 1e-9 * outcome.elapsed_ns as f64,
-            output: outcome.stdout,
+            run: Arc::new(ProjectRun {
+                seconds: seconds.iter().copied().fold(f64::INFINITY, f64::min),
+                outputs,
+                stacks,
+            }),
             files,
             is_known: n_samples >= LEAST_SAMPLES,
         })
