@@ -37,6 +37,7 @@
 mod alias;
 mod arguments;
 mod capture;
+mod complex;
 mod context;
 mod expand;
 mod guard;

@@ -229,9 +229,14 @@ fn name_of(view: &View) -> String {
         Step::Field(name) => Some(name.as_str()),
         _ => None,
     });
+    let part = match base.last() {
+        Some(Step::Real) => "_re",
+        Some(Step::Imaginary) => "_im",
+        _ => "",
+    };
     match field {
-        Some(field) => format!("{}_{field}", view.root),
-        None => view.root.clone(),
+        Some(field) => format!("{}_{field}{part}", view.root),
+        None => format!("{}{part}", view.root),
     }
 }
 

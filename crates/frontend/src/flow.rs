@@ -134,7 +134,7 @@ impl Query {
             ExprKind::Assign(op, target, value) => {
                 (op.is_none() && target.as_var() == Some(self.var)) || self.writes(value)
             }
-            ExprKind::Comma(l, r) => self.writes(l) || self.writes(r),
+            ExprKind::Comma(l, r) | ExprKind::Both(l, r) => self.writes(l) || self.writes(r),
             _ => false,
         }
     }

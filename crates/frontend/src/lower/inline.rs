@@ -185,6 +185,7 @@ impl Lowerer<'_> {
                             None => return Err(refuse("writes to memory")),
                         }
                     }
+                    ExprKind::Both(one, other) => self.set_both(one, other, &refuse)?,
                     ExprKind::Cast(Type::Void, inner) if inner.as_var().is_some() => {}
                     _ => return Err(refuse("does more than compute a value")),
                 }
@@ -227,7 +228,7 @@ impl Lowerer<'_> {
         self.set_value(var, value, refuse)
     }
 
-    fn set_value(&mut self, var: VarId, value: Value, refuse: &dyn Fn(&str) -> Box<Refusal>) -> Lowered<()> {
+    pub(super) fn set_value(&mut self, var: VarId, value: Value, refuse: &dyn Fn(&str) -> Box<Refusal>) -> Lowered<()> {
         let variable = self.cx.file.var(var);
         match (&variable.ty, variable.kind) {
             (_, VarKind::Global { .. }) => Err(refuse("writes to memory")),

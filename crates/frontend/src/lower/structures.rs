@@ -5,6 +5,7 @@ use super::lowerer::{Bound, Lowerer};
 use super::pointer::{Pointer, n_levels};
 use super::value::{Value, reads_memory};
 use crate::ast::{Expr, ExprKind, Range, Scalar, Type, VarId};
+use crate::members::member_of;
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{Access, Array, ArrayId, Form, Node, Step, Storage, Update};
 
@@ -162,7 +163,7 @@ impl Lowerer<'_> {
                 .var(member)
                 .member
                 .as_ref()
-                .is_some_and(|m| m.steps.iter().all(|s| matches!(s, Step::Field(_))));
+                .is_some_and(|m| m.steps.iter().all(|s| member_of(s).is_some()));
             if is_inside && !matches!(file.var(member).ty, Type::Pointer { .. }) {
                 let array = self.new_array(member, Storage::Body(owner), at)?;
                 self.state.arrays.insert(member, array);

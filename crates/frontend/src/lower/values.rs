@@ -184,6 +184,24 @@ impl Lowerer<'_> {
                 return Err(Refusal::new(at, "an assignment inside an expression")
                     .help("give the assignment a statement of its own"));
             }
+            ExprKind::Part(function, single, args) => {
+                let ty = if *single { ScalarType::F32 } else { ScalarType::F64 };
+                let mut values = Vec::new();
+                for arg in args {
+                    let value = self.value(arg)?;
+                    values.push(self.relaxed(value).e);
+                }
+                let call = Expr::Call { function: *function, single: *single, args: values };
+                self.check_size(Value { e: call, ty }, at)?
+            }
+            ExprKind::Complex(..) => {
+                return Err(Refusal::new(at, "a complex number is used where a real one is expected")
+                    .help("take its real part by `creal`, if that is meant"));
+            }
+            ExprKind::Both(..) => {
+                return Err(Refusal::new(at, "an assignment inside an expression")
+                    .help("give the assignment a statement of its own"));
+            }
             ExprKind::List(_) => return Err(Refusal::new(at, "a list of initial values as a value")),
             ExprKind::Comma(..) => return Err(Refusal::new(at, "a comma expression as a value")),
             ExprKind::AddressOf(_) => return Err(Refusal::new(at, "an address is used as a value")),
