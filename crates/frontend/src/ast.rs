@@ -145,12 +145,9 @@ impl Expr {
             | Cast(_, e)
             | SizeofExpr(e) => vec![e],
             Step { target, .. } => vec![target],
-            Binary(_, l, r)
-            | Assign(_, l, r)
-            | Index(l, r)
-            | Comma(l, r)
-            | Complex(l, r, _)
-            | Both(l, r) => vec![l, r],
+            Binary(_, l, r) | Assign(_, l, r) | Index(l, r) | Comma(l, r) | Complex(l, r, _) | Both(l, r) => {
+                vec![l, r]
+            }
             Call(f, args) => std::iter::once(&**f).chain(args).collect(),
             Select(c, a, b) => vec![c, a, b],
         }
@@ -169,12 +166,9 @@ impl Expr {
             | Cast(_, e)
             | SizeofExpr(e) => vec![e],
             Step { target, .. } => vec![target],
-            Binary(_, l, r)
-            | Assign(_, l, r)
-            | Index(l, r)
-            | Comma(l, r)
-            | Complex(l, r, _)
-            | Both(l, r) => vec![l, r],
+            Binary(_, l, r) | Assign(_, l, r) | Index(l, r) | Comma(l, r) | Complex(l, r, _) | Both(l, r) => {
+                vec![l, r]
+            }
             Call(f, args) => std::iter::once(&mut **f).chain(args).collect(),
             Select(c, a, b) => vec![c, a, b],
         }
@@ -416,6 +410,13 @@ pub(crate) struct File {
     /// For a member reached from a parameter or a local pointer: the members that it may be, by what is passed or
     /// assigned to that variable.
     pub(crate) stands_for: HashMap<VarId, BTreeSet<VarId>>,
+}
+
+impl Variable {
+    /// Whether the source does not have it. Its name is none of C's.
+    pub(crate) fn is_own(&self) -> bool {
+        self.member.is_none() && self.name.contains('.')
+    }
 }
 
 impl File {

@@ -282,6 +282,14 @@ fn rebuilt(ty: &Type, n: usize, with: Type) -> Option<Type> {
 }
 
 impl File {
+    /// Whether a variable is a part of a complex number that is itself a variable of a function.
+    pub(crate) fn is_part_of_own(&self, var: VarId) -> bool {
+        let Some(member) = &self.var(var).member else { return false };
+        let is_own =
+            matches!(self.var(member.root).kind, VarKind::Param(_) | VarKind::Local { is_static: false });
+        is_own && matches!(member.steps.as_slice(), [Step::Real | Step::Imaginary])
+    }
+
     /// The type of an lvalue or pointer expression, if it is simple.
     pub(crate) fn type_of(&self, e: &Expr) -> Option<Type> {
         match &e.kind {

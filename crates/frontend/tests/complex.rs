@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{SIZES, replays_agree, replays_agree_with, same_output, show, shown};
+use common::{SIZES, replays_agree, replays_agree_with, same_output, same_output_by, show, shown};
 use insta::assert_snapshot;
 use oxeye_frontend::ReadOptions;
+use std::process::Command;
 
 /// The same with flags for the preprocessor.
 fn shown_with(source: &str, flags: &[&str]) -> String {
@@ -33,6 +34,18 @@ const ARRAYS: &str = "    double complex *x = malloc(sizeof *x * (n + 1)), *y = 
         z[i] = CMPLX(number(5 * i), number(i + 9));\n        r[i] = number(4 * i + 1);\n    }\n";
 
 const PRINT: &str = "    print(x, n);\n    print(y, n);\n    print(z, n);\n    for (int i = 0; i < n; i++) printf(\"%.17g\\n\", r[i]);\n    free(x); free(y); free(z); free(r);\n";
+
+/// The same bits under the sanitizers, and by either compiler at every level.
+fn same_bits(program: &str, n_nests: usize) {
+    same_output(program, n_nests, SIZES);
+    let compilers =
+        ["gcc", "clang-19"].into_iter().filter(|c| Command::new(c).arg("--version").output().is_ok());
+    for compiler in compilers {
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            same_output_by(program, n_nests, &["2", "64"], (compiler, &[level, "-w"]));
+        }
+    }
+}
 
 #[test]
 fn numbers_are_pairs() {
@@ -101,7 +114,7 @@ static void f(int n, double complex *x, double complex *restrict y, double compl
 }
 ";
     let body = "    f(n, x, y, z, r, CMPLX(0.75, -1.5));\n";
-    same_output(&with_main(program, ARRAYS, &format!("{body}{PRINT}")), 1, SIZES);
+    same_bits(&with_main(program, ARRAYS, &format!("{body}{PRINT}")), 1);
 }
 
 #[test]
@@ -122,7 +135,7 @@ static void f(int n, double complex *x, double complex *restrict y, double *rest
     let body = "    float complex *g = malloc(sizeof *g * (n + 1));\n    for (int i = 0; i <= n; i++) g[i] = x[i] + 0.1f;\n\
                     f(n, x, y, r, g);\n    for (int i = 0; i < n; i++) z[i] = g[i];\n    free(g);\n";
     let whole = with_main(program, ARRAYS, &format!("{body}{PRINT}"));
-    same_output(&whole, 1, SIZES);
+    same_bits(&whole, 1);
 }
 
 #[test]
@@ -130,6 +143,15 @@ fn sums_products_and_transforms() {
     let program = "
 struct cell { int k; double complex z[2]; };
 static double complex g[70];
+static double complex times(double complex a, double complex b) { return a * b; }
+static double complex root(double complex z)
+{
+    double complex w = z;
+    if (creal(z) < 0)
+        return I * w;
+    w *= 2;
+    return w + 1;
+}
 static double norm(double complex z) { return creal(z) * creal(z) + cimag(z) * cimag(z); }
 
 static double complex dot(int n, const double complex *x, const double complex *y)
@@ -164,7 +186,7 @@ static double cells(int n, struct cell *restrict c, const double complex *restri
     double most = 0;
     for (int i = 0; i < n; i++) {
         c[i].z[1] = c[i].z[0] * x[i];
-        g[i] = c[i].z[1] + c[i].k;
+        g[i] = times(c[i].z[1], x[i] + 1) + root(x[i]) * c[i].k;
         double size = norm(g[i] + x[i]);
         if (size > most)
             most = size;
@@ -190,7 +212,7 @@ static double complex horner(int n, const double complex *x, double complex at)
     butterflies(n, x, CMPLX(0.6, 0.8));\n    r[0] = cells(n, c, x);\n    for (int i = 0; i < n; i++) print(c[i].z, 2);\n\
     z[0] = horner(n, y, CMPLX(0.25, 0.125));\n    print(z, 1);\n    print(g, n);\n    free(a); free(c);\n";
     let whole = with_main(program, ARRAYS, &format!("{body}{PRINT}"));
-    same_output(&whole, 5, SIZES);
+    same_bits(&whole, 5);
 }
 
 #[test]
@@ -245,4 +267,127 @@ void changing(int n, volatile double complex *x, double *y)
 }
 "
     ));
+}
+
+#[test]
+fn numbers_that_are_set_in_every_iteration_are_private() {
+    let program = "#include <complex.h>
+void f(int n, double complex *restrict y, const double complex *restrict x)
+{
+    double complex t, last;
+    for (int i = 0; i < n; i++) {
+        t = conj(x[i]);
+        last = t + 1;
+        y[i] = t * 2;
+    }
+    y[0] = last;
+}
+";
+    let text = shown(program);
+    assert!(text.contains("\"(__real__ t)\": f64 local"), "{text}");
+    assert!(text.contains("A4 \"(__real__ last)\"") && text.contains("A5 \"(__imag__ last)\""), "{text}");
+    assert!(text.contains("live_out(A4, A5)"), "{text}");
+}
+
+#[test]
+fn rows_of_variable_length() {
+    let program = "
+struct cell { double a, b; };
+static void f(int n, int m, double complex x[n][m], struct cell c[n][m], double complex w)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            x[i][j] = x[i][j] * w + c[i][j].b;
+            c[i][j].a = cimag(x[i][j]);
+        }
+}
+";
+    let body = "    int m = n + 3;\n    double complex (*a)[m] = malloc(sizeof(double complex[n + 1][m]));\n\
+    struct cell (*c)[m] = malloc(sizeof(struct cell[n + 1][m]));\n\
+    double complex *flat = (double complex *)a;\n    struct cell *cells = (struct cell *)c;\n\
+    for (int k = 0; k < (n + 1) * m; k++) { flat[k] = CMPLX(number(k), k); cells[k] = (struct cell){0, k}; }\n\
+    if (n > 0) f(n, m, a, c, CMPLX(0.5, 0.25));\n    print(flat, n * m);\n\
+    for (int k = 0; k < n * m; k++) z[0] += cells[k].a;\n    free(a); free(c);\n";
+    same_bits(&with_main(program, ARRAYS, &format!("{body}{PRINT}")), 1);
+}
+
+#[test]
+fn a_function_that_writes_to_a_structure_is_no_value() {
+    let program = "
+struct s { double x; };
+static double f(struct s *p, double v)
+{
+    p->x += v;
+    return 1;
+}
+static void g(int n, double *y, struct s *q)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = f(q, i) + i;
+}
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 7;
+    double y[100] = {0};
+    struct s q = {1};
+    g(n, y, &q);
+    printf(\"%g %g\\n\", q.x, y[0]);
+    return 0;
+}
+";
+    assert!(shown(program).contains("`f` is called within an expression, and writes to memory"));
+}
+
+#[test]
+fn arrays_that_may_be_the_same() {
+    let program = "
+static void scaled(int n, double complex *y, const double complex *x, double complex w)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = x[i] * w;
+}
+static void swapped(int n, float complex *y, float complex *x)
+{
+    for (int i = 0; i < n; i++) {
+        float complex t = y[i] * x[i];
+        y[i] = t / x[i];
+        x[i] *= y[i];
+    }
+}
+";
+    let body = "    float complex *g = malloc(sizeof *g * (n + 2));\n    for (int i = 0; i < n + 2; i++) g[i] = CMPLX(number(i), i);\n\
+    scaled(n, x, x, CMPLX(0.5, 2));\n    scaled(n, y, z, CMPLX(0.5, 2));\n    scaled(n, z + 1, z, CMPLX(1.5, 2));\n\
+    scaled(n, x, (double complex *)((double *)x + 1), CMPLX(1.5, 0.25));\n\
+    swapped(n, g, g);\n    swapped(n, g, g + 1);\n    swapped(n, g + 1, g);\n\
+    for (int i = 0; i < n; i++) y[i] += g[i];\n    free(g);\n";
+    same_bits(&with_main(program, ARRAYS, &format!("{body}{PRINT}")), 2);
+}
+
+#[test]
+fn functions_with_complex_results_that_are_calls() {
+    let text = shown(
+        "#include <complex.h>
+static double complex later(double complex z);
+static double complex counted(double complex z, int *k) { ++*k; return z * z; }
+static double complex deep(double complex z, int n) { return n > 0 ? deep(z, n - 1) * z : z; }
+void a(int n, double complex *x)
+{
+    for (int i = 0; i < n; i++)
+        x[i] = later(x[i]);
+}
+void b(int n, double complex *x, int *k)
+{
+    for (int i = 0; i < n; i++)
+        x[i] = counted(x[i], k);
+}
+void c(int n, double complex *x)
+{
+    for (int i = 0; i < n; i++)
+        x[i] = deep(x[i], 3);
+}
+static double complex later(double complex z) { return z * z; }
+",
+    );
+    assert!(!text.contains("nest "), "{text}");
+    assert_snapshot!(text);
 }

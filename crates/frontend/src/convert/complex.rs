@@ -175,10 +175,13 @@ impl Converter<'_> {
     /// A number that may be written several times: itself, or a variable that is set before the statement. `None` if
     /// neither is possible.
     fn settled(&mut self, e: Expr, ty: ScalarType, name: &str) -> Option<Expr> {
-        let mut n_nodes = 0;
-        e.walk(&mut |_| n_nodes += 1);
+        let (mut n_nodes, mut has_calls) = (0, false);
+        e.walk(&mut |e| {
+            n_nodes += 1;
+            has_calls |= matches!(e.kind, ExprKind::Call(..) | ExprKind::Part(..));
+        });
         let is_pure = self.is_pure(&e);
-        if n_nodes <= MOST_NODES && is_pure {
+        if n_nodes <= MOST_NODES && !has_calls && is_pure {
             return Some(e);
         }
         if has_effects(&e) {
@@ -296,9 +299,7 @@ impl Converter<'_> {
 
     /// `l * r`; a factor 1 changes nothing but the type.
     fn times(&self, l: Expr, r: Expr, ty: ScalarType) -> Expr {
-        let is_one = |e: &Expr| {
-            matches!(&e.kind, ExprKind::Float(text, _) if text.trim_end_matches(['f', 'F']).parse() == Ok(1.0))
-        };
+        let is_one = |e: &Expr| matches!(&e.kind, ExprKind::Float(text, _) if text.trim_end_matches(['f', 'F']).parse() == Ok(1.0));
         if is_one(&l) && self.real_type(&r) == Some(ty) {
             return r;
         }
@@ -434,19 +435,87 @@ impl Converter<'_> {
         }
     }
 
+    /// Makes a function that returns a complex number, and otherwise only computes, one that stores it where one more
+    /// parameter leads.
+    pub(super) fn settle_result(&mut self, function: usize) {
+        let f = &self.file.functions[function];
+        let Some(ty) = self.parts_of_type(&f.returns) else { return };
+        if !self.file.only_computes(f) {
+            return;
+        }
+        let (name, range, position) = (f.name.clone(), f.body.range, f.params.len());
+        let returns = self.complex_type(ty);
+        let result = Type::Pointer { to: Box::new(returns), is_restrict: true };
+        let var = self.add_var("complex.result", result, VarKind::Param(position), range);
+        let target = Expr { kind: ExprKind::Var(var), range };
+        let target = Expr { kind: ExprKind::Deref(Box::new(target)), range };
+        let mut body = self.file.functions[function].body.clone();
+        if self.store_result(&mut body, &target).is_none() {
+            return;
+        }
+        let f = &mut self.file.functions[function];
+        f.params.push(var);
+        (f.body, f.returns) = (body, Type::Void);
+        self.with_results.insert(name, ty);
+    }
+
+    /// Puts an assignment before every `return`.
+    fn store_result(&mut self, s: &mut Stmt, target: &Expr) -> Option<()> {
+        match &mut s.kind {
+            StmtKind::Block(body) => body.iter_mut().try_for_each(|s| self.store_result(s, target)),
+            StmtKind::If { then, otherwise, .. } => {
+                self.store_result(then, target)?;
+                otherwise.as_mut().map_or(Some(()), |s| self.store_result(s, target))
+            }
+            StmtKind::For(f) => self.store_result(&mut f.body, target),
+            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => self.store_result(body, target),
+            StmtKind::Return(value) => {
+                let value = value.take()?;
+                let kind = self.complex_assignment(None, target, &value, value.range)?;
+                if matches!(kind, ExprKind::Unknown(..)) {
+                    return None;
+                }
+                let set = StmtKind::Expr(Expr { kind, range: value.range });
+                let statements = [set, StmtKind::Return(None)].map(|kind| Stmt { kind, range: s.range });
+                s.kind = StmtKind::Block(statements.into());
+                Some(())
+            }
+            StmtKind::Empty | StmtKind::Expr(_) | StmtKind::Declare(_) | StmtKind::Break => Some(()),
+            StmtKind::Continue => Some(()),
+            StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..) => None,
+        }
+    }
+
+    /// The result of a function of the file that returns a complex number, called before the statement.
+    pub(super) fn complex_result(&mut self, callee: &Expr, args: &[Expr], range: Range) -> Option<ExprKind> {
+        let ExprKind::Name(name) = &callee.kind else { return None };
+        let ty = *self.with_results.get(name)?;
+        if self.before.is_none() || args.iter().any(has_effects) {
+            return Some(unknown("a complex number from a function, here,"));
+        }
+        let ty = self.complex_type(ty);
+        let var = self.own_variable("complex.value", ty, range);
+        let value = Expr { kind: ExprKind::Var(var), range };
+        let address = Expr { kind: ExprKind::AddressOf(Box::new(value.clone())), range };
+        let args = args.iter().cloned().chain([address]).collect();
+        let call = Expr { kind: ExprKind::Call(Box::new(callee.clone()), args), range };
+        let declared = StmtKind::Declare(vec![Declared { var, init: None }]);
+        let statements = [declared, StmtKind::Expr(call)].map(|kind| Stmt { kind, range });
+        self.before.get_or_insert_default().extend(statements);
+        Some(value.kind)
+    }
+
     /// Complex arguments of a function of the file: computed ones become variables.
     pub(super) fn complex_argument(&mut self, e: Expr) -> Expr {
-        let ExprKind::Complex(re, im, ty) = &e.kind else { return e };
-        if self.before.is_none() || has_effects(&e) {
+        if self.before.is_none() {
             return e;
         }
+        let Some((re, im, ty)) = self.pair(&e) else { return e };
         let range = e.range;
-        let ty = self.complex_type(*ty);
+        let ty = self.complex_type(ty);
         let var = self.own_variable("complex.argument", ty, range);
         let target = Expr { kind: ExprKind::Var(var), range };
-        let Some(set) = self.set_parts(None, &target, ((**re).clone(), (**im).clone()), range) else {
-            return e;
-        };
+        let Some(set) = self.set_parts(None, &target, (re, im), range) else { return e };
         let declared = Stmt { kind: StmtKind::Declare(vec![Declared { var, init: None }]), range };
         let set = Stmt { kind: StmtKind::Expr(Expr { kind: set, range }), range };
         self.before.get_or_insert_default().extend([declared, set]);
@@ -521,10 +590,12 @@ impl Converter<'_> {
             return None;
         }
         let done = self.assigned(op, target, value, range);
-        Some(done.unwrap_or_else(|| ExprKind::Unknown(
-            "this assignment of a complex number".to_owned(),
-            vec![target.clone(), value.clone()],
-        )))
+        Some(done.unwrap_or_else(|| {
+            ExprKind::Unknown(
+                "this assignment of a complex number".to_owned(),
+                vec![target.clone(), value.clone()],
+            )
+        }))
     }
 
     fn assigned(

@@ -270,7 +270,10 @@ impl Converter<'_> {
                 {
                     return kind;
                 }
-                let args = args.into_iter().map(|e| self.complex_argument(e)).collect();
+                let args: Vec<Expr> = args.into_iter().map(|e| self.complex_argument(e)).collect();
+                if let Some(kind) = self.complex_result(&callee, &args, range(node)) {
+                    return kind;
+                }
                 ExprKind::Call(callee, args)
             }
             "field_expression" => {

@@ -17,6 +17,7 @@ use crate::complex::Readable;
 use crate::constants;
 use crate::handles::connect;
 use crate::preprocess::Preprocessed;
+use oxeye_ir::ScalarType;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
@@ -47,6 +48,8 @@ struct Converter<'a> {
     words: &'a Readable,
     /// Whether the compiler multiplies complex numbers by the plain formula.
     has_plain_products: bool,
+    /// Functions that store their complex result through one more parameter, and the type of its parts.
+    with_results: HashMap<String, ScalarType>,
     /// Statements to run before the current one; `None` where that is not the same.
     before: Option<Vec<Stmt>>,
 }
@@ -81,6 +84,7 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
         is_packed: preprocessed.pragmas.iter().any(|(_, pragma)| pragma.starts_with("pack")),
         words: &words,
         has_plain_products: preprocessed.has_plain_products(),
+        with_results: HashMap::new(),
         before: None,
     };
     converter.top_level(tree.root_node());

@@ -240,9 +240,9 @@ impl Converter<'_> {
                 first.extend(set.map(|kind| Stmt { kind: StmtKind::Expr(Expr { kind, range }), range }));
                 continue;
             }
-            let whole = init.as_ref().and_then(|init| {
-                Some(Expr { kind: copied(&mut self.file, &name, init, range)?, range })
-            });
+            let whole = init
+                .as_ref()
+                .and_then(|init| Some(Expr { kind: copied(&mut self.file, &name, init, range)?, range }));
             match whole {
                 Some(copy) => {
                     declared.push(Declared { var, init: None });

@@ -5,7 +5,7 @@ use super::lowerer::{Bound, Lowerer};
 use super::pointer::{Pointer, n_levels};
 use super::value::{Value, constant, wraps};
 use crate::ast::{self, ExprKind, Range, Scalar, StmtKind, Type, VarId, VarKind};
-use crate::members::name_of_part;
+use crate::members::{PARTS, name_of_part};
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{
     Access, Affine, Array, ArrayId, BinaryOp, Constraint, Expr, Form, ScalarType, Storage, SymId, Var,
@@ -167,6 +167,9 @@ impl<'a> Lowerer<'a> {
                     &at.kind
                 {
                     at = inner;
+                }
+                if PARTS.contains(&field.as_str()) {
+                    return Err(self.lost_part(e.range));
                 }
                 let refusal = Refusal::new(e.range, message);
                 Err(match at.kind {
@@ -523,6 +526,7 @@ impl<'a> Lowerer<'a> {
             VarKind::Global { .. } => Storage::Global,
             VarKind::Param(_) => Storage::Param,
             VarKind::Local { .. } => Storage::Local,
+            VarKind::Member if self.cx.file.is_part_of_own(var) => Storage::Local,
             VarKind::Member => Storage::Global,
         };
         let view = self.view(var, at)?;

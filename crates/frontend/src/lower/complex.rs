@@ -66,8 +66,13 @@ impl Lowerer<'_> {
         values.into_iter().try_for_each(|(v, value)| self.set_value(v, value, refuse))
     }
 
-    /// Whether a variable is part of a local variable.
-    fn is_own_part(&self, var: VarId) -> bool {
+    pub(super) fn lost_part(&self, at: Range) -> Box<Refusal> {
+        Refusal::new(at, "this complex number cannot be followed to the array that it belongs to")
+            .help("set a pointer to its row before the loop, and subscript that")
+    }
+
+    /// Whether a variable is part of a structure or a complex number that is a local variable.
+    pub(super) fn is_own_part(&self, var: VarId) -> bool {
         let file = self.cx.file;
         let Some(member) = &file.var(var).member else { return false };
         matches!(file.var(member.root).kind, VarKind::Local { is_static: false } | VarKind::Param(_))

@@ -90,6 +90,10 @@ impl Lowerer<'_> {
         let root = file.root(pointer.base);
         let is_changed = |v: &VarId| self.scan.written.contains(v) || self.scan.stored.contains(v);
         let members = file.members.iter().filter(|((of, _), _)| *of == root).map(|(_, id)| id);
+        // A computed complex number, which nobody else knows.
+        if file.var(root).is_own() {
+            return Ok(pointer);
+        }
         if is_changed(&root) || members.into_iter().any(is_changed) {
             let message =
                 format!("`{}` is passed by value, and changed in the loop", file.var(pointer.base).name);

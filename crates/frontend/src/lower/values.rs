@@ -3,6 +3,7 @@
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, common, constant, divided, fold, is_comparison, promoted, wraps};
 use crate::ast::{self, ExprKind, Range, Type, VarId};
+use crate::members::PARTS;
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{Access, Affine, BinaryOp, Expr, MathFn, ScalarType, UnaryOp, Var};
 
@@ -169,6 +170,7 @@ impl Lowerer<'_> {
                 };
                 self.check_size(value, at)?
             }
+            ExprKind::Member(_, field) if PARTS.contains(&field.as_str()) => return Err(self.lost_part(at)),
             ExprKind::Member(base, field) => {
                 let message = match base.kind {
                     ExprKind::Var(v) => {

@@ -42,7 +42,8 @@ impl Lowerer<'_> {
                         None => return Err(Refusal::new(at, format!("`{name}` cannot be followed"))),
                     }
                 }
-                (step, Type::Struct(id)) => match member_of(step).and_then(|f| file.structures[*id].field(f)) {
+                (step, Type::Struct(id)) => match member_of(step).and_then(|f| file.structures[*id].field(f))
+                {
                     Some(field) => &field.ty,
                     None => return Err(Refusal::new(at, format!("`{name}` cannot be followed"))),
                 },
