@@ -50,6 +50,17 @@ impl Progress for Drawing {
     fn event(&self, event: Event<'_>) {
         match event {
             Event::Phase(phase) => self.spinner(phase),
+            Event::Compiled { n_done, n_units } => {
+                if self.bar.length() != Some(n_units as u64) || n_done == 1 {
+                    self.counter(n_units, "building".into());
+                }
+                self.bar.set_position(n_done as u64);
+            }
+            Event::File { path, share, n_done, n_files } => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let share = crate::table::percent(share);
+                self.bar.println(format!("{} of {n_files}: {name}, {share} of the time", n_done + 1));
+            }
             Event::Diagnostic(_) if !self.verbose => {}
             Event::Diagnostic(text) => self.bar.suspend(|| {
                 // Where standard error is closed, nobody wants to know.

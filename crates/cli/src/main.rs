@@ -14,6 +14,7 @@ mod replay;
 mod search;
 mod table;
 mod terminal;
+mod tune;
 mod tuning;
 
 use clap::{Parser, Subcommand};
@@ -32,6 +33,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Optimize(optimize::Args),
+    Tune(tune::Args),
     Explain(explain::Args),
     Search(search::Args),
     Host(host::Args),
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Profile(args) => profile::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Search(args) => search::run(args),
+        Command::Tune(args) => tune::run(args),
     };
     match outcome {
         Ok(code) => code,

@@ -385,5 +385,8 @@ pub(crate) fn time(ms: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+mod project;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use project::render_project;

@@ -127,8 +127,15 @@ impl Context<'_> {
                 kept.extend(self.constants(*constant).into_iter().map(|object| (object, *array)));
             }
         }
+        // Rows that lie anywhere are no range of addresses.
+        let is_apart = |id: &ArrayId| self.apart.contains(id);
+        let row_pairs: Vec<_> = pairs.iter().filter(|(a, b)| is_apart(a) || is_apart(b)).copied().collect();
+        let row_kept: Vec<_> = kept.iter().filter(|(_, array)| is_apart(array)).cloned().collect();
+        pairs.retain(|pair| !row_pairs.contains(pair));
+        kept.retain(|pair| !row_kept.contains(pair));
+        let rows = self.apart_test(original, &written, &row_pairs, &row_kept)?;
         if pairs.is_empty() && kept.is_empty() {
-            return Ok(None);
+            return Ok(rows);
         }
         let program = self.program;
         let mut declarations = Vec::new();
@@ -172,6 +179,11 @@ impl Context<'_> {
                 format!("({last} <= {address} || {address} + sizeof({object}) <= {first})")
             }))
             .collect();
+        let rows_condition = rows.map(|rows| {
+            declarations.extend(rows.declarations);
+            rows.condition
+        });
+        let tests: Vec<String> = tests.into_iter().chain(rows_condition).collect();
         let condition = match tests.as_slice() {
             [only] => only.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(only).to_owned(),
             _ => tests.join(" && "),

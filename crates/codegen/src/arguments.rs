@@ -3,7 +3,7 @@
 use crate::alias::Asked as Reach;
 use crate::context::{Context, is_outer};
 use crate::print::prec;
-use crate::rows::{Asked, row_extent, row_test};
+use crate::rows::{row_extent, row_test};
 use crate::views::{arrays_of, is_embedded, symbols_of};
 use oxeye_ir::{ArrayId, Nest, Program, ScalarType, Storage, SymId, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,13 +33,15 @@ pub struct Argument {
     /// Whether it is not read after the nest, so that its final contents do not matter.
     pub is_scratch: bool,
     /// Its size in bytes: a C expression of type `long long`, valid where the nest stands and using what
-    /// [`crate::prelude`] defines; `None` where it cannot be known.
+    /// [`crate::prelude`] defines, to be evaluated only if the nest reaches the memory; `None` where it cannot be known.
     pub bytes: Option<String>,
     /// For an array of structures, the parts that the nest uses. `bytes` then counts all of it, and `element` is the
     /// type of one of the members.
     pub fields: Option<Fields>,
-    /// Its value, or its address, as a C expression where it has no name.
+    /// Its value as a C expression where it has no name.
     pub expression: Option<String>,
+    /// The array, if it has rows behind pointers.
+    pub rows: Option<ArrayId>,
 }
 
 /// The members of structures that a nest uses.
@@ -72,6 +74,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             bytes: Some(s.ty.bytes().to_string()),
             fields: None,
             expression: None,
+            rows: None,
         })
         .collect();
     let mut cx = Context::new(program, &BTreeSet::new(), &[]);
@@ -92,6 +95,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
                     bytes: Some("0".to_owned()),
                     fields: Some(Fields { bytes: 0, runs: Vec::new() }),
                     expression: None,
+                    rows: None,
                 });
             }
             let argument = &mut found[position];
@@ -134,24 +138,22 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             bytes,
             fields: None,
             expression: None,
+            rows: None,
         });
     }
     for argument in &mut found {
-        rows_behind_pointers(&mut cx, nest, argument);
-    }
-    // None of these may be read where the nest is not reached.
-    if let Some(reached) = program.entries.get(&nest.id).and_then(|e| e.reached.as_ref()) {
-        let reached = cx.expr(reached).text;
-        for bytes in found.iter_mut().filter(|a| a.is_buffer).filter_map(|a| a.bytes.as_mut()) {
-            *bytes = format!("({reached} ? {bytes} : 0)");
-        }
+        rows_behind_pointers(program, nest, argument);
     }
     found
 }
 
-/// Rows behind pointers are one buffer if they are equally spaced.
-fn rows_behind_pointers(cx: &mut Context, nest: &Nest, argument: &mut Argument) {
-    let program = cx.program;
+/// The runtime of a capture finds out how rows behind pointers lie, in a variable of this name for each array.
+pub(crate) fn rows_variable(array: ArrayId) -> String {
+    format!("oxeye_rows_{}", array.0)
+}
+
+/// Rows behind pointers are one buffer.
+fn rows_behind_pointers(program: &Program, nest: &Nest, argument: &mut Argument) {
     let (array, extent) = match argument.what {
         ArgumentOf::Array(id) => (id, None),
         ArgumentOf::Symbol(id) => match row_extent(program, id) {
@@ -159,18 +161,14 @@ fn rows_behind_pointers(cx: &mut Context, nest: &Nest, argument: &mut Argument) 
             None => return,
         },
     };
-    let Some(test) = row_test(program, nest, array) else { return };
-    let name = &program.array(array).name;
-    let even = cx.rows(test, name, Asked::Even);
+    if row_test(program, nest, array).is_none() {
+        return;
+    }
     match extent {
-        Some(k) => {
-            let extent = cx.rows(test, name, Asked::Extent(k));
-            argument.expression = Some(format!("({even} ? {extent} : 1)"));
-        }
+        Some(k) => argument.expression = Some(format!("{}.extents[{k}]", rows_variable(array))),
         None => {
-            let (first, bytes) = (cx.rows(test, name, Asked::First), cx.rows(test, name, Asked::Bytes));
-            argument.expression = Some(format!("({even} ? {first} : 0)"));
-            argument.bytes = Some(format!("({even} ? (long long){bytes} : -1)"));
+            argument.rows = Some(array);
+            argument.bytes = None;
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Inserts and replaces parts of the user's file.
 
-use crate::arguments::{Argument, ArgumentOf, arguments};
+use crate::arguments::{Argument, ArgumentOf, arguments, rows_variable};
 use crate::context::{Context, identifiers, is_identifier};
 use crate::prelude::prelude;
 use crate::rows::row_test;
 use crate::views::Roots;
-use oxeye_ir::{Affine, Array, Nest, Program, Span, Step, Storage};
+use oxeye_ir::{Affine, Array, ArrayId, Nest, Program, Span, Step, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -106,19 +106,38 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
     for site in sites {
         let Some(span) = site.nest.span else { continue };
         let id = site.id;
-        let mut calls = format!("oxeye_capture_begin({id});");
-        let mut results = String::new();
-        let cx = Context::new(site.program, &BTreeSet::new(), &[]);
+        let mut cx = Context::new(site.program, &BTreeSet::new(), &[]);
         let entry = site.program.entries.get(&site.nest.id);
         let reached = entry.and_then(|e| e.reached.as_ref()).map(|e| cx.expr(e).text);
+        let is_reached =
+            reached.as_ref().map_or_else(String::new, |e| format!("const int oxeye_reached = {e}; "));
+        let (rows, looks) = cx.look_at_rows(site);
+        let mut calls = format!("{is_reached}{rows}oxeye_capture_begin({id});");
+        if !looks.is_empty() {
+            let condition = if reached.is_some() { "if (oxeye_reached) " } else { "" };
+            let _ = write!(calls, " {condition}{{ {looks}}}");
+            sizes.push(looks);
+        }
+        let mut results = String::new();
         // Reads only through pointers that the nest follows.
         let guarded = |text: &str| match &reached {
-            Some(reached) => format!("({reached} ? {text} : 0)"),
+            Some(_) => format!("(oxeye_reached ? {text} : 0)"),
             None => text.to_owned(),
         };
         for (k, argument) in arguments(site.program, site.nest).iter().enumerate() {
-            let bytes = argument.bytes.clone().unwrap_or_else(|| "-1".to_owned());
-            let value = guarded(argument.expression.as_ref().unwrap_or(&argument.name));
+            if let Some(array) = argument.rows {
+                let _ = write!(calls, " oxeye_capture_rows_arg({id}, {k}, &{});", rows_variable(array));
+                continue;
+            }
+            let bytes = match &argument.bytes {
+                Some(bytes) if argument.is_buffer => guarded(bytes),
+                Some(bytes) => bytes.clone(),
+                None => "-1".to_owned(),
+            };
+            let value = match &argument.expression {
+                Some(expression) => expression.clone(),
+                None => guarded(&argument.name),
+            };
             let address = if argument.is_buffer {
                 format!("(const void *)({value})")
             } else {
@@ -129,6 +148,9 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
                 let _ = write!(results, "oxeye_capture_result({id}, {k}, {address}, {bytes}); ");
             }
             sizes.push(bytes);
+        }
+        if !results.is_empty() && reached.is_some() {
+            results = format!("{{ {is_reached}{results}}} ");
         }
         let (mut begin, mut end) = (format!("{{ {calls}"), format!("{results}oxeye_capture_end({id}); }}"));
         if site.program.teams.contains_key(&site.nest.id) {
@@ -154,6 +176,60 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
     )];
     replacements.extend(pieces.into_iter().map(|(start, end, text)| (Span { start, end, line: 1 }, text)));
     splice(source, &replacements)
+}
+
+impl Context<'_> {
+    /// Declarations of what the capture runtime knows of a nest's rows behind pointers, and statements that find it out.
+    fn look_at_rows(&mut self, site: &Site) -> (String, String) {
+        let (program, id) = (site.program, site.id);
+        let accesses = site.nest.accesses();
+        let written: BTreeSet<ArrayId> = accesses.iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
+        let tests = program.entries.get(&site.nest.id).map_or(&[][..], |entry| &entry.rows);
+        let (mut declared, mut looks) = (String::new(), String::new());
+        let mut rows = Vec::new();
+        for test in tests {
+            let (array, variable) = (program.array(test.array), rows_variable(test.array));
+            let (name, size, n) = (&array.name, array.element.bytes(), test.ranges.len() - 1);
+            let _ = write!(declared, "oxeye_capture_rows {variable} = {{0}}; ");
+            let _ = write!(
+                looks,
+                "const long {variable}_range[] = {}; \
+                 oxeye_capture_look({id}, &{variable}, {name}, {n}, {size}, {variable}_range); ",
+                self.row_ranges(test)
+            );
+            let others = tests.iter().enumerate().filter(|(_, other)| {
+                let (a, b) = (test.array.min(other.array), test.array.max(other.array));
+                let is_pair =
+                    a == b || program.may_alias.iter().any(|(x, y)| (*x.min(y), *x.max(y)) == (a, b));
+                is_pair && (written.contains(&a) || written.contains(&b))
+            });
+            let others = others.filter(|(k, _)| *k < 64).fold(0u64, |bits, (k, _)| bits | 1 << k);
+            rows.push((variable, format!("{name}, {{}}_range, {n}, {size}, {others}UL"), others));
+        }
+        // Rows that overlap are left to the original text.
+        if rows.iter().any(|(.., others)| *others != 0) {
+            let is_uneven = |v: &String| format!("{v}.spacing == OXEYE_CAPTURE_UNEVEN");
+            let any: Vec<String> = rows.iter().map(|(v, ..)| is_uneven(v)).collect();
+            let list: Vec<String> =
+                rows.iter().map(|(v, element, _)| format!("{{{}}}", element.replace("{}", v))).collect();
+            let _ = write!(
+                looks,
+                "if (({}) && !oxeye_rows_apart({}, (const oxeye_rows[]){{{}}})) {{ ",
+                any.join(" || "),
+                rows.len().min(64),
+                list.join(", ")
+            );
+            for (variable, ..) in &rows {
+                let _ = write!(
+                    looks,
+                    "if ({}) {variable}.spacing = OXEYE_CAPTURE_OVERLAPPING; ",
+                    is_uneven(variable)
+                );
+            }
+            looks += "} ";
+        }
+        (declared, looks)
+    }
 }
 
 /// Whether a parameter of the function is declared `restrict`.

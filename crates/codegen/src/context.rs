@@ -62,6 +62,8 @@ pub(crate) struct Context<'a> {
     pub(crate) program: &'a Program,
     /// Names of arrays; temporaries may be renamed.
     pub(crate) names: BTreeMap<ArrayId, String>,
+    /// Rows behind pointers that are reached through their pointers.
+    pub(crate) apart: BTreeSet<ArrayId>,
     /// Names given to symbols that are expressions.
     pub(crate) symbol_names: BTreeMap<SymId, String>,
     /// The variable that says whether members may be read before the nest.
@@ -120,6 +122,7 @@ impl<'a> Context<'a> {
         let mut cx = Self {
             program,
             names: BTreeMap::new(),
+            apart: BTreeSet::new(),
             symbol_names: BTreeMap::new(),
             reached: None,
             taken: KEYWORDS.iter().map(|k| (*k).to_owned()).chain(reserved.iter().cloned()).collect(),

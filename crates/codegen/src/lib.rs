@@ -35,6 +35,7 @@
 //! It does not judge whether a nest is legal, runs no compiler and reads no files.
 
 mod alias;
+mod apart;
 mod arguments;
 mod capture;
 mod complex;
@@ -86,6 +87,12 @@ pub enum CodegenError {
         first: String,
         /// The array it may overlap with.
         second: String,
+    },
+    /// A test of too many arrays with rows behind pointers.
+    #[error("more than {most} arrays would have to be tested for rows that overlap")]
+    TooManyRows {
+        /// Most arrays that one test takes.
+        most: usize,
     },
     /// A reduction over an array of unknown size.
     #[error("the reduction into `{array}` needs an array of known size")]

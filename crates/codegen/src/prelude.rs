@@ -76,6 +76,9 @@ pub fn prelude(bodies: &[&str]) -> String {
                  #endif\n\
                  #endif\n";
     }
+    if words.contains("oxeye_rows_apart") {
+        text += include_str!("c/rows.c");
+    }
     let mut widths = BTreeSet::new();
     for word in &words {
         if let Some(rest) = word.strip_prefix("oxeye_").or_else(|| word.strip_prefix("OXEYE_")) {

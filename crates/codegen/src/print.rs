@@ -249,7 +249,8 @@ impl Context<'_> {
             let base = if is_named { self.name(array.id).to_owned() } else { view.base() };
             return view.element(base, self.subscripts(array, access));
         }
-        match array.form {
+        let form = if self.apart.contains(&array.id) { Form::Nested } else { array.form };
+        match form {
             Form::Nested => {
                 let indices: String =
                     access.indices.iter().map(|e| format!("[{}]", self.expr(e).text)).collect();

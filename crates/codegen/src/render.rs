@@ -1,7 +1,8 @@
 //! Nests as C blocks.
 
 use crate::CodegenError;
-use crate::context::{Context, LaneScope};
+use crate::apart::rows_apart;
+use crate::context::{Context, LaneScope, identifiers};
 use crate::expand::{Expander, Item, Places, VectorItem, for_each_stmt, places};
 use crate::leaving::left_early;
 use crate::memory::{Memory, stack};
@@ -35,6 +36,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     let mut cx = Context::new(program, &used, &options.reserved);
     cx.open = open;
     cx.long_bounds = long_bounds;
+    cx.apart = rows_apart(program, original_nest);
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);
     let team = program.teams.get(&nest.id);
@@ -69,6 +71,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         r.line("#pragma omp barrier");
     }
     r.lines(before.lines);
+    let used_from = r.out.len();
     let mut conditions = before.conditions;
     if let Some(test) = test {
         r.lines(test.declarations);
@@ -124,6 +127,11 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
             } else {
                 r.lines(memory.frees());
             }
+        }
+    }
+    for (name, line) in before.if_used.into_iter().rev() {
+        if r.out.iter().any(|(_, text)| identifiers(text).any(|word| word == name)) {
+            r.out.insert(used_from, (1, line));
         }
     }
     Ok(commented(&r.finish(), &options.comment, options.indent))

@@ -3,7 +3,7 @@
 
 use crate::context::Context;
 use crate::print::prec;
-use oxeye_ir::{ArrayId, Expr, Nest, Program, RowTest, SymId};
+use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, Program, RowTest, SymId};
 use std::fmt::Write;
 
 /// A question about the rows.
@@ -15,10 +15,6 @@ pub(crate) enum Asked {
     Extent(usize),
     /// The address of the element whose subscripts are all zero, whether it exists or not.
     Origin,
-    /// The address of the first element that the nest uses.
-    First,
-    /// Bytes from the first to one past the last element that the nest uses.
-    Bytes,
 }
 
 /// The test of an array in a nest.
@@ -36,6 +32,13 @@ pub(crate) fn row_extent(program: &Program, symbol: SymId) -> Option<(ArrayId, u
         };
         Some((id, shape.iter().position(is_it)?))
     })
+}
+
+/// A symbol's value where rows are apart: the least extent that has room for all indices.
+pub(crate) fn least_extent((first, last): &(Expr, Expr)) -> Expr {
+    let below = Expr::binary(BinaryOp::Min, first.clone(), Expr::from(0));
+    let behind = Expr::binary(BinaryOp::Add, last.clone(), Expr::from(1));
+    Expr::binary(BinaryOp::Sub, behind, below)
 }
 
 impl Context<'_> {
@@ -83,13 +86,7 @@ impl Context<'_> {
         let offset = (0..n).map(|k| format!("oxeye_f{k} * oxeye_b{k}")).collect::<Vec<_>>().join(" + ");
         match asked {
             Asked::Extent(k) => _ = write!(text, "{}; }})", extent(k)),
-            Asked::First => _ = write!(text, "{} + oxeye_f{n} * {size}L; }})", row(None)),
             Asked::Origin => _ = write!(text, "{} - ({offset}); }})", row(None)),
-            Asked::Bytes => {
-                let spans: String =
-                    (0..n).map(|k| format!("(oxeye_l{k} - oxeye_f{k}) * oxeye_b{k} + ")).collect();
-                let _ = write!(text, "{spans}(oxeye_l{n} - oxeye_f{n} + 1) * {size}L; }})");
-            }
             Asked::Even => {
                 let mut conditions = Vec::new();
                 for k in 1..=n {

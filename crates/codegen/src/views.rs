@@ -2,7 +2,7 @@
 //! structures in which a replay puts them.
 
 use crate::context::{Context, identifiers, is_identifier};
-use crate::rows::{Asked, row_extent};
+use crate::rows::{Asked, least_extent, row_extent};
 use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest, Program, SymId, Var, View};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +54,8 @@ pub(crate) struct Before {
     pub(crate) lines: Vec<String>,
     /// Conditions under which anything other than the original text runs.
     pub(crate) conditions: Vec<String>,
+    /// Declarations, by name, that are needed only if the name is used.
+    pub(crate) if_used: Vec<(String, String)>,
     /// Assignments after the nest.
     pub(crate) after: Vec<String>,
 }
@@ -155,6 +157,19 @@ impl Context<'_> {
         }
         for test in entry.into_iter().flat_map(|e| &e.rows) {
             let array = program.array(test.array);
+            if self.apart.contains(&test.array) {
+                for (extent, range) in array.shape.iter().zip(&test.ranges).skip(1) {
+                    let symbol = extent.as_ref().and_then(Expr::as_affine).and_then(oxeye_ir::Affine::as_var);
+                    let Some(Var::Sym(symbol)) = symbol else { continue };
+                    let name = self.fresh(&format!("{}_extent", array.name));
+                    let was_wide = std::mem::replace(&mut self.wide, true);
+                    let value = self.expr(&least_extent(range)).text;
+                    self.wide = was_wide;
+                    before.if_used.push((name.clone(), format!("const long {name} = {value};")));
+                    self.symbol_names.insert(symbol, name);
+                }
+                continue;
+            }
             let even = self.fresh(&format!("{}_even", array.name));
             let mut value = self.rows(test, &array.name, Asked::Even);
             if let Some(reached) = &self.reached {

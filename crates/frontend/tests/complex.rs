@@ -16,7 +16,8 @@ fn shown_with(source: &str, flags: &[&str]) -> String {
 /// A `main` that fills arrays with numbers, infinities and NaN among them, runs `body`, and prints the bits.
 fn with_main(program: &str, arrays: &str, body: &str) -> String {
     format!(
-        "#include <complex.h>\n#include <math.h>\n#include <string.h>\n{program}\n\
+        "#include <complex.h>\n#include <math.h>\n#include <string.h>\n\
+#ifndef CMPLX\n#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))\n#endif\n{program}\n\
 static double number(int k)\n{{\n    if (k % 11 == 3) return 1.0 / 0.0;\n    if (k % 13 == 5) return 0.0 / 0.0;\n\
     if (k % 7 == 2) return -0.0;\n    return (k * 37 % 19 - 9) * 0.375;\n}}\n\
 static void print(const double complex *z, int n)\n{{\n    for (int i = 0; i < n; i++) {{\n\
@@ -33,7 +34,7 @@ const ARRAYS: &str = "    double complex *x = malloc(sizeof *x * (n + 1)), *y = 
         x[i] = CMPLX(number(i), number(i + 4));\n        y[i] = CMPLX(number(2 * i + 1), number(3 * i));\n\
         z[i] = CMPLX(number(5 * i), number(i + 9));\n        r[i] = number(4 * i + 1);\n    }\n";
 
-const PRINT: &str = "    print(x, n);\n    print(y, n);\n    print(z, n);\n    for (int i = 0; i < n; i++) printf(\"%.17g\\n\", r[i]);\n    free(x); free(y); free(z); free(r);\n";
+const PRINT: &str = "    print(x, n);\n    print(y, n);\n    print(z, n);\n    for (int i = 0; i < n; i++) if (r[i] == r[i]) printf(\"%.17g\\n\", r[i]); else puts(\"nan\");\n    free(x); free(y); free(z); free(r);\n";
 
 /// The same bits under the sanitizers, and by either compiler at every level.
 fn same_bits(program: &str, n_nests: usize) {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{SIZES, same_output, shown};
+use common::{SIZES, reach_rows, read, replays_agree_apart, same_output, same_output_apart, shown, site_of};
 use insta::assert_snapshot;
 
 #[test]
@@ -348,3 +348,220 @@ fn parts_of_rows_between_several_bounds() {
     assert_snapshot!(shown(&format!("typedef unsigned long size_t;{}", &PARTS[..end])));
     same_output(PARTS, 3, SIZES);
 }
+
+/// Rows that are not evenly spaced, in all the ways that programs have them; some overlap.
+const UNEVEN: &str = "
+enum { GAPS, SWAPPED, SHARED, TWICE, SHIFTED, ONE_TABLE, MIXED, ACROSS, N_KINDS };
+static void smooth(int n, int m, double **u, double **v)
+{
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < m - 1; j++)
+            v[i][j] = u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1] + v[i][j - 1];
+}
+static void lu(int n, double **a)
+{
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++)
+            for (int j = k + 1; j < n; j++)
+                a[i][j] -= a[i][k] * a[k][j] * 0.001;
+}
+static void turned(int n, int m, double **v)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            v[i][j] = v[i][j] * 0.5 + i * 3 + j;
+}
+static double sum_of(int n, double **u, const double *w)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            sum += u[i][j] * w[j];
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), m = n + 3, expected = 0;
+    for (int kind = 0; kind < N_KINDS; kind++) {
+        double *memory = calloc(2 * (n + 2) * m, 8), **u = calloc(n + 1, sizeof *u), **v = calloc(n + 1, sizeof *v);
+        double *w = calloc(n + 1, 8);
+        for (int i = 0; i < n; i++) {
+            int other = i % 2 ? i / 2 : n - 1 - i / 2;
+            if (kind == GAPS) {
+                u[i] = calloc(m + (i * 37 % 5) * 8, 8);
+                v[i] = calloc(m + (i * 3 % 7) * 8, 8);
+            } else if (kind == MIXED || kind == ACROSS) {
+                u[i] = memory + 2 * other * m;
+                v[i] = memory + (2 * i + 1) * m;
+            } else {
+                u[i] = memory + other * m;
+                v[i] = memory + (n + 1 + other) * m;
+            }
+            w[i] = i % 3;
+        }
+        if (kind == SHARED && n > 2) u[2] = u[1];
+        if (kind == TWICE && n > 3) v[2] = v[1];
+        if (kind == SHIFTED && n > 3) v[2] = v[1] + 1;
+        if (kind == ACROSS && n > 3) u[3] = v[2] + 1;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++) {
+                u[i][j] = (i * 7 + j * 3) % 11;
+                v[i][j] = (i * 5 + j) % 13;
+            }
+        double **to = kind == ONE_TABLE ? u : v;
+        int overlaps = n > 3 && (kind == TWICE || kind == SHIFTED);
+        smooth(n, m, u, to);
+        expect(expected += n < 3 || overlaps || kind == ONE_TABLE || (kind == ACROSS && n > 3));
+        lu(n, to);
+        expect(expected += n < 2 || overlaps);
+        turned(n, m, to);
+        expect(expected += n < 1 || overlaps);
+        double sum = sum_of(n, kind == SHARED ? u : to, w);
+        expect(expected += n < 1);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++)
+                sum += to[i][j] * (i + 2 * j);
+        printf(\"%.17g\\n\", sum);
+        if (kind == GAPS)
+            for (int i = 0; i < n; i++) {
+                free(u[i]);
+                free(v[i]);
+            }
+        free(memory); free(u); free(v); free(w);
+    }
+    return 0;
+}
+";
+
+/// Sizes with primes.
+const MORE_SIZES: &[&str] = &["0", "1", "2", "3", "4", "7", "31", "64"];
+
+#[test]
+fn programs_with_uneven_rows_do_the_same() {
+    same_output_apart(UNEVEN, 4, MORE_SIZES);
+}
+
+#[test]
+fn uneven_rows_in_three_dimensions_do_the_same() {
+    same_output_apart(
+        "static void **blocks;
+static void *got(size_t bytes)
+{
+    void **block = calloc(bytes + 16, 1);
+    *block = blocks;
+    blocks = block;
+    return block + 2;
+}
+static void cube(int n, float ***u, double **a, double *scale)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n + 1; j++)
+            for (int k = 0; k < n; k++)
+                u[i][j][k] += a[i - 1][k + 1] * j * scale[1];
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), expected = 0;
+    for (int kind = 0; kind < 4; kind++) {
+        /* Rows from minus one, columns from one. */
+        double **table = got((n + 2) * sizeof *table), **a = table + 1;
+        for (int i = -1; i < n; i++) {
+            a[i] = got((n + 2 + (i + 1) % 3) * 8);
+            for (int k = 1; k <= n; k++) a[i][k] = i * 0.5 + k;
+        }
+        float ***u = got((n + 1) * sizeof *u);
+        for (int i = 0; i < n; i++) {
+            u[i] = got((n + 1) * sizeof **u);
+            for (int j = 0; j <= n; j++) u[i][j] = got((n + (i + j) % 5) * 4);
+        }
+        if (kind == 1 && n > 2) u[2][1] = u[0][2];
+        double one[2] = { 1, 1 };
+        double *scale = kind == 2 && n > 2 ? a[1] : one;
+        if (kind == 3 && n > 2) a[0] = a[1];
+        cube(n, u, a, scale);
+        expect(expected += n < 1 || (n > 2 && kind == 1));
+        double sum = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j <= n; j++)
+                for (int k = 0; k < n; k++) sum += u[i][j][k] * (i + 2 * j + 3 * k);
+        printf(\"%.17g\\n\", sum);
+    }
+    while (blocks) {
+        void **next = *blocks;
+        free(blocks);
+        blocks = next;
+    }
+    return 0;
+}
+",
+        1,
+        MORE_SIZES,
+    );
+}
+
+#[test]
+fn replays_of_uneven_rows_agree() {
+    let end = UNEVEN.find("int main").expect("is there");
+    replays_agree_apart(&UNEVEN[..end], &["smooth", "lu", "turned"]);
+    replays_agree_apart(BORDERS, &["borders", "two"]);
+}
+
+#[test]
+fn programs_with_even_rows_run_through_pointers_as_well() {
+    same_output_apart(STENCIL, 3, SIZES);
+    same_output_apart(PARTS, 3, SIZES);
+}
+
+/// Nests with so many arrays of rows each, instrumented.
+fn instrumented(n: usize) -> usize {
+    let names: Vec<String> = (0..n).map(|k| format!("u{k}")).collect();
+    let parameters: Vec<String> = names.iter().map(|name| format!("double **{name}")).collect();
+    let sums: String =
+        names.iter().map(|name| format!("{name}[i][j] = {name}[i][j - 1] + {name}[k][j];\n")).collect();
+    let unit = read(&format!(
+        "void f(int n, int m, int k, {})\n{{\nfor (int i = 1; i < n - 1; i++)\nfor (int j = 1; j < m; j++) {{\n{sums}}}\n}}\n",
+        parameters.join(", ")
+    ));
+    let function = &unit.functions[0];
+    let nest = function.program.nests.values().next().expect("a nest");
+    assert_eq!(function.program.entries[&nest.id].rows.len(), n);
+    oxeye_codegen::instrument(&unit.source, &[site_of(function, nest)], "").len() - unit.source.len()
+}
+
+#[test]
+fn what_finds_the_arguments_grows_with_the_number_of_arrays() {
+    let [few, more, most] = [4, 8, 16].map(instrumented);
+    assert!(most - more < 3 * (more - few), "{few} {more} {most}");
+    assert!(most < 16 * 1500 + 6000, "{most}");
+}
+
+#[test]
+fn uneven_rows_are_written_as_in_the_source() {
+    let mut unit = read(UNEVEN_PARTS);
+    reach_rows(&mut unit);
+    assert_snapshot!(common::show(&unit));
+    let mut text = String::new();
+    for function in &unit.functions {
+        for nest in function.program.nests.values() {
+            let options = oxeye_codegen::RenderOptions { original: Some("…".into()), ..Default::default() };
+            text += &oxeye_codegen::render_nest(&function.program, nest, &options).expect("can be written");
+            text += "\n";
+        }
+    }
+    assert_snapshot!(text);
+}
+
+const UNEVEN_PARTS: &str = "void add(int n, double **u, double ***v, const double *x, float *sum)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                v[i][j][k] += u[i][j] * x[k];
+}
+void total(int n, double **u, double *sum)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            *sum += u[i][j];
+}
+";

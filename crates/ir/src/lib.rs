@@ -66,7 +66,8 @@
 //! - Members of structures: `view A0 "g*.u" "struct grid *g" loaded` gives the path from a variable to an array (or
 //!   symbol), with `record 24 (0 1)(16 1)` for the layout of interleaved ones; `may_change P0 A1` says that writing to
 //!   an array might change what a symbol or a view reads; `entry N0 reached(e) test(e)` lists what is tested before the
-//!   nest, with `rows A0 (0 .. n - 1)(0 .. m - 1)` for rows behind pointers that must be equally spaced.
+//!   nest, with `rows A0 (0 .. n - 1)(0 .. m - 1)` for rows behind pointers that must be equally spaced, `rows A0 apart (…)` for
+//!   those that must not overlap.
 //!
 //! This crate knows nothing of C, files or clocks, and changes nothing: analyses keep their results in their own
 //! tables, transformations build new nests.
@@ -103,8 +104,8 @@ pub use nest::{
 pub use parse::ParseError;
 pub use print::Names;
 pub use program::{
-    Advance, Array, Constant, ControlLoop, Entry, Form, Opaque, Program, Region, RowTest, Storage, Symbol,
-    Team,
+    Advance, Array, Constant, ControlLoop, Entry, Form, Opaque, Program, Region, RowForm, RowTest, Storage,
+    Symbol, Team,
 };
 pub use ranges::{AccessRanges, IndexRange};
 pub use types::Types;

@@ -2,8 +2,8 @@
 
 use crate::{
     Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constant, Constraint, Execution, Expr, Form,
-    Loop, LoopId, MathFn, Nest, Node, OmpSchedule, Program, Reduction, Region, Relation, ScalarType, Storage,
-    SymId, UnaryOp, Update, Var,
+    Loop, LoopId, MathFn, Nest, Node, OmpSchedule, Program, Reduction, Region, Relation, RowForm, ScalarType,
+    Storage, SymId, UnaryOp, Update, Var,
 };
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -554,7 +554,8 @@ impl<'a> Printer<'a> {
                 _ = write!(text, " test({})", self.names.expr(test));
             }
             for rows in &entry.rows {
-                _ = write!(text, " rows {} ", rows.array);
+                let form = if rows.form == RowForm::Apart { "apart " } else { "" };
+                _ = write!(text, " rows {} {form}", rows.array);
                 for (low, high) in &rows.ranges {
                     _ = write!(text, "({} .. {})", self.names.expr(low), self.names.expr(high));
                 }

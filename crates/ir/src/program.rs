@@ -177,12 +177,26 @@ pub struct Entry {
     pub rows: Vec<RowTest>,
 }
 
-/// Rows behind pointers (`double **u`) as a nest uses them: `u[i][j]` is an element of one array if all rows are
-/// equally spaced. The first and the last rows are sure to be used if [`Entry::reached`] holds.
+/// What is tested of rows behind pointers before a nest, and so how the nest reaches their elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RowForm {
+    /// All rows are equally spaced: `u[i][j]` is an element of one array.
+    #[default]
+    Even,
+    /// Rows that are written have no memory in common with each other or with anything else that the nest uses: each
+    /// is reached through its pointer.
+    Apart,
+}
+
+/// Rows behind pointers (`double **u`) as a nest uses them. The first and the last rows are sure to be used if
+/// [`Entry::reached`] holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowTest {
     /// The array; its form is linear, and all its extents except the first are symbols of their own.
     pub array: ArrayId,
+    /// What is tested.
+    #[serde(default)]
+    pub form: RowForm,
     /// Least and greatest index of each dimension, over symbols.
     pub ranges: Vec<(Expr, Expr)>,
 }
@@ -288,6 +302,26 @@ impl Program {
         let id = array.id;
         self.arrays.insert(id, array);
         id
+    }
+
+    /// The names of the arrays whose rows, not evenly spaced, a nest reaches through their pointers.
+    pub fn uneven_rows(&self, nest: NestId) -> Vec<&str> {
+        let tests = self.entries.get(&nest).into_iter().flat_map(|entry| &entry.rows);
+        let apart = tests.filter(|test| test.form == RowForm::Apart);
+        apart.filter_map(|test| Some(self.arrays.get(&test.array)?.name.as_str())).collect()
+    }
+
+    /// Lets a nest reach the rows of the array with this name through their pointers. Returns whether it has rows behind
+    /// pointers.
+    pub fn set_uneven_rows(&mut self, nest: NestId, name: &str) -> bool {
+        let mut is_there = false;
+        for test in self.entries.get_mut(&nest).into_iter().flat_map(|entry| &mut entry.rows) {
+            if self.arrays.get(&test.array).is_some_and(|array| array.name == name) {
+                test.form = RowForm::Apart;
+                is_there = true;
+            }
+        }
+        is_there
     }
 
     /// The array with this id.

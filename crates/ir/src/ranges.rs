@@ -89,8 +89,32 @@ fn join(set: &mut Vec<Expr>, e: Expr, want_min: bool) {
     set.push(e);
 }
 
-fn fold(set: Vec<Expr>, op: BinaryOp) -> Option<Expr> {
-    set.into_iter().reduce(|a, b| Expr::Binary(op, Box::new(a), Box::new(b)))
+/// Values beyond this number are joined in pairs of pairs.
+const MAX_CHAIN: usize = 8;
+
+/// The minimum or maximum of the values. In C it is a macro that mentions its arguments twice, so that a chain of many would
+/// be too much for compilers.
+fn fold(mut set: Vec<Expr>, op: BinaryOp) -> Option<Expr> {
+    let join = |a, b| Expr::Binary(op, Box::new(a), Box::new(b));
+    if set.len() > MAX_CHAIN {
+        while set.len() > 1 {
+            set = in_pairs(set, join);
+        }
+    }
+    set.into_iter().reduce(join)
+}
+
+/// One value of each two neighbours.
+fn in_pairs(set: Vec<Expr>, join: impl Fn(Expr, Expr) -> Expr) -> Vec<Expr> {
+    let mut rest = set.into_iter();
+    let mut joined = Vec::new();
+    while let Some(a) = rest.next() {
+        joined.push(match rest.next() {
+            Some(b) => join(a, b),
+            None => a,
+        });
+    }
+    joined
 }
 
 /// Limits of one iterator beyond this number are not looked at; each alone is valid.
@@ -458,7 +482,8 @@ fn uses_loops(e: &Expr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Names, Program};
+    use super::fold;
+    use crate::{BinaryOp, Expr, Names, Program};
 
     /// The ranges of the accesses to `x`, in textual order, as text.
     fn ranges_of_x(nest: &str) -> Vec<String> {
@@ -564,5 +589,23 @@ mod tests {
     fn narrow_types_wrap_around() {
         let found = ranges_of_x("for L0 i: i32 in 250 .. 260 { S0: x[(u8)i][(i64)i] = 0.0 }");
         assert_eq!(found, ["w unknown 250 .. 259"]);
+    }
+
+    #[test]
+    fn of_many_values_the_greatest_is_no_deep_chain() {
+        fn depth(e: &Expr) -> usize {
+            match e {
+                Expr::Binary(_, a, b) => 1 + depth(a).max(depth(b)),
+                _ => 0,
+            }
+        }
+        for (n, most) in [(1, 0), (2, 1), (8, 7), (9, 4), (18, 5), (64, 6)] {
+            let values: Vec<Expr> = (0..n).map(|k| Expr::from(crate::SymId(k))).collect();
+            let found = fold(values.clone(), BinaryOp::Max).expect("a value");
+            assert_eq!(depth(&found), most);
+            let mut leaves = Vec::new();
+            found.visit(&mut |e| leaves.extend(matches!(e, Expr::Affine(_)).then(|| e.clone())));
+            assert_eq!(leaves, values);
+        }
     }
 }

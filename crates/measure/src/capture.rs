@@ -17,6 +17,8 @@ use crate::sample::Sample;
 /// oxeye_capture_begin(site);
 /// oxeye_capture_arg(site, 0, A, bytes);      /* per argument; -1 bytes when the size is unknown */
 /// oxeye_capture_arg(site, 1, &n, sizeof n);
+/// oxeye_capture_look(site, &rows, u, 1, sizeof **u, ranges);  /* how `double **u` lies in memory */
+/// oxeye_capture_rows_arg(site, 2, &rows);    /* its rows as one array; rows.extents are its dimensions */
 /// /* the nest */
 /// oxeye_capture_result(site, 1, &n, sizeof n);   /* per argument handed over as a copy that may have changed */
 /// oxeye_capture_end(site);

@@ -34,6 +34,8 @@ pub enum OutputKind {
     Executable,
     /// A shared library (`-shared -fPIC`).
     SharedLibrary,
+    /// An object (`-c`).
+    Object,
 }
 
 /// One compilation.
@@ -75,6 +77,11 @@ impl CompileJob {
     /// Makes a shared library from one source.
     pub fn shared_library(source: impl Into<PathBuf>, output: impl Into<PathBuf>) -> CompileJob {
         CompileJob { kind: OutputKind::SharedLibrary, ..CompileJob::executable(source, output) }
+    }
+
+    /// Makes an object from one source.
+    pub fn object(source: impl Into<PathBuf>, output: impl Into<PathBuf>) -> CompileJob {
+        CompileJob { kind: OutputKind::Object, ..CompileJob::executable(source, output) }
     }
 
     /// Adds flags.
@@ -162,13 +169,17 @@ impl Compiler {
         let (flags, libraries) = split_libraries(&self.args);
         let mut line = flags;
         line.extend(job.args.iter().cloned());
-        if job.kind == OutputKind::SharedLibrary {
-            line.extend(["-shared".to_owned(), "-fPIC".to_owned()]);
+        match job.kind {
+            OutputKind::Executable => {}
+            OutputKind::SharedLibrary => line.extend(["-shared".to_owned(), "-fPIC".to_owned()]),
+            OutputKind::Object => line.push("-c".to_owned()),
         }
         line.extend(job.sources.iter().map(|path| path.to_string_lossy().into_owned()));
         line.extend(["-o".to_owned(), job.output.to_string_lossy().into_owned()]);
-        line.extend(libraries);
-        line.extend(job.link_args.iter().cloned());
+        if job.kind != OutputKind::Object {
+            line.extend(libraries);
+            line.extend(job.link_args.iter().cloned());
+        }
         line
     }
 
@@ -190,6 +201,9 @@ impl Compiler {
         let (program, file) = (self.program.clone(), job.name().to_path_buf());
         match outcome.exit {
             // Linkers mark what they make as executable; preprocessed text and assembly are not.
+            Exit::Exited(0) if job.kind == OutputKind::Object && job.output.exists() => {
+                Ok(job.output.clone())
+            }
             Exit::Exited(0) if is_executable(&job.output) => Ok(job.output.clone()),
             Exit::Exited(0) => Err(MeasureError::CompileFailed {
                 program,

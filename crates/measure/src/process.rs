@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -22,6 +22,8 @@ use crate::workdir;
 pub struct Invocation {
     /// The program: a path, or a name looked up in `PATH`.
     pub program: PathBuf,
+    /// What the program is told that it is called, if that is another name.
+    pub called: Option<OsString>,
     /// Its arguments.
     pub args: Vec<OsString>,
     /// Where it runs; `None` is the present folder.
@@ -50,6 +52,18 @@ impl Invocation {
         self
     }
 
+    /// Loads a library before all others, also into what the program starts in its turn.
+    pub fn preload(mut self, library: &Path) -> Invocation {
+        const NAME: &str = "LD_PRELOAD";
+        let own = self.env.iter().rposition(|(name, _)| name == NAME).map(|at| self.env.remove(at).1);
+        let mut libraries = OsString::from(library);
+        if let Some(others) = own.or_else(|| std::env::var_os(NAME)).filter(|others| !others.is_empty()) {
+            libraries.push(":");
+            libraries.push(others);
+        }
+        self.env(NAME, libraries)
+    }
+
     /// Sets the folder it runs in.
     pub fn cwd(mut self, cwd: Option<PathBuf>) -> Invocation {
         self.cwd = cwd;
@@ -59,6 +73,9 @@ impl Invocation {
     pub(crate) fn command(&self) -> Result<Command, MeasureError> {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
+        if let Some(name) = &self.called {
+            command.arg0(name);
+        }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);

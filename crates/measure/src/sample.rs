@@ -31,12 +31,14 @@ pub enum SizeSource {
     Unknown,
     /// The memory of the declared size could not be read: no bytes were stored.
     Unreadable,
+    /// Rows that do not lie evenly were gathered into one array.
+    Gathered,
 }
 
 /// One argument of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleArg {
-    /// Where it was in the captured program; 0 in a synthetic sample.
+    /// Where it was in the captured program; 0 in a synthetic sample, and if it was gathered from several places.
     pub address: u64,
     /// How many bytes are stored.
     pub bytes: u64,
@@ -180,6 +182,7 @@ impl Sample {
                     0 => SizeSource::Declared,
                     1 => SizeSource::Allocator,
                     2 => SizeSource::Unknown,
+                    4 => SizeSource::Gathered,
                     _ => SizeSource::Unreadable,
                 },
             };

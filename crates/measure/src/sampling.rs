@@ -1,8 +1,9 @@
 //! Where a program spends its time, found by sampling its call stacks.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
@@ -15,8 +16,10 @@ use crate::workdir::WorkDir;
 /// Preloaded into the program; takes the samples.
 const SAMPLER_C: &str = include_str!("c/sampler.c");
 
-/// Words of a record, and of what stands before the first: see `sampler.c`.
+/// Words of a record, of what is loaded, and their numbers: see `sampler.c`.
 const RECORD_WORDS: usize = 25;
+const OBJECT_WORDS: usize = 128;
+const MOST_OBJECTS: usize = 255;
 const HEADER_WORDS: usize = 2;
 
 /// A place in a source file.
@@ -39,7 +42,7 @@ pub struct SampledRun {
 }
 
 /// Runs a dynamically linked program that was built with `-g`, and looks every few milliseconds of processor time at what
-/// it is doing. The samples of all threads count alike.
+/// it, its libraries, and the programs that it starts are doing. The samples of all threads count alike.
 ///
 /// # Errors
 /// When the program cannot be started, or the sampler cannot be built for this system.
@@ -50,42 +53,88 @@ pub fn sample_stacks(
     folder: &WorkDir,
 ) -> Result<SampledRun, MeasureError> {
     let source = folder.write("sampler.c", SAMPLER_C)?;
-    let sampler = compiler.compile(&CompileJob::shared_library(source, folder.join("sampler.so")))?;
-    let records = folder.write("stacks.bin", [])?;
-    let mut preloaded = OsString::from(sampler);
-    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-        preloaded.push(":");
-        preloaded.push(others);
+    let sampler = compiler.compile(
+        &CompileJob::shared_library(source, folder.join("sampler.so")).link_args(["-lrt", "-ldl"]),
+    )?;
+    let records = folder.subdir("stacks")?;
+    let sampled = invocation.clone().env("OXEYE_SAMPLES", &records).preload(&sampler);
+    let outcome = run_program(&sampled, limits)?;
+    let mut files: Vec<PathBuf> = fs::read_dir(&records)
+        .map_err(MeasureError::io("read", &records))?
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    files.sort_unstable();
+    let mut lines = Lines::default();
+    let mut stacks = Vec::new();
+    for file in files {
+        let bytes = fs::read(&file).map_err(MeasureError::io("read", &file))?;
+        stacks.extend(lines.of_process(&bytes));
     }
-    let invocation = invocation.clone().env("OXEYE_SAMPLES", &records).env("LD_PRELOAD", preloaded);
-    let outcome = run_program(&invocation, limits)?;
-    let bytes = fs::read(&records).map_err(MeasureError::io("read", &records))?;
     // As large as the samples that fit in, but for its end full of holes.
-    let _ = fs::remove_file(&records);
-    let stacks = in_lines(&bytes, &invocation.program)?;
+    let _ = fs::remove_dir_all(&records);
     Ok(SampledRun { outcome, stacks })
 }
 
-/// The records of the sampler as source lines.
-fn in_lines(bytes: &[u8], program: &Path) -> Result<Vec<Vec<SourceLine>>, MeasureError> {
-    let words: Vec<u64> =
-        bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes"))).collect();
-    let Some((header, records)) = words.split_at_checked(HEADER_WORDS) else { return Ok(Vec::new()) };
-    let (taken, bias) = (header[0] as usize, header[1]);
-    let loader = Loader::new(program)
-        .map_err(|error| MeasureError::sample(program, format!("its debug information: {error}")))?;
-    let mut known: HashMap<u64, Vec<SourceLine>> = HashMap::new();
-    let stacks = records.chunks_exact(RECORD_WORDS).take(taken).map(|record| {
-        let n_frames = (record[0] as usize).min(RECORD_WORDS - 1);
-        let mut lines = Vec::new();
-        for (depth, address) in record[1..][..n_frames].iter().enumerate() {
-            // All but the innermost are where calls return to, which may belong to the next line.
-            let address = address.wrapping_sub(bias).wrapping_sub(u64::from(depth > 0));
-            lines.extend_from_slice(known.entry(address).or_insert_with(|| lines_at(&loader, address)));
-        }
-        lines
-    });
-    Ok(stacks.collect())
+/// Debug information of all programs and libraries so far, and what was found in it.
+#[derive(Default)]
+struct Lines {
+    loaders: HashMap<PathBuf, Option<Loader>>,
+    known: HashMap<(PathBuf, u64), Vec<SourceLine>>,
+}
+
+/// A program or library where a process had it.
+struct Loaded {
+    bias: u64,
+    end: u64,
+    path: PathBuf,
+}
+
+impl Lines {
+    /// The records of one process as source lines.
+    fn of_process(&mut self, bytes: &[u8]) -> Vec<Vec<SourceLine>> {
+        let words: Vec<u64> = bytes
+            .chunks_exact(8)
+            .map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")))
+            .collect();
+        let Some((header, rest)) = words.split_at_checked(HEADER_WORDS) else { return Vec::new() };
+        let Some((objects, records)) = rest.split_at_checked(MOST_OBJECTS * OBJECT_WORDS) else {
+            return Vec::new();
+        };
+        let (taken, n_objects) = (header[0] as usize, header[1] as usize);
+        let loaded: Vec<Loaded> = objects
+            .chunks_exact(OBJECT_WORDS)
+            .take(n_objects)
+            .map(|words| {
+                let path: Vec<u8> = words[2..].iter().flat_map(|word| word.to_ne_bytes()).collect();
+                let path = path.split(|byte| *byte == 0).next().unwrap_or_default();
+                Loaded { bias: words[0], end: words[1], path: OsStr::from_bytes(path).into() }
+            })
+            .collect();
+        let stacks = records.chunks_exact(RECORD_WORDS).take(taken).map(|record| {
+            let n_frames = (record[0] as usize).min(RECORD_WORDS - 1);
+            let mut lines = Vec::new();
+            for (depth, address) in record[1..][..n_frames].iter().enumerate() {
+                let Some(object) = loaded.iter().find(|o| (o.bias..o.end).contains(address)) else {
+                    continue;
+                };
+                // All but the innermost are where calls return to, which may belong to the next line.
+                let address = address.wrapping_sub(object.bias).wrapping_sub(u64::from(depth > 0));
+                lines.extend_from_slice(self.at(&object.path, address));
+            }
+            lines
+        });
+        stacks.collect()
+    }
+
+    /// The line at an address of a program or library, and those of the calls that were inlined there.
+    fn at(&mut self, object: &Path, address: u64) -> &[SourceLine] {
+        let loaders = &mut self.loaders;
+        self.known.entry((object.to_owned(), address)).or_insert_with(|| {
+            let loader = loaders.entry(object.to_owned()).or_insert_with(|| Loader::new(object).ok());
+            loader.as_ref().map_or_else(Vec::new, |loader| lines_at(loader, address))
+        })
+    }
 }
 
 /// The line at an address, and those of the calls that were inlined there.
@@ -143,5 +192,28 @@ int main(void) {\n    double s = 0;\n    for (int k = 0; k < 400; k++)\n        
         let run = run.expect("a run");
         assert!(!run.outcome.exit.success());
         assert!(run.stacks.iter().any(|stack| stack.iter().any(|at| at.line == 4)));
+    }
+
+    #[test]
+    fn libraries_that_other_programs_load_are_seen() {
+        let folder = WorkDir::new().expect("a folder");
+        let compiler = Compiler::new("cc", ["-O1", "-g"]);
+        let text = "volatile double x;\nvoid work(void) {\n    for (long i = 0; i < 200000000; i++)\n        x += i;\n}\n";
+        let source = folder.write("work.c", text).expect("written");
+        let library = folder.join("libwork.so");
+        compiler.compile(&CompileJob::shared_library(&source, &library)).expect("compiled");
+        let text = "#include <dlfcn.h>\nint main(int n, char **names) {\n    void *l = dlopen(names[1], RTLD_NOW);\n    ((void (*)(void))dlsym(l, \"work\"))();\n    return 0;\n}\n";
+        let source = folder.write("main.c", text).expect("written");
+        let job = CompileJob::executable(&source, folder.join("main")).link_args(["-ldl"]);
+        let program = compiler.compile(&job).expect("compiled");
+        // The shell is busy before another program takes its place.
+        let script =
+            format!("for k in $(seq 1 20000); do :; done; exec {} {}", program.display(), library.display());
+        let run = Invocation::new("/bin/sh").args(["-c", &script]);
+        let run = sample_stacks(&run, &Limits::default(), &compiler, &folder).expect("a run");
+        let in_loop = |stack: &&Vec<SourceLine>| stack.iter().any(|at| at.file.ends_with("work.c"));
+        assert!(run.outcome.exit.success(), "{}", run.outcome.exit);
+        let n_inside = run.stacks.iter().filter(in_loop).count();
+        assert!(n_inside >= 5 && n_inside * 10 >= run.stacks.len() * 8, "{n_inside} of {}", run.stacks.len());
     }
 }

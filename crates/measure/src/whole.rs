@@ -1,8 +1,5 @@
 //! The whole program before and after.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-
 use serde::Serialize;
 
 use crate::error::MeasureError;
@@ -14,12 +11,6 @@ use crate::statistics::{RatioInterval, Stat, ratio_interval};
 pub struct WholeOptions {
     /// Limits of each run.
     pub limits: Limits,
-    /// Where they run; `None` is the present folder.
-    pub cwd: Option<PathBuf>,
-    /// A file for standard input.
-    pub stdin: Option<PathBuf>,
-    /// Environment variables to set.
-    pub env: Vec<(String, OsString)>,
     /// `OMP_NUM_THREADS`, if it is to be set.
     pub threads: Option<usize>,
     /// How far numbers in the output may be apart, relative to the larger one; `None` asks for equal bytes.
@@ -33,9 +24,6 @@ impl Default for WholeOptions {
     fn default() -> WholeOptions {
         WholeOptions {
             limits: Limits::default(),
-            cwd: None,
-            stdin: None,
-            env: Vec::new(),
             threads: None,
             relative_tolerance: Some(1e-6),
             earlier_outputs: Vec::new(),
@@ -76,16 +64,13 @@ pub struct WholeComparison {
 /// # Errors
 /// When one of them cannot be started.
 pub fn run_whole(
-    before: &Path,
-    after: &Path,
-    args: &[OsString],
+    before: &Invocation,
+    after: &Invocation,
     n: usize,
     options: &WholeOptions,
 ) -> Result<WholeComparison, MeasureError> {
-    let run = |program: &Path| -> Result<RunOutcome, MeasureError> {
-        let mut invocation = Invocation::new(program).args(args).cwd(options.cwd.clone());
-        invocation.env = options.env.clone();
-        invocation.stdin = options.stdin.clone();
+    let run = |program: &Invocation| -> Result<RunOutcome, MeasureError> {
+        let mut invocation = program.clone();
         if let Some(threads) = options.threads {
             invocation = invocation.env("OMP_NUM_THREADS", threads.to_string());
         }

@@ -423,3 +423,80 @@ int main(void)
         assert!(args.iter().all(|arg| arg.size_source == SizeSource::Allocator));
     }
 }
+
+#[test]
+fn rows_behind_pointers_are_gathered_if_they_lie_unevenly() {
+    let body = r#"
+#include <stdlib.h>
+static double block[100];
+static void look(int k, int uneven, long n, double **u, double ***v)
+{
+    long ranges[] = {1, n, 0, 2}, cube[] = {0, n - 2, -1, 1, 2, 3};
+    oxeye_capture_rows rows = {0}, more = {0};
+    oxeye_capture_begin(k);
+    oxeye_capture_look(k, &rows, u, 1, sizeof **u, ranges);
+    if (uneven == 2)
+        rows.spacing = OXEYE_CAPTURE_OVERLAPPING;
+    oxeye_capture_look(k, &more, v, 2, sizeof ***v, cube);
+    oxeye_capture_arg(k, 0, &rows.extents[1], sizeof rows.extents[1]);
+    oxeye_capture_rows_arg(k, 1, &rows);
+    oxeye_capture_arg(k, 2, &more.extents[1], sizeof more.extents[1]);
+    oxeye_capture_arg(k, 3, &more.extents[2], sizeof more.extents[2]);
+    oxeye_capture_rows_arg(k, 4, &more);
+    oxeye_capture_end(k);
+}
+int main(void)
+{
+    double *table[5], **cube[2], *rows[2][3];
+    for (int i = 0; i < 100; i++)
+        block[i] = i;
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < 5; i++)
+            table[i] = block + (k == 1 ? (i * 2 % 5) * 7 : i * 7);
+        for (int i = 0; i < 2; i++) {
+            cube[i] = rows[i] + 1;
+            for (int j = -1; j < 2; j++)
+                cube[i][j] = block + 50 + (k == 0 ? (i * 3 + j + 1) * 4 : (j + 1) * 8 + i * 4);
+        }
+        if (k < 3)
+            look(k, k, 3, table, cube);
+        else
+            look(k, 0, 3, 0, 0);
+    }
+    return 0;
+}
+"#;
+    let work = WorkDir::new().expect("work folder");
+    let compiler = Compiler::new("gcc", ["-O1", "-Wall", "-Werror", "-fsanitize=address,undefined"]);
+    let run = run(&work, build(&work, &compiler, body), &Limits::default());
+    assert_eq!(run.outcome.exit, Exit::Exited(0));
+    let samples: Vec<_> = run.captures.iter().map(|capture| &capture.samples[0]).collect();
+    let numbers = |k: usize, position: usize| -> Vec<i64> {
+        let bytes = samples[k].read_arg(position).expect("an argument");
+        bytes.chunks(8).map(|b| ElementType::F64.read_f64(b).expect("a number") as i64).collect()
+    };
+    let extents = |k: usize| {
+        let extent = |position| samples[k].read_integer(position, ElementType::I64).expect("an extent");
+        [extent(0), extent(2), extent(3)]
+    };
+    let sources = |k: usize| [1, 4].map(|position| samples[k].args[position].size_source);
+    // Evenly spaced: as the memory is, from the first element to the last. Rows from minus one are no array.
+    assert_eq!(extents(0), [7, 3, 4]);
+    assert_eq!(sources(0), [SizeSource::Declared, SizeSource::Gathered]);
+    assert_eq!(numbers(0, 1), (7..24).collect::<Vec<_>>());
+    // Rows that changed places, as close together as their indices let them be.
+    assert_eq!(extents(1), [3, 3, 4]);
+    assert_eq!(sources(1), [SizeSource::Gathered, SizeSource::Gathered]);
+    assert_eq!(numbers(1, 1), [14, 15, 16, 28, 29, 30, 7, 8, 9]);
+    let cube = numbers(1, 4);
+    let row = |k: usize| cube[4 * k..4 * k + 2].to_vec();
+    assert_eq!(
+        (0..6).map(row).collect::<Vec<_>>(),
+        [52, 60, 68, 56, 64, 72].map(|first| vec![first, first + 1])
+    );
+    assert_eq!((samples[1].args[1].address, cube.len()), (0, 22));
+    // Those that overlap are not kept, and no rows are nothing.
+    assert_eq!(samples[2].missing(), [1]);
+    assert_eq!(numbers(3, 1), []);
+    assert!(samples[3].missing().is_empty());
+}

@@ -271,9 +271,10 @@ fn whole_programs_are_compared() {
         let source = work.write(format!("{name}.c"), text).expect("written");
         gcc.compile(&CompileJob::executable(source, work.join(name))).expect("compiles")
     };
+    let run = |program: &PathBuf| Invocation::new(program);
     let options = WholeOptions { threads: Some(2), ..WholeOptions::default() };
     let before = program("before", r#"printf("sum %.9f\n", 2.0); return 3;"#);
-    let compare = |after: &PathBuf| run_whole(&before, after, &[], 3, &options).expect("runs");
+    let compare = |after: &PathBuf| run_whole(&run(&before), &run(after), 3, &options).expect("runs");
     let same = compare(&program("same", r#"printf("sum %.9f\n", 2.0000001); return 3;"#));
     assert!(same.equal && same.max_rel_error > 0.0, "{same:?}");
     assert_eq!((same.before_ns.n, same.after_ns.n, same.speedup.n), (3, 3, 3));
@@ -285,9 +286,9 @@ fn whole_programs_are_compared() {
     let timed_before = program("timed_before", r#"printf("time 1.5 sum 1\n"); return 0;"#);
     let earlier =
         WholeOptions { earlier_outputs: vec![b"time 1.6 sum 1\n".to_vec()], ..WholeOptions::default() };
-    let whole = run_whole(&timed_before, &timed, &[], 1, &earlier).expect("runs");
+    let whole = run_whole(&run(&timed_before), &run(&timed), 1, &earlier).expect("runs");
     assert!(whole.equal && whole.unstable_numbers == 1, "{whole:?}");
-    assert!(!run_whole(&timed_before, &timed, &[], 1, &options).expect("runs").equal);
+    assert!(!run_whole(&run(&timed_before), &run(&timed), 1, &options).expect("runs").equal);
     let crash = compare(&program("crash", "abort();"));
     assert!(!crash.equal && crash.difference.expect("named").contains("abort"));
 }

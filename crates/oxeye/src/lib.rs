@@ -67,12 +67,14 @@ mod search;
 mod session;
 mod stages;
 mod transfer;
+mod whole;
 mod workshop;
 
 pub use commands::{
-    CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
-    Misfit, NestExplanation, PROFILE_SCHEMA, ProfileOptions, ProfileReport, RefusalExplanation, Rewritten,
-    SkippedNest, TrialExplanation, explain, optimize, optimize_and_learn, profile, replay, rewrite, search,
+    BuildSource, CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions,
+    ExplainReport, FileReport, Misfit, NestExplanation, PROFILE_SCHEMA, PhaseSeconds, ProfileOptions,
+    ProfileReport, RefusalExplanation, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation, TuneOptions,
+    TuneOutput, TuneReport, explain, optimize, optimize_and_learn, profile, replay, rewrite, search, tune,
 };
 pub use coverage::{Coverage, FileShare, LoopShare};
 pub use knowledge::{
@@ -87,8 +89,8 @@ pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transforma
 pub use parallel::Panicked;
 pub use request::{
     Compiler, DonorSearch, Error, Event, FpPolicy, Knowledge, NestRecipe, Options, Phase, Progress,
-    RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable, default_output,
-    write_atomically,
+    ProjectFile, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable,
+    default_output, write_atomically,
 };
 pub use schedule::{Choice, Proved, Schedule, Timing, Trial, Unproved, Verdict};
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};

@@ -258,6 +258,24 @@ impl TunedNest {
         count(input, program, nest, &self.sizes(), host)
     }
 
+    /// Why it is not tuned, why nothing won, or what else there is to say.
+    pub(crate) fn remarks(&self, unit: &Unit) -> Option<String> {
+        if let Some(reason) = self.standing.reason() {
+            return Some(reason.to_owned());
+        }
+        let mut note = self.note.clone();
+        let uneven = self.place.uneven_rows(unit);
+        if !uneven.is_empty() {
+            let names: Vec<String> = uneven.iter().map(|name| format!("`{name}`")).collect();
+            let sentence = format!(
+                "rows of {} are not evenly spaced, so each is reached through its pointer",
+                names.join(", ")
+            );
+            remark(&mut note, &sentence);
+        }
+        note
+    }
+
     /// Lets go of what trials would need to be run again, but for the winner's.
     pub(crate) fn release_trials(&mut self) {
         for (idx, trial) in self.trials.iter_mut().enumerate() {
@@ -274,6 +292,12 @@ impl Place {
     pub fn of<'u>(&self, unit: &'u Unit) -> (&'u str, &'u Program, &'u Nest) {
         let function = &unit.functions[self.function_idx];
         (&function.name, &function.program, &function.program.nests[&self.nest_id])
+    }
+
+    /// The names of the arrays whose rows, not evenly spaced, it reaches through their pointers.
+    pub(crate) fn uneven_rows(&self, unit: &Unit) -> Vec<String> {
+        let (_, program, nest) = self.of(unit);
+        program.uneven_rows(nest.id).into_iter().map(str::to_owned).collect()
     }
 
     /// The nest's own text.

@@ -83,7 +83,10 @@ impl<'a> Session<'a> {
     fn know_machine(&mut self) -> Result<(), Error> {
         self.enter(Phase::Machine)?;
         let compiler = self.workshop.compiler.bare();
-        match oxeye_host::load_or_measure(Effort::Brief, Some(&compiler), &mut |_| {}) {
+        let known = self.options.machine.clone().map(Ok);
+        let found =
+            known.unwrap_or_else(|| oxeye_host::load_or_measure(Effort::Brief, Some(&compiler), &mut |_| {}));
+        match found {
             Ok(profile) => {
                 self.host = detect(&self.workshop.compiler, Some(&profile));
                 if profile.is_provisional() {
@@ -158,7 +161,9 @@ impl<'a> Session<'a> {
 
     /// How long one run of the user's program may take.
     pub(crate) fn program_limit(&self) -> Duration {
-        (self.options.budget * 2).max(Duration::from_secs(10))
+        let known = self.options.project.as_ref().map_or(0.0, |project| project.seconds);
+        let limit = (self.options.budget * 2).max(Duration::from_secs(10));
+        limit.max(Duration::from_secs_f64(5.0 * known.clamp(0.0, 1e6)))
     }
 
     /// What recipes for so many threads need to know of the machine.

@@ -1,7 +1,9 @@
 //! Where things are built: the compiler, the temporary folder, and how variants of the user's file are compiled.
 
-use crate::request::{Error, Options};
-use oxeye_measure::{CompileJob, Compiler, Replay, ReplayOptions, WorkDir};
+use crate::request::{Error, Options, ProjectFile};
+use oxeye_measure::{CompileJob, Compiler, MeasureError, Replay, ReplayOptions, WorkDir, compile_all};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -13,8 +15,35 @@ pub(crate) struct Workshop {
     file: PathBuf,
     /// Where it stands.
     source_folder: PathBuf,
+    /// The project it is part of, if its program is built by more than one command.
+    project: Option<ProjectFile>,
     /// What nests are replayed with, once it is built.
     replay: OnceLock<Replay>,
+    /// What replays of a file of a project are linked with.
+    linked: OnceLock<Vec<String>>,
+}
+
+/// A program to be built of a variant of the user's file.
+#[derive(Clone, Debug)]
+pub(crate) struct ProgramJob {
+    compile: CompileJob,
+    /// The name of the variant.
+    name: String,
+    openmp: bool,
+}
+
+impl ProgramJob {
+    /// Adds flags.
+    pub(crate) fn args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.compile = self.compile.args(args);
+        self
+    }
+
+    /// The most memory that the compiler may take.
+    pub(crate) fn with_memory(mut self, bytes: u64) -> Self {
+        self.compile.memory_bytes = Some(bytes);
+        self
+    }
 }
 
 impl Workshop {
@@ -34,14 +63,47 @@ impl Workshop {
             folder: WorkDir::new()?,
             file: options.file.clone(),
             source_folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
+            project: options.project.clone(),
             replay: OnceLock::new(),
+            linked: OnceLock::new(),
         })
     }
 
     /// A job that builds a whole program from a variant of the user's file.
-    pub(crate) fn program_job(&self, source: &Path, name: &str, openmp: bool) -> CompileJob {
-        // Which lines take the time is found by the debug information; the code is the same with it.
-        CompileJob::executable(source, self.folder.join(name)).args(["-g"]).args(self.variant_args(openmp))
+    pub(crate) fn program_job(&self, source: &Path, name: &str, openmp: bool) -> ProgramJob {
+        let compile = CompileJob::executable(source, self.folder.join(name))
+            // Which lines take the time is found by the debug information; the code is the same with it.
+            .args(["-g"])
+            .args(self.variant_args(openmp));
+        ProgramJob { compile, name: name.to_owned(), openmp }
+    }
+
+    /// Builds a program.
+    ///
+    /// # Errors
+    /// If it does not build.
+    pub(crate) fn build(&self, job: &ProgramJob) -> Result<PathBuf, MeasureError> {
+        let Some(project) = &self.project else { return self.compiler.compile(&job.compile) };
+        let (source, output) = (&job.compile.sources[0], &job.compile.output);
+        let (args, memory) = (&job.compile.args, job.compile.memory_bytes);
+        let name = format!("unit{}-{}", project.unit, job.name);
+        let object = project.build.compile(project.unit, source, &name, args, memory)?;
+        let openmp = self.openmp_flag().filter(|_| job.openmp);
+        let more: Vec<String> = project.link_flags.iter().cloned().chain(openmp).collect();
+        project.build.link(&project.product, &BTreeMap::from([(project.unit, object)]), &more, output)
+    }
+
+    /// Builds programs, so many at a time.
+    pub(crate) fn build_all(
+        &self,
+        jobs: &[ProgramJob],
+        at_a_time: usize,
+    ) -> Vec<Result<PathBuf, MeasureError>> {
+        if self.project.is_none() {
+            let jobs: Vec<CompileJob> = jobs.iter().map(|job| job.compile.clone()).collect();
+            return compile_all(&self.compiler, &jobs, at_a_time);
+        }
+        jobs.par_iter().map(|job| self.build(job)).collect()
     }
 
     /// A job that builds a replay library.
@@ -60,7 +122,22 @@ impl Workshop {
             !is_object
                 && !matches!(a.as_str(), "-static" | "-pie" | "-no-pie" | "-static-pie" | "-fwhole-program")
         };
-        Compiler::new(&self.compiler.program, self.compiler.args.iter().filter(fits))
+        let args = self.compiler.args.iter().filter(fits).chain(self.linked());
+        Compiler::new(&self.compiler.program, args)
+    }
+
+    /// What replays of a file of a project are linked with besides: its libraries, and the rest of the program if the file
+    /// uses anything of that. A nest whose replay lacks something is left out later.
+    fn linked(&self) -> &[String] {
+        let Some(project) = &self.project else { return &[] };
+        self.linked.get_or_init(|| {
+            let mut linked = Vec::new();
+            if let Ok(Some(rest)) = project.build.rest(&project.product, project.unit) {
+                linked.push(format!("-Wl,{}", rest.display()));
+            }
+            linked.extend(project.product.libraries());
+            linked
+        })
     }
 
     /// What nests are replayed with, in so many threads; built at the first call.
@@ -83,12 +160,7 @@ impl Workshop {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn write_variant(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
-        let (mark, text) = match text.strip_prefix('\u{feff}') {
-            Some(rest) => ("\u{feff}", rest),
-            None => ("", text),
-        };
-        let path = self.file.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
-        let text = format!("{mark}#line 1 \"{path}\"\n{text}");
+        let text = passing_for(&self.file, text);
         Ok(self.folder.write(name, oxeye_frontend::encoded(&text))?)
     }
 
@@ -118,6 +190,16 @@ impl Workshop {
         }
         args
     }
+}
+
+/// A variant of a file's text that passes for the file itself.
+pub(crate) fn passing_for(file: &Path, text: &str) -> String {
+    let (mark, text) = match text.strip_prefix('\u{feff}') {
+        Some(rest) => ("\u{feff}", rest),
+        None => ("", text),
+    };
+    let path = file.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    format!("{mark}#line 1 \"{path}\"\n{text}")
 }
 
 /// The first error among a compiler's words, without the place in a text that the user never sees.

@@ -6,7 +6,8 @@ use super::lowerer::Lowerer;
 use crate::ast::{Range, VarId};
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{
-    Affine, ArrayId, BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, RowTest, ScalarType, SymId, Var,
+    Affine, ArrayId, BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, RowForm, RowTest, ScalarType,
+    SymId, Var,
 };
 
 impl Lowerer<'_> {
@@ -54,7 +55,7 @@ pub(crate) fn row_tests(
                 .help(format!("make `{name}` one block, `double *{name}` with `{name}[i * m + j]`")));
         };
         let ranges = ranges.into_iter().filter_map(Ends::ranges).collect();
-        tests.push(RowTest { array: *array, ranges });
+        tests.push(RowTest { array: *array, form: RowForm::Even, ranges });
         conditions.extend(sure);
     }
     Ok((tests, conditions))

@@ -3,7 +3,7 @@
 
 use oxeye_codegen::{Named, RenderOptions, Site, render_nest, replay_unit, tuned_file};
 use oxeye_frontend::{Function, ReadOptions, Unit, read_c};
-use oxeye_ir::Nest;
+use oxeye_ir::{Nest, Node, RowForm};
 use std::path::Path;
 use std::process::Command;
 
@@ -77,6 +77,55 @@ pub fn same_output(program: &str, n_nests: usize, sizes: &[&str]) {
 pub fn same_output_by(program: &str, n_nests: usize, sizes: &[&str], (compiler, flags): (&str, &[&str])) {
     let source = format!("#include <stdio.h>\n#include <stdlib.h>\n{program}");
     let unit = read_with(&source, &ReadOptions::default());
+    same_output_of(&unit, n_nests, sizes, (compiler, flags));
+}
+
+/// Counts, in the rendered program, how often original text ran: `expect(n)` ends the program if that is not `n` times.
+const COUNT: &str = "#include <stdio.h>
+#include <stdlib.h>
+static int n_fell_back;
+static void expect(int n)
+{
+#ifdef TUNED
+    if (n_fell_back != n) {
+        fprintf(stderr, \"%d instead of %d\\n\", n_fell_back, n);
+        exit(1);
+    }
+#endif
+}
+";
+
+/// As [`same_output`], with all rows behind pointers reached through their pointers. The program may say with `expect` how
+/// often the nests outside of `main` must have run as they were. In the function `turned`, two loops are interchanged.
+pub fn same_output_apart(program: &str, n_nests: usize, sizes: &[&str]) {
+    let mut unit = read_with(&format!("{COUNT}{program}"), &ReadOptions::default());
+    reach_rows(&mut unit);
+    for function in unit.functions.iter_mut().filter(|f| f.name == "turned") {
+        function.program.nests.values_mut().for_each(interchange);
+    }
+    same_output_of(&unit, n_nests, sizes, ("gcc", SANITIZERS));
+}
+
+/// Lets all nests reach rows behind pointers through the pointers.
+pub fn reach_rows(unit: &mut Unit) {
+    for function in &mut unit.functions {
+        let tests = function.program.entries.values_mut().flat_map(|entry| &mut entry.rows);
+        tests.for_each(|test| test.form = RowForm::Apart);
+    }
+}
+
+fn interchange(nest: &mut Nest) {
+    let [Node::Loop(outer)] = nest.roots.as_mut_slice() else { panic!("one loop") };
+    let body = std::mem::take(&mut outer.body);
+    let [Node::Loop(inner)] = body.as_slice() else { panic!("two loops") };
+    let mut inner = inner.clone();
+    let body = std::mem::take(&mut inner.body);
+    inner.body = vec![Node::Loop(oxeye_ir::Loop { body, ..outer.clone() })];
+    nest.roots = vec![Node::Loop(inner)];
+}
+
+fn same_output_of(unit: &Unit, n_nests: usize, sizes: &[&str], (compiler, flags): (&str, &[&str])) {
+    let source = unit.source.clone();
     let folder = tempfile::tempdir().expect("a folder");
     let mut replacements = Vec::new();
     let (mut n_found, mut replays) = (0, Vec::new());
@@ -85,7 +134,10 @@ pub fn same_output_by(program: &str, n_nests: usize, sizes: &[&str], (compiler, 
             let span = nest.span.expect("from a file");
             let original = unit.source[span.start..span.end].to_owned();
             let options = RenderOptions { original: Some(original.clone()), ..RenderOptions::default() };
-            let text = render_nest(&function.program, nest, &options).expect("can be written");
+            let mut text = render_nest(&function.program, nest, &options).expect("can be written");
+            if source.starts_with(COUNT) && function.name != "main" {
+                text = text.replacen("} else {", "} else { n_fell_back++;", 1);
+            }
             if function.name != "main" {
                 n_found += 1;
                 if flags != SANITIZERS {
@@ -109,7 +161,8 @@ pub fn same_output_by(program: &str, n_nests: usize, sizes: &[&str], (compiler, 
     for (name, text) in [("original", source.clone()), ("tuned", tuned_file(&source, &replacements))] {
         let file = path(&format!("{name}.c"));
         std::fs::write(&file, text).expect("a file");
-        compile_by(compiler, &file, &path(name), flags);
+        let define = if name == "tuned" { "-DTUNED" } else { "-UTUNED" };
+        compile_by(compiler, &file, &path(name), &[flags, &[define]].concat());
     }
     for size in sizes {
         let output = |name: &str| {
@@ -138,6 +191,17 @@ pub fn replays_agree_with(program: &str, functions: &[&str], flags: &[&str]) {
     let args = flags.iter().map(|flag| (*flag).to_owned()).collect();
     let options = ReadOptions { args, ..ReadOptions::default() };
     let unit = read_with(&format!("#include <stdio.h>\n#include <stdlib.h>\n{program}"), &options);
+    replays_of_unit_agree(&unit, functions, flags);
+}
+
+/// The same with all rows behind pointers reached through their pointers.
+pub fn replays_agree_apart(program: &str, functions: &[&str]) {
+    let mut unit = read(&format!("#include <stdio.h>\n#include <stdlib.h>\n{program}"));
+    reach_rows(&mut unit);
+    replays_of_unit_agree(&unit, functions, &[]);
+}
+
+fn replays_of_unit_agree(unit: &Unit, functions: &[&str], flags: &[&str]) {
     for name in functions {
         let function = unit.functions.iter().find(|f| f.name == *name).expect("is there");
         let nest = function.program.nests.values().next().expect("a nest");
@@ -160,7 +224,7 @@ pub fn replays_agree_with(program: &str, functions: &[&str], flags: &[&str]) {
             "#include <stdio.h>\nvoid oxeye_replay(void **args);\nint main(void)\n{{\nvoid *args[32];\ndouble sum = 0;\n\
              {places}oxeye_replay(args);\n{sums}return 0;\n}}\n"
         );
-        let [original, tuned] = replayed(&unit, function, nest, &driver, flags);
+        let [original, tuned] = replayed(unit, function, nest, &driver, flags);
         assert_eq!(original, tuned, "{name}");
         assert!(!original.is_empty(), "{name}");
     }

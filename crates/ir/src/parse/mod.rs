@@ -7,7 +7,8 @@ mod nest;
 
 use crate::{
     Advance, Array, ArrayId, Constant, Constraint, ControlLoop, DataflowGraph, Entry, Expr, Form, LoopId,
-    Nest, NestId, Opaque, Program, Record, Region, RowTest, ScalarType, Storage, SymId, Symbol, Team, View,
+    Nest, NestId, Opaque, Program, Record, Region, RowForm, RowTest, ScalarType, Storage, SymId, Symbol,
+    Team, View,
 };
 pub use error::ParseError;
 use indexmap::{IndexMap, map};
@@ -397,7 +398,9 @@ impl Parser {
         let mut entry = Entry::default();
         loop {
             if self.take_word("rows") {
-                let mut rows = RowTest { array: self.id("an array's id (A0)")?, ranges: Vec::new() };
+                let array = self.id("an array's id (A0)")?;
+                let form = if self.take_word("apart") { RowForm::Apart } else { RowForm::Even };
+                let mut rows = RowTest { array, form, ranges: Vec::new() };
                 while self.take_symbol("(") {
                     let low = self.expr()?;
                     self.symbol("..")?;
@@ -571,7 +574,7 @@ mod tests {
   load P3 idx[n + 1]
   may_change P2 A7
   may_change A7 A8
-  entry N0 reached(0 < n) test(n <= m) test(P2 >= 2) rows A1 (0 .. n - 1)
+  entry N0 reached(0 < n) test(n <= m) test(P2 >= 2) rows A1 (0 .. n - 1) rows A7 apart (0 .. n - 1)(-1 .. m)
   advance N0 A1 (2*n) A0 (1)
   team N0 own(A2 A3) names("i" "t")
   one_thread N0 "each thread has its own `C`"

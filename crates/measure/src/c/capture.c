@@ -3,8 +3,11 @@
  * program's own feature-test macros and includes keep their meaning. Every name begins with oxeye_capture_.
  *
  *   oxeye_capture_begin(site);
- *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, look what it points into
+ *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, look what it points into;
+ *                                                  -2: not to be kept
  *   oxeye_capture_arg(site, 1, &n, sizeof n);
+ *   oxeye_capture_look(site, &rows, u, 1, sizeof **u, ranges);   rows behind pointers: how they lie
+ *   oxeye_capture_rows_arg(site, 2, &rows);                      they as one argument
  *   ... the loop nest ...
  *   oxeye_capture_result(site, 1, &n, sizeof n);    for what was handed over as a copy and may have another value now
  *   oxeye_capture_end(site);
@@ -22,6 +25,9 @@
 #define OXEYE_CAPTURE_LONG 400000000L
 /* So much of the stack is kept at most behind a pointer into it. */
 #define OXEYE_CAPTURE_STACK_BYTES (16UL << 20)
+/* Levels of pointers in front of rows, and how many such arguments may lie unevenly. */
+#define OXEYE_CAPTURE_LEVELS 3
+#define OXEYE_CAPTURE_GATHERED 2048
 #define OXEYE_CAPTURE_UNUSED __attribute__((unused))
 
 typedef struct {
@@ -55,12 +61,32 @@ typedef struct {
     unsigned long signature;
 } oxeye_capture_sample;
 
+/* Rows of elements behind so many levels of pointers, in dimensions from 0 to levels. Stored they are one array, which begins
+ * with the first element in the ranges. */
+typedef struct {
+    enum { OXEYE_CAPTURE_NO_ROWS, OXEYE_CAPTURE_EVEN, OXEYE_CAPTURE_UNEVEN, OXEYE_CAPTURE_OVERLAPPING } spacing;
+    int levels;
+    long element; /* its bytes */
+    const void *table;
+    long first[OXEYE_CAPTURE_LEVELS + 1];
+    long last[OXEYE_CAPTURE_LEVELS + 1];
+    long strides[OXEYE_CAPTURE_LEVELS + 1]; /* of the stored array, in bytes */
+    long extents[OXEYE_CAPTURE_LEVELS + 1]; /* of the stored array; not that of the first dimension */
+    const char *begin; /* the first element, in memory */
+    long bytes;        /* of the stored array */
+} oxeye_capture_rows;
+
+/* The program's pointers are of other types. */
+typedef void *oxeye_capture_pointer __attribute__((may_alias));
+
 typedef struct {
     const char *pointer;
     long declared;
     long stored;
     long offset;
-    long source; /* 0 declared, 1 from the allocator or the symbols, 2 unknown, 3 not readable */
+    long source; /* 0 declared, 1 from the allocator or the symbols, 2 unknown, 3 not readable, 4 gathered row by row */
+    oxeye_capture_rows *rows; /* to be gathered, or null */
+    int place;                /* where a copy of that is, from 1; 0 if there is none */
 } oxeye_capture_slot_arg;
 
 typedef struct {
@@ -411,7 +437,10 @@ static void oxeye_capture_resolve(oxeye_capture_slot_arg *arg)
 {
     arg->stored = arg->declared;
     arg->source = 0;
-    if (arg->declared < 0) {
+    if (arg->declared == -2) {
+        arg->stored = 0;
+        arg->source = 2;
+    } else if (arg->declared < 0) {
         arg->stored = oxeye_capture_object_bytes(arg->pointer);
         arg->source = arg->stored < 0 ? 2 : 1;
         if (arg->stored < 0)
@@ -419,6 +448,99 @@ static void oxeye_capture_resolve(oxeye_capture_slot_arg *arg)
     }
     if (!arg->pointer)
         arg->stored = 0;
+    if (arg->rows)
+        arg->source = 4;
+}
+
+/* The row at these indices. */
+static const char *oxeye_capture_row(const oxeye_capture_rows *rows, const long *at)
+{
+    const void *row = rows->table;
+    int d;
+    for (d = 0; d < rows->levels; ++d)
+        row = ((const oxeye_capture_pointer *)row)[at[d]];
+    return (const char *)row;
+}
+
+/* The indices of the next row; 0 behind the last one. */
+static int oxeye_capture_next_row(const oxeye_capture_rows *rows, long *at)
+{
+    int d;
+    for (d = rows->levels - 1; d >= 0; --d) {
+        if (at[d]++ < rows->last[d])
+            return 1;
+        at[d] = rows->first[d];
+    }
+    return 0;
+}
+
+/* Bytes from the first row of the stored array to the one at these indices. */
+static long oxeye_capture_row_offset(const oxeye_capture_rows *rows, const long *at)
+{
+    long offset = 0;
+    int d;
+    for (d = 0; d < rows->levels; ++d)
+        offset += (at[d] - rows->first[d]) * rows->strides[d];
+    return offset;
+}
+
+/* Sets the strides to the distances of the rows in memory: 1 if all rows lie so. Each dimension then holds the indices of the
+ * next one. */
+static int oxeye_capture_is_even(oxeye_capture_rows *rows)
+{
+    long at[OXEYE_CAPTURE_LEVELS + 1];
+    const char *origin;
+    int d, n = rows->levels;
+    for (d = 0; d <= n; ++d)
+        at[d] = rows->first[d];
+    origin = oxeye_capture_row(rows, at);
+    rows->strides[n] = rows->element;
+    for (d = n - 1; d >= 0; --d) {
+        rows->strides[d] = (rows->last[d + 1] + 1) * rows->strides[d + 1];
+        if (rows->first[d] < rows->last[d]) {
+            ++at[d];
+            rows->strides[d] = (long)((unsigned long)oxeye_capture_row(rows, at) - (unsigned long)origin);
+            --at[d];
+        }
+        if (rows->strides[d] <= 0)
+            return 0;
+    }
+    for (d = 1; d <= n; ++d) {
+        if (rows->strides[d - 1] % rows->strides[d])
+            return 0;
+        rows->extents[d] = rows->strides[d - 1] / rows->strides[d];
+        if (rows->first[d] < 0 || rows->last[d] >= rows->extents[d])
+            return 0;
+    }
+    do
+        if ((unsigned long)oxeye_capture_row(rows, at) - (unsigned long)origin !=
+            (unsigned long)oxeye_capture_row_offset(rows, at))
+            return 0;
+    while (oxeye_capture_next_row(rows, at));
+    return 1;
+}
+
+/* Stores the rows at an offset of the file. The result is that of put. */
+static int oxeye_capture_gather(int fd, const oxeye_capture_rows *rows, long offset)
+{
+    long at[OXEYE_CAPTURE_LEVELS + 1], n = rows->levels;
+    long bytes = (rows->last[n] - rows->first[n] + 1) * rows->element;
+    int d, failed;
+    for (d = 0; d <= n; ++d)
+        at[d] = rows->first[d];
+    do
+        failed = oxeye_capture_put(fd, oxeye_capture_row(rows, at) + rows->first[n] * rows->element, bytes,
+                                   offset + oxeye_capture_row_offset(rows, at));
+    while (!failed && oxeye_capture_next_row(rows, at));
+    return failed;
+}
+
+/* Stores the argument where it is to be. */
+static int oxeye_capture_store(int fd, const oxeye_capture_slot_arg *arg)
+{
+    if (arg->rows)
+        return oxeye_capture_gather(fd, arg->rows, arg->offset);
+    return oxeye_capture_put(fd, arg->pointer, arg->stored, arg->offset);
 }
 
 /* Gives up the sample being written. */
@@ -468,7 +590,7 @@ static void oxeye_capture_dump(int k, oxeye_capture_slot_arg *arg)
         return;
     }
     arg->offset = site->end_of_data;
-    failed = oxeye_capture_put(site->fd, arg->pointer, arg->stored, arg->offset);
+    failed = oxeye_capture_store(site->fd, arg);
     if (failed == 2) {
         oxeye_capture_drop(k);
         return;
@@ -490,7 +612,7 @@ static unsigned long oxeye_capture_signature(const oxeye_capture_site *site)
     for (i = 0; i < site->n_args; ++i) {
         const oxeye_capture_slot_arg *arg = &site->args[i];
         hash = (hash ^ (unsigned long)arg->declared) * 1099511628211UL;
-        if (arg->pointer && arg->declared > 0 && arg->declared <= 16)
+        if (arg->pointer && !arg->rows && arg->declared > 0 && arg->declared <= 16)
             for (b = 0; b < arg->declared; ++b)
                 hash = (hash ^ (unsigned char)arg->pointer[b]) * 1099511628211UL;
     }
@@ -512,7 +634,7 @@ static void oxeye_capture_header(int k)
     header[n++] = 0;
     for (i = 0; i < site->n_args; ++i) {
         const oxeye_capture_slot_arg *arg = &site->args[i];
-        header[n++] = (long)arg->pointer;
+        header[n++] = arg->rows ? 0 : (long)arg->pointer;
         header[n++] = arg->declared;
         header[n++] = arg->stored;
         header[n++] = arg->offset;
@@ -651,7 +773,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void 
     }
     arg = &site->args[index];
     arg->pointer = (const char *)pointer;
-    arg->declared = bytes < 0 ? -1 : bytes;
+    arg->declared = bytes < -2 ? -1 : bytes;
     if (index >= site->n_args)
         site->n_args = index + 1;
     ++site->seen_args;
@@ -675,6 +797,70 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void 
     site->overhead = oxeye_capture_overhead_so_far();
 }
 
+/* Finds out how the rows behind the pointers in a table lie; the ranges are the first and last index of each dimension. With
+ * no table, they are not looked at. */
+OXEYE_CAPTURE_UNUSED static void oxeye_capture_look(int k, oxeye_capture_rows *rows, const void *table, int levels,
+                                                    long element, const long *ranges)
+{
+    int d, is_empty = 0;
+    rows->spacing = OXEYE_CAPTURE_NO_ROWS;
+    rows->levels = levels;
+    rows->element = element;
+    rows->table = table;
+    rows->begin = 0;
+    rows->bytes = 0;
+    for (d = 0; d <= levels; ++d) {
+        rows->first[d] = ranges[2 * d];
+        rows->last[d] = ranges[2 * d + 1];
+        rows->extents[d] = 1;
+        is_empty |= rows->last[d] < rows->first[d];
+    }
+    if (!table || is_empty || k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on() ||
+        oxeye_capture_sites[k].owner != (void *)&oxeye_capture_thread)
+        return;
+    rows->spacing = OXEYE_CAPTURE_EVEN;
+    if (!oxeye_capture_is_even(rows)) {
+        /* Stored, they lie as close as the indices let them. */
+        rows->spacing = OXEYE_CAPTURE_UNEVEN;
+        for (d = levels; d > 0; --d) {
+            rows->extents[d] = rows->last[d] + 1 - (rows->first[d] < 0 ? rows->first[d] : 0);
+            rows->strides[d - 1] = rows->extents[d] * rows->strides[d];
+        }
+    }
+    rows->begin = oxeye_capture_row(rows, rows->first) + rows->first[levels] * element;
+    rows->bytes = element;
+    for (d = 0; d <= levels; ++d)
+        rows->bytes += (rows->last[d] - rows->first[d]) * rows->strides[d];
+}
+
+/* Rows behind pointers as an argument. */
+OXEYE_CAPTURE_UNUSED static void oxeye_capture_rows_arg(int k, int index, const oxeye_capture_rows *rows)
+{
+    static oxeye_capture_rows gathered[OXEYE_CAPTURE_GATHERED];
+    static int n_gathered;
+    oxeye_capture_rows *kept = 0;
+    oxeye_capture_slot_arg *arg;
+    if (k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on() || index < 0 || index >= OXEYE_CAPTURE_ARGS ||
+        oxeye_capture_sites[k].owner != (void *)&oxeye_capture_thread)
+        return;
+    arg = &oxeye_capture_sites[k].args[index];
+    if (rows->spacing == OXEYE_CAPTURE_UNEVEN) {
+        /* Each argument has its place from its first uneven rows on. */
+        if (!arg->place && n_gathered < OXEYE_CAPTURE_GATHERED) {
+            int place = __atomic_fetch_add(&n_gathered, 1, __ATOMIC_RELAXED);
+            arg->place = place < OXEYE_CAPTURE_GATHERED ? place + 1 : 0;
+        }
+        kept = arg->place ? &gathered[arg->place - 1] : 0;
+    }
+    if (kept)
+        *kept = *rows;
+    arg->rows = kept;
+    oxeye_capture_arg(k, index, rows->begin,
+                      rows->spacing == OXEYE_CAPTURE_OVERLAPPING || (rows->spacing == OXEYE_CAPTURE_UNEVEN && !kept)
+                          ? -2
+                          : rows->bytes);
+}
+
 /* Keeps what the sampled invocation left in its arguments, at the places where the sample has them. */
 static void oxeye_capture_results(int k)
 {
@@ -689,7 +875,7 @@ static void oxeye_capture_results(int k)
     if (fd < 0)
         return;
     for (i = 0; i < site->n_args && !failed; ++i)
-        failed = oxeye_capture_put(fd, site->args[i].pointer, site->args[i].stored, site->args[i].offset);
+        failed = oxeye_capture_store(fd, &site->args[i]);
     oxeye_capture_libc_close(fd);
     if (failed) {
         oxeye_capture_libc_unlink(path);

@@ -1,31 +1,48 @@
-/* Preloaded into a program: writes down, every few milliseconds of processor time, which calls are being made. The
- * records go into the file that OXEYE_SAMPLES names, mapped, so that they survive a crash. */
+/* Preloaded into a program: writes down, every few milliseconds of processor time, which calls are being made. Each
+ * process has a file of its own in the folder that OXEYE_SAMPLES names, mapped, so that it survives a crash. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEPTH 24
 #define MOST 65536
+#define MOST_OBJECTS 255
+#define PATH_SIZE 1008
 
 struct record {
     uint64_t n;
     uint64_t address[DEPTH];
 };
 
+/* The program, or a library that it has loaded. */
+struct object {
+    /* How far above its link-time addresses it is loaded, and where it ends. */
+    uint64_t bias, end;
+    char path[PATH_SIZE];
+};
+
 static struct {
-    uint64_t taken;
-    /* How far above its link-time addresses the program is loaded. */
-    uint64_t bias;
+    uint64_t taken, n_objects;
+    struct object objects[MOST_OBJECTS];
     struct record records[MOST];
 } *samples;
+
+/* The file, and the process that it is about. */
+static char name[PATH_MAX];
+static pid_t owner;
+static timer_t timer;
+static int is_timed;
 
 static void take(int number, siginfo_t *info, void *context) {
     (void)number, (void)info, (void)context;
@@ -40,26 +57,58 @@ static void take(int number, siginfo_t *info, void *context) {
     record->n = kept;
 }
 
-static int note_bias(struct dl_phdr_info *info, size_t size, void *data) {
+static int note_object(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size, (void)data;
-    samples->bias = info->dlpi_addr;
-    return 1; /* the program itself comes first */
+    uint64_t n = samples->n_objects, end = 0;
+    if (n >= MOST_OBJECTS) return 1;
+    struct object *object = &samples->objects[n];
+    object->bias = info->dlpi_addr;
+    for (int k = 0; k < info->dlpi_phnum; k++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[k];
+        if (part->p_type == PT_LOAD && part->p_vaddr + part->p_memsz > end) end = part->p_vaddr + part->p_memsz;
+    }
+    object->end = info->dlpi_addr + end;
+    /* The program itself comes first, without a name. */
+    if (n == 0) {
+        ssize_t length = readlink("/proc/self/exe", object->path, PATH_SIZE - 1);
+        object->path[length < 0 ? 0 : length] = 0;
+    } else {
+        snprintf(object->path, PATH_SIZE, "%s", info->dlpi_name);
+    }
+    samples->n_objects = n + 1;
+    return 0;
+}
+
+/* Libraries stay in the list when they are closed, unless others take their place. */
+static void note_objects(void) {
+    samples->n_objects = 0;
+    dl_iterate_phdr(note_object, 0);
+}
+
+/* Stands before the system's, to see what is loaded later. */
+void *dlopen(const char *library_name, int flags) {
+    static void *(*system_dlopen)(const char *, int);
+    if (!system_dlopen) system_dlopen = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+    void *library = system_dlopen(library_name, flags);
+    if (library && samples) note_objects();
+    return library;
 }
 
 __attribute__((constructor)) static void start(void) {
-    const char *name = getenv("OXEYE_SAMPLES");
-    if (!name) return;
-    int file = open(name, O_RDWR | O_CLOEXEC);
+    const char *folder = getenv("OXEYE_SAMPLES");
+    if (!folder) return;
+    owner = getpid();
+    snprintf(name, sizeof name, "%s/%ld", folder, (long)owner);
+    /* A program that another one takes the place of, `exec`, is not the one that was asked for. */
+    int file = open(name, O_RDWR | O_CLOEXEC | O_CREAT | O_TRUNC, 0600);
     if (file < 0 || ftruncate(file, sizeof *samples)) return;
     samples = mmap(0, sizeof *samples, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
-    /* What the program starts in its turn is not looked at. */
-    unsetenv("OXEYE_SAMPLES");
     if (samples == MAP_FAILED) {
         samples = 0;
         return;
     }
-    dl_iterate_phdr(note_bias, 0);
+    note_objects();
     void *first[2];
     backtrace(first, 2); /* loads what it needs now, not in a signal handler */
     struct sigaction action;
@@ -68,11 +117,19 @@ __attribute__((constructor)) static void start(void) {
     action.sa_flags = SA_RESTART | SA_SIGINFO;
     sigemptyset(&action.sa_mask);
     if (sigaction(SIGPROF, &action, 0)) return;
-    struct itimerval every = {{0, 1000}, {0, 1000}};
-    setitimer(ITIMER_PROF, &every, 0);
+    /* Not `setitimer`: that one goes on through `exec`, and ends the new program, which does not handle the signal yet. */
+    struct sigevent event;
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGPROF;
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer)) return;
+    const struct itimerspec every = {{0, 1000000}, {0, 1000000}};
+    is_timed = !timer_settime(timer, 0, &every, 0);
 }
 
 __attribute__((destructor)) static void stop(void) {
-    struct itimerval never = {{0, 0}, {0, 0}};
-    if (samples) setitimer(ITIMER_PROF, &never, 0);
+    if (!samples) return;
+    if (is_timed && getpid() == owner) timer_delete(timer);
+    /* A process that has done nothing leaves nothing; a child that it has forked has no samples of its own. */
+    if (!samples->taken && getpid() == owner) unlink(name);
 }

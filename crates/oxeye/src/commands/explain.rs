@@ -328,7 +328,7 @@ fn explanation(
         conclusion: conclusion(&candidates, winner.as_deref(), measured),
         winner,
         candidates,
-        note: nest.note.clone(),
+        note: nest.remarks(unit),
     }
 }
 

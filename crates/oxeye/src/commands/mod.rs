@@ -10,6 +10,7 @@ mod profile_cache;
 mod profile_report;
 mod replay;
 mod search;
+mod tune;
 
 pub use explain::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
@@ -20,3 +21,6 @@ pub use profile::profile;
 pub use profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest};
 pub use replay::{Misfit, Rewritten, replay, rewrite};
 pub use search::search;
+pub use tune::{
+    BuildSource, FileReport, PhaseSeconds, TUNE_SCHEMA, TuneOptions, TuneOutput, TuneReport, tune,
+};

@@ -14,7 +14,7 @@ use oxeye_database::{NewEntry, Origin};
 /// If the run cannot be done; no file is written then.
 pub fn optimize(options: &Options, progress: &dyn Progress) -> Result<Report, Error> {
     let session = Session::new(options, progress)?;
-    let emitted = session.outcome(tuned(&session))?;
+    let emitted = session.outcome(written(&session))?;
     Ok(report(&session, &emitted))
 }
 
@@ -27,18 +27,23 @@ pub fn optimize_and_learn(
     progress: &dyn Progress,
 ) -> Result<(Report, Vec<NewEntry>), Error> {
     let session = Session::new(options, progress)?;
-    let emitted = session.outcome(tuned(&session))?;
+    let emitted = session.outcome(written(&session))?;
     Ok((report(&session, &emitted), entries(&session, &emitted, Origin::Learn)))
 }
 
-fn tuned(session: &Session<'_>) -> Result<Emitted, Error> {
+fn written(session: &Session<'_>) -> Result<Emitted, Error> {
+    let emitted = tuned(session)?;
+    emitted.write(session)?;
+    Ok(emitted)
+}
+
+/// The tuned file, written nowhere yet.
+pub(super) fn tuned(session: &Session<'_>) -> Result<Emitted, Error> {
     let unit = read(session)?;
     let captured = capture(session, unit)?;
     let proposed = propose(session, captured)?;
     let opened = open(session, proposed)?;
     let measured = measure(session, opened)?;
     let measured = second_round(session, measured)?;
-    let emitted = emit(session, measured)?;
-    emitted.write(session)?;
-    Ok(emitted)
+    emit(session, measured)
 }

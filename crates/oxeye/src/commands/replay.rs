@@ -38,6 +38,18 @@ pub enum Misfit {
     /// The file cannot be read again with the nest opened.
     #[error(transparent)]
     NotRead(#[from] FrontendError),
+    /// The nest does not have these rows.
+    #[error(
+        "function `{function}`, line {line}: the recipe is for rows behind pointers in `{name}`, which are not there"
+    )]
+    NoRows {
+        /// The function.
+        function: String,
+        /// First line of the nest.
+        line: u32,
+        /// The array.
+        name: String,
+    },
     /// The recipe is not legal there, or gives no text.
     #[error("function `{function}`, line {line}: {why}")]
     Unproved {
@@ -103,7 +115,16 @@ fn replaced(
     how: Rendering<'_>,
     wanted: &NestRecipe,
 ) -> Result<(Span, String), Misfit> {
-    let (function, nest, span) = find(unit, reading, wanted)?;
+    let (mut function, nest, span) = find(unit, reading, wanted)?;
+    for name in &wanted.uneven {
+        if !function.to_mut().program.set_uneven_rows(nest, name) {
+            return Err(Misfit::NoRows {
+                function: function.name.clone(),
+                line: span.line,
+                name: name.clone(),
+            });
+        }
+    }
     let nest = &function.program.nests[&nest];
     let text = block(how, &function.program, nest, wanted).map_err(|why| {
         let (function, line) = (wanted.function.clone(), span.line);

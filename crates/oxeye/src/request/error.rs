@@ -12,6 +12,9 @@ pub enum Error {
     /// A program, library or process could not be built or run.
     #[error(transparent)]
     Measure(#[from] oxeye_measure::MeasureError),
+    /// How a project is built could not be learnt, or it could not be built so.
+    #[error(transparent)]
+    Project(#[from] oxeye_project::ProjectError),
     /// The recipe database cannot be read.
     #[error(transparent)]
     Database(#[from] oxeye_database::DatabaseError),

@@ -4,8 +4,11 @@ use super::compiler::Compiler;
 use super::run_command::RunCommand;
 use indexmap::IndexMap;
 use oxeye_database::OnDamage;
+use oxeye_host::HostProfile;
+use oxeye_project::{Build, Product, UnitIdx};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Everything a tuning run needs to know besides the machine it runs on.
@@ -41,6 +44,10 @@ pub struct Options {
     pub compiler: Compiler,
     /// How the program is run.
     pub run: RunCommand,
+    /// The project that the file is part of, where its program is built by more than the compiler's one command.
+    pub project: Option<ProjectFile>,
+    /// What the machine can do, where that was just found out; `None` takes the kept profile, or measures.
+    pub machine: Option<HostProfile>,
     /// Seed of randomly drawn inputs.
     pub seed: u64,
     /// Where to save the recipes of the winners.
@@ -65,6 +72,8 @@ impl Options {
             no_alias: false,
             compiler: Compiler::default(),
             run: RunCommand::default(),
+            project: None,
+            machine: None,
             seed: 20_250_101,
             save_recipe: None,
         }
@@ -83,6 +92,20 @@ impl Options {
             FpPolicy::FromFlags => self.compiler.allows_reassociation(),
         }
     }
+}
+
+/// The place of a file in a project.
+#[derive(Clone, Debug)]
+pub struct ProjectFile {
+    pub(crate) build: Arc<Build>,
+    /// The program or library that it is part of.
+    pub(crate) product: Product,
+    /// The file among the units of the project.
+    pub(crate) unit: UnitIdx,
+    /// Flags for linking besides those of the product.
+    pub(crate) link_flags: Vec<String>,
+    /// Seconds that the program runs.
+    pub(crate) seconds: f64,
 }
 
 /// Where a tuned file goes unless told otherwise: `dir/gemm.c` becomes `dir/gemm.oxeye.c`.

@@ -26,6 +26,24 @@ impl Progress for Silent {}
 pub enum Event<'a> {
     /// A phase begins.
     Phase(Phase),
+    /// So many of the sources of a project are compiled.
+    Compiled {
+        /// Compiled so far.
+        n_done: usize,
+        /// All of them.
+        n_units: usize,
+    },
+    /// A file of a project is about to be tuned.
+    File {
+        /// The file.
+        path: &'a std::path::Path,
+        /// Its share of the program's time.
+        share: f64,
+        /// Files tuned so far.
+        n_done: usize,
+        /// Files that take time.
+        n_files: usize,
+    },
     /// A message of the frontend about the user's file, rendered with its source lines.
     Diagnostic(&'a str),
     /// A nest is about to be profiled.
@@ -75,6 +93,10 @@ pub enum Event<'a> {
 pub enum Phase {
     /// Finding out what the machine can do, if that is not known yet.
     Machine,
+    /// Building a project as its user does.
+    Learning,
+    /// Looking where a program spends its time.
+    Sampling,
     /// Reading the file.
     Reading,
     /// Building the original program.
@@ -94,6 +116,8 @@ impl Phase {
     pub fn label(self) -> &'static str {
         match self {
             Phase::Machine => "measuring the machine",
+            Phase::Learning => "running the build",
+            Phase::Sampling => "looking where the time goes",
             Phase::Reading => "reading",
             Phase::Building => "building",
             Phase::Capturing => "capturing",

@@ -47,6 +47,9 @@ pub struct NestRecipe {
     /// Threads of its code where they are fewer than the file's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+    /// Arrays of which the rows, behind pointers, are not evenly spaced: each row is reached through its pointer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uneven: Vec<String>,
     /// Its steps. People may call loops by their names in the source; what Oxeye writes has ids.
     pub recipe: WrittenRecipe,
 }
@@ -112,6 +115,7 @@ mod tests {
                 line: 7,
                 name: "mine".into(),
                 threads: Some(1),
+                uneven: vec!["u".into()],
                 recipe: serde_json::from_str(r#"[{"step":"vectorize","at":3}]"#).expect("a recipe"),
             }],
         };

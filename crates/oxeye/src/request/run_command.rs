@@ -1,6 +1,7 @@
 //! How the program is run.
 
-use oxeye_measure::Invocation;
+use oxeye_measure::{Exit, Invocation};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The command that runs the program: what a shell would be told, but for the program itself, which is built anew.
@@ -20,15 +21,44 @@ pub struct RunCommand {
     pub stdin: Option<PathBuf>,
     /// The folder it runs in; `None` is the present one.
     pub folder: Option<PathBuf>,
+    /// The first word, where that matters: the name of a program in a project, or of another one that runs what the project
+    /// builds.
+    pub program: Option<String>,
+    /// The exit code that tells that all went well.
+    pub exit_code: i32,
+    /// For a program that is not run by its path: what it is loaded in place of.
+    pub(crate) stand_in: Option<StandIn>,
+}
+
+/// A file that is loaded or run in place of another, wherever that happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StandIn {
+    /// The library that arranges this.
+    pub(crate) library: PathBuf,
+    /// The names of what is replaced.
+    pub(crate) of: Vec<PathBuf>,
+    /// Other files that are replaced: a name, and what stands for it.
+    pub(crate) others: Vec<(PathBuf, PathBuf)>,
+    /// What is started, where that is neither the file that is tuned nor what the first word says.
+    pub(crate) starts: Option<PathBuf>,
 }
 
 impl RunCommand {
     /// The run of one build of the program.
     pub(crate) fn of(&self, executable: &Path) -> Invocation {
-        let mut invocation = Invocation::new(executable).args(&self.args).cwd(self.folder.clone());
+        let program = match (&self.stand_in, &self.program) {
+            (Some(StandIn { starts: Some(program), .. }), _) => program.as_path(),
+            (Some(_), Some(program)) => Path::new(program),
+            _ => executable,
+        };
+        let mut invocation = Invocation::new(program).args(&self.args).cwd(self.folder.clone());
+        invocation.called = self.program.as_ref().map(Into::into);
         invocation.env = self.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
         invocation.stdin = self.stdin_file();
-        invocation
+        match &self.stand_in {
+            Some(stand_in) => stand_in.arrange(invocation, executable),
+            None => invocation,
+        }
     }
 
     /// The file for standard input, as seen from the present folder.
@@ -37,17 +67,46 @@ impl RunCommand {
         Some(self.folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(file)))
     }
 
+    /// Whether a run went well.
+    pub(crate) fn is_success(&self, exit: Exit) -> bool {
+        exit == Exit::Exited(self.exit_code)
+    }
+
     /// Whether it says no more than that the program is run.
     pub(crate) fn is_bare(&self) -> bool {
         self.args.is_empty() && self.stdin.is_none()
     }
 }
 
-impl std::str::FromStr for RunCommand {
-    type Err = String;
+impl StandIn {
+    /// Makes a run take `file` for what it is to replace.
+    fn arrange(&self, run: Invocation, file: &Path) -> Invocation {
+        let own = self.of.iter().map(|name| (name.as_path(), file));
+        let others = self.others.iter().map(|(name, file)| (name.as_path(), file.as_path()));
+        let mut table = OsString::new();
+        for (name, file) in own.chain(others) {
+            table.push(name);
+            table.push("\n");
+            table.push(file);
+            table.push("\n");
+        }
+        // Observed libraries look their functions up at every call in some systems, unless it is done at the start.
+        let run = run.env("LD_BIND_NOW", "1");
+        let run = run.env("OXEYE_STAND_INS", table).env("LD_AUDIT", &self.library);
+        run.preload(&self.library)
+    }
+}
 
-    /// Understands words and quotes as a shell does, `NAME=value` before the program, and `< file`.
-    fn from_str(text: &str) -> Result<Self, String> {
+impl RunCommand {
+    /// A command in a project: its first word may be a program that the project builds, or any other.
+    ///
+    /// # Errors
+    /// What is wrong with the text, in words.
+    pub fn in_project(text: &str) -> Result<Self, String> {
+        Self::parse(text, false)
+    }
+
+    fn parse(text: &str, is_own_program: bool) -> Result<Self, String> {
         let Some(words) = shlex::split(text) else { return Err("a quote is not closed".into()) };
         let mut run = RunCommand::default();
         let mut words = words.into_iter().peekable();
@@ -61,11 +120,12 @@ impl std::str::FromStr for RunCommand {
         let Some(program) = words.next() else {
             return Err("it names no program; write it as in a shell: \"./prog -n 200\"".into());
         };
-        if !program.contains('/') && is_command(&program) {
+        if is_own_program && !program.contains('/') && is_command(&program) {
             return Err(format!(
                 "`{program}` is another program; the first word stands for the program that the compile command makes"
             ));
         }
+        run.program = (!is_own_program).then_some(program);
         while let Some(word) = words.next() {
             match word.as_str() {
                 "<" => match words.next() {
@@ -87,6 +147,15 @@ impl std::str::FromStr for RunCommand {
             }
         }
         Ok(run)
+    }
+}
+
+impl std::str::FromStr for RunCommand {
+    type Err = String;
+
+    /// Understands words and quotes as a shell does, `NAME=value` before the program, and `< file`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::parse(text, true)
     }
 }
 

@@ -88,6 +88,9 @@ pub(crate) struct NestName {
     /// Threads of its code where they are fewer than the search's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) threads: Option<u32>,
+    /// Arrays of which the rows, behind pointers, are not evenly spaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) uneven: Vec<String>,
 }
 
 /// What an earlier process has found out of a nest.
@@ -259,6 +262,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
             line: *at,
             name: tried.name.clone(),
             threads: nest.threads,
+            uneven: nest.uneven.clone(),
             recipe: recipe.into(),
         }],
     })

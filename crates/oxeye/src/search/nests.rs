@@ -129,7 +129,12 @@ impl NestSearch<'_> {
         let (session, unit, line) = (self.session, self.unit, nest.place.span.line);
         let (function, _, _) = nest.place.of(unit);
         let threads = nest.is_single().then_some(1);
-        let name = NestName { function: function.to_owned(), ordinal: nest.place.ordinal, threads };
+        let name = NestName {
+            function: function.to_owned(),
+            ordinal: nest.place.ordinal,
+            threads,
+            uneven: nest.place.uneven_rows(self.unit),
+        };
         let past = log.past(&name);
         let time = budget.allow(time, past.used);
         session.progress.event(Event::Nest { function, line, n_candidates: 0 });

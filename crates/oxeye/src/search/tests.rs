@@ -124,7 +124,7 @@ fn rendering() -> Rendering<'static> {
 }
 
 fn nest_name() -> NestName {
-    NestName { function: "matmul".into(), ordinal: 0, threads: None }
+    NestName { function: "matmul".into(), ordinal: 0, threads: None, uneven: Vec::new() }
 }
 
 fn header(seed: u64) -> Header {

@@ -6,13 +6,13 @@ use crate::coverage::Stacks;
 use crate::nest::{Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
-use crate::workshop::complaint;
+use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
 use oxeye_ir::Nest;
 use oxeye_measure::{
-    CAPTURE_RUNTIME_C, Capture, CaptureRun, CompileJob, Exit, Limits, MeasureError, RunOutcome, Sample,
-    capture as observe, compile_all, run_program,
+    CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Limits, MeasureError, RunOutcome, Sample, SizeSource,
+    capture as observe, run_program,
 };
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,11 @@ pub(crate) const LEAST_SHARE: f64 = 0.01;
 
 /// Mean seconds of an invocation below which its time is not believed.
 const SHORT_SECONDS: f64 = 5e-6;
+
+/// A share of the time by the clock that is larger than this multiple of the sampled share, and this more, is none: something
+/// else kept the processors busy.
+const ODD_FACTOR: f64 = 3.0;
+const ODD_SHARE: f64 = 0.05;
 
 /// A file whose nests have arguments to be replayed with.
 pub struct Captured {
@@ -95,7 +100,9 @@ fn has_main_elsewhere(session: &Session<'_>) -> bool {
             })
         })
     };
-    session.options.compiler.links_objects() || session.options.compiler.sources().any(defines_main)
+    session.options.project.is_some()
+        || session.options.compiler.links_objects()
+        || session.options.compiler.sources().any(defines_main)
 }
 
 fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
@@ -116,13 +123,13 @@ fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Resu
     Ok(Workpiece { unit, program: None, coverage: None, stacks: None, nests })
 }
 
-fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
+fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
     session.enter(Phase::Building)?;
     let original = session.workshop.write_variant("original.c", &unit.source)?;
     let plain = session.workshop.program_job(&original, "original", false);
     let all: Vec<usize> = (0..nests.len()).collect();
     let jobs = [plain, instrumented(session, &unit, &nests, &all)?];
-    let mut built = compile_all(&session.workshop.compiler, &jobs, session.host.cores as usize).into_iter();
+    let mut built = session.workshop.build_all(&jobs, session.host.cores as usize).into_iter();
     let (plain, instrumented) = (built.next(), built.next());
     session.check_cancelled()?;
     let executable = match plain {
@@ -149,7 +156,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     let samples = session.workshop.folder.subdir("samples")?;
     let run = session.in_program(|| observe(&session.options.run.of(&instrumented), &limits, &samples))?;
     session.check_cancelled()?;
-    if !run.outcome.exit.success() {
+    if !session.options.run.is_success(run.outcome.exit) {
         // Whose fault is it?
         let outcome = match run.outcome.exit {
             Exit::TimedOut => run.outcome.clone(),
@@ -168,7 +175,7 @@ fn capture_run(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> 
     let seconds = sampled.seconds.unwrap_or((observed - run.overhead_seconds).max(0.1 * observed));
     let stacks = sampled.stacks;
     for idx in all {
-        take_over(&unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
+        take_over(&mut unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
     }
     let outputs = std::iter::once(run.outcome.stdout).chain(sampled.output).collect();
     let program = ProgramRun { executable, seconds, outputs };
@@ -190,7 +197,7 @@ pub(super) fn capture_more(
         which.iter().copied().filter(|idx| nests[*idx].standing == Standing::Tuned).collect();
     let Some(first) = which.first() else { return Ok(()) };
     let job = instrumented(session, unit, nests, &which)?;
-    let instrumented = match session.workshop.compiler.compile(&job) {
+    let instrumented = match session.workshop.build(&job) {
         Ok(path) => Some(path),
         Err(_) => {
             session.check_cancelled()?;
@@ -206,7 +213,7 @@ pub(super) fn capture_more(
     session.check_cancelled()?;
     for idx in which {
         let nest = &mut nests[idx];
-        if nest.standing == Standing::Tuned && !run.outcome.exit.success() {
+        if nest.standing == Standing::Tuned && !session.options.run.is_success(run.outcome.exit) {
             let why =
                 format!("the program does not run to its end while it is observed ({})", run.outcome.exit);
             nest.standing = Standing::Skipped(why);
@@ -218,7 +225,7 @@ pub(super) fn capture_more(
 
 /// Takes over what was observed of a nest.
 fn take_over(
-    unit: &Unit,
+    unit: &mut Unit,
     nest: &mut TunedNest,
     idx: usize,
     run: &CaptureRun,
@@ -232,6 +239,7 @@ fn take_over(
         Some(found) => {
             let sampled = stacks.map(|stacks| stacks.share(lines(unit, &nest.place)));
             keep(nest, found, seconds, sampled);
+            reach_rows(unit, nest);
         }
         None => {
             (nest.calls.share, nest.calls.invocations) = (Some(0.0), Some(0));
@@ -243,7 +251,7 @@ fn take_over(
 fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Error> {
     session.check_cancelled()?;
     let reason = match outcome.exit {
-        Exit::Exited(0) => return Ok(()),
+        exit if session.options.run.is_success(exit) => return Ok(()),
         Exit::TimedOut => format!(
             "had not ended after {:.0} s; raise --budget or let it do less",
             session.program_limit().as_secs_f64()
@@ -269,7 +277,7 @@ fn instrumented(
     unit: &Unit,
     nests: &[TunedNest],
     which: &[usize],
-) -> Result<CompileJob, Error> {
+) -> Result<ProgramJob, Error> {
     let sites: Vec<Site<'_>> = which.iter().map(|idx| nests[*idx].place.site(unit, *idx as u32)).collect();
     // Each set has a name of its own: all that are observed together, or one of them.
     let name = match which {
@@ -281,7 +289,7 @@ fn instrumented(
     let source = session.workshop.write_variant(&format!("{name}.c"), &text)?;
     let job = session.workshop.program_job(&source, &name, false).args(["-w"]);
     // What finds the arguments can be too much for a compiler, as tests of many rows of pointers.
-    Ok(CompileJob { memory_bytes: Some(MOST_COMPILER_BYTES), ..job })
+    Ok(job.with_memory(MOST_COMPILER_BYTES))
 }
 
 /// The instrumented program does not build: finds the nests that spoil it and leaves them out.
@@ -296,8 +304,8 @@ fn without_unbuildable(
     let mut groups = vec![which.to_vec()];
     while !groups.is_empty() {
         let quick = |group: &Vec<usize>| Ok(instrumented(session, unit, nests, group)?.args(["-O0"]));
-        let jobs: Vec<CompileJob> = groups.iter().map(quick).collect::<Result<_, Error>>()?;
-        let built = compile_all(&session.workshop.compiler, &jobs, session.host.cores as usize);
+        let jobs: Vec<ProgramJob> = groups.iter().map(quick).collect::<Result<_, Error>>()?;
+        let built = session.workshop.build_all(&jobs, session.host.cores as usize);
         session.check_cancelled()?;
         let mut halves = Vec::new();
         for (group, result) in groups.into_iter().zip(built) {
@@ -321,7 +329,7 @@ fn without_unbuildable(
     }
     good.sort_unstable();
     let job = instrumented(session, unit, nests, &good)?;
-    Ok(Some(session.workshop.compiler.compile(&job)?))
+    Ok(Some(session.workshop.build(&job)?))
 }
 
 /// Whether a linker complains that nothing defines `main`.
@@ -396,12 +404,27 @@ pub(super) fn find_inside(unit: &Unit, nests: &mut [TunedNest]) {
     }
 }
 
+/// Rows behind pointers that were not evenly spaced are reached through their pointers.
+fn reach_rows(unit: &mut Unit, nest: &TunedNest) {
+    let program = &mut unit.functions[nest.place.function_idx].program;
+    for (position, argument) in nest.calls.arguments.iter().enumerate() {
+        let is_gathered =
+            |s: &Sample| s.args.get(position).is_some_and(|a| a.size_source == SizeSource::Gathered);
+        if argument.rows.is_some() && nest.calls.samples.iter().any(is_gathered) {
+            program.set_uneven_rows(nest.place.nest_id, &argument.name);
+        }
+    }
+}
+
 /// Takes over what was captured of a nest, or says why it cannot be tuned. `sampled` is its share of the processor time.
 fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Option<f64>) {
     let captured = found.seconds / program_seconds;
     nest.calls.is_concurrent = found.concurrent > 0;
     // The clock of a very short invocation shows mostly itself, and where threads meet it does not run.
-    let is_blurred = found.seconds < SHORT_SECONDS * found.invocations as f64 || nest.calls.is_concurrent;
+    let is_short = found.seconds < SHORT_SECONDS * found.invocations as f64;
+    // The samples count processor time, of which a loop in one thread has less; but not that much less.
+    let is_odd = sampled.is_some_and(|sampled| captured > ODD_FACTOR * sampled + ODD_SHARE);
+    let is_blurred = is_short || nest.calls.is_concurrent || is_odd;
     let share = sampled.filter(|_| is_blurred).unwrap_or(captured);
     nest.calls.share = Some(share.clamp(0.0, 1.0));
     nest.calls.invocations = Some(found.invocations);
@@ -426,10 +449,10 @@ fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Op
     } else if nest.calls.samples.is_empty() {
         let unknown = partial.first().and_then(|s| s.missing().first().copied());
         let argument = unknown.and_then(|position| nest.calls.arguments.get(position));
-        let is_rows = argument.is_some_and(|a| a.expression.is_some());
+        let is_rows = argument.is_some_and(|a| a.rows.is_some());
         Standing::Skipped(match argument.map(|a| &a.name) {
             Some(name) if is_rows => format!(
-                "the rows of `{name}` do not lie evenly in memory when the program runs; allocate them as one block"
+                "when the program runs, what the loop may reach in rows of `{name}` overlaps, with each other or other arrays"
             ),
             Some(name) => format!("the size of `{name}` could not be found out; declare it with its extents"),
             None => "its arguments are too large to be kept".into(),

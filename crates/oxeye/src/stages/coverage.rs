@@ -31,7 +31,7 @@ pub(crate) fn sample(session: &Session<'_>, executable: &Path) -> Result<Sampled
     });
     session.check_cancelled()?;
     let Ok(run) = run else { return Ok(Sampled::default()) };
-    let ended = Some(run.outcome).filter(|outcome| outcome.exit.success());
+    let ended = Some(run.outcome).filter(|outcome| session.options.run.is_success(outcome.exit));
     Ok(Sampled {
         seconds: ended.as_ref().map(|outcome| 1e-9 * outcome.elapsed_ns as f64),
         output: ended.map(|outcome| outcome.stdout),

@@ -3,31 +3,23 @@
 use super::measure::Measured;
 use crate::budget::n_runs;
 use crate::nest::{ProgramRun, Workpiece, replacement};
-use crate::request::{
-    Error, FpPolicy, NestRecipe, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
-};
+use crate::request::{Error, NestRecipe, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically};
 use crate::schedule::{Proved, Verdict};
 use crate::session::Session;
+use crate::whole::{LONGEST_TO_REPEAT, compare, printed_tolerance};
 use crate::workshop::complaint;
 use oxeye_codegen::tuned_file;
 use oxeye_frontend::encoded;
 use oxeye_ir::Span;
-use oxeye_measure::{
-    Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions, run_program, run_whole,
-};
+use oxeye_measure::{Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// How often a set of winners that spoils the program is made smaller before all are dropped.
 const MOST_ATTEMPTS: usize = 6;
 
-/// Programs that take longer are not run again for every nest.
-const LONGEST_TO_REPEAT: f64 = 2.0;
 /// Nests with a lower share of the program's time cannot be told apart in it.
 const LEAST_SHARE_TO_REPEAT: f64 = 0.05;
-/// Runs of the original that show which of the numbers it prints vary, when the tuned program prints others.
-const RUNS_IN_DOUBT: usize = 8;
 /// Winners that claim to save this share of the program's time have to make the program faster.
 const VISIBLE_GAIN: f64 = 0.1;
 /// Speedups below this are confirmed in the program.
@@ -244,7 +236,7 @@ impl Emitted {
         let name = format!("tuned-{}-{set:x}", winners.len());
         let source = workshop.write_variant(&format!("{name}.c"), &text)?;
         let built = match self.workpiece.program {
-            Some(_) => workshop.compiler.compile(&workshop.program_job(&source, &name, openmp)),
+            Some(_) => workshop.build(&workshop.program_job(&source, &name, openmp)),
             None => workshop.replay_compiler().compile(&workshop.replay_job(&source, &name, openmp)),
         };
         match built {
@@ -268,17 +260,6 @@ impl Emitted {
         let tuned = self.build(session, winners)?;
         let n_runs = n_runs(program.seconds);
         let mut whole = run_both(session, &tuned, program, n_runs)?;
-        if whole.difference.is_some() && program.seconds <= LONGEST_TO_REPEAT {
-            // Does the original always print the same? Times that it prints may be steady for a while.
-            let mut program = program.clone();
-            let original = session.options.run.of(&program.executable);
-            let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
-            for _ in 0..RUNS_IN_DOUBT {
-                let outcome = session.in_program(|| run_program(&original, &limits))?;
-                program.outputs.push(outcome.stdout);
-            }
-            whole = run_both(session, &tuned, &program, n_runs)?;
-        }
         if whole.equal && whole.speedup.median < 1.0 && whole.speedup.high > 1.0 {
             // Noise, or a loss? Once more, and longer.
             whole = run_both(session, &tuned, program, 2 * n_runs)?;
@@ -406,6 +387,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize]) -> R
             line: nest.place.span.line,
             name: trial.schedule.name.clone(),
             threads: nest.is_single().then_some(1),
+            uneven: nest.place.uneven_rows(&workpiece.unit),
             recipe: trial.schedule.recipe.clone().into(),
         })
     });
@@ -430,17 +412,10 @@ fn run_both(
         limits: Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() },
         threads: Some(session.threads as usize),
         earlier_outputs: program.outputs.clone(),
-        relative_tolerance: match session.options.fp {
-            FpPolicy::Strict => None,
-            _ if session.options.reassociate() => Some(1e-6),
-            _ => Some(1e-10),
-        },
-        cwd: run.folder.clone(),
-        stdin: run.stdin_file(),
-        env: run.env.iter().map(|(name, value)| (name.clone(), value.into())).collect(),
+        relative_tolerance: printed_tolerance(session.options.fp, session.options.reassociate()),
     };
-    let args: Vec<OsString> = run.args.iter().map(Into::into).collect();
-    let whole = session.in_program(|| run_whole(&program.executable, tuned, &args, n_runs, &options));
+    let (before, after) = (run.of(&program.executable), run.of(tuned));
+    let whole = session.in_program(|| compare(&before, &after, n_runs, &options, program.seconds));
     session.check_cancelled()?;
     Ok(whole?)
 }

@@ -381,7 +381,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         refused: nest.refused.iter().map(ToString::to_string).collect(),
         trials: nest.trials.iter().map(trial_report).collect(),
         unchanged: Unchanged::of(nest),
-        note: nest.standing.reason().map(str::to_owned).or_else(|| nest.note.clone()),
+        note: nest.remarks(&emitted.workpiece.unit),
     }
 }
 

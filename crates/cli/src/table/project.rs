@@ -1,0 +1,108 @@
+//! The report of tuning a project, for people.
+
+use super::{details, is_listed, nests, percent, time, unchanged, unread};
+use crate::columns::wrapped;
+use crate::terminal::View;
+use console::Style;
+use oxeye::{FileReport, Report, TuneReport};
+use std::fmt::Write;
+
+/// At this share of its roof and above, nobody need look further.
+const AT_ITS_ROOF: f64 = 0.9;
+
+/// The report for people. `command` is how the program is run.
+pub(crate) fn render_project(report: &TuneReport, command: &str, in_place: bool, view: View) -> String {
+    let mut out = String::new();
+    for file in &report.files {
+        out += &section(file, view);
+    }
+    report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
+    out += &wrapped(&summary(report), view.width);
+    out += &program(report, command, view);
+    let flags = match report.added.as_slice() {
+        [] => String::new(),
+        added => {
+            let changed = report.files.iter().filter(|file| file.changed);
+            let names: Vec<String> = changed.map(|file| file.path.display().to_string()).collect();
+            format!("compile {} and link with {} for these times", names.join(", "), added.join(" "))
+        }
+    };
+    if let Some(patch) = &report.patch {
+        let patch = patch.display();
+        out += &wrapped(&format!("patch written to {patch}; try it with: git apply {patch}"), view.width);
+    } else if report.files.iter().any(|file| file.changed) && in_place {
+        out += "the files are changed in place\n";
+    } else {
+        out += "nothing is changed\n";
+    }
+    if !flags.is_empty() {
+        out += &wrapped(&flags, view.width);
+    }
+    out
+}
+
+/// A file with its nests.
+fn section(file: &FileReport, view: View) -> String {
+    let heading = format!("{}: {} of the time", file.path.display(), percent(file.share));
+    let mut out = format!("{}\n", view.styled(Style::new().bold(), &heading));
+    if let Some(report) = &file.report {
+        if report.nests.iter().any(is_listed) {
+            out += &nests(report, view);
+        }
+        out += &unchanged(report, view);
+        if view.verbose {
+            report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
+        }
+        out += &unread(report, view);
+        report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
+    }
+    if let Some(note) = &file.note {
+        out += &wrapped(&format!("left as it is: {note}"), view.width);
+    }
+    out.push('\n');
+    out
+}
+
+/// How much of the time is in nests, and what became of these.
+fn summary(report: &TuneReport) -> String {
+    let reports: Vec<&Report> = report.files.iter().filter_map(|file| file.report.as_ref()).collect();
+    let nests: Vec<_> =
+        reports.iter().flat_map(|report| &report.nests).filter(|nest| is_listed(nest)).collect();
+    let n_files = reports.iter().filter(|report| report.nests.iter().any(is_listed)).count();
+    let n_tuned = report
+        .files
+        .iter()
+        .filter(|file| file.changed)
+        .filter_map(|file| file.report.as_ref())
+        .flat_map(|report| &report.nests)
+        .filter(|nest| nest.recipe.is_some())
+        .count();
+    let at_roof =
+        nests.iter().filter(|nest| nest.recipe.is_none() && nest.roof_fraction >= Some(AT_ITS_ROOF));
+    let n_at_roof = at_roof.count();
+    let Some(tunable) = report.tunable else { return format!("{n_tuned} nests tuned") };
+    let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    let mut text = format!(
+        "{} of the time is in {} that can be tuned, in {}; {n_tuned} tuned",
+        percent(tunable),
+        count(nests.len(), "nest"),
+        count(n_files, "file"),
+    );
+    if n_at_roof > 0 {
+        let _ = write!(text, ", {n_at_roof} at {} roof", if n_at_roof == 1 { "its" } else { "their" });
+    }
+    text
+}
+
+fn program(report: &TuneReport, command: &str, view: View) -> String {
+    let p = &report.program;
+    let (Some(before), Some(after), Some(speedup)) = (p.baseline_ms, p.optimized_ms, p.speedup) else {
+        return String::new();
+    };
+    if !report.files.iter().any(|file| file.changed) {
+        return wrapped(&format!("{command}: {}, unchanged", time(before)), view.width);
+    }
+    let style = if speedup > 1.0 { Style::new().green().bold() } else { Style::new().bold() };
+    let figures = view.styled(style, &format!("{} -> {}, {speedup:.2}x", time(before), time(after)));
+    format!("{command}: {figures}, same output ({} runs each)\n", p.samples)
+}

@@ -1,0 +1,345 @@
+//! Tuning a project: its build is learnt, its program sampled, the files that take time tuned one after the other, each on
+//! top of those before it, and what changed becomes a patch.
+
+mod options;
+mod patch;
+mod report;
+mod subject;
+
+pub use options::{BuildSource, TuneOptions, TuneOutput};
+pub use report::{FileReport, PhaseSeconds, TUNE_SCHEMA, TuneReport};
+
+use super::optimize::tuned;
+use crate::budget::{n_runs, share_of};
+use crate::request::{Compiler, Error, Event, Options, Phase, Progress, ProjectFile, write_atomically};
+use crate::session::Session;
+use crate::stages::{ProgramReport, Report, report};
+use crate::whole::printed_tolerance;
+use crate::workshop::passing_for;
+use oxeye_frontend::encoded;
+use oxeye_host::HostProfile;
+use oxeye_measure::{Limits, WholeComparison, WholeOptions};
+use patch::{ChangedFile, relative, root, write_patch};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use subject::{Hot, Subject, check};
+
+/// Files that take less of the program's time are not looked at.
+const LEAST_SHARE: f64 = 0.02;
+
+/// Tunes the files of a project that take its time, and writes a patch.
+///
+/// # Errors
+/// If the project does not build or run. What cannot be done with one file is in its part of the report.
+pub fn tune(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneReport, Error> {
+    let result = tune_project(options, progress);
+    result.map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
+}
+
+fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneReport, Error> {
+    if let TuneOutput::Patch(path) = &options.output {
+        crate::request::check_writable(path, &[])?;
+    }
+    let mut stages = Stopwatch::new();
+    let mut subject = Subject::learn(options, progress)?;
+    stages.lap("building");
+    let before: Vec<PathBuf> = subject.parts.iter().map(|part| part.file.clone()).collect();
+    let hot = subject.sample(progress)?;
+    stages.lap("sampling");
+    let root = root(Path::new("."));
+    let mut notes = Vec::new();
+    if !hot.is_known {
+        notes.push(format!(
+            "the program ran {:.2} s, too short to see where its time goes; give it more to do",
+            hot.seconds
+        ));
+    }
+    let mut files = tune_files(&mut subject, &hot, options, progress, &root)?;
+    stages.lap("tuning files");
+    let whole = settle(&mut subject, &mut files, &before, &hot, options, progress)?;
+    stages.lap("final runs");
+    let changed: Vec<ChangedFile> = files
+        .iter()
+        .filter(|file| file.report.changed)
+        .map(|file| ChangedFile {
+            path: file.path.clone(),
+            before: file.before.clone(),
+            after: file.after.clone(),
+        })
+        .collect();
+    check(progress)?;
+    let mut patch = None;
+    match &options.output {
+        _ if changed.is_empty() => {}
+        TuneOutput::Patch(path) => {
+            write_patch(path, &changed, &root)?;
+            patch = Some(path.clone());
+        }
+        TuneOutput::InPlace => {
+            for file in &changed {
+                write_atomically(&file.path, &encoded(&file.after))?;
+            }
+        }
+    }
+    let coverages: Vec<f64> = files
+        .iter()
+        .filter_map(|file| Some(file.report.report.as_ref()?.coverage.as_ref()?.tunable))
+        .collect();
+    let unchanged = changed.is_empty();
+    let before_ms = 1e-6 * whole.before_ns.median;
+    Ok(TuneReport {
+        schema: TUNE_SCHEMA,
+        build: match &options.build {
+            BuildSource::Command(command) => command.clone(),
+            BuildSource::CompileCommands(path) => path.display().to_string(),
+        },
+        n_sources: subject.parts.iter().flat_map(|part| part.product.units()).count(),
+        patch,
+        program: ProgramReport {
+            baseline_ms: Some(before_ms),
+            optimized_ms: Some(if unchanged { before_ms } else { 1e-6 * whole.after_ns.median }),
+            speedup: Some(if unchanged { 1.0 } else { whole.speedup.median }),
+            verified: whole.equal,
+            max_rel_error: Some(whole.max_rel_error),
+            samples: whole.before_ns.n,
+            spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
+            mismatch: whole.difference.clone(),
+            note: None,
+        },
+        tunable: Some(coverages.iter().sum::<f64>().min(1.0)).filter(|_| hot.is_known),
+        added: subject.link_flags.iter().cloned().collect(),
+        files: files.into_iter().map(|file| file.report).collect(),
+        seconds: stages.begin.elapsed().as_secs_f64(),
+        budget_seconds: options.budget.as_secs_f64(),
+        phases: stages.laps,
+        notes,
+    })
+}
+
+/// A file on its way.
+struct TunedFile {
+    part: usize,
+    unit: usize,
+    path: PathBuf,
+    /// Its text, and that of the tuned file.
+    before: String,
+    after: String,
+    /// Its object before, and after.
+    objects: Option<(PathBuf, PathBuf)>,
+    /// Speedup of the program from this file's nests.
+    speedup: f64,
+    report: FileReport,
+}
+
+/// Tunes the files that take time, each in the program that those before it made.
+fn tune_files(
+    subject: &mut Subject,
+    hot: &Hot,
+    options: &TuneOptions,
+    progress: &dyn Progress,
+    root: &Path,
+) -> Result<Vec<TunedFile>, Error> {
+    let matters: Vec<(usize, usize, f64)> =
+        hot.files.iter().copied().filter(|(.., share)| *share >= LEAST_SHARE).collect();
+    let mut left = options.budget;
+    let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
+    let mut files = Vec::new();
+    let mut machine = None;
+    for (n_done, (part, unit, share)) in matters.iter().copied().enumerate() {
+        check(progress)?;
+        let path = subject.build.project().units[unit].source.clone();
+        progress.event(Event::File { path: &path, share, n_done, n_files: matters.len() });
+        let start = Instant::now();
+        let allowed = share_of(left, share, rest).max(Duration::from_secs(2));
+        let mut file = TunedFile {
+            part,
+            unit,
+            path: path.clone(),
+            before: String::new(),
+            after: String::new(),
+            objects: None,
+            speedup: 1.0,
+            report: FileReport {
+                path: relative(&path, root),
+                share,
+                changed: false,
+                report: None,
+                note: None,
+            },
+        };
+        match tune_file(subject, &file, hot, machine.clone(), options, allowed, progress) {
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) => file.report.note = Some(error.to_string()),
+            Ok((text, report)) => {
+                machine = machine.or_else(|| report.host_profile.clone());
+                file.speedup = report.program.speedup.unwrap_or(1.0);
+                if report.changed {
+                    file.before = decoded(&path);
+                    file.after = text;
+                    take_up(subject, &mut file, &report)?;
+                }
+                file.report.report = Some(report);
+            }
+        }
+        files.push(file);
+        left = left.saturating_sub(start.elapsed().min(allowed));
+        rest -= share;
+    }
+    Ok(files)
+}
+
+fn decoded(path: &Path) -> String {
+    std::fs::read(path).ok().and_then(oxeye_frontend::decoded).unwrap_or_default()
+}
+
+/// Tunes one file; returns its new text.
+fn tune_file(
+    subject: &Subject,
+    file: &TunedFile,
+    hot: &Hot,
+    machine: Option<HostProfile>,
+    options: &TuneOptions,
+    budget: Duration,
+    progress: &dyn Progress,
+) -> Result<(String, Report), Error> {
+    let unit = &subject.build.project().units[file.unit];
+    let part = &subject.parts[file.part];
+    let options = Options {
+        top_k: options.top_k,
+        knowledge: options.knowledge.clone(),
+        donors: options.donors,
+        budget,
+        threads: options.threads,
+        fp: options.fp,
+        no_alias: options.no_alias,
+        machine,
+        compiler: Compiler { command: unit.compiler.clone(), args: unit.flags.clone(), chosen: true },
+        run: subject.run_for(file.part),
+        project: Some(ProjectFile {
+            build: Arc::clone(&subject.build),
+            product: part.product.clone(),
+            unit: file.unit,
+            link_flags: subject.link_flags.iter().cloned().collect(),
+            seconds: hot.seconds,
+        }),
+        ..Options::new(&file.path)
+    };
+    let session = Session::for_reading(&options, progress)?;
+    let emitted = session.outcome(tuned(&session))?;
+    let report = report(&session, &emitted);
+    Ok((emitted.text, report))
+}
+
+/// From now on, the program has the tuned file in it.
+fn take_up(subject: &mut Subject, file: &mut TunedFile, report: &Report) -> Result<(), Error> {
+    let name = format!("tuned{}", file.unit);
+    let text = passing_for(&file.path, &file.after);
+    let source = subject.work.write(format!("{name}.c"), encoded(&text))?;
+    let folder = file.path.parent().unwrap_or(Path::new("/")).display().to_string();
+    let mut args = vec!["-g".to_owned(), "-iquote".into(), folder];
+    args.extend(report.build.added.iter().cloned());
+    subject.link_flags.extend(report.build.added.iter().cloned());
+    let object = subject.build.compile(file.unit, &source, &name, &args, None)?;
+    let Some(build) = Arc::get_mut(&mut subject.build) else {
+        return Err(Error::Input("a file of the project is still in use".into()));
+    };
+    let before = build.replace(file.unit, object.clone());
+    file.objects = before.map(|before| (before, object));
+    file.report.changed = true;
+    let product = subject.parts[file.part].product.clone();
+    subject.parts[file.part].file = subject.link(&product, &name)?;
+    Ok(())
+}
+
+/// Compares the program before and after; files whose changes spoil it are taken back, the least gain first.
+fn settle(
+    subject: &mut Subject,
+    files: &mut [TunedFile],
+    before: &[PathBuf],
+    hot: &Hot,
+    options: &TuneOptions,
+    progress: &dyn Progress,
+) -> Result<WholeComparison, Error> {
+    progress.event(Event::Phase(Phase::Finishing));
+    loop {
+        let whole = compare(subject, files, before, hot, options)?;
+        check(progress)?;
+        let is_fine = whole.equal && (whole.speedup.median >= 1.0 || whole.speedup.high > 1.0);
+        let changed = files.iter_mut().filter(|file| file.report.changed);
+        let Some(last) = changed.min_by(|a, b| a.speedup.total_cmp(&b.speedup)).filter(|_| !is_fine) else {
+            return Ok(whole);
+        };
+        let why = match &whole.difference {
+            Some(difference) => format!("the program behaves differently with it ({difference})"),
+            None => format!("the program does not gain from it ({:.2}x)", whole.speedup.median),
+        };
+        last.report.note = Some(why);
+        last.report.changed = false;
+        let (unit, part) = (last.unit, last.part);
+        if let (Some((old, _)), Some(build)) = (last.objects.take(), Arc::get_mut(&mut subject.build)) {
+            build.replace(unit, old);
+        }
+        if files.iter().all(|file| !file.report.changed) {
+            subject.link_flags.clear();
+        }
+        let product = subject.parts[part].product.clone();
+        subject.parts[part].file = subject.link(&product, &format!("without{unit}"))?;
+    }
+}
+
+fn compare(
+    subject: &Subject,
+    files: &[TunedFile],
+    before: &[PathBuf],
+    hot: &Hot,
+    options: &TuneOptions,
+) -> Result<WholeComparison, Error> {
+    let reassociated = files
+        .iter()
+        .filter(|file| file.report.changed)
+        .any(|file| file.report.report.as_ref().is_some_and(|report| report.fp.reassociate));
+    let whole = WholeOptions {
+        limits: Limits { seconds: 30.0 + 5.0 * hot.seconds, ..Limits::default() },
+        threads: Some(options.threads as usize),
+        earlier_outputs: vec![hot.output.clone()],
+        relative_tolerance: printed_tolerance(options.fp, reassociated),
+    };
+    let after = subject.run_for(0).of(&subject.parts[0].file);
+    let before: BTreeMap<&Path, &Path> = subject
+        .parts
+        .iter()
+        .map(|part| part.file.as_path())
+        .zip(before.iter().map(PathBuf::as_path))
+        .collect();
+    let mut original = subject.run_for(0);
+    if let Some(stand_in) = &mut original.stand_in {
+        for file in stand_in.others.iter_mut().map(|(_, file)| file).chain(&mut stand_in.starts) {
+            if let Some(original) = before.get(file.as_path()) {
+                *file = (*original).to_owned();
+            }
+        }
+    }
+    let original = original.of(before.get(subject.parts[0].file.as_path()).unwrap_or(&Path::new("")));
+    Ok(crate::whole::compare(&original, &after, n_runs(hot.seconds).max(3), &whole, hot.seconds)?)
+}
+
+/// Where the time of a run goes.
+struct Stopwatch {
+    begin: Instant,
+    last: Instant,
+    laps: Vec<PhaseSeconds>,
+}
+
+impl Stopwatch {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self { begin: now, last: now, laps: Vec::new() }
+    }
+
+    fn lap(&mut self, phase: &'static str) {
+        self.laps.push(PhaseSeconds { phase, seconds: self.last.elapsed().as_secs_f64() });
+        self.last = Instant::now();
+    }
+}

@@ -1,0 +1,66 @@
+//! What tuning a project is asked to do.
+
+use crate::request::{DonorSearch, FpPolicy, Knowledge, RunCommand};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything that tuning a project needs to know besides the machine.
+#[derive(Clone, Debug)]
+pub struct TuneOptions {
+    /// How the project is built.
+    pub build: BuildSource,
+    /// How its program is run ([`RunCommand::in_project`]).
+    pub run: RunCommand,
+    /// Where the results go.
+    pub output: TuneOutput,
+    /// Time for trying candidates, over all files.
+    pub budget: Duration,
+    /// Threads the emitted code may use; 1 emits no OpenMP.
+    pub threads: u32,
+    /// Whether floating-point sums may be reordered.
+    pub fp: FpPolicy,
+    /// The user's word that pointer parameters of one function never overlap.
+    pub no_alias: bool,
+    /// How many transferred candidates of a nest are tried.
+    pub top_k: usize,
+    /// Where recipes that helped other nests are looked up.
+    pub knowledge: Knowledge,
+    /// How the nests that recipes are taken from are found.
+    pub donors: DonorSearch,
+}
+
+impl TuneOptions {
+    /// The defaults: all cores, a minute, floating point by each file's flags, a patch in the present folder.
+    pub fn new(build: BuildSource, run: RunCommand) -> Self {
+        Self {
+            build,
+            run,
+            output: TuneOutput::Patch("oxeye.patch".into()),
+            budget: Duration::from_secs(60),
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+            fp: FpPolicy::FromFlags,
+            no_alias: false,
+            top_k: 3,
+            knowledge: Knowledge::Shipped,
+            donors: DonorSearch::Embedding,
+        }
+    }
+}
+
+/// Where it is learnt how a project is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BuildSource {
+    /// From the commands that this one starts, run by the shell in the present folder.
+    Command(String),
+    /// From a `compile_commands.json`.
+    CompileCommands(PathBuf),
+}
+
+/// Where tuned files go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TuneOutput {
+    /// Into a patch.
+    Patch(PathBuf),
+    /// Into the files themselves.
+    InPlace,
+}

@@ -1,0 +1,73 @@
+//! What came of tuning a project.
+
+use crate::stages::{ProgramReport, Report};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Version of the JSON form of a [`TuneReport`].
+pub const TUNE_SCHEMA: &str = "oxeye-tune-1";
+
+/// What tuning a project found and did.
+#[derive(Clone, Debug, Serialize)]
+pub struct TuneReport {
+    /// [`TUNE_SCHEMA`].
+    pub schema: &'static str,
+    /// The command that built it, or the file that lists the commands.
+    pub build: String,
+    /// Sources that go into what is run.
+    pub n_sources: usize,
+    /// The patch; `None` if there is nothing in it, or the files were changed themselves.
+    pub patch: Option<PathBuf>,
+    /// The program before and after.
+    pub program: ProgramReport,
+    /// Share of the program's time in nests that can be tuned, from 0 to 1; `None` if it could not be sampled.
+    pub tunable: Option<f64>,
+    /// Files that take time, the most first.
+    pub files: Vec<FileReport>,
+    /// Flags that tuned files and the link need besides their own.
+    pub added: Vec<String>,
+    /// Wall-clock seconds of the whole run.
+    pub seconds: f64,
+    /// Seconds that trying candidates was allowed to take.
+    pub budget_seconds: f64,
+    /// Where the seconds went.
+    pub phases: Vec<PhaseSeconds>,
+    /// Sentences on the run as a whole.
+    pub notes: Vec<String>,
+}
+
+/// What a phase took.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhaseSeconds {
+    /// In words.
+    pub phase: &'static str,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+/// A file of a project.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileReport {
+    /// As seen from the folder of the patch.
+    pub path: PathBuf,
+    /// Its share of the program's time, from 0 to 1.
+    pub share: f64,
+    /// Whether it is changed in the end.
+    pub changed: bool,
+    /// What came of it, if it could be looked at.
+    pub report: Option<Report>,
+    /// Why not, or why its changes were dropped.
+    pub note: Option<String>,
+}
+
+impl TuneReport {
+    /// The report as JSON text with a final newline.
+    ///
+    /// # Panics
+    /// Never: every part of a report has a JSON form.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a report has a JSON form");
+        text.push('\n');
+        text
+    }
+}

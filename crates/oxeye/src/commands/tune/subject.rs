@@ -1,0 +1,230 @@
+//! The project at hand: how its program is built and run, and what of it takes the time.
+
+use super::options::{BuildSource, TuneOptions};
+use crate::request::{Error, Event, Phase, Progress, RunCommand, StandIn};
+use oxeye_measure::{Compiler, Limits, WorkDir, run_program, sample_stacks};
+use oxeye_project::{
+    Build, Product, Project, ProjectError, UnitIdx, observe_build, read_compile_commands, stand_in_library,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Builds may take long.
+const BUILD_SECONDS: f64 = 24.0 * 3600.0;
+/// So may programs.
+const RUN_SECONDS: f64 = 6.0 * 3600.0;
+
+/// A project whose program was built anew.
+pub(super) struct Subject {
+    pub(super) build: Arc<Build>,
+    /// What takes part in the run, and the present form of each: the program that is run comes first, if the project builds
+    /// it.
+    pub(super) parts: Vec<Part>,
+    run: RunCommand,
+    stand_in: Option<PathBuf>,
+    pub(super) work: WorkDir,
+    /// Flags for linking that tuned files need.
+    pub(super) link_flags: BTreeSet<String>,
+}
+
+/// A program or a library of the project.
+pub(super) struct Part {
+    pub(super) product: Product,
+    /// As built here.
+    pub(super) file: PathBuf,
+}
+
+/// Where a run of the program spends its time.
+pub(super) struct Hot {
+    /// Seconds of the run.
+    pub(super) seconds: f64,
+    /// What it printed.
+    pub(super) output: Vec<u8>,
+    /// Sources with their shares, the largest first: the position of the part, the unit, and the share.
+    pub(super) files: Vec<(usize, UnitIdx, f64)>,
+    /// Whether there were enough samples to tell.
+    pub(super) is_known: bool,
+}
+
+/// With fewer samples nothing is said.
+const LEAST_SAMPLES: usize = 20;
+
+impl Subject {
+    /// Learns how the project is built, and builds what is run.
+    pub(super) fn learn(options: &TuneOptions, progress: &dyn Progress) -> Result<Subject, Error> {
+        let work = WorkDir::new()?;
+        let cc = Compiler::new("cc", [""; 0]);
+        progress.event(Event::Phase(Phase::Learning));
+        let limits = Limits { seconds: BUILD_SECONDS, ..Limits::default() };
+        let calls = match &options.build {
+            BuildSource::Command(command) => observe_build(command, Path::new("."), &cc, &work, &limits)?,
+            BuildSource::CompileCommands(path) => read_compile_commands(path)?,
+        };
+        check(progress)?;
+        let project = Project::of(&calls);
+        let products = products_of(&project, &options.run)?;
+        progress.event(Event::Phase(Phase::Building));
+        let told = |n_done, n_units| progress.event(Event::Compiled { n_done, n_units });
+        let products_ref: Vec<&Product> = products.iter().collect();
+        let build = Build::new(project, &products_ref, work.join("build"), &told);
+        check(progress)?;
+        let build = build?;
+        let is_direct = products.first().is_some_and(|product| !product.is_library)
+            && first_word(&options.run).is_some_and(|word| build.project().product_at(&word).is_some());
+        let needs_stand_in = !is_direct || products.len() > 1;
+        let stand_in = if needs_stand_in { Some(stand_in_library(&cc, &work)?) } else { None };
+        let mut run = options.run.clone();
+        if !is_direct {
+            run.stand_in = stand_in.clone().map(|library| StandIn {
+                library,
+                of: Vec::new(),
+                others: Vec::new(),
+                starts: None,
+            });
+        }
+        let mut subject = Subject {
+            build: Arc::new(build),
+            parts: Vec::new(),
+            run,
+            stand_in,
+            work,
+            link_flags: BTreeSet::new(),
+        };
+        for product in products {
+            let file = subject.link(&product, "before")?;
+            subject.parts.push(Part { product, file });
+            check(progress)?;
+        }
+        Ok(subject)
+    }
+
+    /// Links a product of the present objects.
+    pub(super) fn link(&self, product: &Product, name: &str) -> Result<PathBuf, Error> {
+        let folder = self.work.subdir(name)?;
+        let output = folder.join(product.output.file_name().unwrap_or_default());
+        let more: Vec<String> = self.link_flags.iter().cloned().collect();
+        Ok(self.build.link(product, &BTreeMap::new(), &more, &output)?)
+    }
+
+    /// How the program is run for one part of it, where a variant of that is given.
+    pub(super) fn run_for(&self, part: usize) -> RunCommand {
+        let mut run = self.run.clone();
+        let Some(library) = &self.stand_in else { return run };
+        let is_program = |k: usize| k == 0 && self.run.stand_in.is_none();
+        let others = self.parts.iter().enumerate().filter(|(k, _)| *k != part && !is_program(*k));
+        let names = |product: &Product| self.build.project().names_of(product);
+        run.stand_in = Some(StandIn {
+            library: library.clone(),
+            of: names(&self.parts[part].product),
+            others: others
+                .flat_map(|(_, other)| {
+                    names(&other.product).into_iter().map(|name| (name, other.file.clone()))
+                })
+                .collect(),
+            starts: match is_program(0) {
+                // The variant itself, with libraries that others stand in for.
+                true if part == 0 => None,
+                true => Some(self.parts[0].file.clone()),
+                false => None,
+            },
+        });
+        run
+    }
+
+    /// Runs the program and looks where its time goes.
+    pub(super) fn sample(&self, progress: &dyn Progress) -> Result<Hot, Error> {
+        progress.event(Event::Phase(Phase::Sampling));
+        let run = self.run_for(0);
+        let invocation = run.of(&self.parts[0].file);
+        let limits = Limits { seconds: RUN_SECONDS, ..Limits::default() };
+        let sampled = sample_stacks(&invocation, &limits, &Compiler::new("cc", [""; 0]), &self.work);
+        check(progress)?;
+        let (outcome, stacks) = match sampled {
+            Ok(sampled) => (sampled.outcome, sampled.stacks),
+            Err(_) => (run_program(&invocation, &limits)?, Vec::new()),
+        };
+        check(progress)?;
+        if !run.is_success(outcome.exit) {
+            let words = String::from_utf8_lossy(&outcome.stderr);
+            let words = words.lines().rfind(|l| !l.trim().is_empty()).map(|l| format!(": {}", l.trim()));
+            let reason = format!("ends with {}{}", outcome.exit, words.unwrap_or_default());
+            let file = run.program.clone().unwrap_or_default().into();
+            return Err(Error::ProgramRun { file, reason });
+        }
+        let mut place: BTreeMap<&Path, (usize, UnitIdx)> = BTreeMap::new();
+        let project = self.build.project();
+        for (k, part) in self.parts.iter().enumerate() {
+            for unit in part.product.units().into_iter().filter(|unit| project.units[*unit].is_c()) {
+                place.entry(&project.units[unit].source).or_insert((k, unit));
+            }
+        }
+        let mut n_samples = 0;
+        let mut counts: BTreeMap<(usize, UnitIdx), usize> = BTreeMap::new();
+        let mut known: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+        for stack in stacks.iter().filter(|stack| !stack.is_empty()) {
+            n_samples += 1;
+            let own = stack.iter().find_map(|at| {
+                let file = known
+                    .entry(at.file.clone())
+                    .or_insert_with(|| at.file.canonicalize().unwrap_or_else(|_| at.file.clone()));
+                place.get(file.as_path())
+            });
+            if let Some(at) = own {
+                *counts.entry(*at).or_insert(0) += 1;
+            }
+        }
+        let share = |n: usize| n as f64 / n_samples.max(1) as f64;
+        let mut files: Vec<(usize, UnitIdx, f64)> =
+            counts.into_iter().map(|((part, unit), n)| (part, unit, share(n))).collect();
+        files.sort_by(|a, b| b.2.total_cmp(&a.2));
+        Ok(Hot {
+            seconds: 1e-9 * outcome.elapsed_ns as f64,
+            output: outcome.stdout,
+            files,
+            is_known: n_samples >= LEAST_SAMPLES,
+        })
+    }
+}
+
+/// Whether the run was told to stop.
+pub(super) fn check(progress: &dyn Progress) -> Result<(), Error> {
+    if progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+}
+
+/// The first word of the command as a path.
+fn first_word(run: &RunCommand) -> Option<PathBuf> {
+    let word = run.program.as_ref()?;
+    let folder = run.folder.clone().unwrap_or_else(|| ".".into());
+    Some(folder.join(word))
+}
+
+/// What takes part in a run: the program that the command names, if the project builds it, and the libraries; else all
+/// programs too.
+fn products_of(project: &Project, run: &RunCommand) -> Result<Vec<Product>, Error> {
+    let exists = |product: &&Product| project.names_of(product).iter().any(|name| name.is_file());
+    let program = first_word(run).and_then(|word| project.product_at(&word));
+    let libraries = project.products.iter().filter(exists).filter(|product| product.is_library);
+    let mut found: Vec<Product> = program.into_iter().cloned().collect();
+    found.extend(libraries.filter(|library| Some(*library) != program).cloned());
+    if program.is_none() {
+        found.extend(project.products.iter().filter(exists).filter(|p| !p.is_library).cloned());
+    }
+    let is_missing = first_word(run).is_some_and(|word| {
+        run.program.as_ref().is_some_and(|program| program.contains('/')) && !word.exists()
+    });
+    if found.is_empty() || program.is_none() && is_missing {
+        let word = run.program.clone().unwrap_or_default();
+        let made: Vec<String> =
+            project.products.iter().map(|product| product.output.display().to_string()).collect();
+        let made = match made.as_slice() {
+            [] => "it links no program or library".to_owned(),
+            made => format!("it makes {}", made.join(", ")),
+        };
+        return Err(ProjectError::NoProduct(format!(
+            "the build does not make `{word}`, nor is it a program that could run what is made: {made}"
+        ))
+        .into());
+    }
+    Ok(found)
+}

@@ -1,0 +1,78 @@
+/* Preloaded into the processes of a build: writes down how compilers, linkers and archivers are called. Each record is
+ * the folder, the number of words, and the words, all ended by zero bytes, appended in one piece to the file that
+ * OXEYE_TOOL_CALLS names. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int ends_with(const char *name, size_t n, const char *end) {
+    size_t m = strlen(end);
+    return n >= m && !memcmp(name + n - m, end, m) && (n == m || name[n - m - 1] == '-');
+}
+
+/* Whether a tool goes by this name, whatever stands before it (`x86_64-linux-gnu-gcc`) or behind it (`clang-19`). */
+static int is_tool(const char *name) {
+    static const char *const tools[] = {"cc",       "gcc",  "g++",  "c++", "clang", "clang++", "gfortran", "flang",
+                                        "c99",      "c89",  "icc",  "icx", "icpx",  "nvc",     "tcc",      "ar",
+                                        "gcc-ar",   "ld",   "cp",   "mv",  "ln",    "install"};
+    size_t n = strlen(name);
+    while (n > 1 && ((name[n - 1] >= '0' && name[n - 1] <= '9') || name[n - 1] == '.' || name[n - 1] == '-')) {
+        if (n > 3 && name[n - 1] == '9' && name[n - 2] == '9' && name[n - 3] == 'c') break;
+        if (n > 3 && name[n - 1] == '9' && name[n - 2] == '8' && name[n - 3] == 'c') break;
+        n--;
+    }
+    for (size_t k = 0; k < sizeof tools / sizeof *tools; k++)
+        if (ends_with(name, n, tools[k])) return 1;
+    return 0;
+}
+
+static void note(const char *words, size_t size, const char *name) {
+    char folder[PATH_MAX], count[24];
+    if (!getcwd(folder, sizeof folder)) return;
+    int n_words = 0;
+    for (size_t k = 0; k < size; k++) n_words += !words[k];
+    size_t folder_size = strlen(folder) + 1;
+    size_t count_size = (size_t)snprintf(count, sizeof count, "%d", n_words) + 1;
+    char *record = malloc(folder_size + count_size + size);
+    int file = open(name, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (record && file >= 0) {
+        memcpy(record, folder, folder_size);
+        memcpy(record + folder_size, count, count_size);
+        memcpy(record + folder_size + count_size, words, size);
+        ssize_t ignored = write(file, record, folder_size + count_size + size);
+        (void)ignored;
+    }
+    free(record);
+    if (file >= 0) close(file);
+}
+
+__attribute__((constructor)) static void start(void) {
+    const char *name = getenv("OXEYE_TOOL_CALLS");
+    if (!name) return;
+    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    size_t size = 0, room = 1 << 16;
+    char *words = malloc(room);
+    for (ssize_t n; words && (n = read(file, words + size, room - size)) > 0;) {
+        size += (size_t)n;
+        if (size == room) {
+            char *more = realloc(words, room *= 2);
+            if (!more) break;
+            words = more;
+        }
+    }
+    close(file);
+    if (words && size && !words[size - 1]) {
+        const char *slash = strrchr(words, '/');
+        if (is_tool(slash ? slash + 1 : words)) {
+            note(words, size, name);
+            /* What a compiler starts in its turn is part of it. */
+            unsetenv("OXEYE_TOOL_CALLS");
+        }
+    }
+    free(words);
+}

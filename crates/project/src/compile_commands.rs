@@ -1,0 +1,62 @@
+//! `compile_commands.json`, as CMake, Meson and Bear write it.
+
+use crate::error::ProjectError;
+use crate::observe::ToolCall;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+#[derive(Deserialize)]
+struct Entry {
+    directory: PathBuf,
+    command: Option<String>,
+    arguments: Option<Vec<String>>,
+}
+
+/// The calls that such a file lists, and those that link what they compile, as far as the build system beside it tells:
+/// CMake's `link.txt` files.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn read_compile_commands(path: &Path) -> Result<Vec<ToolCall>, ProjectError> {
+    let wrong = |reason: String| ProjectError::CompileCommands { path: path.to_owned(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let here = path.parent().unwrap_or(Path::new("."));
+    let call = |entry: Entry| {
+        let words = entry.arguments.or_else(|| shlex::split(&entry.command?))?;
+        Some(ToolCall { folder: here.join(entry.directory), words })
+    };
+    let mut calls: Vec<ToolCall> = entries.into_iter().filter_map(call).collect();
+    if calls.is_empty() {
+        return Err(wrong("it lists no commands".into()));
+    }
+    link_scripts(here, here, 0, &mut calls);
+    Ok(calls)
+}
+
+/// The commands in the `link.txt` files below a folder; CMake runs those in the folder that has `CMakeFiles`.
+fn link_scripts(folder: &Path, built_in: &Path, depth: usize, calls: &mut Vec<ToolCall>) {
+    const DEEPEST: usize = 12;
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort_unstable();
+    for path in paths {
+        if path.file_name().is_some_and(|name| name == "link.txt") {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let commands = text.lines().filter_map(shlex::split).filter(|words| !words.is_empty());
+            calls.extend(commands.map(|words| ToolCall { folder: built_in.to_owned(), words }));
+        } else if depth < DEEPEST && path.is_dir() && !path.is_symlink() {
+            let inside = folder.file_name().is_some_and(|name| name == "CMakeFiles");
+            link_scripts(
+                &path,
+                if inside || is_cmake_files(&path) { built_in } else { &path },
+                depth + 1,
+                calls,
+            );
+        }
+    }
+}
+
+fn is_cmake_files(path: &Path) -> bool {
+    path.components().any(|component| component.as_os_str() == "CMakeFiles")
+}
