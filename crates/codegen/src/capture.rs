@@ -315,7 +315,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         let declaration = &view.declaration;
         match view.steps.first() {
             // Makes the structure from the members that the nest uses.
-            Some(Step::Field(_)) => {
+            Some(Step::Field(_) | Step::Real | Step::Imaginary) => {
                 let _ =
                     writeln!(before, "{declaration};\n__builtin_memset((void *)&{root}, 0, sizeof {root});");
             }

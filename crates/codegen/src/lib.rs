@@ -38,6 +38,7 @@ mod alias;
 mod apart;
 mod arguments;
 mod capture;
+mod complex;
 mod context;
 mod expand;
 mod guard;

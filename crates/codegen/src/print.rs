@@ -172,6 +172,9 @@ impl Context<'_> {
                 Text::new(format!("{sign}{inner}"), prec::UNARY)
             }
             Expr::Binary(op, l, r) => self.binary(*op, self.expr(l), self.expr(r), (l, r)),
+            Expr::Call { function, single, args } if function.complex().is_some() => {
+                crate::complex::call(self, *function, *single, args)
+            }
             Expr::Call { function, single, args } => {
                 let args: Vec<String> = args.iter().map(|a| self.expr(a).text).collect();
                 let suffix = if *single && *function != MathFn::Abs { "f" } else { "" };

@@ -435,7 +435,25 @@ impl Renderer<'_> {
     }
 
     fn plain_items(&mut self, items: &[Item]) -> Result<(), CodegenError> {
-        items.iter().try_for_each(|i| self.item(i))
+        let mut rest = items;
+        while let Some((first, after)) = rest.split_first() {
+            let pair = match (first, after.first()) {
+                (Item::Stmt(one), Some(Item::Stmt(other))) => crate::complex::parts_of_one(one, other),
+                _ => None,
+            };
+            match pair {
+                Some(both) => {
+                    let lines = self.parts(both);
+                    self.lines(lines);
+                    rest = &after[1..];
+                }
+                None => {
+                    self.item(first)?;
+                    rest = after;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn item(&mut self, item: &Item) -> Result<(), CodegenError> {
@@ -615,6 +633,33 @@ impl Renderer<'_> {
             return self.items(inside);
         }
         self.items(body)
+    }
+
+    /// Two statements that use the parts of one complex number, which is computed once.
+    fn parts(&mut self, both: [&Stmt; 2]) -> Vec<String> {
+        let name = self.cx.fresh("number");
+        self.cx.taken.remove(&name);
+        let mut lines = vec!["{".to_owned()];
+        for (k, s) in both.into_iter().enumerate() {
+            let oxeye_ir::Expr::Call { function, single, args } = &s.value else { continue };
+            let Some((number, Some(part))) = crate::complex::number(&self.cx, *function, *single, args)
+            else {
+                continue;
+            };
+            if k == 0 {
+                let ty = if *single { "float" } else { "double" };
+                lines.push(format!("    const {ty} _Complex {name} = {number};"));
+            }
+            let target = self.cx.access(&s.target);
+            let sign = match s.update {
+                Update::Add => "+=",
+                Update::Sub => "-=",
+                _ => "=",
+            };
+            lines.push(format!("    {target} {sign} {part} {name};"));
+        }
+        lines.push("}".to_owned());
+        lines
     }
 
     /// A statement outside vectors.

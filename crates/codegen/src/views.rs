@@ -3,7 +3,7 @@
 
 use crate::context::{Context, identifiers, is_identifier};
 use crate::rows::{Asked, least_extent, row_extent};
-use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest, Program, Step, SymId, Var, View};
+use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest, Program, SymId, Var, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The symbols that a nest uses in bounds, values, the extents of its arrays and the clauses of its directives, by
@@ -96,11 +96,11 @@ impl Context<'_> {
                 continue;
             }
             let (name, value) = match program.symbol_views.get(&id) {
-                Some(view) => (self.fresh(&name_of(view)), self.guarded(view.base())),
+                Some(view) => (self.fresh(&view.plain_name()), self.guarded(view.base())),
                 None => match program.loads.get(&id) {
                     Some(load) => {
                         let wanted = match program.views.get(&load.array) {
-                            Some(view) => name_of(view),
+                            Some(view) => view.plain_name(),
                             None => program.array(load.array).name.clone(),
                         };
                         (self.fresh(&format!("{wanted}_at")), self.guarded(symbol.name.clone()))
@@ -124,13 +124,16 @@ impl Context<'_> {
                 self.names.insert(*id, name.clone());
                 continue;
             }
-            let name = self.fresh(&name_of(view));
+            let name = self.fresh(&view.plain_name());
             if array.shape.is_empty() {
                 let ty = crate::print::element_type(array).to_owned();
+                // What a variable of the function holds is needed only if it is read later.
+                let is_own = array.storage == oxeye_ir::Storage::Local;
+                let is_live = !is_own || nests.iter().any(|n| n.live_out.contains(id));
                 let is_written = written.contains(id);
                 let qualifier = if is_written { "" } else { "const " };
                 before.lines.push(format!("{qualifier}{ty} {name} = {};", self.guarded(base.clone())));
-                if is_written {
+                if is_written && is_live {
                     // A scalar that the nest may not have written is not stored: it may be another thread's, or not
                     // writable. Its bytes are compared, since zeros of both signs are equal.
                     let (start, end) =
@@ -234,19 +237,6 @@ impl Context<'_> {
             },
             Constant::Base(id) => self.program.views.get(&id).map(loads).unwrap_or_default(),
         }
-    }
-}
-
-/// `u` of `g->grid.u[]` with its variable: `g_u`.
-fn name_of(view: &View) -> String {
-    let base = &view.steps[..view.n_base_steps()];
-    let field = base.iter().rev().find_map(|s| match s {
-        Step::Field(name) => Some(name.as_str()),
-        _ => None,
-    });
-    match field {
-        Some(field) => format!("{}_{field}", view.root),
-        None => view.root.clone(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! C as the lowering sees it: names resolved, types known, everything else marked as unknown.
 
-use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
+use oxeye_ir::{BinaryOp, MathFn, ScalarType, UnaryOp};
 use std::collections::{BTreeSet, HashMap};
 
 /// A variable of the file; unique over all functions and scopes.
@@ -121,6 +121,12 @@ pub(crate) enum ExprKind {
     SizeofExpr(Box<Expr>),
     /// A list of initial values without designators.
     List(Vec<Expr>),
+    /// A complex number: its real and its imaginary part, numbers of this type.
+    Complex(Box<Expr>, Box<Expr>, ScalarType),
+    /// Part of a complex number that is computed from those of others; the flag says that it is `float`.
+    Part(MathFn, bool, Vec<Expr>),
+    /// Two assignments, to the parts of a complex number, whose values are both computed before either is stored.
+    Both(Box<Expr>, Box<Expr>),
     /// A description for messages, and the variables inside.
     Unknown(String, Vec<Expr>),
 }
@@ -130,7 +136,7 @@ impl Expr {
         use ExprKind::*;
         match &self.kind {
             Int(..) | Float(..) | Var(_) | Name(_) | SizeofType(_) => Vec::new(),
-            Unknown(_, inside) | List(inside) => inside.iter().collect(),
+            Unknown(_, inside) | List(inside) | Part(_, _, inside) => inside.iter().collect(),
             Unary(_, e)
             | Promote(e)
             | Deref(e)
@@ -139,7 +145,9 @@ impl Expr {
             | Cast(_, e)
             | SizeofExpr(e) => vec![e],
             Step { target, .. } => vec![target],
-            Binary(_, l, r) | Assign(_, l, r) | Index(l, r) | Comma(l, r) => vec![l, r],
+            Binary(_, l, r) | Assign(_, l, r) | Index(l, r) | Comma(l, r) | Complex(l, r, _) | Both(l, r) => {
+                vec![l, r]
+            }
             Call(f, args) => std::iter::once(&**f).chain(args).collect(),
             Select(c, a, b) => vec![c, a, b],
         }
@@ -149,7 +157,7 @@ impl Expr {
         use ExprKind::*;
         match &mut self.kind {
             Int(..) | Float(..) | Var(_) | Name(_) | SizeofType(_) => Vec::new(),
-            Unknown(_, inside) | List(inside) => inside.iter_mut().collect(),
+            Unknown(_, inside) | List(inside) | Part(_, _, inside) => inside.iter_mut().collect(),
             Unary(_, e)
             | Promote(e)
             | Deref(e)
@@ -158,7 +166,9 @@ impl Expr {
             | Cast(_, e)
             | SizeofExpr(e) => vec![e],
             Step { target, .. } => vec![target],
-            Binary(_, l, r) | Assign(_, l, r) | Index(l, r) | Comma(l, r) => vec![l, r],
+            Binary(_, l, r) | Assign(_, l, r) | Index(l, r) | Comma(l, r) | Complex(l, r, _) | Both(l, r) => {
+                vec![l, r]
+            }
             Call(f, args) => std::iter::once(&mut **f).chain(args).collect(),
             Select(c, a, b) => vec![c, a, b],
         }
@@ -345,6 +355,8 @@ pub(crate) struct Structure {
     pub(crate) fields: Option<Vec<Field>>,
     /// Whether members have their natural layout: no attributes, bit fields or packing.
     pub(crate) is_plain: bool,
+    /// For a complex number, the type of its parts, which are the only members.
+    pub(crate) complex: Option<ScalarType>,
 }
 
 impl Structure {
@@ -398,6 +410,13 @@ pub(crate) struct File {
     /// For a member reached from a parameter or a local pointer: the members that it may be, by what is passed or
     /// assigned to that variable.
     pub(crate) stands_for: HashMap<VarId, BTreeSet<VarId>>,
+}
+
+impl Variable {
+    /// Whether the source does not have it. Its name is none of C's.
+    pub(crate) fn is_own(&self) -> bool {
+        self.member.is_none() && self.name.contains('.')
+    }
 }
 
 impl File {

@@ -4,7 +4,9 @@ use crate::ast::*;
 
 /// Whether the value of `var` after the statement at `after` may be read later in `function`. Errs towards yes.
 pub(crate) fn is_live_after(file: &File, function: &Function, after: Range, var: VarId) -> bool {
+    let whole = file.root(var);
     match file.var(var).kind {
+        VarKind::Member if file.is_part_of_own(var) && !is_whole_taken(file, function, whole) => {}
         VarKind::Global { .. } | VarKind::Local { is_static: true } | VarKind::Member => return true,
         VarKind::Param(_) | VarKind::Local { .. } => {}
     }
@@ -13,7 +15,7 @@ pub(crate) fn is_live_after(file: &File, function: &Function, after: Range, var:
         is_wild |= matches!(s.kind, StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..));
         for e in s.exprs() {
             e.walk(&mut |e| match &e.kind {
-                ExprKind::Var(v) if *v == var => is_mentioned |= !after.contains(e.range),
+                ExprKind::Var(v) if *v == var || *v == whole => is_mentioned |= !after.contains(e.range),
                 ExprKind::AddressOf(inner) => is_wild |= inner.as_var() == Some(var),
                 _ => {}
             });
@@ -22,7 +24,7 @@ pub(crate) fn is_live_after(file: &File, function: &Function, after: Range, var:
     if is_wild {
         return is_mentioned || is_address_taken(function, var);
     }
-    let mut query = Query { var, at: after, is_found: false, at_break: false, at_continue: false };
+    let mut query = Query { var, whole, at: after, is_found: false, at_break: false, at_continue: false };
     query.before(&function.body, false);
     query.is_found
 }
@@ -34,7 +36,8 @@ pub(crate) fn is_live_before(s: &Stmt, var: VarId) -> bool {
         is_wild |= matches!(s.kind, StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..));
     });
     let nowhere = Range { start: usize::MAX, end: usize::MAX };
-    let mut query = Query { var, at: nowhere, is_found: false, at_break: false, at_continue: false };
+    let mut query =
+        Query { var, whole: var, at: nowhere, is_found: false, at_break: false, at_continue: false };
     is_wild || query.before(s, false)
 }
 
@@ -49,8 +52,16 @@ pub(crate) fn is_address_taken(function: &Function, var: VarId) -> bool {
     is_taken
 }
 
+/// Whether the address of a variable or of one of its parts is taken.
+fn is_whole_taken(file: &File, function: &Function, whole: VarId) -> bool {
+    let mut parts = file.members.iter().filter(|((of, _), _)| *of == whole).map(|(_, part)| *part);
+    is_address_taken(function, whole) || parts.any(|part| is_address_taken(function, part))
+}
+
 struct Query {
     var: VarId,
+    /// The number that it is part of; otherwise itself.
+    whole: VarId,
     at: Range,
     is_found: bool,
     at_break: bool,
@@ -67,7 +78,7 @@ impl Query {
             StmtKind::Empty | StmtKind::Goto | StmtKind::Unknown(..) => after,
             StmtKind::Expr(e) => self.before_expr(e, after),
             StmtKind::Declare(declared) => declared.iter().rev().fold(after, |after, d| {
-                let after = after && d.var != self.var;
+                let after = after && d.var != self.var && d.var != self.whole;
                 d.init.as_ref().map_or(after, |e| self.before_expr(e, after))
             }),
             StmtKind::Block(body) => body.iter().rev().fold(after, |after, s| self.before(s, after)),
@@ -121,7 +132,7 @@ impl Query {
     /// Whether the old value is read.
     fn reads(&self, e: &Expr) -> bool {
         match &e.kind {
-            ExprKind::Var(v) => *v == self.var,
+            ExprKind::Var(v) => *v == self.var || *v == self.whole,
             ExprKind::Assign(None, target, value) if target.as_var() == Some(self.var) => self.reads(value),
             ExprKind::Comma(l, r) => self.reads(l) || (!self.writes(l) && self.reads(r)),
             _ => e.children().into_iter().any(|c| self.reads(c)),
@@ -134,7 +145,7 @@ impl Query {
             ExprKind::Assign(op, target, value) => {
                 (op.is_none() && target.as_var() == Some(self.var)) || self.writes(value)
             }
-            ExprKind::Comma(l, r) => self.writes(l) || self.writes(r),
+            ExprKind::Comma(l, r) | ExprKind::Both(l, r) => self.writes(l) || self.writes(r),
             _ => false,
         }
     }

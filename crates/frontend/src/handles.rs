@@ -5,7 +5,7 @@
 //! pointer is followed.
 
 use crate::ast::*;
-use crate::members::member;
+use crate::members::{member, member_of};
 use oxeye_ir::{ScalarType, Step};
 
 /// Greatest depth of members made of members that were made here.
@@ -106,14 +106,13 @@ fn through(file: &mut File, value: &Expr, steps: &[Step]) -> Option<VarId> {
                 let zero = Expr { kind: ExprKind::Int(0, ScalarType::I32), range };
                 at = Expr { kind: ExprKind::Index(Box::new(at), Box::new(zero)), range };
             }
-            Step::Field(name) => {
-                let kind = member(file, at, name, std::mem::take(&mut is_arrow), range);
+            _ => {
+                let kind = member(file, at, member_of(step)?, std::mem::take(&mut is_arrow), range);
                 if matches!(kind, ExprKind::Member(..)) {
                     return None;
                 }
                 at = Expr { kind, range };
             }
-            _ => return None,
         }
     }
     let mut inner = &at;

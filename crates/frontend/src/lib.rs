@@ -24,6 +24,7 @@ mod ast;
 mod bytes;
 mod callees;
 mod calls;
+mod complex;
 mod conditions;
 mod constants;
 mod context;

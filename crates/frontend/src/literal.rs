@@ -69,6 +69,13 @@ pub(crate) fn exact_double(text: &str) -> Option<String> {
     (value.is_finite() && significant(mantissa) == significant(exact)).then(|| digits.to_owned())
 }
 
+/// A `float` literal that is the same number as a `double`: the literal without its suffix.
+pub(crate) fn exact_single(text: &str) -> Option<String> {
+    let digits = text.strip_suffix(['f', 'F']).filter(|d| !d.starts_with("0x") && !d.starts_with("0X"))?;
+    let (single, double): (f32, f64) = (digits.parse().ok()?, digits.parse().ok()?);
+    (f64::from(single) == double).then(|| digits.to_owned())
+}
+
 /// The value of a character literal without prefix.
 pub(crate) fn character(text: &str) -> Option<i64> {
     let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
@@ -140,6 +147,15 @@ mod tests {
         assert_eq!(exact_double("0.1L"), None);
         assert_eq!(exact_double("1e999L"), None);
         assert_eq!(exact_double("0.5"), None);
+    }
+
+    #[test]
+    fn float_literals_that_are_doubles() {
+        assert_eq!(exact_single("1.0F").as_deref(), Some("1.0"));
+        assert_eq!(exact_single("0.5f").as_deref(), Some("0.5"));
+        for text in ["0.1f", "1.0", "0x1p3f"] {
+            assert_eq!(exact_single(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -24,6 +24,39 @@ pub(crate) fn member(file: &mut File, base: Expr, field: &str, is_arrow: bool, r
     }
 }
 
+/// The names of a complex number's parts, which cannot be those of other members.
+pub(crate) const PARTS: [&str; 2] = ["(real)", "(imaginary)"];
+
+/// The name of a part of a complex number that is a variable by itself.
+pub(crate) fn name_of_part(member: &Member, name: &str) -> Option<String> {
+    let suffix = match member.steps.last()? {
+        Step::Real => "re",
+        Step::Imaginary => "im",
+        _ => return None,
+    };
+    let whole = name.strip_prefix("(__real__ ").or_else(|| name.strip_prefix("(__imag__ "))?;
+    Some(format!("{}_{suffix}", whole.strip_suffix(')')?))
+}
+
+/// The step to a member.
+fn step_to(name: &str) -> Step {
+    match PARTS.iter().position(|part| *part == name) {
+        Some(0) => Step::Real,
+        Some(_) => Step::Imaginary,
+        None => Step::Field(name.to_owned()),
+    }
+}
+
+/// The name of the member that a step leads to.
+pub(crate) fn member_of(step: &Step) -> Option<&str> {
+    match step {
+        Step::Field(name) => Some(name),
+        Step::Real => Some(PARTS[0]),
+        Step::Imaginary => Some(PARTS[1]),
+        Step::Follow | Step::Subscript => None,
+    }
+}
+
 /// Most members of a structure whose assignment is read.
 const MOST_COPIED: usize = 32;
 
@@ -188,7 +221,7 @@ fn variable<'s>(
         let n_more = subscripts.len().checked_sub(n_known)?;
         steps.extend(std::iter::repeat_n(Step::Subscript, n_more));
     }
-    steps.push(Step::Field(field.to_owned()));
+    steps.push(step_to(field));
     let taken = if is_followed { &[] } else { subscripts };
     let ty = rebuilt(&outer.ty, taken.len(), ty)?;
     Some((intern(file, root, steps, ty), taken.iter().collect()))
@@ -249,6 +282,14 @@ fn rebuilt(ty: &Type, n: usize, with: Type) -> Option<Type> {
 }
 
 impl File {
+    /// Whether a variable is a part of a complex number that is itself a variable of a function.
+    pub(crate) fn is_part_of_own(&self, var: VarId) -> bool {
+        let Some(member) = &self.var(var).member else { return false };
+        let is_own =
+            matches!(self.var(member.root).kind, VarKind::Param(_) | VarKind::Local { is_static: false });
+        is_own && matches!(member.steps.as_slice(), [Step::Real | Step::Imaginary])
+    }
+
     /// The type of an lvalue or pointer expression, if it is simple.
     pub(crate) fn type_of(&self, e: &Expr) -> Option<Type> {
         match &e.kind {
@@ -315,7 +356,7 @@ impl File {
         for step in &member.steps[..first] {
             ty = match (step, &ty) {
                 (Step::Follow, Type::Pointer { to, .. }) => (**to).clone(),
-                (Step::Field(name), Type::Struct(id)) => self.structures[*id].field(name)?.ty.clone(),
+                (step, Type::Struct(id)) => self.structures[*id].field(member_of(step)?)?.ty.clone(),
                 _ => return None,
             };
         }
@@ -327,8 +368,8 @@ impl File {
         let mut offsets = vec![0u64];
         for step in steps {
             match (step, &ty) {
-                (Step::Field(name), Type::Struct(id)) => {
-                    let (offset, field) = self.offset(*id, name)?;
+                (step, Type::Struct(id)) => {
+                    let (offset, field) = self.offset(*id, member_of(step)?)?;
                     offsets.iter_mut().for_each(|o| *o += offset);
                     ty = field.clone();
                 }
@@ -349,8 +390,8 @@ impl File {
         Some(Record { bytes, runs: offsets.into_iter().map(|o| (o, n)).collect() })
     }
 
-    /// A declaration of a variable of this type and name for file scope, without qualifiers. `None` if its type has no
-    /// name there.
+    /// A declaration of a variable of this type and name for file scope, without qualifiers; of a parameter where lengths
+    /// are not constant. `None` if its type has no name there.
     pub(crate) fn declaration(&self, var: &Variable) -> Option<String> {
         let mut declarator = var.name.clone();
         let mut ty = &var.ty;
@@ -362,14 +403,23 @@ impl File {
                     ty = to;
                 }
                 Type::Array { of, len, .. } => {
+                    let is_outermost = declarator == var.name;
+                    // A variable is a parameter, too, where the declaration is used.
                     let len = match len.as_deref() {
-                        Some(len) => Some(crate::ast::constant(len)?),
-                        None => None,
+                        Some(len) => match (crate::ast::constant(len), len.as_var()) {
+                            (Some(n), _) => n.to_string(),
+                            (None, Some(v)) if !is_outermost && !self.is_member(v) => {
+                                self.var(v).name.clone()
+                            }
+                            (None, _) if is_outermost => String::new(),
+                            (None, _) => return None,
+                        },
+                        None => String::new(),
                     };
                     if std::mem::take(&mut is_pointer) {
                         declarator = format!("({declarator})");
                     }
-                    declarator += &format!("[{}]", len.map_or(String::new(), |n| n.to_string()));
+                    declarator += &format!("[{len}]");
                     ty = of;
                 }
                 Type::Scalar(s) => {

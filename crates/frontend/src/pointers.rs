@@ -1,6 +1,7 @@
 //! Which pointers may lead to the same memory.
 
 use crate::ast::*;
+use crate::members::member_of;
 use crate::rotations::rotations_in;
 use oxeye_ir::Step;
 use std::collections::{HashMap, HashSet};
@@ -371,10 +372,9 @@ impl<'a> Pointers<'a> {
             }
             let next = match (step, &ty) {
                 (Step::Follow | Step::Subscript, ty) => ty.pointee().cloned(),
-                (Step::Field(name), Type::Struct(id)) => {
-                    self.file.structures[*id].field(name).map(|f| f.ty.clone())
+                (step, Type::Struct(id)) => {
+                    member_of(step).and_then(|f| self.file.structures[*id].field(f)).map(|f| f.ty.clone())
                 }
-                (Step::Real | Step::Imaginary, ty) => Some(ty.clone()),
                 _ => None,
             };
             let Some(next) = next else { return false };

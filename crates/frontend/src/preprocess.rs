@@ -25,6 +25,8 @@ pub(crate) struct Preprocessed {
     pub(crate) pragmas: Vec<(usize, String)>,
     /// `typedef`s of simple types in system headers: name and meaning.
     pub(crate) system_typedefs: Vec<(String, String)>,
+    /// Whether the flags say that complex numbers need no care about infinities and NaN.
+    has_limited_range: bool,
 }
 
 /// The file of a line.
@@ -63,6 +65,15 @@ impl Define {
 }
 
 impl Preprocessed {
+    /// Whether the product of complex numbers is `(a*c - b*d) + (a*d + b*c)*I` without more ado: by the flags there are no
+    /// infinities and NaN, or nobody cares what becomes of them.
+    pub(crate) fn has_plain_products(&self) -> bool {
+        let is_finite = |d: &Define| {
+            d.is_predefined && d.name == "__FINITE_MATH_ONLY__" && d.body.as_deref() == Some("1")
+        };
+        self.has_limited_range || self.defines.iter().any(is_finite)
+    }
+
     /// Line of an offset, and whether that is in the user's file.
     pub(crate) fn origin(&self, at: usize) -> (bool, u32) {
         let after = self.lines.partition_point(|(start, ..)| *start <= at);
@@ -231,7 +242,15 @@ pub(crate) fn preprocess(
 ) -> Result<Preprocessed, FrontendError> {
     let name = quoted(path);
     let input = format!("#line 1 \"{name}\"\n{}\n", marked(source, layout));
-    Ok(clean(&run(path, input, compiler, args)?, &name))
+    let mut found = clean(&run(path, input, compiler, args)?, &name);
+    for arg in args {
+        match arg.as_str() {
+            "-fcx-limited-range" | "-fcx-fortran-rules" => found.has_limited_range = true,
+            "-fno-cx-limited-range" | "-fno-cx-fortran-rules" => found.has_limited_range = false,
+            _ => {}
+        }
+    }
+    Ok(found)
 }
 
 /// The preprocessor's output for a text in place of the file at `path`.

@@ -197,8 +197,10 @@ impl File {
     /// Whether a function changes only its own variables.
     pub(crate) fn only_computes(&self, function: &Function) -> bool {
         let scan = Scan::of(self, &function.body);
-        let is_own =
-            |v: &VarId| matches!(self.var(*v).kind, VarKind::Param(_) | VarKind::Local { is_static: false });
+        let is_own = |v: &VarId| {
+            matches!(self.var(*v).kind, VarKind::Param(_) | VarKind::Local { is_static: false })
+                || self.is_part_of_own(*v)
+        };
         let is_own_array = |v: &VarId| {
             is_own(v) && !function.params.contains(v) && matches!(self.var(*v).ty, Type::Array { .. })
         };

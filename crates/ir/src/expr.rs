@@ -111,7 +111,12 @@ pub enum BinaryOp {
     Shr,
 }
 
-/// Functions of `<math.h>` without side effects. `single` in [`Expr::Call`] picks the `float` variant (`sqrtf`).
+/// Functions of `<math.h>` and `<complex.h>` without side effects. `single` in [`Expr::Call`] picks the `float` variant
+/// (`sqrtf`).
+///
+/// Those of complex numbers, and the product and quotient of two, take the real and the imaginary part of each number
+/// as arguments of their own. A complex result is two calls: `Re…` and `Im…` are its parts. Products and quotients are
+/// C's, with whatever the compiler does about infinities and NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum MathFn {
@@ -148,10 +153,52 @@ pub enum MathFn {
     Hypot,
     Copysign,
     Abs,
+    Cabs,
+    Carg,
+    ReProduct,
+    ImProduct,
+    ReQuotient,
+    ImQuotient,
+    ReCpow,
+    ImCpow,
+    ReCexp,
+    ImCexp,
+    ReClog,
+    ImClog,
+    ReCsqrt,
+    ImCsqrt,
+    ReCsin,
+    ImCsin,
+    ReCcos,
+    ImCcos,
+    ReCsinh,
+    ImCsinh,
+    ReCcosh,
+    ImCcosh,
+}
+
+/// A part of a complex number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Part {
+    Real,
+    Imaginary,
+}
+
+/// How C computes a complex number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComplexOp {
+    /// `a * b`
+    Product,
+    /// `a / b`
+    Quotient,
+    /// A function, by its name for `double complex`.
+    Function(&'static str),
 }
 
 impl MathFn {
-    /// Every function with its C name for `double` (`abs` for `int`) and its number of arguments.
+    /// Every function with its name in the textual form, which is that of C for `double` (`abs` for `int`) where there is
+    /// one, and its number of arguments.
     pub const TABLE: &'static [(MathFn, &'static str, usize)] = &[
         (MathFn::Sqrt, "sqrt", 1),
         (MathFn::Cbrt, "cbrt", 1),
@@ -186,15 +233,72 @@ impl MathFn {
         (MathFn::Hypot, "hypot", 2),
         (MathFn::Copysign, "copysign", 2),
         (MathFn::Abs, "abs", 1),
+        (MathFn::Cabs, "abs_c", 2),
+        (MathFn::Carg, "arg_c", 2),
+        (MathFn::ReProduct, "re_product", 4),
+        (MathFn::ImProduct, "im_product", 4),
+        (MathFn::ReQuotient, "re_quotient", 4),
+        (MathFn::ImQuotient, "im_quotient", 4),
+        (MathFn::ReCpow, "re_cpow", 4),
+        (MathFn::ImCpow, "im_cpow", 4),
+        (MathFn::ReCexp, "re_cexp", 2),
+        (MathFn::ImCexp, "im_cexp", 2),
+        (MathFn::ReClog, "re_clog", 2),
+        (MathFn::ImClog, "im_clog", 2),
+        (MathFn::ReCsqrt, "re_csqrt", 2),
+        (MathFn::ImCsqrt, "im_csqrt", 2),
+        (MathFn::ReCsin, "re_csin", 2),
+        (MathFn::ImCsin, "im_csin", 2),
+        (MathFn::ReCcos, "re_ccos", 2),
+        (MathFn::ImCcos, "im_ccos", 2),
+        (MathFn::ReCsinh, "re_csinh", 2),
+        (MathFn::ImCsinh, "im_csinh", 2),
+        (MathFn::ReCcosh, "re_ccosh", 2),
+        (MathFn::ImCcosh, "im_ccosh", 2),
     ];
 
-    /// The C name of the `double` variant.
+    /// The name of the `double` variant in the textual form.
     pub fn name(self) -> &'static str {
         Self::TABLE.iter().find(|(f, ..)| *f == self).map_or("", |(_, name, _)| name)
     }
 
-    /// Looks up a C name; the flag is true for the `float` variant (`sqrtf`).
+    /// Looks up the C name of a function of real numbers; the flag is true for the `float` variant (`sqrtf`).
     pub fn from_c_name(name: &str) -> Option<(MathFn, bool)> {
+        Self::from_name(name).filter(|(f, _)| f.complex().is_none())
+    }
+
+    /// What the function computes if it is one of complex numbers, and which part of the result it is; none if that is a
+    /// real number.
+    pub fn complex(self) -> Option<(ComplexOp, Option<Part>)> {
+        use ComplexOp::{Function, Product, Quotient};
+        use Part::{Imaginary, Real};
+        Some(match self {
+            MathFn::Cabs => (Function("cabs"), None),
+            MathFn::Carg => (Function("carg"), None),
+            MathFn::ReProduct => (Product, Some(Real)),
+            MathFn::ImProduct => (Product, Some(Imaginary)),
+            MathFn::ReQuotient => (Quotient, Some(Real)),
+            MathFn::ImQuotient => (Quotient, Some(Imaginary)),
+            _ => {
+                let (part, function) = match self.name().split_once('_')? {
+                    ("re", function) => (Real, function),
+                    ("im", function) => (Imaginary, function),
+                    _ => return None,
+                };
+                (Function(function), Some(part))
+            }
+        })
+    }
+
+    /// The functions that are the parts of a function of `<complex.h>`, by its C name for `double complex`: one if the
+    /// result is a real number.
+    pub fn from_complex_name(name: &str) -> Vec<MathFn> {
+        let is_it = |f: &MathFn| matches!(f.complex(), Some((ComplexOp::Function(n), _)) if n == name);
+        Self::TABLE.iter().map(|(f, ..)| *f).filter(is_it).collect()
+    }
+
+    /// Looks up a name of the textual form; the flag is true for the `float` variant (`sqrtf`).
+    pub(crate) fn from_name(name: &str) -> Option<(MathFn, bool)> {
         let find = |n: &str| Self::TABLE.iter().find(|(_, c, _)| *c == n).map(|(f, ..)| *f);
         find(name).map(|f| (f, false)).or_else(|| {
             let f = find(name.strip_suffix('f')?)?;

@@ -96,7 +96,7 @@ mod view;
 pub use affine::{Affine, Constraint, Relation, Var};
 pub use dataflow::{DataNode, DataflowGraph, Memlet};
 pub use dot::to_dot;
-pub use expr::{Access, BinaryOp, Expr, MathFn, ScalarType, UnaryOp};
+pub use expr::{Access, BinaryOp, ComplexOp, Expr, MathFn, Part, ScalarType, UnaryOp};
 pub use ids::{ArrayId, LoopId, NestId, StmtId, SymId};
 pub use nest::{
     Bound, BoundTerm, Execution, Loop, Nest, Node, OmpSchedule, Reduction, Rotation, Span, Stmt, Update,

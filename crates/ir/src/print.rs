@@ -125,7 +125,7 @@ fn is_plain(text: &str) -> bool {
         && !is_id(text)
         && !RESERVED.contains(&text)
         && ScalarType::ALL.iter().all(|t| t.name() != text)
-        && MathFn::from_c_name(text).is_none()
+        && MathFn::from_name(text).is_none()
 }
 
 /// A name as written at its declaration: bare if it is an identifier, else quoted.

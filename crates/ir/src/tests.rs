@@ -70,7 +70,7 @@ fn expr() -> impl Strategy<Value = Expr> {
                 |((function, _, n), single, a, b)| Expr::Call {
                     function,
                     single: single && function != MathFn::Abs,
-                    args: [a, b].into_iter().take(n).collect(),
+                    args: [a, b].into_iter().cycle().take(n).collect(),
                 }
             ),
             1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(c, t, o)| Expr::Select {

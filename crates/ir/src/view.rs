@@ -47,6 +47,24 @@ pub struct Record {
 }
 
 impl View {
+    /// An identifier for the base: `g_u` of `g->grid.u[]`, `z_re` of the real part of `z`.
+    pub fn plain_name(&self) -> String {
+        let base = &self.steps[..self.n_base_steps()];
+        let field = base.iter().rev().find_map(|s| match s {
+            Step::Field(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let part = match base.last() {
+            Some(Step::Real) => "_re",
+            Some(Step::Imaginary) => "_im",
+            _ => "",
+        };
+        match field {
+            Some(field) => format!("{}_{field}{part}", self.root),
+            None => format!("{}{part}", self.root),
+        }
+    }
+
     /// The number of steps that are subscripts.
     pub fn n_subscripts(&self) -> usize {
         self.steps.iter().filter(|s| **s == Step::Subscript).count()
@@ -212,5 +230,7 @@ mod tests {
             assert_eq!(view(path, false).to_string(), path);
         }
         assert_eq!(view("p**.x", false).base(), "(*p)->x");
+        assert_eq!(grid.plain_name(), "g_u");
+        assert_eq!(view("z.(imaginary)", false).plain_name(), "z_im");
     }
 }

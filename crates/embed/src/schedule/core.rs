@@ -457,6 +457,7 @@ fn call_cycles(function: MathFn, division: f64, in_vectors: bool) -> f64 {
     match function {
         F::Fabs | F::Abs | F::Fmin | F::Fmax | F::Copysign => 0.5,
         F::Floor | F::Ceil | F::Round | F::Trunc => 1.0,
+        F::ReProduct | F::ImProduct => 3.0,
         F::Sqrt => 1.3 * division,
         F::Exp | F::Exp2 | F::Log | F::Log2 | F::Log10 if in_vectors => 25.0,
         F::Exp | F::Exp2 | F::Log | F::Log2 | F::Log10 => 18.0,
@@ -483,6 +484,7 @@ fn latency_of(expr: &Expr) -> f64 {
         // Fused with the addition around it.
         Expr::Binary(B::Mul, ..) => LATENCY / 2.0,
         Expr::Call { function: MathFn::Sqrt, .. } => 16.0,
+        Expr::Call { function: MathFn::ReProduct | MathFn::ImProduct, .. } => 2.0 * LATENCY,
         Expr::Call { function: MathFn::Fabs | MathFn::Fmin | MathFn::Fmax | MathFn::Abs, .. } => LATENCY,
         Expr::Call { .. } => 30.0,
         Expr::Read(_) | Expr::Affine(_) | Expr::Float { .. } => 0.0,

@@ -56,7 +56,7 @@ impl Converter<'_> {
     }
 
     /// Whether an expression has no effects and may be evaluated any number of times.
-    fn is_pure(&self, e: &Expr) -> bool {
+    pub(super) fn is_pure(&self, e: &Expr) -> bool {
         let mut is_pure = true;
         e.walk(&mut |e| {
             is_pure &= match &e.kind {
@@ -65,6 +65,7 @@ impl Converter<'_> {
                 | ExprKind::Unknown(..)
                 | ExprKind::AddressOf(_)
                 | ExprKind::Comma(..)
+                | ExprKind::Both(..)
                 | ExprKind::List(_) => false,
                 ExprKind::Call(callee, _) => match &callee.kind {
                     ExprKind::Name(name) => {

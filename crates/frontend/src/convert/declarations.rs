@@ -112,7 +112,8 @@ impl Converter<'_> {
             None => {
                 let is_visible = self.function.is_none();
                 let spelling = spelling.clone();
-                self.file.structures.push(Structure { spelling, is_visible, fields: None, is_plain: true });
+                let structure = Structure { spelling, is_visible, is_plain: true, ..Structure::default() };
+                self.file.structures.push(structure);
                 self.file.structures.len() - 1
             }
         };
@@ -179,9 +180,12 @@ impl Converter<'_> {
     }
 
     /// A type by name: a typedef name or arithmetic type.
-    pub(super) fn named_type(&self, text: &str) -> Type {
+    pub(super) fn named_type(&mut self, text: &str) -> Type {
         if let Some(Meaning::Type(ty)) = self.lookup(text) {
             return ty.clone();
+        }
+        if let Some(parts) = self.words.parts_of(text) {
+            return self.complex_type(parts);
         }
         if let Some(scalar) = arithmetic_type(text) {
             return Type::Scalar(scalar);

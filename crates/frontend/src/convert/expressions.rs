@@ -71,6 +71,14 @@ impl Converter<'_> {
         Expr { kind, range: range(node) }
     }
 
+    /// Reads something that may not be evaluated, or not yet: nothing can be done before the statement for it.
+    pub(super) fn unsurely<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.before.take();
+        let result = read(self);
+        self.before = outer;
+        result
+    }
+
     pub(super) fn field(&mut self, node: Node<'_>, name: &str) -> Box<Expr> {
         Box::new(match node.child_by_field_name(name) {
             Some(child) => self.expr(child),
@@ -83,7 +91,7 @@ impl Converter<'_> {
     }
 
     /// The type in parentheses around a single name, if it is a type name.
-    pub(super) fn parenthesized_type(&self, node: Node<'_>) -> Option<Type> {
+    pub(super) fn parenthesized_type(&mut self, node: Node<'_>) -> Option<Type> {
         if node.kind() != "parenthesized_expression" {
             return None;
         }
@@ -106,6 +114,7 @@ impl Converter<'_> {
     pub(super) fn expr_kind(&mut self, node: Node<'_>) -> ExprKind {
         let text = self.node_text(node);
         match node.kind() {
+            "identifier" if self.words.imaginary_at(node.start_byte()).is_some() => self.imaginary(node),
             "identifier" => match self.lookup(text) {
                 Some(Meaning::Var(id)) => ExprKind::Var(*id),
                 Some(Meaning::Constant(value)) => ExprKind::Int(*value, ScalarType::I32),
@@ -147,12 +156,25 @@ impl Converter<'_> {
                 }
             }
             "binary_expression" => match binary_op(self.operator(node)) {
-                Some(op) => ExprKind::Binary(op, self.field(node, "left"), self.field(node, "right")),
+                Some(op) => {
+                    let left = self.field(node, "left");
+                    let right = match op {
+                        BinaryOp::And | BinaryOp::Or => self.unsurely(|c| c.field(node, "right")),
+                        _ => self.field(node, "right"),
+                    };
+                    match self.complex_binary(op, &left, &right, range(node)) {
+                        Some(kind) => kind,
+                        None => ExprKind::Binary(op, left, right),
+                    }
+                }
                 None => unknown(format!("the operator `{}`", self.operator(node))),
             },
             "unary_expression" => {
                 let op = self.operator(node).to_owned();
                 let argument = self.field(node, "argument");
+                if let Some(kind) = self.complex_unary(&op, &argument) {
+                    return kind;
+                }
                 match op.as_str() {
                     "-" => ExprKind::Unary(UnaryOp::Neg, argument),
                     "!" => ExprKind::Unary(UnaryOp::Not, argument),
@@ -166,17 +188,25 @@ impl Converter<'_> {
                 let operator = node.child_by_field_name("operator");
                 let argument = node.child_by_field_name("argument");
                 let is_behind = operator.zip(argument).is_some_and(|(o, a)| a.start_byte() < o.start_byte());
-                ExprKind::Step { target: self.field(node, "argument"), by, is_behind }
+                let target = self.field(node, "argument");
+                if self.is_complex(&target) {
+                    return ExprKind::Unknown("a step of a complex number".into(), vec![*target]);
+                }
+                ExprKind::Step { target, by, is_behind }
             }
             "assignment_expression" => {
                 let op = self.operator(node).to_owned();
                 let (left, right) = (self.field(node, "left"), self.field(node, "right"));
+                let by = binary_op(op.trim_end_matches('='));
+                if let Some(kind) = self.complex_assignment(by, &left, &right, range(node)) {
+                    return kind;
+                }
                 match op.as_str() {
                     "=" => match copied(&mut self.file, &left, &right, range(node)) {
                         Some(members) => members,
                         None => ExprKind::Assign(None, left, right),
                     },
-                    _ => match binary_op(op.trim_end_matches('=')) {
+                    _ => match by {
                         Some(op) => ExprKind::Assign(Some(op), left, right),
                         None => unknown(format!("the operator `{op}`")),
                     },
@@ -186,8 +216,13 @@ impl Converter<'_> {
                 if node.child_by_field_name("consequence").is_none() {
                     return unknown("`?:` without a middle".into());
                 }
-                let condition = self.field(node, "condition");
-                ExprKind::Select(condition, self.field(node, "consequence"), self.field(node, "alternative"))
+                let condition = Box::new(self.condition(node));
+                let (then, otherwise) =
+                    self.unsurely(|c| (c.field(node, "consequence"), c.field(node, "alternative")));
+                match self.complex_select(&condition, &then, &otherwise) {
+                    Some(kind) => kind,
+                    None => ExprKind::Select(condition, then, otherwise),
+                }
             }
             "cast_expression" => {
                 let Some(ty) = node.child_by_field_name("type") else {
@@ -200,11 +235,18 @@ impl Converter<'_> {
                 {
                     return ExprKind::Float(text, ScalarType::F64);
                 }
-                ExprKind::Cast(ty, self.field(node, "value"))
+                let value = self.field(node, "value");
+                match self.complex_cast(&ty, &value) {
+                    Some(kind) => kind,
+                    None => ExprKind::Cast(ty, value),
+                }
             }
             "pointer_expression" => {
                 let is_deref = self.operator(node) == "*";
                 let argument = self.field(node, "argument");
+                if let (true, Some(is_imaginary)) = (is_deref, self.words.part_at(node.start_byte())) {
+                    return self.part(&argument, is_imaginary);
+                }
                 if is_deref { ExprKind::Deref(argument) } else { ExprKind::AddressOf(argument) }
             }
             "subscript_expression" => {
@@ -215,11 +257,23 @@ impl Converter<'_> {
                 let args = node.child_by_field_name("arguments");
                 let mut args: Vec<_> = args.map(named_children).unwrap_or_default();
                 if let (Some(ty), [_]) = (callee.and_then(|f| self.parenthesized_type(f)), args.as_slice()) {
-                    let value = args.remove(0);
-                    return ExprKind::Cast(ty, Box::new(self.expr(value)));
+                    let value = self.expr(args.remove(0));
+                    return match self.complex_cast(&ty, &value) {
+                        Some(kind) => kind,
+                        None => ExprKind::Cast(ty, Box::new(value)),
+                    };
                 }
                 let callee = self.field(node, "function");
-                let args = args.into_iter().map(|a| self.expr(a)).collect();
+                let args: Vec<Expr> = args.into_iter().map(|a| self.expr(a)).collect();
+                if let ExprKind::Name(name) = &callee.kind
+                    && let Some(kind) = self.complex_call(name, &args)
+                {
+                    return kind;
+                }
+                let args: Vec<Expr> = args.into_iter().map(|e| self.complex_argument(e)).collect();
+                if let Some(kind) = self.complex_result(&callee, &args, range(node)) {
+                    return kind;
+                }
                 ExprKind::Call(callee, args)
             }
             "field_expression" => {
@@ -228,7 +282,10 @@ impl Converter<'_> {
                 let base = *self.field(node, "argument");
                 member(&mut self.file, base, &name, is_arrow, range(node))
             }
-            "comma_expression" => ExprKind::Comma(self.field(node, "left"), self.field(node, "right")),
+            "comma_expression" => {
+                let left = self.field(node, "left");
+                ExprKind::Comma(left, self.unsurely(|c| c.field(node, "right")))
+            }
             "sizeof_expression" => {
                 if let Some(ty) = node.child_by_field_name("type") {
                     return ExprKind::SizeofType(self.type_descriptor(ty));

@@ -53,6 +53,7 @@ impl Converter<'_> {
                 let statements = self.block_items(body);
                 let body = Stmt { kind: StmtKind::Block(statements), range: range(body) };
                 self.file.functions[function].body = body;
+                self.settle_result(function);
             }
         }
         self.scopes.pop();

@@ -2,6 +2,7 @@
 //! construct.
 
 mod blocks;
+mod complex;
 mod counts;
 mod declarations;
 mod expressions;
@@ -12,9 +13,11 @@ mod switches;
 
 use crate::ast::*;
 use crate::callees;
+use crate::complex::Readable;
 use crate::constants;
 use crate::handles::connect;
 use crate::preprocess::Preprocessed;
+use oxeye_ir::ScalarType;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
@@ -41,6 +44,14 @@ struct Converter<'a> {
     depth: usize,
     /// Whether members of structures may be packed by a directive.
     is_packed: bool,
+    /// What stands for words of complex numbers in the text.
+    words: &'a Readable,
+    /// Whether the compiler multiplies complex numbers by the plain formula.
+    has_plain_products: bool,
+    /// Functions that store their complex result through one more parameter, and the type of its parts.
+    with_results: HashMap<String, ScalarType>,
+    /// Statements to run before the current one; `None` where that is not the same.
+    before: Option<Vec<Stmt>>,
 }
 
 fn range(node: Node<'_>) -> Range {
@@ -61,15 +72,20 @@ fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
 pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
     let mut parser = tree_sitter::Parser::new();
     parser.set_language(&tree_sitter_c::LANGUAGE.into()).ok()?;
-    let tree = parser.parse(&preprocessed.text, None)?;
+    let words = Readable::of(&preprocessed.text);
+    let tree = parser.parse(&words.text, None)?;
     let mut converter = Converter {
-        text: &preprocessed.text,
+        text: &words.text,
         file: File::default(),
         scopes: vec![HashMap::new()],
         system_typedefs: preprocessed.system_typedefs.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect(),
         function: None,
         depth: 0,
         is_packed: preprocessed.pragmas.iter().any(|(_, pragma)| pragma.starts_with("pack")),
+        words: &words,
+        has_plain_products: preprocessed.has_plain_products(),
+        with_results: HashMap::new(),
+        before: None,
     };
     converter.top_level(tree.root_node());
     let mut file = converter.file;

@@ -31,7 +31,7 @@ impl Converter<'_> {
         let kind = if self.depth > MAX_DEPTH {
             Some(StmtKind::Unknown("deeply nested code".into(), Vec::new()))
         } else {
-            self.stmt_kind(node)
+            self.unsurely(|c| c.stmt_kind(node))
         };
         self.depth -= 1;
         Some(Stmt { kind: kind?, range: range(node) })
@@ -45,7 +45,10 @@ impl Converter<'_> {
 
     pub(super) fn condition(&mut self, node: Node<'_>) -> Expr {
         match node.child_by_field_name("condition") {
-            Some(c) => self.expr(c),
+            Some(c) => {
+                let condition = self.expr(c);
+                self.as_condition(condition)
+            }
             None => {
                 Expr { kind: ExprKind::Unknown("a missing condition".into(), Vec::new()), range: range(node) }
             }
@@ -59,7 +62,10 @@ impl Converter<'_> {
             "expression_statement" => match named_children(node).first() {
                 Some(e) => match self.disguised_declaration(*e) {
                     Some(declaration) => declaration,
-                    None => StmtKind::Expr(self.expr(*e)),
+                    None => {
+                        let (e, before) = self.with_before(|c| c.expr(*e));
+                        after(before, StmtKind::Expr(e), range(node))
+                    }
                 },
                 None => StmtKind::Empty,
             },
@@ -69,13 +75,13 @@ impl Converter<'_> {
                 return None;
             }
             "if_statement" => {
-                let condition = self.condition(node);
+                let (condition, before) = self.with_before(|c| c.condition(node));
                 let then = self.boxed_stmt(node.child_by_field_name("consequence"), node);
                 let alternative = node.child_by_field_name("alternative");
                 let otherwise = alternative
                     .and_then(|clause| named_children(clause).last().copied())
                     .map(|n| self.boxed_stmt(Some(n), node));
-                StmtKind::If { condition, then, otherwise }
+                after(before, StmtKind::If { condition, then, otherwise }, range(node))
             }
             "for_statement" => self.scoped(|c| c.for_statement(node)),
             "while_statement" => {
@@ -93,7 +99,11 @@ impl Converter<'_> {
             }
             "break_statement" => StmtKind::Break,
             "continue_statement" => StmtKind::Continue,
-            "return_statement" => StmtKind::Return(named_children(node).first().map(|e| self.expr(*e))),
+            "return_statement" => {
+                let value = named_children(node).first().copied();
+                let (value, before) = self.with_before(|c| value.map(|e| c.expr(e)));
+                after(before, StmtKind::Return(value), range(node))
+            }
             "goto_statement" => StmtKind::Goto,
             "labeled_statement" => {
                 let inner = named_children(node).last().copied();
@@ -193,6 +203,9 @@ impl Converter<'_> {
     pub(super) fn local_declaration(&mut self, node: Node<'_>) -> StmtKind {
         let specifiers = self.specifiers(node);
         let (mut declared, mut copies) = (Vec::new(), Vec::new());
+        // Those with what must be done before them.
+        let mut first = Vec::new();
+        let declare = |declared, range| Stmt { kind: StmtKind::Declare(declared), range };
         for (name, ty, init, range) in self.declarators(node, &specifiers.ty) {
             if ty == Type::Function {
                 self.bind(&name, Meaning::Other);
@@ -205,11 +218,31 @@ impl Converter<'_> {
             }
             let kind = VarKind::Local { is_static: specifiers.is_static };
             let var = self.add_var(&name, ty, kind, range);
-            let init = init.map(|n| self.expr(n));
-            let whole = init.as_ref().and_then(|init| {
-                let name = Expr { kind: ExprKind::Var(var), range };
-                Some(Expr { kind: copied(&mut self.file, &name, init, range)?, range })
+            let name = Expr { kind: ExprKind::Var(var), range };
+            let is_list = init.is_some_and(|n| n.kind() == "initializer_list");
+            let (init, before) = self.with_before(|c| {
+                let init = init.map(|n| c.expr(n))?;
+                let set = if is_list { None } else { c.complex_assignment(None, &name, &init, range) };
+                Some((init, set))
             });
+            let (init, set) = init.unzip();
+            // The value of a number, the real part of a complex one included.
+            let (init, set) = match set.flatten() {
+                Some(ExprKind::Assign(None, _, value)) => (Some(*value), None),
+                set => (init, set),
+            };
+            if set.is_some() || !before.is_empty() {
+                let is_whole = set.is_some();
+                first.push(declare(std::mem::take(&mut declared), range));
+                first.append(&mut copies);
+                first.extend(before);
+                first.push(declare(vec![Declared { var, init: init.filter(|_| !is_whole) }], range));
+                first.extend(set.map(|kind| Stmt { kind: StmtKind::Expr(Expr { kind, range }), range }));
+                continue;
+            }
+            let whole = init
+                .as_ref()
+                .and_then(|init| Some(Expr { kind: copied(&mut self.file, &name, init, range)?, range }));
             match whole {
                 Some(copy) => {
                     declared.push(Declared { var, init: None });
@@ -219,11 +252,23 @@ impl Converter<'_> {
             }
         }
         let is_static = specifiers.is_static;
-        if copies.is_empty() || is_static {
+        if !first.is_empty() && is_static {
+            return StmtKind::Unknown("a static complex number".into(), first);
+        }
+        if first.is_empty() && (copies.is_empty() || is_static) {
             return StmtKind::Declare(declared);
         }
-        copies.insert(0, Stmt { kind: StmtKind::Declare(declared), range: range(node) });
-        StmtKind::Block(copies)
+        first.push(declare(declared, range(node)));
+        first.append(&mut copies);
+        first.retain(|s| !matches!(&s.kind, StmtKind::Declare(none) if none.is_empty()));
+        StmtKind::Block(first)
+    }
+
+    /// Reads part of a statement, and what must be done before it.
+    fn with_before<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> (T, Vec<Stmt>) {
+        let outer = self.before.replace(Vec::new());
+        let result = read(self);
+        (result, std::mem::replace(&mut self.before, outer).unwrap_or_default())
     }
 
     pub(super) fn for_statement(&mut self, node: Node<'_>) -> StmtKind {
@@ -234,13 +279,25 @@ impl Converter<'_> {
             let e = self.expr(n);
             Some(Stmt { range: e.range, kind: StmtKind::Expr(e) })
         });
-        let condition = node.child_by_field_name("condition").map(|n| self.expr(n));
+        let condition = node.child_by_field_name("condition").map(|n| {
+            let condition = self.expr(n);
+            self.as_condition(condition)
+        });
         let step = node.child_by_field_name("update").map(|n| self.expr(n));
         let body = *self.boxed_stmt(node.child_by_field_name("body"), node);
         let mut parts = For { init, condition, step, body, is_behind: false, is_while: false };
         self.settle_header(&mut parts);
         StmtKind::For(Box::new(parts))
     }
+}
+
+/// A statement after others.
+fn after(mut before: Vec<Stmt>, kind: StmtKind, range: Range) -> StmtKind {
+    if before.is_empty() {
+        return kind;
+    }
+    before.push(Stmt { kind, range });
+    StmtKind::Block(before)
 }
 
 /// Whether a `break` or `continue` in a statement refers to an enclosing loop.

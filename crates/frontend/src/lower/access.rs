@@ -5,9 +5,10 @@ use super::lowerer::{Bound, Lowerer};
 use super::pointer::{Pointer, n_levels};
 use super::value::{Value, constant, wraps};
 use crate::ast::{self, ExprKind, Range, Scalar, StmtKind, Type, VarId, VarKind};
+use crate::members::{PARTS, name_of_part};
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{
-    Access, Affine, Array, ArrayId, BinaryOp, Constraint, Expr, Form, ScalarType, Storage, SymId,
+    Access, Affine, Array, ArrayId, BinaryOp, Constraint, Expr, Form, ScalarType, Storage, SymId, Var,
 };
 
 /// An object: an element, or a row that is still an array.
@@ -166,6 +167,9 @@ impl<'a> Lowerer<'a> {
                     &at.kind
                 {
                     at = inner;
+                }
+                if PARTS.contains(&field.as_str()) {
+                    return Err(self.lost_part(e.range));
                 }
                 let refusal = Refusal::new(e.range, message);
                 Err(match at.kind {
@@ -522,15 +526,42 @@ impl<'a> Lowerer<'a> {
             VarKind::Global { .. } => Storage::Global,
             VarKind::Param(_) => Storage::Param,
             VarKind::Local { .. } => Storage::Local,
+            VarKind::Member if self.cx.file.is_part_of_own(var) => Storage::Local,
             VarKind::Member => Storage::Global,
         };
         let view = self.view(var, at)?;
         let id = self.new_array(var, storage, at)?;
         self.state.arrays.insert(var, id);
         if let Some(view) = view {
+            self.check_lengths(var, id, at)?;
             self.state.program.views.insert(id, view);
         }
         Ok(id)
+    }
+
+    /// Whether the lengths of the rows that a declaration of a member's variable names are those of the member's array.
+    fn check_lengths(&self, var: VarId, array: ArrayId, at: Range) -> Lowered<()> {
+        let file = self.cx.file;
+        let root = file.root(var);
+        let shape = &self.state.program.array(array).shape;
+        let mut ty = &file.var(root).ty;
+        let mut dimension = 0;
+        while let Some(inner) = ty.pointee() {
+            if let Type::Array { len: Some(len), .. } = ty
+                && dimension > 0
+                && ast::constant(len).is_none()
+            {
+                let extent = shape.get(dimension).cloned().flatten();
+                let symbol = extent.as_ref().and_then(Expr::as_affine).and_then(Affine::as_var);
+                let named = len.as_var().and_then(|v| self.state.symbols.get(&v));
+                if named.is_none() || symbol != named.map(|id| Var::Sym(*id)) {
+                    let message = format!("the rows of `{}` have a length that may change", self.name(root));
+                    return Err(Refusal::new(at, message).help("keep sizes in variables that are set once"));
+                }
+            }
+            (ty, dimension) = (inner, dimension + 1);
+        }
+        Ok(())
     }
 
     /// A new array for a variable, with the shape of its type.
@@ -603,7 +634,10 @@ impl<'a> Lowerer<'a> {
         let id = self.state.program.add_array(Array {
             id: ArrayId(0),
             name: match storage {
-                Storage::Body(_) => name.replace(|c: char| !c.is_alphanumeric() && c != '_', "_"),
+                Storage::Body(_) => {
+                    let part = variable.member.as_ref().and_then(|m| name_of_part(m, name));
+                    part.as_ref().unwrap_or(name).replace(|c: char| !c.is_alphanumeric() && c != '_', "_")
+                }
                 _ => name.clone(),
             },
             element: scalar.ty,

@@ -159,13 +159,13 @@ impl Lowerer<'_> {
             StmtKind::Expr(e) => {
                 match &e.kind {
                     ExprKind::Assign(None, target, value) => {
-                        match target.as_var().filter(|v| !self.is_global(*v)) {
+                        match target.as_var().filter(|v| self.is_own(*v)) {
                             Some(v) => self.set(v, value, &refuse)?,
                             None => return Err(refuse("writes to memory")),
                         }
                     }
                     ExprKind::Assign(Some(op), target, value) => {
-                        match target.as_var().filter(|v| !self.is_global(*v)) {
+                        match target.as_var().filter(|v| self.is_own(*v)) {
                             Some(v) => {
                                 let (old, value) = (self.value(target)?, self.value(value)?);
                                 let new = self.binary(*op, old, value, at)?;
@@ -174,17 +174,16 @@ impl Lowerer<'_> {
                             None => return Err(refuse("writes to memory")),
                         }
                     }
-                    ExprKind::Step { target, by, .. } => {
-                        match target.as_var().filter(|v| !self.is_global(*v)) {
-                            Some(v) => {
-                                let old = self.value(target)?;
-                                let by = Value { e: Expr::from(*by), ty: ScalarType::I32 };
-                                let new = self.binary(BinaryOp::Add, old, by, at)?;
-                                self.set_value(v, new, &refuse)?;
-                            }
-                            None => return Err(refuse("writes to memory")),
+                    ExprKind::Step { target, by, .. } => match target.as_var().filter(|v| self.is_own(*v)) {
+                        Some(v) => {
+                            let old = self.value(target)?;
+                            let by = Value { e: Expr::from(*by), ty: ScalarType::I32 };
+                            let new = self.binary(BinaryOp::Add, old, by, at)?;
+                            self.set_value(v, new, &refuse)?;
                         }
-                    }
+                        None => return Err(refuse("writes to memory")),
+                    },
+                    ExprKind::Both(one, other) => self.set_both(one, other, &refuse)?,
                     ExprKind::Cast(Type::Void, inner) if inner.as_var().is_some() => {}
                     _ => return Err(refuse("does more than compute a value")),
                 }
@@ -213,6 +212,11 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Whether setting a variable changes nothing but a value: it is no place that a pointer or another name leads to.
+    fn is_own(&self, var: VarId) -> bool {
+        !self.is_global(var) && (!self.cx.file.is_member(var) || self.is_own_part(var))
+    }
+
     pub(super) fn is_global(&self, var: VarId) -> bool {
         matches!(self.cx.file.var(var).kind, VarKind::Global { .. })
     }
@@ -227,7 +231,12 @@ impl Lowerer<'_> {
         self.set_value(var, value, refuse)
     }
 
-    fn set_value(&mut self, var: VarId, value: Value, refuse: &dyn Fn(&str) -> Box<Refusal>) -> Lowered<()> {
+    pub(super) fn set_value(
+        &mut self,
+        var: VarId,
+        value: Value,
+        refuse: &dyn Fn(&str) -> Box<Refusal>,
+    ) -> Lowered<()> {
         let variable = self.cx.file.var(var);
         match (&variable.ty, variable.kind) {
             (_, VarKind::Global { .. }) => Err(refuse("writes to memory")),

@@ -8,6 +8,7 @@ mod ahead;
 mod assigned;
 mod bodies;
 mod companions;
+mod complex;
 mod entered;
 mod exits;
 mod index;

@@ -166,6 +166,7 @@ impl Lowerer<'_> {
                 self.push(access, update, Expr::from(1), at, out);
                 Ok(())
             }
+            ExprKind::Both(one, other) => self.both(one, other, at, out),
             ExprKind::Comma(..) => commas(e).into_iter().try_for_each(|e| self.effect(e, out)),
             ExprKind::Cast(Type::Void, inner) => self.effect(inner, out),
             ExprKind::Call(callee, args) => match &callee.kind {

@@ -5,6 +5,7 @@ use super::lowerer::{Bound, Lowerer};
 use super::pointer::{Pointer, n_levels};
 use super::value::{Value, reads_memory};
 use crate::ast::{Expr, ExprKind, Range, Scalar, Type, VarId};
+use crate::members::member_of;
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{Access, Array, ArrayId, Form, Node, Step, Storage, Update};
 
@@ -89,6 +90,10 @@ impl Lowerer<'_> {
         let root = file.root(pointer.base);
         let is_changed = |v: &VarId| self.scan.written.contains(v) || self.scan.stored.contains(v);
         let members = file.members.iter().filter(|((of, _), _)| *of == root).map(|(_, id)| id);
+        // A computed complex number, which nobody else knows.
+        if file.var(root).is_own() {
+            return Ok(pointer);
+        }
         if is_changed(&root) || members.into_iter().any(is_changed) {
             let message =
                 format!("`{}` is passed by value, and changed in the loop", file.var(pointer.base).name);
@@ -162,7 +167,7 @@ impl Lowerer<'_> {
                 .var(member)
                 .member
                 .as_ref()
-                .is_some_and(|m| m.steps.iter().all(|s| matches!(s, Step::Field(_))));
+                .is_some_and(|m| m.steps.iter().all(|s| member_of(s).is_some()));
             if is_inside && !matches!(file.var(member).ty, Type::Pointer { .. }) {
                 let array = self.new_array(member, Storage::Body(owner), at)?;
                 self.state.arrays.insert(member, array);

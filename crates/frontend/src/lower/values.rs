@@ -3,6 +3,7 @@
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, common, constant, divided, fold, is_comparison, promoted, wraps};
 use crate::ast::{self, ExprKind, Range, Type, VarId};
+use crate::members::PARTS;
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{Access, Affine, BinaryOp, Expr, MathFn, ScalarType, UnaryOp, Var};
 
@@ -169,6 +170,7 @@ impl Lowerer<'_> {
                 };
                 self.check_size(value, at)?
             }
+            ExprKind::Member(_, field) if PARTS.contains(&field.as_str()) => return Err(self.lost_part(at)),
             ExprKind::Member(base, field) => {
                 let message = match base.kind {
                     ExprKind::Var(v) => {
@@ -181,6 +183,24 @@ impl Lowerer<'_> {
                 );
             }
             ExprKind::Assign(..) | ExprKind::Step { .. } => {
+                return Err(Refusal::new(at, "an assignment inside an expression")
+                    .help("give the assignment a statement of its own"));
+            }
+            ExprKind::Part(function, single, args) => {
+                let ty = if *single { ScalarType::F32 } else { ScalarType::F64 };
+                let mut values = Vec::new();
+                for arg in args {
+                    let value = self.value(arg)?;
+                    values.push(self.relaxed(value).e);
+                }
+                let call = Expr::Call { function: *function, single: *single, args: values };
+                self.check_size(Value { e: call, ty }, at)?
+            }
+            ExprKind::Complex(..) => {
+                return Err(Refusal::new(at, "a complex number is used where a real one is expected")
+                    .help("take its real part by `creal`, if that is meant"));
+            }
+            ExprKind::Both(..) => {
                 return Err(Refusal::new(at, "an assignment inside an expression")
                     .help("give the assignment a statement of its own"));
             }

@@ -4,6 +4,7 @@ use super::ahead::is_always_there;
 use super::entered::first_or_last;
 use super::lowerer::Lowerer;
 use crate::ast::{Range, Type, VarId};
+use crate::members::member_of;
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, Step, SymId, Var, View};
 use std::collections::BTreeSet;
@@ -41,7 +42,8 @@ impl Lowerer<'_> {
                         None => return Err(Refusal::new(at, format!("`{name}` cannot be followed"))),
                     }
                 }
-                (Step::Field(field), Type::Struct(id)) => match file.structures[*id].field(field) {
+                (step, Type::Struct(id)) => match member_of(step).and_then(|f| file.structures[*id].field(f))
+                {
                     Some(field) => &field.ty,
                     None => return Err(Refusal::new(at, format!("`{name}` cannot be followed"))),
                 },

@@ -1,7 +1,7 @@
 //! Values and C's arithmetic on them.
 
 use super::error::InterpretError;
-use crate::{BinaryOp, MathFn, ScalarType, UnaryOp, Update};
+use crate::{BinaryOp, ComplexOp, MathFn, Part, ScalarType, UnaryOp, Update};
 
 /// A value of some [`ScalarType`]. Integers are stored as 64 bits, so `unsigned long` may look negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -246,6 +246,10 @@ pub(super) fn call(function: MathFn, single: bool, args: &[Typed]) -> Result<Typ
         None => Ok(0.0),
     };
     let (x, y) = (argument(0)?, argument(1)?);
+    if let Some((op, part)) = function.complex() {
+        let (re, im) = complex(op, (x, y), (argument(2)?, argument(3)?))?;
+        return Ok(Typed::float(if part == Some(Part::Imaginary) { im } else { re }, ty));
+    }
     let result = match function {
         MathFn::Sqrt => x.sqrt(),
         MathFn::Cbrt => x.cbrt(),
@@ -280,8 +284,33 @@ pub(super) fn call(function: MathFn, single: bool, args: &[Typed]) -> Result<Typ
         MathFn::Hypot => x.hypot(y),
         MathFn::Copysign => x.copysign(y),
         MathFn::Abs => x.abs(),
+        _ => return Err(InterpretError::Undefined(format!("{function:?}"))),
     };
     Ok(Typed::float(result, ty))
+}
+
+/// A complex number by the formulas for finite ones; of a function with a real result, both parts are that.
+fn complex(op: ComplexOp, x: (f64, f64), y: (f64, f64)) -> Result<(f64, f64)> {
+    let product = |x: (f64, f64), y: (f64, f64)| (x.0 * y.0 - x.1 * y.1, x.0 * y.1 + x.1 * y.0);
+    Ok(match op {
+        ComplexOp::Product => product(x, y),
+        ComplexOp::Quotient => {
+            let (re, im) = product(x, (y.0, -y.1));
+            let square = y.0 * y.0 + y.1 * y.1;
+            (re / square, im / square)
+        }
+        ComplexOp::Function(name) => match name {
+            "cabs" => (x.0.hypot(x.1), x.0.hypot(x.1)),
+            "carg" => (x.1.atan2(x.0), x.1.atan2(x.0)),
+            "cexp" => (x.0.exp() * x.1.cos(), x.0.exp() * x.1.sin()),
+            "clog" => (x.0.hypot(x.1).ln(), x.1.atan2(x.0)),
+            "csin" => (x.0.sin() * x.1.cosh(), x.0.cos() * x.1.sinh()),
+            "ccos" => (x.0.cos() * x.1.cosh(), -(x.0.sin() * x.1.sinh())),
+            "csinh" => (x.0.sinh() * x.1.cos(), x.0.cosh() * x.1.sin()),
+            "ccosh" => (x.0.cosh() * x.1.cos(), x.0.sinh() * x.1.sin()),
+            _ => return Err(InterpretError::Undefined(format!("`{name}`"))),
+        },
+    })
 }
 
 /// `2/√π · e^(−x²) · Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1))`, accurate near zero.

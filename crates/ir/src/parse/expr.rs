@@ -122,7 +122,7 @@ impl Parser {
             "max" => Some(BinaryOp::Max),
             _ => None,
         };
-        let math = MathFn::from_c_name(name);
+        let math = MathFn::from_name(name);
         let n_args = match (op, math) {
             (Some(_), _) => 2,
             (None, Some((function, _))) => function.n_args(),

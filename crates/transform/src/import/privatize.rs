@@ -34,6 +34,9 @@ pub(crate) fn privatize(program: &Program, nest: &Nest) -> (Program, Nest, Vec<P
             let mut decl = program.array(array).clone();
             decl.shape = loops.iter().map(|_| None).chain(decl.shape).collect();
             decl.storage = Storage::Temp(None);
+            if let Some(view) = program.views.get(&array) {
+                decl.name = view.plain_name();
+            }
             let own = program.add_array(decl);
             rename_in(&mut nest.roots, at, array, own, &loops);
             privates.push(Private { array: own, n_loops: loops.len() });

@@ -1,0 +1,144 @@
+//! Words of complex numbers that a parser of C without them would not understand, replaced by others of the same length.
+
+use crate::lexer::{Token, TokenKind, tokens};
+use oxeye_ir::ScalarType;
+use std::collections::HashMap;
+
+/// Names of types that stand for `double _Complex` and `float _Complex`: known to the parser, and hardly used in C.
+const STAND_INS: [(&str, ScalarType); 2] = [("max_align_t", ScalarType::F64), ("charptr_t", ScalarType::F32)];
+
+/// A preprocessed text that can be parsed, with the same places as the original.
+#[derive(Debug, Default)]
+pub(crate) struct Readable {
+    pub(crate) text: String,
+    /// Whether types are replaced.
+    has_types: bool,
+    /// Places of `*` that stands for `__real__` (false) or `__imag__` (true).
+    parts: HashMap<usize, bool>,
+    /// Places of names that stand for imaginary numbers: these numbers without the `i`.
+    imaginary: HashMap<usize, String>,
+}
+
+impl Readable {
+    pub(crate) fn of(text: &str) -> Self {
+        let all = tokens(text);
+        let mut readable = Readable { text: text.to_owned(), ..Readable::default() };
+        if all.iter().any(|t| STAND_INS.iter().any(|(name, _)| t.text == *name)) {
+            return readable;
+        }
+        let mut edits: Vec<(usize, usize, String)> = Vec::new();
+        for (k, token) in all.iter().enumerate() {
+            match (token.kind, token.text) {
+                (TokenKind::Word, "_Complex" | "__complex__" | "__complex") => {
+                    edits.extend(stand_in(&all, k, text));
+                }
+                (TokenKind::Word, "__real__" | "__real" | "__imag__" | "__imag") => {
+                    // Amid spaces, so that it does not become part of another operator.
+                    let at = token.start + 3;
+                    readable.parts.insert(at, token.text.starts_with("__imag"));
+                    edits.push((token.start, token.end(), "   *".to_owned()));
+                }
+                (TokenKind::Number, number) => {
+                    if let Some(real) = without_unit(number) {
+                        readable.imaginary.insert(token.start, real);
+                        edits.push((token.start, token.end(), "$".repeat(number.len())));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut bytes = std::mem::take(&mut readable.text).into_bytes();
+        for (start, end, with) in edits {
+            readable.has_types |= STAND_INS.iter().any(|(name, _)| with.contains(name));
+            let with = with.bytes().chain(std::iter::repeat(b' '));
+            bytes[start..end].iter_mut().zip(with).for_each(|(byte, with)| *byte = with);
+        }
+        readable.text = String::from_utf8_lossy(&bytes).into_owned();
+        readable
+    }
+
+    /// The type of the parts of a complex type.
+    pub(crate) fn parts_of(&self, name: &str) -> Option<ScalarType> {
+        let found = STAND_INS.iter().find(|(stand_in, _)| *stand_in == name).filter(|_| self.has_types);
+        found.map(|(_, ty)| *ty)
+    }
+
+    /// Whether an operator is `__real__` (false) or `__imag__` (true).
+    pub(crate) fn part_at(&self, at: usize) -> Option<bool> {
+        self.parts.get(&at).copied()
+    }
+
+    /// The number times `I` that a name stands for.
+    pub(crate) fn imaginary_at(&self, at: usize) -> Option<&str> {
+        self.imaginary.get(&at).map(String::as_str)
+    }
+}
+
+/// What replaces the word `_Complex` at position `k` and the type beside it.
+fn stand_in(all: &[Token<'_>], k: usize, text: &str) -> Option<(usize, usize, String)> {
+    let word = |at: Option<usize>| at.and_then(|at| all.get(at)).map_or("", |t| t.text);
+    let is_base = |word: &str| matches!(word, "double" | "float");
+    let (first, second) = match (is_base(word(k.checked_sub(1))), is_base(word(Some(k + 1)))) {
+        (true, false) => (k - 1, k),
+        (false, true) => (k, k + 1),
+        _ => return None,
+    };
+    let base = if first == k { word(Some(second)) } else { word(Some(first)) };
+    let (start, end) = (all[first].start, all[second].end());
+    if [word(first.checked_sub(1)), word(Some(second + 1))].contains(&"long") {
+        // `long double` is not read anyway.
+        return Some((all[k].start, all[k].end(), String::new()));
+    }
+    let name = STAND_INS[usize::from(base == "float")].0;
+    // Words of macros may be on lines of their own, after as many spaces as there is text before the macro.
+    let mut at = 0;
+    let mut with = String::new();
+    let longest = text[start..end].split('\n').map(str::len).max().filter(|n| name.len() <= *n)?;
+    let mut is_written = false;
+    for line in text[start..end].split('\n') {
+        let word = match (line.len() == longest && !is_written, at) {
+            (true, _) => name,
+            // The declaration begins where it did.
+            (false, 0) => "const",
+            _ => "",
+        };
+        is_written |= word == name;
+        with += &format!("{word:<width$}\n", width = line.len());
+        at += line.len() + 1;
+    }
+    with.pop();
+    (with.len() == end - start).then_some((start, end, with))
+}
+
+/// `1.0f` of `1.0if` or `1.0fi`.
+fn without_unit(number: &str) -> Option<String> {
+    if number.starts_with("0x") || number.starts_with("0X") {
+        return None;
+    }
+    let units = number.chars().filter(|c| matches!(c, 'i' | 'I' | 'j' | 'J')).count();
+    let real: String = number.chars().filter(|c| !matches!(c, 'i' | 'I' | 'j' | 'J')).collect();
+    (units == 1).then_some(real)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_keep_their_places() {
+        let text = "double _Complex z; _Complex float w[3]; long double _Complex l; a-__imag__ z*2.5fi;\n\
+                    double\n       _Complex z;";
+        let readable = Readable::of(text);
+        assert_eq!(
+            readable.text,
+            "max_align_t     z; charptr_t      w[3]; long double          l; a-   *     z*$$$$$;\n\
+             const \nmax_align_t     z;"
+        );
+        assert_eq!(readable.parts_of("max_align_t"), Some(ScalarType::F64));
+        assert_eq!(readable.part_at(text.find("__imag__").expect("is there") + 3), Some(true));
+        assert_eq!(readable.imaginary_at(text.find("2.5").expect("is there")), Some("2.5f"));
+        for text in ["max_align_t x; double _Complex z;", "int x = 3;"] {
+            assert_eq!(Readable::of(text).text, text);
+        }
+    }
+}
