@@ -268,7 +268,7 @@ impl TunedNest {
         if !uneven.is_empty() {
             let names: Vec<String> = uneven.iter().map(|name| format!("`{name}`")).collect();
             let sentence = format!(
-                "rows of {} are not evenly spaced, so each is reached through its pointer",
+                "rows are not evenly spaced, so those of {} are reached through their pointers",
                 names.join(", ")
             );
             remark(&mut note, &sentence);

@@ -404,15 +404,16 @@ pub(super) fn find_inside(unit: &Unit, nests: &mut [TunedNest]) {
     }
 }
 
-/// Rows behind pointers that were not evenly spaced are reached through their pointers.
+/// Rows behind pointers are reached through their pointers if some were not evenly spaced: where rows have allocations of their
+/// own, others may be even by chance.
 fn reach_rows(unit: &mut Unit, nest: &TunedNest) {
     let program = &mut unit.functions[nest.place.function_idx].program;
-    for (position, argument) in nest.calls.arguments.iter().enumerate() {
-        let is_gathered =
-            |s: &Sample| s.args.get(position).is_some_and(|a| a.size_source == SizeSource::Gathered);
-        if argument.rows.is_some() && nest.calls.samples.iter().any(is_gathered) {
-            program.set_uneven_rows(nest.place.nest_id, &argument.name);
-        }
+    let has_gathered = |s: &Sample| s.args.iter().any(|a| a.size_source == SizeSource::Gathered);
+    if !nest.calls.samples.iter().any(has_gathered) {
+        return;
+    }
+    for argument in nest.calls.arguments.iter().filter(|argument| argument.rows.is_some()) {
+        program.set_uneven_rows(nest.place.nest_id, &argument.name);
     }
 }
 
