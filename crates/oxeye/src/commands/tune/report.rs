@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 /// Version of the JSON form of a [`TuneReport`].
-pub const TUNE_SCHEMA: &str = "oxeye-tune-1";
+pub const TUNE_SCHEMA: &str = "oxeye.tune/1";
 
 /// What tuning a project found and did.
 #[derive(Clone, Debug, Serialize)]
