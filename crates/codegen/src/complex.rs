@@ -1,7 +1,7 @@
 //! Complex numbers as GNU C: made from their parts, and taken apart again.
 
 use crate::context::Context;
-use crate::print::{Text, prec};
+use crate::text::{Text, prec};
 use oxeye_ir::{ComplexOp, Expr, MathFn, Part, ScalarType, Stmt, Update};
 
 /// A call of a function of complex numbers, whose arguments are their parts.

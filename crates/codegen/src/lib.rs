@@ -56,6 +56,7 @@ mod rows;
 mod stride;
 mod targets;
 mod team;
+mod text;
 mod types;
 mod vector;
 mod views;
