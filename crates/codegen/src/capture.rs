@@ -350,11 +350,11 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 if *is_buffer && view.n_base_steps() == 0 {
                     parameters.push(view.declaration.clone());
                 } else {
-                    parameters.push(format!("void *oxeye_{k}"));
+                    parameters.push(format!("void *oxeye_passed_{k}"));
                     let place = if *is_buffer && view.is_loaded {
                         let _ = writeln!(
                             before,
-                            "__builtin_memcpy((void *)&({name}), &oxeye_{k}, sizeof(void *));"
+                            "__builtin_memcpy((void *)&({name}), &oxeye_passed_{k}, sizeof(void *));"
                         );
                         None
                     } else if *is_buffer {
@@ -363,9 +363,13 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                         Some(format!("(void *)&({name})"))
                     };
                     if let Some(place) = place {
-                        let _ = writeln!(before, "__builtin_memcpy({place}, oxeye_{k}, sizeof({name}));");
+                        let _ =
+                            writeln!(before, "__builtin_memcpy({place}, oxeye_passed_{k}, sizeof({name}));");
                         if *written {
-                            let _ = writeln!(after, "__builtin_memcpy(oxeye_{k}, {place}, sizeof({name}));");
+                            let _ = writeln!(
+                                after,
+                                "__builtin_memcpy(oxeye_passed_{k}, {place}, sizeof({name}));"
+                            );
                         }
                     }
                 }
@@ -375,17 +379,20 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
             ArgumentOf::Array(id) if site.named.by_calls.contains(name) => {
                 let array = program.array(*id);
                 let (into, back) = if !is_buffer {
-                    (format!("{name} = *({ty} *)oxeye_{k};"), format!("*({ty} *)oxeye_{k} = {name};"))
+                    (
+                        format!("{name} = *({ty} *)oxeye_passed_{k};"),
+                        format!("*({ty} *)oxeye_passed_{k} = {name};"),
+                    )
                 } else if array.shape.first().is_some_and(Option::is_none) {
-                    (format!("{name} = oxeye_{k};"), String::new())
+                    (format!("{name} = oxeye_passed_{k};"), String::new())
                 } else {
                     let copy = |to: &str, from: &str| {
                         format!("__builtin_memcpy((void *){to}, (void *){from}, sizeof({name}));")
                     };
-                    let buffer = format!("oxeye_{k}");
+                    let buffer = format!("oxeye_passed_{k}");
                     (copy(name, &buffer), copy(&buffer, name))
                 };
-                parameters.push(format!("void *oxeye_{k}"));
+                parameters.push(format!("void *oxeye_passed_{k}"));
                 before += &(into + "\n");
                 if *written {
                     after += &(back + "\n");
@@ -394,8 +401,8 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
             }
             ArgumentOf::Array(id) if row_test(program, site.nest, *id).is_some() => {
                 let Some(test) = row_test(program, site.nest, *id) else { continue };
-                let (made, freed) = cx.make_rows(test, name, &format!("oxeye_{k}"));
-                parameters.push(format!("void *oxeye_{k}"));
+                let (made, freed) = cx.make_rows(test, name, &format!("oxeye_passed_{k}"));
+                parameters.push(format!("void *oxeye_passed_{k}"));
                 before += &made;
                 after += &freed;
                 passed.push(format!("args[{k}]"));
@@ -412,7 +419,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                     .all(|e| e.as_affine().and_then(Affine::as_constant).is_some());
                 let lifetime = if is_constant { "static " } else { "" };
                 let declaration = cx.declaration(array);
-                let buffer = format!("oxeye_{k}");
+                let buffer = format!("oxeye_passed_{k}");
                 let copy = |to: &str, from: &str| {
                     format!("__builtin_memcpy((void *){to}, (void *){from}, sizeof({name}));\n")
                 };
@@ -428,11 +435,11 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 let Some((_, declaration)) = sized else { continue };
                 let _ = writeln!(
                     before,
-                    "typedef {declaration};\n{name} *__restrict oxeye_array_{k} = (void *)oxeye_{k};\n\
+                    "typedef {declaration};\n{name} *__restrict oxeye_array_{k} = (void *)oxeye_passed_{k};\n\
                      #define {name} (*oxeye_array_{k})"
                 );
                 let _ = writeln!(after, "#undef {name}");
-                parameters.push(format!("void *oxeye_{k}"));
+                parameters.push(format!("void *oxeye_passed_{k}"));
                 passed.push(format!("args[{k}]"));
             }
             ArgumentOf::Array(id) if *is_buffer => {
@@ -444,26 +451,28 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 passed.push(format!("args[{k}]"));
             }
             ArgumentOf::Array(_) => {
-                parameters.push(format!("{ty} *oxeye_{k}"));
-                let _ = writeln!(before, "{ty} {name} = *oxeye_{k};");
+                parameters.push(format!("{ty} *oxeye_passed_{k}"));
+                let _ = writeln!(before, "{ty} {name} = *oxeye_passed_{k};");
                 if *written {
-                    let _ = writeln!(after, "*oxeye_{k} = {name};");
+                    let _ = writeln!(after, "*oxeye_passed_{k} = {name};");
                 }
                 passed.push(format!("args[{k}]"));
             }
             ArgumentOf::Symbol(id) => {
                 if site.named.by_calls.contains(name) {
-                    parameters.push(format!("{ty} oxeye_{k}"));
-                    let _ = writeln!(before, "{name} = oxeye_{k};");
+                    parameters.push(format!("{ty} oxeye_passed_{k}"));
+                    let _ = writeln!(before, "{name} = oxeye_passed_{k};");
                     passed.push(format!("*({ty} *)args[{k}]"));
                 } else if program.symbol_views.contains_key(id) {
-                    parameters.push(format!("{ty} oxeye_{k}"));
-                    let _ =
-                        writeln!(before, "__builtin_memcpy((void *)&({name}), &oxeye_{k}, sizeof({name}));");
+                    parameters.push(format!("{ty} oxeye_passed_{k}"));
+                    let _ = writeln!(
+                        before,
+                        "__builtin_memcpy((void *)&({name}), &oxeye_passed_{k}, sizeof({name}));"
+                    );
                     passed.push(format!("*({ty} *)args[{k}]"));
                 } else {
                     // The value of an expression gets a name, which later types use.
-                    let name = if is_identifier(name) { name.clone() } else { format!("oxeye_{k}") };
+                    let name = if is_identifier(name) { name.clone() } else { format!("oxeye_passed_{k}") };
                     cx.symbol_names.insert(*id, name.clone());
                     parameters.push(format!("{ty} {name}"));
                     passed.push(format!("*({ty} *)args[{k}]"));
