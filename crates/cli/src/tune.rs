@@ -2,10 +2,9 @@
 
 use crate::draw::Drawing;
 use crate::table;
-use crate::terminal::{View, print_or_quit};
-use crate::tuning::{FpArgs, KnowledgeArgs, duration};
-use oxeye::{BuildSource, Options, RunCommand, TuneOptions, TuneOutput};
-use std::io::Write;
+use crate::terminal::View;
+use crate::tuning::{FpArgs, KnowledgeArgs, duration, print_report};
+use oxeye::{BuildSource, RunCommand, TuneOptions, TuneOutput};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -100,9 +99,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     options.fp = args.fp.policy();
     options.top_k = args.top_k as usize;
     options.output = if args.in_place { TuneOutput::InPlace } else { TuneOutput::Patch(args.output.clone()) };
-    let mut known = Options::new("");
-    args.knowledge.apply(&mut known);
-    (options.knowledge, options.donors) = (known.knowledge, known.donors);
+    (options.knowledge, options.donors) = args.knowledge.chosen();
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &[args.output.as_path()])?;
     }
@@ -111,15 +108,6 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     drawing.finish();
     let report = outcome?;
     let shown = |view: View| table::render_project(&report, &args.run, args.in_place, view);
-    if args.json.as_deref() == Some(Path::new("-")) {
-        print_or_quit(&report.to_json())?;
-        let shown = shown(View::of_stderr(args.verbose));
-        let _ = std::io::stderr().write_all(shown.as_bytes());
-    } else {
-        if let Some(path) = &args.json {
-            oxeye::write_atomically(path, report.to_json().as_bytes())?;
-        }
-        print_or_quit(&shown(View::of_stdout(args.verbose)))?;
-    }
+    print_report(args.json.as_deref(), &|| report.to_json(), args.verbose, &shown)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -119,21 +119,31 @@ impl TuningArgs {
             }
         }
         let shown = |view: View| table::render(report, view, go_on) + more;
-        if self.json.as_deref() == Some(Path::new("-")) {
-            print_or_quit(&report.to_json())?;
-            let shown = shown(View::of_stderr(self.verbose));
-            let _ = std::io::stderr().write_all(shown.as_bytes());
-        } else {
-            if let Some(path) = &self.json {
-                oxeye::write_atomically(path, report.to_json().as_bytes())?;
-            }
-            print_or_quit(&shown(View::of_stdout(self.verbose)))?;
-        }
+        print_report(self.json.as_deref(), &|| report.to_json(), self.verbose, &shown)?;
         Ok(match &report.program.mismatch {
             Some(_) if !report.changed => ExitCode::from(1),
             _ => ExitCode::SUCCESS,
         })
     }
+}
+
+/// Prints a report, and writes its JSON form to a file if one is named. JSON on standard output sends people's form to
+/// standard error.
+pub(crate) fn print_report(
+    json: Option<&Path>,
+    text: &dyn Fn() -> String,
+    verbose: bool,
+    shown: &dyn Fn(View) -> String,
+) -> anyhow::Result<()> {
+    if json == Some(Path::new("-")) {
+        print_or_quit(&text())?;
+        let _ = std::io::stderr().write_all(shown(View::of_stderr(verbose)).as_bytes());
+        return Ok(());
+    }
+    if let Some(path) = json {
+        oxeye::write_atomically(path, text().as_bytes())?;
+    }
+    print_or_quit(&shown(View::of_stdout(verbose)))
 }
 
 /// Where a subcommand looks up what helped other nests.
@@ -153,9 +163,13 @@ pub(crate) struct KnowledgeArgs {
 impl KnowledgeArgs {
     /// Puts what these arguments say into the options.
     pub(crate) fn apply(&self, options: &mut Options) {
-        options.knowledge =
-            if self.no_database { Knowledge::Nothing } else { knowledge(self.database.clone()) };
-        options.donors = self.donors;
+        (options.knowledge, options.donors) = self.chosen();
+    }
+
+    /// Where recipes are looked up, and how.
+    pub(crate) fn chosen(&self) -> (Knowledge, DonorSearch) {
+        let knowledge = if self.no_database { Knowledge::Nothing } else { knowledge(self.database.clone()) };
+        (knowledge, self.donors)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The whole program, before and after.
 
 use crate::request::FpPolicy;
-use oxeye_measure::{Invocation, MeasureError, WholeComparison, WholeOptions, run_program, run_whole};
+use oxeye_measure::{
+    Invocation, MeasureError, RunOutcome, WholeComparison, WholeOptions, run_program, run_whole,
+};
 
 /// Programs that take longer, in seconds, are not run again for every doubt.
 pub(crate) const LONGEST_TO_REPEAT: f64 = 2.0;
@@ -29,6 +31,13 @@ pub(crate) fn compare(
         options.earlier_outputs.push(run_program(before, &options.limits)?.stdout);
     }
     run_whole(before, after, n_runs, &options)
+}
+
+/// How a run ended, with the last line that it wrote to standard error.
+pub(crate) fn ending(outcome: &RunOutcome) -> String {
+    let words = String::from_utf8_lossy(&outcome.stderr);
+    let words = words.lines().rfind(|l| !l.trim().is_empty()).map(|l| format!(": {}", l.trim()));
+    format!("ends with {}{}", outcome.exit, words.unwrap_or_default())
 }
 
 /// How far numbers that a program prints may be apart, relative to the larger one; `None` asks for equal bytes.

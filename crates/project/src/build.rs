@@ -116,11 +116,7 @@ impl Build {
         let unit = &self.project.units[idx];
         let base = unit.source.file_stem().unwrap_or_default().to_string_lossy();
         let folder = self.folder.join("objects").join(name);
-        std::fs::create_dir_all(&folder).map_err(|source| MeasureError::Io {
-            action: "make",
-            path: folder.clone(),
-            source,
-        })?;
+        make_folder(&folder)?;
         let job = CompileJob {
             seconds: UNIT_SECONDS.max(20.0 * self.compile_seconds(idx)),
             cwd: Some(unit.folder.clone()).filter(|folder| folder.is_dir()),
@@ -248,13 +244,14 @@ impl Build {
         let mut n_links = self.n_links.lock().unwrap_or_else(|e| e.into_inner());
         *n_links += 1;
         let folder = self.folder.join(format!("link{n_links}"));
-        std::fs::create_dir_all(&folder).map_err(|source| MeasureError::Io {
-            action: "make",
-            path: folder.clone(),
-            source,
-        })?;
+        make_folder(&folder)?;
         Ok(folder)
     }
+}
+
+fn make_folder(folder: &Path) -> Result<(), MeasureError> {
+    let error = |source| MeasureError::Io { action: "make", path: folder.to_owned(), source };
+    std::fs::create_dir_all(folder).map_err(error)
 }
 
 fn archive_of(members: &[PathBuf], archive: &Path) -> Result<(), MeasureError> {

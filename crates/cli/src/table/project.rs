@@ -22,7 +22,8 @@ pub(crate) fn render_project(report: &TuneReport, command: &str, in_place: bool,
     let flags = match report.added.as_slice() {
         [] => String::new(),
         added => {
-            let changed = report.files.iter().filter(|file| file.changed);
+            let needs = |file: &&FileReport| file.report.as_ref().is_some_and(|r| !r.build.added.is_empty());
+            let changed = report.files.iter().filter(|file| file.changed).filter(needs);
             let names: Vec<String> = changed.map(|file| file.path.display().to_string()).collect();
             format!("compile {} and link with {} for these times", names.join(", "), added.join(" "))
         }

@@ -99,7 +99,7 @@ __attribute__((constructor)) static void start(void) {
     if (!folder) return;
     owner = getpid();
     snprintf(name, sizeof name, "%s/%ld", folder, (long)owner);
-    /* A program that another one takes the place of, `exec`, is not the one that was asked for. */
+    /* After `exec`, the samples are those of the new program. */
     int file = open(name, O_RDWR | O_CLOEXEC | O_CREAT | O_TRUNC, 0600);
     if (file < 0 || ftruncate(file, sizeof *samples)) return;
     samples = mmap(0, sizeof *samples, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

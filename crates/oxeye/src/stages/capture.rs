@@ -6,6 +6,7 @@ use crate::coverage::Stacks;
 use crate::nest::{Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
+use crate::whole::ending;
 use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
@@ -256,14 +257,12 @@ fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Err
             "had not ended after {:.0} s; raise --budget or let it do less",
             session.program_limit().as_secs_f64()
         ),
-        exit => {
-            let words = String::from_utf8_lossy(&outcome.stderr);
-            let words = words.lines().rfind(|l| !l.trim().is_empty()).map(|l| format!(": {}", l.trim()));
+        _ => {
             let hint = match session.options.run.is_bare() {
                 true => "; if it needs arguments or input, give them: --run \"./prog ARGS < FILE\"",
                 false => "",
             };
-            format!("ends with {exit}{}{hint}", words.unwrap_or_default())
+            format!("{}{hint}", ending(outcome))
         }
     };
     Err(Error::ProgramRun { file: session.options.file.clone(), reason })

@@ -9,25 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static int ends_with(const char *name, size_t n, const char *end) {
-    size_t m = strlen(end);
-    return n >= m && !memcmp(name + n - m, end, m) && (n == m || name[n - m - 1] == '-');
-}
-
-/* Whether a tool goes by this name, whatever stands before it (`x86_64-linux-gnu-gcc`) or behind it (`clang-19`). */
-static int is_tool(const char *name) {
+/* Whether a name of so many characters is a tool's, whatever stands before it (`x86_64-linux-gnu-gcc`). */
+static int names_tool(const char *name, size_t n) {
     static const char *const tools[] = {"cc",       "gcc",  "g++",  "c++", "clang", "clang++", "gfortran", "flang",
                                         "c99",      "c89",  "icc",  "icx", "icpx",  "nvc",     "tcc",      "ar",
-                                        "gcc-ar",   "ld",   "cp",   "mv",  "ln",    "install"};
-    size_t n = strlen(name);
-    while (n > 1 && ((name[n - 1] >= '0' && name[n - 1] <= '9') || name[n - 1] == '.' || name[n - 1] == '-')) {
-        if (n > 3 && name[n - 1] == '9' && name[n - 2] == '9' && name[n - 3] == 'c') break;
-        if (n > 3 && name[n - 1] == '9' && name[n - 2] == '8' && name[n - 3] == 'c') break;
-        n--;
+                                        "gcc-ar",   "cp",   "mv",   "ln",  "install"};
+    for (size_t k = 0; k < sizeof tools / sizeof *tools; k++) {
+        size_t m = strlen(tools[k]);
+        if (n >= m && !memcmp(name + n - m, tools[k], m) && (n == m || name[n - m - 1] == '-')) return 1;
     }
-    for (size_t k = 0; k < sizeof tools / sizeof *tools; k++)
-        if (ends_with(name, n, tools[k])) return 1;
     return 0;
+}
+
+/* Also with its version (`clang-19`). */
+static int is_tool(const char *name) {
+    size_t n = strlen(name);
+    if (names_tool(name, n)) return 1;
+    while (n > 1 && ((name[n - 1] >= '0' && name[n - 1] <= '9') || name[n - 1] == '.' || name[n - 1] == '-')) n--;
+    return names_tool(name, n);
 }
 
 static void note(const char *words, size_t size, const char *name) {

@@ -20,7 +20,7 @@ use oxeye_frontend::encoded;
 use oxeye_host::HostProfile;
 use oxeye_measure::{Limits, WholeComparison, WholeOptions};
 use patch::{ChangedFile, relative, root, write_patch};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -100,7 +100,7 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
         patch,
         program,
         tunable: (!coverages.is_empty()).then(|| coverages.iter().sum::<f64>().min(1.0)),
-        added: subject.link_flags.iter().cloned().collect(),
+        added: added(&files).into_iter().collect(),
         files: files.into_iter().map(|file| file.report).collect(),
         seconds: stages.begin.elapsed().as_secs_f64(),
         budget_seconds: options.budget.as_secs_f64(),
@@ -117,8 +117,8 @@ struct TunedFile {
     /// Its text, and that of the tuned file.
     before: String,
     after: String,
-    /// Its object before, and after.
-    objects: Option<(PathBuf, PathBuf)>,
+    /// Its object before it was changed.
+    object_before: Option<PathBuf>,
     /// Whether other files had been changed when it was compared.
     was_with_others: bool,
     /// Speedup of the program from this file's nests.
@@ -152,7 +152,7 @@ fn tune_files(
             path: path.clone(),
             before: String::new(),
             after: String::new(),
-            objects: None,
+            object_before: None,
             was_with_others: files.iter().any(|file: &TunedFile| file.report.changed),
             speedup: 1.0,
             report: FileReport {
@@ -163,7 +163,8 @@ fn tune_files(
                 note: None,
             },
         };
-        match tune_file(subject, &file, hot, machine.clone(), options, allowed, progress) {
+        let flags = added(&files).into_iter().collect();
+        match tune_file(subject, &file, hot, machine.clone(), flags, options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
             Ok((text, report)) => {
@@ -172,7 +173,9 @@ fn tune_files(
                 if report.changed {
                     file.before = decoded(&path);
                     file.after = text;
-                    take_up(subject, &mut file, &report)?;
+                    if let Err(error) = take_up(subject, &mut file, &report, added(&files)) {
+                        file.report.note = Some(error.to_string());
+                    }
                 }
                 file.report.report = Some(report);
             }
@@ -194,6 +197,7 @@ fn tune_file(
     file: &TunedFile,
     hot: &Hot,
     machine: Option<HostProfile>,
+    flags: Vec<String>,
     options: &TuneOptions,
     budget: Duration,
     progress: &dyn Progress,
@@ -215,7 +219,7 @@ fn tune_file(
             build: Arc::clone(&subject.build),
             product: part.product.clone(),
             unit: file.unit,
-            link_flags: subject.link_flags.iter().cloned().collect(),
+            link_flags: flags,
             run: Arc::clone(&hot.run),
         }),
         ..Options::new(&file.path)
@@ -226,25 +230,35 @@ fn tune_file(
     Ok((emitted.text, report))
 }
 
-/// From now on, the program has the tuned file in it.
-fn take_up(subject: &mut Subject, file: &mut TunedFile, report: &Report) -> Result<(), Error> {
+/// From now on, the program has the tuned file in it; `flags` are those for linking that the files before it need.
+fn take_up(
+    subject: &mut Subject,
+    file: &mut TunedFile,
+    report: &Report,
+    mut flags: BTreeSet<String>,
+) -> Result<(), Error> {
     let name = format!("tuned{}", file.unit);
     let text = passing_for(&file.path, &file.after);
     let source = subject.work.write(format!("{name}.c"), encoded(&text))?;
     let folder = file.path.parent().unwrap_or(Path::new("/")).display().to_string();
     let mut args = vec!["-g".to_owned(), "-iquote".into(), folder];
     args.extend(report.build.added.iter().cloned());
-    subject.link_flags.extend(report.build.added.iter().cloned());
+    flags.extend(report.build.added.iter().cloned());
     let object = subject.build.compile(file.unit, &source, &name, &args, None)?;
-    let Some(build) = Arc::get_mut(&mut subject.build) else {
-        return Err(Error::Input("a file of the project is still in use".into()));
-    };
-    let before = build.replace(file.unit, object.clone());
-    file.objects = before.map(|before| (before, object));
+    let replaced = BTreeMap::from([(file.unit, object.clone())]);
+    let linked = subject.link(&subject.parts[file.part].product, &replaced, &flags, &name)?;
+    file.object_before = subject.replace(file.part, file.unit, object, linked);
     file.report.changed = true;
-    let product = subject.parts[file.part].product.clone();
-    subject.parts[file.part].file = subject.link(&product, &name)?;
     Ok(())
+}
+
+/// Flags besides their own that the changed files need, for compiling and linking.
+fn added(files: &[TunedFile]) -> BTreeSet<String> {
+    let changed = files.iter().filter(|file| file.report.changed);
+    changed
+        .filter_map(|file| file.report.report.as_ref())
+        .flat_map(|report| report.build.added.clone())
+        .collect()
 }
 
 /// Compares the program before and after; files whose changes spoil it, or give it nothing, are taken back, the least gain
@@ -276,15 +290,11 @@ fn settle(
         let Some(last) = changed.min_by(|a, b| a.speedup.total_cmp(&b.speedup)) else { return Ok(program) };
         last.report.note = Some(why);
         last.report.changed = false;
-        let (unit, part) = (last.unit, last.part);
-        if let (Some((old, _)), Some(build)) = (last.objects.take(), Arc::get_mut(&mut subject.build)) {
-            build.replace(unit, old);
-        }
-        if files.iter().all(|file| !file.report.changed) {
-            subject.link_flags.clear();
-        }
-        let product = subject.parts[part].product.clone();
-        subject.parts[part].file = subject.link(&product, &format!("without{unit}"))?;
+        let (unit, part, object) = (last.unit, last.part, last.object_before.take());
+        let replaced = object.iter().map(|object| (unit, object.clone())).collect();
+        let product = &subject.parts[part].product;
+        let linked = subject.link(product, &replaced, &added(files), &format!("without{unit}"))?;
+        object.and_then(|object| subject.replace(part, unit, object, linked));
     }
 }
 

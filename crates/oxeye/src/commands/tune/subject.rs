@@ -2,7 +2,8 @@
 
 use super::options::{BuildSource, TuneOptions};
 use crate::request::{Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn};
-use oxeye_measure::{Compiler, Limits, WorkDir, run_program, sample_stacks};
+use crate::whole::ending;
+use oxeye_measure::{Compiler, Limits, MeasureError, WorkDir, run_program, sample_stacks};
 use oxeye_project::{
     Build, Product, Project, ProjectError, UnitIdx, observe_build, read_compile_commands, stand_in_library,
 };
@@ -24,8 +25,6 @@ pub(super) struct Subject {
     run: RunCommand,
     stand_in: Option<PathBuf>,
     pub(super) work: WorkDir,
-    /// Flags for linking that tuned files need.
-    pub(super) link_flags: BTreeSet<String>,
 }
 
 /// A program or a library of the project.
@@ -84,28 +83,40 @@ impl Subject {
                 starts: None,
             });
         }
-        let mut subject = Subject {
-            build: Arc::new(build),
-            parts: Vec::new(),
-            run,
-            stand_in,
-            work,
-            link_flags: BTreeSet::new(),
-        };
+        let mut subject = Subject { build: Arc::new(build), parts: Vec::new(), run, stand_in, work };
         for product in products {
-            let file = subject.link(&product, "before")?;
+            let file = subject.link(&product, &BTreeMap::new(), &BTreeSet::new(), "before")?;
             subject.parts.push(Part { product, file });
             check(progress)?;
         }
         Ok(subject)
     }
 
-    /// Links a product of the present objects.
-    pub(super) fn link(&self, product: &Product, name: &str) -> Result<PathBuf, Error> {
+    /// Links a product of the present objects, but for these, with more flags.
+    pub(super) fn link(
+        &self,
+        product: &Product,
+        replaced: &BTreeMap<UnitIdx, PathBuf>,
+        flags: &BTreeSet<String>,
+        name: &str,
+    ) -> Result<PathBuf, MeasureError> {
         let folder = self.work.subdir(name)?;
         let output = folder.join(product.output.file_name().unwrap_or_default());
-        let more: Vec<String> = self.link_flags.iter().cloned().collect();
-        Ok(self.build.link(product, &BTreeMap::new(), &more, &output)?)
+        let flags: Vec<String> = flags.iter().cloned().collect();
+        self.build.link(product, replaced, &flags, &output)
+    }
+
+    /// From now on, a unit has this object, and the part that it goes into is this file; returns the object before.
+    pub(super) fn replace(
+        &mut self,
+        part: usize,
+        unit: UnitIdx,
+        object: PathBuf,
+        file: PathBuf,
+    ) -> Option<PathBuf> {
+        self.parts[part].file = file;
+        // Only runs on files share the build, and they are over.
+        Arc::get_mut(&mut self.build)?.replace(unit, object)
     }
 
     /// How the program is run for one part of it, where a variant of that is given.
@@ -156,9 +167,7 @@ impl Subject {
             };
             check(progress)?;
             if !run.is_success(outcome.exit) {
-                let words = String::from_utf8_lossy(&outcome.stderr);
-                let words = words.lines().rfind(|l| !l.trim().is_empty()).map(|l| format!(": {}", l.trim()));
-                let reason = format!("ends with {}{}", outcome.exit, words.unwrap_or_default());
+                let reason = ending(&outcome);
                 let file = run.program.clone().unwrap_or_default().into();
                 return Err(Error::ProgramRun { file, reason });
             }

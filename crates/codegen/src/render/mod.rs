@@ -1,24 +1,22 @@
 //! Nests as C blocks.
 
+mod behind;
+mod lanes;
+
 use crate::CodegenError;
 use crate::apart::rows_apart;
-use crate::context::{Context, LaneScope, identifiers};
-use crate::expand::{Expander, Item, Places, VectorItem, for_each_stmt, places};
+use crate::context::{Context, identifiers};
+use crate::expand::{Expander, Item, Places, places};
 use crate::leaving::left_early;
 use crate::memory::{Memory, stack};
 use crate::open_orders::OpenOrders;
 use crate::options::RenderOptions;
-use crate::print::{element_type, prec};
+use crate::print::element_type;
 use crate::reduction::ReductionText;
 use crate::registers::{needs_memory, promote, writes};
-use crate::stride::is_invariant;
 use crate::team::{Sharing, is_divided, refused};
-use crate::types::{loop_type, vector_type};
-use crate::vector::Accumulator;
 use crate::widen::widen;
-use oxeye_ir::{
-    Affine, ArrayId, Bound, Execution, Loop, Nest, Node, OmpSchedule, Program, Rotation, Stmt, Update,
-};
+use oxeye_ir::{ArrayId, Execution, Expr, Loop, Nest, Node, OmpSchedule, Program, Stmt, Update};
 use std::collections::BTreeSet;
 
 /// Renders a nest as a C block `{ … }` that can replace the original statement. It may use the definitions of
@@ -300,56 +298,6 @@ impl Renderer<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Pointers that are not in their places at the end, and those that lead further.
-    fn moves(&mut self, nest: &Nest) {
-        for advance in self.cx.program.advances.get(&nest.id).into_iter().flatten() {
-            let by = self.cx.expr(&advance.by).text;
-            self.line(format!("{} += {by};", self.cx.name(advance.array)));
-        }
-        for rotation in &nest.rotations {
-            if let Some(times) = rotation.times.as_constant() {
-                self.rotated(rotation, rotation.left(times), "{");
-                continue;
-            }
-            let times = self.cx.expr(&rotation.times.clone().into()).at(prec::MUL);
-            match rotation.pointers.len() {
-                2 => self.rotated(rotation, 1, &format!("if ({times} > 0 && {times} % 2 != 0) {{")),
-                n => {
-                    for by in 1..n {
-                        let word = if by == 1 { "if" } else { "else if" };
-                        self.rotated(
-                            rotation,
-                            by,
-                            &format!("{word} ({times} > 0 && {times} % {n} == {by}) {{"),
-                        );
-                    }
-                }
-            }
-        }
-    }
-
-    /// Pointers that have moved on by so many places, in a block with this head.
-    fn rotated(&mut self, rotation: &Rotation, by: usize, head: &str) {
-        let names: Vec<String> = rotation.pointers.iter().map(|id| self.cx.name(*id).to_owned()).collect();
-        if by == 0 {
-            return;
-        }
-        let (saved, rest) = names.split_at(by);
-        self.line(head);
-        self.depth += 1;
-        let saved: Vec<(String, &String)> =
-            saved.iter().map(|name| (self.cx.fresh("swapped"), name)).collect();
-        for (saved, name) in &saved {
-            self.line(format!("void *{saved} = {name};"));
-        }
-        let values = rest.iter().chain(saved.iter().map(|(saved, _)| saved));
-        for (name, value) in names.iter().zip(values) {
-            self.line(format!("{name} = {value};"));
-        }
-        self.depth -= 1;
-        self.line("}");
     }
 
     /// The original statement, verbatim if its text is known.
@@ -641,7 +589,7 @@ impl Renderer<'_> {
         self.cx.taken.remove(&name);
         let mut lines = vec!["{".to_owned()];
         for (k, s) in both.into_iter().enumerate() {
-            let oxeye_ir::Expr::Call { function, single, args } = &s.value else { continue };
+            let Expr::Call { function, single, args } = &s.value else { continue };
             let Some((number, Some(part))) = crate::complex::number(&self.cx, *function, *single, args)
             else {
                 continue;
@@ -690,167 +638,6 @@ impl Renderer<'_> {
             }
         };
         vec![format!("{target} {sign} {};", self.cx.expr(&s.value).text)]
-    }
-
-    fn vector(&mut self, v: &VectorItem) -> Result<(), CodegenError> {
-        let mut accumulators: Vec<Accumulator> = Vec::new();
-        let mut targets = Vec::new();
-        for_each_stmt(&v.body, &mut |s| {
-            let is_reduction = v.reductions.iter().any(|r| r.array == s.target.array);
-            let fixed = s.target.indices.iter().all(|e| is_invariant(e, v.header.id, &v.varying));
-            if is_reduction && fixed && !accumulators.iter().any(|a| a.stands_for(s)) {
-                targets.push(s.target.clone());
-                accumulators.push(Accumulator {
-                    target: s.target.clone(),
-                    update: s.update,
-                    name: String::new(),
-                    element: self.cx.program.array(s.target.array).element,
-                });
-            }
-        });
-        for a in &mut accumulators {
-            let name = format!("{}_lanes", self.cx.name(a.target.array));
-            a.name = self.cx.fresh(&name);
-        }
-        let runtime = v.bases.is_none();
-        let wrapped = runtime || !accumulators.is_empty();
-        if wrapped {
-            self.line("{");
-            self.depth += 1;
-        }
-        let texts: Vec<String> = targets.iter().map(|t| self.cx.access(t)).collect();
-        for (a, target) in accumulators.iter().zip(&texts) {
-            self.line(a.declaration(v.lanes, target));
-        }
-        let combine = |r: &mut Self| {
-            for (a, target) in accumulators.iter().zip(&texts) {
-                r.lines(a.combination(v.lanes, target));
-            }
-        };
-        match &v.bases {
-            Some(bases) => {
-                for base in bases {
-                    self.chunk(v, base.clone(), &accumulators)?;
-                }
-                combine(self);
-                if let Some(from) = &v.tail {
-                    let header = Loop {
-                        lower: Bound::from(from.clone()),
-                        execution: Execution::Sequential,
-                        ..v.header.clone()
-                    };
-                    self.a_loop(&header, &v.body)?;
-                }
-            }
-            None => {
-                let ty = loop_type(&v.header);
-                let c_type = ty.c_name();
-                let end = self.cx.bound(&v.header.upper, false, 0);
-                let mut hoisted = Vec::new();
-                let end = self.cx.hoist(&v.header, "end", end, &mut hoisted);
-                let start = self.cx.bound(&v.header.lower, true, 0).text.text;
-                self.lines(hoisted);
-                let name = self.cx.enter_loop(v.header.id, &v.header.name, ty);
-                self.line(format!("{c_type} {name} = {start};"));
-                let lanes = v.lanes;
-                let step = lanes - 1;
-                self.braced(format!("for (; {name} + {step} < {end}; {name} += {lanes})"), |r| {
-                    r.chunk(v, Affine::var(v.header.id), &accumulators)
-                })?;
-                combine(self);
-                self.braced(format!("for (; {name} < {end}; {name}++)"), |r| {
-                    r.loop_body(&v.header, &v.body)
-                })?;
-                self.cx.leave_loop(v.header.id);
-            }
-        }
-        for a in &accumulators {
-            self.cx.taken.remove(&a.name);
-        }
-        if wrapped {
-            self.depth -= 1;
-            self.line("}");
-        }
-        Ok(())
-    }
-
-    /// The body for one vector.
-    fn chunk(
-        &mut self,
-        v: &VectorItem,
-        base: Affine,
-        accumulators: &[Accumulator],
-    ) -> Result<(), CodegenError> {
-        let scope = LaneScope { of: v.header.id, lanes: v.lanes, base, varying: v.varying.clone() };
-        self.cx.lane_scope = Some(scope);
-        let own: Vec<ArrayId> = self.places_at(v.header.id);
-        let braces = !own.is_empty() && v.bases.is_some();
-        if braces {
-            self.line("{");
-            self.depth += 1;
-        }
-        let result = self.lane_items(v, Some(v.header.id), &v.body, accumulators);
-        if braces {
-            self.depth -= 1;
-            self.line("}");
-        }
-        self.cx.lane_scope = None;
-        result
-    }
-
-    fn places_at(&self, at: oxeye_ir::LoopId) -> Vec<ArrayId> {
-        self.places.iter().filter(|(_, p)| **p == Some(at)).map(|(a, _)| *a).collect()
-    }
-
-    /// Items for all lanes at once.
-    fn lane_items(
-        &mut self,
-        v: &VectorItem,
-        place: Option<oxeye_ir::LoopId>,
-        items: &[Item],
-        accumulators: &[Accumulator],
-    ) -> Result<(), CodegenError> {
-        if let Some(place) = place {
-            for id in self.places_at(place) {
-                let ty = vector_type(self.cx.program.array(id).element, v.lanes);
-                self.line(format!("{ty} {};", self.cx.name(id)));
-            }
-        }
-        for item in items {
-            match item {
-                Item::Stmt(s) => {
-                    let line = self.cx.vector_stmt(s, accumulators);
-                    self.line(line);
-                }
-                Item::Scope { of, body } => {
-                    self.line("{");
-                    self.depth += 1;
-                    self.lane_items(v, Some(*of), body, accumulators)?;
-                    self.depth -= 1;
-                    self.line("}");
-                }
-                Item::If { condition, then, otherwise } => {
-                    let condition = self.cx.expr(condition).text;
-                    self.braced(format!("if ({condition})"), |r| r.lane_items(v, None, then, accumulators))?;
-                    if !otherwise.is_empty() {
-                        self.braced("else".to_owned(), |r| r.lane_items(v, None, otherwise, accumulators))?;
-                    }
-                }
-                Item::Loop { header, body } => {
-                    let mut hoisted = Vec::new();
-                    let text = self.cx.header(header, &mut hoisted);
-                    self.lines(hoisted);
-                    self.braced(text, |r| r.lane_items(v, Some(header.id), body, accumulators))?;
-                    self.cx.leave_loop(header.id);
-                }
-                Item::Vector(_) => {
-                    return Err(CodegenError::Malformed {
-                        what: "a vector loop inside a vector loop".into(),
-                    });
-                }
-            }
-        }
-        Ok(())
     }
 }
 
