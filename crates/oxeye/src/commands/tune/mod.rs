@@ -119,6 +119,8 @@ struct TunedFile {
     after: String,
     /// Its object before it was changed.
     object_before: Option<PathBuf>,
+    /// Flags for linking that the files changed before it need.
+    link_flags: BTreeSet<String>,
     /// Whether other files had been changed when it was compared.
     was_with_others: bool,
     /// Speedup of the program from this file's nests.
@@ -153,6 +155,7 @@ fn tune_files(
             before: String::new(),
             after: String::new(),
             object_before: None,
+            link_flags: added(&files),
             was_with_others: files.iter().any(|file: &TunedFile| file.report.changed),
             speedup: 1.0,
             report: FileReport {
@@ -163,8 +166,7 @@ fn tune_files(
                 note: None,
             },
         };
-        let flags = added(&files).into_iter().collect();
-        match tune_file(subject, &file, hot, machine.clone(), flags, options, allowed, progress) {
+        match tune_file(subject, &file, hot, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
             Ok((text, report)) => {
@@ -173,7 +175,7 @@ fn tune_files(
                 if report.changed {
                     file.before = decoded(&path);
                     file.after = text;
-                    if let Err(error) = take_up(subject, &mut file, &report, added(&files)) {
+                    if let Err(error) = take_up(subject, &mut file, &report) {
                         file.report.note = Some(error.to_string());
                     }
                 }
@@ -197,7 +199,6 @@ fn tune_file(
     file: &TunedFile,
     hot: &Hot,
     machine: Option<HostProfile>,
-    flags: Vec<String>,
     options: &TuneOptions,
     budget: Duration,
     progress: &dyn Progress,
@@ -219,7 +220,7 @@ fn tune_file(
             build: Arc::clone(&subject.build),
             product: part.product.clone(),
             unit: file.unit,
-            link_flags: flags,
+            link_flags: file.link_flags.iter().cloned().collect(),
             run: Arc::clone(&hot.run),
         }),
         ..Options::new(&file.path)
@@ -230,19 +231,15 @@ fn tune_file(
     Ok((emitted.text, report))
 }
 
-/// From now on, the program has the tuned file in it; `flags` are those for linking that the files before it need.
-fn take_up(
-    subject: &mut Subject,
-    file: &mut TunedFile,
-    report: &Report,
-    mut flags: BTreeSet<String>,
-) -> Result<(), Error> {
+/// From now on, the program has the tuned file in it.
+fn take_up(subject: &mut Subject, file: &mut TunedFile, report: &Report) -> Result<(), Error> {
     let name = format!("tuned{}", file.unit);
     let text = passing_for(&file.path, &file.after);
     let source = subject.work.write(format!("{name}.c"), encoded(&text))?;
     let folder = file.path.parent().unwrap_or(Path::new("/")).display().to_string();
     let mut args = vec!["-g".to_owned(), "-iquote".into(), folder];
     args.extend(report.build.added.iter().cloned());
+    let mut flags = file.link_flags.clone();
     flags.extend(report.build.added.iter().cloned());
     let object = subject.build.compile(file.unit, &source, &name, &args, None)?;
     let replaced = BTreeMap::from([(file.unit, object.clone())]);
