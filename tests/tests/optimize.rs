@@ -273,6 +273,49 @@ int main(void) {
     assert!(nest_of(&report, "smooth")["invocations"] == 5);
 }
 
+#[test]
+fn functions_of_other_sources_are_tuned_where_they_are_called() {
+    let _alone = alone();
+    // The C library has another function of this name.
+    let playground = Playground::with(
+        "main.c",
+        "#include <stdio.h>
+void step(int n, const double *in, double *out, double w);
+static double a[400][400], b[400];
+int main(void) {
+    for (int j = 0; j < 400; j++) b[j] = j % 7;
+    for (int t = 0; t < 400; t++)
+        step(400, b, a[t], 0.25 * t);
+    double s = 0; for (int i = 0; i < 400; i++) for (int j = 0; j < 400; j++) s += a[i][j] * (i + 2 * j);
+    printf(\"%.17g\\n\", s); return 0; }\n",
+    );
+    playground.write(
+        "step.c",
+        "#include <math.h>
+void step(int n, const double *in, double *out, double w) {
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            out[i] += sqrt(fabs(w - in[k])) * in[i];
+}\n",
+    );
+    let ran = playground.run("optimize main.c --budget 30s --json report.json -- gcc -O3 step.c -lm");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("report.json")).expect("JSON");
+    assert_eq!(report["program"]["verified"], true);
+    let nest = report["nests"].as_array().expect("nests").iter().find(|nest| nest["line"] == 6).expect("it");
+    assert!(nest["trials"].as_array().is_some_and(|trials| !trials.is_empty()), "{nest:#}");
+    // By hand, so that nothing depends on what was faster.
+    let recipe = r#"{"schema": "oxeye.recipe/1", "threads": 2, "reassociate": false, "no_alias": false,
+        "compiler": {"command": "gcc", "args": ["-O3", "step.c", "-lm"], "chosen": true},
+        "nests": [{"function": "main", "ordinal": 1, "line": 6, "name": "by hand", "recipe": "parallelize t"}]}"#;
+    playground.write("recipe.json", recipe);
+    let ran = playground.run("replay recipe.json main.c -o tuned.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let tuned = playground.read("tuned.c");
+    assert!(tuned.contains("contains step() of step.c: to be tuned again when that changes"), "{tuned}");
+    same_output(&playground, "main.c step.c", "tuned.c step.c", "-O2 -fopenmp -Wall -Werror");
+}
+
 /// Reads a size from its arguments and a seed from its standard input; spends most of its time in a loop that is not
 /// read.
 const DRIVEN: &str = r#"#include <stdio.h>
