@@ -281,12 +281,12 @@ fn functions_of_other_sources_are_tuned_where_they_are_called() {
         "main.c",
         "#include <stdio.h>
 void step(int n, const double *in, double *out, double w);
-static double a[400][400], b[400];
+static double a[200][200], b[200];
 int main(void) {
-    for (int j = 0; j < 400; j++) b[j] = j % 7;
-    for (int t = 0; t < 400; t++)
-        step(400, b, a[t], 0.25 * t);
-    double s = 0; for (int i = 0; i < 400; i++) for (int j = 0; j < 400; j++) s += a[i][j] * (i + 2 * j);
+    for (int j = 0; j < 200; j++) b[j] = j % 7;
+    for (int t = 0; t < 200; t++)
+        step(200, b, a[t], 0.25 * t);
+    double s = 0; for (int i = 0; i < 200; i++) for (int j = 0; j < 200; j++) s += a[i][j] * (i + 2 * j);
     printf(\"%.17g\\n\", s); return 0; }\n",
     );
     playground.write(
@@ -298,7 +298,7 @@ void step(int n, const double *in, double *out, double w) {
             out[i] += sqrt(fabs(w - in[k])) * in[i];
 }\n",
     );
-    let ran = playground.run("optimize main.c --budget 30s --json report.json -- gcc -O3 step.c -lm");
+    let ran = playground.run("optimize main.c --budget 10s --json report.json -- gcc -O3 step.c -lm");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("report.json")).expect("JSON");
     assert_eq!(report["program"]["verified"], true);
