@@ -2,10 +2,18 @@
 //! programs have. Sizes, arrays, loops and values are spelt at random.
 
 mod calls;
+mod complex;
 mod control;
+mod counters;
 mod dense;
+mod directives;
+mod functions;
 mod hazards;
 mod parts;
+mod rotation;
+mod rows;
+mod scratch;
+mod sized;
 mod sparse;
 mod sums;
 mod sweeps;
@@ -71,6 +79,48 @@ const MOTIFS: &[Motif] = &[
     hazards::same_memory,
     hazards::rows_change,
     hazards::guarded_offsets,
+    rows::local,
+    rows::ragged,
+    rows::swapped,
+    rows::from_one,
+    rows::chosen,
+    rows::layers,
+    rows::near,
+    rows::spaced,
+    rows::tight,
+    rows::optional,
+    rows::optional,
+    counters::left,
+    counters::unrolled,
+    counters::geometric,
+    counters::skipping,
+    counters::sorting,
+    counters::tested_inside,
+    functions::outputs,
+    functions::changed_parameters,
+    functions::by_value,
+    functions::unusual,
+    functions::shadows,
+    functions::in_expressions,
+    scratch::carried,
+    scratch::filled,
+    scratch::scalars,
+    complex::arithmetic,
+    complex::arithmetic,
+    complex::pairs,
+    complex::parts,
+    rotation::levels,
+    rotation::branches,
+    rotation::places,
+    rotation::rotated,
+    rotation::rotated,
+    directives::simd,
+    directives::clauses,
+    directives::others,
+    sized::derived,
+    sized::changed,
+    sized::regions,
+    sized::written_oddly,
 ];
 
 /// The piece with this number of the program with this seed.
