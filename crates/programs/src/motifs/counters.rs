@@ -138,8 +138,8 @@ pub(super) fn geometric(m: &mut Maker) -> String {
     let a = m.array(&[n], element, WRITTEN);
     let b = m.array(&[n], element, WRITTEN);
     let size = signed(m, n);
-    let double = m.one(&["w *= 2", "w <<= 1", "w += w", "w = w * 2"]);
-    let halve = m.one(&["w /= 2", "w >>= 1", "w = w / 2"]);
+    let double = m.one(&["gap *= 2", "gap <<= 1", "gap += gap", "gap = gap * 2"]);
+    let halve = m.one(&["gap /= 2", "gap >>= 1", "gap = gap / 2"]);
     let store = |m: &mut Maker, to: &str, from: &str| {
         let reads = [Read { text: b.at(&[from]), element }, Read { text: a.at(&[from]), element }];
         let value = m.value(element, &reads, &[]);
@@ -147,33 +147,33 @@ pub(super) fn geometric(m: &mut Maker) -> String {
     };
     match m.between(0, 4) {
         0 => {
-            let store = store(m, "i", "i + w");
+            let store = store(m, "i", "i + gap");
             format!(
-                "for (int w = 1; w < {size}; {double})\n    for (int i = 0; i + w < {size}; i += 2 * w)\n        {store}"
+                "for (int gap = 1; gap < {size}; {double})\n    for (int i = 0; i + gap < {size}; i += 2 * gap)\n        {store}"
             )
         }
         1 => {
-            let store = store(m, "i", "i + w");
+            let store = store(m, "i", "i + gap");
             format!(
-                "for (int w = {size} / 2; w > 0; {halve})\n    for (int i = 0; i < w; i++)\n        {store}"
+                "for (int gap = {size} / 2; gap > 0; {halve})\n    for (int i = 0; i < gap; i++)\n        {store}"
             )
         }
         2 => {
-            let store = store(m, "j + w", "j");
+            let store = store(m, "j + gap", "j");
             format!(
-                "for (int w = 1; w <= {size} / 2; {double})\n    for (int k = 0; k + 2 * w <= {size}; k += 2 * w)\n        for (int j = k; j < k + w; j++)\n            {store}"
+                "for (int gap = 1; gap <= {size} / 2; {double})\n    for (int k = 0; k + 2 * gap <= {size}; k += 2 * gap)\n        for (int j = k; j < k + gap; j++)\n            {store}"
             )
         }
         3 => {
-            let store = store(m, "i", "w");
+            let store = store(m, "i", "gap");
             format!(
-                "int w = 1;\nfor (int i = 0; i < {size}; i++) {{\n    if (w < {size})\n        {store}    {double};\n    if (w > 1000)\n        w = 1;\n}}\n"
+                "int gap = 1;\nfor (int i = 0; i < {size}; i++) {{\n    if (gap < {size})\n        {store}    {double};\n    if (gap > 1000)\n        gap = 1;\n}}\n"
             )
         }
         _ => {
-            let store = store(m, "i", "i / w");
+            let store = store(m, "i", "i / gap");
             format!(
-                "int w = 4;\nfor (int i = {size} - 1; i >= 0; i--) {{\n    {store}    if (i % 3 == 0)\n        {halve};\n    if (w == 0)\n        w = 3;\n}}\n"
+                "int gap = 4;\nfor (int i = {size} - 1; i >= 0; i--) {{\n    {store}    if (i % 3 == 0)\n        {halve};\n    if (gap == 0)\n        gap = 3;\n}}\n"
             )
         }
     }

@@ -1,12 +1,14 @@
 //! What the pieces of a program are about: each motif writes one function (and helpers) with loops of a kind that real
 //! programs have. Sizes, arrays, loops and values are spelt at random.
 
+mod aliases;
 mod calls;
 mod complex;
 mod control;
 mod counters;
 mod dense;
 mod directives;
+mod edges;
 mod functions;
 mod hazards;
 mod parts;
@@ -117,6 +119,14 @@ const MOTIFS: &[Motif] = &[
     directives::simd,
     directives::clauses,
     directives::others,
+    aliases::behind_pointers,
+    aliases::counted,
+    aliases::own_members,
+    aliases::changed_places,
+    edges::truncation,
+    edges::unsigned_bounds,
+    edges::near_limits,
+    edges::narrow,
     sized::derived,
     sized::changed,
     sized::regions,
