@@ -102,25 +102,28 @@ pub(super) fn near_limits(m: &mut Maker) -> String {
     };
     m.plain_types = false;
     let first = m.integer("first", ty, &first);
-    let own = format!("(i - {first})");
+    let i = m.counter();
+    let own = format!("({i} - {first})");
     let reads = |m: &mut Maker, own: &str, j: &str| {
         let at = [own.to_owned(), j.to_owned()];
         let value = m.value(element, &[read(&a, &at), read(&w, &at[1..])], &[]);
         m.assignment(&a.at(&at), element, &value)
     };
     let going = match m.between(0, 2) {
-        0 => format!("for ({ty} i = {first}; i < {first} + {size}; i += {step})\n"),
-        1 => format!("for ({ty} i = {first}; i <= {first} + {size} - 1 && {size} > 0; i += {step})\n"),
-        _ => format!("for ({ty} i = {first}; i - {first} < {size}; i += {step})\n"),
+        0 => format!("for ({ty} {i} = {first}; {i} < {first} + {size}; {i} += {step})\n"),
+        1 => format!("for ({ty} {i} = {first}; {size} > 0 && {i} <= {first} + {size} - 1; {i} += {step})\n"),
+        _ => format!("for ({ty} {i} = {first}; {i} - {first} < {size}; {i} += {step})\n"),
     };
-    if m.chance(50) {
+    let text = if m.chance(50) {
         let inner = m.over(0, o, 0, Manner::ANY, |m, j| reads(m, &own, j));
         let inner = inner.replace('\n', "\n    ");
         format!("{going}{{\n    {}\n}}\n", inner.trim_end())
     } else {
         let store = reads(m, &own, "j");
-        format!("for (int j = 0; j < (int)({width}); j++)\n    {}        {store}", going)
-    }
+        format!("for (int j = 0; j < (int)({width}); j++)\n    {going}        {store}")
+    };
+    m.leave();
+    text
 }
 
 /// Elements of types that arithmetic widens.
