@@ -1,8 +1,9 @@
 //! The bench: one nest, its original built and run, and what runs candidates on the same arguments.
 
+use super::doubts::Doubts;
 use crate::budget::{COMPILE_SECONDS, LONG_SECONDS};
 use crate::machine::{Roofs, element_type};
-use crate::nest::{Calls, Place};
+use crate::nest::{Calls, IllConditioned, Place};
 use crate::request::{Error, Setback};
 use crate::schedule::{Screening, Trial, Verdict};
 use crate::session::Session;
@@ -59,6 +60,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) deadline: Instant,
     /// The roofs of the nest, if they are known.
     pub(crate) roofs: Option<&'a Roofs<'a>>,
+    /// What judges candidates whose outputs are outside the tolerance.
+    doubts: Doubts,
 }
 
 /// A candidate that was run and gave the right outputs.
@@ -195,6 +198,7 @@ impl<'a> Bench<'a> {
             baseline_samples: 0,
             deadline,
             roofs,
+            doubts: Doubts::default(),
         };
         let first = 1e-9 * bench.reference.first_call_ns as f64;
         let is_known = is_undisturbed && sample.nanoseconds.is_some() && first > TELLING_SECONDS;
@@ -221,7 +225,7 @@ impl<'a> Bench<'a> {
         let library = session.judge(library)?;
         let limited = self.replay.with_call_limit(patience.call_seconds);
         let outputs = session.judge(limited.outputs(&library, self.sample()))?;
-        let max_rel_error = self.agreement(self.sample(), &self.reference, &outputs)?;
+        let max_rel_error = self.agreement(self.sample(), &self.reference, &library, &outputs)?;
         let (seconds, samples) = self.seconds(&library, &outputs, patience)?;
         Ok(Screened {
             library,
@@ -230,7 +234,8 @@ impl<'a> Bench<'a> {
     }
 
     /// The largest relative difference of outputs that are right: as the original's in the threads that it has, or else as
-    /// those of its one thread. Its threads may race for a variable that nobody reads, so that no two runs agree.
+    /// those of its one thread. Its threads may race for a variable that nobody reads, so that no two runs agree. Where
+    /// operations may be reordered and that makes a difference for the original, outputs may differ by as much.
     ///
     /// # Errors
     /// The first difference, or why the run cannot go on.
@@ -238,6 +243,7 @@ impl<'a> Bench<'a> {
         &self,
         sample: &Sample,
         reference: &Outputs,
+        library: &Path,
         outputs: &Outputs,
     ) -> Result<f64, Setback<Rejection>> {
         let session = self.site.session;
@@ -251,7 +257,15 @@ impl<'a> Bench<'a> {
                 return Ok(comparison.max_rel_error);
             }
         }
-        Err(Setback::Item(Rejection::WrongOutput(mismatch)))
+        if !session.reorders(self.site.nest()) {
+            return Err(Setback::Item(Rejection::WrongOutput(mismatch)));
+        }
+        self.doubts.judge(self, sample, reference, library, outputs)
+    }
+
+    /// How ill-conditioned the nest turned out to be, if there was a question of that.
+    pub(crate) fn conditioning(&self) -> Option<IllConditioned> {
+        self.doubts.found()
     }
 
     /// The arguments that are timed.
