@@ -213,8 +213,9 @@ fn an_unstable_recursion() {
 /// A sum of large terms of which next to nothing is left, beside one that is well-conditioned.
 #[test]
 fn a_sum_that_cancels() {
-    let x: Vec<f64> =
-        (0..4096).map(|i| (if i % 2 == 0 { 1.0 } else { -1.0 }) * (1.0 + (i / 2) as f64 * 1e-3)).collect();
+    // The terms of the second half are those of the first in another order, and negative.
+    let term = |i: usize| 1.0 + (i * 7919 % 2048) as f64 * 0.000_37;
+    let x = (0..4096).map(|i| if i < 2048 { term(i) } else { -term(i * 5 % 2048) }).collect();
     let mut subject = Subject::new(
         "float *x = args[0], *s = args[1], *q = args[2]; const int n = 4096;",
         "float sum = 0, squares = 0; for (int i = 0; i < n; i++) { sum += x[i] * 1.1f; squares += x[i] * x[i]; } s[0] = sum; q[0] = squares;",
