@@ -24,7 +24,11 @@ impl FromStr for Pattern {
         match Regex::new(text) {
             Ok(pattern) => Ok(Self(pattern)),
             // The last line says what is wrong, those before it where.
-            Err(error) => Err(error.to_string().lines().last().unwrap_or_default().trim().to_owned()),
+            Err(error) => {
+                let text = error.to_string();
+                let last = text.lines().last().unwrap_or_default();
+                Err(last.trim().trim_start_matches("error: ").to_owned())
+            }
         }
     }
 }
@@ -424,7 +428,7 @@ mod tests {
         assert!(compare("at 0x7f10: 3\n", "at 0x7f10: 4\n").difference.is_some());
         assert!(compare("took 1 s\nsum 4\n", "sum 4\ntook 1 s\n").difference.is_some());
         assert!(compare("took 1 s\nsum 4\n", "sum 4\n").difference.is_some());
-        assert_eq!("a(".parse::<Pattern>().expect_err("no pattern"), "error: unclosed group");
+        assert_eq!("a(".parse::<Pattern>().expect_err("no pattern"), "unclosed group");
         // Nothing matches over the end of a line.
         assert!(compare("took\n1 s\n", "took\n2 s\n").difference.is_some());
     }
