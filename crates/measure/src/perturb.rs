@@ -93,11 +93,11 @@ fn change(number: &mut [u8], element: ElementType, how: Perturbation, random: &m
     match (how, element) {
         (Perturbation::LastBit, ElementType::F32) => {
             let bits = (value as f32).to_bits();
-            bytes.extend((if random.bits() % 2 == 0 { bits + 1 } else { bits - 1 }).to_le_bytes());
+            bytes.extend((if random.bits().is_multiple_of(2) { bits + 1 } else { bits - 1 }).to_le_bytes());
         }
         (Perturbation::LastBit, _) => {
             let bits = value.to_bits();
-            bytes.extend((if random.bits() % 2 == 0 { bits + 1 } else { bits - 1 }).to_le_bytes());
+            bytes.extend((if random.bits().is_multiple_of(2) { bits + 1 } else { bits - 1 }).to_le_bytes());
         }
         (Perturbation::Scale, _) => element.write_f64(value * (0.5 + random.unit()), &mut bytes),
         (Perturbation::Replace, _) => element.write_f64(0.1 + 0.9 * random.unit(), &mut bytes),

@@ -119,7 +119,8 @@ pub fn run_whole(
     options: &WholeOptions,
 ) -> Result<WholeComparison, MeasureError> {
     let watched = WatchedFiles::new(&options.files, before.cwd.as_deref())?;
-    let (mut befores, mut afters): (Vec<(RunOutcome, Left)>, Vec<(RunOutcome, Left)>) = Default::default();
+    let mut befores: Vec<(RunOutcome, Left)> = Vec::new();
+    let mut afters: Vec<(RunOutcome, Left)> = Vec::new();
     for round in 0..n.max(1) {
         // Taking turns at going first cancels a drift of the machine's speed.
         for first in [true, false] {

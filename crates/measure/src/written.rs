@@ -71,7 +71,7 @@ pub(crate) fn compare_files(
 /// The numbers of a file, if it is known to be an array of them.
 fn numbers<'a>(file: &ComparedFile, bytes: &'a [u8]) -> Result<Option<Numbers<'a>>, MeasureError> {
     if let Some(element) = file.element {
-        if bytes.len() % element.size() != 0 {
+        if !bytes.len().is_multiple_of(element.size()) {
             let name = element.numpy_name();
             let text = format!("has {} bytes, which are no {name} numbers", bytes.len());
             return Err(MeasureError::NotComparable { path: file.path.clone(), text });

@@ -125,7 +125,7 @@ fn try_candidates(
         nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut baseline)?;
     }
     nest.baseline_seconds = Some(baseline);
-    nest.conditioning = bench.conditioning();
+    nest.conditioning = bench.conditioning().or(nest.conditioning.take());
     conclude(session, roofs.as_ref(), nest);
     Ok(())
 }
