@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::argument::ElementType;
+use crate::aside::Place;
 use crate::error::MeasureError;
 use crate::process::{Exit, Invocation, Limits, RunOutcome, run_program};
 
@@ -82,27 +83,11 @@ impl Left {
 /// Larger files are not compared.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Places whose files are aside, or were not there.
-static LIVE: Mutex<Vec<Place>> = Mutex::new(Vec::new());
-
-/// Puts back the files of all runs in progress, for a process that ends without dropping its values.
-pub(crate) fn put_back_all() {
-    let places = std::mem::take(&mut *LIVE.lock().unwrap_or_else(|e| e.into_inner()));
-    places.iter().for_each(Place::put_back);
-}
-
 /// Files that runs of a program write. What was there before is kept aside, so that no run finds what another one left, and
 /// is put back when the value is dropped.
 #[derive(Debug)]
 pub struct WatchedFiles {
     places: Vec<Place>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    path: PathBuf,
-    /// Where the file is that was there before.
-    aside: Option<PathBuf>,
 }
 
 impl WatchedFiles {
@@ -115,22 +100,14 @@ impl WatchedFiles {
         for file in files {
             let path = folder.map_or_else(|| file.path.clone(), |folder| folder.join(&file.path));
             let path = path.canonicalize().unwrap_or(path);
-            if watched.places.iter().any(|place| place.path == path) {
+            if watched.places.iter().any(|place| *place.path() == path) {
                 return Err(MeasureError::NotComparable { path, text: "is named twice".into() });
             }
-            let mut aside = None;
-            if let Ok(found) = fs::metadata(&path) {
-                if !found.is_file() {
-                    return Err(MeasureError::NotComparable { path, text: "is no file".into() });
-                }
-                let mut name = path.file_name().unwrap_or_default().to_owned();
-                name.push(format!(".oxeye-{}", std::process::id()));
-                let to = path.with_file_name(name);
-                fs::rename(&path, &to).map_err(MeasureError::io("move", &path))?;
-                aside = Some(to);
+            let found = fs::metadata(&path).ok();
+            if found.as_ref().is_some_and(|found| !found.is_file()) {
+                return Err(MeasureError::NotComparable { path, text: "is no file".into() });
             }
-            let place = Place { path, aside };
-            LIVE.lock().unwrap_or_else(|e| e.into_inner()).push(place.clone());
+            let place = Place::clear(&path, found.is_some()).map_err(MeasureError::io("move", &path))?;
             watched.places.push(place);
         }
         Ok(watched)
@@ -142,19 +119,19 @@ impl WatchedFiles {
     /// When one cannot be read or removed, or is too large.
     pub fn take(&self) -> Result<Vec<Option<Arc<Vec<u8>>>>, MeasureError> {
         let take = |place: &Place| {
-            let path = &place.path;
-            let live = LIVE.lock().unwrap_or_else(|e| e.into_inner());
+            let path = place.path();
             // An interruption has put back what was there before.
-            if !live.contains(place) {
-                return Ok(None);
-            }
+            let Some(_clear) = place.is_clear() else { return Ok(None) };
             let Ok(found) = fs::symlink_metadata(path) else { return Ok(None) };
             if !found.is_file() {
-                return Err(MeasureError::NotComparable { path: path.clone(), text: "is no file".into() });
+                return Err(MeasureError::NotComparable {
+                    path: path.to_path_buf(),
+                    text: "is no file".into(),
+                });
             }
             if found.len() > MOST_BYTES {
                 let text = format!("has {} bytes; files of up to {MOST_BYTES} are compared", found.len());
-                return Err(MeasureError::NotComparable { path: path.clone(), text });
+                return Err(MeasureError::NotComparable { path: path.to_path_buf(), text });
             }
             let bytes = fs::read(path).map_err(MeasureError::io("read", path))?;
             fs::remove_file(path).map_err(MeasureError::io("remove", path))?;
@@ -183,30 +160,16 @@ impl WatchedFiles {
     pub fn expect_all(&self, left: &Left, exit: Exit) -> Result<(), MeasureError> {
         match left.missing().next() {
             Some(k) if matches!(exit, Exit::Exited(_)) => {
-                Err(MeasureError::NotWritten { path: self.places[k].path.clone() })
+                Err(MeasureError::NotWritten { path: self.places[k].path().to_path_buf() })
             }
             _ => Ok(()),
         }
     }
 }
 
-impl Place {
-    fn put_back(&self) {
-        match &self.aside {
-            Some(aside) => drop(fs::rename(aside, &self.path)),
-            None => drop(fs::remove_file(&self.path)),
-        }
-    }
-}
-
 impl Drop for WatchedFiles {
     fn drop(&mut self) {
-        for place in &self.places {
-            let mut live = LIVE.lock().unwrap_or_else(|e| e.into_inner());
-            if let Some(at) = live.iter().position(|one| one == place) {
-                live.remove(at).put_back();
-            }
-        }
+        self.places.iter().for_each(Place::put_back);
     }
 }
 

@@ -34,6 +34,7 @@
 //! It does not generate code, choose candidates, or decide what is legal or worth emitting.
 
 mod argument;
+mod aside;
 mod capture;
 mod compare;
 mod compiler;

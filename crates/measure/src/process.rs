@@ -15,7 +15,7 @@ use libc::{c_int, pid_t};
 use serde::Serialize;
 
 use crate::error::{MeasureError, signal_name};
-use crate::{left, workdir};
+use crate::{aside, workdir};
 
 /// A program to run.
 #[derive(Clone, Debug, Default)]
@@ -182,7 +182,7 @@ pub fn kill_everything() {
     for pid in pids {
         kill_group(pid, libc::SIGKILL);
     }
-    left::put_back_all();
+    aside::put_back_all();
     workdir::remove_all();
 }
 

@@ -1,23 +1,30 @@
 //! The bench: one nest, its original built and run, and what runs candidates on the same arguments.
 
 use super::doubts::Doubts;
-use crate::budget::{COMPILE_SECONDS, LONG_SECONDS};
+use crate::budget::{COMPILE_SECONDS, LONG_SECONDS, for_doubts};
 use crate::machine::{Roofs, element_type};
 use crate::nest::{Calls, IllConditioned, Place};
 use crate::request::{Error, Setback};
 use crate::schedule::{Screening, Trial, Verdict};
 use crate::session::Session;
+use crate::whole::OTHER_BUILDS;
 use crate::workshop::complaint;
 use oxeye_codegen::replay_unit;
 use oxeye_frontend::Unit;
 use oxeye_ir::Nest;
-use oxeye_measure::{Argument, CompileJob, Fields, MeasureError, Outputs, Rejection, Replay, Sample, verify};
+use oxeye_measure::{
+    Argument, CompileJob, Conditioning, Fields, MeasureError, Outputs, Rejection, Replay, Sample,
+    compile_all, verify,
+};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Where the time of the original in its place is known, a first call as long as this needs no second one. The results of
 /// invocations as long as that are captured, so that they need no first one either.
 const TELLING_SECONDS: f64 = 0.4;
+
+/// How many of [`OTHER_BUILDS`] candidates of ill-conditioned nests are compared with.
+const N_BUILDS: usize = 2;
 
 /// A nest with what it is replayed on.
 #[derive(Clone, Copy)]
@@ -260,7 +267,29 @@ impl<'a> Bench<'a> {
         if !session.reorders(self.site.nest()) {
             return Err(Setback::Item(Rejection::WrongOutput(mismatch)));
         }
-        self.doubts.judge(self, sample, reference, library, outputs)
+        self.doubts.judge(session, || self.other_builds(), sample, reference, library, outputs)
+    }
+
+    /// Builds the original in other ways, with and without reordering.
+    fn other_builds(&self) -> Result<Conditioning, Setback<Rejection>> {
+        let site = self.site;
+        let session = site.session;
+        let text = site.place.text(site.unit);
+        let job = |(k, flags): (usize, &&[&str])| -> Result<CompileJob, Error> {
+            Ok(site.library(&format!("witness{k}"), text, false)?.args(flags.iter().copied()))
+        };
+        let jobs = OTHER_BUILDS[..N_BUILDS].iter().enumerate().map(job).collect::<Result<Vec<_>, _>>()?;
+        let built = compile_all(&session.workshop.replay_compiler(), &jobs, session.host.cores as usize);
+        session.check_cancelled()?;
+        let others = built.into_iter().flatten();
+        Ok(Conditioning::new(
+            self.replay.clone(),
+            std::iter::once(self.baseline.clone()).chain(others).collect(),
+            self.arguments.clone(),
+            session.tolerance(site.nest()),
+            session.workshop.folder.subdir(format!("nest{}/conditioning", site.idx))?,
+            for_doubts(session.options.budget),
+        ))
     }
 
     /// How ill-conditioned the nest turned out to be, if there was a question of that.

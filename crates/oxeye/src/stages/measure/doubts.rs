@@ -1,17 +1,12 @@
 //! Candidates whose outputs differ by more than the usual tolerance where operations may be reordered: are they wrong, or is
 //! the nest ill-conditioned?
 
-use super::bench::Bench;
-use crate::budget::for_doubts;
 use crate::nest::IllConditioned;
 use crate::request::Setback;
-use crate::whole::OTHER_BUILDS;
-use oxeye_measure::{CompileJob, Conditioning, Doubt, Outputs, Rejection, Sample, compile_all};
+use crate::session::Session;
+use oxeye_measure::{Conditioning, Doubt, Outputs, Rejection, Sample};
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
-
-/// The builds of the original that candidates are compared with, of [`OTHER_BUILDS`].
-const N_BUILDS: usize = 2;
+use std::path::Path;
 
 /// What is known of a nest's conditioning. Nothing is built or run before a candidate asks for it.
 #[derive(Default)]
@@ -21,23 +16,24 @@ pub(crate) struct Doubts {
 }
 
 impl Doubts {
-    /// The largest relative difference of outputs that are right by what the original does to itself.
+    /// The largest relative difference of outputs that are right by what the original does to itself. `open` makes the judge,
+    /// at the first question.
     ///
     /// # Errors
     /// What is wrong with them, or why the run cannot go on.
     pub(crate) fn judge(
         &self,
-        bench: &Bench<'_>,
+        session: &Session<'_>,
+        open: impl FnOnce() -> Result<Conditioning, Setback<Rejection>>,
         sample: &Sample,
         reference: &Outputs,
         library: &Path,
         outputs: &Outputs,
     ) -> Result<f64, Setback<Rejection>> {
-        let session = bench.site.session;
         let mut judge = self.judge.borrow_mut();
         let judge = match &mut *judge {
             Some(known) => known,
-            none => none.insert(conditioning(bench)?),
+            none => none.insert(open()?),
         };
         let comparison = session.judge(judge.judge(sample, reference, library, outputs))?;
         if let Some(doubt) = comparison.doubt {
@@ -59,28 +55,4 @@ impl Doubts {
     pub(crate) fn found(&self) -> Option<IllConditioned> {
         self.found.borrow().clone()
     }
-}
-
-/// Builds the original in other ways.
-fn conditioning(bench: &Bench<'_>) -> Result<Conditioning, Setback<Rejection>> {
-    let site = bench.site;
-    let session = site.session;
-    let text = site.place.text(site.unit);
-    let job = |(k, flags): (usize, &&[&str])| -> Result<CompileJob, crate::request::Error> {
-        Ok(site.library(&format!("witness{k}"), text, false)?.args(flags.iter().copied()))
-    };
-    let jobs = OTHER_BUILDS[..N_BUILDS].iter().enumerate().map(job).collect::<Result<Vec<_>, _>>()?;
-    let built = compile_all(&session.workshop.replay_compiler(), &jobs, session.host.cores as usize);
-    session.check_cancelled()?;
-    let others = built.into_iter().flatten();
-    let builds: Vec<PathBuf> = std::iter::once(bench.baseline.clone()).chain(others).collect();
-    let folder = session.workshop.folder.subdir(format!("nest{}/conditioning", site.idx))?;
-    Ok(Conditioning::new(
-        bench.replay.clone(),
-        builds,
-        bench.arguments.clone(),
-        session.tolerance(site.nest()),
-        folder,
-        for_doubts(session.options.budget),
-    ))
 }
