@@ -82,13 +82,14 @@ pub use knowledge::{
     shipped_recipes, stored_recipe,
 };
 pub use machine::{HostReport, Sizes, host_rates};
-pub use nest::{Calls, OpenedNest, Place, ProgramRun, Standing, TunedNest, Workpiece};
+pub use nest::{Calls, IllConditioned, OpenedNest, Place, ProgramRun, Standing, TunedNest, Workpiece};
 pub use oxeye_frontend::{Unit, encoded};
+pub use oxeye_measure::{ComparedFile, Pattern};
 pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
 pub use parallel::Panicked;
 pub use request::{
-    Compiler, DonorSearch, Error, Event, FpPolicy, Knowledge, NestRecipe, Options, Phase, Progress,
+    Checks, Compiler, DonorSearch, Error, Event, FpPolicy, Knowledge, NestRecipe, Options, Phase, Progress,
     ProjectFile, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable,
     default_output, write_atomically,
 };

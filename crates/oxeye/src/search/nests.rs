@@ -203,6 +203,7 @@ impl NestSearch<'_> {
         let mut in_place = baseline;
         nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut in_place)?;
         nest.baseline_seconds = Some(in_place);
+        nest.conditioning = bench.conditioning().or(nest.conditioning.take());
         conclude(session, roofs.as_ref(), nest);
         Ok(Some(NestSearchReport { compared, ..self.report(&state, &stop, time, baseline) }))
     }
