@@ -55,7 +55,7 @@ mod whole;
 mod workdir;
 
 pub use argument::{Argument, ArgumentKind, ElementType, Fields};
-pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, capture};
+pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, SizeClass, capture};
 pub use compare::{Comparison, Tolerance, verify};
 pub use compiler::{CompileJob, Compiler, CompilerFamily, OutputKind, compile_all};
 pub use counted::{CountedCalls, CountingOptions};

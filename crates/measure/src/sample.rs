@@ -59,6 +59,8 @@ pub struct Sample {
     pub invocation: u64,
     /// How long the captured invocation took in the instrumented program, if known.
     pub nanoseconds: Option<u64>,
+    /// The [`SizeClass`](crate::SizeClass) it belongs to, by its `log2`, if it was captured.
+    pub size_class: Option<u32>,
     /// The arguments, in order.
     pub args: Vec<SampleArg>,
     /// Pairs of arguments, by position, whose memory overlapped.
@@ -145,6 +147,7 @@ impl Sample {
             site: 0,
             invocation: 0,
             nanoseconds: None,
+            size_class: None,
             args: table,
             overlaps: Vec::new(),
             results: None,
@@ -200,6 +203,7 @@ impl Sample {
             site: u32::try_from(word(&fixed, 2)).unwrap_or(u32::MAX),
             invocation: word(&fixed, 3),
             nanoseconds: None,
+            size_class: None,
             args,
             overlaps,
             results: None,

@@ -37,6 +37,7 @@ pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u6
                 line: span.line,
                 name,
                 threads: None,
+                guard: None,
                 uneven: Vec::new(),
                 recipe: recipe.into(),
             });

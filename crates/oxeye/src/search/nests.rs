@@ -314,8 +314,10 @@ fn as_trial(tried: &TrialRecord) -> Trial {
         verdict: found.outcome.verdict(),
         why: found.why.clone(),
         proved: None,
-        screened: found.seconds.map(|seconds| Screening { seconds, samples, max_rel_error }),
+        screened: found.seconds.map(|seconds| Screening { seconds, mixed: None, samples, max_rel_error }),
         timed: None,
+        sizes: Vec::new(),
+        guard: Default::default(),
         library: None,
     }
 }

@@ -3,7 +3,7 @@
 use super::measure::Measured;
 use crate::budget::n_runs;
 use crate::nest::{ProgramRun, Workpiece, replacement};
-use crate::request::{Error, NestRecipe, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically};
+use crate::request::{Error, Guard, NestRecipe, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically};
 use crate::schedule::{Proved, Verdict};
 use crate::session::Session;
 use crate::whole::{LONGEST_TO_REPEAT, compare, printed_tolerance};
@@ -387,6 +387,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize]) -> R
             line: nest.place.span.line,
             name: trial.schedule.name.clone(),
             threads: nest.is_single().then_some(1),
+            guard: Guard::of(trial.guard),
             uneven: nest.place.uneven_rows(&workpiece.unit),
             recipe: trial.schedule.recipe.clone().into(),
         })
