@@ -69,7 +69,7 @@ pub use guard::guarded;
 pub use options::RenderOptions;
 pub use prelude::prelude;
 pub use render::{commented, render_nest};
-pub use size::SizeGuard;
+pub use size::{SizeGuard, readable, size_in_words};
 
 /// Why a nest has no rendering.
 #[derive(Debug, thiserror::Error)]

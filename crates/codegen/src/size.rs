@@ -4,7 +4,8 @@ use crate::CodegenError;
 use crate::context::Context;
 use crate::print::prec;
 use crate::rows::row_extent;
-use oxeye_ir::{Affine, Extents, Nest, Var};
+use oxeye_ir::{Affine, Extents, Nest, Program, Var};
+use std::collections::BTreeSet;
 
 /// From which sizes on something is worth its overhead. Sizes are [`Nest::size`](oxeye_ir::Nest::size), as numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,7 +20,7 @@ impl Context<'_> {
     /// The condition that the nest is at least so large.
     pub(crate) fn is_large(&self, nest: &Nest, least: f64) -> Result<String, CodegenError> {
         let product = self.product(&nest.size()).ok_or(CodegenError::NoSize)?;
-        Ok(format!("{product} >= {}", number(least)))
+        Ok(format!("{product} >= {}", readable(least)))
     }
 
     /// The product of extents: an expression of an integer's type if it has one factor, else of type `double`. `None` if it
@@ -44,19 +45,25 @@ impl Context<'_> {
     }
 }
 
+/// How large a nest is in the user's variables, for people; `None` if it is always the same, or not known before it.
+pub fn size_in_words(program: &Program, nest: &Nest) -> Option<String> {
+    let product = Context::new(program, &BTreeSet::new(), &[]).product(&nest.size())?;
+    Some(product.replace("(double)", "").replace("(long)", ""))
+}
+
 /// A positive number as a C constant: `200`, `3e7`.
-fn number(value: f64) -> String {
+pub fn readable(value: f64) -> String {
     let is_short = value.fract() == 0.0 && value.abs() < 1e5;
     if is_short { format!("{value}") } else { format!("{value:e}") }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::readable;
 
     #[test]
     fn numbers_are_readable_constants() {
-        let texts = [1.0, 250.0, 90_000.0, 3e7, 2.5e9, 0.5].map(number);
+        let texts = [1.0, 250.0, 90_000.0, 3e7, 2.5e9, 0.5].map(readable);
         assert_eq!(texts, ["1", "250", "90000", "3e7", "2.5e9", "5e-1"]);
     }
 }

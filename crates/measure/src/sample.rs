@@ -86,6 +86,8 @@ pub enum Init {
     },
     /// The contents of an `.npy` file of the same element type and number of elements.
     Npy(PathBuf),
+    /// Its bytes as they are in memory.
+    Bytes(Vec<u8>),
     /// Every element has this value.
     Value(f64),
     /// Every element has this value; for integers that a floating-point number cannot hold.
@@ -136,6 +138,15 @@ impl Sample {
         for (arg, slot) in args.iter().zip(&table) {
             let mut out = BufWriter::with_capacity(1 << 20, AtOffset { file: &file, offset: slot.offset });
             match &arg.init {
+                Init::Bytes(bytes) if bytes.len() as u64 == slot.bytes => {
+                    out.write_all(bytes).map_err(failed)?;
+                }
+                Init::Bytes(_) => {
+                    return Err(MeasureError::sample(
+                        path,
+                        "the bytes of an argument are not as many as it has",
+                    ));
+                }
                 Init::Npy(source) => npy::copy_elements(source, arg.element, arg.elements, &mut out)?,
                 init => fill(arg.element, arg.elements, init, &mut out).map_err(failed)?,
             }
@@ -367,7 +378,7 @@ fn fill(element: ElementType, elements: u64, init: &Init, out: &mut impl Write) 
             Init::Value(value) => element.write_f64(*value, &mut buffer),
             Init::Integer(value) if element.is_float() => element.write_f64(*value as f64, &mut buffer),
             Init::Integer(value) => buffer.extend_from_slice(&value.to_le_bytes()[..element.size()]),
-            Init::Npy(_) => {}
+            Init::Npy(_) | Init::Bytes(_) => {}
         }
         if i % 4096 == 4095 {
             out.write_all(&buffer)?;

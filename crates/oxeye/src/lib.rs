@@ -99,8 +99,8 @@ pub use schedule::{Choice, Proved, Schedule, SizeTiming, Timing, Trial, Unproved
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};
 pub use session::{Session, interrupt};
 pub use stages::{
-    BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, Measured, NestReport,
-    NestSearchReport, ProgramReport, Proposed, Report, SearchReport, TrialReport, Unchanged, capture, emit,
-    measure, open, propose, read, report, second_round,
+    BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, GuardReport, Measured,
+    NestReport, NestSearchReport, ProgramReport, Proposed, Report, SearchReport, SizeReport, TrialReport,
+    Unchanged, capture, emit, measure, open, propose, read, report, second_round,
 };
 pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};

@@ -11,7 +11,7 @@ use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Event, Phase};
 use crate::schedule::{Choice, Schedule, Screening, Trial, digest};
 use crate::session::Session;
-use crate::stages::measure::{Bench, ReplaySite, conclude, select};
+use crate::stages::measure::{Bench, ReplaySite, conclude, guard_winner, select};
 use crate::stages::{Captured, Measured, NestSearchReport, SearchReport};
 use oxeye_frontend::Unit;
 use oxeye_transform::{PreparedNest, RefusedSuggestion};
@@ -196,6 +196,8 @@ impl NestSearch<'_> {
         bench.deadline = Instant::now() + time.left();
         let mut in_place = baseline;
         nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut in_place)?;
+        let how = session.rendering(&unit.source, nest.threads(session));
+        nest.winner = guard_winner(&bench, how, &mut nest.trials, nest.winner)?;
         nest.baseline_seconds = Some(in_place);
         conclude(session, roofs.as_ref(), nest);
         Ok(Some(NestSearchReport { compared, ..self.report(&state, &stop, time, baseline) }))

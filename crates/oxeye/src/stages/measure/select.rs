@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// A candidate must be this much faster, at the pessimistic end of the interval, to be chosen.
-const LEAST_SPEEDUP: f64 = 1.02;
+pub(super) const LEAST_SPEEDUP: f64 = 1.02;
 /// A lot: the speedup seen in single runs that needs no repetition of long nests.
 const CLEAR_SPEEDUP: f64 = 1.25;
 /// A finalist that was slower than the best by this factor when it was screened is not timed: it is not the best.
