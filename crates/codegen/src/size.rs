@@ -35,10 +35,10 @@ impl Context<'_> {
         let factors = extents.0.iter().enumerate().map(|(k, extent)| {
             // The difference of two sizes may not fit into their type.
             let text = self.affine_in(extent, extent.as_var().is_none());
-            if k == 0 && extents.0.len() > 1 {
-                format!("(double){}", text.at(prec::UNARY))
-            } else {
-                text.at(prec::MUL + 1)
+            match (k, extents.0.len()) {
+                (_, 1) => text.at(prec::ADD),
+                (0, _) => format!("(double){}", text.at(prec::UNARY)),
+                _ => text.at(prec::MUL + 1),
             }
         });
         Some(factors.collect::<Vec<_>>().join(" * "))

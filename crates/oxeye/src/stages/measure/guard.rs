@@ -17,6 +17,8 @@ const NO_LOSS: f64 = 0.98;
 /// Part of the time for comparing the finalists that all smaller samples have, and each of them.
 const PART: f64 = 0.5;
 const PART_OF_ONE: f64 = 0.04;
+/// No more of a run's budget than this is for the smaller samples of one nest.
+const PART_OF_BUDGET: f64 = 0.03;
 
 /// A size at which a candidate was compared with the original.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,7 +130,8 @@ fn smaller_sizes(bench: &Bench<'_>, trial: &Trial, rungs: &mut Vec<Rung>) -> Res
     let has_threads = trial.proved.as_ref().is_some_and(|proved| proved.openmp);
     let asks_one = has_threads && session.threads > 1 && !in_team && !site.shares_work();
     let begin = Instant::now();
-    let most = PART * timing_seconds(site.calls.share);
+    let budget = session.options.budget.as_secs_f64();
+    let most = (PART * timing_seconds(site.calls.share)).min(PART_OF_BUDGET * budget);
     for (k, factor) in shrinker.factors().into_iter().enumerate() {
         session.check_cancelled()?;
         let path = session.workshop.folder.join(format!("nest{}.smaller{k}.bin", site.idx));

@@ -347,7 +347,8 @@ mod tests {
     #[test]
     fn what_may_leave_the_captured_memory_is_refused() {
         // `y` is reached further the smaller the nest is.
-        let loops = "for L0 i: i32 in 0 .. n { for L1 j: i32 in 1 .. m { S0: x[i][j] += y[40 - n + i] } }";
+        let loops =
+            "for L0 i: i32 in 0 .. n { for L1 j: i32 in 1 .. m { S0: x[i][j] += y[60 - 2 * n + i] } }";
         assert_eq!(halved("", loops, (30, 18, 40)), None);
         assert!(halved("", loops, (30, 18, 60)).is_some());
         let before = "for L0 i: i32 in 0 .. n { for L1 j: i32 in 1 .. m { S0: x[i][j] += y[i + n - 10] } }";
