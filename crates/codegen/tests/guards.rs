@@ -123,16 +123,27 @@ fn the_original_runs_below_the_threshold_only() {
 
 #[test]
 fn sizes_whose_difference_or_product_is_beyond_their_type_are_compared() {
-    // Nothing runs: the loops are empty, or so short that the original takes them.
-    let text = COPIED.replace("S0: a[i][j] += b[j][i] * 2.0", "S0: a[0][0] += b[0][0] * 0.0");
-    let text = text
-        .replace("array A0 a: f64[n][m]", "array A0 a: f64[9][9]")
-        .replace("array A1 b: f64[m][n]", "array A1 b: f64[9][9]");
+    let text = r#"
+program far {
+  symbol P0 n: i32
+  symbol P1 m: i64
+  symbol P2 first: i32
+  array A0 a: f64[9] param
+  dataflow { N0 N1 }
+  nest N0 in far {
+    for L0 i: i32 in first .. n { for L1 j: i64 in 0 .. m { S0: a[0] += 1.0 } }
+  }
+  nest N1 in far {
+    for L0 i: i32 in first .. n { for L1 j: i64 in 0 .. m { S0: a[0] += 1.0 } }
+  }
+}
+"#;
+    // The loops are empty; 32 bits do not hold the difference, nor 64 the product.
     let options = guarded(Some(1e18), None, None);
-    let sizes: [&[i64]; 2] = [&[-2_147_483_648, 4_000_000_000, 2_147_483_647], &[2, -4_000_000_000, 0]];
-    assert!(
-        run_at(&text, &options, &sizes).unwrap_or_else(|e| panic!("{e}")).iter().all(|worst| *worst == 0.0)
-    );
+    let sizes: [&[i64]; 3] =
+        [&[i64::from(i32::MIN), 4_000_000_000_000, i64::from(i32::MAX)], &[2, -4_000_000_000, 0], &[5, 6, 1]];
+    let worst = run_at(text, &options, &sizes).unwrap_or_else(|e| panic!("{e}"));
+    assert!(worst.iter().all(|worst| *worst == 0.0));
 }
 
 #[test]
