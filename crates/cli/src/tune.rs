@@ -56,6 +56,9 @@ pub(crate) struct Args {
     /// Time for trying candidates, such as 90s or 5m
     #[arg(long, default_value = "60s", value_parser = duration)]
     budget: Duration,
+    /// Stop at what similar nests and the nests themselves suggest, however much time is left
+    #[arg(long)]
+    quick: bool,
     /// Most threads to use; 1 emits no OpenMP [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     threads: Option<u32>,
@@ -94,6 +97,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let mut options = TuneOptions::new(build, run);
     options.budget = args.budget;
+    options.quick = args.quick;
     options.threads = args.threads.unwrap_or(options.threads);
     options.no_alias = args.no_alias;
     options.fp = args.fp.policy();

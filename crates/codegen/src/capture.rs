@@ -2,7 +2,7 @@
 
 use crate::arguments::{Argument, ArgumentOf, arguments, rows_variable};
 use crate::context::{Context, identifiers, is_identifier};
-use crate::prelude::prelude;
+use crate::prelude::{missing_functions, prelude};
 use crate::rows::row_test;
 use crate::views::Roots;
 use oxeye_ir::{Affine, Array, ArrayId, Nest, Program, Span, Step, Storage};
@@ -69,7 +69,7 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)]) -> String {
     let bodies: Vec<&str> = replacements.iter().map(|(_, t)| t.as_str()).collect();
     let mut all = replacements.to_vec();
     let at = top(source);
-    let definitions = prelude(&bodies);
+    let definitions = missing_functions(source, &bodies) + &prelude(&bodies);
     if !definitions.is_empty() {
         all.push((Span { start: at, end: at, line: 1 }, definitions + "\n"));
     }
@@ -529,7 +529,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         passed.join(", ")
     );
     let at = top(source);
-    let definitions = prelude(&[body, &before]);
+    let definitions = missing_functions(source, &[body]) + &prelude(&[body, &before]);
     let end = site.function.end;
     let mut pieces = vec![
         (Span { start: at, end: at, line: 1 }, format!("{definitions}#line 1\n")),

@@ -134,7 +134,7 @@ program far {
     for L0 i: i32 in first .. n { for L1 j: i64 in 0 .. m { S0: a[0] += 1.0 } }
   }
   nest N1 in far {
-    for L0 i: i32 in first .. n { for L1 j: i64 in 0 .. m { S0: a[0] += 1.0 } }
+    for L1 j: i64 in 0 .. m { for L0 i: i32 in first .. n { S0: a[0] += 1.0 } }
   }
 }
 "#;

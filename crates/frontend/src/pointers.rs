@@ -148,7 +148,7 @@ impl<'a> Pointers<'a> {
             ExprKind::Unknown(_, inside) => {
                 for v in inside.iter().filter_map(Expr::as_var) {
                     self.wild.insert(v);
-                    self.escaping.insert(v);
+                    self.escaping.extend([v, self.file.root(v)]);
                 }
             }
             ExprKind::Index(base, index) => {
@@ -284,6 +284,8 @@ impl<'a> Pointers<'a> {
             ExprKind::Var(v) if !self.swapped.contains_key(v) => self.base_of_var(*v),
             ExprKind::Cast(_, inner) => self.base_of(inner),
             ExprKind::AddressOf(inner) => match &inner.kind {
+                // A member is a part of what its structure is.
+                ExprKind::Var(v) if self.file.var(*v).member.is_some() => self.base_of_var(*v),
                 ExprKind::Var(v) => Base::Object(*v),
                 ExprKind::Index(base, _) => self.base_of(base),
                 _ => Base::Unknown,

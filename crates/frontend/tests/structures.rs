@@ -491,3 +491,55 @@ int main(void) { return 0; }
         &["whole", "rows"],
     );
 }
+
+#[test]
+fn pointers_to_members_lead_into_their_structures() {
+    same_output(
+        "struct self { int n; double scale, w[8], v[2]; };
+static struct self own = {6, 3.0, {1, 2}, {0.5}};
+static void by_factor(struct self *s, double *q)
+{
+    for (int i = 0; i < 8; i++) {
+        s->w[i] += s->scale;
+        q[0] -= 0.5;
+    }
+}
+static void by_bound(struct self *s, int *p)
+{
+    for (int i = 0; i < s->n; i++) {
+        s->w[i] *= 2;
+        p[0] -= 1;
+    }
+}
+static void by_element(struct self *s, double *q)
+{
+    for (int i = 0; i < 8; i++)
+        s->w[i] += s->v[0] + (*q += 1);
+}
+static void by_expression(void)
+{
+    double *q = ({ &own.scale; });
+    for (int i = 0; i < 8; i++) {
+        own.w[i] += own.scale;
+        q[0] -= 0.5;
+    }
+}
+static void show(struct self *s)
+{
+    printf(\"%d %g %g %g %g %g\\n\", s->n, s->scale, s->v[0], s->w[0], s->w[3], s->w[7]);
+}
+int main(void)
+{
+    struct self s = {7, 4.0, {1, 2, 3}, {0.25}};
+    by_factor(&s, &s.scale);
+    by_bound(&s, &s.n);
+    by_element(&s, &s.v[0]);
+    show(&s);
+    by_expression();
+    show(&own);
+}
+",
+        4,
+        &["1"],
+    );
+}

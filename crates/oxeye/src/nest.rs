@@ -5,10 +5,10 @@ use crate::coverage::{Coverage, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
 use crate::mix::CallClass;
-use crate::schedule::{Timing, Trial};
+use crate::schedule::{Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
-use oxeye_codegen::{Argument, Named, Site, guarded};
+use oxeye_codegen::{Argument, Named, Site, commented, guarded};
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
@@ -135,8 +135,19 @@ pub(crate) fn replacement(
     span: Span,
     mut block: String,
 ) -> String {
+    let elsewhere = function.elsewhere.get(&nest).map_or(&[][..], Vec::as_slice);
+    if !elsewhere.is_empty() {
+        // Who changes them would not look for a copy here.
+        let names = elsewhere.iter().map(|(name, file)| {
+            format!("{name}() of {}", file.file_name().unwrap_or_default().to_string_lossy())
+        });
+        let names = names.collect::<Vec<_>>().join(", ");
+        let comment = format!("contains {names}: to be tuned again when that changes");
+        block = commented(&block, &[comment], column(&unit.source, span.start));
+    }
     let inlined = function.inlined.get(&nest).map_or(&[][..], Vec::as_slice);
-    let unused = inlined.iter().filter(|name| mentions(&unit.source, span, name) == 1);
+    let is_own = |name: &&String| !elsewhere.iter().any(|(other, _)| other == *name);
+    let unused = inlined.iter().filter(is_own).filter(|name| mentions(&unit.source, span, name) == 1);
     let uses: String = unused.map(|name| format!(" (void){name};")).collect();
     if let Some(brace) = block.find('{').filter(|_| !uses.is_empty()) {
         // Its only call was in the nest: a static function that nobody uses is warned of.

@@ -92,7 +92,7 @@ pub fn examine(program: &Program, builds: &Builds, keep: Option<&Path>) -> Resul
         for (idx, nest) in recipes.nests.iter().enumerate() {
             match refused.iter().find(|(position, _)| *position == idx) {
                 None => {
-                    rewritten_nests.insert((nest.function.clone(), nest.ordinal));
+                    rewritten_nests.insert((nest.function.clone(), nest.within.clone(), nest.ordinal));
                     examined.n_rewritten += 1;
                 }
                 Some((_, Misfit::Unproved { why: Unproved::Panicked(cause), .. })) => {
@@ -123,7 +123,7 @@ pub fn examine(program: &Program, builds: &Builds, keep: Option<&Path>) -> Resul
             break;
         }
     }
-    for (function, _) in rewritten_nests {
+    for (function, _, _) in rewritten_nests {
         if let Some(reading) = number(&function).and_then(|k| examined.pieces.get_mut(&k)) {
             reading.n_rewritten += 1;
         }

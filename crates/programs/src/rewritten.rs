@@ -2,14 +2,15 @@
 //! all of them legal; whether they are fast nobody asks.
 
 use oxeye::{Compiler, NestRecipe, RECIPE_SCHEMA, Recipe, RecipeFile, Transformation};
-use oxeye_frontend::{ReadOptions, Unit};
+use oxeye_frontend::{Function, ReadOptions, Unit};
 use oxeye_ir::testing::Random;
-use oxeye_ir::{Nest, Program};
+use oxeye_ir::{Nest, NestId, Program, Span};
 use oxeye_random::Rng;
 use oxeye_transform::steps::Normalize;
 use oxeye_transform::templates::{Base, Instantiator, Template, panel};
 use oxeye_transform::testing::random_recipe;
 use oxeye_transform::{Machine, Policy, PreparedNest, suggest_for};
+use std::collections::BTreeSet;
 
 /// Small caches, so that small nests are tiled.
 const MACHINE: Machine = Machine { l1: 1 << 10, l2: 4 << 10, l3: 32 << 10, threads: 2, vector_bytes: 32 };
@@ -17,31 +18,24 @@ const MACHINE: Machine = Machine { l1: 1 << 10, l2: 4 << 10, l3: 32 << 10, threa
 /// Recipes that are drawn for a nest before it is left as it is.
 const MOST_DRAWS: usize = 8;
 
+/// Nests inside of each other that are opened, at most.
+const MOST_OPENED: usize = 2;
+
+/// In a hundred nests: those that are taken as control around the nests inside, and those of which rows behind pointers are
+/// reached through their pointers.
+const OPENED: f64 = 0.2;
+const UNEVEN: f64 = 0.5;
+
 /// Recipes for all nests of a unit, with other ones in every version.
 pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u64) -> RecipeFile {
     // The last of three versions may reorder sums.
     let policy = Policy { reassociate: version % 3 == 2 };
     let mut rng = Rng::new(seed, 1000 + version);
     let threads = *rng.pick(&[1, 2, 2, 3]);
-    let mut nests = Vec::new();
+    let mut drawing = Drawing { unit, options, policy, rng, nests: Vec::new() };
     for function in &unit.functions {
-        for (ordinal, nest) in function.program.nests.values().enumerate() {
-            let Some(span) = nest.span else { continue };
-            let Some((name, recipe)) = legal_recipe(&function.program, nest, policy, &mut rng) else {
-                continue;
-            };
-            nests.push(NestRecipe {
-                function: function.name.clone(),
-                within: Vec::new(),
-                ordinal,
-                line: span.line,
-                name,
-                threads: None,
-                guard: None,
-                uneven: Vec::new(),
-                recipe: recipe.into(),
-            });
-        }
+        let nests: Vec<NestId> = function.program.nests.keys().copied().collect();
+        drawing.of_function(function, &nests, &mut Vec::new(), &mut Vec::new());
     }
     RecipeFile {
         schema: RECIPE_SCHEMA.to_owned(),
@@ -49,7 +43,78 @@ pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u6
         threads,
         reassociate: policy.reassociate,
         no_alias: false,
-        nests,
+        nests: drawing.nests,
+    }
+}
+
+/// Recipes while they are drawn.
+struct Drawing<'u> {
+    unit: &'u Unit,
+    options: &'u ReadOptions,
+    policy: Policy,
+    rng: Rng,
+    nests: Vec<NestRecipe>,
+}
+
+impl Drawing<'_> {
+    /// For these nests of a function, which are inside of the nests `within`, at the places `opened`.
+    fn of_function(
+        &mut self,
+        function: &Function,
+        nests: &[NestId],
+        within: &mut Vec<usize>,
+        opened: &mut Vec<Span>,
+    ) {
+        for (ordinal, id) in nests.iter().enumerate() {
+            let Some(span) = function.program.nests[id].span else { continue };
+            if within.len() < MOST_OPENED && self.rng.chance(OPENED) {
+                opened.push(span);
+                within.push(ordinal);
+                let inside = self.unit.open(self.options, &function.name, opened);
+                if let Ok(Some(inside)) = &inside {
+                    self.of_function(&inside.function, &inside.nests, within, opened);
+                }
+                opened.pop();
+                within.pop();
+                if matches!(inside, Ok(Some(_))) {
+                    continue;
+                }
+            }
+            let mut program = function.program.clone();
+            let uneven = self.uneven(&mut program, *id);
+            let Some((name, recipe)) = legal_recipe(&program, &program.nests[id], self.policy, &mut self.rng)
+            else {
+                continue;
+            };
+            self.nests.push(NestRecipe {
+                function: function.name.clone(),
+                within: within.clone(),
+                ordinal,
+                line: span.line,
+                name,
+                threads: None,
+                guard: None,
+                uneven,
+                recipe: recipe.into(),
+            });
+        }
+    }
+
+    /// Lets rows of a nest be reached through their pointers: those of all arrays, as a capture that has seen uneven ones does,
+    /// or of some.
+    fn uneven(&mut self, program: &mut Program, nest: NestId) -> Vec<String> {
+        let tests = program.entries.get(&nest).into_iter().flat_map(|entry| &entry.rows);
+        let names: BTreeSet<String> =
+            tests.filter_map(|test| Some(program.arrays.get(&test.array)?.name.clone())).collect();
+        if names.is_empty() || !self.rng.chance(UNEVEN) {
+            return Vec::new();
+        }
+        let share = *self.rng.pick(&[1.0, 1.0, 0.5]);
+        let chosen: Vec<String> = names.into_iter().filter(|_| self.rng.chance(share)).collect();
+        for name in &chosen {
+            program.set_uneven_rows(nest, name);
+        }
+        chosen
     }
 }
 

@@ -66,6 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             let examined = match examine(&program, &builds, Some(&args.folder)) {
                 Ok(examined) => examined,
                 Err(why @ Unusable::Original { .. }) => {
+                    eprintln!("{}", why.to_string().lines().next().unwrap_or_default());
                     lock().unusable.push(why.to_string());
                     continue;
                 }
@@ -75,6 +76,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             results.tally.add(&program, &examined);
             for failure in &examined.failures {
                 eprintln!("{}", failure.what.lines().next().unwrap_or_default());
+            }
+            for what in &examined.miscompiled {
+                eprintln!("the compiler gets the original wrong: {what}");
             }
             results.failures.extend(examined.failures);
             results.miscompiled.extend(examined.miscompiled);

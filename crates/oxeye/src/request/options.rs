@@ -32,9 +32,11 @@ pub struct Options {
     pub knowledge: Knowledge,
     /// How the nests that recipes are taken from are found.
     pub donors: DonorSearch,
-    /// Time for trying candidates, over all nests. The user's own run time of building and running the program comes
-    /// on top, and limits it in turn: a program that has not ended after twice the budget is stopped.
+    /// Time for everything, but for the runs of the user's own program, which come on top. A program that has not ended after
+    /// twenty times the budget is stopped.
     pub budget: Duration,
+    /// Leave it at what donors advise and the nests themselves suggest, however much time is left.
+    pub quick: bool,
     /// Threads the emitted code may use; 1 emits no OpenMP.
     pub threads: u32,
     /// Whether floating-point sums may be reordered.
@@ -68,6 +70,7 @@ impl Options {
             knowledge: Knowledge::Shipped,
             donors: DonorSearch::Embedding,
             budget: Duration::from_secs(60),
+            quick: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
             fp: FpPolicy::FromFlags,
             no_alias: false,

@@ -190,7 +190,7 @@ pub(crate) fn digest(text: &str) -> String {
 }
 
 /// Columns of white space before a position, a tab counting as four.
-fn column(source: &str, at: usize) -> usize {
+pub(crate) fn column(source: &str, at: usize) -> usize {
     let line = source.get(..at).and_then(|text| text.rsplit('\n').next()).unwrap_or_default();
     line.chars().take_while(|c| c.is_whitespace()).map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }

@@ -68,7 +68,15 @@ impl Maker {
         let ty = self.one(&["int", "int", "int", "int", "long", "unsigned", "size_t"]);
         let is_signed = matches!(ty, "int" | "long");
         loop {
-            return match self.between(0, 29) {
+            let kind = self.between(0, 38);
+            if let (29.., false) = (kind, manner.canonical) {
+                if let Some(head) = self.odd_head(kind, i, low, high, unsigned, manner) {
+                    let body = body(self, &head.index);
+                    return format!("{}{}{}", head.before, block_after(&head.first, &body), head.after);
+                }
+                continue;
+            }
+            return match kind {
                 0..=8 => {
                     let body = body(self, i);
                     let step = self.rng.pick(&["i++", "i++", "++i", "i += 1"]).replace('i', i);
@@ -189,6 +197,90 @@ impl Maker {
         }
     }
 
+    /// Heads that few people write.
+    fn odd_head(
+        &mut self,
+        kind: usize,
+        i: &str,
+        low: &str,
+        high: &str,
+        unsigned: bool,
+        manner: Manner,
+    ) -> Option<Head> {
+        let is_number = low.parse::<i64>().is_ok();
+        let head = |before: String| Head { before, index: i.to_owned(), ..Head::default() };
+        Some(match kind {
+            29 if is_number => {
+                self.has(Construct::NarrowCounters);
+                let ty = self.one(&["short", "unsigned char", "signed char", "unsigned short"]);
+                head(format!("for ({ty} {i} = {low}; {i} < {high}; {i}++)\n"))
+            }
+            30 => {
+                let ty = self.one(&["int", "long", "unsigned"]);
+                head(format!("for ({ty} {i} = {low}; {high} > {i}; {i} = {i} + 1)\n"))
+            }
+            31 if low == "0" => {
+                self.has(Construct::Unequal);
+                let ty = self.one(&["int", "long", "unsigned", "size_t"]);
+                head(format!("for ({ty} {i} = 0; {i} != {high}; ++{i})\n"))
+            }
+            32 => {
+                self.has(Construct::Endless);
+                let test = format!("if ({i} >= {high})\n    break;\n");
+                Head { first: test, ..head(format!("for (int {i} = {low};; {i}++)\n")) }
+            }
+            33 if is_number && !manner.continues => {
+                self.has(Construct::CountDowns);
+                let (left, test) = (format!("{i}_left"), self.one(&["--", "-- > 0"]));
+                let whole = format!("({high} > {low} ? (int)({high}) - {low} : 0)");
+                Head {
+                    before: format!("{{\nint {i} = {low} - 1, {left} = {whole};\nwhile ({left}{test})\n"),
+                    first: format!("{i}++;\n"),
+                    after: "}\n".into(),
+                    index: i.to_owned(),
+                }
+            }
+            34 if low == "0" && !manner.forward => {
+                self.has(Construct::DownToZero);
+                self.has(Construct::Wrapping);
+                head(format!(
+                    "for (unsigned {i} = (unsigned)({high}) - 1u; {i} < (unsigned)({high}); {i}--)\n"
+                ))
+            }
+            35 => {
+                self.has(Construct::Moved);
+                let by = self.between(1, 4);
+                let head = head(format!("for (int {i} = {low} + {by}; {i} < {high} + {by}; {i}++)\n"));
+                Head { index: format!("({i} - {by})"), ..head }
+            }
+            36 if is_number && !manner.forward => {
+                self.has(Construct::Moved);
+                let head = head(format!("for (int {i} = -(int)({high}); {i} < -{low}; {i}++)\n"));
+                Head { index: format!("(-1 - {i})"), ..head }
+            }
+            37 if is_number && !unsigned => {
+                self.has(Construct::Moved);
+                let half = self.one(&["/ 2", ">> 1"]);
+                let head = head(format!("for (int {i} = 2 * {low}; {i} < 2 * ({high}); {i} += 2)\n"));
+                Head { index: format!("({i} {half})"), ..head }
+            }
+            38 => {
+                self.has(Construct::BlockSizes);
+                let (outer, width) = (format!("{i}b"), self.integer("block", "int", "t + 1"));
+                let above = format!("for (int {outer} = {low}; {outer} < {high}; {outer} += {width})\n");
+                let test = match self.between(0, 1) {
+                    0 => format!("{i} < {outer} + {width} && {i} < {high}"),
+                    _ => {
+                        self.macro_min();
+                        format!("{i} < MIN({outer} + {width}, (int)({high}))")
+                    }
+                };
+                head(format!("{above}    for (int {i} = {outer}; {test}; {i}++)\n"))
+            }
+            _ => return None,
+        })
+    }
+
     fn macro_min(&mut self) {
         let define = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n";
         if !self.before.contains(define) {
@@ -234,6 +326,21 @@ impl Maker {
             _ => String::new(),
         }
     }
+}
+
+/// A loop but for its body.
+#[derive(Default)]
+struct Head {
+    before: String,
+    /// What the body has first.
+    first: String,
+    after: String,
+    /// What is the iterator in the body.
+    index: String,
+}
+
+fn block_after(first: &str, body: &str) -> String {
+    block(&format!("{first}{body}"))
 }
 
 /// A body behind a loop's head: with braces where it has several lines, and sometimes where it need not.

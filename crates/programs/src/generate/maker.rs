@@ -79,6 +79,8 @@ pub(crate) struct Maker {
     pub(crate) returns: Option<&'static str>,
     /// Whether a K&R head will do.
     pub(crate) plain_types: bool,
+    /// Parameters that may lead to the same memory without harm: name, type and extents, and argument.
+    pub(crate) shareable: Vec<(String, String, String)>,
     /// Further calls, as lists of `parameter = argument`.
     pub(crate) calls: Vec<Vec<(String, String)>>,
 }
@@ -108,6 +110,7 @@ impl Maker {
             own_counters: false,
             returns: None,
             plain_types: true,
+            shareable: Vec::new(),
             calls: Vec::new(),
         }
     }
@@ -344,8 +347,25 @@ impl Maker {
             Some(Structure { prefix, fields: Vec::new(), values: Vec::new(), shown: Vec::new(), form });
     }
 
+    /// Calls in which two parameters of one type and extent are one array.
+    fn share_arguments(&mut self) {
+        for (k, (name, like, _)) in self.shareable.clone().into_iter().enumerate() {
+            let others: Vec<String> = self.shareable[..k]
+                .iter()
+                .filter(|(_, other, _)| *other == like)
+                .map(|(_, _, argument)| argument.clone())
+                .collect();
+            if !others.is_empty() && self.chance(50) {
+                self.has(Construct::SharedArguments);
+                let argument = self.rng.pick(&others).clone();
+                self.calls.push(vec![(name, argument)]);
+            }
+        }
+    }
+
     /// The piece's types, variables and functions, and the function that calls it.
     pub(crate) fn finish(mut self, body: &str) -> Piece {
+        self.share_arguments();
         let mut types = String::new();
         if let Some(structure) = self.structure.take() {
             self.declare_structure(&structure, &mut types);

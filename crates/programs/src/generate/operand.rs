@@ -191,6 +191,9 @@ impl Maker {
                         format!("{constness}{ty} (*{keyword}{name}){rows}")
                     }
                 };
+                if keyword.is_empty() && !wish.distinct {
+                    self.shareable.push((name.clone(), format!("{ty} {count}"), format!("(void *){memory}")));
+                }
                 self.parameter(2, &name, declaration, format!("(void *){memory}"));
                 Operand { memory: Some(memory), parameter: Some(name.clone()), ..of(&name) }
             }
@@ -208,6 +211,9 @@ impl Maker {
                     Spelling::Flat => {
                         if !keyword.is_empty() {
                             self.has(Construct::Restrict);
+                        }
+                        if keyword.is_empty() && !wish.distinct {
+                            self.shareable.push((name.clone(), format!("{ty} {count}"), memory.clone()));
                         }
                         let declaration = format!("{constness}{ty} *{keyword}{name}");
                         self.parameter(2, &name, declaration, memory.clone());
@@ -252,6 +258,9 @@ impl Maker {
                 ));
                 self.shown.push(format!("{show}_{helper}(\"{global}\", {memory}, {extents});"));
                 if spelling == Spelling::Rows {
+                    if !wish.distinct {
+                        self.shareable.push((name.clone(), format!("{ty} {stars}{extents}"), memory.clone()));
+                    }
                     self.parameter(2, &name, format!("{ty} {stars}{name}"), memory);
                     return of(&name);
                 }

@@ -1,11 +1,21 @@
 //! What the pieces of a program are about: each motif writes one function (and helpers) with loops of a kind that real
 //! programs have. Sizes, arrays, loops and values are spelt at random.
 
+mod aliases;
 mod calls;
+mod complex;
 mod control;
+mod counters;
 mod dense;
+mod directives;
+mod edges;
+mod functions;
 mod hazards;
 mod parts;
+mod rotation;
+mod rows;
+mod scratch;
+mod sized;
 mod sparse;
 mod sums;
 mod sweeps;
@@ -71,6 +81,56 @@ const MOTIFS: &[Motif] = &[
     hazards::same_memory,
     hazards::rows_change,
     hazards::guarded_offsets,
+    rows::local,
+    rows::ragged,
+    rows::swapped,
+    rows::from_one,
+    rows::chosen,
+    rows::layers,
+    rows::near,
+    rows::spaced,
+    rows::tight,
+    rows::optional,
+    rows::optional,
+    counters::left,
+    counters::unrolled,
+    counters::geometric,
+    counters::skipping,
+    counters::sorting,
+    counters::tested_inside,
+    functions::outputs,
+    functions::changed_parameters,
+    functions::by_value,
+    functions::unusual,
+    functions::shadows,
+    functions::in_expressions,
+    scratch::carried,
+    scratch::filled,
+    scratch::scalars,
+    complex::arithmetic,
+    complex::arithmetic,
+    complex::pairs,
+    complex::parts,
+    rotation::levels,
+    rotation::branches,
+    rotation::places,
+    rotation::rotated,
+    rotation::rotated,
+    directives::simd,
+    directives::clauses,
+    directives::others,
+    aliases::behind_pointers,
+    aliases::counted,
+    aliases::own_members,
+    aliases::changed_places,
+    edges::truncation,
+    edges::unsigned_bounds,
+    edges::near_limits,
+    edges::narrow,
+    sized::derived,
+    sized::changed,
+    sized::regions,
+    sized::written_oddly,
 ];
 
 /// The piece with this number of the program with this seed.

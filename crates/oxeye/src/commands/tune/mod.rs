@@ -144,6 +144,9 @@ fn tune_files(
     let mut machine = None;
     for (n_done, (part, unit, share)) in matters.iter().copied().enumerate() {
         check(progress)?;
+        if progress.enough() {
+            break;
+        }
         let path = subject.build.project().units[unit].source.clone();
         progress.event(Event::File { path: &path, share, n_done, n_files: matters.len() });
         let start = Instant::now();
@@ -210,6 +213,7 @@ fn tune_file(
         knowledge: options.knowledge.clone(),
         donors: options.donors,
         budget,
+        quick: options.quick,
         threads: options.threads,
         fp: options.fp,
         no_alias: options.no_alias,

@@ -15,6 +15,8 @@ pub struct TuneOptions {
     pub output: TuneOutput,
     /// Time for trying candidates, over all files.
     pub budget: Duration,
+    /// As [`Options::quick`](crate::Options::quick).
+    pub quick: bool,
     /// Threads the emitted code may use; 1 emits no OpenMP.
     pub threads: u32,
     /// Whether floating-point sums may be reordered.
@@ -37,6 +39,7 @@ impl TuneOptions {
             run,
             output: TuneOutput::Patch("oxeye.patch".into()),
             budget: Duration::from_secs(60),
+            quick: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
             fp: FpPolicy::FromFlags,
             no_alias: false,

@@ -98,7 +98,8 @@ pub(crate) fn guard_winner(
         wins.push(bench.size);
     }
     let guard = guard_for(&rungs, &wins);
-    if guard != SizeGuard::default() {
+    // It may have won before, with a guard of then.
+    if guard != trial.guard {
         let span = bench.site.nest().span;
         let proved = trial.proved.as_ref().map(|proved| proved.guarded(how, span, guard));
         if let Some(Ok(proved)) = proved {

@@ -52,9 +52,8 @@ struct Built {
 pub fn measure(session: &Session<'_>, proposed: Proposed) -> Result<Measured, Error> {
     session.enter(Phase::Trying)?;
     let mut workpiece = proposed.workpiece;
-    let program_seconds = workpiece.program.as_ref().map(|program| program.seconds);
-    let elapsed = session.start().elapsed();
-    let end = session.start() + end_of_trials(session.options.budget, elapsed, program_seconds);
+    let start = session.budget_start();
+    let end = start + end_of_trials(session.options.budget, start.elapsed());
     let order = workpiece.by_weight();
     let Workpiece { unit, nests, .. } = &mut workpiece;
     for (position, (idx, weight)) in order.iter().enumerate() {
@@ -98,6 +97,9 @@ fn try_candidates(
         remark(&mut nest.note, "no schedule other than its own was found to be legal and different");
         return Ok(());
     }
+    if session.progress.enough() {
+        return Ok(());
+    }
     let roofs = nest.roofs(session, unit, idx);
     let how = session.rendering(&unit.source, nest.threads(session));
     let site = ReplaySite { session, unit, idx, place: &nest.place, calls: &nest.calls };
@@ -117,7 +119,7 @@ fn try_candidates(
         let why = "a schedule that was advised is faster than the original";
         let untried = nest.trials[rest].iter_mut().filter(|trial| trial.verdict == Verdict::NotTried);
         untried.for_each(|trial| trial.why = Some(why.into()));
-    } else if !rest.is_empty() && Instant::now() < bench.deadline {
+    } else if !rest.is_empty() && !session.is_over(bench.deadline) {
         let note = "nothing that was advised is faster, so what the nest itself suggests was tried as well";
         remark(&mut nest.note, note);
         let time = for_suggestions(session.options.budget, nest.calls.share);
