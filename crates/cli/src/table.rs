@@ -3,7 +3,7 @@
 use crate::columns::{Column, cut, lines, wrapped};
 use crate::terminal::View;
 use console::{Style, measure_text_width};
-use oxeye::{IllConditioned, NestReport, ProgramReport, Report, TrialReport, Unchanged, Verdict};
+use oxeye::{IllConditioned, NestReport, ProgramReport, Report, SizeReport, TrialReport, Unchanged, Verdict};
 use std::fmt::Write;
 
 /// From these widths on the table says where recipes were learnt, and what bounds each nest; the latter also from `WIDE` on,
@@ -26,6 +26,10 @@ pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -
     let mut out = coverage(report, view);
     if report.nests.iter().any(is_listed) {
         out += &nests(report, view);
+    }
+    for nest in report.nests.iter().filter(|nest| nest.recipe.is_some()) {
+        let Some(guard) = &nest.guard else { continue };
+        out += &wrapped(&format!("line {}: {}", nest.line, guard.in_words()), view.width);
     }
     out += &unchanged(report, view);
     if view.verbose {
@@ -378,6 +382,9 @@ fn details(nest: &NestReport, provisional: bool, view: View) -> String {
         let entry = donor.split(',').next().unwrap_or_default();
         line("learnt from", &format!("{learnt_from} (entry {entry} of the recipe database)"));
     }
+    if nest.sizes.len() > 1 {
+        nest.sizes.iter().for_each(|size| line("size", &calls_of(size)));
+    }
     line("roof", &roof(nest, true, provisional));
     line("note", nest.note.as_deref().unwrap_or_default());
     for trial in &nest.trials {
@@ -387,6 +394,23 @@ fn details(nest: &NestReport, provisional: bool, view: View) -> String {
         line("not possible", refused);
     }
     out
+}
+
+/// Calls of one size.
+fn calls_of(size: &SizeReport) -> String {
+    let speedup = size.speedup.map(|speedup| format!(", {speedup:.2}x")).unwrap_or_default();
+    let iterations = match size.iterations {
+        many if many >= 1e4 => format!("{:e}", round_to_digit(many)),
+        few => format!("{few}"),
+    };
+    let (calls, share) = (size.invocations, percent(size.share));
+    format!("{iterations} iterations and more, {calls} calls, {share} of its time{speedup}")
+}
+
+/// The first digit of a number, zeros behind it.
+fn round_to_digit(value: f64) -> f64 {
+    let unit = 10f64.powi(value.log10().floor() as i32);
+    (value / unit).floor() * unit
 }
 
 fn tried(trial: &TrialReport) -> String {

@@ -113,17 +113,20 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             reached.as_ref().map_or_else(String::new, |e| format!("const int oxeye_reached = {e}; "));
         let (rows, looks) = cx.look_at_rows(site);
         let mut calls = format!("{is_reached}{rows}oxeye_capture_begin({id});");
+        // Reads only through pointers that the nest follows.
+        let guarded = |text: &str| match &reached {
+            Some(_) => format!("(oxeye_reached ? {text} : 0)"),
+            None => text.to_owned(),
+        };
+        if let Some(work) = cx.product(&site.nest.work()) {
+            let _ = write!(calls, " oxeye_capture_work({id}, {});", guarded(&work));
+        }
         if !looks.is_empty() {
             let condition = if reached.is_some() { "if (oxeye_reached) " } else { "" };
             let _ = write!(calls, " {condition}{{ {looks}}}");
             sizes.push(looks);
         }
         let mut results = String::new();
-        // Reads only through pointers that the nest follows.
-        let guarded = |text: &str| match &reached {
-            Some(_) => format!("(oxeye_reached ? {text} : 0)"),
-            None => text.to_owned(),
-        };
         for (k, argument) in arguments(site.program, site.nest).iter().enumerate() {
             if let Some(array) = argument.rows {
                 let _ = write!(calls, " oxeye_capture_rows_arg({id}, {k}, &{});", rows_variable(array));

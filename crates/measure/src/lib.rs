@@ -62,7 +62,7 @@ mod workdir;
 mod written;
 
 pub use argument::{Argument, ArgumentKind, ElementType, Fields};
-pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, capture};
+pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, SizeClass, capture};
 pub use compare::{Comparison, Doubt, Tolerance, verify, verify_within};
 pub use compiler::{CompileJob, Compiler, CompilerFamily, OutputKind, compile_all};
 pub use conditioning::Conditioning;

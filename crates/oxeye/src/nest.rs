@@ -4,6 +4,7 @@
 use crate::coverage::{Coverage, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
+use crate::mix::CallClass;
 use crate::schedule::{Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
@@ -140,8 +141,10 @@ pub struct Calls {
     pub is_concurrent: bool,
     /// What a replay takes.
     pub arguments: Vec<Argument>,
-    /// Arguments of some invocations, the one to time first.
+    /// Arguments of some invocations, those to time first: one for each class that is timed.
     pub samples: Vec<Sample>,
+    /// The invocations by how much they have to do, the timed classes first; none without a program.
+    pub classes: Vec<CallClass>,
 }
 
 /// Whether a nest is tuned.
@@ -327,6 +330,15 @@ impl TunedNest {
                 trial.proved = None;
             }
         }
+    }
+}
+
+impl Calls {
+    /// The samples that are timed, with the share of the time that each stands for.
+    pub(crate) fn timed(&self) -> impl Iterator<Item = (&Sample, f64)> {
+        let shares = self.classes.iter().filter(|class| class.timed).map(|class| class.share);
+        let shares: Vec<f64> = if shares.clone().next().is_some() { shares.collect() } else { vec![1.0] };
+        self.samples.iter().zip(shares)
     }
 }
 

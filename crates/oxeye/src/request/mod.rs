@@ -20,6 +20,6 @@ pub use files::{check_writable, write_atomically};
 pub(crate) use options::ProjectRun;
 pub use options::{DonorSearch, FpPolicy, Knowledge, Options, ProjectFile, default_output};
 pub use progress::{Event, Phase, Progress, Silent};
-pub use recipe_file::{NestRecipe, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile};
+pub use recipe_file::{Guard, NestRecipe, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile};
 pub use run_command::RunCommand;
 pub(crate) use run_command::StandIn;

@@ -10,7 +10,7 @@ use crate::request::{Error, Event};
 use crate::schedule::{Trial, Verdict};
 use crate::session::Session;
 use crate::stages::Measured;
-use crate::stages::measure::{Bench, ReplaySite, conclude, select};
+use crate::stages::measure::{Bench, ReplaySite, conclude, guard_winner, select};
 use oxeye_profile::Bound;
 use oxeye_transform::PreparedNest;
 use std::collections::BTreeSet;
@@ -159,7 +159,9 @@ impl NestSearch<'_> {
             if let Some((idx, _)) = before {
                 nest.trials[idx].verdict = Verdict::Slower;
             }
-            nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut in_place)?;
+            let how = session.rendering(&unit.source, threads);
+            let winner = select(&bench, &mut finalists, &mut nest.trials, &mut in_place)?;
+            nest.winner = guard_winner(&bench, how, &mut nest.trials, winner)?;
             if let (None, Some((idx, trial))) = (nest.winner, before) {
                 nest.trials[idx] = trial;
                 nest.winner = Some(idx);
@@ -200,7 +202,7 @@ fn known(trials: &[Trial]) -> Vec<Known> {
     let run = trials.iter().filter(|trial| trial.verdict.was_run());
     run.map(|trial| Known {
         schedule: trial.schedule.clone(),
-        seconds: trial.screened.map(|screened| screened.seconds),
+        seconds: trial.screened.map(|screened| screened.score()),
     })
     .collect()
 }

@@ -11,7 +11,7 @@ use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Event, Phase};
 use crate::schedule::{Choice, Schedule, Screening, Trial, digest};
 use crate::session::Session;
-use crate::stages::measure::{Bench, ReplaySite, conclude, select};
+use crate::stages::measure::{Bench, ReplaySite, conclude, guard_winner, select};
 use crate::stages::{Captured, Measured, NestSearchReport, SearchReport};
 use oxeye_frontend::Unit;
 use oxeye_transform::{PreparedNest, RefusedSuggestion};
@@ -202,6 +202,8 @@ impl NestSearch<'_> {
         bench.deadline = Instant::now() + time.left();
         let mut in_place = baseline;
         nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut in_place)?;
+        let how = session.rendering(&unit.source, nest.threads(session));
+        nest.winner = guard_winner(&bench, how, &mut nest.trials, nest.winner)?;
         nest.baseline_seconds = Some(in_place);
         nest.conditioning = bench.conditioning().or(nest.conditioning.take());
         conclude(session, roofs.as_ref(), nest);
@@ -326,8 +328,10 @@ pub(super) fn as_trial(tried: &TrialRecord) -> Trial {
         verdict: found.outcome.verdict(),
         why: found.why.clone(),
         proved: None,
-        screened: found.seconds.map(|seconds| Screening { seconds, samples, max_rel_error }),
+        screened: found.seconds.map(|seconds| Screening { seconds, mixed: None, samples, max_rel_error }),
         timed: None,
+        sizes: Vec::new(),
+        guard: Default::default(),
         library: None,
     }
 }

@@ -120,7 +120,13 @@ impl Measurements for Nothing {
 }
 
 fn rendering() -> Rendering<'static> {
-    Rendering { source: "", threads: 2, policy: Policy { reassociate: true }, plain_sums: false }
+    Rendering {
+        source: "",
+        threads: 2,
+        policy: Policy { reassociate: true },
+        plain_sums: false,
+        guard: Default::default(),
+    }
 }
 
 fn nest_name() -> NestName {

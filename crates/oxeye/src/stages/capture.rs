@@ -3,6 +3,7 @@
 use super::coverage::{coverage, lines, sample};
 use super::synthetic_inputs;
 use crate::coverage::Stacks;
+use crate::mix::arrange;
 use crate::nest::{ORIGINAL, Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
@@ -441,15 +442,11 @@ fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Op
     let share = sampled.filter(|_| is_blurred).unwrap_or(captured);
     nest.calls.share = Some(share.clamp(0.0, 1.0));
     nest.calls.invocations = Some(found.invocations);
-    let mean_ns = 1e9 * found.seconds / found.invocations.max(1) as f64;
     let (whole, partial): (Vec<Sample>, Vec<Sample>) =
         found.samples.iter().cloned().partition(|s| s.missing().is_empty());
     nest.calls.samples = whole;
-    // The invocation that stands best for all is timed; the others are only verified.
-    nest.calls.samples.sort_by(|a, b| {
-        let distance = |s: &Sample| s.nanoseconds.map_or(f64::INFINITY, |ns| (ns as f64 - mean_ns).abs());
-        distance(a).total_cmp(&distance(b)).then(a.invocation.cmp(&b.invocation))
-    });
+    // Those that stand best for the time are timed; the others are only verified.
+    nest.calls.classes = arrange(&mut nest.calls.samples, &found.classes);
     if nest.calls.is_concurrent {
         // Other threads change the memory around what it works on: what the program left there is not its result alone.
         nest.calls.samples.iter_mut().for_each(|sample| sample.results = None);

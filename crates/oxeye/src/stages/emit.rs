@@ -4,7 +4,7 @@ use super::measure::Measured;
 use crate::budget::n_runs;
 use crate::nest::{ORIGINAL, ProgramRun, Workpiece, replacement};
 use crate::request::{
-    Error, NestRecipe, Options, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
+    Error, Guard, NestRecipe, Options, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
 };
 use crate::schedule::{Proved, Verdict};
 use crate::session::Session;
@@ -389,6 +389,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize]) -> R
             line: nest.place.span.line,
             name: trial.schedule.name.clone(),
             threads: nest.is_single().then_some(1),
+            guard: Guard::of(trial.guard),
             uneven: nest.place.uneven_rows(&workpiece.unit),
             recipe: trial.schedule.recipe.clone().into(),
         })

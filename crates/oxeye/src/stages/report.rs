@@ -4,6 +4,7 @@
 
 use super::emit::Emitted;
 use super::search_report::SearchReport;
+use super::sizes_report::{GuardReport, SizeReport, guard, sizes};
 use super::unchanged::Unchanged;
 use crate::coverage::Coverage;
 use crate::machine::HostReport;
@@ -142,11 +143,16 @@ pub struct NestReport {
     pub share: Option<f64>,
     /// How often the program runs it.
     pub invocations: Option<u64>,
+    /// The same by size, those that are timed first.
+    pub sizes: Vec<SizeReport>,
+    /// From which sizes on the new code runs; `None` if it runs at all of them.
+    pub guard: Option<GuardReport>,
     /// Median time of one invocation as the user's compiler builds it.
     pub baseline_ms: Option<f64>,
     /// Median time of one invocation of the chosen candidate; of the baseline if none was chosen.
     pub optimized_ms: Option<f64>,
-    /// `baseline_ms / optimized_ms` of the interleaved timing; 1 for a nest that stays.
+    /// `baseline_ms / optimized_ms` of the interleaved timing, where calls of several sizes were timed over all of these; 1 for
+    /// a nest that stays.
     pub speedup: Option<f64>,
     /// 95 % confidence interval of the speedup.
     pub speedup_interval: Option<(f64, f64)>,
@@ -378,7 +384,7 @@ impl ProgramReport {
 }
 
 fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
-    let (function, _, _) = nest.place.of(&emitted.workpiece.unit);
+    let (function, program, ir) = nest.place.of(&emitted.workpiece.unit);
     let (chosen, timing) = nest.winner().unzip();
     let profile = chosen.and(nest.after.as_ref()).or(nest.before.as_ref());
     let donor = nest.advice.as_deref().zip(chosen.and_then(|t| t.choice.donor_idx));
@@ -392,6 +398,8 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         line: nest.place.span.line,
         share: nest.calls.share,
         invocations: nest.calls.invocations,
+        sizes: sizes(&nest.calls.classes, chosen),
+        guard: guard(program, ir, chosen),
         baseline_ms: baseline.map(ms),
         optimized_ms: timing.map(|t| t.seconds).or(baseline).map(ms),
         speedup: timing.map(|t| t.speedup).or(baseline.map(|_| 1.0)),

@@ -229,6 +229,7 @@ fn finish(
             plain_sums: policy.reassociate && random.chance(50),
             original: None,
             reserved: Vec::new(),
+            guard: SizeGuard::default(),
         },
     );
     program.nests.insert(applied.nest.id, applied.nest);

@@ -1,15 +1,19 @@
 //! Stage 4: candidates compiled, run isolated, compared with the original, and timed.
 //!
 //! In: nests with the schedules to try. Out: the same with what became of each, and the winners. `bench` runs the original
-//! and candidates of one nest, `doubts` says which results are right where roundings decide them; `screen` runs each of many once or a few times; `select` times the fastest in turns with
-//! the original.
+//! and candidates of one nest, `doubts` says which results are right where roundings decide them; `screen` runs each of many
+//! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on the winner is
+//! faster, on the smaller samples that `shrink` makes.
 
 mod bench;
 mod doubts;
+mod guard;
 mod screen;
 mod select;
+mod shrink;
 
 pub(crate) use bench::{Bench, Patience, ReplaySite, Screened, verdict_of};
+pub(crate) use guard::guard_winner;
 pub(crate) use select::select;
 
 use super::propose::Proposed;
@@ -99,6 +103,7 @@ fn try_candidates(
         return Ok(());
     }
     let roofs = nest.roofs(session, unit, idx);
+    let how = session.rendering(&unit.source, nest.threads(session));
     let site = ReplaySite { session, unit, idx, place: &nest.place, calls: &nest.calls };
     let mut built = build_first(site, &nest.trials[first.clone()])?;
     let mut bench = match Bench::open(site, built.original, roofs.as_ref(), deadline) {
@@ -124,6 +129,7 @@ fn try_candidates(
         finalists.extend(screen(&bench, &mut nest.trials, rest, &mut built.candidates)?);
         nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut baseline)?;
     }
+    nest.winner = guard_winner(&bench, how, &mut nest.trials, nest.winner)?;
     nest.baseline_seconds = Some(baseline);
     nest.conditioning = bench.conditioning().or(nest.conditioning.take());
     conclude(session, roofs.as_ref(), nest);
