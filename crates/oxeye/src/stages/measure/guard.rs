@@ -20,6 +20,11 @@ const PART_OF_ONE: f64 = 0.04;
 /// No more of a run's budget than this is for the smaller samples of one nest.
 const PART_OF_BUDGET: f64 = 0.03;
 
+/// How much longer it may take where the candidate was slower at the last of them.
+const PATIENCE: f64 = 4.0;
+/// Calls that comparing long ones takes.
+const CALLS: f64 = 8.0;
+
 /// A size at which a candidate was compared with the original.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rung {
@@ -138,7 +143,10 @@ fn smaller_sizes(bench: &Bench<'_>, trial: &Trial, rungs: &mut Vec<Rung>) -> Res
         let path = session.workshop.folder.join(format!("nest{}.smaller{k}.bin", site.idx));
         let Some((sample, size)) = shrinker.shrunk(factor, &path)? else { continue };
         let expected = bench.baseline_seconds * size / bench.size.max(1.0);
-        let is_too_long = begin.elapsed().as_secs_f64() + 8.0 * expected > most;
+        // Between a loss and the size of the captured call, everything not measured is left to the original.
+        let is_lost = rungs.last().is_some_and(|rung| rung.best() < NO_LOSS);
+        let patience = if is_lost { PATIENCE } else { 1.0 };
+        let is_too_long = begin.elapsed().as_secs_f64() + CALLS * expected > patience * most;
         let rung = match is_too_long || rungs.iter().any(|rung| rung.size == size) {
             true => Ok(None),
             false => rung(bench, library, &sample, size, asks_one, most * PART_OF_ONE),
