@@ -56,7 +56,7 @@ fn files_and_patterns() {
     let playground = Playground::with("prog.c", WRITER);
     playground.write("s.bin", "of somebody else");
     let options = ["--ignore", "at 0x[0-9a-f]+", "--compare", "s.bin:f64", "--compare", "log.txt"];
-    let line = "optimize prog.c --no-database --budget 10s --threads 1";
+    let line = "optimize prog.c --quick --no-database --budget 10s --threads 1";
     let report = report(&playground, line, &options);
     assert_eq!(report["changed"], true, "{report:#}");
     let program = &report["program"];
@@ -72,7 +72,7 @@ fn files_and_patterns() {
 fn a_file_that_the_program_does_not_write() {
     let playground = Playground::with("prog.c", WRITER);
     playground.write("s.bin", "left by an earlier run");
-    let mut command = playground.oxeye("optimize prog.c --no-database --budget 5s --compare s.bin");
+    let mut command = playground.oxeye("optimize prog.c --quick --no-database --budget 5s --compare s.bin");
     command.args(["--run", "./prog quietly", "--", "gcc", "-O2"]);
     let ran = Ran::from(command.output().expect("oxeye starts"));
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
@@ -136,7 +136,7 @@ int main(void)
 fn results_that_roundings_decide() {
     let _alone = alone();
     let playground = Playground::with("prog.c", ORTHOGONALIZE);
-    let report = report(&playground, "optimize prog.c --no-database --budget 20s --threads 1", &[]);
+    let report = report(&playground, "optimize prog.c --quick --no-database --budget 20s --threads 1", &[]);
     let nests = report["nests"].as_array().expect("nests");
     let nest = nests.iter().find(|nest| nest["function"] == "orthogonalize").expect("the nest");
     let trials = nest["trials"].as_array().expect("trials");
@@ -181,7 +181,7 @@ int main(void)
 fn printed_numbers_that_roundings_decide() {
     let _alone = alone();
     let playground = Playground::with("prog.c", CANCELLING);
-    let report = report(&playground, "optimize prog.c --no-database --budget 10s --threads 1", &[]);
+    let report = report(&playground, "optimize prog.c --quick --no-database --budget 10s --threads 1", &[]);
     let program = &report["program"];
     assert_eq!((&report["changed"], &program["verified"]), (&true.into(), &true.into()), "{program:#}");
     // The first number differs by more than the usual tolerance: in the tuned program, or already between runs of the

@@ -325,7 +325,7 @@ fn npy_files_that_are_none() {
         refused(&mut p, &format!("optimize kernel.c {sizes} --input b={name} -- gcc -O1"), &[name]);
     }
     std::fs::write(p.path("good.npy"), npy(good, 4800)).expect("written");
-    p.hostile(&format!("optimize kernel.c {sizes} --input b=good.npy -- gcc -O1"), Some(0));
+    p.hostile(&format!("optimize kernel.c --quick {sizes} --input b=good.npy -- gcc -O1"), Some(0));
     // The file's shape gives `m`; `n` is in no declaration.
     p.hostile("optimize kernel.c --set k=1 --set n=20 --budget 1s --input b=good.npy -- gcc -O1", Some(0));
 }

@@ -143,7 +143,7 @@ int main(void)
 #[test]
 fn a_nest_is_tuned_on_the_calls_that_take_its_time() {
     let playground = Playground::with("prog.c", MIXED);
-    let ran = playground.run("optimize prog.c -o out.c --json r.json --budget 8s -- gcc -O1");
+    let ran = playground.run("optimize prog.c --quick -o out.c --json r.json --budget 8s -- gcc -O1");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
     let nest = report["nests"].as_array().expect("nests").iter().find(|nest| nest["function"] == "product");

@@ -125,7 +125,7 @@ fn what_one_program_taught_serves_another_spelling_of_it() {
     let _alone = alone();
     let playground = taught();
     // The recipe of the same nest comes first; which of three is the fastest depends on the machine.
-    let optimize = "optimize otherwise.c --threads 1 --top-k 1 --database my.sqlite --json -";
+    let optimize = "optimize otherwise.c --quick --threads 1 --top-k 1 --database my.sqlite --json -";
     let report = json(&playground.run(&format!("{optimize} {COMPILE}")));
     let nest = heaviest(&report);
     assert!(nest["donor"].as_str().is_some_and(|donor| donor.ends_with(", the same nest")), "{nest:#}");
@@ -138,7 +138,7 @@ fn what_one_program_taught_serves_another_spelling_of_it() {
     assert_eq!(tried[0]["donor"], nest["donor"]);
     // The table says so too.
     let table = playground
-        .run(&format!("optimize otherwise.c --verbose --threads 1 --top-k 1 --database my.sqlite {COMPILE}"));
+        .run(&format!("optimize otherwise.c --quick --verbose --threads 1 --top-k 1 --database my.sqlite {COMPILE}"));
     assert!(table.stdout.contains("learnt from: the same nest"), "{}", table.stdout);
 }
 
@@ -146,7 +146,7 @@ fn what_one_program_taught_serves_another_spelling_of_it() {
 fn a_nest_that_is_like_others_learns_from_them() {
     let _alone = alone();
     let playground = taught();
-    let optimize = "optimize similar.c --threads 1 --database my.sqlite --json - --html page.html";
+    let optimize = "optimize similar.c --quick --threads 1 --database my.sqlite --json - --html page.html";
     let report = json(&playground.run(&format!("{optimize} {COMPILE}")));
     let nest = heaviest(&report);
     assert!(nest["recipe"].is_string(), "{nest:#}");
@@ -160,7 +160,7 @@ fn a_nest_that_is_like_others_learns_from_them() {
         page.contains("learnt from a") && page.contains(&format!("{kind} of ")) && page.contains(" % alike")
     );
     let without =
-        json(&playground.run(&format!("optimize similar.c --threads 1 --no-database --json - {COMPILE}")));
+        json(&playground.run(&format!("optimize similar.c --quick --threads 1 --no-database --json - {COMPILE}")));
     for nest in without["nests"].as_array().expect("nests") {
         assert!(nest["donor"].is_null() && nest["distance"].is_null(), "{nest:#}");
     }
@@ -184,7 +184,7 @@ fn what_helped_and_cannot_be_done_here_is_reported() {
     entry["entry"]["recipe"]["steps"]["template"] = "contract one-thread scalar".into();
     playground.write("entry.json", &entry.to_string());
     assert_eq!(playground.run("db --database my.sqlite add entry.json").code, Some(0));
-    let optimize = "optimize transposition.c --threads 1 --database my.sqlite --json -";
+    let optimize = "optimize transposition.c --quick --threads 1 --database my.sqlite --json -";
     let report = json(&playground.run(&format!("{optimize} {COMPILE}")));
     let refused = &heaviest(&report)["refused"];
     let told = refused.as_array().expect("a list").iter().filter_map(Value::as_str);
