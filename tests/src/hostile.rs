@@ -216,6 +216,7 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
                         line: span.line,
                         name,
                         threads: None,
+                        guard: None,
                         uneven: Vec::new(),
                         recipe,
                     });

@@ -96,7 +96,7 @@ fn same_output(playground: &Playground, before: &str, after: &str, flags: &str) 
 fn a_program_is_tuned_and_still_prints_the_same() {
     let _alone = alone();
     let playground = Playground::with("prog.c", PROGRAM);
-    let ran = playground.run("optimize prog.c --budget 15s --threads 1 --json - -- gcc -O2");
+    let ran = playground.run("optimize prog.c --quick --budget 15s --threads 1 --json - -- gcc -O2");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report = json(&ran);
     assert_eq!(report["schema"], "oxeye.report/1");
@@ -147,7 +147,7 @@ fn a_program_is_tuned_and_still_prints_the_same() {
 fn replay_gives_the_same_bytes() {
     let _alone = alone();
     let playground = Playground::with("prog.c", PROGRAM);
-    let line = "optimize prog.c -o out.c --budget 10s --threads 1 --save-recipe r.json --json report.json -- gcc -O2";
+    let line = "optimize prog.c --quick -o out.c --budget 10s --threads 1 --save-recipe r.json --json report.json -- gcc -O2";
     let ran = playground.run(line);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("multiply"), "{}", ran.stdout);
@@ -191,7 +191,7 @@ int main(void)
 fn loops_inside_a_nest_without_schedules_are_tuned() {
     let _alone = alone();
     let playground = Playground::with("prog.c", SCATTER);
-    let line = "optimize prog.c -o out.c --budget 10s --threads 1 --save-recipe r.json --json report.json -- gcc -O2";
+    let line = "optimize prog.c --quick -o out.c --budget 10s --threads 1 --save-recipe r.json --json report.json -- gcc -O2";
     let ran = playground.run(line);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: serde_json::Value = serde_json::from_str(&playground.read("report.json")).expect("a report");
@@ -225,13 +225,14 @@ const KERNEL: &str =
 fn a_kernel_without_a_program_takes_its_sizes_from_the_command_line() {
     let _alone = alone();
     let playground = Playground::with("kernel.c", KERNEL);
-    let ran = playground.run("optimize kernel.c --set n=900 --budget 10s -- gcc -O2");
+    let ran = playground.run("optimize kernel.c --quick --set n=900 --budget 10s -- gcc -O2");
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     assert!(ran.stderr.contains("--set m="), "{}", ran.stderr);
     assert_eq!(playground.files(), ["kernel.c"]);
 
-    let ran = playground
-        .run("optimize kernel.c --set n=900 --set m=1100 --budget 10s --threads 1 --json - -- gcc -O2");
+    let ran = playground.run(
+        "optimize kernel.c --quick --set n=900 --set m=1100 --budget 10s --threads 1 --json - -- gcc -O2",
+    );
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report = json(&ran);
     let smooth = nest_of(&report, "smooth");
@@ -266,11 +267,54 @@ int main(void) {
     for (int t = 0; t < 5; t++) smooth(1500, 1400, a, b, 0.25);
     printf(\"%.17g\\n\", a[3][7] + a[1000][1000]); return 0; }\n",
     );
-    let ran = playground.run("optimize kernel.c --budget 10s --json - -- gcc -O2 main.c");
+    let ran = playground.run("optimize kernel.c --quick --budget 10s --json - -- gcc -O2 main.c");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report = json(&ran);
     assert_eq!(report["program"]["verified"], true);
     assert!(nest_of(&report, "smooth")["invocations"] == 5);
+}
+
+#[test]
+fn functions_of_other_sources_are_tuned_where_they_are_called() {
+    let _alone = alone();
+    // The C library has another function of this name.
+    let playground = Playground::with(
+        "main.c",
+        "#include <stdio.h>
+void step(int n, const double *in, double *out, double w);
+static double a[200][200], b[200];
+int main(void) {
+    for (int j = 0; j < 200; j++) b[j] = j % 7;
+    for (int t = 0; t < 200; t++)
+        step(200, b, a[t], 0.25 * t);
+    double s = 0; for (int i = 0; i < 200; i++) for (int j = 0; j < 200; j++) s += a[i][j] * (i + 2 * j);
+    printf(\"%.17g\\n\", s); return 0; }\n",
+    );
+    playground.write(
+        "step.c",
+        "#include <math.h>
+void step(int n, const double *in, double *out, double w) {
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            out[i] += sqrt(fabs(w - in[k])) * in[i];
+}\n",
+    );
+    let ran = playground.run("optimize main.c --quick --budget 10s --json report.json -- gcc -O3 step.c -lm");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("report.json")).expect("JSON");
+    assert_eq!(report["program"]["verified"], true);
+    let nest = report["nests"].as_array().expect("nests").iter().find(|nest| nest["line"] == 6).expect("it");
+    assert!(nest["trials"].as_array().is_some_and(|trials| !trials.is_empty()), "{nest:#}");
+    // By hand, so that nothing depends on what was faster.
+    let recipe = r#"{"schema": "oxeye.recipe/1", "threads": 2, "reassociate": false, "no_alias": false,
+        "compiler": {"command": "gcc", "args": ["-O3", "step.c", "-lm"], "chosen": true},
+        "nests": [{"function": "main", "ordinal": 1, "line": 6, "name": "by hand", "recipe": "parallelize t"}]}"#;
+    playground.write("recipe.json", recipe);
+    let ran = playground.run("replay recipe.json main.c -o tuned.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let tuned = playground.read("tuned.c");
+    assert!(tuned.contains("contains step() of step.c: to be tuned again when that changes"), "{tuned}");
+    same_output(&playground, "main.c step.c", "tuned.c step.c", "-O2 -fopenmp -Wall -Werror");
 }
 
 /// Reads a size from its arguments and a seed from its standard input; spends most of its time in a loop that is not
@@ -312,11 +356,11 @@ fn a_program_gets_its_arguments_and_input_and_is_told_where_its_time_goes() {
     let _alone = alone();
     let playground = Playground::with("driven.c", DRIVEN);
     playground.write("data/seed.txt", "7\n");
-    let ran = playground.run("optimize driven.c --budget 10s -- gcc -O2");
+    let ran = playground.run("optimize driven.c --quick --budget 10s -- gcc -O2");
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     assert!(ran.stderr.contains("exit code 3") && ran.stderr.contains("--run"), "{}", ran.stderr);
 
-    let mut command = playground.oxeye("optimize driven.c --cwd data --budget 10s --json -");
+    let mut command = playground.oxeye("optimize driven.c --quick --cwd data --budget 10s --json -");
     command.args(["--run", "./driven -n 700 < seed.txt", "--", "gcc", "-O2"]);
     let ran = Ran::from(command.output().expect("oxeye starts"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -337,7 +381,7 @@ fn an_interruption_leaves_every_file_as_it_was() {
     let _alone = alone();
     let playground = Playground::with("prog.c", PROGRAM);
     playground.write("prog.oxeye.c", "/* an earlier result */\n");
-    for delay_ms in [300, 1500, 4000] {
+    for (delay_ms, signal) in [(300, "INT"), (1500, "TERM"), (4000, "TERM")] {
         let mut child = playground
             .oxeye("optimize prog.c --budget 60s -- gcc -O2")
             .stdout(std::process::Stdio::null())
@@ -346,7 +390,7 @@ fn an_interruption_leaves_every_file_as_it_was() {
             .expect("oxeye starts");
         std::thread::sleep(std::time::Duration::from_millis(delay_ms));
         let done = child.try_wait().expect("waits").is_some();
-        playground.shell(&format!("kill -INT {}", child.id()));
+        playground.shell(&format!("kill -{signal} {}", child.id()));
         let status = child.wait().expect("waits");
         if !done {
             assert_eq!(status.code(), Some(130), "after {delay_ms} ms");
@@ -355,4 +399,31 @@ fn an_interruption_leaves_every_file_as_it_was() {
         assert_eq!(playground.read("prog.c"), PROGRAM);
         assert_eq!(playground.files(), ["prog.c", "prog.oxeye.c"]);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_trying_with_what_was_found() {
+    let _alone = alone();
+    let playground = Playground::with("prog.c", PROGRAM);
+    playground.write("tmp/empty", "");
+    let mut child = playground
+        .oxeye("optimize prog.c --budget 300s --json report.json -- gcc -O2")
+        .env("TMPDIR", playground.path("tmp"))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("oxeye starts");
+    // Candidates are tried as soon as the first of them is written.
+    let is_trying = || playground.shell("ls tmp/oxeye-*/nest*/candidate*.c").code == Some(0);
+    while !is_trying() && child.try_wait().expect("waits").is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    playground.shell(&format!("kill -INT {}", child.id()));
+    let ran = Ran::from(child.wait_with_output().expect("waits"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("ending with the best so far"), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("report.json")).expect("JSON");
+    assert_eq!(report["program"]["verified"], true);
+    same_output(&playground, "prog.c", "prog.oxeye.c", "-O2");
 }

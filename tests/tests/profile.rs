@@ -123,7 +123,8 @@ fn bad_profiles_say_what_is_wrong() {
 fn optimize_reports_roofs_and_writes_a_page() {
     let play = Playground::new();
     play.write("stream.c", STREAM);
-    let ran = play.run("optimize stream.c --budget 5s --json r.json --html r.html -- gcc -O2 -ffast-math");
+    let ran =
+        play.run("optimize stream.c --quick --budget 5s --json r.json --html r.html -- gcc -O2 -ffast-math");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report = json(&play.read("r.json"));
     for nest in report["nests"].as_array().expect("nests") {

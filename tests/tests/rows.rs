@@ -154,7 +154,7 @@ fn nests_with_uneven_rows_are_tuned() {
         .replace("int at = kind == 0 ? i", "int at = kind == 0 || t == 1 ? i");
     let playground = Playground::with("prog.c", &source);
     let ran = playground.run(
-        "optimize prog.c -f multiply -o out.c --json r.json --save-recipe s.json --budget 10s --threads 1 -- gcc -O1",
+        "optimize prog.c --quick -f multiply -o out.c --json r.json --save-recipe s.json --budget 10s --threads 1 -- gcc -O1",
     );
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");

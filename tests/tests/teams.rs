@@ -162,8 +162,8 @@ fn one_thread_does_what_is_not_divided() {
 fn they_are_tuned() {
     let source = PROGRAM.replace("#define N 40", "#define N 900");
     let playground = Playground::with("prog.c", &source);
-    let ran =
-        playground.run("optimize prog.c -o out.c --json r.json --budget 20s --threads 2 -- gcc -O1 -fopenmp");
+    let ran = playground
+        .run("optimize prog.c --quick -o out.c --json r.json --budget 20s --threads 2 -- gcc -O1 -fopenmp");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
     let nests = report["nests"].as_array().expect("nests");
@@ -222,8 +222,8 @@ int main(void)
 #[test]
 fn a_race_for_what_nobody_reads_makes_no_candidate_wrong() {
     let playground = Playground::with("prog.c", RACE);
-    let ran =
-        playground.run("optimize prog.c -o out.c --json r.json --budget 10s --threads 2 -- gcc -O1 -fopenmp");
+    let ran = playground
+        .run("optimize prog.c --quick -o out.c --json r.json --budget 10s --threads 2 -- gcc -O1 -fopenmp");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
     let nests = report["nests"].as_array().expect("nests");
@@ -334,8 +334,8 @@ fn what_one_thread_has_to_run_is_not_divided() {
 #[test]
 fn nests_of_one_thread_are_tuned() {
     let playground = Playground::with("prog.c", &ALONE.replace("#define N 40", "#define N 900"));
-    let ran =
-        playground.run("optimize prog.c -o out.c --json r.json --budget 20s --threads 2 -- gcc -O1 -fopenmp");
+    let ran = playground
+        .run("optimize prog.c --quick -o out.c --json r.json --budget 20s --threads 2 -- gcc -O1 -fopenmp");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
     let nests = report["nests"].as_array().expect("nests");

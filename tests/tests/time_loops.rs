@@ -92,7 +92,7 @@ fn they_are_tuned() {
         .replace("u[20][3]", "u[2000][3]")
         .replace("steps < 8", "steps < 60");
     let playground = Playground::with("prog.c", &source);
-    let ran = playground.run("optimize prog.c -o out.c --json r.json --budget 10s -- gcc -O1");
+    let ran = playground.run("optimize prog.c --quick -o out.c --json r.json --budget 10s -- gcc -O1");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
     let nests = report["nests"].as_array().expect("nests");

@@ -4,6 +4,7 @@ use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use oxeye::{Event, Phase, Progress};
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Bars and messages on standard error; bars only if it is a terminal.
@@ -11,6 +12,8 @@ pub(crate) struct Drawing {
     bar: ProgressBar,
     /// Whether messages of the reader are shown with the lines they are about; reports have them in short.
     verbose: bool,
+    /// Whether a file of a project is tuned.
+    has_file: AtomicBool,
 }
 
 impl Drawing {
@@ -21,7 +24,7 @@ impl Drawing {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         bar.enable_steady_tick(Duration::from_millis(120));
-        Self { bar, verbose }
+        Self { bar, verbose, has_file: AtomicBool::new(false) }
     }
 
     /// Takes the bar away.
@@ -49,7 +52,11 @@ impl Drawing {
 impl Progress for Drawing {
     fn event(&self, event: Event<'_>) {
         match event {
-            Event::Phase(phase) => self.spinner(phase),
+            Event::Phase(phase) => {
+                let has_tried = matches!(phase, Phase::Trying | Phase::Finishing);
+                interrupt::may_end_early(has_tried || self.has_file.load(Ordering::Relaxed));
+                self.spinner(phase);
+            }
             Event::Compiled { n_done, n_units } => {
                 if self.bar.length() != Some(n_units as u64) || n_done == 1 {
                     self.counter(n_units, "building".into());
@@ -57,6 +64,7 @@ impl Progress for Drawing {
                 self.bar.set_position(n_done as u64);
             }
             Event::File { path, share, n_done, n_files } => {
+                self.has_file.store(n_done > 0, Ordering::Relaxed);
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 let share = crate::table::percent(share);
                 self.bar.println(format!("{} of {n_files}: {name}, {share} of the time", n_done + 1));
@@ -94,6 +102,10 @@ impl Progress for Drawing {
             }
             _ => {}
         }
+    }
+
+    fn enough(&self) -> bool {
+        interrupt::is_enough()
     }
 
     fn cancelled(&self) -> bool {

@@ -19,6 +19,10 @@ Examples:
     oxeye optimize solver.c --run './solver -n 200 < input.dat' \\
         -- gcc -O3 -fopenmp util.c -lm
 
+  A program that prints times and writes raw numbers to a file
+    oxeye optimize solver.c --ignore 'took [0-9.]+ s' --compare u.bin:f32 \\
+        --tolerance 1e-4 -- gcc -O3 -ffast-math -lm
+
   A function without a program: sizes are given, data are random or NumPy files
     oxeye optimize kernel.c -f jacobi --set n=2000 --input A=a.npy -- gcc -O2
 
@@ -35,7 +39,8 @@ Examples:
 
 Recipes that helped similar nests of the recipe database are tried first;
 `oxeye explain` shows which nests those are, and why. If none of them is faster,
-or no nest is similar, Oxeye tries what the nest itself suggests.
+or no nest is similar, Oxeye tries what the nest itself suggests. In the time
+that is left, nests that are far from their roofs are searched further.
 
 Exit codes:
   0    done; if nothing was faster, the output is the input unchanged, and the
@@ -53,6 +58,9 @@ pub(crate) struct Args {
     /// Time for trying candidates, such as 90s or 5m
     #[arg(long, default_value = "60s", value_parser = duration)]
     budget: Duration,
+    /// Stop at what similar nests and the nests themselves suggest, however much time is left
+    #[arg(long)]
+    quick: bool,
     #[command(flatten)]
     tuning: TuningArgs,
     /// Add every trial to the recipe database
@@ -67,6 +75,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (go_on, given) = (args.go_on(), args.given_function().map(str::to_owned));
     let mut options = args.program.options();
     options.budget = args.budget;
+    options.quick = args.quick;
     args.tuning.apply(&mut options, &[])?;
     let memory = if args.learn { Some(Memory::open(args.knowledge.database.clone())?) } else { None };
     args.knowledge.apply(&mut options);

@@ -96,10 +96,10 @@ fn a_search_is_logged_learnt_and_gone_on_with() {
 fn optimize_learns_only_when_told() {
     let folder = folder();
     let folder = folder.path();
-    let done = oxeye(folder, "optimize sums.c --budget 5s -- gcc -O1");
+    let done = oxeye(folder, "optimize sums.c --quick --budget 5s -- gcc -O1");
     assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
     assert!(!folder.join("oxeye/recipes.sqlite").exists());
-    let done = oxeye(folder, "optimize sums.c --budget 60s --learn --database my.sqlite -- gcc -O1");
+    let done = oxeye(folder, "optimize sums.c --quick --budget 60s --learn --database my.sqlite -- gcc -O1");
     assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
     let learnt = entries(folder, "my.sqlite");
     assert!(!learnt.is_empty());

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Argument, ArgumentOf, arguments, rows_variable};
 use crate::context::{Context, identifiers, is_identifier};
-use crate::prelude::prelude;
+use crate::prelude::{missing_functions, prelude};
 use crate::rows::row_test;
 use crate::views::Roots;
 use oxeye_ir::{Affine, Array, ArrayId, Nest, Program, Span, Step, Storage};
@@ -69,7 +69,7 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)]) -> String {
     let bodies: Vec<&str> = replacements.iter().map(|(_, t)| t.as_str()).collect();
     let mut all = replacements.to_vec();
     let at = top(source);
-    let definitions = prelude(&bodies);
+    let definitions = missing_functions(source, &bodies) + &prelude(&bodies);
     if !definitions.is_empty() {
         all.push((Span { start: at, end: at, line: 1 }, definitions + "\n"));
     }
@@ -113,17 +113,20 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             reached.as_ref().map_or_else(String::new, |e| format!("const int oxeye_reached = {e}; "));
         let (rows, looks) = cx.look_at_rows(site);
         let mut calls = format!("{is_reached}{rows}oxeye_capture_begin({id});");
+        // Reads only through pointers that the nest follows.
+        let guarded = |text: &str| match &reached {
+            Some(_) => format!("(oxeye_reached ? {text} : 0)"),
+            None => text.to_owned(),
+        };
+        if let Some(work) = cx.product(&site.nest.work()) {
+            let _ = write!(calls, " oxeye_capture_work({id}, {});", guarded(&work));
+        }
         if !looks.is_empty() {
             let condition = if reached.is_some() { "if (oxeye_reached) " } else { "" };
             let _ = write!(calls, " {condition}{{ {looks}}}");
             sizes.push(looks);
         }
         let mut results = String::new();
-        // Reads only through pointers that the nest follows.
-        let guarded = |text: &str| match &reached {
-            Some(_) => format!("(oxeye_reached ? {text} : 0)"),
-            None => text.to_owned(),
-        };
         for (k, argument) in arguments(site.program, site.nest).iter().enumerate() {
             if let Some(array) = argument.rows {
                 let _ = write!(calls, " oxeye_capture_rows_arg({id}, {k}, &{});", rows_variable(array));
@@ -526,7 +529,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         passed.join(", ")
     );
     let at = top(source);
-    let definitions = prelude(&[body, &before]);
+    let definitions = missing_functions(source, &[body]) + &prelude(&[body, &before]);
     let end = site.function.end;
     let mut pieces = vec![
         (Span { start: at, end: at, line: 1 }, format!("{definitions}#line 1\n")),

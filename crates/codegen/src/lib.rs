@@ -53,6 +53,7 @@ mod reduction;
 mod registers;
 mod render;
 mod rows;
+mod size;
 mod stride;
 mod targets;
 mod team;
@@ -68,6 +69,7 @@ pub use guard::guarded;
 pub use options::RenderOptions;
 pub use prelude::prelude;
 pub use render::{commented, render_nest};
+pub use size::{SizeGuard, readable, size_in_words};
 
 /// Why a nest has no rendering.
 #[derive(Debug, thiserror::Error)]
@@ -129,6 +131,9 @@ pub enum CodegenError {
         /// Why not.
         why: String,
     },
+    /// Something is asked of the size of a nest that has only one, or none that is known.
+    #[error("how large the nest is does not follow from variables, so nothing can be tested before it")]
+    NoSize,
     /// The nest is not well formed.
     #[error("the nest is not well formed: {what}")]
     Malformed {

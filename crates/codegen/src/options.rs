@@ -1,5 +1,7 @@
 //! Rendering options.
 
+use crate::size::SizeGuard;
+
 /// Rendering options.
 #[derive(Clone, Debug, Default)]
 pub struct RenderOptions {
@@ -20,6 +22,8 @@ pub struct RenderOptions {
     /// The statement's own text in the user's file, which runs if the rendered nest cannot: when pointers overlap or
     /// memory is short. Without it, the program's own nest of the same id is rendered in its place.
     pub original: Option<String>,
+    /// The sizes that the text is for; the original text runs on others.
+    pub guard: SizeGuard,
     /// Names with another meaning at the place of the text, such as the file's macros: no variable gets one of them.
     pub reserved: Vec<String>,
 }

@@ -1,6 +1,7 @@
 //! Macros and vector types of rendered nests, defined at the top of the user's file.
 
 use crate::context::identifiers;
+use oxeye_ir::MathFn;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -95,6 +96,30 @@ pub fn prelude(bodies: &[&str]) -> String {
         return text;
     }
     format!("/* Used by the loop nests tuned by Oxeye. */\n{text}")
+}
+
+/// Declarations of the functions of `<math.h>` that the bodies call and `source` never mentions: it need not include that
+/// header, if functions of other files now stand in the place of their calls.
+pub(crate) fn missing_functions(source: &str, bodies: &[&str]) -> String {
+    let known: BTreeSet<&str> = identifiers(source).collect();
+    let mut found = BTreeSet::new();
+    for body in bodies {
+        for (at, _) in body.match_indices('(') {
+            let name = body[..at].rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next();
+            found.extend(name.filter(|name| !known.contains(name)));
+        }
+    }
+    let mut text = String::new();
+    for name in found {
+        let Some((function, is_single)) = MathFn::from_c_name(name) else { continue };
+        let ty = match function {
+            MathFn::Abs => "int",
+            _ if is_single => "float",
+            _ => "double",
+        };
+        let _ = writeln!(text, "{ty} {name}({});", vec![ty; function.n_args()].join(", "));
+    }
+    text
 }
 
 fn vectors(name: &str, words: &BTreeSet<&str>, text: &mut String) {

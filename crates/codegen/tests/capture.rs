@@ -126,6 +126,7 @@ fn programs() -> (Program, Program, Span, Span) {
 const RUNTIME: &str = r#"
 int printf(const char *, ...);
 static void oxeye_capture_begin(int site) { printf("begin %d\n", site); }
+static void oxeye_capture_work(int site, double work) { printf("work %d %g\n", site, work); }
 static void oxeye_capture_arg(int site, int k, const void *p, long long bytes)
 {
     printf("arg %d %d: %lld bytes, %s", site, k, bytes, bytes == 8 ? "double" : bytes == 4 ? "int" : "buffer");

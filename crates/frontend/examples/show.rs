@@ -1,6 +1,6 @@
 //! Prints what is read from C files: `cargo run -p oxeye-frontend --example show -- FILE... [-- CC ARGS...]`.
 
-use oxeye_frontend::{ReadOptions, read_c};
+use oxeye_frontend::{OtherSource, ReadOptions, read_c};
 use std::path::Path;
 
 fn main() {
@@ -9,7 +9,9 @@ fn main() {
     let (files, rest) = args.split_at(split);
     let mut options = ReadOptions::default();
     if let [_, compiler, args @ ..] = rest {
-        options = ReadOptions { compiler: compiler.clone(), args: args.to_vec(), ..options };
+        let sources = args.iter().filter(|a| !a.starts_with('-') && a.ends_with(".c"));
+        let others = sources.map(|path| OtherSource { path: path.into(), args: args.to_vec() }).collect();
+        options = ReadOptions { compiler: compiler.clone(), args: args.to_vec(), others, ..options };
     }
     for file in files {
         match read_c(Path::new(file), &options) {

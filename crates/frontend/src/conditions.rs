@@ -96,7 +96,7 @@ impl<'a> Reliance<'a> {
             match directive.name() {
                 "pragma" => mention(&tokens(directive.text.trim_start_matches('#')), &mut next),
                 "if" | "ifdef" | "ifndef" => {
-                    preprocessor.extend(self.taken(directive, at));
+                    preprocessor.extend(self.taken(&self.source, directive, at));
                 }
                 _ => {}
             }
@@ -129,9 +129,9 @@ impl<'a> Reliance<'a> {
             for range in self.declarations(&name, function) {
                 match self.preprocessed.place(range.start) {
                     (None, line) => {
-                        let text = &self.source.tokens;
                         preprocessor.extend(self.around(&self.source, line, at));
-                        mention(self.declared(text, range), &mut next);
+                        preprocessor.extend(self.inside(&self.source, range, at));
+                        mention(self.declared(&self.source.tokens, range), &mut next);
                     }
                     (Some(header), _) => {
                         let Some(text) = self.headers.get(&header) else { continue };
@@ -139,6 +139,7 @@ impl<'a> Reliance<'a> {
                         let text = Text { tokens, directives };
                         let line = self.preprocessed.place(range.start).1;
                         preprocessor.extend(self.around(&text, line, at));
+                        preprocessor.extend(self.inside(&text, range, at));
                         mention(self.declared(&text.tokens, range), &mut next);
                     }
                 }
@@ -199,11 +200,22 @@ impl<'a> Reliance<'a> {
         all.filter(|c| self.truth(c, nest) == Some(true) && !is_settled(c)).collect()
     }
 
+    /// The conditions for the branches that the preprocessor took within a declaration.
+    fn inside(&self, text: &Text<'_>, range: Range, nest: usize) -> Vec<String> {
+        let first = self.preprocessed.place(range.start).1;
+        let last = self.preprocessed.place(range.end.saturating_sub(1)).1;
+        let opens = |d: &&DirectiveLine<'_>| {
+            (first..=last).contains(&d.line) && matches!(d.name(), "if" | "ifdef" | "ifndef")
+        };
+        let directives = text.directives.iter().filter(opens);
+        directives.flat_map(|directive| self.taken(text, directive, nest)).collect()
+    }
+
     /// The condition for the branch that the preprocessor took among the directives that start here.
-    fn taken(&self, first: &DirectiveLine<'_>, at: usize) -> Vec<String> {
+    fn taken(&self, text: &Text<'_>, first: &DirectiveLine<'_>, at: usize) -> Vec<String> {
         let mut found = Vec::new();
         let mut depth = 0;
-        for directive in self.source.directives.iter().filter(|d| d.start >= first.start) {
+        for directive in text.directives.iter().filter(|d| d.start >= first.start) {
             match directive.name() {
                 "if" | "ifdef" | "ifndef" => depth += 1,
                 "endif" => depth -= 1,

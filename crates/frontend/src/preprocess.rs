@@ -4,7 +4,7 @@ use crate::FrontendError;
 use crate::bytes::encoded;
 use crate::layout::{Brackets, Ending, Layout, Mark, Survey, marked};
 use crate::lexer::{Token, TokenKind, is_type_word, tokens, tokens_and_directives};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -25,6 +25,8 @@ pub(crate) struct Preprocessed {
     pub(crate) pragmas: Vec<(usize, String)>,
     /// `typedef`s of simple types in system headers: name and meaning.
     pub(crate) system_typedefs: Vec<(String, String)>,
+    /// Functions of other files of the program that could not be taken, and why.
+    pub(crate) left_elsewhere: BTreeMap<String, String>,
     /// Whether the flags say that complex numbers need no care about infinities and NaN.
     has_limited_range: bool,
 }
@@ -48,10 +50,12 @@ pub(crate) struct Define {
     pub(crate) body: Option<String>,
     /// Whether it is built into the compiler or comes from a system header.
     pub(crate) is_predefined: bool,
+    /// The line of the user's file that it stands in; `None` for headers and arguments.
+    pub(crate) own_line: Option<u32>,
 }
 
 impl Define {
-    fn parse(line: &str, at: usize, is_predefined: bool) -> Option<Define> {
+    fn parse(line: &str, at: usize, is_predefined: bool, own_line: Option<u32>) -> Option<Define> {
         let rest = line.strip_prefix('#')?.trim_start();
         let is_undef = rest.starts_with("undef ");
         let rest = rest.strip_prefix("define ").or_else(|| rest.strip_prefix("undef "))?.trim_start();
@@ -60,7 +64,7 @@ impl Define {
         let is_function = after.starts_with('(');
         let body = if is_function { after.split_once(')').map_or("", |(_, body)| body) } else { after };
         let body = (!is_undef).then(|| body.trim().to_owned());
-        Some(Define { at, name: name.to_owned(), is_function, body, is_predefined })
+        Some(Define { at, name: name.to_owned(), is_function, body, is_predefined, own_line })
     }
 }
 
@@ -91,6 +95,28 @@ impl Preprocessed {
             Some((_, Place::Own, line)) => (None, *line),
             None => (None, 0),
         }
+    }
+
+    /// Adds the lines of a function of another file, each with its file and its number there, and its pragmas with their
+    /// offsets in that text.
+    pub(crate) fn append(&mut self, lines: Vec<(String, String, u32)>, pragmas: Vec<(usize, String)>) {
+        let start = self.text.len();
+        for (line, file, number) in lines {
+            let header = self.header(&file);
+            self.lines.push((self.text.len(), Place::Header(header), number));
+            self.text += &line;
+            self.text.push('\n');
+        }
+        self.pragmas.extend(pragmas.into_iter().map(|(at, text)| (start + at, text)));
+    }
+
+    fn header(&mut self, file: &str) -> u32 {
+        let known = self.headers.iter().position(|h| h == file);
+        let header = known.unwrap_or_else(|| {
+            self.headers.push(file.to_owned());
+            self.headers.len() - 1
+        });
+        header as u32
     }
 
     fn push_line(&mut self, line: &str, place: Place, number: u32) {
@@ -253,6 +279,17 @@ pub(crate) fn preprocess(
     Ok(found)
 }
 
+/// Runs the user's compiler as a preprocessor over a file that is only looked at.
+pub(crate) fn preprocess_plain(
+    path: &Path,
+    source: &str,
+    compiler: &str,
+    args: &[String],
+) -> Result<Preprocessed, FrontendError> {
+    let name = quoted(path);
+    Ok(clean(&run(path, format!("#line 1 \"{name}\"\n{source}\n"), compiler, args)?, &name))
+}
+
 /// The preprocessor's output for a text in place of the file at `path`.
 fn run(path: &Path, input: String, compiler: &str, args: &[String]) -> Result<String, FrontendError> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -315,16 +352,7 @@ fn clean(output: &str, name: &str) -> Preprocessed {
     let mut users: HashSet<&str> = HashSet::new();
     for line in output.lines() {
         if let Some((line_number, file, flags)) = line_marker(line) {
-            place = if file == name {
-                Place::Own
-            } else {
-                let known = found.headers.iter().position(|h| h == file);
-                let header = known.unwrap_or_else(|| {
-                    found.headers.push(file.to_owned());
-                    found.headers.len() - 1
-                });
-                Place::Header(header as u32)
-            };
+            place = if file == name { Place::Own } else { Place::Header(found.header(file)) };
             // Text from a system macro is marked as a system header's, although it is in the file that uses the macro.
             is_system = flags.split_whitespace().any(|f| f == "3") && !users.contains(file);
             is_predefined = is_system || file == "<built-in>" || file == "<built-in command line>";
@@ -334,7 +362,9 @@ fn clean(output: &str, name: &str) -> Preprocessed {
             number = line_number;
             continue;
         }
-        let define = line.starts_with('#').then(|| Define::parse(line, found.text.len(), is_predefined));
+        let own_line = (place == Place::Own).then_some(number);
+        let define =
+            line.starts_with('#').then(|| Define::parse(line, found.text.len(), is_predefined, own_line));
         found.defines.extend(define.flatten());
         if is_system {
             if !line.starts_with('#') {

@@ -7,6 +7,7 @@ use crate::conditions::{Conditions, Reliance};
 use crate::context::{Context, changed_globals};
 use crate::convert;
 use crate::directives::{Directives, switches_openacc_on, switches_openmp_on};
+use crate::elsewhere::{self, OtherSource};
 use crate::layout::{Extent, Layout};
 use crate::lexer::tokens;
 use crate::places::Places;
@@ -26,6 +27,8 @@ pub struct ReadOptions {
     pub compiler: String,
     /// The user's compile arguments. Those that only concern compiling and linking are ignored.
     pub args: Vec<String>,
+    /// The other sources of the program, whose functions are read where the file calls them.
+    pub others: Vec<OtherSource>,
     /// Read only this function.
     pub function: Option<String>,
     /// Assume that pointers never lead to the same memory.
@@ -41,6 +44,7 @@ impl Default for ReadOptions {
         Self {
             compiler: "cc".into(),
             args: Vec::new(),
+            others: Vec::new(),
             function: None,
             no_alias: false,
             opened: Vec::new(),
@@ -73,6 +77,8 @@ pub struct Function {
     pub program: Program,
     /// Names of the functions that are inlined in a nest, for nests that have any.
     pub inlined: BTreeMap<NestId, Vec<String>>,
+    /// Those of them that stand in other files, each with the file: what is made of the nest holds them as they are now.
+    pub elsewhere: BTreeMap<NestId, Vec<(String, PathBuf)>>,
     /// The variables that the text of a nest uses besides its arguments.
     pub named: BTreeMap<NestId, Named>,
     /// The conditions under which a nest is what was read, for nests that differ between builds of the file.
@@ -94,7 +100,8 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let source = decoded(bytes).ok_or_else(|| FrontendError::Encoding { path: path.to_owned() })?;
     let survey = survey(path, &source, &options.compiler, &options.args);
     let layout = Layout::of(&source, &survey);
-    let preprocessed = preprocess(path, &source, &layout, &options.compiler, &options.args)?;
+    let mut preprocessed = preprocess(path, &source, &layout, &options.compiler, &options.args)?;
+    elsewhere::take_in(&mut preprocessed, &options.compiler, &options.args, &options.others);
     let no_parse = || FrontendError::Parse { path: path.to_owned() };
     let file = convert::parse(&preprocessed).ok_or_else(no_parse)?;
     let is_own = |f: &ast::Function| preprocessed.origin(f.range.start).0;
@@ -121,8 +128,13 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let directives = Directives::of(&preprocessed.pragmas, switches_openacc_on(&options.args));
     let reliance = Reliance::new(&file, &preprocessed, &source, directives.ignores_openacc());
     let calls = Calls::of(&file, &preprocessed, &layout, &places, &source);
-    let mut reader =
-        Reader { unit: &mut unit, preprocessed: &preprocessed, reliance: &reliance, calls: &calls };
+    let mut reader = Reader {
+        unit: &mut unit,
+        preprocessed: &preprocessed,
+        reliance: &reliance,
+        calls: &calls,
+        others: &options.others,
+    };
     for (message, range) in &file.problems {
         if preprocessed.origin(range.start).0 {
             reader.report(Severity::Error, message, None, *range, None, None);
@@ -161,6 +173,7 @@ struct Reader<'a> {
     preprocessed: &'a Preprocessed,
     reliance: &'a Reliance<'a>,
     calls: &'a Calls<'a>,
+    others: &'a [OtherSource],
 }
 
 impl Reader<'_> {
@@ -208,6 +221,22 @@ impl Reader<'_> {
         found
     }
 
+    fn elsewhere(
+        &self,
+        cx: &Context<'_>,
+        inlined: &BTreeMap<NestId, Vec<String>>,
+    ) -> BTreeMap<NestId, Vec<(String, PathBuf)>> {
+        let file_of = |name: &String| {
+            let (_, function) = cx.file.function(name)?;
+            let (header, _) = self.preprocessed.place(function.range.start);
+            let path = Path::new(&self.preprocessed.headers[header? as usize]);
+            self.others.iter().any(|other| other.path == path).then(|| (name.clone(), path.to_owned()))
+        };
+        let of = |names: &Vec<String>| names.iter().filter_map(file_of).collect::<Vec<_>>();
+        let found = inlined.iter().map(|(id, names)| (*id, of(names)));
+        found.filter(|(_, functions)| !functions.is_empty()).collect()
+    }
+
     fn function(&mut self, cx: &Context<'_>, places: &Places<'_>) {
         let function = cx.function;
         let name = function.name.as_str();
@@ -242,7 +271,9 @@ impl Reader<'_> {
             let never_called =
                 ranges.iter().map(|(id, range)| (*id, self.calls.never_called(*range))).collect();
             let span = span(*whole);
-            let function = Function { name, program, inlined, named, conditions, never_called, span };
+            let elsewhere = self.elsewhere(cx, &inlined);
+            let function =
+                Function { name, program, inlined, elsewhere, named, conditions, never_called, span };
             self.unit.functions.push(function);
         }
     }

@@ -89,6 +89,7 @@ mod ranges;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod trips;
 mod types;
 mod verify;
 mod view;
@@ -108,6 +109,7 @@ pub use program::{
     Symbol, Team,
 };
 pub use ranges::{AccessRanges, IndexRange};
+pub use trips::Extents;
 pub use types::Types;
 pub use verify::{Violation, verify, verify_nest};
 pub use view::{Record, Step, View};

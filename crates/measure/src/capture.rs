@@ -15,6 +15,7 @@ use crate::sample::Sample;
 ///
 /// ```c
 /// oxeye_capture_begin(site);
+/// oxeye_capture_work(site, (double)n * n);   /* how much there is to do; may be left out */
 /// oxeye_capture_arg(site, 0, A, bytes);      /* per argument; -1 bytes when the size is unknown */
 /// oxeye_capture_arg(site, 1, &n, sizeof n);
 /// oxeye_capture_look(site, &rows, u, 1, sizeof **u, ranges);  /* how `double **u` lies in memory */
@@ -25,9 +26,9 @@ use crate::sample::Sample;
 /// ```
 ///
 /// The clock of an invocation starts when the last of `begin` and `arg` returns and stops when `end` is called. Kept
-/// are the inputs of the first invocation, of the one with most bytes (when over a quarter more than the others), and
-/// of up to two later ones with other scalars (arguments of at most 16 bytes), which are looked for when the number of
-/// the invocation is a power of two. From 2^20 invocations on, one in 64 is timed and stands for the others. What the
+/// are the inputs of the first invocation, of the one with most bytes (when over a quarter more than the others), of up to
+/// two later ones with other scalars (arguments of at most 16 bytes), which are looked for when the number of the invocation
+/// is a power of two, and of one in each of up to four further [`SizeClass`]es, those that take the most time. From 2^20 invocations on, one in 64 is timed and stands for the others. What the
 /// pointers point to must not change from the first `arg` to the last. Of a kept invocation that takes 0.4 s or more,
 /// the results in its arguments are kept as well.
 ///
@@ -50,8 +51,21 @@ pub struct Capture {
     pub abandoned: u64,
     /// Samples that could not be kept for lack of room.
     pub skipped: u64,
+    /// Its invocations by how much they have to do, the smallest first.
+    pub classes: Vec<SizeClass>,
     /// The kept invocations, in order.
     pub samples: Vec<Sample>,
+}
+
+/// The invocations of a nest that have about equally much to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SizeClass {
+    /// They have between 2^log2 and twice that to do, in the units of `oxeye_capture_work`.
+    pub log2: u32,
+    /// How many they are.
+    pub invocations: u64,
+    /// Wall-clock seconds in all of them together.
+    pub seconds: f64,
 }
 
 /// An instrumented run.
@@ -113,8 +127,17 @@ fn parse(text: &str, dir: &Path, summary: &Path) -> Result<Summary, MeasureError
                 concurrent: number("concurrent")?,
                 abandoned: number("abandoned")?,
                 skipped: number("skipped")?,
+                classes: Vec::new(),
                 samples: Vec::new(),
             }),
+            Some("class") => {
+                let class = SizeClass {
+                    log2: number("class")? as u32,
+                    invocations: number("invocations")?,
+                    seconds: number("nanoseconds")? as f64 * 1e-9,
+                };
+                captures.last_mut().ok_or_else(damaged)?.classes.push(class);
+            }
             Some("sample") => {
                 let file = words.last().ok_or_else(damaged)?;
                 let mut sample = match Sample::open(&dir.join(file)) {
@@ -126,6 +149,7 @@ fn parse(text: &str, dir: &Path, summary: &Path) -> Result<Summary, MeasureError
                     Err(error) => return Err(error),
                 };
                 sample.nanoseconds = Some(number("nanoseconds")?);
+                sample.size_class = Some(number("class")? as u32);
                 sample.results = Some(sample.path.with_extension("out")).filter(|path| path.exists());
                 captures.last_mut().ok_or_else(damaged)?.samples.push(sample);
             }

@@ -59,6 +59,8 @@ pub struct Sample {
     pub invocation: u64,
     /// How long the captured invocation took in the instrumented program, if known.
     pub nanoseconds: Option<u64>,
+    /// The [`SizeClass`](crate::SizeClass) it belongs to, by its `log2`, if it was captured.
+    pub size_class: Option<u32>,
     /// The arguments, in order.
     pub args: Vec<SampleArg>,
     /// Pairs of arguments, by position, whose memory overlapped.
@@ -84,6 +86,8 @@ pub enum Init {
     },
     /// The contents of an `.npy` file of the same element type and number of elements.
     Npy(PathBuf),
+    /// Its bytes as they are in memory.
+    Bytes(Vec<u8>),
     /// Every element has this value.
     Value(f64),
     /// Every element has this value; for integers that a floating-point number cannot hold.
@@ -134,6 +138,15 @@ impl Sample {
         for (arg, slot) in args.iter().zip(&table) {
             let mut out = BufWriter::with_capacity(1 << 20, AtOffset { file: &file, offset: slot.offset });
             match &arg.init {
+                Init::Bytes(bytes) if bytes.len() as u64 == slot.bytes => {
+                    out.write_all(bytes).map_err(failed)?;
+                }
+                Init::Bytes(_) => {
+                    return Err(MeasureError::sample(
+                        path,
+                        "the bytes of an argument are not as many as it has",
+                    ));
+                }
                 Init::Npy(source) => npy::copy_elements(source, arg.element, arg.elements, &mut out)?,
                 init => fill(arg.element, arg.elements, init, &mut out).map_err(failed)?,
             }
@@ -145,6 +158,7 @@ impl Sample {
             site: 0,
             invocation: 0,
             nanoseconds: None,
+            size_class: None,
             args: table,
             overlaps: Vec::new(),
             results: None,
@@ -200,6 +214,7 @@ impl Sample {
             site: u32::try_from(word(&fixed, 2)).unwrap_or(u32::MAX),
             invocation: word(&fixed, 3),
             nanoseconds: None,
+            size_class: None,
             args,
             overlaps,
             results: None,
@@ -363,7 +378,7 @@ fn fill(element: ElementType, elements: u64, init: &Init, out: &mut impl Write) 
             Init::Value(value) => element.write_f64(*value, &mut buffer),
             Init::Integer(value) if element.is_float() => element.write_f64(*value as f64, &mut buffer),
             Init::Integer(value) => buffer.extend_from_slice(&value.to_le_bytes()[..element.size()]),
-            Init::Npy(_) => {}
+            Init::Npy(_) | Init::Bytes(_) => {}
         }
         if i % 4096 == 4095 {
             out.write_all(&buffer)?;

@@ -500,3 +500,64 @@ int main(void)
     assert_eq!(numbers(3, 1), []);
     assert!(samples[3].missing().is_empty());
 }
+
+/// Calls of very different sizes, the long ones rare, with a clock of its own.
+const MIXED: &str = r#"
+#define _GNU_SOURCE
+#include <time.h>
+static double a[1 << 16];
+static long now;
+int clock_gettime(clockid_t id, struct timespec *time)
+{
+    (void)id;
+    time->tv_sec = now / 1000000;
+    time->tv_nsec = now % 1000000 * 1000;
+    return 0;
+}
+static void nest(int n, int microseconds)
+{
+    oxeye_capture_begin(3);
+    oxeye_capture_work(3, (double)n * n);
+    oxeye_capture_arg(3, 0, &n, sizeof n);
+    oxeye_capture_arg(3, 1, a, 8 * 200);
+    a[n % 200] += 1;
+    now += microseconds;
+    oxeye_capture_end(3);
+}
+int main(void)
+{
+    for (int t = 0; t < 50; t++) {
+        for (int n = 4; n <= 4096; n *= 2)
+            if (n != 1024)
+                nest(n, 50);
+        if (t % 16 == 6)
+            nest(1000, 40000);
+    }
+    return 0;
+}
+"#;
+
+#[test]
+fn there_is_a_sample_of_the_sizes_that_take_the_time() {
+    let work = WorkDir::new().expect("work folder");
+    let program = build(&work, &Compiler::new("gcc", ["-O2", "-Wall", "-Wextra", "-Werror"]), MIXED);
+    let run = run(&work, program, &Limits::default());
+    let [found] = &run.captures[..] else { panic!("{:?}", run.captures) };
+    let classes: Vec<(u32, u64)> = found.classes.iter().map(|c| (c.log2, c.invocations)).collect();
+    let expected: Vec<(u32, u64)> = [4, 6, 8, 10, 12, 14, 16, 18]
+        .map(|k| (k, 50))
+        .into_iter()
+        .chain([(19, 3), (22, 50), (24, 50)])
+        .collect();
+    assert_eq!(classes, expected);
+    assert_eq!(found.classes.iter().map(|c| c.invocations).sum::<u64>(), found.invocations);
+    let micros: Vec<f64> = found.classes.iter().map(|c| (1e6 * c.seconds).round()).collect();
+    assert_eq!(micros.iter().filter(|us| **us == 2500.0).count(), 10);
+    assert_eq!((1e6 * found.seconds).round(), 25_000.0 + 120_000.0);
+    // Ten classes were there before the one that takes nearly all of the time; only some have samples.
+    assert!(found.samples.len() <= 8, "{:?}", found.samples);
+    let heaviest: Vec<_> = found.samples.iter().filter(|s| s.size_class == Some(19)).collect();
+    assert_eq!(heaviest.len(), 1);
+    assert_eq!(heaviest[0].read_integer(0, ElementType::I32).expect("n"), 1000);
+    assert!(heaviest[0].nanoseconds == Some(40_000_000));
+}

@@ -12,11 +12,11 @@ const MOST_RUNS: usize = 7;
 /// Timing the fastest candidates of a nest in turns with the original takes no longer than this, all together.
 const MOST_TIMING_SECONDS: f64 = 3.0;
 
-/// When trying should end, after the start of the run: early enough for the runs of a program that takes so long.
-/// However long capturing took, some time is left for trying.
-pub(crate) fn end_of_trials(budget: Duration, elapsed: Duration, program_seconds: Option<f64>) -> Duration {
-    let final_runs = Duration::from_secs_f64(program_seconds.map_or(0.0, final_seconds));
-    budget.saturating_sub(final_runs.min(budget / 2)).max(elapsed + budget / 4)
+/// When trying should end, after the start of the budget: early enough to build the tuned program. However long everything
+/// before took, some time is left for trying.
+pub(crate) fn end_of_trials(budget: Duration, elapsed: Duration) -> Duration {
+    const TO_BUILD: Duration = Duration::from_secs(2);
+    budget.saturating_sub(TO_BUILD.min(budget / 5)).max(elapsed + budget / 5)
 }
 
 /// The part of the time left that a nest of this weight has, where `rest` is the weight of all that wait, this one
@@ -31,6 +31,11 @@ pub(crate) fn for_suggestions(budget: Duration, share: Option<f64>) -> Duration 
     budget.mul_f64(share.unwrap_or(1.0).clamp(0.0, 1.0))
 }
 
+/// Seconds for runs of the original of one nest that show how ill-conditioned it is.
+pub(crate) fn for_doubts(budget: Duration) -> f64 {
+    budget.as_secs_f64() / 6.0
+}
+
 /// Seconds for timing the fastest candidates of a nest with this share of the program's time: precision is for nests
 /// that matter.
 pub(crate) fn timing_seconds(share: Option<f64>) -> f64 {
@@ -40,11 +45,6 @@ pub(crate) fn timing_seconds(share: Option<f64>) -> f64 {
 /// How often a program is run before and after: enough for the ratio to be known, and not more than a few seconds.
 pub(crate) fn n_runs(program_seconds: f64) -> usize {
     ((4.0 / program_seconds.max(1e-3)) as usize).clamp(1, MOST_RUNS)
-}
-
-/// Seconds that building a program and running it before and after take, for one that runs so long.
-fn final_seconds(program_seconds: f64) -> f64 {
-    1.0 + 2.2 * n_runs(program_seconds) as f64 * program_seconds.clamp(0.0, 1e6)
 }
 
 /// How many candidates to compile together: long nests leave time for few of them, and then the rest need not be

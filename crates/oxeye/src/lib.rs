@@ -58,6 +58,7 @@ mod commands;
 mod coverage;
 mod knowledge;
 mod machine;
+mod mix;
 mod nest;
 mod parallel;
 mod random;
@@ -82,22 +83,25 @@ pub use knowledge::{
     shipped_recipes, stored_recipe,
 };
 pub use machine::{HostReport, Sizes, host_rates};
-pub use nest::{Calls, OpenedNest, Place, ProgramRun, Standing, TunedNest, Workpiece};
+pub use mix::CallClass;
+pub use nest::{Calls, IllConditioned, OpenedNest, Place, ProgramRun, Standing, TunedNest, Workpiece};
+pub use oxeye_codegen::SizeGuard;
 pub use oxeye_frontend::{Unit, encoded};
+pub use oxeye_measure::{ComparedFile, Pattern};
 pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
 pub use parallel::Panicked;
 pub use request::{
-    Compiler, DonorSearch, Error, Event, FpPolicy, Knowledge, NestRecipe, Options, Phase, Progress,
-    ProjectFile, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable,
+    Checks, Compiler, DonorSearch, Error, Event, FpPolicy, Guard, Knowledge, NestRecipe, Options, Phase,
+    Progress, ProjectFile, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable,
     default_output, write_atomically,
 };
-pub use schedule::{Choice, Proved, Schedule, Timing, Trial, Unproved, Verdict};
+pub use schedule::{Choice, Proved, Schedule, SizeTiming, Timing, Trial, Unproved, Verdict};
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};
 pub use session::{Session, interrupt};
 pub use stages::{
-    BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, Measured, NestReport,
-    NestSearchReport, ProgramReport, Proposed, Report, SearchReport, TrialReport, Unchanged, capture, emit,
-    measure, open, propose, read, report, second_round,
+    BuildReport, Captured, ComparedMethod, DiagnosticReport, Emitted, FpReport, GuardReport, Measured,
+    NestReport, NestSearchReport, ProgramReport, Proposed, Report, SearchReport, SizeReport, TrialReport,
+    Unchanged, capture, emit, measure, open, propose, read, report, second_round,
 };
 pub use transfer::{Advice, AdvisedOption, AdvisedRefusal, AlignedNode, Donor, DonorTrial};

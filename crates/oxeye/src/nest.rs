@@ -4,17 +4,20 @@
 use crate::coverage::{Coverage, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
-use crate::schedule::{Timing, Trial};
+use crate::mix::CallClass;
+use crate::schedule::{Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
-use oxeye_codegen::{Argument, Named, Site, guarded};
+use oxeye_codegen::{Argument, Named, Site, commented, guarded};
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
-use oxeye_measure::Sample;
+use oxeye_measure::{Left, Sample};
 use oxeye_profile::{NestInput, NestProfile};
 use oxeye_transform::RefusedSuggestion;
+use serde::Serialize;
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 /// A file that is being tuned.
 pub struct Workpiece {
@@ -39,6 +42,18 @@ pub struct ProgramRun {
     pub seconds: f64,
     /// What its runs printed.
     pub outputs: Vec<Vec<u8>>,
+    /// What it leaves when it is built with and without reordering, if that was asked.
+    pub(crate) witnesses: Arc<OnceLock<Vec<Left>>>,
+}
+
+/// The variant of the user's file that is the file itself.
+pub(crate) const ORIGINAL: &str = "original.c";
+
+impl ProgramRun {
+    /// A program that was run.
+    pub(crate) fn new(executable: PathBuf, seconds: f64, outputs: Vec<Vec<u8>>) -> Self {
+        Self { executable, seconds, outputs, witnesses: Arc::default() }
+    }
 }
 
 /// A nest with all that is known of it.
@@ -67,8 +82,25 @@ pub struct TunedNest {
     pub before: Option<NestProfile>,
     /// The same of the winner.
     pub after: Option<NestProfile>,
+    /// How ill-conditioned it is, if the outputs of a candidate raised that question.
+    pub conditioning: Option<IllConditioned>,
     /// Why nothing won, or what else there is to say.
     pub note: Option<String>,
+}
+
+/// How far roundings alone move the results of a nest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IllConditioned {
+    /// The argument with the worst of its results.
+    pub argument: String,
+    /// How many decimal digits of that result roundings change.
+    pub digits_lost: f64,
+    /// How many it has.
+    pub digits: f64,
+    /// Results that differed by more than the usual tolerance.
+    pub elements: u64,
+    /// Runs of the original from which that is known.
+    pub runs: usize,
 }
 
 /// Where a nest stands.
@@ -109,8 +141,10 @@ pub struct Calls {
     pub is_concurrent: bool,
     /// What a replay takes.
     pub arguments: Vec<Argument>,
-    /// Arguments of some invocations, the one to time first.
+    /// Arguments of some invocations, those to time first: one for each class that is timed.
     pub samples: Vec<Sample>,
+    /// The invocations by how much they have to do, the timed classes first; none without a program.
+    pub classes: Vec<CallClass>,
 }
 
 /// Whether a nest is tuned.
@@ -132,8 +166,19 @@ pub(crate) fn replacement(
     span: Span,
     mut block: String,
 ) -> String {
+    let elsewhere = function.elsewhere.get(&nest).map_or(&[][..], Vec::as_slice);
+    if !elsewhere.is_empty() {
+        // Who changes them would not look for a copy here.
+        let names = elsewhere.iter().map(|(name, file)| {
+            format!("{name}() of {}", file.file_name().unwrap_or_default().to_string_lossy())
+        });
+        let names = names.collect::<Vec<_>>().join(", ");
+        let comment = format!("contains {names}: to be tuned again when that changes");
+        block = commented(&block, &[comment], column(&unit.source, span.start));
+    }
     let inlined = function.inlined.get(&nest).map_or(&[][..], Vec::as_slice);
-    let unused = inlined.iter().filter(|name| mentions(&unit.source, span, name) == 1);
+    let is_own = |name: &&String| !elsewhere.iter().any(|(other, _)| other == *name);
+    let unused = inlined.iter().filter(is_own).filter(|name| mentions(&unit.source, span, name) == 1);
     let uses: String = unused.map(|name| format!(" (void){name};")).collect();
     if let Some(brace) = block.find('{').filter(|_| !uses.is_empty()) {
         // Its only call was in the nest: a static function that nobody uses is warned of.
@@ -194,6 +239,7 @@ impl TunedNest {
             winner: None,
             before: None,
             after: None,
+            conditioning: None,
             note: None,
         }
     }
@@ -284,6 +330,15 @@ impl TunedNest {
                 trial.proved = None;
             }
         }
+    }
+}
+
+impl Calls {
+    /// The samples that are timed, with the share of the time that each stands for.
+    pub(crate) fn timed(&self) -> impl Iterator<Item = (&Sample, f64)> {
+        let shares = self.classes.iter().filter(|class| class.timed).map(|class| class.share);
+        let shares: Vec<f64> = if shares.clone().next().is_some() { shares.collect() } else { vec![1.0] };
+        self.samples.iter().zip(shares)
     }
 }
 

@@ -32,6 +32,9 @@ pub struct Session<'a> {
     time: RunTime,
 }
 
+/// A program that has not ended after so many times the budget is taken to run forever.
+const PROGRAM_BUDGETS: u32 = 20;
+
 /// How long a run takes, and its programs.
 struct RunTime {
     start: Instant,
@@ -132,6 +135,11 @@ impl<'a> Session<'a> {
         self.check_cancelled()
     }
 
+    /// Whether to try no more.
+    pub(crate) fn is_over(&self, end: Instant) -> bool {
+        self.progress.enough() || Instant::now() >= end
+    }
+
     pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
         if self.progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
@@ -144,6 +152,11 @@ impl<'a> Session<'a> {
     /// Beginning of the run.
     pub(crate) fn start(&self) -> Instant {
         self.time.start
+    }
+
+    /// When the budget began to count, if it is asked before there are trials: the user's program may run as long as it does.
+    pub(crate) fn budget_start(&self) -> Instant {
+        self.time.start + Duration::from_secs_f64(self.program_seconds())
     }
 
     /// Runs the user's program by `run`, and keeps account of the time.
@@ -162,7 +175,7 @@ impl<'a> Session<'a> {
     /// How long one run of the user's program may take.
     pub(crate) fn program_limit(&self) -> Duration {
         let known = self.options.project.as_ref().map_or(0.0, |project| project.run.seconds);
-        let limit = (self.options.budget * 2).max(Duration::from_secs(10));
+        let limit = (self.options.budget * PROGRAM_BUDGETS).max(Duration::from_secs(10));
         limit.max(Duration::from_secs_f64(5.0 * known.clamp(0.0, 1e6)))
     }
 
@@ -190,7 +203,7 @@ impl<'a> Session<'a> {
     /// How recipes become text for so many threads in a file with this source.
     pub(crate) fn rendering<'s>(&self, source: &'s str, threads: u32) -> Rendering<'s> {
         let plain_sums = self.options.compiler.vectorizes_sums();
-        Rendering { source, threads, policy: self.policy(), plain_sums }
+        Rendering { source, threads, policy: self.policy(), guard: Default::default(), plain_sums }
     }
 
     /// How far outputs of a nest may be apart. Without an explicit word for bits, compilers may contract a product and a
@@ -198,9 +211,14 @@ impl<'a> Session<'a> {
     pub(crate) fn tolerance(&self, nest: &Nest) -> Tolerance {
         match self.options.fp {
             FpPolicy::Strict => Tolerance::Strict,
-            _ if self.options.reassociate() || !nest.unordered.is_empty() => Tolerance::reassociate(),
+            _ if self.reorders(nest) => Tolerance::reassociate(),
             _ => Tolerance::Relative { f64: 1e-12, f32: 1e-5 },
         }
+    }
+
+    /// Whether floating-point operations of a nest may be reordered, some of them at least.
+    pub(crate) fn reorders(&self, nest: &Nest) -> bool {
+        self.options.fp != FpPolicy::Strict && (self.options.reassociate() || !nest.unordered.is_empty())
     }
 
     /// Where and how this run measures, in the words of the database.

@@ -93,6 +93,7 @@ impl Drawing<'_> {
                 line: span.line,
                 name,
                 threads: None,
+                guard: None,
                 uneven,
                 recipe: recipe.into(),
             });

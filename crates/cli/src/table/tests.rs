@@ -75,6 +75,8 @@ fn nest(id: usize, line: u32, function: &str, share: f64, unchanged: Unchanged) 
         line,
         share: Some(share),
         invocations: Some(1),
+        sizes: Vec::new(),
+        guard: None,
         baseline_ms: Some(400.0 * share),
         optimized_ms: Some(400.0 * share),
         speedup: Some(1.0),
@@ -83,6 +85,7 @@ fn nest(id: usize, line: u32, function: &str, share: f64, unchanged: Unchanged) 
         spread: None,
         verified: false,
         max_rel_error: None,
+        conditioning: None,
         recipe: None,
         steps: Vec::new(),
         code: None,
@@ -273,4 +276,68 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
     assert_eq!(told.len(), 2);
     assert!(text.contains("not read, and hardly any time is spent there: line 91\n"), "{text}");
     assert!(text.lines().all(|line| measure_text_width(line) <= 80), "{text}");
+}
+
+#[test]
+fn what_was_compared_and_how_exactly_is_told() {
+    let mut report = of_sizes()[0].clone();
+    report.nests[0].conditioning = Some(IllConditioned {
+        argument: "Q".into(),
+        digits_lost: 15.2,
+        digits: 15.7,
+        elements: 1000,
+        runs: 12,
+    });
+    report.program.compared = ["standard output", "u.bin:f32"].map(str::to_owned).into();
+    report.program.tolerance = Some(1e-6);
+    report.program.ignored_parts = 2;
+    report.program.unstable_numbers = 1;
+    report.program.widened_numbers = 3;
+    let shown = shown(&report, 300, false);
+    for line in [
+        "10.62x, same output, same u.bin:f32\n",
+        "not compared: 2 parts by --ignore, 1 number that varies from run to run\n",
+        "3 numbers differ by more than 1e-6, as in builds of the original that round differently\n",
+        "line 31: ill-conditioned, roundings change up to 15 of 16 digits of `Q`; candidates were held to what 12 runs of \
+         the original differ by\n",
+    ] {
+        assert!(shown.contains(line), "{line}{shown}");
+    }
+}
+
+#[test]
+fn sizes_and_the_guard_of_new_code_are_told() {
+    use oxeye::{GuardReport, SizeReport};
+    let [mut one, ..] = of_sizes();
+    let size = |iterations: f64, invocations, share, speedup: Option<f64>| SizeReport {
+        iterations,
+        invocations,
+        share,
+        baseline_ms: speedup.map(|_| 2.0),
+        optimized_ms: speedup.map(|s| 2.0 / s),
+        speedup,
+    };
+    let nest = &mut one.nests[0];
+    nest.guard = Some(GuardReport { size: "n * n * n".into(), least: Some(1e8), threads: None });
+    nest.sizes = vec![
+        size(1048576.0, 300, 0.8, Some(4.0)),
+        size(64.0, 20_000, 0.15, Some(0.5)),
+        size(8.0, 9, 0.05, None),
+    ];
+    let text = shown(&one, 80, false);
+    assert!(
+        text.contains("line 31: new code runs where n * n * n >= 1e8, the original elsewhere\n"),
+        "{text}"
+    );
+    assert!(text.lines().all(|line| measure_text_width(line) <= 80), "{text}");
+    let text = shown(&one, 100, true);
+    let told: Vec<&str> = text.lines().filter(|line| line.contains("iterations")).collect();
+    assert_eq!(
+        told,
+        [
+            "size: 1e6 iterations and more, 300 calls, 80 % of its time, 4.00x",
+            "size: 64 iterations and more, 20000 calls, 15 % of its time, 0.50x",
+            "size: 8 iterations and more, 9 calls, 5 % of its time",
+        ]
+    );
 }

@@ -63,6 +63,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         depth: 1,
         in_parallel: false,
         in_simd: false,
+        threads_if: String::new(),
     };
     if team.is_some() {
         // The first threads wait until the others have finished what comes before.
@@ -71,6 +72,14 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     r.lines(before.lines);
     let used_from = r.out.len();
     let mut conditions = before.conditions;
+    let n_others = conditions.len();
+    if let Some(least) = options.guard.least {
+        conditions.push(r.cx.is_large(original_nest, least)?);
+    }
+    if let Some(least) = options.guard.threads.filter(|_| team.is_none()) {
+        r.threads_if = format!(" if({})", r.cx.is_large(original_nest, least)?);
+    }
+    let has_test = test.is_some();
     if let Some(test) = test {
         r.lines(test.declarations);
         conditions.push(match conditions.is_empty() || !test.condition.contains("||") {
@@ -84,7 +93,12 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         if memory.is_empty() && team.is_none() {
             condition = Some(tested);
         } else {
-            let name = r.cx.fresh("distinct");
+            let name = match options.guard.least {
+                Some(_) if n_others == 0 && !has_test => "large",
+                Some(_) => "suitable",
+                None => "distinct",
+            };
+            let name = r.cx.fresh(name);
             r.line(format!("const int {name} = {tested};"));
             condition = Some(name);
         }
@@ -179,6 +193,8 @@ struct Renderer<'a> {
     depth: usize,
     in_parallel: bool,
     in_simd: bool,
+    /// The clause that keeps threads away from small sizes.
+    threads_if: String,
 }
 
 impl Renderer<'_> {
@@ -497,7 +513,9 @@ impl Renderer<'_> {
                 };
                 let is_within = self.cx.in_team || !reduction.parts.is_empty();
                 let within = if is_within { "for" } else { "parallel for" };
-                pragma = Some(format!("#pragma omp {within} schedule({schedule}){}", reduction.clause));
+                let threads_if = if is_within { "" } else { &self.threads_if };
+                let clauses = format!("{}{threads_if}", reduction.clause);
+                pragma = Some(format!("#pragma omp {within} schedule({schedule}){clauses}"));
                 self.in_parallel = true;
             }
             Execution::Vector { reductions, .. } => {
@@ -531,7 +549,7 @@ impl Renderer<'_> {
         let parts = std::mem::take(&mut reduction.parts);
         if !parts.is_empty() {
             if !self.cx.in_team {
-                self.line("#pragma omp parallel");
+                self.line(format!("#pragma omp parallel{}", self.threads_if));
             }
             self.line("{");
             self.depth += 1;

@@ -34,7 +34,7 @@ impl Lowerer<'_> {
                 .help("write its body in place of the call, or tune the loops inside it")
         };
         let Some((position, function)) = self.cx.file.function(name) else {
-            return Err(refuse("and what it does is not known"));
+            return Err(self.unknown(name, at));
         };
         if function.problem.is_some() {
             return Err(refuse("which could not be read"));

@@ -38,8 +38,17 @@ impl Lowerer<'_> {
             Some((function, single)) if function.n_args() == args.len() => {
                 self.math(function, single, args, at)
             }
-            _ => Err(Refusal::new(at, format!("`{name}` is called, and what it does is not known"))
-                .help("move the call out of the loop, or give the function's definition in this file")),
+            _ => Err(self.unknown(name, at)),
+        }
+    }
+
+    /// A call of a function whose definition is not at hand.
+    pub(super) fn unknown(&self, name: &str, at: Range) -> Box<Refusal> {
+        match self.cx.preprocessed.left_elsewhere.get(name) {
+            Some(why) => Refusal::new(at, format!("`{name}` is called, {why}"))
+                .help("move the call out of the loop, or the function into this file"),
+            None => Refusal::new(at, format!("`{name}` is called, and what it does is not known"))
+                .help("move the call out of the loop, or give the function's definition in this file"),
         }
     }
 
@@ -65,7 +74,7 @@ impl Lowerer<'_> {
     fn inlined(&mut self, name: &str, args: &[ast::Expr], at: Range) -> Lowered<Value> {
         let file = self.cx.file;
         let Some((position, function)) = file.function(name) else {
-            return Err(Refusal::new(at, format!("`{name}` is called, and what it does is not known")));
+            return Err(self.unknown(name, at));
         };
         let refuse = |why: &str| {
             Refusal::new(at, format!("`{name}` is called, {why}"))
@@ -118,6 +127,7 @@ impl Lowerer<'_> {
             }
             refusal
         })?;
+        self.inlined.insert(position);
         Ok(self.converted(value, returns))
     }
 

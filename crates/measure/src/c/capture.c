@@ -3,6 +3,7 @@
  * program's own feature-test macros and includes keep their meaning. Every name begins with oxeye_capture_.
  *
  *   oxeye_capture_begin(site);
+ *   oxeye_capture_work(site, (double)n * n);         how much there is to do: calls are told apart by it; may be left out
  *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, look what it points into;
  *                                                  -2: not to be kept
  *   oxeye_capture_arg(site, 1, &n, sizeof n);
@@ -16,7 +17,11 @@
  */
 #define OXEYE_CAPTURE_SITES 1024
 #define OXEYE_CAPTURE_ARGS 256
-#define OXEYE_CAPTURE_SLOTS 4
+/* The first, the largest, two at powers of two in turn, and some for the classes that take most time. */
+#define OXEYE_CAPTURE_SLOTS 8
+#define OXEYE_CAPTURE_OF_CLASSES 4
+/* Invocations of a class have between 2^k and 2^(k+1) to do. */
+#define OXEYE_CAPTURE_CLASSES 64
 #define OXEYE_CAPTURE_HEADER 16384
 /* From so many invocations on, only one in OXEYE_CAPTURE_STRIDE is looked at, and its time counts so often. */
 #define OXEYE_CAPTURE_OFTEN (1L << 20)
@@ -59,7 +64,13 @@ typedef struct {
     long bytes;
     long result_bytes; /* kept beside them, if any */
     unsigned long signature;
+    int size_class;
 } oxeye_capture_sample;
+
+typedef struct {
+    long invocations;
+    long nanoseconds;
+} oxeye_capture_class;
 
 /* Rows of elements behind so many levels of pointers, in dimensions from 0 to levels. Stored they are one array, which begins
  * with the first element in the ranges. */
@@ -105,8 +116,12 @@ typedef struct {
     long start;
     long overhead; /* what was spent on samples when the clock started: what comes to it later is for sites inside */
     long end_of_data;
-    oxeye_capture_sample samples[OXEYE_CAPTURE_SLOTS]; /* first, largest, and two at powers of two, in turn */
+    oxeye_capture_sample samples[OXEYE_CAPTURE_SLOTS];
     int next_slot;
+    int size_class; /* of the present invocation */
+    double work;    /* of the present invocation */
+    double all_work;
+    oxeye_capture_class classes[OXEYE_CAPTURE_CLASSES];
     oxeye_capture_slot_arg args[OXEYE_CAPTURE_ARGS];
 } oxeye_capture_site;
 
@@ -242,13 +257,22 @@ static void oxeye_capture_summary(int finished)
             site->invocations, site->nanoseconds, site->known_args, site->concurrent, site->abandoned, site->skipped);
         if (oxeye_capture_libc_write(fd, line, (unsigned long)n) != n)
             break;
+        for (s = 0; s < OXEYE_CAPTURE_CLASSES; ++s) {
+            if (site->classes[s].invocations == 0)
+                continue;
+            n = oxeye_capture_libc_snprintf(line, sizeof line, "class %d invocations %ld nanoseconds %ld\n", s,
+                                            site->classes[s].invocations, site->classes[s].nanoseconds);
+            if (oxeye_capture_libc_write(fd, line, (unsigned long)n) != n)
+                break;
+        }
         for (s = 0; s < OXEYE_CAPTURE_SLOTS; ++s) {
             oxeye_capture_sample *sample = &site->samples[s];
             if (!sample->used || sample->nanoseconds < 0)
                 continue;
             n = oxeye_capture_libc_snprintf(line, sizeof line,
-                                            "sample %d invocation %ld nanoseconds %ld file site%d.%ld.bin\n", k,
-                                            sample->invocation, sample->nanoseconds, k, sample->invocation);
+                                            "sample %d invocation %ld nanoseconds %ld class %d file site%d.%ld.bin\n",
+                                            k, sample->invocation, sample->nanoseconds, sample->size_class, k,
+                                            sample->invocation);
             if (oxeye_capture_libc_write(fd, line, (unsigned long)n) != n)
                 break;
         }
@@ -574,6 +598,7 @@ static int oxeye_capture_create(int k, int slot)
     sample->nanoseconds = -1;
     sample->bytes = 0;
     sample->signature = 0;
+    sample->size_class = site->size_class;
     oxeye_capture_path(path, sizeof path, k, site->current, "bin");
     site->fd = oxeye_capture_open(path, 0);
     if (site->fd < 0)
@@ -648,6 +673,38 @@ static void oxeye_capture_header(int k)
     site->fd = -1;
 }
 
+/* Nanoseconds that a class has taken; of one that is new, what this invocation will take if it is as fast as the others. */
+static double oxeye_capture_time_of(const oxeye_capture_site *site, int size_class)
+{
+    if (site->classes[size_class].invocations || size_class != site->size_class || site->all_work <= 0)
+        return (double)site->classes[size_class].nanoseconds;
+    return (double)site->nanoseconds / site->all_work * site->work;
+}
+
+/* Where the present invocation is kept as the sample of its class: -1 where there is one, or where others take more time. */
+static int oxeye_capture_class_slot(const oxeye_capture_site *site)
+{
+    const int first = OXEYE_CAPTURE_SLOTS - OXEYE_CAPTURE_OF_CLASSES;
+    int i, least = first;
+    if (site->samples[0].used && site->samples[0].size_class == site->size_class)
+        return -1;
+    for (i = first; i < OXEYE_CAPTURE_SLOTS; ++i)
+        if (site->samples[i].used && site->samples[i].size_class == site->size_class)
+            return -1;
+    for (i = first; i < OXEYE_CAPTURE_SLOTS; ++i) {
+        if (!site->samples[i].used)
+            return i;
+        if (site->classes[site->samples[i].size_class].nanoseconds <
+            site->classes[site->samples[least].size_class].nanoseconds)
+            least = i;
+    }
+    /* Half as much again, so that classes do not take each other's place all the time. */
+    return oxeye_capture_time_of(site, site->size_class) >
+                   1.5 * (double)site->classes[site->samples[least].size_class].nanoseconds
+               ? least
+               : -1;
+}
+
 /* All arguments of a later invocation are known: keep it if it shows something new. */
 static void oxeye_capture_decide(int k)
 {
@@ -668,9 +725,10 @@ static void oxeye_capture_decide(int k)
                 largest = site->samples[i].bytes;
             known |= site->samples[i].signature == signature;
         }
-    if (total > largest + largest / 4)
+    slot = oxeye_capture_class_slot(site);
+    if (slot < 0 && total > largest + largest / 4)
         slot = 1;
-    else if (!known && !(site->current & (site->current - 1))) {
+    else if (slot < 0 && !known && !(site->current & (site->current - 1))) {
         slot = 2 + site->next_slot;
         site->next_slot = !site->next_slot;
     }
@@ -741,6 +799,8 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_begin(int k)
     }
     site->n_args = 0;
     site->seen_args = 0;
+    site->size_class = 0;
+    site->work = 0;
     site->slot = -1;
     site->fd = -1;
     for (i = 0; i < OXEYE_CAPTURE_ARGS && site->current == 0; ++i)
@@ -752,6 +812,27 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_begin(int k)
     }
     site->overhead = oxeye_capture_overhead_so_far();
     site->start = oxeye_capture_now();
+}
+
+OXEYE_CAPTURE_UNUSED static void oxeye_capture_work(int k, double work)
+{
+    oxeye_capture_site *site;
+    union {
+        double number;
+        unsigned long bits;
+    } word;
+    long exponent;
+    if (k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on())
+        return;
+    site = &oxeye_capture_sites[k];
+    if (site->owner != (void *)&oxeye_capture_thread || !(work >= 1))
+        return;
+    word.number = work;
+    exponent = (long)(word.bits >> 52) - 1023;
+    site->work = work;
+    site->size_class = (int)(exponent < OXEYE_CAPTURE_CLASSES ? exponent : OXEYE_CAPTURE_CLASSES - 1);
+    if (site->slot >= 0)
+        site->samples[site->slot].size_class = site->size_class;
 }
 
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void *pointer, long bytes)
@@ -900,7 +981,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_result(int k, int index, const vo
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
 {
     oxeye_capture_site *site;
-    long elapsed, end;
+    long elapsed, end, weight;
     if (k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on())
         return;
     site = &oxeye_capture_sites[k];
@@ -910,7 +991,11 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
     elapsed = end - site->start - (oxeye_capture_overhead_so_far() - site->overhead);
     if (elapsed < 0)
         elapsed = 0;
-    site->nanoseconds += site->current < OXEYE_CAPTURE_OFTEN ? elapsed : elapsed * OXEYE_CAPTURE_STRIDE;
+    weight = site->current < OXEYE_CAPTURE_OFTEN ? 1 : OXEYE_CAPTURE_STRIDE;
+    site->nanoseconds += elapsed * weight;
+    site->all_work += site->work * (double)weight;
+    site->classes[site->size_class].invocations += weight;
+    site->classes[site->size_class].nanoseconds += elapsed * weight;
     if (site->current == 0)
         site->known_args = site->n_args;
     if (site->slot >= 0) {

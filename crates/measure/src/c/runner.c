@@ -358,6 +358,7 @@ static void dump(const char *path)
 
 static void load(const char *library, const char *sample)
 {
+    int mode;
     struct sigaction action;
     struct stat status;
     void *handle;
@@ -378,7 +379,10 @@ static void load(const char *library, const char *sample)
     action.sa_flags = SA_SIGINFO | SA_RESETHAND;
     sigaction(SIGSEGV, &action, 0);
     sigaction(SIGBUS, &action, 0);
-    handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    /* A program's own functions come before those of the C library with the same name, `step` for one. Sanitizers do not bear
+     * that. */
+    mode = RTLD_NOW | RTLD_LOCAL | (dlsym(RTLD_DEFAULT, "__asan_init") ? 0 : RTLD_DEEPBIND);
+    handle = dlopen(library, mode);
     if (handle)
         *(void **)&replay = dlsym(handle, "oxeye_replay");
     if (!handle || !replay) {

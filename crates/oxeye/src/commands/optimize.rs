@@ -1,6 +1,7 @@
 //! Tuning a file: the stages, one after another.
 
 use crate::request::{Error, Options, Progress};
+use crate::search::search_further;
 use crate::session::Session;
 use crate::stages::{
     Emitted, Report, capture, emit, entries, measure, open, propose, read, report, second_round,
@@ -45,5 +46,6 @@ pub(super) fn tuned(session: &Session<'_>) -> Result<Emitted, Error> {
     let opened = open(session, proposed)?;
     let measured = measure(session, opened)?;
     let measured = second_round(session, measured)?;
+    let measured = search_further(session, measured)?;
     emit(session, measured)
 }

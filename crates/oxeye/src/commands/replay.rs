@@ -4,7 +4,7 @@ use crate::nest::replacement;
 use crate::request::{Error, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Rendering, Unproved, prove};
 use crate::stages::read_options;
-use oxeye_codegen::tuned_file;
+use oxeye_codegen::{SizeGuard, tuned_file};
 use oxeye_frontend::{FrontendError, Function, ReadOptions, Unit, read_c};
 use oxeye_ir::{Nest, NestId, Program, Span};
 use oxeye_transform::{Policy, PreparedNest};
@@ -143,7 +143,8 @@ fn block(
     // People may call loops by their names.
     let recipe = wanted.recipe.resolve(program, nest, how.policy)?;
     let threads = wanted.threads.unwrap_or(how.threads).min(how.threads);
-    Ok(prove(Rendering { threads, ..how }, &PreparedNest::new(program, nest), &recipe)?
+    let guard = wanted.guard.unwrap_or_default().rendered();
+    Ok(prove(Rendering { threads, guard, ..how }, &PreparedNest::new(program, nest), &recipe)?
         .emitted(&wanted.name, &recipe))
 }
 
@@ -151,6 +152,7 @@ fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {
     Rendering {
         source: &unit.source,
         threads: recipes.threads,
+        guard: SizeGuard::default(),
         policy: Policy { reassociate: recipes.reassociate },
         plain_sums: recipes.compiler.vectorizes_sums(),
     }

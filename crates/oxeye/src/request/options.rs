@@ -1,5 +1,6 @@
 //! What a tuning run is asked to do.
 
+use super::checks::Checks;
 use super::compiler::Compiler;
 use super::run_command::RunCommand;
 use indexmap::IndexMap;
@@ -32,9 +33,11 @@ pub struct Options {
     pub knowledge: Knowledge,
     /// How the nests that recipes are taken from are found.
     pub donors: DonorSearch,
-    /// Time for trying candidates, over all nests. The user's own run time of building and running the program comes
-    /// on top, and limits it in turn: a program that has not ended after twice the budget is stopped.
+    /// Time for everything, but for the runs of the user's own program, which come on top. A program that has not ended after
+    /// twenty times the budget is stopped.
     pub budget: Duration,
+    /// Leave it at what donors advise and the nests themselves suggest, however much time is left.
+    pub quick: bool,
     /// Threads the emitted code may use; 1 emits no OpenMP.
     pub threads: u32,
     /// Whether floating-point sums may be reordered.
@@ -45,6 +48,8 @@ pub struct Options {
     pub compiler: Compiler,
     /// How the program is run.
     pub run: RunCommand,
+    /// How what the program leaves is compared before and after.
+    pub checks: Checks,
     /// The project that the file is part of, where its program is built by more than the compiler's one command.
     pub project: Option<ProjectFile>,
     /// What the machine can do, where that was just found out; `None` takes the kept profile, or measures.
@@ -68,11 +73,13 @@ impl Options {
             knowledge: Knowledge::Shipped,
             donors: DonorSearch::Embedding,
             budget: Duration::from_secs(60),
+            quick: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
             fp: FpPolicy::FromFlags,
             no_alias: false,
             compiler: Compiler::default(),
             run: RunCommand::default(),
+            checks: Checks::default(),
             project: None,
             machine: None,
             seed: 20_250_101,

@@ -7,6 +7,12 @@ pub trait Progress: Sync {
         let _ = event;
     }
 
+    /// Whether no more should be tried: the run ends with the best so far, checked and written as ever. Asked between
+    /// candidates.
+    fn enough(&self) -> bool {
+        false
+    }
+
     /// Whether the run should stop as soon as it can, leaving every file as it was. Asked between steps, and while
     /// waiting for a child process.
     fn cancelled(&self) -> bool {

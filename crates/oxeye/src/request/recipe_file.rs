@@ -3,6 +3,7 @@
 use super::compiler::Compiler;
 use super::error::Error;
 use super::files;
+use oxeye_codegen::SizeGuard;
 use oxeye_transform::WrittenRecipe;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -47,11 +48,40 @@ pub struct NestRecipe {
     /// Threads of its code where they are fewer than the file's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+    /// The sizes from which its code and its threads are used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<Guard>,
     /// Arrays of which the rows, behind pointers, are not evenly spaced: each row is reached through its pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uneven: Vec<String>,
     /// Its steps. People may call loops by their names in the source; what Oxeye writes has ids.
     pub recipe: WrittenRecipe,
+}
+
+/// From which sizes on the code of a recipe is used: products of the extents of the nest's loops, as they stand in the
+/// emitted code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Guard {
+    /// Below this, the original text runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least: Option<f64>,
+    /// Below this, one thread runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<f64>,
+}
+
+impl Guard {
+    /// The guard as a recipe file has it: nothing if it asks for nothing.
+    pub(crate) fn of(guard: SizeGuard) -> Option<Self> {
+        let SizeGuard { least, threads } = guard;
+        (guard != SizeGuard::default()).then_some(Self { least, threads })
+    }
+
+    /// The guard as it is rendered. Numbers that are none are as if they were not there.
+    pub(crate) fn rendered(self) -> SizeGuard {
+        let positive = |value: Option<f64>| value.filter(|value| value.is_finite() && *value > 0.0);
+        SizeGuard { least: positive(self.least), threads: positive(self.threads) }
+    }
 }
 
 impl RecipeFile {
@@ -115,6 +145,7 @@ mod tests {
                 line: 7,
                 name: "mine".into(),
                 threads: Some(1),
+                guard: Some(Guard { least: Some(2e6), threads: None }),
                 uneven: vec!["u".into()],
                 recipe: serde_json::from_str(r#"[{"step":"vectorize","at":3}]"#).expect("a recipe"),
             }],

@@ -1,7 +1,8 @@
 //! Recipes made into text: every step proved legal, the result rendered.
 
 use crate::parallel::{Panicked, guarded};
-use oxeye_codegen::{CodegenError, RenderOptions, commented, render_nest};
+use oxeye_codegen::{CodegenError, RenderOptions, SizeGuard, commented, render_nest};
+use oxeye_ir::Span;
 use oxeye_transform::templates::{Instantiator, Template, Unfit};
 use oxeye_transform::{Applied, Policy, PreparedNest, Recipe, Refusal};
 use sha2::{Digest, Sha256};
@@ -63,6 +64,8 @@ pub(crate) struct Rendering<'s> {
     pub(crate) threads: u32,
     /// Under which recipes are applied.
     pub(crate) policy: Policy,
+    /// The sizes that the text is for.
+    pub(crate) guard: SizeGuard,
     /// [`Compiler::vectorizes_sums`](crate::Compiler::vectorizes_sums) of the user's compiler.
     pub(crate) plain_sums: bool,
 }
@@ -90,24 +93,35 @@ pub(crate) fn prove(
     guarded(|| {
         let nest = prepared.nest();
         let mut applied = prepared.apply(recipe, how.policy)?;
-        let original = nest.span.and_then(|s| how.source.get(s.start..s.end)).map(str::to_owned);
-        let indent = nest.span.map_or(0, |s| column(how.source, s.start));
-        let options = RenderOptions {
-            threads: how.threads,
-            comment: Vec::new(),
-            indent,
-            reassociate: how.policy.reassociate,
-            plain_sums: how.plain_sums,
-            original,
-            reserved: macros(how.source),
-        };
-        let text = render_nest(&applied.program, &applied.nest, &options)?;
-        // The user's own text, where it stands as the other branch, may have directives that nobody switched on.
-        let openmp = how.threads > 1 && text.contains("#pragma omp");
+        let (text, openmp, indent) = render(how, &applied, nest.span)?;
         // Many of these wait to be tried: of the program only what this nest needs is kept.
         applied.program.nests.retain(|id, _| *id == nest.id);
         Ok(Proved { applied, text, openmp, indent })
     })?
+}
+
+/// The text of a nest after a recipe, whether it needs OpenMP, and how far it is indented. `span` is the nest's place.
+fn render(
+    how: Rendering<'_>,
+    applied: &Applied,
+    span: Option<Span>,
+) -> Result<(String, bool, usize), CodegenError> {
+    let original = span.and_then(|s| how.source.get(s.start..s.end)).map(str::to_owned);
+    let indent = span.map_or(0, |s| column(how.source, s.start));
+    let options = RenderOptions {
+        threads: how.threads,
+        comment: Vec::new(),
+        indent,
+        reassociate: how.policy.reassociate,
+        plain_sums: how.plain_sums,
+        original,
+        guard: how.guard,
+        reserved: macros(how.source),
+    };
+    let text = render_nest(&applied.program, &applied.nest, &options)?;
+    // The user's own text, where it stands as the other branch, may have directives that nobody switched on.
+    let openmp = how.threads > 1 && text.contains("#pragma omp");
+    Ok((text, openmp, indent))
 }
 
 /// The macros that a file defines.
@@ -138,6 +152,22 @@ impl Proved {
         if self.openmp { most } else { 1 }
     }
 
+    /// The same for the sizes of a guard.
+    ///
+    /// # Errors
+    /// If the text cannot be written so.
+    pub(crate) fn guarded(
+        &self,
+        how: Rendering<'_>,
+        span: Option<Span>,
+        guard: SizeGuard,
+    ) -> Result<Self, Unproved> {
+        guarded(|| {
+            let (text, openmp, indent) = render(Rendering { guard, ..how }, &self.applied, span)?;
+            Ok(Self { applied: self.applied.clone(), text, openmp, indent })
+        })?
+    }
+
     /// What the text is known by in logs.
     pub(crate) fn digest(&self) -> String {
         digest(&self.text)
@@ -160,7 +190,7 @@ pub(crate) fn digest(text: &str) -> String {
 }
 
 /// Columns of white space before a position, a tab counting as four.
-fn column(source: &str, at: usize) -> usize {
+pub(crate) fn column(source: &str, at: usize) -> usize {
     let line = source.get(..at).and_then(|text| text.rsplit('\n').next()).unwrap_or_default();
     line.chars().take_while(|c| c.is_whitespace()).map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }

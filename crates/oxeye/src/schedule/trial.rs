@@ -1,6 +1,8 @@
 //! A schedule of a nest from the first thought to the last figure.
 
 use super::proof::{Proved, Schedule, Unproved};
+use crate::mix::{Part, speedup_from};
+use oxeye_codegen::SizeGuard;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +24,10 @@ pub struct Trial {
     pub(crate) screened: Option<Screening>,
     /// The comparison with the original, if it was among the fastest.
     pub timed: Option<Timing>,
+    /// The same by size, where calls of several sizes were timed, in the order of their classes.
+    pub sizes: Vec<SizeTiming>,
+    /// The sizes that it is emitted for.
+    pub guard: SizeGuard,
     /// Built, as long as the nest is being measured.
     pub(crate) library: Option<PathBuf>,
 }
@@ -29,8 +35,10 @@ pub struct Trial {
 /// What running a candidate a few times told; its outputs are right.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Screening {
-    /// Seconds of one invocation.
+    /// Seconds of one invocation, of the first sample.
     pub(crate) seconds: f64,
+    /// What that would be if all that is timed gained as much together, where there is more than one sample.
+    pub(crate) mixed: Option<f64>,
     /// Timed runs behind that.
     pub(crate) samples: usize,
     /// Largest relative difference of an output element; `None` if nobody remembers.
@@ -40,11 +48,11 @@ pub(crate) struct Screening {
 /// A candidate timed in turns with the original.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
-    /// Median seconds of the original.
+    /// Median seconds of the original, on the first sample.
     pub baseline_seconds: f64,
-    /// Median seconds of the candidate.
+    /// Median seconds of the candidate, on the first sample.
     pub seconds: f64,
-    /// Original by candidate.
+    /// Original by candidate, over all samples that are timed.
     pub speedup: f64,
     /// Interval of the speedup, if there were enough runs for one.
     pub interval: Option<(f64, f64)>,
@@ -54,6 +62,23 @@ pub struct Timing {
     pub spread: Option<f64>,
     /// Largest relative difference of an output element, over all samples that were compared.
     pub max_rel_error: f64,
+}
+
+/// A candidate timed in turns with the original on calls of one size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SizeTiming {
+    /// Median seconds of the original.
+    pub baseline_seconds: f64,
+    /// Median seconds of the candidate.
+    pub seconds: f64,
+    /// Original by candidate.
+    pub speedup: f64,
+    /// Interval of the speedup, if there were enough runs for one.
+    pub interval: Option<(f64, f64)>,
+    /// Share of the original's time on all samples that are timed.
+    pub(crate) weight: f64,
+    /// How large the nest is.
+    pub(crate) size: f64,
 }
 
 /// What is thought of a schedule before it is measured.
@@ -104,7 +129,18 @@ impl Trial {
             Ok(proved) => (Verdict::NotTried, None, Some(proved)),
             Err(why) => (Verdict::Refused, Some(why.to_string()), None),
         };
-        Self { schedule, choice, verdict, why, proved, screened: None, timed: None, library: None }
+        Self {
+            schedule,
+            choice,
+            verdict,
+            why,
+            proved,
+            screened: None,
+            timed: None,
+            sizes: Vec::new(),
+            guard: SizeGuard::default(),
+            library: None,
+        }
     }
 
     /// Whether it can be compiled and run, and was not yet.
@@ -132,7 +168,33 @@ impl Trial {
     }
 }
 
+impl Screening {
+    /// By what candidates are compared: seconds on all samples that are timed, as those of the first one.
+    pub(crate) fn score(&self) -> f64 {
+        self.mixed.unwrap_or(self.seconds)
+    }
+}
+
+impl SizeTiming {
+    /// What it is in a mix, with another speedup.
+    pub(crate) fn part(&self, speedup: f64) -> Part {
+        Part { weight: self.weight, size: self.size, speedup }
+    }
+}
+
 impl Timing {
+    /// Over calls of several sizes, where those below `least` stay as they are. `self` is of the first of them.
+    pub(crate) fn over(self, sizes: &[SizeTiming], least: Option<f64>) -> Self {
+        let of = |speedup: fn(&SizeTiming) -> f64| {
+            let parts: Vec<Part> = sizes.iter().map(|size| size.part(speedup(size))).collect();
+            speedup_from(&parts, least)
+        };
+        let ends =
+            (of(|s| s.interval.map_or(s.speedup, |i| i.0)), of(|s| s.interval.map_or(s.speedup, |i| i.1)));
+        let interval = sizes.iter().any(|size| size.interval.is_some()).then_some(ends);
+        Self { speedup: of(|size| size.speedup), interval, ..self }
+    }
+
     /// By single runs, against an original that takes so long.
     pub(crate) fn by_single_runs(screened: Screening, baseline_seconds: f64) -> Self {
         Self {

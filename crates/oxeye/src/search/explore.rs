@@ -78,9 +78,29 @@ pub(crate) struct Explorer<'a> {
     pub(crate) time: Allowance<'a>,
     /// Measured before everything else, however hopeless.
     pub(crate) first: Vec<Plan>,
+    /// What was run before the search.
+    pub(crate) known: Vec<Known>,
+    /// When the search has found what there is; `None` goes on as long as there is time.
+    pub(crate) settled_after: Option<Settled>,
+    /// Whether to end although there is time.
+    pub(crate) enough: &'a dyn Fn() -> bool,
     pub(crate) measurements: &'a mut dyn Measurements,
     /// Hears every trial, at once.
     pub(crate) record: &'a mut dyn FnMut(&TrialRecord, &State) -> Result<(), Error>,
+}
+
+/// A schedule that was run before a search, and the seconds of one invocation if its outputs were right.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) schedule: Schedule,
+    pub(crate) seconds: Option<f64>,
+}
+
+/// So many generations in succession in which the best gains less than this share of its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Settled {
+    pub(crate) generations: usize,
+    pub(crate) least_gain: f64,
 }
 
 /// How far a search has come.
@@ -106,10 +126,14 @@ pub(crate) struct State {
 pub(crate) enum Stop {
     /// The time is up.
     Time,
+    /// It was asked to end.
+    Asked,
     /// As many candidates were measured as may be.
     Trials,
     /// The best is near a roof of the machine: this one.
     Roof(String),
+    /// So many generations brought less than this share.
+    Settled(usize, u32),
     /// Nothing new was found for a while.
     Exhausted,
 }
@@ -128,16 +152,32 @@ impl Explorer<'_> {
             schedule: Schedule::of_template(original, Recipe::default()),
             seconds: self.baseline_seconds,
         });
+        for Known { schedule, seconds } in std::mem::take(&mut self.known) {
+            state.seen.extend(schedule.template().map(Plan::Template));
+            if let Some(seconds) = seconds {
+                state.best_seconds = state.best_seconds.min(seconds);
+                state.members.push(Member { schedule, seconds });
+            }
+        }
         let first = std::mem::take(&mut self.first);
         let first: Vec<Plan> = first.into_iter().filter(|plan| state.seen.insert(plan.clone())).collect();
         self.try_first(first, &mut state)?;
         let suggested = self.space.suggestions().into_iter().map(Plan::Template);
         let mut plans: Vec<Plan> = suggested.filter(|plan| state.seen.insert(plan.clone())).collect();
         let mut n_idle = 0;
+        let (mut n_settled, mut settled_at) = (0, state.best_seconds);
         loop {
             let n_before = state.n_measured;
             if let Some(stop) = self.try_all(plans, &mut state)? {
                 return Ok((state, stop));
+            }
+            if let Some(Settled { generations, least_gain }) = self.settled_after {
+                let gains = state.best_seconds < settled_at * (1.0 - least_gain);
+                (n_settled, settled_at) =
+                    if gains { (0, state.best_seconds) } else { (n_settled + 1, settled_at) };
+                if n_settled == generations {
+                    return Ok((state, Stop::Settled(generations, (100.0 * least_gain) as u32)));
+                }
             }
             n_idle = if state.n_measured > n_before { 0 } else { n_idle + 1 };
             if n_idle == IDLE_GENERATIONS {
@@ -154,7 +194,7 @@ impl Explorer<'_> {
     /// Tries plans in order, whatever is known by then, as long as there is time.
     fn try_first(&mut self, plans: Vec<Plan>, state: &mut State) -> Result<(), Error> {
         for some in plans.chunks(self.batch_size()) {
-            if self.time.left() == Duration::ZERO {
+            if self.time.left() == Duration::ZERO || (self.enough)() {
                 return Ok(());
             }
             let mut batch = Vec::new();
@@ -199,6 +239,9 @@ impl Explorer<'_> {
     }
 
     fn stop(&self, state: &State) -> Option<Stop> {
+        if (self.enough)() {
+            return Some(Stop::Asked);
+        }
         if let Some((least, bound)) = &self.bounds.all_threads
             && state.best_seconds < self.baseline_seconds
             && state.best_seconds * (1.0 - f64::from(ENOUGH_PERCENT) / 100.0) <= *least
@@ -341,9 +384,13 @@ impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Stop::Time => f.write_str("the time was up"),
+            Stop::Asked => f.write_str("it was asked to end"),
             Stop::Trials => f.write_str("as many candidates were measured as were allowed"),
             Stop::Roof(bound) => {
                 write!(f, "the best is within {ENOUGH_PERCENT} % of its roof ({bound})")
+            }
+            Stop::Settled(generations, percent) => {
+                write!(f, "{generations} generations of candidates brought less than {percent} %")
             }
             Stop::Exhausted => f.write_str("no schedule was found that is legal and new"),
         }

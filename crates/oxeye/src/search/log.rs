@@ -262,6 +262,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
             line: *at,
             name: tried.name.clone(),
             threads: nest.threads,
+            guard: None,
             uneven: nest.uneven.clone(),
             recipe: recipe.into(),
         }],

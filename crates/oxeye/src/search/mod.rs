@@ -10,6 +10,7 @@
 mod breed;
 mod compare;
 mod explore;
+mod further;
 mod log;
 mod nests;
 mod record;
@@ -18,6 +19,7 @@ mod space;
 mod tests;
 mod workbench;
 
+pub(crate) use further::search_further;
 pub use log::{SEARCH_SCHEMA, trial_recipes};
 pub use nests::SearchOptions;
 pub(crate) use nests::search_nests;

@@ -11,7 +11,7 @@ use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Event, Phase};
 use crate::schedule::{Choice, Schedule, Screening, Trial, digest};
 use crate::session::Session;
-use crate::stages::measure::{Bench, ReplaySite, conclude, select};
+use crate::stages::measure::{Bench, ReplaySite, conclude, guard_winner, select};
 use crate::stages::{Captured, Measured, NestSearchReport, SearchReport};
 use oxeye_frontend::Unit;
 use oxeye_transform::{PreparedNest, RefusedSuggestion};
@@ -56,23 +56,26 @@ pub(crate) fn search_nests(
         Some(path) => Log::open(path, header(session, &workpiece.unit, searching.seed))?,
         None => Log::default(),
     };
-    let clock = SystemClock(session.start());
+    let start = session.budget_start();
+    let clock = SystemClock(start);
     let budget = Budget::new(&clock);
-    let program_seconds = workpiece.program.as_ref().map(|program| program.seconds);
-    let end = end_of_trials(session.options.budget, session.start().elapsed(), program_seconds);
+    let end = end_of_trials(session.options.budget, start.elapsed());
     let mut report = SearchReport { seed: searching.seed, log: searching.log.clone(), nests: Vec::new() };
     leave_out_inside(&mut workpiece);
     let order = workpiece.by_weight();
     let Workpiece { unit, nests, .. } = &mut workpiece;
     for (position, (idx, weight)) in order.iter().enumerate() {
         session.check_cancelled()?;
+        if session.progress.enough() {
+            break;
+        }
         let rest: f64 = order[position..].iter().map(|(_, weight)| weight).sum();
         let time = share_of(end.saturating_sub(budget.used()), *weight, rest);
         let mut search = NestSearch { session, unit, idx: *idx, searching };
         report.nests.extend(search.run(&mut nests[*idx], &mut log, &budget, time)?);
         nests[*idx].release_trials();
     }
-    Ok((Measured { workpiece, end: session.start() + end }, report))
+    Ok((Measured { workpiece, end: start + end }, report))
 }
 
 /// What a nest does in place of a call is searched there.
@@ -110,11 +113,11 @@ fn header(session: &Session<'_>, unit: &Unit, seed: u64) -> Header {
 }
 
 /// The search for one nest.
-struct NestSearch<'a> {
-    session: &'a Session<'a>,
-    unit: &'a Unit,
-    idx: usize,
-    searching: &'a SearchOptions,
+pub(super) struct NestSearch<'a> {
+    pub(super) session: &'a Session<'a>,
+    pub(super) unit: &'a Unit,
+    pub(super) idx: usize,
+    pub(super) searching: &'a SearchOptions,
 }
 
 impl NestSearch<'_> {
@@ -167,6 +170,9 @@ impl NestSearch<'_> {
             max_trials: self.searching.max_trials.unwrap_or(usize::MAX),
             time: time.but(timing_reserve(nest.calls.share, time.left())),
             first: picks.iter().flat_map(Picks::plans).collect(),
+            known: Vec::new(),
+            settled_after: None,
+            enough: &|| session.progress.enough(),
             measurements: &mut measurements,
             record: &mut |tried, state| {
                 session.check_cancelled()?;
@@ -196,12 +202,15 @@ impl NestSearch<'_> {
         bench.deadline = Instant::now() + time.left();
         let mut in_place = baseline;
         nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut in_place)?;
+        let how = session.rendering(&unit.source, nest.threads(session));
+        nest.winner = guard_winner(&bench, how, &mut nest.trials, nest.winner)?;
         nest.baseline_seconds = Some(in_place);
+        nest.conditioning = bench.conditioning().or(nest.conditioning.take());
         conclude(session, roofs.as_ref(), nest);
         Ok(Some(NestSearchReport { compared, ..self.report(&state, &stop, time, baseline) }))
     }
 
-    fn space<'n>(&'n self, nest: &TunedNest) -> Space<'n> {
+    pub(super) fn space<'n>(&'n self, nest: &TunedNest) -> Space<'n> {
         let (_, program, ir) = nest.place.of(self.unit);
         let threads = nest.threads(self.session);
         Space::new(
@@ -212,13 +221,13 @@ impl NestSearch<'_> {
         )
     }
 
-    fn bounds(&self, bench: &Bench<'_>, threads: u32) -> Bounds {
+    pub(super) fn bounds(&self, bench: &Bench<'_>, threads: u32) -> Bounds {
         let least = |threads| bench.roofs?.least_seconds(threads);
         Bounds { one_thread: least(1), all_threads: least(threads) }
     }
 
     /// Makes the fastest trials ready to be timed and emitted; the positions of those.
-    fn finalists(
+    pub(super) fn finalists(
         &self,
         nest: &TunedNest,
         workbench: &mut Workbench<'_>,
@@ -257,7 +266,12 @@ impl NestSearch<'_> {
     }
 
     /// A trial proved again.
-    fn candidate(&self, prepared: &PreparedNest<'_>, threads: u32, schedule: &Schedule) -> Option<Candidate> {
+    pub(super) fn candidate(
+        &self,
+        prepared: &PreparedNest<'_>,
+        threads: u32,
+        schedule: &Schedule,
+    ) -> Option<Candidate> {
         candidate(self.session.rendering(&self.unit.source, threads), prepared, schedule.clone()).ok()
     }
 
@@ -285,7 +299,7 @@ impl NestSearch<'_> {
 }
 
 /// Time to keep for timing the finalists.
-fn timing_reserve(share: Option<f64>, time: Duration) -> Duration {
+pub(super) fn timing_reserve(share: Option<f64>, time: Duration) -> Duration {
     Duration::from_secs_f64(timing_seconds(share)).min(time / 5)
 }
 
@@ -301,7 +315,7 @@ fn reasons(state: &State) -> Vec<RefusedSuggestion> {
     reasons
 }
 
-fn as_trial(tried: &TrialRecord) -> Trial {
+pub(super) fn as_trial(tried: &TrialRecord) -> Trial {
     let found = &tried.found;
     let (samples, max_rel_error) = (found.samples, found.max_rel_error);
     Trial {
@@ -314,8 +328,10 @@ fn as_trial(tried: &TrialRecord) -> Trial {
         verdict: found.outcome.verdict(),
         why: found.why.clone(),
         proved: None,
-        screened: found.seconds.map(|seconds| Screening { seconds, samples, max_rel_error }),
+        screened: found.seconds.map(|seconds| Screening { seconds, mixed: None, samples, max_rel_error }),
         timed: None,
+        sizes: Vec::new(),
+        guard: Default::default(),
         library: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Searches on made-up measurements: what is decided must be a function of the nest, the seed and the measurements.
 
-use super::explore::{Bounds, Explorer, Limits, Measurements, State, Stop};
+use super::explore::{Bounds, Explorer, Known, Limits, Measurements, Settled, State, Stop};
 use super::log::{Header, Log, NestName, SEARCH_SCHEMA, trial_recipes};
 use super::record::{Candidate, Measurement, Outcome, Plan, TrialRecord};
 use super::space::{self, Space};
@@ -120,7 +120,13 @@ impl Measurements for Nothing {
 }
 
 fn rendering() -> Rendering<'static> {
-    Rendering { source: "", threads: 2, policy: Policy { reassociate: true }, plain_sums: false }
+    Rendering {
+        source: "",
+        threads: 2,
+        policy: Policy { reassociate: true },
+        plain_sums: false,
+        guard: Default::default(),
+    }
 }
 
 fn nest_name() -> NestName {
@@ -163,6 +169,9 @@ fn explore(
         max_trials,
         time,
         first: Vec::new(),
+        known: Vec::new(),
+        settled_after: None,
+        enough: &|| false,
         measurements: &mut measurements,
         record: &mut |tried, _| log.trial(&nest_name(), 1, time.used(), tried),
     };
@@ -303,6 +312,9 @@ fn hopeless_candidates_are_not_measured_and_a_roof_ends_the_search() {
             max_trials: 60,
             time: budget.allow(LONG, Duration::ZERO),
             first: Vec::new(),
+            known: Vec::new(),
+            settled_after: None,
+            enough: &|| false,
             measurements: &mut measurements,
             record: &mut |_, _| Ok(()),
         };
@@ -318,6 +330,51 @@ fn hopeless_candidates_are_not_measured_and_a_roof_ends_the_search() {
         Stop::Roof(bound) => assert_eq!(bound, "f64 peak"),
         _ => assert!(state.best_seconds < 0.5 * BASELINE),
     }
+}
+
+#[test]
+fn a_search_goes_on_from_what_is_known_until_it_has_settled() {
+    let program: Program = PRODUCT.parse().expect("a program");
+    let (clock, measured) = (FakeClock::default(), RefCell::default());
+    let budget = Budget::new(&clock);
+    let explored = |known: Vec<Known>| {
+        let mut measurements = made(&clock, &measured);
+        let explorer = Explorer {
+            space: Space::new(&program, &program.nests[0], &MACHINE, rendering()),
+            bounds: Bounds::default(),
+            baseline_seconds: BASELINE,
+            seed: 1,
+            max_trials: usize::MAX,
+            time: budget.allow(LONG, Duration::ZERO),
+            first: Vec::new(),
+            known,
+            settled_after: Some(Settled { generations: 2, least_gain: 0.03 }),
+            enough: &|| false,
+            measurements: &mut measurements,
+            record: &mut |_, _| Ok(()),
+        };
+        explorer.explore().expect("a search")
+    };
+    let (state, stop) = explored(Vec::new());
+    assert_eq!(stop, Stop::Settled(2, 3));
+    assert_eq!(stop.to_string(), "2 generations of candidates brought less than 3 %");
+    let best = state.tried.iter().min_by(|a, b| {
+        let seconds = |t: &TrialRecord| t.found.seconds.unwrap_or(f64::INFINITY);
+        seconds(a).total_cmp(&seconds(b))
+    });
+    let best = best.expect("trials");
+    let schedule = Schedule {
+        name: best.name.clone(),
+        templates: best.template.into_iter().collect(),
+        recipe: best.recipe.clone().expect("a recipe"),
+    };
+    let template = schedule.template();
+    // What is known is not tried again, and two generations without gain are enough.
+    let seconds = Some(0.5 * best.found.seconds.expect("seconds"));
+    let (again, stop) = explored(vec![Known { schedule, seconds }]);
+    assert!(template.is_none() || again.tried.iter().all(|t| t.template != template));
+    assert_eq!((stop, Some(again.best_seconds)), (Stop::Settled(2, 3), seconds));
+    assert!(again.n_generations() <= 2, "{}", again.n_generations());
 }
 
 #[test]

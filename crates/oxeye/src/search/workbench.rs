@@ -72,12 +72,12 @@ impl Measurements for Workbench<'_> {
             let measurement = match self.bench.run_candidate(library, patience) {
                 Ok(Screened { library, screening }) => {
                     if !limits.alike {
-                        best = best.min(screening.seconds);
+                        best = best.min(screening.score());
                     }
                     self.libraries.insert(batch[k].digest.clone(), library);
                     Measurement {
                         outcome: Outcome::Right,
-                        seconds: Some(screening.seconds),
+                        seconds: Some(screening.score()),
                         samples: screening.samples,
                         max_rel_error: screening.max_rel_error,
                         why: None,

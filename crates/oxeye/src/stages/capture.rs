@@ -3,7 +3,8 @@
 use super::coverage::{coverage, lines, sample};
 use super::synthetic_inputs;
 use crate::coverage::Stacks;
-use crate::nest::{Place, ProgramRun, Standing, TunedNest, Workpiece};
+use crate::mix::arrange;
+use crate::nest::{ORIGINAL, Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
 use crate::whole::ending;
@@ -12,8 +13,8 @@ use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
 use oxeye_ir::Nest;
 use oxeye_measure::{
-    CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Limits, MeasureError, RunOutcome, Sample, SizeSource,
-    capture as observe, run_program,
+    CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Left, Limits, MeasureError, RunOutcome, Sample, SizeSource,
+    WatchedFiles, capture as observe, run_program,
 };
 use std::path::{Path, PathBuf};
 
@@ -68,7 +69,7 @@ pub fn capture(session: &Session<'_>, unit: Unit) -> Result<Captured, Error> {
 
 /// Nothing will be built of a file without nests, so say now if it is no C at all.
 fn check_compiles(session: &Session<'_>, unit: &Unit) -> Result<(), Error> {
-    let original = session.workshop.write_variant("original.c", &unit.source)?;
+    let original = session.workshop.write_variant(ORIGINAL, &unit.source)?;
     let built = session.workshop.replay_compiler().compile(&session.workshop.replay_job(
         &original,
         "original.so",
@@ -126,7 +127,7 @@ fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Resu
 
 fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
     session.enter(Phase::Building)?;
-    let original = session.workshop.write_variant("original.c", &unit.source)?;
+    let original = session.workshop.write_variant(ORIGINAL, &unit.source)?;
     let plain = session.workshop.program_job(&original, "original", false);
     let all: Vec<usize> = (0..nests.len()).collect();
     let jobs = [plain, instrumented(session, &unit, &nests, &all)?];
@@ -147,11 +148,16 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
     };
     session.enter(Phase::Capturing)?;
     let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
+    let checks = &session.options.checks;
+    let folder = session.options.run.folder.as_deref();
+    // What an earlier run has left is not what this one writes.
+    let watched = WatchedFiles::new(&checks.files, folder)?;
     let Some(instrumented) = instrumented else {
         let outcome = session.in_program(|| run_program(&session.options.run.of(&executable), &limits))?;
         expect_success(session, &outcome)?;
+        expect_files(&watched, outcome.exit)?;
         let seconds = outcome.elapsed_ns as f64 * 1e-9;
-        let program = ProgramRun { executable, seconds, outputs: vec![outcome.stdout] };
+        let program = ProgramRun::new(executable, seconds, vec![outcome.stdout]);
         return Ok(Workpiece { unit, program: Some(program), coverage: None, stacks: None, nests });
     };
     let samples = session.workshop.folder.subdir("samples")?;
@@ -171,6 +177,8 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
         }
     }
     let sampled = sample(session, &executable)?;
+    expect_files(&watched, Exit::Exited(session.options.run.exit_code))?;
+    drop(watched);
     // Threads may have been observed at the same time, so that the observation takes more than the run.
     let observed = run.outcome.elapsed_ns as f64 * 1e-9;
     let seconds = sampled.seconds.unwrap_or((observed - run.overhead_seconds).max(0.1 * observed));
@@ -179,7 +187,7 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
         take_over(&mut unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
     }
     let outputs = std::iter::once(run.outcome.stdout).chain(sampled.outputs).collect();
-    let program = ProgramRun { executable, seconds, outputs };
+    let program = ProgramRun::new(executable, seconds, outputs);
     let coverage = stacks.as_ref().map(|stacks| coverage(stacks, &unit, &nests));
     Ok(Workpiece { unit, program: Some(program), coverage, stacks, nests })
 }
@@ -266,6 +274,12 @@ fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Err
         }
     };
     Err(Error::ProgramRun { file: session.options.file.clone(), reason })
+}
+
+/// That the original has written the files that are to be compared.
+fn expect_files(watched: &WatchedFiles, exit: Exit) -> Result<(), Error> {
+    let left = Left { stdout: Vec::new(), files: watched.take()? };
+    Ok(watched.expect_all(&left, exit)?)
 }
 
 /// Most memory for compiling a program that observes itself.
@@ -428,15 +442,11 @@ fn keep(nest: &mut TunedNest, found: &Capture, program_seconds: f64, sampled: Op
     let share = sampled.filter(|_| is_blurred).unwrap_or(captured);
     nest.calls.share = Some(share.clamp(0.0, 1.0));
     nest.calls.invocations = Some(found.invocations);
-    let mean_ns = 1e9 * found.seconds / found.invocations.max(1) as f64;
     let (whole, partial): (Vec<Sample>, Vec<Sample>) =
         found.samples.iter().cloned().partition(|s| s.missing().is_empty());
     nest.calls.samples = whole;
-    // The invocation that stands best for all is timed; the others are only verified.
-    nest.calls.samples.sort_by(|a, b| {
-        let distance = |s: &Sample| s.nanoseconds.map_or(f64::INFINITY, |ns| (ns as f64 - mean_ns).abs());
-        distance(a).total_cmp(&distance(b)).then(a.invocation.cmp(&b.invocation))
-    });
+    // Those that stand best for the time are timed; the others are only verified.
+    nest.calls.classes = arrange(&mut nest.calls.samples, &found.classes);
     if nest.calls.is_concurrent {
         // Other threads change the memory around what it works on: what the program left there is not its result alone.
         nest.calls.samples.iter_mut().for_each(|sample| sample.results = None);

@@ -16,6 +16,7 @@ mod record;
 mod report;
 mod search_report;
 mod second_round;
+mod sizes_report;
 mod synthetic_inputs;
 mod unchanged;
 
@@ -34,4 +35,5 @@ pub use report::{
 };
 pub use search_report::{ComparedMethod, NestSearchReport, SearchReport};
 pub use second_round::second_round;
+pub use sizes_report::{GuardReport, SizeReport};
 pub use unchanged::Unchanged;

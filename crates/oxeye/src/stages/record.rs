@@ -73,10 +73,12 @@ fn judged(trial: &Trial, nest: &TunedNest) -> Option<(oxeye_database::Verdict, O
     }
     let (baseline, best, speedup, n_samples) = match &trial.timed {
         Some(timed) => {
-            let (low, high) = timed.interval.unwrap_or((timed.speedup, timed.speedup));
-            let confidence = if timed.interval.is_some() { CONFIDENCE } else { 0.0 };
-            let (low, high) = (low.min(timed.speedup), high.max(timed.speedup));
-            let speedup = Speedup { median: timed.speedup, low, high, confidence };
+            // The sizes that are stored are those of the first sample.
+            let first = trial.sizes.first().map(|first| (first.speedup, first.interval));
+            let (median, interval) = first.unwrap_or((timed.speedup, timed.interval));
+            let (low, high) = interval.unwrap_or((median, median));
+            let confidence = if interval.is_some() { CONFIDENCE } else { 0.0 };
+            let speedup = Speedup { median, low: low.min(median), high: high.max(median), confidence };
             (timed.baseline_seconds, timed.seconds, speedup, timed.samples)
         }
         None => {

@@ -4,16 +4,19 @@
 
 use super::emit::Emitted;
 use super::search_report::SearchReport;
+use super::sizes_report::{GuardReport, SizeReport, guard, sizes};
 use super::unchanged::Unchanged;
 use crate::coverage::Coverage;
 use crate::machine::HostReport;
-use crate::nest::{TunedNest, Workpiece};
-use crate::request::{FpPolicy, REPORT_SCHEMA, RecipeFile};
+use crate::nest::{IllConditioned, TunedNest, Workpiece};
+use crate::request::{Checks, FpPolicy, Options, REPORT_SCHEMA, RecipeFile};
 use crate::schedule::{Trial, Verdict};
 use crate::session::Session;
 use crate::transfer::in_words;
+use crate::whole::printed_tolerance;
 use oxeye_frontend::{Diagnostic, Unit};
 use oxeye_host::HostProfile;
+use oxeye_measure::WholeComparison;
 use oxeye_profile::{Bound, NestProfile};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -111,6 +114,16 @@ pub struct ProgramReport {
     pub samples: usize,
     /// Half the spread of the baseline's times, relative to the median.
     pub spread: Option<f64>,
+    /// What was compared: `standard output`, and the files that were named.
+    pub compared: Vec<String>,
+    /// How far numbers could be apart, relative to the larger one; `None` for equal bytes.
+    pub tolerance: Option<f64>,
+    /// Numbers that were not compared because they vary from run to run.
+    pub unstable_numbers: usize,
+    /// Parts that were not compared because they match a pattern.
+    pub ignored_parts: usize,
+    /// Numbers outside the tolerance that differ no more than those of other builds of the original do.
+    pub widened_numbers: usize,
     /// How the tuned program first behaved unlike the original, if it did; the nests at fault were dropped.
     pub mismatch: Option<String>,
     /// What happened, where the figures do not say it.
@@ -130,11 +143,16 @@ pub struct NestReport {
     pub share: Option<f64>,
     /// How often the program runs it.
     pub invocations: Option<u64>,
+    /// The same by size, those that are timed first.
+    pub sizes: Vec<SizeReport>,
+    /// From which sizes on the new code runs; `None` if it runs at all of them.
+    pub guard: Option<GuardReport>,
     /// Median time of one invocation as the user's compiler builds it.
     pub baseline_ms: Option<f64>,
     /// Median time of one invocation of the chosen candidate; of the baseline if none was chosen.
     pub optimized_ms: Option<f64>,
-    /// `baseline_ms / optimized_ms` of the interleaved timing; 1 for a nest that stays.
+    /// `baseline_ms / optimized_ms` of the interleaved timing, where calls of several sizes were timed over all of these; 1 for
+    /// a nest that stays.
     pub speedup: Option<f64>,
     /// 95 % confidence interval of the speedup.
     pub speedup_interval: Option<(f64, f64)>,
@@ -146,6 +164,8 @@ pub struct NestReport {
     pub verified: bool,
     /// Largest relative difference of an output element.
     pub max_rel_error: Option<f64>,
+    /// How far roundings alone move the results of the original, where those of a candidate were outside the usual tolerance.
+    pub conditioning: Option<IllConditioned>,
     /// Name of the chosen recipe.
     pub recipe: Option<String>,
     /// Its steps.
@@ -255,7 +275,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         order.into_iter().map(|(idx, nest)| nest_report(emitted, idx, nest)).collect();
     let winners = || nests.iter().filter_map(TunedNest::winner);
     let proofs = || (0..nests.len()).filter_map(|idx| emitted.proved(idx));
-    let program = program_report(emitted);
+    let program = program_report(session, emitted);
     let errors = winners().map(|(_, timing)| timing.max_rel_error).chain(program.max_rel_error);
     let openmp = proofs().any(|proved| proved.openmp);
     let used = proofs().any(|proved| proved.applied.reassociated);
@@ -272,6 +292,10 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
             "there is a main, so sizes and data are the program's own, and --set and --input were not used"
                 .into(),
         );
+    }
+    if emitted.whole.is_none() && !options.checks.is_empty() {
+        let note = "no whole program was run, so --tolerance, --ignore and --compare were not used";
+        notes.push(note.into());
     }
     if !options.compiler.chosen {
         notes.push(format!("no compiler was named after `--`, so `{}` was used", options.compiler.line()));
@@ -315,7 +339,9 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     }
 }
 
-fn program_report(emitted: &Emitted) -> ProgramReport {
+fn program_report(session: &Session<'_>, emitted: &Emitted) -> ProgramReport {
+    let Options { checks, fp, .. } = session.options;
+    let tolerance = printed_tolerance(checks, *fp, session.options.reassociate());
     let Workpiece { unit, program, nests, .. } = &emitted.workpiece;
     let Some(whole) = &emitted.whole else {
         let note = match program {
@@ -338,12 +364,27 @@ fn program_report(emitted: &Emitted) -> ProgramReport {
         samples: whole.before_ns.n,
         spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
         mismatch: emitted.mismatch.clone(),
-        note: None,
+        ..ProgramReport::compared(checks, tolerance, whole)
+    }
+}
+
+impl ProgramReport {
+    /// What was compared of a program, and what was not.
+    pub(crate) fn compared(checks: &Checks, tolerance: Option<f64>, whole: &WholeComparison) -> Self {
+        let files = checks.files.iter().map(ToString::to_string);
+        Self {
+            compared: std::iter::once("standard output".to_owned()).chain(files).collect(),
+            tolerance,
+            unstable_numbers: whole.unstable_numbers,
+            ignored_parts: whole.ignored_parts,
+            widened_numbers: whole.widened_numbers,
+            ..Self::default()
+        }
     }
 }
 
 fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
-    let (function, _, _) = nest.place.of(&emitted.workpiece.unit);
+    let (function, program, ir) = nest.place.of(&emitted.workpiece.unit);
     let (chosen, timing) = nest.winner().unzip();
     let profile = chosen.and(nest.after.as_ref()).or(nest.before.as_ref());
     let donor = nest.advice.as_deref().zip(chosen.and_then(|t| t.choice.donor_idx));
@@ -357,6 +398,8 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         line: nest.place.span.line,
         share: nest.calls.share,
         invocations: nest.calls.invocations,
+        sizes: sizes(&nest.calls.classes, chosen),
+        guard: guard(program, ir, chosen),
         baseline_ms: baseline.map(ms),
         optimized_ms: timing.map(|t| t.seconds).or(baseline).map(ms),
         speedup: timing.map(|t| t.speedup).or(baseline.map(|_| 1.0)),
@@ -365,6 +408,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         spread: timing.and_then(|t| t.spread),
         verified: chosen.is_some(),
         max_rel_error: timing.map(|t| t.max_rel_error),
+        conditioning: nest.conditioning.clone(),
         recipe: chosen.map(|t| t.schedule.name.clone()),
         steps: chosen.map(steps).unwrap_or_default(),
         code: emitted.blocks.get(&idx).cloned(),

@@ -38,7 +38,7 @@ pub fn second_round(session: &Session<'_>, measured: Measured) -> Result<Measure
     let left = share_left(gains(&workpiece.nests));
     for (idx, share) in workpiece.short() {
         session.check_cancelled()?;
-        if share < LEAST_SHARE * left || Instant::now() >= end {
+        if share < LEAST_SHARE * left || session.is_over(end) {
             break;
         }
         let Workpiece { unit, nests, .. } = &mut workpiece;

@@ -1,6 +1,6 @@
 //! What tuning a project is asked to do.
 
-use crate::request::{DonorSearch, FpPolicy, Knowledge, RunCommand};
+use crate::request::{Checks, DonorSearch, FpPolicy, Knowledge, RunCommand};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,10 +15,14 @@ pub struct TuneOptions {
     pub output: TuneOutput,
     /// Time for trying candidates, over all files.
     pub budget: Duration,
+    /// As [`Options::quick`](crate::Options::quick).
+    pub quick: bool,
     /// Threads the emitted code may use; 1 emits no OpenMP.
     pub threads: u32,
     /// Whether floating-point sums may be reordered.
     pub fp: FpPolicy,
+    /// How what the program leaves is compared before and after.
+    pub checks: Checks,
     /// The user's word that pointer parameters of one function never overlap.
     pub no_alias: bool,
     /// How many transferred candidates of a nest are tried.
@@ -37,8 +41,10 @@ impl TuneOptions {
             run,
             output: TuneOutput::Patch("oxeye.patch".into()),
             budget: Duration::from_secs(60),
+            quick: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
             fp: FpPolicy::FromFlags,
+            checks: Checks::default(),
             no_alias: false,
             top_k: 3,
             knowledge: Knowledge::Shipped,

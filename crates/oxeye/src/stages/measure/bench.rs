@@ -1,22 +1,31 @@
 //! The bench: one nest, its original built and run, and what runs candidates on the same arguments.
 
-use crate::budget::{COMPILE_SECONDS, LONG_SECONDS};
-use crate::machine::{Roofs, element_type};
-use crate::nest::{Calls, Place};
+use super::doubts::Doubts;
+use crate::budget::{COMPILE_SECONDS, LONG_SECONDS, for_doubts};
+use crate::machine::{Roofs, Sizes, element_type};
+use crate::mix::{Part, best_least, speedup_from};
+use crate::nest::{Calls, IllConditioned, Place};
 use crate::request::{Error, Setback};
 use crate::schedule::{Screening, Trial, Verdict};
 use crate::session::Session;
+use crate::whole::OTHER_BUILDS;
 use crate::workshop::complaint;
 use oxeye_codegen::replay_unit;
 use oxeye_frontend::Unit;
-use oxeye_ir::Nest;
-use oxeye_measure::{Argument, CompileJob, Fields, MeasureError, Outputs, Rejection, Replay, Sample, verify};
+use oxeye_ir::{Nest, Var};
+use oxeye_measure::{
+    Argument, CompileJob, Conditioning, Fields, MeasureError, Outputs, Rejection, Replay, Sample,
+    compile_all, verify,
+};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Where the time of the original in its place is known, a first call as long as this needs no second one. The results of
 /// invocations as long as that are captured, so that they need no first one either.
 const TELLING_SECONDS: f64 = 0.4;
+
+/// How many of [`OTHER_BUILDS`] candidates of ill-conditioned nests are compared with.
+const N_BUILDS: usize = 2;
 
 /// A nest with what it is replayed on.
 #[derive(Clone, Copy)]
@@ -35,8 +44,18 @@ impl<'a> ReplaySite<'a> {
         &self.unit.functions[self.place.function_idx].program.nests[&self.place.nest_id]
     }
 
+    /// How large the nest is in a sample; 1 if it always is the same, or not known.
+    pub(crate) fn size(&self, sample: &Sample) -> f64 {
+        let sizes = Sizes::of(&self.calls.arguments, sample);
+        let value = |var| match var {
+            Var::Sym(id) => sizes.get(id),
+            Var::Loop(_) => None,
+        };
+        self.nest().size().evaluate(&value).unwrap_or(1.0)
+    }
+
     /// Whether several threads may run the original.
-    fn shares_work(&self) -> bool {
+    pub(super) fn shares_work(&self) -> bool {
         let (_, program, nest) = self.place.of(self.unit);
         self.session.threads > 1
             && (program.teams.contains_key(&nest.id) || self.place.text(self.unit).contains("omp"))
@@ -55,10 +74,28 @@ pub(crate) struct Bench<'a> {
     pub(crate) baseline_seconds: f64,
     /// Timed runs behind that.
     pub(crate) baseline_samples: usize,
+    /// Share of the time of all samples that are timed which the first one stands for, and the size of the nest there.
+    pub(crate) weight: f64,
+    pub(crate) size: f64,
+    /// The other samples that are timed.
+    pub(crate) others: Vec<OtherSize<'a>>,
     /// When to stop.
     pub(crate) deadline: Instant,
     /// The roofs of the nest, if they are known.
     pub(crate) roofs: Option<&'a Roofs<'a>>,
+    /// What judges candidates whose outputs are outside the tolerance.
+    doubts: Doubts,
+}
+
+/// A sample that is timed besides the first.
+pub(crate) struct OtherSize<'a> {
+    pub(crate) sample: &'a Sample,
+    /// Share of the time of all samples that are timed.
+    pub(crate) weight: f64,
+    /// How large the nest is.
+    pub(crate) size: f64,
+    /// Seconds of one invocation of the original.
+    pub(crate) baseline_seconds: f64,
 }
 
 /// A candidate that was run and gave the right outputs.
@@ -193,8 +230,12 @@ impl<'a> Bench<'a> {
             reference,
             baseline_seconds: 0.0,
             baseline_samples: 0,
+            weight: 1.0,
+            size: site.size(sample),
+            others: Vec::new(),
             deadline,
             roofs,
+            doubts: Doubts::default(),
         };
         let first = 1e-9 * bench.reference.first_call_ns as f64;
         let is_known = is_undisturbed && sample.nanoseconds.is_some() && first > TELLING_SECONDS;
@@ -202,10 +243,45 @@ impl<'a> Bench<'a> {
         let patience = Patience { best: f64::INFINITY, call_seconds: f64::INFINITY, left };
         let timed = bench.seconds(&bench.baseline, &bench.reference, patience);
         (bench.baseline_seconds, bench.baseline_samples) = timed.map_err(not_replayed)?;
+        bench.time_others()?;
         // However long the original takes, a few candidates are tried before the time is up.
         let least = Duration::from_secs_f64(1.2 * bench.baseline_seconds);
         bench.deadline = bench.deadline.max(Instant::now() + least);
         Ok(bench)
+    }
+
+    /// Times the original on the other samples that are timed. A long one is left out, as is one that cannot be replayed.
+    fn time_others(&mut self) -> Result<(), Error> {
+        let session = self.site.session;
+        let calls = self.site.calls;
+        let all: f64 = calls.timed().map(|(_, share)| share).sum();
+        for (k, (sample, share)) in calls.timed().enumerate() {
+            let in_place = sample.nanoseconds.map_or(f64::INFINITY, |ns| 1e-9 * ns as f64);
+            let weight = if all > 0.0 { share / all } else { 1.0 };
+            if k == 0 {
+                self.weight = weight;
+                continue;
+            }
+            if in_place > LONG_SECONDS {
+                continue;
+            }
+            match session.judge(self.few_runs(&self.baseline, sample, in_place)) {
+                Ok(seconds) => self.others.push(OtherSize {
+                    sample,
+                    weight,
+                    size: self.site.size(sample),
+                    baseline_seconds: seconds.min(in_place),
+                }),
+                Err(setback) => drop(setback.item()?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Seconds of one call: the least of a few.
+    fn few_runs(&self, library: &Path, sample: &Sample, about: f64) -> Result<f64, MeasureError> {
+        let times = self.replay.time_few(library, sample, n_runs(about))?;
+        Ok(1e-9 * times.into_iter().min().unwrap_or_default().max(1) as f64)
     }
 
     /// Runs one candidate.
@@ -221,16 +297,43 @@ impl<'a> Bench<'a> {
         let library = session.judge(library)?;
         let limited = self.replay.with_call_limit(patience.call_seconds);
         let outputs = session.judge(limited.outputs(&library, self.sample()))?;
-        let max_rel_error = self.agreement(self.sample(), &self.reference, &outputs)?;
+        let max_rel_error = self.agreement(self.sample(), &self.reference, &library, &outputs)?;
         let (seconds, samples) = self.seconds(&library, &outputs, patience)?;
+        let mixed = self.mixed(&library, seconds)?;
         Ok(Screened {
             library,
-            screening: Screening { seconds, samples, max_rel_error: Some(max_rel_error) },
+            screening: Screening { seconds, mixed, samples, max_rel_error: Some(max_rel_error) },
         })
     }
 
+    /// What a candidate gains on all samples that are timed, as seconds on the first one, where it takes so many.
+    fn mixed(&self, library: &Path, seconds: f64) -> Result<Option<f64>, Setback<Rejection>> {
+        if self.others.is_empty() {
+            return Ok(None);
+        }
+        let speedup = self.baseline_seconds / seconds;
+        let mut parts = vec![Part { weight: self.weight, size: self.size, speedup }];
+        for other in &self.others {
+            let call_seconds = Patience::for_best(other.baseline_seconds).call_seconds;
+            let limited = self.replay.with_call_limit(call_seconds);
+            let times = limited.time_few(library, other.sample, n_runs(other.baseline_seconds));
+            let speedup = match self.site.session.judge(times) {
+                Ok(times) => {
+                    let least = 1e-9 * times.into_iter().min().unwrap_or_default().max(1) as f64;
+                    other.baseline_seconds / least
+                }
+                // Much slower there.
+                Err(Setback::Item(Rejection::TimedOut { .. })) => other.baseline_seconds / call_seconds,
+                Err(setback) => return Err(setback),
+            };
+            parts.push(Part { weight: other.weight, size: other.size, speedup });
+        }
+        Ok(Some(self.baseline_seconds / speedup_from(&parts, best_least(&parts))))
+    }
+
     /// The largest relative difference of outputs that are right: as the original's in the threads that it has, or else as
-    /// those of its one thread. Its threads may race for a variable that nobody reads, so that no two runs agree.
+    /// those of its one thread. Its threads may race for a variable that nobody reads, so that no two runs agree. Where
+    /// operations may be reordered and that makes a difference for the original, outputs may differ by as much.
     ///
     /// # Errors
     /// The first difference, or why the run cannot go on.
@@ -238,6 +341,7 @@ impl<'a> Bench<'a> {
         &self,
         sample: &Sample,
         reference: &Outputs,
+        library: &Path,
         outputs: &Outputs,
     ) -> Result<f64, Setback<Rejection>> {
         let session = self.site.session;
@@ -251,7 +355,37 @@ impl<'a> Bench<'a> {
                 return Ok(comparison.max_rel_error);
             }
         }
-        Err(Setback::Item(Rejection::WrongOutput(mismatch)))
+        if !session.reorders(self.site.nest()) {
+            return Err(Setback::Item(Rejection::WrongOutput(mismatch)));
+        }
+        self.doubts.judge(session, || self.other_builds(), sample, reference, library, outputs)
+    }
+
+    /// Builds the original in other ways, with and without reordering.
+    fn other_builds(&self) -> Result<Conditioning, Setback<Rejection>> {
+        let site = self.site;
+        let session = site.session;
+        let text = site.place.text(site.unit);
+        let job = |(k, flags): (usize, &&[&str])| -> Result<CompileJob, Error> {
+            Ok(site.library(&format!("witness{k}"), text, false)?.args(flags.iter().copied()))
+        };
+        let jobs = OTHER_BUILDS[..N_BUILDS].iter().enumerate().map(job).collect::<Result<Vec<_>, _>>()?;
+        let built = compile_all(&session.workshop.replay_compiler(), &jobs, session.host.cores as usize);
+        session.check_cancelled()?;
+        let others = built.into_iter().flatten();
+        Ok(Conditioning::new(
+            self.replay.clone(),
+            std::iter::once(self.baseline.clone()).chain(others).collect(),
+            self.arguments.clone(),
+            session.tolerance(site.nest()),
+            session.workshop.folder.subdir(format!("nest{}/conditioning", site.idx))?,
+            for_doubts(session.options.budget),
+        ))
+    }
+
+    /// How ill-conditioned the nest turned out to be, if there was a question of that.
+    pub(crate) fn conditioning(&self) -> Option<IllConditioned> {
+        self.doubts.found()
     }
 
     /// The arguments that are timed.
@@ -275,12 +409,17 @@ impl<'a> Bench<'a> {
         {
             return Ok((first, 1));
         }
-        let n = ((0.1 / first.max(1e-6)) as usize).clamp(1, 5);
+        let n = n_runs(first);
         let times = self.site.session.judge(self.replay.time_few(library, self.sample(), n))?;
         // The least of few runs is the one with least noise from elsewhere.
         let least = times.into_iter().min().unwrap_or(outputs.first_call_ns);
         Ok((least as f64 * 1e-9, n))
     }
+}
+
+/// How often a call is run for a first impression.
+fn n_runs(seconds: f64) -> usize {
+    ((0.1 / seconds.max(1e-6)) as usize).clamp(1, 5)
 }
 
 impl Patience {

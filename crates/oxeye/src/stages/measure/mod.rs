@@ -1,14 +1,19 @@
 //! Stage 4: candidates compiled, run isolated, compared with the original, and timed.
 //!
 //! In: nests with the schedules to try. Out: the same with what became of each, and the winners. `bench` runs the original
-//! and candidates of one nest; `screen` runs each of many once or a few times; `select` times the fastest in turns with
-//! the original.
+//! and candidates of one nest, `doubts` says which results are right where roundings decide them; `screen` runs each of many
+//! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on the winner is
+//! faster, on the smaller samples that `shrink` makes.
 
 mod bench;
+mod doubts;
+mod guard;
 mod screen;
 mod select;
+mod shrink;
 
 pub(crate) use bench::{Bench, Patience, ReplaySite, Screened, verdict_of};
+pub(crate) use guard::guard_winner;
 pub(crate) use select::select;
 
 use super::propose::Proposed;
@@ -49,9 +54,8 @@ struct Built {
 pub fn measure(session: &Session<'_>, proposed: Proposed) -> Result<Measured, Error> {
     session.enter(Phase::Trying)?;
     let mut workpiece = proposed.workpiece;
-    let program_seconds = workpiece.program.as_ref().map(|program| program.seconds);
-    let elapsed = session.start().elapsed();
-    let end = session.start() + end_of_trials(session.options.budget, elapsed, program_seconds);
+    let start = session.budget_start();
+    let end = start + end_of_trials(session.options.budget, start.elapsed());
     let order = workpiece.by_weight();
     let Workpiece { unit, nests, .. } = &mut workpiece;
     for (position, (idx, weight)) in order.iter().enumerate() {
@@ -95,7 +99,11 @@ fn try_candidates(
         remark(&mut nest.note, "no schedule other than its own was found to be legal and different");
         return Ok(());
     }
+    if session.progress.enough() {
+        return Ok(());
+    }
     let roofs = nest.roofs(session, unit, idx);
+    let how = session.rendering(&unit.source, nest.threads(session));
     let site = ReplaySite { session, unit, idx, place: &nest.place, calls: &nest.calls };
     let mut built = build_first(site, &nest.trials[first.clone()])?;
     let mut bench = match Bench::open(site, built.original, roofs.as_ref(), deadline) {
@@ -113,7 +121,7 @@ fn try_candidates(
         let why = "a schedule that was advised is faster than the original";
         let untried = nest.trials[rest].iter_mut().filter(|trial| trial.verdict == Verdict::NotTried);
         untried.for_each(|trial| trial.why = Some(why.into()));
-    } else if !rest.is_empty() && Instant::now() < bench.deadline {
+    } else if !rest.is_empty() && !session.is_over(bench.deadline) {
         let note = "nothing that was advised is faster, so what the nest itself suggests was tried as well";
         remark(&mut nest.note, note);
         let time = for_suggestions(session.options.budget, nest.calls.share);
@@ -121,7 +129,9 @@ fn try_candidates(
         finalists.extend(screen(&bench, &mut nest.trials, rest, &mut built.candidates)?);
         nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut baseline)?;
     }
+    nest.winner = guard_winner(&bench, how, &mut nest.trials, nest.winner)?;
     nest.baseline_seconds = Some(baseline);
+    nest.conditioning = bench.conditioning().or(nest.conditioning.take());
     conclude(session, roofs.as_ref(), nest);
     Ok(())
 }

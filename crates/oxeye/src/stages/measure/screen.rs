@@ -9,7 +9,6 @@ use oxeye_measure::{MeasureError, compile_all};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// Compiles and runs some of the candidates, a few at a time until the deadline. Returns the positions of those with the
 /// right outputs.
@@ -30,7 +29,7 @@ pub(super) fn screen(
     let mut n_done = 0;
     for chunk in ready.chunks(compiled_together(baseline_seconds, session.host.cores)) {
         // Half of the time is for the finalists of short nests; long ones are mostly decided here.
-        if Instant::now() >= bench.deadline {
+        if session.is_over(bench.deadline) {
             break;
         }
         let roof = right.first().and_then(|_| bench.roofs?.near(best, session.threads));
@@ -42,7 +41,7 @@ pub(super) fn screen(
         build(bench, trials, chunk, built)?;
         for k in chunk {
             session.check_cancelled()?;
-            if Instant::now() >= bench.deadline {
+            if session.is_over(bench.deadline) {
                 break;
             }
             let Some(library) = built.remove(k) else { continue };

@@ -3,14 +3,15 @@
 
 use super::bench::{Bench, original_outputs, verdict_of};
 use crate::budget::{LONG_SECONDS, timing_seconds};
+use crate::mix::{Part, best_least};
 use crate::request::{Error, Setback};
-use crate::schedule::{Screening, Timing, Trial, Verdict};
+use crate::schedule::{Screening, SizeTiming, Timing, Trial, Verdict};
 use oxeye_measure::{Rejection, TimingOptions};
 use std::path::Path;
 use std::time::Instant;
 
 /// A candidate must be this much faster, at the pessimistic end of the interval, to be chosen.
-const LEAST_SPEEDUP: f64 = 1.02;
+pub(super) const LEAST_SPEEDUP: f64 = 1.02;
 /// A lot: the speedup seen in single runs that needs no repetition of long nests.
 const CLEAR_SPEEDUP: f64 = 1.25;
 /// A finalist that was slower than the best by this factor when it was screened is not timed: it is not the best.
@@ -40,7 +41,7 @@ pub(crate) fn select(
         *baseline_seconds = baseline_seconds.min(1e-9 * nanoseconds as f64);
     }
     let baseline = *baseline_seconds;
-    let seconds_of = |trials: &[Trial], k: usize| trials[k].screened.map_or(f64::INFINITY, |s| s.seconds);
+    let seconds_of = |trials: &[Trial], k: usize| trials[k].screened.map_or(f64::INFINITY, |s| s.score());
     finalists.sort_by(|a, b| seconds_of(trials, *a).total_cmp(&seconds_of(trials, *b)).then(a.cmp(b)));
     finalists.retain(|k| seconds_of(trials, *k) < baseline && trials[*k].verdict == Verdict::Slower);
     finalists.truncate(session.options.top_k.max(1));
@@ -64,9 +65,11 @@ pub(crate) fn select(
             let to_beat = faster.iter().map(|(_, t)| t.pessimistic()).fold(LEAST_SPEEDUP, f64::max);
             compare(bench, &finalist, seconds, to_beat)
         };
+        let timing = timing.map(|timing| timing.against(baseline));
+        let timing = timing.and_then(|timing| over_sizes(bench, &finalist, timing));
         match timing {
-            Ok(timing) => {
-                let timing = timing.against(baseline);
+            Ok((timing, sizes)) => {
+                trials[k].sizes = sizes;
                 trials[k].timed = Some(timing);
                 if timing.pessimistic() > LEAST_SPEEDUP {
                     faster.push((k, timing));
@@ -125,6 +128,36 @@ fn compare(
     })
 }
 
+/// A timing on the first sample, together with those on the others that are timed.
+fn over_sizes(
+    bench: &Bench<'_>,
+    finalist: &Finalist<'_>,
+    first: Timing,
+) -> Result<(Timing, Vec<SizeTiming>), Setback<Rejection>> {
+    if bench.others.is_empty() {
+        return Ok((first, Vec::new()));
+    }
+    let Timing { baseline_seconds, seconds, speedup, interval, .. } = first;
+    let (weight, size) = (bench.weight, bench.size);
+    let mut sizes = vec![SizeTiming { baseline_seconds, seconds, speedup, interval, weight, size }];
+    for other in &bench.others {
+        let most = timing_seconds(bench.site.calls.share) * other.weight;
+        let options = TimingOptions { max_seconds: most.clamp(0.1, 1.0), ..TimingOptions::default() };
+        let compared = bench.replay.compare_times(&bench.baseline, finalist.library, other.sample, &options);
+        let times = bench.site.session.judge(compared)?;
+        sizes.push(SizeTiming {
+            baseline_seconds: times.baseline_ns.median * 1e-9,
+            seconds: times.candidate_ns.median * 1e-9,
+            speedup: times.ratio_median,
+            interval: Some((times.ratio_low, times.ratio_high)),
+            weight: other.weight,
+            size: other.size,
+        });
+    }
+    let parts: Vec<Part> = sizes.iter().map(|size| size.part(size.speedup)).collect();
+    Ok((first.over(&sizes, best_least(&parts)), sizes))
+}
+
 /// Compares outputs on the samples that were not screened on: the largest relative difference.
 fn verify_others(bench: &Bench<'_>, library: &Path) -> Result<f64, Setback<Rejection>> {
     let session = bench.site.session;
@@ -140,7 +173,7 @@ fn verify_others(bench: &Bench<'_>, library: &Path) -> Result<f64, Setback<Rejec
         let seconds = reference.first_call_ns as f64 * 1e-9;
         let limited = bench.replay.with_call_limit(3.0 * seconds + 1.0);
         let outputs = session.judge(limited.outputs(library, sample))?;
-        max_rel_error = max_rel_error.max(bench.agreement(sample, &reference, &outputs)?);
+        max_rel_error = max_rel_error.max(bench.agreement(sample, &reference, library, &outputs)?);
     }
     Ok(max_rel_error)
 }

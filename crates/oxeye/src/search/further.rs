@@ -1,0 +1,231 @@
+//! What is left of a budget: nests that matter and are far from their roofs are searched on from what was measured of them.
+
+use super::explore::{Explorer, Known, Settled, Stop};
+use super::nests::{NestSearch, SearchOptions, as_trial, timing_reserve};
+use super::record::TrialRecord;
+use super::workbench::Workbench;
+use crate::budget::{Allowance, Budget, SystemClock, share_of};
+use crate::nest::{Standing, TunedNest, Workpiece, remark};
+use crate::request::{Error, Event};
+use crate::schedule::{Trial, Verdict};
+use crate::session::Session;
+use crate::stages::Measured;
+use crate::stages::measure::{Bench, ReplaySite, conclude, guard_winner, select};
+use oxeye_profile::Bound;
+use oxeye_transform::PreparedNest;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Share of the program's time that must be there to be gained.
+const LEAST_GAIN: f64 = 0.03;
+/// With less time a search finds nothing.
+const LEAST_SECONDS: f64 = 3.0;
+/// When a nest is left at what it has.
+const SETTLED: Settled = Settled { generations: 4, least_gain: LEAST_GAIN };
+
+/// Searches the nests of a file on, those first of which most is expected, until nothing is expected any more or the time
+/// is up.
+///
+/// # Errors
+/// If the run is interrupted, or a process cannot be started.
+pub(crate) fn search_further(session: &Session<'_>, measured: Measured) -> Result<Measured, Error> {
+    let Measured { mut workpiece, end } = measured;
+    if session.options.quick {
+        return Ok(Measured { workpiece, end });
+    }
+    let clock = SystemClock(Instant::now());
+    let budget = Budget::new(&clock);
+    let hopes = hopes(&workpiece);
+    let searching = SearchOptions { seed: session.options.seed, ..SearchOptions::default() };
+    for (position, (idx, hope)) in hopes.iter().enumerate() {
+        session.check_cancelled()?;
+        let left = end.saturating_duration_since(Instant::now());
+        if left.as_secs_f64() < LEAST_SECONDS || session.progress.enough() {
+            break;
+        }
+        let rest: f64 = hopes[position..].iter().map(|(_, hope)| hope).sum();
+        let time = budget.allow(share_of(left, *hope, rest), Duration::ZERO);
+        let Workpiece { unit, nests, .. } = &mut workpiece;
+        let search = NestSearch { session, unit, idx: *idx, searching: &searching };
+        let outcome = search.further(&mut nests[*idx], time);
+        nests[*idx].release_trials();
+        outcome?;
+    }
+    Ok(Measured { workpiece, end })
+}
+
+/// The nests of which something is to be expected, the most promising first, and the share of the program's time, as it is
+/// now, that each is above its roof.
+fn hopes(workpiece: &Workpiece) -> Vec<(usize, f64)> {
+    let nests = &workpiece.nests;
+    // Of nests that do the same work, those that won are gone on with.
+    let mut taken: BTreeSet<usize> = BTreeSet::new();
+    for (idx, nest) in nests.iter().enumerate() {
+        if nest.winner.is_some() {
+            taken.extend(&nest.place.inside);
+        } else if nest.place.inside.iter().any(|inner| nests[*inner].winner.is_some()) {
+            taken.insert(idx);
+        }
+    }
+    let seconds_now = |nest: &TunedNest| {
+        let speedup = nest.winner().map_or(1.0, |(_, timing)| timing.speedup);
+        nest.calls.share.unwrap_or(1.0 / nests.len() as f64) / speedup
+    };
+    let counts = |idx: usize, nest: &TunedNest| {
+        nest.standing == Standing::Tuned && nest.baseline_seconds.is_some() && !taken.contains(&idx)
+    };
+    let tuned = || nests.iter().enumerate().filter(|(idx, nest)| counts(*idx, nest));
+    let gone: f64 = tuned().map(|(_, nest)| nest.calls.share.unwrap_or(0.0) - seconds_now(nest)).sum();
+    let left = (1.0 - gone).clamp(0.01, 1.0);
+    let hope = |(idx, nest): (usize, &TunedNest)| {
+        let hope = seconds_now(nest) / left * (1.0 - reached(nest));
+        (hope >= LEAST_GAIN).then_some((idx, hope))
+    };
+    let mut hopes: Vec<(usize, f64)> = tuned().filter_map(hope).collect();
+    hopes.sort_by(|a, b| b.1.total_cmp(&a.1));
+    hopes
+}
+
+/// How much of its roof a nest reaches.
+fn reached(nest: &TunedNest) -> f64 {
+    let profile = nest.after.as_ref().or(nest.before.as_ref());
+    let known = profile.filter(|profile| !matches!(profile.bound, Bound::Overhead | Bound::Unknown));
+    known.and_then(|profile| profile.roof_fraction.as_ref()).map_or(0.0, |f| f.value.clamp(0.0, 1.0))
+}
+
+impl NestSearch<'_> {
+    /// Goes on from the trials of a nest; what is found and faster becomes its winner.
+    fn further(&self, nest: &mut TunedNest, time: Allowance<'_>) -> Result<(), Error> {
+        let (session, unit) = (self.session, self.unit);
+        let (function, _, _) = nest.place.of(unit);
+        session.progress.event(Event::Nest { function, line: nest.place.span.line, n_candidates: 0 });
+        let threads = nest.threads(session);
+        let roofs = nest.roofs(session, unit, self.idx);
+        let site = ReplaySite { session, unit, idx: self.idx, place: &nest.place, calls: &nest.calls };
+        let mut bench = match Bench::open(site, site.build_original(), roofs.as_ref(), Instant::now()) {
+            Ok(bench) => bench,
+            // It was measured before, and what is known stays.
+            Err(setback) => return setback.item().map(drop),
+        };
+        let baseline = bench.baseline_seconds;
+        let known = known(&nest.trials);
+        let best_before = known.iter().filter_map(|known| known.seconds).fold(baseline, f64::min);
+        let mut workbench = Workbench { bench: &bench, libraries: Default::default() };
+        let explorer = Explorer {
+            space: self.space(nest),
+            bounds: self.bounds(&bench, threads),
+            baseline_seconds: baseline,
+            seed: self.searching.seed,
+            max_trials: usize::MAX,
+            time: time.but(timing_reserve(nest.calls.share, time.left())),
+            first: Vec::new(),
+            known,
+            settled_after: Some(SETTLED),
+            enough: &|| session.progress.enough(),
+            measurements: &mut workbench,
+            record: &mut |_, state| {
+                session.check_cancelled()?;
+                let best = state.best_seconds;
+                session.progress.event(Event::Searched {
+                    n_measured: state.n_measured,
+                    used: time.used(),
+                    left: time.left(),
+                    best_speedup: (best < baseline).then_some(baseline / best),
+                });
+                Ok(())
+            },
+        };
+        let (state, stop) = explorer.explore()?;
+        let shown: Vec<&TrialRecord> =
+            state.tried.iter().filter(|t| t.found.outcome.was_measured() && t.recipe.is_some()).collect();
+        let mut found: Vec<Trial> = shown.iter().map(|tried| as_trial(tried)).collect();
+        let n_found = found.len();
+        let is_better = state.best_seconds < best_before * (1.0 - SETTLED.least_gain);
+        let mut finalists = Vec::new();
+        if is_better {
+            finalists = self.finalists(nest, &mut workbench, &shown, &mut found)?;
+            if let Some(idx) = nest.winner {
+                nest.trials[idx].library = self.rebuilt(nest, idx, &mut workbench)?;
+            }
+        }
+        finalists.iter_mut().for_each(|k| *k += nest.trials.len());
+        finalists.extend(nest.winner.filter(|_| is_better));
+        nest.trials.append(&mut found);
+        if is_better {
+            bench.deadline = Instant::now() + time.left();
+            let mut in_place = nest.baseline_seconds.unwrap_or(baseline);
+            let before = nest.winner.map(|idx| (idx, nest.trials[idx].clone()));
+            if let Some((idx, _)) = before {
+                nest.trials[idx].verdict = Verdict::Slower;
+            }
+            let how = session.rendering(&unit.source, threads);
+            let winner = select(&bench, &mut finalists, &mut nest.trials, &mut in_place)?;
+            nest.winner = guard_winner(&bench, how, &mut nest.trials, winner)?;
+            if let (None, Some((idx, trial))) = (nest.winner, before) {
+                nest.trials[idx] = trial;
+                nest.winner = Some(idx);
+            }
+        }
+        forget_untried(nest, n_found, &stop);
+        if nest.winner.is_none() {
+            // It is said anew what became of all candidates.
+            nest.note = None;
+        }
+        if n_found > 0 {
+            let s = if n_found == 1 { "" } else { "s" };
+            remark(&mut nest.note, &format!("{n_found} more candidate{s} searched, until {stop}"));
+        }
+        conclude(session, roofs.as_ref(), nest);
+        Ok(())
+    }
+
+    /// The library of a trial, built and run again.
+    fn rebuilt(
+        &self,
+        nest: &TunedNest,
+        trial_idx: usize,
+        workbench: &mut Workbench<'_>,
+    ) -> Result<Option<PathBuf>, Error> {
+        let (_, program, ir) = nest.place.of(self.unit);
+        let prepared = PreparedNest::new(program, ir);
+        let schedule = &nest.trials[trial_idx].schedule;
+        match self.candidate(&prepared, nest.threads(self.session), schedule) {
+            Some(candidate) => Ok(workbench.again(&candidate)?.map(|screened| screened.library)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// What is known of the candidates that were run.
+fn known(trials: &[Trial]) -> Vec<Known> {
+    let run = trials.iter().filter(|trial| trial.verdict.was_run());
+    run.map(|trial| Known {
+        schedule: trial.schedule.clone(),
+        seconds: trial.screened.map(|screened| screened.score()),
+    })
+    .collect()
+}
+
+/// Of the trials before the last `n_found`, takes those away that waited and were searched since; says why the others still
+/// wait.
+fn forget_untried(nest: &mut TunedNest, n_found: usize, stop: &Stop) {
+    let n_before = nest.trials.len() - n_found;
+    let (before, found) = nest.trials.split_at_mut(n_before);
+    let was_searched = |trial: &Trial| {
+        let template = trial.schedule.template();
+        template.is_some() && found.iter().any(|other| other.schedule.template() == template)
+    };
+    let mut keeps: Vec<bool> = Vec::new();
+    for trial in before.iter_mut() {
+        let waits = trial.verdict == Verdict::NotTried;
+        keeps.push(!(waits && was_searched(trial)));
+        if waits {
+            trial.why = Some(stop.to_string());
+        }
+    }
+    keeps.resize(nest.trials.len(), true);
+    nest.winner = nest.winner.map(|idx| keeps[..idx].iter().filter(|keeps| **keeps).count());
+    let mut keeps = keeps.into_iter();
+    nest.trials.retain(|_| keeps.next().unwrap_or(true));
+}

@@ -1,0 +1,78 @@
+//! What is reported of the sizes that a nest is called with, and of those that new code is for.
+
+use crate::mix::CallClass;
+use crate::schedule::{SizeTiming, Trial};
+use oxeye_codegen::{SizeGuard, size_in_words};
+use oxeye_ir::{Nest, Program};
+use serde::Serialize;
+
+/// Calls of a nest that have about equally much to do.
+#[derive(Clone, Debug, Serialize)]
+pub struct SizeReport {
+    /// They have at least so many iterations, up to constant factors, and fewer than twice as many.
+    pub iterations: f64,
+    /// How many they are.
+    pub invocations: u64,
+    /// Share of the nest's time.
+    pub share: f64,
+    /// Median time of one of them as the user's compiler builds it, if the winner was compared with it there.
+    pub baseline_ms: Option<f64>,
+    /// The same of the winner.
+    pub optimized_ms: Option<f64>,
+    /// How many times faster the winner is there; below 1 where the original runs in its place.
+    pub speedup: Option<f64>,
+}
+
+/// From which sizes on new code runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct GuardReport {
+    /// How large the nest is, in the user's variables.
+    pub size: String,
+    /// Where that is less, the original code runs.
+    pub least: Option<f64>,
+    /// Where that is less, one thread runs the new code.
+    pub threads: Option<f64>,
+}
+
+/// The classes of calls with what was measured of the winner.
+pub(crate) fn sizes(classes: &[CallClass], chosen: Option<&Trial>) -> Vec<SizeReport> {
+    let timings: &[SizeTiming] = chosen.map_or(&[], |trial| &trial.sizes);
+    let report = |(k, class): (usize, &CallClass)| {
+        let timing = timings.get(k).filter(|_| class.timed);
+        SizeReport {
+            iterations: f64::from(class.log2).exp2(),
+            invocations: class.invocations,
+            share: class.share,
+            baseline_ms: timing.map(|t| 1e3 * t.baseline_seconds),
+            optimized_ms: timing.map(|t| 1e3 * t.seconds),
+            speedup: timing.map(|t| t.speedup),
+        }
+    };
+    classes.iter().enumerate().map(report).collect()
+}
+
+/// The guard of the winner, if it has one.
+pub(crate) fn guard(program: &Program, nest: &Nest, chosen: Option<&Trial>) -> Option<GuardReport> {
+    let SizeGuard { least, threads } = chosen?.guard;
+    (least.is_some() || threads.is_some()).then(|| GuardReport {
+        size: size_in_words(program, nest).unwrap_or_default(),
+        least,
+        threads,
+    })
+}
+
+impl GuardReport {
+    /// For people: `runs where n * n >= 1e6`.
+    pub fn in_words(&self) -> String {
+        let Self { size, least, threads } = self;
+        let from = |least: &f64| format!("{size} >= {}", oxeye_codegen::readable(*least));
+        match (least, threads) {
+            (Some(least), Some(threads)) => {
+                format!("new code runs where {}, with several threads where {}", from(least), from(threads))
+            }
+            (Some(least), None) => format!("new code runs where {}, the original elsewhere", from(least)),
+            (None, Some(threads)) => format!("several threads run it where {}", from(threads)),
+            (None, None) => String::new(),
+        }
+    }
+}
