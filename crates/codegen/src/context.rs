@@ -2,6 +2,7 @@
 
 use crate::open_orders::OpenOrders;
 use crate::types::{IteratorTypes, vector_type};
+use crate::widen::Long;
 use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Storage, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,8 +84,8 @@ pub(crate) struct Context<'a> {
     pub(crate) open: OpenOrders,
     /// Whether 32-bit integers are widened before arithmetic.
     pub(crate) wide: bool,
-    /// Bounds that are computed in 64 bits.
-    pub(crate) long_bounds: Vec<Affine>,
+    /// Expressions that are computed in 64 bits.
+    pub(crate) long: Long,
     /// Whether all threads of a team run the block.
     pub(crate) in_team: bool,
     /// Variables of one thread of the team that all threads use, through pointers.
@@ -133,7 +134,7 @@ impl<'a> Context<'a> {
             lane_scope: None,
             open: OpenOrders::default(),
             wide: false,
-            long_bounds: Vec::new(),
+            long: Long::default(),
             in_team: false,
             shared: BTreeSet::new(),
         };

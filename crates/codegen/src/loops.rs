@@ -44,7 +44,7 @@ impl Context<'_> {
         for term in &bound.0 {
             match term {
                 BoundTerm::Affine { expr, divisor } => {
-                    let wide = self.wide || self.long_bounds.contains(expr);
+                    let wide = self.wide || self.long.bounds.contains(expr);
                     let expr = self.resolve(expr);
                     let type_of = |a: &Affine| {
                         if wide { ScalarType::I64 } else { self.type_of(&a.clone().into()) }

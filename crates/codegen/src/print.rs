@@ -64,9 +64,16 @@ impl Context<'_> {
         }
     }
 
-    /// An affine expression, positive terms first.
+    /// An affine expression, positive terms first. It has the type that C gives it, in whichever it is computed.
     pub(crate) fn affine(&self, a: &Affine) -> Text {
-        self.affine_in(a, self.wide)
+        if self.wide || !self.long.others.contains(a) {
+            return self.affine_in(a, self.wide);
+        }
+        let text = self.affine_in(a, true);
+        match self.type_of(&Expr::Affine(a.clone())) {
+            ScalarType::I32 => Text::new(format!("(int){}", text.at(prec::UNARY)), prec::UNARY),
+            _ => text,
+        }
     }
 
     /// The same, with what is narrower than 64 bits widened before arithmetic if it is `wide`.

@@ -1,22 +1,43 @@
 //! Iterators and bounds that would leave the range of `int`.
 //!
 //! A tile's iterator steps beyond the last tile, a skewed one has the sum of two, and `4 * it + 4` is more than `it` ever was in
-//! the source. Such iterators are `long`, and such bounds are computed in `long`. The ranges are those that the types of the
-//! symbols allow; sizes are taken not to be negative, since loops with such bounds do not run.
+//! the source. Such iterators are `long`, and such bounds are computed in `long`; so are indices, guards and values in which
+//! something large is subtracted again, as in `j - 2 * i`. The ranges are those that the types of the symbols allow; sizes are
+//! taken not to be negative, since loops with such bounds do not run.
 
 use crate::types::{iterator_type, loop_type};
 use oxeye_ir::{Affine, Bound, BoundTerm, Execution, Loop, LoopId, Nest, Node, Program, ScalarType, Var};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const LEAST: i128 = i32::MIN as i128;
 const MOST: i128 = i32::MAX as i128;
 
-/// Makes iterators of a nest `long` that need it. Returns the bounds that are computed in `long`.
-pub(crate) fn widen(program: &Program, original: &Nest, nest: &mut Nest) -> Vec<Affine> {
+/// What is computed in `long`.
+#[derive(Debug, Default)]
+pub(crate) struct Long {
+    /// Bounds.
+    pub(crate) bounds: BTreeSet<Affine>,
+    /// Indices, guards and values.
+    pub(crate) others: BTreeSet<Affine>,
+}
+
+/// Makes iterators of a nest `long` that need it. Returns the expressions that are computed in `long`.
+pub(crate) fn widen(program: &Program, original: &Nest, nest: &mut Nest) -> Long {
     let loops = original.loops();
-    let mut widening = Widening { program, original: loops, ranges: BTreeMap::new(), long: Vec::new() };
+    let mut widening =
+        Widening { program, original: loops, ranges: BTreeMap::new(), bounds: BTreeSet::new() };
     widening.nodes(&mut nest.roots);
-    widening.long
+    let mut as_written: BTreeSet<Affine> = BTreeSet::new();
+    original.visit_affine(&mut |a| _ = as_written.insert(a.clone()));
+    let mut others: BTreeSet<Affine> = BTreeSet::new();
+    nest.visit_affine(&mut |a| {
+        // Constants that are too large are `long` themselves.
+        let variables = a.clone() - Affine::from(a.constant_part());
+        if !as_written.contains(a) && widening.may_cancel(a) && widening.overflows(&variables) {
+            others.insert(a.clone());
+        }
+    });
+    Long { bounds: widening.bounds, others }
 }
 
 struct Widening<'a> {
@@ -24,7 +45,8 @@ struct Widening<'a> {
     original: Vec<&'a Loop>,
     /// Least and greatest values of the iterators in scope, and whether they are `long`.
     ranges: BTreeMap<LoopId, Range>,
-    long: Vec<Affine>,
+    /// Bounds that are computed in `long`.
+    bounds: BTreeSet<Affine>,
 }
 
 #[derive(Clone, Copy)]
@@ -84,9 +106,8 @@ impl Widening<'_> {
         for term in &bound.0 {
             if let BoundTerm::Affine { expr, .. } = term
                 && self.overflows(expr)
-                && !self.long.contains(expr)
             {
-                self.long.push(expr.clone());
+                self.bounds.insert(expr.clone());
             }
         }
     }
@@ -124,6 +145,20 @@ impl Widening<'_> {
     fn overflows(&self, a: &Affine) -> bool {
         let part = self.sum(a, |range| !range.is_long);
         part.least < LEAST || part.most > MOST
+    }
+
+    /// Whether variables are added and others subtracted. The value of an expression is one that the source has; where all
+    /// parts have one sign, so is what they add up to on the way.
+    fn may_cancel(&self, a: &Affine) -> bool {
+        let ends: Vec<(bool, bool)> = a
+            .terms()
+            .map(|(v, c)| {
+                let (range, c) = (self.of(v), i128::from(c));
+                let ends = [range.least.saturating_mul(c), range.most.saturating_mul(c)];
+                (ends.iter().any(|e| *e < 0), ends.iter().any(|e| *e > 0))
+            })
+            .collect();
+        ends.iter().any(|(falls, _)| *falls) && ends.iter().any(|(_, rises)| *rises)
     }
 
     fn term(&self, term: &BoundTerm) -> Range {

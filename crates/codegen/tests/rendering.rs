@@ -402,6 +402,41 @@ fn sums_keep_their_order_unless_reordering_is_allowed() {
 }
 
 #[test]
+fn indices_do_not_leave_the_range_of_int() {
+    let program = oxeye_ir::Program::parse(
+        r#"
+program skewed {
+  symbol P0 first: i32
+  symbol P1 n: i32
+  symbol P2 m: i32
+  array A0 a: f64[n][m] param
+  dataflow { N0 N1 }
+  nest N0 in skewed {
+    for L0 i: i32 in first .. first + n {
+      for L1 j: i32 in 0 .. m {
+        S0: a[i - first][j] += 2 * i
+      }
+    }
+  }
+  nest N1 in skewed {
+    for L0 i: i32 in first .. first + n {
+      for L1 j: i32 in 2 * i .. 2 * i + m {
+        S0: a[i - first][j - 2 * i] += 2 * i
+      }
+    }
+  }
+}
+"#,
+    )
+    .expect("parses");
+    // `2 * i` may be more than an `int` holds where it is not in the source: `first` may be near its end.
+    let mut nest = program.nests[1].clone();
+    nest.id = program.nests[0].id;
+    let text = oxeye_codegen::render_nest(&program, &nest, &RenderOptions::default()).expect("renders");
+    assert!(text.contains("a[i - first][j - 2 * (long)i] += 2 * i;"), "{text}");
+}
+
+#[test]
 fn members_are_no_variables_of_clauses() {
     let program = oxeye_ir::Program::parse(
         r#"

@@ -25,7 +25,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     check(program, nest)?;
     let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
     let mut widened = nest.clone();
-    let long_bounds = widen(program, original_nest, &mut widened);
+    let long = widen(program, original_nest, &mut widened);
     let nest = &widened;
     let mut places = places(program, nest);
     let open = OpenOrders { all: options.reassociate, into: original_nest.unordered.clone() };
@@ -33,7 +33,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
     let mut cx = Context::new(program, &used, &options.reserved);
     cx.open = open;
-    cx.long_bounds = long_bounds;
+    cx.long = long;
     cx.apart = rows_apart(program, original_nest);
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);

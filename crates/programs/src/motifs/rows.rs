@@ -249,7 +249,7 @@ pub(super) fn near(m: &mut Maker) -> String {
     let ld = m.integer("ld", kind, &format!("{length} + 2"));
     let x = m.array(&[o], element, READ);
     // Negative ones lead back from the last row.
-    let smaller = [format!("{length}"), format!("{length} > 1 ? {length} - 1 : 1"), "1".into(), "0".into()];
+    let smaller = [length.clone(), format!("{length} > 1 ? {length} - 1 : 1"), "1".into(), "0".into()];
     let plain = kind.trim_start_matches("const ");
     for small in &smaller {
         if m.chance(60) {
