@@ -258,8 +258,7 @@ fn donors_can_be_found_in_other_ways() {
 fn a_search_compares_ways_of_finding_donors_on_one_bench() {
     let _alone = alone();
     let playground = taught();
-    let search =
-        "search similar.c --compare --no-learn --database my.sqlite --threads 1 --budget 60s --max-trials 12";
+    let search = "search similar.c --compare-donors --no-learn --database my.sqlite --threads 1 --budget 60s --max-trials 12";
     let report = json(&playground.run(&format!("{search} --json - {COMPILE}")));
     let heaviest = heaviest(&report)["id"].clone();
     let nests = report["search"]["nests"].as_array().expect("nests");

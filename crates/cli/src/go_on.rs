@@ -123,6 +123,12 @@ mod tests {
             "--no-alias",
             "--fp",
             "strict",
+            "--tolerance",
+            "1e-4",
+            "--ignore",
+            "took .* s",
+            "--compare",
+            "u.bin:f32",
             "--database",
             "team db.sqlite",
             "--",
@@ -140,7 +146,15 @@ mod tests {
         assert_eq!(options.inputs.get("A").and_then(|path| path.to_str()), Some("my data.npy"));
         assert!(options.threads == 2 && options.no_alias);
         assert_eq!(options.compiler.args, ["-O2", "-DNAME=\"a b\"", "-DF(x)=$x;"]);
-        for part in ["'my file.c'", "--fp strict", "--database 'team db.sqlite'", "-o \"o'ut.c\""] {
+        for part in [
+            "'my file.c'",
+            "--fp strict",
+            "--database 'team db.sqlite'",
+            "-o \"o'ut.c\"",
+            "--tolerance=1e-4",
+            "'--ignore=took .* s'",
+            "--compare=u.bin:f32",
+        ] {
             assert!(line.contains(part), "{part}: {line}");
         }
     }

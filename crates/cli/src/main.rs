@@ -1,5 +1,6 @@
 //! The `oxeye` command.
 
+mod checks;
 mod columns;
 mod db;
 mod draw;

@@ -19,6 +19,10 @@ Examples:
     oxeye optimize solver.c --run './solver -n 200 < input.dat' \\
         -- gcc -O3 -fopenmp util.c -lm
 
+  A program that prints times and writes raw numbers to a file
+    oxeye optimize solver.c --ignore 'took [0-9.]+ s' --compare u.bin:f32 \\
+        --tolerance 1e-4 -- gcc -O3 -ffast-math -lm
+
   A function without a program: sizes are given, data are random or NumPy files
     oxeye optimize kernel.c -f jacobi --set n=2000 --input A=a.npy -- gcc -O2
 

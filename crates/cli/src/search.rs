@@ -67,7 +67,7 @@ pub(crate) struct Args {
     no_learn: bool,
     /// Begin with what each way of finding donors would pick, and report how those did
     #[arg(long, hide = true)]
-    compare: bool,
+    compare_donors: bool,
 }
 
 #[cfg(test)]
@@ -89,10 +89,12 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     options.budget = args.budget;
     let log: Vec<&Path> = args.log.as_deref().into_iter().collect();
     args.tuning.apply(&mut options, &log)?;
-    options.knowledge = if args.compare { knowledge(args.database.clone()) } else { Knowledge::Nothing };
+    options.knowledge =
+        if args.compare_donors { knowledge(args.database.clone()) } else { Knowledge::Nothing };
     let memory = if args.no_learn { None } else { Some(Memory::open(args.database)?) };
     let max_trials = args.max_trials.map(|n| n as usize);
-    let searching = SearchOptions { seed: args.seed, log: args.log, max_trials, compare: args.compare };
+    let searching =
+        SearchOptions { seed: args.seed, log: args.log, max_trials, compare: args.compare_donors };
     let drawing = Drawing::new(args.tuning.is_verbose());
     let outcome = oxeye::search(&options, &searching, &drawing);
     drawing.finish();

@@ -3,7 +3,7 @@
 use crate::columns::{Column, cut, lines, wrapped};
 use crate::terminal::View;
 use console::{Style, measure_text_width};
-use oxeye::{NestReport, Report, SizeReport, TrialReport, Unchanged, Verdict};
+use oxeye::{IllConditioned, NestReport, ProgramReport, Report, SizeReport, TrialReport, Unchanged, Verdict};
 use std::fmt::Write;
 
 /// From these widths on the table says where recipes were learnt, and what bounds each nest; the latter also from `WIDE` on,
@@ -46,6 +46,7 @@ pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -
             "floating-point sums were reordered{leave}; largest relative difference {error:.1e}"
         );
     }
+    out += &conditioning(report, view);
     report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
     out += &left(report, view, go_on);
     let flags = match report.build.added.as_slice() {
@@ -259,7 +260,7 @@ fn program(report: &Report, view: View) -> String {
     if let (Some(before), Some(after), Some(speedup)) = (p.baseline_ms, p.optimized_ms, p.speedup)
         && report.changed
     {
-        let verified = if p.verified { "same output" } else { "output not compared" };
+        let verified = if p.verified { same_output(p) } else { "output not compared".into() };
         let figures = format!("{} -> {}, {speedup:.2}x", time(before), time(after));
         let style = if speedup > 1.0 { Style::new().green().bold() } else { Style::new().bold() };
         let _ = writeln!(out, "whole program: {}, {verified}", view.styled(style, &figures));
@@ -269,6 +270,7 @@ fn program(report: &Report, view: View) -> String {
     if let Some(note) = &p.note {
         out += &wrapped(&format!("whole program: {note}"), view.width);
     }
+    out += &comparison(p, view);
     let rewritten: Vec<&NestReport> = report.nests.iter().filter(|nest| nest.recipe.is_some()).collect();
     if !rewritten.is_empty() && rewritten.iter().all(|nest| nest.verified) {
         let nests = match rewritten.len() {
@@ -279,6 +281,57 @@ fn program(report: &Report, view: View) -> String {
         let _ = writeln!(out, "{nests} the results of the original");
     }
     out
+}
+
+/// `same output`, and what else is the same.
+fn same_output(program: &ProgramReport) -> String {
+    match program.compared.split_first() {
+        Some((_, files)) if !files.is_empty() => format!("same output, same {}", files.join(", ")),
+        _ => "same output".into(),
+    }
+}
+
+/// What of the program's output was not compared, or less exactly.
+fn comparison(program: &ProgramReport, view: View) -> String {
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let mut masked = Vec::new();
+    if program.ignored_parts > 0 {
+        masked.push(format!("{} by --ignore", count(program.ignored_parts, "part")));
+    }
+    if program.unstable_numbers > 0 {
+        let numbers = count(program.unstable_numbers, "number");
+        let vary = if program.unstable_numbers == 1 { "varies" } else { "vary" };
+        masked.push(format!("{numbers} that {vary} from run to run"));
+    }
+    let mut out = String::new();
+    if !masked.is_empty() {
+        out += &wrapped(&format!("not compared: {}", masked.join(", ")), view.width);
+    }
+    if program.widened_numbers > 0 {
+        let numbers = count(program.widened_numbers, "number");
+        let tolerance = program.tolerance.unwrap_or(0.0);
+        let sentence = format!(
+            "{numbers} differ{} by more than {tolerance:e}, as in builds of the original that round differently",
+            if program.widened_numbers == 1 { "s" } else { "" },
+        );
+        out += &wrapped(&sentence, view.width);
+    }
+    out
+}
+
+/// The nests of which roundings decide the results.
+fn conditioning(report: &Report, view: View) -> String {
+    let ill = report.nests.iter().filter_map(|nest| Some((nest, nest.conditioning.as_ref()?)));
+    ill.map(|(nest, found)| {
+        let IllConditioned { argument, digits_lost, digits, runs, .. } = found;
+        let sentence = format!(
+            "line {}: ill-conditioned, roundings change up to {digits_lost:.0} of {digits:.0} digits of `{argument}`; \
+             candidates were held to what {runs} runs of the original differ by",
+            nest.line
+        );
+        wrapped(&sentence, view.width)
+    })
+    .collect()
 }
 
 /// What was left on the table, and the command that would go on.

@@ -1,5 +1,6 @@
 //! `oxeye tune`: tune a project.
 
+use crate::checks::CheckArgs;
 use crate::draw::Drawing;
 use crate::table;
 use crate::terminal::View;
@@ -25,6 +26,10 @@ Examples:
   A library that another program loads
     oxeye tune --build 'python setup.py build_ext --inplace --force' \\
         --run 'python bench.py'
+
+  A program that prints times and writes its result to files
+    oxeye tune --build 'make -B' --run './solver input.dat' \\
+        --ignore 'took [0-9.]+ s' --compare out/u.npy --compare log.txt
 
 The program is sampled first; only the files that take its time are read. The
 build runs as you give it; what Oxeye compiles goes into a temporary folder.
@@ -76,6 +81,8 @@ pub(crate) struct Args {
     top_k: u32,
     #[command(flatten)]
     fp: FpArgs,
+    #[command(flatten)]
+    checks: CheckArgs,
     /// Show everything about every nest: steps, donors, all candidates, and what was not possible and why
     #[arg(short, long)]
     verbose: bool,
@@ -101,6 +108,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     options.threads = args.threads.unwrap_or(options.threads);
     options.no_alias = args.no_alias;
     options.fp = args.fp.policy();
+    options.checks = args.checks.checks();
     options.top_k = args.top_k as usize;
     options.output = if args.in_place { TuneOutput::InPlace } else { TuneOutput::Patch(args.output.clone()) };
     (options.knowledge, options.donors) = args.knowledge.chosen();

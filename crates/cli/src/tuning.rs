@@ -1,5 +1,6 @@
 //! What the subcommands that tune have in common: how candidates are judged, and where results go.
 
+use crate::checks::CheckArgs;
 use crate::table;
 use crate::terminal::{View, print_or_quit};
 use anyhow::bail;
@@ -25,6 +26,8 @@ pub(crate) struct TuningArgs {
     top_k: u32,
     #[command(flatten)]
     fp: FpArgs,
+    #[command(flatten)]
+    checks: CheckArgs,
     /// Show everything about every nest: steps, donors, all candidates, and what was not possible and why
     #[arg(short, long)]
     verbose: bool,
@@ -72,6 +75,7 @@ impl TuningArgs {
         options.output = self.output.clone();
         options.top_k = self.top_k as usize;
         options.fp = self.fp.policy();
+        options.checks = self.checks.checks();
         options.save_recipe = self.save_recipe.clone();
         let output = options.output_path();
         let mut taken: Vec<&Path> = vec![&options.file, &output];
@@ -99,6 +103,7 @@ impl TuningArgs {
         if let Some(fp) = self.fp.fp.and_then(|fp| fp.to_possible_value()) {
             words.extend(["--fp".to_owned(), fp.get_name().to_owned()]);
         }
+        words.extend(self.checks.words());
         Some(words)
     }
 

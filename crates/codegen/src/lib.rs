@@ -97,8 +97,8 @@ pub enum CodegenError {
         /// Most arrays that one test takes.
         most: usize,
     },
-    /// A reduction over an array of unknown size.
-    #[error("the reduction into `{array}` needs an array of known size")]
+    /// A reduction over an array of unknown size, or over a member.
+    #[error("the reduction into `{array}` needs a variable of known size")]
     Reduction {
         /// The array.
         array: String,

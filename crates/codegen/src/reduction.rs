@@ -1,7 +1,7 @@
 //! Loops that accumulate concurrently.
 
 use crate::CodegenError;
-use crate::context::{Context, is_outer};
+use crate::context::{Context, is_identifier, is_outer};
 use crate::expand::{Item, all_accesses};
 use crate::memory::Memory;
 use crate::print::{element_type, prec};
@@ -123,8 +123,8 @@ impl Context<'_> {
                     }
                 };
             if !operands.is_empty() {
-                // An element behind a pointer has no name for a clause.
-                let has_names = operands.iter().all(|o| !o.starts_with('('));
+                // Clauses take variables: neither elements behind pointers nor members, and no sections of such.
+                let has_names = operands.iter().all(|o| o.split('[').next().is_some_and(is_identifier));
                 match memory {
                     Some(_) if !has_names => return Err(refused()),
                     None if !has_names => return Ok(None),

@@ -401,6 +401,30 @@ fn sums_keep_their_order_unless_reordering_is_allowed() {
     insta::assert_snapshot!("in_order", text);
 }
 
+#[test]
+fn members_are_no_variables_of_clauses() {
+    let program = oxeye_ir::Program::parse(
+        r#"
+program counts {
+  symbol P0 n: i32
+  array A0 "box.bins": i32[7] global
+  array A1 x: i32[n] param
+  view A0 "box.bins" "struct box box"
+  dataflow { N0 }
+  nest N0 in counts {
+    for L0 i: i32 in 0 .. n parallel reduce(+ A0) {
+      S0: A0[x[i] % 7] += 1
+    }
+  }
+}
+"#,
+    )
+    .expect("parses");
+    let options = RenderOptions { threads: 2, ..RenderOptions::default() };
+    let error = oxeye_codegen::render_nest(&program, &program.nests[0], &options).expect_err("is refused");
+    insta::assert_snapshot!(error.to_string(), @"the reduction into `box.bins` needs a variable of known size");
+}
+
 /// Several threads each compute a sum in a loop; the second loop also stores.
 const SUMS: &str = r#"
 program sums {

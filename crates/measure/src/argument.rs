@@ -161,6 +161,15 @@ impl Argument {
         Argument { fields, ..self }
     }
 
+    /// What is compared of it: the bytes after which the pattern repeats, and in each of these offset, number and type of
+    /// elements.
+    pub(crate) fn elements(&self) -> (u64, Vec<(u64, u64, ElementType)>) {
+        match &self.fields {
+            Some(fields) => (fields.bytes, fields.runs.clone()),
+            None => (self.element().size() as u64, vec![(0, 1, self.element())]),
+        }
+    }
+
     /// The type of the array's elements or of the scalar.
     pub fn element(&self) -> ElementType {
         match self.kind {

@@ -6,6 +6,7 @@ use crate::argument::{Argument, ElementType, Fields};
 use crate::error::{MeasureError, Mismatch};
 use crate::outputs::{OutputReader, Outputs};
 use crate::sample::chunks;
+use crate::swings::{SAFETY, SwingReader, Swings};
 
 /// How far floating-point outputs may be apart. Integers must be equal in any case.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +38,31 @@ pub struct Comparison {
     pub bit_exact: bool,
     /// The first element outside the tolerance, if there is one.
     pub mismatch: Option<Mismatch>,
+    /// Elements outside the tolerance that are right as they are, since the original's own move as far.
+    pub doubt: Option<Doubt>,
+}
+
+/// Results that are ill-conditioned.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Doubt {
+    /// How many elements they are.
+    pub elements: u64,
+    /// The argument with the worst of them.
+    pub name: String,
+    /// How many decimal digits of that one roundings change: the logarithm of how many units in the last place it moves.
+    pub digits_lost: f64,
+    /// How many it has.
+    pub digits: f64,
+}
+
+impl Doubt {
+    /// Both together.
+    pub fn and(self, other: Doubt) -> Doubt {
+        let elements = self.elements + other.elements;
+        let is_worse = |a: &Doubt, b: &Doubt| a.digits - a.digits_lost < b.digits - b.digits_lost;
+        let worse = if is_worse(&other, &self) { other } else { self };
+        Doubt { elements, ..worse }
+    }
 }
 
 /// Compares all arguments element by element. A NaN equals a NaN, an infinity only the same infinity.
@@ -49,6 +75,21 @@ pub fn verify(
     args: &[Argument],
     tolerance: Tolerance,
 ) -> Result<Comparison, MeasureError> {
+    verify_within(baseline, candidate, args, tolerance, None)
+}
+
+/// The same where floating-point elements outside the tolerance may be as far off as [`SAFETY`] times what the original's own
+/// move.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_within(
+    baseline: &Outputs,
+    candidate: &Outputs,
+    args: &[Argument],
+    tolerance: Tolerance,
+    swings: Option<&Swings>,
+) -> Result<Comparison, MeasureError> {
     if baseline.n_args() != args.len() || candidate.n_args() != args.len() {
         let text = format!(
             "comparing outputs of {} and {} arguments as {}",
@@ -58,7 +99,8 @@ pub fn verify(
         );
         return Err(MeasureError::Runner { text });
     }
-    let mut result = Comparison { max_rel_error: 0.0, bit_exact: true, mismatch: None };
+    let mut result = Comparison { max_rel_error: 0.0, bit_exact: true, mismatch: None, doubt: None };
+    let swings = swings.map(Swings::reader).transpose()?;
     for (position, arg) in args.iter().enumerate() {
         if arg.is_scratch || !baseline.changed(position) && !candidate.changed(position) {
             continue;
@@ -70,7 +112,8 @@ pub fn verify(
             return Err(MeasureError::Runner { text });
         }
         let (left, right) = (baseline.reader(position)?, candidate.reader(position)?);
-        let pair = Pair { left, right, bytes, argument: position, name: &arg.name, tolerance };
+        let swings = swings.as_ref().filter(|_| baseline.changed(position));
+        let pair = Pair { left, right, swings, bytes, argument: position, name: &arg.name, tolerance };
         match &arg.fields {
             None => pair.array(arg.element(), &mut result)?,
             Some(fields) => pair.structures(fields, &mut result)?,
@@ -86,6 +129,7 @@ const BATCH: usize = 4096;
 struct Pair<'a> {
     left: OutputReader<'a>,
     right: OutputReader<'a>,
+    swings: Option<&'a SwingReader<'a>>,
     bytes: u64,
     argument: usize,
     name: &'a str,
@@ -110,9 +154,11 @@ impl Pair<'_> {
                 Some(scale) => scale,
                 None => *scale.insert(root_mean_square(element, &self.left, bytes)?),
             };
+            let swings = self.swings(part.start, a.len())?;
             let pairs = a.chunks_exact(size as usize).zip(b.chunks_exact(size as usize));
             for (i, (a, b)) in pairs.enumerate() {
-                self.element((a, b), element, scale, part.start / size + i as u64, result);
+                let swing = swing_of(&swings, element, i);
+                self.element((a, b), element, (scale, swing), part.start / size + i as u64, result);
             }
         }
         Ok(())
@@ -147,19 +193,29 @@ impl Pair<'_> {
             }
             let scale = mean.value();
             for (k, a, b) in different {
-                let pairs = a.chunks_exact(size).zip(b.chunks_exact(size));
-                pairs.for_each(|pair| self.element(pair, *element, scale, k, result));
+                let swings = self.swings(k * fields.bytes + offset, n_bytes)?;
+                for (i, pair) in a.chunks_exact(size).zip(b.chunks_exact(size)).enumerate() {
+                    self.element(pair, *element, (scale, swing_of(&swings, *element, i)), k, result);
+                }
             }
         }
         Ok(())
     }
 
-    /// Compares one element of `index`.
+    /// How far the original's elements move that lie behind this byte of the argument; nothing if they are not known.
+    fn swings(&self, from: u64, n_bytes: usize) -> Result<Vec<u8>, MeasureError> {
+        let Some(reader) = self.swings else { return Ok(Vec::new()) };
+        let mut bytes = vec![0; n_bytes];
+        reader.read(self.left.offset() + from, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Compares one element of `index`, in an array of this root mean square; `swing` is how far the original's moves.
     fn element(
         &self,
         (a, b): (&[u8], &[u8]),
         element: ElementType,
-        scale: f64,
+        (scale, swing): (f64, f64),
         index: u64,
         result: &mut Comparison,
     ) {
@@ -182,6 +238,14 @@ impl Pair<'_> {
         if element.is_float() && error.is_finite() {
             result.max_rel_error = result.max_rel_error.max(error);
         }
+        if !close && self.tolerance != Tolerance::Strict && is_within(expected, actual, swing) {
+            let doubt = doubt(self.name, element, swing / expected.abs().max(actual.abs()).max(scale));
+            result.doubt = Some(match result.doubt.take() {
+                Some(known) => known.and(doubt),
+                None => doubt,
+            });
+            return;
+        }
         if !close && result.mismatch.is_none() {
             let (argument, name) = (self.argument, self.name.to_owned());
             result.mismatch = Some(Mismatch { argument, name, index, expected, actual });
@@ -189,16 +253,36 @@ impl Pair<'_> {
     }
 }
 
+/// How far the element at a position moves; zero where that is not known, as for integers.
+fn swing_of(swings: &[u8], element: ElementType, position: usize) -> f64 {
+    let bytes = swings.get(position * element.size()..).filter(|_| element.is_float());
+    bytes.and_then(|bytes| element.read_f64(bytes)).unwrap_or(0.0)
+}
+
+/// Whether an element moves no farther than that of the original does.
+fn is_within(expected: f64, actual: f64, swing: f64) -> bool {
+    swing == f64::INFINITY || swing > 0.0 && (expected - actual).abs() <= SAFETY * swing
+}
+
+/// What is to be said of an element that moves so far, relative to its size.
+fn doubt(name: &str, element: ElementType, swing: f64) -> Doubt {
+    let unit = if element == ElementType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    let digits = -unit.log10();
+    let lost = (swing / unit).log10();
+    let digits_lost = if lost.is_nan() { digits } else { lost.clamp(0.0, digits) };
+    Doubt { elements: 1, name: name.to_owned(), digits_lost, digits }
+}
+
 /// A running root mean square; numbers that are not finite are left out.
 #[derive(Default)]
-struct Mean {
+pub(crate) struct Mean {
     largest: f64,
     sum: f64,
     n: u64,
 }
 
 impl Mean {
-    fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         if !value.is_finite() {
             return;
         }
@@ -214,7 +298,7 @@ impl Mean {
         self.n += 1;
     }
 
-    fn value(&self) -> f64 {
+    pub(crate) fn value(&self) -> f64 {
         if self.n == 0 { 0.0 } else { self.largest * (self.sum / self.n as f64).sqrt() }
     }
 }

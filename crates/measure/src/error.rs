@@ -76,6 +76,20 @@ pub enum MeasureError {
         /// What is wrong with it and what would help.
         text: String,
     },
+    /// A file that is to be compared cannot be.
+    #[error("{} {text}", path.display())]
+    NotComparable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        text: String,
+    },
+    /// The original program does not write a file that is to be compared.
+    #[error("the program did not write {}, which is to be compared", path.display())]
+    NotWritten {
+        /// The file.
+        path: PathBuf,
+    },
     /// The replay process misbehaved in a way that is not the library's fault.
     #[error("replay process: {text}")]
     Runner {

@@ -25,7 +25,7 @@
 //! 2. The original nest and each candidate become shared libraries exporting `void oxeye_replay(void **args)`.
 //! 3. A [`Replay`] runs them in processes of their own: [`Replay::outputs`] and [`verify`] compare results,
 //!    [`Replay::time_few`] screens, [`Replay::compare_times`] decides; [`Replay::profile_times`] and [`Replay::counted`]
-//!    describe how a nest performs.
+//!    describe how a nest performs. [`Conditioning`] judges ill-conditioned results.
 //! 4. [`sample_stacks`] finds the lines of a program that take its time, those outside of nests among them.
 //! 5. [`run_whole`] compares the finished program with the original.
 //!
@@ -34,15 +34,19 @@
 //! It does not generate code, choose candidates, or decide what is legal or worth emitting.
 
 mod argument;
+mod aside;
 mod capture;
 mod compare;
 mod compiler;
+mod conditioning;
 mod counted;
 pub mod counters;
 mod descriptors;
 mod error;
+mod left;
 mod npy;
 mod outputs;
+mod perturb;
 mod process;
 mod profile_times;
 mod replay;
@@ -50,25 +54,33 @@ mod runner;
 mod sample;
 mod sampling;
 mod statistics;
+mod swings;
+mod text;
 mod timing;
 mod whole;
 mod workdir;
+mod written;
 
 pub use argument::{Argument, ArgumentKind, ElementType, Fields};
 pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, SizeClass, capture};
-pub use compare::{Comparison, Tolerance, verify};
+pub use compare::{Comparison, Doubt, Tolerance, verify, verify_within};
 pub use compiler::{CompileJob, Compiler, CompilerFamily, OutputKind, compile_all};
+pub use conditioning::Conditioning;
 pub use counted::{CountedCalls, CountingOptions};
 pub use counters::{Counter, CounterReading, CounterSurvey, MissingCounter};
 pub use error::{MeasureError, Mismatch, Rejection};
+pub use left::{ComparedFile, Left, WatchedFiles};
 pub use npy::{NpyArray, read_npy_header};
 pub use outputs::Outputs;
+pub use perturb::Perturbation;
 pub use process::{Exit, Invocation, Limits, RunOutcome, kill_everything, run_program};
 pub use profile_times::{ProfileTimes, ProfileTimingOptions};
 pub use replay::{REPLAY_SYMBOL, Replay, ReplayOptions};
 pub use sample::{Init, Sample, SampleArg, SizeSource, SyntheticArg};
 pub use sampling::{SampledRun, SourceLine, sample_stacks};
 pub use statistics::{RatioInterval, Stat, quantile, ratio_interval};
+pub use swings::{MOST_RUNS, SAFETY, Swings};
+pub use text::{Pattern, TextComparison, TextRules, compare_text};
 pub use timing::{TimeComparison, TimingOptions};
-pub use whole::{TextComparison, WholeComparison, WholeOptions, compare_text, run_whole};
+pub use whole::{WholeComparison, WholeOptions, run_whole};
 pub use workdir::WorkDir;

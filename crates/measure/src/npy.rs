@@ -69,8 +69,19 @@ pub(crate) fn copy_elements(
     Ok(())
 }
 
+/// The header of what would be an `.npy` file; `None` if it is none, or not one that can be read.
+pub(crate) fn parse_npy(bytes: &[u8]) -> Option<NpyArray> {
+    let array = read(&mut &*bytes, Path::new("")).ok()?;
+    (array.data_offset <= bytes.len() as u64).then_some(array)
+}
+
 fn open(path: &Path) -> Result<(NpyArray, BufReader<File>), MeasureError> {
     let mut file = BufReader::new(File::open(path).map_err(MeasureError::io("read", path))?);
+    let array = read(&mut file, path)?;
+    Ok((array, file))
+}
+
+fn read(file: &mut impl Read, path: &Path) -> Result<NpyArray, MeasureError> {
     let cut = |_| npy_error(path, "is no .npy file or cut off in its header");
     let mut start = [0; 8];
     file.read_exact(&mut start).map_err(cut)?;
@@ -99,7 +110,7 @@ fn open(path: &Path) -> Result<(NpyArray, BufReader<File>), MeasureError> {
     file.read_exact(&mut header).map_err(cut)?;
     let header = String::from_utf8_lossy(&header);
     let (element, shape) = parse_header(&header).map_err(|text| npy_error(path, text))?;
-    Ok((NpyArray { element, shape, data_offset: prefix + length }, file))
+    Ok(NpyArray { element, shape, data_offset: prefix + length })
 }
 
 fn npy_error(path: &Path, text: impl Into<String>) -> MeasureError {

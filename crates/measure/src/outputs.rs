@@ -87,6 +87,11 @@ pub(crate) struct OutputReader<'a> {
 }
 
 impl OutputReader<'_> {
+    /// Where the argument begins in a sample.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
     pub(crate) fn read(&self, from: u64, buffer: &mut [u8]) -> Result<(), MeasureError> {
         self.file.read_exact_at(buffer, self.offset + from).map_err(MeasureError::io("read", self.path))
     }

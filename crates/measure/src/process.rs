@@ -15,7 +15,7 @@ use libc::{c_int, pid_t};
 use serde::Serialize;
 
 use crate::error::{MeasureError, signal_name};
-use crate::workdir;
+use crate::{aside, workdir};
 
 /// A program to run.
 #[derive(Clone, Debug, Default)]
@@ -175,13 +175,14 @@ pub fn run_program(invocation: &Invocation, limits: &Limits) -> Result<RunOutcom
     })
 }
 
-/// Kills every child process and removes every work folder of this process. For a Ctrl-C handler that is about to end
+/// Kills every child process, puts back the files that were aside, and removes every work folder of this process. For a Ctrl-C handler that is about to end
 /// the process: children run in process groups of their own and do not see the terminal's signal.
 pub fn kill_everything() {
     let pids = LIVE.lock().unwrap_or_else(|e| e.into_inner()).clone();
     for pid in pids {
         kill_group(pid, libc::SIGKILL);
     }
+    aside::put_back_all();
     workdir::remove_all();
 }
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use oxeye_measure::{
-    Argument, CAPTURE_RUNTIME_C, CompileJob, Compiler, ElementType, Init, Invocation, Limits, MeasureError,
-    Rejection, Replay, ReplayOptions, Sample, SyntheticArg, TimingOptions, Tolerance, WholeOptions, WorkDir,
-    capture, run_whole,
+    Argument, CAPTURE_RUNTIME_C, CompileJob, Compiler, ElementType, Init, Invocation, Left, Limits,
+    MeasureError, Rejection, Replay, ReplayOptions, Sample, SyntheticArg, TimingOptions, Tolerance,
+    WholeOptions, WorkDir, capture, run_whole,
 };
 
 struct Bench {
@@ -284,11 +284,48 @@ fn whole_programs_are_compared() {
     assert!(!code.equal, "{code:?}");
     let timed = program("timed", r#"printf("time 0.2 sum 1\n"); return 0;"#);
     let timed_before = program("timed_before", r#"printf("time 1.5 sum 1\n"); return 0;"#);
-    let earlier =
-        WholeOptions { earlier_outputs: vec![b"time 1.6 sum 1\n".to_vec()], ..WholeOptions::default() };
+    let earlier = WholeOptions {
+        earlier: vec![Left::printed(b"time 1.6 sum 1\n".to_vec())],
+        ..WholeOptions::default()
+    };
     let whole = run_whole(&run(&timed_before), &run(&timed), 1, &earlier).expect("runs");
     assert!(whole.equal && whole.unstable_numbers == 1, "{whole:?}");
     assert!(!run_whole(&run(&timed_before), &run(&timed), 1, &options).expect("runs").equal);
     let crash = compare(&program("crash", "abort();"));
     assert!(!crash.equal && crash.difference.expect("named").contains("abort"));
+}
+
+#[test]
+fn files_that_programs_write_are_compared() {
+    let work = WorkDir::new().expect("work folder");
+    let folder = work.subdir("here").expect("made");
+    let shell = |script: &str| Invocation::new("sh").args(["-c", script]).cwd(Some(folder.clone()));
+    let files = vec!["out.txt".parse().expect("a file")];
+    let options = WholeOptions { files, ..WholeOptions::default() };
+    let compare = |after: &str| {
+        run_whole(&shell("echo sum 1.00000 > out.txt"), &shell(after), 2, &options).expect("runs")
+    };
+    std::fs::write(folder.join("out.txt"), "sum 1.00000\n").expect("written");
+    let same = compare("echo sum 1.00001 > out.txt");
+    assert!(same.equal && same.max_rel_error > 0.0, "{same:?}");
+    let other = compare("echo sum 1.5 > out.txt");
+    assert!(other.is_number && other.difference.expect("named").contains("out.txt"));
+    // Neither what was there before nor what the original has written passes for a result.
+    for after in ["true", "cat out.txt >> out.txt; exit 0", "mkdir -p sub; echo sum 1.00000 > sub/out.txt"] {
+        let stale = compare(after);
+        assert!(!stale.equal, "{after}: {stale:?}");
+    }
+    let missing = run_whole(&shell("true"), &shell("echo 1 > out.txt"), 1, &options);
+    assert!(matches!(missing, Err(MeasureError::NotWritten { .. })));
+    assert_eq!(std::fs::read(folder.join("out.txt")).expect("put back"), b"sum 1.00000\n");
+    // Other builds of the original say how far its numbers move.
+    let witness = |script: &str| options.run(&shell(script)).expect("runs").1;
+    let witnesses = vec![witness("echo sum 1.00200 > out.txt"), witness("echo sum 0.99900 > out.txt")];
+    let options = WholeOptions { witnesses, ..options.clone() };
+    let compare = |after: &str| {
+        run_whole(&shell("echo sum 1.00000 > out.txt"), &shell(after), 1, &options).expect("runs")
+    };
+    let widened = compare("echo sum 0.99500 > out.txt");
+    assert!(widened.equal && widened.widened_numbers == 1, "{widened:?}");
+    assert!(!compare("echo sum 0.90000 > out.txt").equal);
 }

@@ -31,6 +31,11 @@ pub(crate) fn for_suggestions(budget: Duration, share: Option<f64>) -> Duration 
     budget.mul_f64(share.unwrap_or(1.0).clamp(0.0, 1.0))
 }
 
+/// Seconds for runs of the original of one nest that show how ill-conditioned it is.
+pub(crate) fn for_doubts(budget: Duration) -> f64 {
+    budget.as_secs_f64() / 6.0
+}
+
 /// Seconds for timing the fastest candidates of a nest with this share of the program's time: precision is for nests
 /// that matter.
 pub(crate) fn timing_seconds(share: Option<f64>) -> f64 {

@@ -84,15 +84,16 @@ pub use knowledge::{
 };
 pub use machine::{HostReport, Sizes, host_rates};
 pub use mix::CallClass;
-pub use nest::{Calls, OpenedNest, Place, ProgramRun, Standing, TunedNest, Workpiece};
+pub use nest::{Calls, IllConditioned, OpenedNest, Place, ProgramRun, Standing, TunedNest, Workpiece};
 pub use oxeye_codegen::SizeGuard;
 pub use oxeye_frontend::{Unit, encoded};
+pub use oxeye_measure::{ComparedFile, Pattern};
 pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
 pub use parallel::Panicked;
 pub use request::{
-    Compiler, DonorSearch, Error, Event, FpPolicy, Guard, Knowledge, NestRecipe, Options, Phase, Progress,
-    ProjectFile, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable,
+    Checks, Compiler, DonorSearch, Error, Event, FpPolicy, Guard, Knowledge, NestRecipe, Options, Phase,
+    Progress, ProjectFile, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable,
     default_output, write_atomically,
 };
 pub use schedule::{Choice, Proved, Schedule, SizeTiming, Timing, Trial, Unproved, Verdict};

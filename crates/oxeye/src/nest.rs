@@ -12,10 +12,12 @@ use oxeye_codegen::{Argument, Named, Site, commented, guarded};
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
-use oxeye_measure::Sample;
+use oxeye_measure::{Left, Sample};
 use oxeye_profile::{NestInput, NestProfile};
 use oxeye_transform::RefusedSuggestion;
+use serde::Serialize;
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 /// A file that is being tuned.
 pub struct Workpiece {
@@ -40,6 +42,18 @@ pub struct ProgramRun {
     pub seconds: f64,
     /// What its runs printed.
     pub outputs: Vec<Vec<u8>>,
+    /// What it leaves when it is built with and without reordering, if that was asked.
+    pub(crate) witnesses: Arc<OnceLock<Vec<Left>>>,
+}
+
+/// The variant of the user's file that is the file itself.
+pub(crate) const ORIGINAL: &str = "original.c";
+
+impl ProgramRun {
+    /// A program that was run.
+    pub(crate) fn new(executable: PathBuf, seconds: f64, outputs: Vec<Vec<u8>>) -> Self {
+        Self { executable, seconds, outputs, witnesses: Arc::default() }
+    }
 }
 
 /// A nest with all that is known of it.
@@ -68,8 +82,25 @@ pub struct TunedNest {
     pub before: Option<NestProfile>,
     /// The same of the winner.
     pub after: Option<NestProfile>,
+    /// How ill-conditioned it is, if the outputs of a candidate raised that question.
+    pub conditioning: Option<IllConditioned>,
     /// Why nothing won, or what else there is to say.
     pub note: Option<String>,
+}
+
+/// How far roundings alone move the results of a nest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IllConditioned {
+    /// The argument with the worst of its results.
+    pub argument: String,
+    /// How many decimal digits of that result roundings change.
+    pub digits_lost: f64,
+    /// How many it has.
+    pub digits: f64,
+    /// Results that differed by more than the usual tolerance.
+    pub elements: u64,
+    /// Runs of the original from which that is known.
+    pub runs: usize,
 }
 
 /// Where a nest stands.
@@ -208,6 +239,7 @@ impl TunedNest {
             winner: None,
             before: None,
             after: None,
+            conditioning: None,
             note: None,
         }
     }

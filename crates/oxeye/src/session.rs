@@ -211,9 +211,14 @@ impl<'a> Session<'a> {
     pub(crate) fn tolerance(&self, nest: &Nest) -> Tolerance {
         match self.options.fp {
             FpPolicy::Strict => Tolerance::Strict,
-            _ if self.options.reassociate() || !nest.unordered.is_empty() => Tolerance::reassociate(),
+            _ if self.reorders(nest) => Tolerance::reassociate(),
             _ => Tolerance::Relative { f64: 1e-12, f32: 1e-5 },
         }
+    }
+
+    /// Whether floating-point operations of a nest may be reordered, some of them at least.
+    pub(crate) fn reorders(&self, nest: &Nest) -> bool {
+        self.options.fp != FpPolicy::Strict && (self.options.reassociate() || !nest.unordered.is_empty())
     }
 
     /// Where and how this run measures, in the words of the database.

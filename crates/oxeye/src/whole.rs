@@ -1,17 +1,25 @@
 //! The whole program, before and after.
 
-use crate::request::FpPolicy;
-use oxeye_measure::{
-    Invocation, MeasureError, RunOutcome, WholeComparison, WholeOptions, run_program, run_whole,
-};
+use crate::request::{Checks, Error, FpPolicy};
+use oxeye_measure::{Invocation, Left, RunOutcome, Tolerance, WholeComparison, WholeOptions, run_whole};
 
 /// Programs that take longer, in seconds, are not run again for every doubt.
 pub(crate) const LONGEST_TO_REPEAT: f64 = 2.0;
 /// Runs of the original that show which of the numbers it prints vary, when the tuned program prints others.
 const RUNS_IN_DOUBT: usize = 8;
 
+/// Flags under which the original rounds differently: without reordering, and with it in different ways. How far numbers move
+/// between such builds is what reordering does to them.
+pub(crate) const OTHER_BUILDS: [&[&str]; 4] = [
+    &["-O2", "-fno-fast-math", "-fno-associative-math", "-ffp-contract=off"],
+    &["-O3", "-ffast-math"],
+    &["-O2", "-ffast-math", "-fno-tree-vectorize", "-ffp-contract=off"],
+    &["-O3", "-ffast-math", "-funroll-loops"],
+];
+
 /// Runs both in turns, so many times each. Where they print something else, the original is run more often: does it always
-/// print the same? Times that it prints may be steady for a while. `seconds` is the time of one run.
+/// print the same? Times that it prints may be steady for a while. Where only numbers differ, `witnesses` are asked for: what
+/// other builds of the original leave. `seconds` is the time of one run.
 ///
 /// # Errors
 /// When one of them cannot be started.
@@ -21,16 +29,26 @@ pub(crate) fn compare(
     n_runs: usize,
     options: &WholeOptions,
     seconds: f64,
-) -> Result<WholeComparison, MeasureError> {
-    let whole = run_whole(before, after, n_runs, options)?;
-    if whole.difference.is_none() || whole.before_timed_out || seconds > LONGEST_TO_REPEAT {
+    witnesses: &dyn Fn(&WholeOptions) -> Result<Vec<Left>, Error>,
+) -> Result<WholeComparison, Error> {
+    let mut options = options.clone();
+    let mut whole = run_whole(before, after, n_runs, &options)?;
+    if whole.difference.is_none() || whole.before_timed_out {
         return Ok(whole);
     }
-    let mut options = options.clone();
-    for _ in 0..RUNS_IN_DOUBT {
-        options.earlier_outputs.push(run_program(before, &options.limits)?.stdout);
+    if seconds <= LONGEST_TO_REPEAT {
+        for _ in 0..RUNS_IN_DOUBT {
+            options.earlier.push(options.run(before)?.1);
+        }
+        whole = run_whole(before, after, n_runs, &options)?;
     }
-    run_whole(before, after, n_runs, &options)
+    if whole.is_number && options.relative_tolerance.is_some() {
+        options.witnesses.extend(witnesses(&options)?);
+        if !options.witnesses.is_empty() {
+            whole = run_whole(before, after, n_runs, &options)?;
+        }
+    }
+    Ok(whole)
 }
 
 /// How a run ended, with the last line that it wrote to standard error.
@@ -41,10 +59,44 @@ pub(crate) fn ending(outcome: &RunOutcome) -> String {
 }
 
 /// How far numbers that a program prints may be apart, relative to the larger one; `None` asks for equal bytes.
-pub(crate) fn printed_tolerance(fp: FpPolicy, reassociate: bool) -> Option<f64> {
-    match fp {
+pub(crate) fn printed_tolerance(checks: &Checks, fp: FpPolicy, reassociate: bool) -> Option<f64> {
+    checks.tolerance.or(match fp {
         FpPolicy::Strict => None,
         _ if reassociate => Some(1e-6),
         _ => Some(1e-10),
+    })
+}
+
+/// How programs are compared.
+pub(crate) fn rules(checks: &Checks, fp: FpPolicy, reassociate: bool) -> WholeOptions {
+    let relative_tolerance = printed_tolerance(checks, fp, reassociate);
+    let array_tolerance = match (checks.tolerance, relative_tolerance) {
+        (Some(given), _) => Tolerance::Relative { f64: given, f32: given },
+        (None, None) => Tolerance::Strict,
+        (None, Some(f64)) => Tolerance::Relative { f64, f32: if reassociate { 1e-4 } else { 1e-5 } },
+    };
+    WholeOptions {
+        relative_tolerance,
+        array_tolerance,
+        ignore: checks.ignore.clone(),
+        files: checks.files.clone(),
+        ..WholeOptions::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_bits_unless_a_tolerance_is_given() {
+        let strict = rules(&Checks::default(), FpPolicy::Strict, false);
+        assert_eq!((strict.relative_tolerance, strict.array_tolerance), (None, Tolerance::Strict));
+        let given = Checks { tolerance: Some(1e-3), ..Checks::default() };
+        let given = rules(&given, FpPolicy::Strict, false);
+        let tolerance = Tolerance::Relative { f64: 1e-3, f32: 1e-3 };
+        assert_eq!((given.relative_tolerance, given.array_tolerance), (Some(1e-3), tolerance));
+        let reordered = rules(&Checks::default(), FpPolicy::FromFlags, true);
+        assert_eq!(reordered.relative_tolerance, Some(1e-6));
     }
 }

@@ -1,6 +1,8 @@
 //! The report of tuning a project, for people.
 
-use super::{details, is_listed, nests, percent, time, unchanged, unread};
+use super::{
+    comparison, conditioning, details, is_listed, nests, percent, same_output, time, unchanged, unread,
+};
 use crate::columns::wrapped;
 use crate::terminal::View;
 use console::Style;
@@ -55,6 +57,7 @@ fn section(file: &FileReport, view: View) -> String {
             report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
         }
         out += &unread(report, view);
+        out += &conditioning(report, view);
         report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
     }
     if let Some(note) = &file.note {
@@ -105,5 +108,6 @@ fn program(report: &TuneReport, command: &str, view: View) -> String {
     }
     let style = if speedup > 1.0 { Style::new().green().bold() } else { Style::new().bold() };
     let figures = view.styled(style, &format!("{} -> {}, {speedup:.2}x", time(before), time(after)));
-    format!("{command}: {figures}, same output ({} runs each)\n", p.samples)
+    let same = format!("{command}: {figures}, {} ({} runs each)\n", same_output(p), p.samples);
+    same + &comparison(p, view)
 }

@@ -85,6 +85,7 @@ fn nest(id: usize, line: u32, function: &str, share: f64, unchanged: Unchanged) 
         spread: None,
         verified: false,
         max_rel_error: None,
+        conditioning: None,
         recipe: None,
         steps: Vec::new(),
         code: None,
@@ -275,6 +276,33 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
     assert_eq!(told.len(), 2);
     assert!(text.contains("not read, and hardly any time is spent there: line 91\n"), "{text}");
     assert!(text.lines().all(|line| measure_text_width(line) <= 80), "{text}");
+}
+
+#[test]
+fn what_was_compared_and_how_exactly_is_told() {
+    let mut report = of_sizes()[0].clone();
+    report.nests[0].conditioning = Some(IllConditioned {
+        argument: "Q".into(),
+        digits_lost: 15.2,
+        digits: 15.7,
+        elements: 1000,
+        runs: 12,
+    });
+    report.program.compared = ["standard output", "u.bin:f32"].map(str::to_owned).into();
+    report.program.tolerance = Some(1e-6);
+    report.program.ignored_parts = 2;
+    report.program.unstable_numbers = 1;
+    report.program.widened_numbers = 3;
+    let shown = shown(&report, 300, false);
+    for line in [
+        "10.62x, same output, same u.bin:f32\n",
+        "not compared: 2 parts by --ignore, 1 number that varies from run to run\n",
+        "3 numbers differ by more than 1e-6, as in builds of the original that round differently\n",
+        "line 31: ill-conditioned, roundings change up to 15 of 16 digits of `Q`; candidates were held to what 12 runs of \
+         the original differ by\n",
+    ] {
+        assert!(shown.contains(line), "{line}{shown}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Reading what `oxeye search --compare` wrote.
+//! Reading what `oxeye search --compare-donors` wrote.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(crate) fn place(report: &Value) -> Place {
 /// The searched nests of a report.
 ///
 /// # Errors
-/// If there are none, or the report was not made with `--compare`.
+/// If there are none, or the report was not made with `--compare-donors`.
 pub(crate) fn program(name: &str, group: Group, report: &Value) -> Result<ProgramRun> {
     let searched = report["search"]["nests"].as_array().context("it is not the report of a search")?;
     ensure!(!searched.is_empty(), "no nest was searched");
@@ -53,7 +53,8 @@ pub(crate) fn program(name: &str, group: Group, report: &Value) -> Result<Progra
 }
 
 fn nest(of_search: &Value, of_file: &Value) -> Result<NestRun> {
-    let compared = of_search["compared"].as_array().context("nothing was compared: search with --compare")?;
+    let compared =
+        of_search["compared"].as_array().context("nothing was compared: search with --compare-donors")?;
     let picks: BTreeMap<Method, Tries> = compared.iter().map(picks).collect::<Result<_>>()?;
     let first = |of: [Option<f64>; 2]| of.into_iter().flatten().find(|x| x.is_finite() && *x > 0.0);
     let milliseconds = of_file["baseline_ms"].as_f64();
@@ -144,7 +145,7 @@ mod tests {
         let cases: [(Spoil, &str); 6] = [
             (|r| r["search"] = Value::Null, "not the report of a search"),
             (|r| r["search"]["nests"] = json!([]), "no nest was searched"),
-            (|r| r["search"]["nests"][0]["compared"] = Value::Null, "--compare"),
+            (|r| r["search"]["nests"][0]["compared"] = Value::Null, "--compare-donors"),
             (|r| r["search"]["nests"][0]["compared"][0]["method"] = json!("luck"), "`luck`"),
             (|r| r["search"]["nests"][0]["best_seconds"] = json!(-1.0), "not a time"),
             (|r| r["search"]["nests"][0]["id"] = json!(7), "nest 7"),

@@ -75,7 +75,7 @@ impl<'a> Runs<'a> {
         let mut command = Command::new(oxeye);
         // Whatever the user has learnt of these very programs must not help.
         command.env("OXEYE_DATABASE", self.folder.join("nothing-learnt.sqlite"));
-        command.args(["search", "--compare", "--no-learn"]).arg(&kernel.path);
+        command.args(["search", "--compare-donors", "--no-learn"]).arg(&kernel.path);
         command.arg("-o").arg(self.file(kernel, "c"));
         command.arg("--log").arg(self.file(kernel, "jsonl")).arg("--json").arg(self.file(kernel, "json"));
         command.args(options(self.args)).arg("--").args(compiler(self.args, kernel));

@@ -78,7 +78,7 @@ impl Evaluation<'_> {
             &mut text,
             format_args!("- Search: {max_trials} candidates a nest and {budget} s a program, at most"),
         );
-        text += "\nOne run of `oxeye search --compare` a program. Its first generation also measures what each method \
+        text += "\nOne run of `oxeye search --compare-donors` a program. Its first generation also measures what each method \
                  would have measured: the three candidates it holds most promising. All candidates of a nest, the \
                  search's own included, meet the same data, the same verification and the same timer; the best of the \
                  search is the best of all of them. The speedup of a program is computed from the times of its nests: \

@@ -3,6 +3,7 @@
 //!
 //! In: words of the user. Out: values that every other module may rely on; nothing here knows of nests.
 
+mod checks;
 mod compiler;
 mod error;
 pub(crate) mod files;
@@ -11,6 +12,7 @@ mod progress;
 mod recipe_file;
 mod run_command;
 
+pub use checks::Checks;
 pub use compiler::Compiler;
 pub use error::Error;
 pub(crate) use error::Setback;

@@ -1,5 +1,6 @@
 //! What a tuning run is asked to do.
 
+use super::checks::Checks;
 use super::compiler::Compiler;
 use super::run_command::RunCommand;
 use indexmap::IndexMap;
@@ -47,6 +48,8 @@ pub struct Options {
     pub compiler: Compiler,
     /// How the program is run.
     pub run: RunCommand,
+    /// How what the program leaves is compared before and after.
+    pub checks: Checks,
     /// The project that the file is part of, where its program is built by more than the compiler's one command.
     pub project: Option<ProjectFile>,
     /// What the machine can do, where that was just found out; `None` takes the kept profile, or measures.
@@ -76,6 +79,7 @@ impl Options {
             no_alias: false,
             compiler: Compiler::default(),
             run: RunCommand::default(),
+            checks: Checks::default(),
             project: None,
             machine: None,
             seed: 20_250_101,

@@ -205,6 +205,7 @@ impl NestSearch<'_> {
         let how = session.rendering(&unit.source, nest.threads(session));
         nest.winner = guard_winner(&bench, how, &mut nest.trials, nest.winner)?;
         nest.baseline_seconds = Some(in_place);
+        nest.conditioning = bench.conditioning().or(nest.conditioning.take());
         conclude(session, roofs.as_ref(), nest);
         Ok(Some(NestSearchReport { compared, ..self.report(&state, &stop, time, baseline) }))
     }

@@ -4,7 +4,7 @@ use super::coverage::{coverage, lines, sample};
 use super::synthetic_inputs;
 use crate::coverage::Stacks;
 use crate::mix::arrange;
-use crate::nest::{Place, ProgramRun, Standing, TunedNest, Workpiece};
+use crate::nest::{ORIGINAL, Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
 use crate::whole::ending;
@@ -13,8 +13,8 @@ use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
 use oxeye_ir::Nest;
 use oxeye_measure::{
-    CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Limits, MeasureError, RunOutcome, Sample, SizeSource,
-    capture as observe, run_program,
+    CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Left, Limits, MeasureError, RunOutcome, Sample, SizeSource,
+    WatchedFiles, capture as observe, run_program,
 };
 use std::path::{Path, PathBuf};
 
@@ -69,7 +69,7 @@ pub fn capture(session: &Session<'_>, unit: Unit) -> Result<Captured, Error> {
 
 /// Nothing will be built of a file without nests, so say now if it is no C at all.
 fn check_compiles(session: &Session<'_>, unit: &Unit) -> Result<(), Error> {
-    let original = session.workshop.write_variant("original.c", &unit.source)?;
+    let original = session.workshop.write_variant(ORIGINAL, &unit.source)?;
     let built = session.workshop.replay_compiler().compile(&session.workshop.replay_job(
         &original,
         "original.so",
@@ -127,7 +127,7 @@ fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Resu
 
 fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
     session.enter(Phase::Building)?;
-    let original = session.workshop.write_variant("original.c", &unit.source)?;
+    let original = session.workshop.write_variant(ORIGINAL, &unit.source)?;
     let plain = session.workshop.program_job(&original, "original", false);
     let all: Vec<usize> = (0..nests.len()).collect();
     let jobs = [plain, instrumented(session, &unit, &nests, &all)?];
@@ -148,11 +148,16 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
     };
     session.enter(Phase::Capturing)?;
     let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
+    let checks = &session.options.checks;
+    let folder = session.options.run.folder.as_deref();
+    // What an earlier run has left is not what this one writes.
+    let watched = WatchedFiles::new(&checks.files, folder)?;
     let Some(instrumented) = instrumented else {
         let outcome = session.in_program(|| run_program(&session.options.run.of(&executable), &limits))?;
         expect_success(session, &outcome)?;
+        expect_files(&watched, outcome.exit)?;
         let seconds = outcome.elapsed_ns as f64 * 1e-9;
-        let program = ProgramRun { executable, seconds, outputs: vec![outcome.stdout] };
+        let program = ProgramRun::new(executable, seconds, vec![outcome.stdout]);
         return Ok(Workpiece { unit, program: Some(program), coverage: None, stacks: None, nests });
     };
     let samples = session.workshop.folder.subdir("samples")?;
@@ -172,6 +177,8 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
         }
     }
     let sampled = sample(session, &executable)?;
+    expect_files(&watched, Exit::Exited(session.options.run.exit_code))?;
+    drop(watched);
     // Threads may have been observed at the same time, so that the observation takes more than the run.
     let observed = run.outcome.elapsed_ns as f64 * 1e-9;
     let seconds = sampled.seconds.unwrap_or((observed - run.overhead_seconds).max(0.1 * observed));
@@ -180,7 +187,7 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
         take_over(&mut unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
     }
     let outputs = std::iter::once(run.outcome.stdout).chain(sampled.outputs).collect();
-    let program = ProgramRun { executable, seconds, outputs };
+    let program = ProgramRun::new(executable, seconds, outputs);
     let coverage = stacks.as_ref().map(|stacks| coverage(stacks, &unit, &nests));
     Ok(Workpiece { unit, program: Some(program), coverage, stacks, nests })
 }
@@ -267,6 +274,12 @@ fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Err
         }
     };
     Err(Error::ProgramRun { file: session.options.file.clone(), reason })
+}
+
+/// That the original has written the files that are to be compared.
+fn expect_files(watched: &WatchedFiles, exit: Exit) -> Result<(), Error> {
+    let left = Left { stdout: Vec::new(), files: watched.take()? };
+    Ok(watched.expect_all(&left, exit)?)
 }
 
 /// Most memory for compiling a program that observes itself.

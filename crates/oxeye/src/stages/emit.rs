@@ -2,16 +2,18 @@
 
 use super::measure::Measured;
 use crate::budget::n_runs;
-use crate::nest::{ProgramRun, Workpiece, replacement};
-use crate::request::{Error, Guard, NestRecipe, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically};
+use crate::nest::{ORIGINAL, ProgramRun, Workpiece, replacement};
+use crate::request::{
+    Error, Guard, NestRecipe, Options, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
+};
 use crate::schedule::{Proved, Verdict};
 use crate::session::Session;
-use crate::whole::{LONGEST_TO_REPEAT, compare, printed_tolerance};
-use crate::workshop::complaint;
+use crate::whole::{LONGEST_TO_REPEAT, OTHER_BUILDS, compare, rules};
+use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::tuned_file;
 use oxeye_frontend::encoded;
 use oxeye_ir::Span;
-use oxeye_measure::{Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions};
+use oxeye_measure::{Left, Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -408,17 +410,53 @@ fn run_both(
     program: &ProgramRun,
     n_runs: usize,
 ) -> Result<WholeComparison, Error> {
-    let run = &session.options.run;
+    let Options { run, checks, fp, .. } = session.options;
+    let reassociate = session.options.reassociate();
     let options = WholeOptions {
         limits: Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() },
         threads: Some(session.threads as usize),
-        earlier_outputs: program.outputs.clone(),
-        relative_tolerance: printed_tolerance(session.options.fp, session.options.reassociate()),
+        earlier: program.outputs.iter().cloned().map(Left::printed).collect(),
+        ..rules(checks, *fp, reassociate)
     };
     let (before, after) = (run.of(&program.executable), run.of(tuned));
-    let whole = session.in_program(|| compare(&before, &after, n_runs, &options, program.seconds));
+    let witnesses = |options: &WholeOptions| match reassociate {
+        true => witnesses(session, program, options),
+        false => Ok(Vec::new()),
+    };
+    let whole =
+        session.in_program(|| compare(&before, &after, n_runs, &options, program.seconds, &witnesses));
     session.check_cancelled()?;
-    Ok(whole?)
+    whole
+}
+
+/// What the original leaves when it is built with and without reordering; found out once.
+fn witnesses(
+    session: &Session<'_>,
+    program: &ProgramRun,
+    options: &WholeOptions,
+) -> Result<Vec<Left>, Error> {
+    if let Some(known) = program.witnesses.get() {
+        return Ok(known.clone());
+    }
+    let workshop = &session.workshop;
+    let source = workshop.folder.join(ORIGINAL);
+    let job = |(k, flags): (usize, &&[&str])| {
+        workshop.program_job(&source, &format!("witness{k}"), false).args(flags.iter().copied())
+    };
+    let jobs: Vec<ProgramJob> = OTHER_BUILDS.iter().enumerate().map(job).collect();
+    let built = workshop.build_all(&jobs, session.host.cores as usize);
+    session.check_cancelled()?;
+    let mut found = Vec::new();
+    // Builds that fail, or do not run to their end, tell nothing.
+    for executable in built.into_iter().flatten() {
+        let run = options.run(&session.options.run.of(&executable));
+        session.check_cancelled()?;
+        let Ok((outcome, left)) = run else { continue };
+        if session.options.run.is_success(outcome.exit) {
+            found.push(left);
+        }
+    }
+    Ok(program.witnesses.get_or_init(|| found).clone())
 }
 
 /// Slower for certain, or slower than noise explains in the middle of its runs: where winners claim to save much of the

@@ -8,13 +8,15 @@ use super::sizes_report::{GuardReport, SizeReport, guard, sizes};
 use super::unchanged::Unchanged;
 use crate::coverage::Coverage;
 use crate::machine::HostReport;
-use crate::nest::{TunedNest, Workpiece};
-use crate::request::{FpPolicy, REPORT_SCHEMA, RecipeFile};
+use crate::nest::{IllConditioned, TunedNest, Workpiece};
+use crate::request::{Checks, FpPolicy, Options, REPORT_SCHEMA, RecipeFile};
 use crate::schedule::{Trial, Verdict};
 use crate::session::Session;
 use crate::transfer::in_words;
+use crate::whole::printed_tolerance;
 use oxeye_frontend::{Diagnostic, Unit};
 use oxeye_host::HostProfile;
+use oxeye_measure::WholeComparison;
 use oxeye_profile::{Bound, NestProfile};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -112,6 +114,16 @@ pub struct ProgramReport {
     pub samples: usize,
     /// Half the spread of the baseline's times, relative to the median.
     pub spread: Option<f64>,
+    /// What was compared: `standard output`, and the files that were named.
+    pub compared: Vec<String>,
+    /// How far numbers could be apart, relative to the larger one; `None` for equal bytes.
+    pub tolerance: Option<f64>,
+    /// Numbers that were not compared because they vary from run to run.
+    pub unstable_numbers: usize,
+    /// Parts that were not compared because they match a pattern.
+    pub ignored_parts: usize,
+    /// Numbers outside the tolerance that differ no more than those of other builds of the original do.
+    pub widened_numbers: usize,
     /// How the tuned program first behaved unlike the original, if it did; the nests at fault were dropped.
     pub mismatch: Option<String>,
     /// What happened, where the figures do not say it.
@@ -152,6 +164,8 @@ pub struct NestReport {
     pub verified: bool,
     /// Largest relative difference of an output element.
     pub max_rel_error: Option<f64>,
+    /// How far roundings alone move the results of the original, where those of a candidate were outside the usual tolerance.
+    pub conditioning: Option<IllConditioned>,
     /// Name of the chosen recipe.
     pub recipe: Option<String>,
     /// Its steps.
@@ -261,7 +275,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         order.into_iter().map(|(idx, nest)| nest_report(emitted, idx, nest)).collect();
     let winners = || nests.iter().filter_map(TunedNest::winner);
     let proofs = || (0..nests.len()).filter_map(|idx| emitted.proved(idx));
-    let program = program_report(emitted);
+    let program = program_report(session, emitted);
     let errors = winners().map(|(_, timing)| timing.max_rel_error).chain(program.max_rel_error);
     let openmp = proofs().any(|proved| proved.openmp);
     let used = proofs().any(|proved| proved.applied.reassociated);
@@ -278,6 +292,10 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
             "there is a main, so sizes and data are the program's own, and --set and --input were not used"
                 .into(),
         );
+    }
+    if emitted.whole.is_none() && !options.checks.is_empty() {
+        let note = "no whole program was run, so --tolerance, --ignore and --compare were not used";
+        notes.push(note.into());
     }
     if !options.compiler.chosen {
         notes.push(format!("no compiler was named after `--`, so `{}` was used", options.compiler.line()));
@@ -321,7 +339,9 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
     }
 }
 
-fn program_report(emitted: &Emitted) -> ProgramReport {
+fn program_report(session: &Session<'_>, emitted: &Emitted) -> ProgramReport {
+    let Options { checks, fp, .. } = session.options;
+    let tolerance = printed_tolerance(checks, *fp, session.options.reassociate());
     let Workpiece { unit, program, nests, .. } = &emitted.workpiece;
     let Some(whole) = &emitted.whole else {
         let note = match program {
@@ -344,7 +364,22 @@ fn program_report(emitted: &Emitted) -> ProgramReport {
         samples: whole.before_ns.n,
         spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
         mismatch: emitted.mismatch.clone(),
-        note: None,
+        ..ProgramReport::compared(checks, tolerance, whole)
+    }
+}
+
+impl ProgramReport {
+    /// What was compared of a program, and what was not.
+    pub(crate) fn compared(checks: &Checks, tolerance: Option<f64>, whole: &WholeComparison) -> Self {
+        let files = checks.files.iter().map(ToString::to_string);
+        Self {
+            compared: std::iter::once("standard output".to_owned()).chain(files).collect(),
+            tolerance,
+            unstable_numbers: whole.unstable_numbers,
+            ignored_parts: whole.ignored_parts,
+            widened_numbers: whole.widened_numbers,
+            ..Self::default()
+        }
     }
 }
 
@@ -373,6 +408,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         spread: timing.and_then(|t| t.spread),
         verified: chosen.is_some(),
         max_rel_error: timing.map(|t| t.max_rel_error),
+        conditioning: nest.conditioning.clone(),
         recipe: chosen.map(|t| t.schedule.name.clone()),
         steps: chosen.map(steps).unwrap_or_default(),
         code: emitted.blocks.get(&idx).cloned(),

@@ -74,7 +74,7 @@ pub(super) fn clauses(m: &mut Maker) -> String {
     let n_text = m.sizes[n].text.clone();
     let size = format!("(int)({n_text})");
     let (at, own) = (a.at(&["i", "j"]), b.at(&["i"]));
-    match m.between(0, 5) {
+    match m.between(0, 6) {
         0 => {
             m.has(Construct::SharedClauses);
             let clause =
@@ -99,7 +99,7 @@ pub(super) fn clauses(m: &mut Maker) -> String {
                  mine[j] = {own} + j;\n    for (int j = 0; j < 5; j++)\n        {at} = mine[j] * 0.5;\n}}\n"
             )
         }
-        2 => {
+        2 | 6 => {
             m.has(Construct::ArrayReductions);
             m.has(Construct::ReductionClause);
             m.has(Construct::Histograms);

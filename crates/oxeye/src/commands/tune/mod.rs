@@ -14,11 +14,11 @@ use crate::budget::{n_runs, share_of};
 use crate::request::{Compiler, Error, Event, Options, Phase, Progress, ProjectFile, write_atomically};
 use crate::session::Session;
 use crate::stages::{ProgramReport, Report, report};
-use crate::whole::printed_tolerance;
+use crate::whole::{printed_tolerance, rules};
 use crate::workshop::passing_for;
 use oxeye_frontend::encoded;
 use oxeye_host::HostProfile;
-use oxeye_measure::{Limits, WholeComparison, WholeOptions};
+use oxeye_measure::{Left, Limits, WholeComparison, WholeOptions};
 use patch::{ChangedFile, relative, root, write_patch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
     let mut subject = Subject::learn(options, progress)?;
     stages.lap("building");
     let before: Vec<PathBuf> = subject.parts.iter().map(|part| part.file.clone()).collect();
-    let hot = subject.sample(progress)?;
+    let hot = subject.sample(&options.checks, progress)?;
     stages.lap("sampling");
     let root = root(Path::new("."));
     let mut notes = Vec::new();
@@ -125,6 +125,8 @@ struct TunedFile {
     was_with_others: bool,
     /// Speedup of the program from this file's nests.
     speedup: f64,
+    /// What the program leaves when the original of this file is built with and without reordering, if that was asked.
+    witnesses: Vec<Left>,
     report: FileReport,
 }
 
@@ -161,6 +163,7 @@ fn tune_files(
             link_flags: added(&files),
             was_with_others: files.iter().any(|file: &TunedFile| file.report.changed),
             speedup: 1.0,
+            witnesses: Vec::new(),
             report: FileReport {
                 path: relative(&path, root),
                 share,
@@ -172,7 +175,8 @@ fn tune_files(
         match tune_file(subject, &file, hot, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
-            Ok((text, report)) => {
+            Ok((text, report, witnesses)) => {
+                file.witnesses = witnesses;
                 machine = machine.or_else(|| report.host_profile.clone());
                 file.speedup = report.program.speedup.unwrap_or(1.0);
                 if report.changed {
@@ -196,7 +200,7 @@ fn decoded(path: &Path) -> String {
     std::fs::read(path).ok().and_then(oxeye_frontend::decoded).unwrap_or_default()
 }
 
-/// Tunes one file; returns its new text.
+/// Tunes one file; returns its new text, and what other builds of the original leave.
 fn tune_file(
     subject: &Subject,
     file: &TunedFile,
@@ -205,7 +209,7 @@ fn tune_file(
     options: &TuneOptions,
     budget: Duration,
     progress: &dyn Progress,
-) -> Result<(String, Report), Error> {
+) -> Result<(String, Report, Vec<Left>), Error> {
     let unit = &subject.build.project().units[file.unit];
     let part = &subject.parts[file.part];
     let options = Options {
@@ -216,6 +220,7 @@ fn tune_file(
         quick: options.quick,
         threads: options.threads,
         fp: options.fp,
+        checks: options.checks.clone(),
         no_alias: options.no_alias,
         machine,
         compiler: Compiler { command: unit.compiler.clone(), args: unit.flags.clone(), chosen: true },
@@ -232,7 +237,9 @@ fn tune_file(
     let session = Session::for_reading(&options, progress)?;
     let emitted = session.outcome(tuned(&session))?;
     let report = report(&session, &emitted);
-    Ok((emitted.text, report))
+    let program = emitted.workpiece.program.as_ref();
+    let witnesses = program.and_then(|program| program.witnesses.get()).cloned().unwrap_or_default();
+    Ok((emitted.text, report, witnesses))
 }
 
 /// From now on, the program has the tuned file in it.
@@ -336,6 +343,7 @@ fn compared(
         Some(difference) => Some(format!("the program behaves differently with it ({difference})")),
         None => (whole.speedup.median < LEAST_GAIN).then(|| no_gain(whole.speedup.median)),
     };
+    let tolerance = printed_tolerance(&options.checks, options.fp, is_reordered(files));
     let program = ProgramReport {
         baseline_ms: Some(1e-6 * whole.before_ns.median),
         optimized_ms: Some(1e-6 * whole.after_ns.median),
@@ -344,8 +352,8 @@ fn compared(
         max_rel_error: Some(whole.max_rel_error),
         samples: whole.before_ns.n,
         spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
-        mismatch: whole.difference,
-        note: None,
+        mismatch: whole.difference.clone(),
+        ..ProgramReport::compared(&options.checks, tolerance, &whole)
     };
     Ok((program, reason))
 }
@@ -358,15 +366,11 @@ fn compare(
     options: &TuneOptions,
     n_runs: usize,
 ) -> Result<WholeComparison, Error> {
-    let reassociated = files
-        .iter()
-        .filter(|file| file.report.changed)
-        .any(|file| file.report.report.as_ref().is_some_and(|report| report.fp.reassociate));
     let whole = WholeOptions {
         limits: Limits { seconds: 30.0 + 5.0 * hot.run.seconds, ..Limits::default() },
         threads: Some(options.threads as usize),
-        earlier_outputs: hot.run.outputs.clone(),
-        relative_tolerance: printed_tolerance(options.fp, reassociated),
+        earlier: hot.run.outputs.iter().cloned().map(Left::printed).collect(),
+        ..rules(&options.checks, options.fp, is_reordered(files))
     };
     let after = subject.run_for(0).of(&subject.parts[0].file);
     let before: BTreeMap<&Path, &Path> = subject
@@ -384,7 +388,16 @@ fn compare(
         }
     }
     let original = original.of(before.get(subject.parts[0].file.as_path()).unwrap_or(&Path::new("")));
-    Ok(crate::whole::compare(&original, &after, n_runs, &whole, hot.run.seconds)?)
+    let changed = || files.iter().filter(|file| file.report.changed);
+    let witnesses =
+        |_: &WholeOptions| Ok(changed().flat_map(|file| file.witnesses.iter().cloned()).collect());
+    crate::whole::compare(&original, &after, n_runs, &whole, hot.run.seconds, &witnesses)
+}
+
+/// Whether operations of a changed file may be reordered.
+fn is_reordered(files: &[TunedFile]) -> bool {
+    let mut changed = files.iter().filter(|file| file.report.changed);
+    changed.any(|file| file.report.report.as_ref().is_some_and(|report| report.fp.reassociate))
 }
 
 /// Where the time of a run goes.

@@ -1,6 +1,6 @@
 //! What tuning a project is asked to do.
 
-use crate::request::{DonorSearch, FpPolicy, Knowledge, RunCommand};
+use crate::request::{Checks, DonorSearch, FpPolicy, Knowledge, RunCommand};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ pub struct TuneOptions {
     pub threads: u32,
     /// Whether floating-point sums may be reordered.
     pub fp: FpPolicy,
+    /// How what the program leaves is compared before and after.
+    pub checks: Checks,
     /// The user's word that pointer parameters of one function never overlap.
     pub no_alias: bool,
     /// How many transferred candidates of a nest are tried.
@@ -42,6 +44,7 @@ impl TuneOptions {
             quick: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
             fp: FpPolicy::FromFlags,
+            checks: Checks::default(),
             no_alias: false,
             top_k: 3,
             knowledge: Knowledge::Shipped,

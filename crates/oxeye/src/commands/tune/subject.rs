@@ -1,9 +1,11 @@
 //! The project at hand: how its program is built and run, and what of it takes the time.
 
 use super::options::{BuildSource, TuneOptions};
-use crate::request::{Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn};
+use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn};
 use crate::whole::ending;
-use oxeye_measure::{Compiler, Limits, MeasureError, WorkDir, run_program, sample_stacks};
+use oxeye_measure::{
+    Compiler, Left, Limits, MeasureError, WatchedFiles, WorkDir, run_program, sample_stacks,
+};
 use oxeye_project::{
     Build, Product, Project, ProjectError, UnitIdx, observe_build, read_compile_commands, stand_in_library,
 };
@@ -145,9 +147,10 @@ impl Subject {
     }
 
     /// Runs the program and looks where its time goes.
-    pub(super) fn sample(&self, progress: &dyn Progress) -> Result<Hot, Error> {
+    pub(super) fn sample(&self, checks: &Checks, progress: &dyn Progress) -> Result<Hot, Error> {
         progress.event(Event::Phase(Phase::Sampling));
         let run = self.run_for(0);
+        let watched = WatchedFiles::new(&checks.files, run.folder.as_deref())?;
         let invocation = run.of(&self.parts[0].file);
         let limits = Limits { seconds: RUN_SECONDS, ..Limits::default() };
         let (mut seconds, mut outputs, mut stacks) = (Vec::new(), Vec::new(), Vec::new());
@@ -172,7 +175,9 @@ impl Subject {
                 return Err(Error::ProgramRun { file, reason });
             }
             seconds.push(1e-9 * outcome.elapsed_ns as f64);
-            outputs.push(outcome.stdout);
+            let left = Left { stdout: outcome.stdout, files: watched.take()? };
+            watched.expect_all(&left, outcome.exit)?;
+            outputs.push(left.stdout);
         }
         let mut place: BTreeMap<&Path, (usize, UnitIdx)> = BTreeMap::new();
         let project = self.build.project();

@@ -1,23 +1,31 @@
 //! The bench: one nest, its original built and run, and what runs candidates on the same arguments.
 
-use crate::budget::{COMPILE_SECONDS, LONG_SECONDS};
+use super::doubts::Doubts;
+use crate::budget::{COMPILE_SECONDS, LONG_SECONDS, for_doubts};
 use crate::machine::{Roofs, Sizes, element_type};
 use crate::mix::{Part, best_least, speedup_from};
-use crate::nest::{Calls, Place};
+use crate::nest::{Calls, IllConditioned, Place};
 use crate::request::{Error, Setback};
 use crate::schedule::{Screening, Trial, Verdict};
 use crate::session::Session;
+use crate::whole::OTHER_BUILDS;
 use crate::workshop::complaint;
 use oxeye_codegen::replay_unit;
 use oxeye_frontend::Unit;
 use oxeye_ir::{Nest, Var};
-use oxeye_measure::{Argument, CompileJob, Fields, MeasureError, Outputs, Rejection, Replay, Sample, verify};
+use oxeye_measure::{
+    Argument, CompileJob, Conditioning, Fields, MeasureError, Outputs, Rejection, Replay, Sample,
+    compile_all, verify,
+};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Where the time of the original in its place is known, a first call as long as this needs no second one. The results of
 /// invocations as long as that are captured, so that they need no first one either.
 const TELLING_SECONDS: f64 = 0.4;
+
+/// How many of [`OTHER_BUILDS`] candidates of ill-conditioned nests are compared with.
+const N_BUILDS: usize = 2;
 
 /// A nest with what it is replayed on.
 #[derive(Clone, Copy)]
@@ -75,6 +83,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) deadline: Instant,
     /// The roofs of the nest, if they are known.
     pub(crate) roofs: Option<&'a Roofs<'a>>,
+    /// What judges candidates whose outputs are outside the tolerance.
+    doubts: Doubts,
 }
 
 /// A sample that is timed besides the first.
@@ -225,6 +235,7 @@ impl<'a> Bench<'a> {
             others: Vec::new(),
             deadline,
             roofs,
+            doubts: Doubts::default(),
         };
         let first = 1e-9 * bench.reference.first_call_ns as f64;
         let is_known = is_undisturbed && sample.nanoseconds.is_some() && first > TELLING_SECONDS;
@@ -286,7 +297,7 @@ impl<'a> Bench<'a> {
         let library = session.judge(library)?;
         let limited = self.replay.with_call_limit(patience.call_seconds);
         let outputs = session.judge(limited.outputs(&library, self.sample()))?;
-        let max_rel_error = self.agreement(self.sample(), &self.reference, &outputs)?;
+        let max_rel_error = self.agreement(self.sample(), &self.reference, &library, &outputs)?;
         let (seconds, samples) = self.seconds(&library, &outputs, patience)?;
         let mixed = self.mixed(&library, seconds)?;
         Ok(Screened {
@@ -321,7 +332,8 @@ impl<'a> Bench<'a> {
     }
 
     /// The largest relative difference of outputs that are right: as the original's in the threads that it has, or else as
-    /// those of its one thread. Its threads may race for a variable that nobody reads, so that no two runs agree.
+    /// those of its one thread. Its threads may race for a variable that nobody reads, so that no two runs agree. Where
+    /// operations may be reordered and that makes a difference for the original, outputs may differ by as much.
     ///
     /// # Errors
     /// The first difference, or why the run cannot go on.
@@ -329,6 +341,7 @@ impl<'a> Bench<'a> {
         &self,
         sample: &Sample,
         reference: &Outputs,
+        library: &Path,
         outputs: &Outputs,
     ) -> Result<f64, Setback<Rejection>> {
         let session = self.site.session;
@@ -342,7 +355,37 @@ impl<'a> Bench<'a> {
                 return Ok(comparison.max_rel_error);
             }
         }
-        Err(Setback::Item(Rejection::WrongOutput(mismatch)))
+        if !session.reorders(self.site.nest()) {
+            return Err(Setback::Item(Rejection::WrongOutput(mismatch)));
+        }
+        self.doubts.judge(session, || self.other_builds(), sample, reference, library, outputs)
+    }
+
+    /// Builds the original in other ways, with and without reordering.
+    fn other_builds(&self) -> Result<Conditioning, Setback<Rejection>> {
+        let site = self.site;
+        let session = site.session;
+        let text = site.place.text(site.unit);
+        let job = |(k, flags): (usize, &&[&str])| -> Result<CompileJob, Error> {
+            Ok(site.library(&format!("witness{k}"), text, false)?.args(flags.iter().copied()))
+        };
+        let jobs = OTHER_BUILDS[..N_BUILDS].iter().enumerate().map(job).collect::<Result<Vec<_>, _>>()?;
+        let built = compile_all(&session.workshop.replay_compiler(), &jobs, session.host.cores as usize);
+        session.check_cancelled()?;
+        let others = built.into_iter().flatten();
+        Ok(Conditioning::new(
+            self.replay.clone(),
+            std::iter::once(self.baseline.clone()).chain(others).collect(),
+            self.arguments.clone(),
+            session.tolerance(site.nest()),
+            session.workshop.folder.subdir(format!("nest{}/conditioning", site.idx))?,
+            for_doubts(session.options.budget),
+        ))
+    }
+
+    /// How ill-conditioned the nest turned out to be, if there was a question of that.
+    pub(crate) fn conditioning(&self) -> Option<IllConditioned> {
+        self.doubts.found()
     }
 
     /// The arguments that are timed.

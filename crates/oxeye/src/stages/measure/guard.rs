@@ -175,7 +175,7 @@ fn rung(
         return Ok(None);
     };
     let outputs = session.judge(bench.replay.outputs(library, sample))?;
-    match bench.agreement(sample, &reference, &outputs) {
+    match bench.agreement(sample, &reference, library, &outputs) {
         Ok(_) => {}
         // Results may be ill-conditioned there, which they are not where it was chosen.
         Err(Setback::Item(Rejection::WrongOutput(_))) => {

@@ -1,10 +1,12 @@
 //! Stage 4: candidates compiled, run isolated, compared with the original, and timed.
 //!
 //! In: nests with the schedules to try. Out: the same with what became of each, and the winners. `bench` runs the original
-//! and candidates of one nest; `screen` runs each of many once or a few times; `select` times the fastest in turns with
-//! the original; `guard` asks from which size on the winner is faster, on the smaller samples that `shrink` makes.
+//! and candidates of one nest, `doubts` says which results are right where roundings decide them; `screen` runs each of many
+//! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on the winner is
+//! faster, on the smaller samples that `shrink` makes.
 
 mod bench;
+mod doubts;
 mod guard;
 mod screen;
 mod select;
@@ -129,6 +131,7 @@ fn try_candidates(
     }
     nest.winner = guard_winner(&bench, how, &mut nest.trials, nest.winner)?;
     nest.baseline_seconds = Some(baseline);
+    nest.conditioning = bench.conditioning().or(nest.conditioning.take());
     conclude(session, roofs.as_ref(), nest);
     Ok(())
 }

@@ -173,7 +173,7 @@ fn verify_others(bench: &Bench<'_>, library: &Path) -> Result<f64, Setback<Rejec
         let seconds = reference.first_call_ns as f64 * 1e-9;
         let limited = bench.replay.with_call_limit(3.0 * seconds + 1.0);
         let outputs = session.judge(limited.outputs(library, sample))?;
-        max_rel_error = max_rel_error.max(bench.agreement(sample, &reference, &outputs)?);
+        max_rel_error = max_rel_error.max(bench.agreement(sample, &reference, library, &outputs)?);
     }
     Ok(max_rel_error)
 }

@@ -1,0 +1,459 @@
+//! Comparing what programs print: numbers by tolerance, everything else byte for byte.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use regex::bytes::Regex;
+
+use crate::swings::SAFETY;
+
+/// A regular expression for what is not compared in lines of text.
+///
+/// ```
+/// let pattern: oxeye_measure::Pattern = "took .* s".parse()?;
+/// assert_eq!(pattern.to_string(), "took .* s");
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pattern(Regex);
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match Regex::new(text) {
+            Ok(pattern) => Ok(Self(pattern)),
+            // The last line says what is wrong, those before it where.
+            Err(error) => {
+                let text = error.to_string();
+                let last = text.lines().last().unwrap_or_default();
+                Err(last.trim().trim_start_matches("error: ").to_owned())
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.as_str())
+    }
+}
+
+/// How texts are compared.
+#[derive(Clone, Debug, Default)]
+pub struct TextRules<'a> {
+    /// How far numbers may be apart, relative to the larger one; `None` asks for equal bytes.
+    pub relative_tolerance: Option<f64>,
+    /// What matches one of these in a line is not compared.
+    pub ignore: &'a [Pattern],
+    /// What other builds of the same program print. A number outside the tolerance may be as far off as [`SAFETY`] times the
+    /// farthest of these; an integer no farther than these.
+    pub witnesses: &'a [&'a [u8]],
+}
+
+/// How two texts with numbers in them differ.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TextComparison {
+    /// What differs, in words; `None` when nothing does.
+    pub difference: Option<String>,
+    /// Whether what differs is a number.
+    pub is_number: bool,
+    /// Largest relative difference of two numbers.
+    pub max_rel_error: f64,
+    /// Numbers that vary among the references and are not compared.
+    pub unstable_numbers: usize,
+    /// Numbers outside the tolerance that are as near as those of the witnesses.
+    pub widened_numbers: usize,
+    /// Parts of the first reference that are not compared because they match a pattern.
+    pub ignored_parts: usize,
+}
+
+/// Compares a text with reference runs. Numbers that vary among these are not compared. Neither are others with the same
+/// unit behind them that are smaller, before and after, than what those vary by: short times, which may stand still for a
+/// while. With a tolerance, numbers may differ by that fraction, or by one unit of their last printed place when they are
+/// printed with four or more places; the amount of blank space around them is free. Everything else is equal byte for
+/// byte.
+pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) -> TextComparison {
+    let relative_tolerance = rules.relative_tolerance;
+    let mut result = TextComparison::default();
+    let references: Vec<(Cow<'_, [u8]>, usize)> =
+        references.iter().map(|text| masked(text, rules.ignore)).collect();
+    let Some(((first, n_masked), others)) = references.split_first() else { return result };
+    let others: Vec<&[u8]> = others.iter().map(|(text, _)| &**text).collect();
+    let (text, _) = masked(text, rules.ignore);
+    result.ignored_parts = *n_masked;
+    let expected = tokens(first);
+    let mut stable = vec![true; expected.len()];
+    let others_tokens: Vec<Vec<Token<'_>>> = others.iter().map(|other| tokens(other)).collect();
+    for other in &others_tokens {
+        if other.len() != expected.len() {
+            result.difference = Some("the output of the program before varies from run to run".to_owned());
+            return result;
+        }
+        for (i, (a, b)) in expected.iter().zip(other).enumerate() {
+            let equal = |tolerance| compare_numbers(a.bytes, b.bytes, tolerance).1;
+            stable[i] &=
+                a.bytes == b.bytes || !(a.is_number && b.is_number) || relative_tolerance.is_some_and(equal);
+        }
+    }
+    let noise = noise(&expected, &stable, &others_tokens);
+    result.unstable_numbers = stable.iter().filter(|stable| !**stable).count();
+    let actual = tokens(&text);
+    let mut witnesses: Option<Witnesses> = None;
+    let mut line = 1;
+    for (i, a) in expected.iter().enumerate() {
+        let Some(b) = actual.get(i) else {
+            result.difference =
+                Some(format!("line {line}: the output ends early, before `{}`", shown(a.bytes)));
+            return result;
+        };
+        let equal = a.bytes == b.bytes
+            || match (a.is_number && b.is_number, relative_tolerance) {
+                (true, _) if !stable[i] => true,
+                (true, _) if noise[i].is_some_and(|most| is_within(a, most) && is_within(b, most)) => {
+                    result.unstable_numbers += 1;
+                    true
+                }
+                (true, Some(tolerance)) => {
+                    let (error, close) = compare_numbers(a.bytes, b.bytes, tolerance);
+                    result.max_rel_error = result.max_rel_error.max(error);
+                    let widened = !close
+                        && witnesses.get_or_insert_with(|| Witnesses::of(&expected, rules)).allow(
+                            i,
+                            value(a),
+                            b,
+                        );
+                    result.widened_numbers += usize::from(widened);
+                    close || widened
+                }
+                (false, Some(_)) => squeezed(a.bytes) == squeezed(b.bytes),
+                (_, None) => false,
+            };
+        if !equal {
+            result.is_number = a.is_number && b.is_number;
+            result.difference =
+                Some(format!("line {line}: `{}` instead of `{}`", shown(b.bytes), shown(a.bytes)));
+            return result;
+        }
+        line += a.bytes.iter().filter(|byte| **byte == b'\n').count();
+    }
+    if let Some(more) = actual.get(expected.len()) {
+        result.difference = Some(format!("line {line}: more output than before, `{}`", shown(more.bytes)));
+    }
+    result
+}
+
+/// What stands for a part that is not compared: no number, and nothing that a program would print.
+const MASK: &[u8] = b"\x1a";
+
+/// A text without what matches a pattern, and how many parts that were. The blanks before such a part go with it, as they
+/// depend on its width.
+fn masked<'t>(text: &'t [u8], ignore: &[Pattern]) -> (Cow<'t, [u8]>, usize) {
+    if ignore.is_empty() {
+        return (Cow::Borrowed(text), 0);
+    }
+    let mut result = Vec::with_capacity(text.len());
+    let mut n_parts = 0;
+    for whole in text.split_inclusive(|byte| *byte == b'\n') {
+        let line = whole.strip_suffix(b"\n").unwrap_or(whole);
+        let mut parts: Vec<(usize, usize)> = ignore
+            .iter()
+            .flat_map(|pattern| pattern.0.find_iter(line))
+            .filter(|found| !found.is_empty())
+            .map(|found| (found.start(), found.end()))
+            .collect();
+        parts.sort_unstable();
+        let mut at = 0;
+        for (start, end) in parts {
+            if start >= at {
+                let kept = &line[at..start];
+                result.extend_from_slice(kept.trim_ascii_end());
+                result.extend_from_slice(MASK);
+                n_parts += 1;
+            }
+            at = at.max(end);
+        }
+        result.extend_from_slice(&whole[at..]);
+    }
+    (Cow::Owned(result), n_parts)
+}
+
+/// The numbers that other builds of the program print, token by token.
+struct Witnesses {
+    values: Vec<Vec<f64>>,
+}
+
+impl Witnesses {
+    /// Of those that print the same but for numbers.
+    fn of(expected: &[Token<'_>], rules: &TextRules<'_>) -> Witnesses {
+        let alike = |witness: &&[u8]| {
+            let (text, _) = masked(witness, rules.ignore);
+            let found = tokens(&text);
+            let is_alike = |(a, b): (&Token<'_>, &Token<'_>)| match (a.is_number, b.is_number) {
+                (true, true) => true,
+                (false, false) => squeezed(a.bytes) == squeezed(b.bytes),
+                _ => false,
+            };
+            let fits = found.len() == expected.len() && expected.iter().zip(&found).all(is_alike);
+            fits.then(|| found.iter().map(value).collect())
+        };
+        Witnesses { values: rules.witnesses.iter().filter_map(alike).collect() }
+    }
+
+    /// Whether a number may stand in the place of `expected`, going by how far the witnesses are from that.
+    fn allow(&self, i: usize, expected: f64, actual: &Token<'_>) -> bool {
+        let deviations = || self.values.iter().map(|values| values[i] - expected).filter(|d| d.is_finite());
+        let deviation = value(actual) - expected;
+        if !actual.bytes.iter().any(|c| matches!(c, b'.' | b'e' | b'E')) {
+            let (low, high) = deviations().fold((0.0_f64, 0.0_f64), |(l, h), d| (l.min(d), h.max(d)));
+            return (low..=high).contains(&deviation);
+        }
+        deviation.abs() <= SAFETY * deviations().map(f64::abs).fold(0.0, f64::max)
+    }
+}
+
+/// By how much numbers of the same unit vary among the runs, for every number that itself does not.
+fn noise(expected: &[Token<'_>], stable: &[bool], others: &[Vec<Token<'_>>]) -> Vec<Option<f64>> {
+    let mut spreads: Vec<(&[u8], f64)> = Vec::new();
+    for i in (0..expected.len()).filter(|i| !stable[*i]) {
+        let Some(unit) = unit(expected, i) else { continue };
+        let values = || std::iter::once(&expected[i]).chain(others.iter().map(|other| &other[i])).map(value);
+        let spread = values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min);
+        match spreads.iter_mut().find(|(known, _)| *known == unit) {
+            Some((_, known)) => *known = known.max(spread),
+            None => spreads.push((unit, spread)),
+        }
+    }
+    let of = |i: usize| {
+        let unit = unit(expected, i).filter(|_| stable[i] && expected[i].is_number)?;
+        spreads.iter().find(|(known, _)| *known == unit).map(|(_, spread)| *spread)
+    };
+    (0..expected.len()).map(of).collect()
+}
+
+fn is_within(number: &Token<'_>, most: f64) -> bool {
+    value(number).abs() <= most
+}
+
+/// A number as it is printed; NaN for what is none.
+fn value(token: &Token<'_>) -> f64 {
+    let text = std::str::from_utf8(token.bytes).ok();
+    text.and_then(|text| text.trim().parse().ok()).unwrap_or(f64::NAN)
+}
+
+/// The word behind a number, if that is a unit of time, or a share of it.
+fn unit<'a>(tokens: &[Token<'a>], number: usize) -> Option<&'a [u8]> {
+    const UNITS: [&str; 10] = ["s", "sec", "secs", "seconds", "ms", "msec", "us", "usec", "ns", "%"];
+    let text = tokens.get(number + 1).filter(|token| !token.is_number)?.bytes;
+    let text = &text[text.iter().take_while(|c| matches!(c, b' ' | b'(' | b'[')).count()..];
+    let length = text.iter().take_while(|c| c.is_ascii_alphabetic() || **c == b'%').count();
+    let word = &text[..length];
+    UNITS.iter().any(|unit| unit.as_bytes() == word).then_some(word)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Token<'a> {
+    bytes: &'a [u8],
+    is_number: bool,
+}
+
+/// Splits a text into numbers, with the blanks before them, and the text between them. Digits inside a word, as in
+/// `x86`, are no number.
+fn tokens(text: &[u8]) -> Vec<Token<'_>> {
+    let mut result = Vec::new();
+    let (mut at, mut text_start) = (0, 0);
+    while at < text.len() {
+        let before = at.checked_sub(1).map(|i| text[i]);
+        let in_word = before.is_some_and(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'.');
+        let length = if in_word { 0 } else { number_length(&text[at..]) };
+        if length == 0 {
+            at += 1;
+            continue;
+        }
+        let blanks = text[text_start..at].iter().rev().take_while(|c| **c == b' ').count();
+        let start = at - blanks;
+        if text_start < start {
+            result.push(Token { bytes: &text[text_start..start], is_number: false });
+        }
+        result.push(Token { bytes: &text[start..at + length], is_number: true });
+        at += length;
+        text_start = at;
+    }
+    if text_start < text.len() {
+        result.push(Token { bytes: &text[text_start..], is_number: false });
+    }
+    result
+}
+
+/// How many bytes at the start of `text` are a decimal number, `nan` or `inf`.
+fn number_length(text: &[u8]) -> usize {
+    let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
+    let rest = &text[sign..];
+    for word in [&b"nan"[..], b"inf"] {
+        let ends = |at: usize| rest.get(at).is_none_or(|c| !c.is_ascii_alphanumeric());
+        if rest.len() >= 3 && rest[..3].eq_ignore_ascii_case(word) && ends(3) {
+            return sign + 3;
+        }
+    }
+    let digits = |from: usize| rest[from.min(rest.len())..].iter().take_while(|c| c.is_ascii_digit()).count();
+    let whole = digits(0);
+    let mut length = whole;
+    if rest.get(whole) == Some(&b'.') {
+        let fraction = digits(whole + 1);
+        if whole + fraction == 0 {
+            return 0;
+        }
+        length += 1 + fraction;
+    }
+    if length == 0 {
+        return 0;
+    }
+    if matches!(rest.get(length), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(rest.get(length + 1), Some(b'+' | b'-')));
+        let exponent = digits(length + 1 + sign);
+        if exponent > 0 {
+            length += 1 + sign + exponent;
+        }
+    }
+    sign + length
+}
+
+/// The relative difference of two printed numbers, and whether it is acceptable.
+fn compare_numbers(a: &[u8], b: &[u8], tolerance: f64) -> (f64, bool) {
+    let parse = |bytes| value(&Token { bytes, is_number: true });
+    let (x, y) = (parse(a), parse(b));
+    if x == y || (x.is_nan() && y.is_nan()) {
+        return (0.0, true);
+    }
+    let error = (x - y).abs() / x.abs().max(y.abs());
+    if !error.is_finite() {
+        return (0.0, false);
+    }
+    // Two sums that differ in their last bit may be printed on either side of a rounding boundary.
+    let (unit_a, unit_b) = (last_place(a), last_place(b));
+    let rounding = unit_a == unit_b && unit_a.is_some_and(|unit| (x - y).abs() <= 1.01 * unit);
+    (error, error <= tolerance || rounding)
+}
+
+/// The value of one unit of the last printed place; `None` with fewer than four places after the point.
+fn last_place(number: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(number).ok()?;
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let places = mantissa.split_once('.')?.1.len();
+    let exponent: i32 = exponent.parse().ok()?;
+    (places >= 4).then(|| 10f64.powi(exponent.saturating_sub(places as i32)))
+}
+
+/// With every run of blanks as one.
+fn squeezed(text: &[u8]) -> Vec<u8> {
+    let mut result = Vec::with_capacity(text.len());
+    for &byte in text {
+        let blank = byte == b' ' || byte == b'\t';
+        if !blank || result.last() != Some(&b' ') {
+            result.push(if blank { b' ' } else { byte });
+        }
+    }
+    result
+}
+
+fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).escape_debug().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compare(references: &[&[u8]], text: &[u8], relative_tolerance: Option<f64>) -> TextComparison {
+        compare_text(references, text, &TextRules { relative_tolerance, ..TextRules::default() })
+    }
+
+    fn differ(a: &str, b: &str, tolerance: Option<f64>) -> Option<String> {
+        compare(&[a.as_bytes()], b.as_bytes(), tolerance).difference
+    }
+
+    #[test]
+    fn numbers_are_compared_with_tolerance() {
+        let tolerance = Some(1e-6);
+        assert_eq!(differ("sum=1.00000000 ok\n", "sum=1.00000010 ok\n", tolerance), None);
+        assert_eq!(differ("  9.9999999\n", " 10.0000000\n", tolerance), None);
+        assert_eq!(differ(" 99.99999\n", "100.00000\n", tolerance), None);
+        assert_eq!(differ("-0.0000 nan", "0.0000 -nan", tolerance), None);
+        assert_eq!(differ("1.2345e+05", "1.2346e+05", tolerance), None);
+        assert!(differ("sum=1.001\n", "sum=1.002\n", tolerance).is_some());
+        assert!(differ("count 5", "count 6", tolerance).is_some());
+        assert!(differ("1.0 inf", "1.0 nan", tolerance).is_some());
+        assert!(differ("1.0 inf", "1.0 -inf", tolerance).is_some());
+    }
+
+    #[test]
+    fn everything_else_is_equal_bytes() {
+        assert!(differ("x86", "x87", Some(0.5)).is_some());
+        assert!(differ("abc 1", "abd 1", Some(0.5)).is_some());
+        assert!(differ("1\n2\n", "1\n", Some(0.5)).is_some());
+        assert!(differ("1\n", "1\n2\n", Some(0.5)).is_some());
+        assert!(differ("1.0", "1.00", None).is_some());
+        assert_eq!(differ("1.0\n", "1.0\n", None), None);
+        assert!(differ("1\n2\n3 three", "1\n2\n3 four", Some(0.1)).expect("differs").starts_with("line 3"));
+    }
+
+    #[test]
+    fn numbers_that_vary_by_themselves_are_not_compared() {
+        let references: [&[u8]; 2] = [b"time 1.53 sum 4.0", b"time 1.61 sum 4.0"];
+        let same = compare(&references, b"time 0.21 sum 4.0", None);
+        assert_eq!((same.difference, same.unstable_numbers), (None, 1));
+        assert!(compare(&references, b"time 0.21 sum 4.1", Some(1e-6)).difference.is_some());
+        // A short time that stood still in all runs so far.
+        let references: [&[u8]; 2] = [b"0.00 s: A\n1.53 s: B\nC 4.0 m\n", b"0.00 s: A\n1.61 s: B\nC 4.0 m\n"];
+        let same = compare(&references, b"0.01 s: A\n0.42 s: B\nC 4.0 m\n", None);
+        assert_eq!((same.difference, same.unstable_numbers), (None, 2));
+        assert!(compare(&references, b"0.00 s: A\n0.42 s: B\nC 4.1 m\n", None).difference.is_some());
+        // A time that is longer than what varies is a result.
+        let references: [&[u8]; 2] = [b"arrives at 3.21 s\nran 1.53 s\n", b"arrives at 3.21 s\nran 1.61 s\n"];
+        assert!(compare(&references, b"arrives at 3.24 s\nran 0.42 s\n", None).difference.is_some());
+        let references: [&[u8]; 2] = [b"0.00 s: A\n1.53 s: B\nC 4.0 m\n", b"0.00 s: A\n1.61 s: B\nC 4.0 m\n"];
+        assert!(compare(&references, b"0.30 s: A\n1.53 s: B\nC 4.0 m\n", None).difference.is_some());
+        // Where no time varies, none is left out.
+        assert!(compare(&references[..1], b"0.01 s: A\n1.53 s: B\nC 4.0 m\n", None).difference.is_some());
+    }
+
+    #[test]
+    fn what_matches_a_pattern_is_not_compared() {
+        let ignore = ["took .*s", "0x[0-9a-f]+"].map(|text| text.parse().expect("a pattern"));
+        let rules = TextRules { ignore: &ignore, ..TextRules::default() };
+        let compare = |a: &str, b: &str| compare_text(&[a.as_bytes()], b.as_bytes(), &rules);
+        let same = compare("at 0x7f10: 3\ntook   9.5 s\nsum 4\n", "at 0x7e20: 3\ntook 10.5 s\nsum 4\n");
+        assert_eq!((same.difference, same.ignored_parts), (None, 2));
+        // What stands around it is compared, and so is where it stands.
+        assert!(compare("at 0x7f10: 3\n", "at 0x7f10: 4\n").difference.is_some());
+        assert!(compare("took 1 s\nsum 4\n", "sum 4\ntook 1 s\n").difference.is_some());
+        assert!(compare("took 1 s\nsum 4\n", "sum 4\n").difference.is_some());
+        assert_eq!("a(".parse::<Pattern>().expect_err("no pattern"), "unclosed group");
+        // Nothing matches over the end of a line.
+        assert!(compare("took\n1 s\n", "took\n2 s\n").difference.is_some());
+    }
+
+    #[test]
+    fn a_number_may_move_as_far_as_it_moves_in_other_builds() {
+        let compare = |witnesses: &[&[u8]], text: &str| {
+            let rules = TextRules { relative_tolerance: Some(1e-6), witnesses, ..TextRules::default() };
+            compare_text(&[b"n 50 sum -8.94768e+05 mean 2.00000\n"], text.as_bytes(), &rules)
+        };
+        let moved = "n 50 sum -8.94759e+05 mean 2.00000\n";
+        let alone = compare(&[], moved);
+        assert!(alone.difference.is_some() && alone.is_number);
+        let witnesses: [&[u8]; 2] =
+            [b"n 50 sum -8.94766e+05 mean 2.00000\n", b"n 52 sum -8.94768e+05 mean 2.00000\n"];
+        let widened = compare(&witnesses, moved);
+        assert_eq!((widened.difference, widened.widened_numbers), (None, 1));
+        // Every number by its own: neither farther off, nor another one.
+        assert!(compare(&witnesses, "n 50 sum -8.94700e+05 mean 2.00000\n").difference.is_some());
+        assert!(compare(&witnesses, "n 50 sum -8.94768e+05 mean 2.00100\n").difference.is_some());
+        // Integers are counts: no farther than they were seen.
+        assert_eq!(compare(&witnesses, "n 51 sum -8.94768e+05 mean 2.00000\n").difference, None);
+        assert!(compare(&witnesses, "n 53 sum -8.94768e+05 mean 2.00000\n").difference.is_some());
+        assert!(compare(&witnesses, "n 49 sum -8.94768e+05 mean 2.00000\n").difference.is_some());
+        // Builds that print something else say nothing.
+        assert!(compare(&[b"n 50 total -8.94766e+05 mean 2.00000\n"], moved).difference.is_some());
+    }
+}
