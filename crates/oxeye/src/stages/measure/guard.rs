@@ -61,7 +61,7 @@ pub(crate) fn guard_for(rungs: &[Rung], wins: &[f64]) -> SizeGuard {
 
 /// The number with fewest digits that is greater than `low` and not greater than `high`; the greatest of these.
 fn round_between(low: f64, high: f64) -> f64 {
-    if !(high >= 1.0) {
+    if high < 1.0 {
         return high;
     }
     let magnitude = high.log10().floor() as i32;

@@ -263,7 +263,7 @@ fn copy_row(from: &[u8], to: &mut [u8], element: usize, old: &[usize], new: &[us
 
 /// Factors for the extents of a nest, in so many dimensions, that lead from its size down to the least.
 fn factors(size: f64, n_extents: usize) -> Vec<f64> {
-    if !(size > LEAST_SIZE * RUNG) || n_extents == 0 {
+    if size <= LEAST_SIZE * RUNG || !size.is_finite() || n_extents == 0 {
         return Vec::new();
     }
     let down = size / LEAST_SIZE;
