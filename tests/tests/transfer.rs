@@ -137,8 +137,9 @@ fn what_one_program_taught_serves_another_spelling_of_it() {
     assert_eq!(tried.len(), 1, "as many as --top-k says: {tried:#?}");
     assert_eq!(tried[0]["donor"], nest["donor"]);
     // The table says so too.
-    let table = playground
-        .run(&format!("optimize otherwise.c --quick --verbose --threads 1 --top-k 1 --database my.sqlite {COMPILE}"));
+    let table = playground.run(&format!(
+        "optimize otherwise.c --quick --verbose --threads 1 --top-k 1 --database my.sqlite {COMPILE}"
+    ));
     assert!(table.stdout.contains("learnt from: the same nest"), "{}", table.stdout);
 }
 
@@ -159,8 +160,9 @@ fn a_nest_that_is_like_others_learns_from_them() {
     assert!(
         page.contains("learnt from a") && page.contains(&format!("{kind} of ")) && page.contains(" % alike")
     );
-    let without =
-        json(&playground.run(&format!("optimize similar.c --quick --threads 1 --no-database --json - {COMPILE}")));
+    let without = json(
+        &playground.run(&format!("optimize similar.c --quick --threads 1 --no-database --json - {COMPILE}")),
+    );
     for nest in without["nests"].as_array().expect("nests") {
         assert!(nest["donor"].is_null() && nest["distance"].is_null(), "{nest:#}");
     }

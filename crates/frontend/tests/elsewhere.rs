@@ -7,8 +7,11 @@ use oxeye_frontend::{OtherSource, ReadOptions, Unit, read_c};
 use std::path::Path;
 use std::process::Command;
 
+/// The flags of files, `*` being all of them.
+type Flags<'a> = &'a [(&'a str, &'a [&'a str])];
+
 /// Reads the first of these files, as part of a program of all of them.
-fn read(folder: &Path, files: &[(&str, &str)], flags: &[(&str, &[&str])]) -> Unit {
+fn read(folder: &Path, files: &[(&str, &str)], flags: Flags<'_>) -> Unit {
     for (name, text) in files {
         std::fs::write(folder.join(name), text).expect("a file");
     }
@@ -165,7 +168,7 @@ fn tuned_files_serve_other_builds_of_the_program() {
 }
 
 /// What is said of a call of `f`, which `other` defines.
-fn refused(own: &str, other: &str, flags: &[(&str, &[&str])]) -> String {
+fn refused(own: &str, other: &str, flags: Flags<'_>) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let own = format!(
         "{own}\nvoid g(int n, double *x)\n{{\n    for (int i = 0; i < n; i++)\n        x[i] = f(x[i]);\n}}\n"
@@ -180,7 +183,7 @@ fn refused(own: &str, other: &str, flags: &[(&str, &[&str])]) -> String {
 #[test]
 fn what_means_something_else_here_is_not_taken() {
     let f = "double f(double x);";
-    let cases: &[(&str, &str, &[(&str, &[&str])])] = &[
+    let cases: &[(&str, &str, Flags<'_>)] = &[
         (f, "double f(double x) { return x + 1; }", &[]),
         (f, "static double f(double x) { return x + 1; }", &[]),
         (f, "static double k = 2;\ndouble f(double x) { return x + k; }", &[]),

@@ -186,7 +186,9 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
     for idx in all {
         take_over(&mut unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
     }
-    let outputs = std::iter::once(run.outcome.stdout).chain(sampled.outputs).collect();
+    // An observed program is another build, which may round differently: what it prints tells of the original only if nothing
+    // else does.
+    let outputs = if sampled.outputs.is_empty() { vec![run.outcome.stdout] } else { sampled.outputs };
     let program = ProgramRun::new(executable, seconds, outputs);
     let coverage = stacks.as_ref().map(|stacks| coverage(stacks, &unit, &nests));
     Ok(Workpiece { unit, program: Some(program), coverage, stacks, nests })
