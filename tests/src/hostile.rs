@@ -181,6 +181,7 @@ impl Hostile {
                 threads,
                 reassociate: false,
                 no_alias: false,
+                quiet: Vec::new(),
                 nests: nests.collect(),
             };
             let tuned = oxeye::replay(&recipes, &path).unwrap_or_else(|e| panic!("{e}\n{recipes:#?}"));

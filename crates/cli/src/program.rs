@@ -25,6 +25,9 @@ pub(crate) struct ProgramArgs {
     /// The folder that the program runs in [default: the present one]
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
+    /// The exit code of the program when all is well
+    #[arg(long, value_name = "CODE", default_value_t = 0)]
+    exit_code: i32,
     /// Most threads to use; 1 emits no OpenMP [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     threads: Option<u32>,
@@ -49,6 +52,7 @@ impl ProgramArgs {
         options.no_alias = self.no_alias;
         options.run = self.run.map(|command| command.0).unwrap_or_default();
         options.run.folder = self.cwd;
+        options.run.exit_code = self.exit_code;
         options
     }
 
@@ -67,6 +71,9 @@ impl ProgramArgs {
         }
         if let Some(folder) = &self.cwd {
             push("--cwd", folder.to_str()?.to_owned());
+        }
+        if self.exit_code != 0 {
+            push("--exit-code", self.exit_code.to_string());
         }
         if let Some(threads) = self.threads {
             push("--threads", threads.to_string());

@@ -303,6 +303,14 @@ fn comparison(program: &ProgramReport, view: View) -> String {
         let vary = if program.unstable_numbers == 1 { "varies" } else { "vary" };
         masked.push(format!("{numbers} that {vary} from run to run"));
     }
+    if program.unstable_words > 0 {
+        let words = count(program.unstable_words, "word");
+        let vary = if program.unstable_words == 1 { "varies" } else { "vary" };
+        masked.push(format!("{words} that {vary} likewise"));
+    }
+    if program.in_any_order {
+        masked.push("the order of lines, which varies".into());
+    }
     let mut out = String::new();
     if !masked.is_empty() {
         out += &wrapped(&format!("not compared: {}", masked.join(", ")), view.width);

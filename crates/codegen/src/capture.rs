@@ -64,14 +64,18 @@ fn top(source: &str) -> usize {
     if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
-/// The tuned file: rendered nests in their places, and the definitions they need at the top.
-pub fn tuned_file(source: &str, replacements: &[(Span, String)]) -> String {
+/// The tuned file: rendered nests in their places, and the definitions they need at the top. In these, compilers shall not
+/// speak of the warnings in `quiet`, such as `sign-conversion`.
+pub fn tuned_file(source: &str, replacements: &[(Span, String)], quiet: &[String]) -> String {
     let bodies: Vec<&str> = replacements.iter().map(|(_, t)| t.as_str()).collect();
-    let mut all = replacements.to_vec();
     let at = top(source);
     let definitions = missing_functions(source, &bodies) + &prelude(&bodies);
+    let mut all = replacements.to_vec();
+    // A block of its own: nothing may stand between a statement and `else`.
+    all.iter_mut().for_each(|(_, text)| *text = quieted(text, quiet, ("{\n", "\n}")));
     if !definitions.is_empty() {
-        all.push((Span { start: at, end: at, line: 1 }, definitions + "\n"));
+        let definitions = quieted(&(definitions + "\n"), quiet, ("", "\n"));
+        all.push((Span { start: at, end: at, line: 1 }, definitions));
     }
     // Line ends are those of the user's file.
     if source.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) {
@@ -80,6 +84,16 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)]) -> String {
         }
     }
     splice(source, &all)
+}
+
+/// A text for which some warnings are switched off, with what stands before and behind that.
+fn quieted(text: &str, quiet: &[String], (before, behind): (&str, &str)) -> String {
+    if quiet.is_empty() {
+        return text.to_owned();
+    }
+    let ignored: String =
+        quiet.iter().map(|name| format!("#pragma GCC diagnostic ignored \"-W{name}\"\n")).collect();
+    format!("{before}#pragma GCC diagnostic push\n{ignored}{text}\n#pragma GCC diagnostic pop{behind}")
 }
 
 /// The line number of a byte, from 1.

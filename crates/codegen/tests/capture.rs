@@ -276,7 +276,7 @@ fn tuned_files_behave_as_the_original() {
                 (n.span.expect("a span"), render_nest(p, n, &options).expect("renders"))
             })
             .collect();
-    let tuned = tuned_file(SOURCE, &replacements);
+    let tuned = tuned_file(SOURCE, &replacements, &[]);
     insta::assert_snapshot!("tuned_file", tuned);
     for compiler in COMPILERS.iter().filter(|c| has(c)) {
         let expected = run(compiler, &["-O2"], SOURCE).expect("the original runs");

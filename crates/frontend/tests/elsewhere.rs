@@ -132,7 +132,7 @@ fn tuned_files_serve_other_builds_of_the_program() {
         }
     }
     assert_eq!(replacements.len(), 3);
-    let tuned = tuned_file(&unit.source, &replacements);
+    let tuned = tuned_file(&unit.source, &replacements, &[]);
     // It does not include <math.h>.
     assert!(tuned.starts_with("double fabs(double);\n"), "{tuned}");
     std::fs::write(folder.path().join("tuned.c"), &tuned).expect("a file");

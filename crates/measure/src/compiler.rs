@@ -183,11 +183,25 @@ impl Compiler {
         line
     }
 
-    /// Runs one job and returns its output file.
+    /// Runs one job and returns its output file. A compiler that fails without finding a fault in the text is asked again.
     ///
     /// # Errors
     /// A missing compiler, a refused translation unit, or the time limit.
     pub fn compile(&self, job: &CompileJob) -> Result<PathBuf, MeasureError> {
+        const MOST_ATTEMPTS: usize = 3;
+        let mut result = self.compile_once(job);
+        for _ in 1..MOST_ATTEMPTS {
+            match &result {
+                Err(MeasureError::CompileFailed { text, .. }) if !finds_fault(text) => {
+                    result = self.compile_once(job);
+                }
+                _ => break,
+            }
+        }
+        result
+    }
+
+    fn compile_once(&self, job: &CompileJob) -> Result<PathBuf, MeasureError> {
         let invocation = Invocation::new(&self.program)
             .args(self.command_line(job))
             .env("LC_ALL", "C")
@@ -238,11 +252,20 @@ pub fn compile_all(
     jobs: &[CompileJob],
     parallelism: usize,
 ) -> Vec<Result<PathBuf, MeasureError>> {
+    in_parallel(jobs, parallelism, |job| compiler.compile(job))
+}
+
+/// Does something with each job, for so many at a time. The results are in the order of the jobs.
+pub fn in_parallel<J: Sync, R: Send>(
+    jobs: &[J],
+    parallelism: usize,
+    work: impl Fn(&J) -> R + Sync,
+) -> Vec<R> {
     let n_threads = parallelism.clamp(1, jobs.len().max(1));
     match rayon::ThreadPoolBuilder::new().num_threads(n_threads).build() {
-        Ok(pool) => pool.install(|| jobs.par_iter().map(|job| compiler.compile(job)).collect()),
+        Ok(pool) => pool.install(|| jobs.par_iter().map(&work).collect()),
         // The system may refuse threads and still start compilers.
-        Err(_) => jobs.iter().map(|job| compiler.compile(job)).collect(),
+        Err(_) => jobs.iter().map(work).collect(),
     }
 }
 
@@ -272,6 +295,15 @@ fn split_libraries(args: &[String]) -> (Vec<String>, Vec<String>) {
 }
 
 /// The first errors with the lines that explain them, or the first lines if none is marked as an error.
+/// Whether a compiler that fails does so because of the text: not if it was killed, or ended without a word of an error.
+fn finds_fault(words: &str) -> bool {
+    let is_own =
+        |line: &str| line.contains("internal compiler error") || line.contains("fatal error: Killed");
+    let mut errors =
+        words.lines().filter(|line| line.contains("error") || line.contains("undefined reference"));
+    errors.any(|line| !is_own(line)) || words.starts_with("no program was made")
+}
+
 fn first_diagnostics(stderr: &str) -> String {
     const KEPT_LINES: usize = 12;
     const KEPT_CHARS: usize = 400;
@@ -285,6 +317,26 @@ fn first_diagnostics(stderr: &str) -> String {
 mod tests {
     use super::*;
     use crate::workdir::WorkDir;
+
+    #[test]
+    fn a_compiler_that_fails_now_and_then_is_asked_again() {
+        let folder = WorkDir::new().expect("a folder");
+        let source = folder.write("a.c", "int f(void) { return 1; }\n").expect("written");
+        let wrong = folder.write("b.c", "int f(void) { return x; }\n").expect("written");
+        let script = format!(
+            "#!/bin/sh\necho x >> '{0}/calls'\n[ $(($(wc -l < '{0}/calls') % 2)) = 1 ] && exit 1\nexec cc \"$@\"\n",
+            folder.path().display()
+        );
+        let flaky = folder.write("flaky", script).expect("written");
+        std::fs::set_permissions(&flaky, std::fs::Permissions::from_mode(0o755)).expect("made");
+        let compiler = Compiler::new(flaky.to_string_lossy(), [""; 0]);
+        let made = compiler.compile(&CompileJob::object(source, folder.join("a.o")));
+        assert!(made.is_ok(), "{made:?}");
+        let refused = compiler.compile(&CompileJob::object(wrong, folder.join("b.o")));
+        assert!(refused.is_err_and(|error| error.to_string().contains("undeclared")));
+        let calls = std::fs::read_to_string(folder.join("calls")).expect("read");
+        assert_eq!(calls.lines().count(), 4, "what is wrong is not compiled more often than it must be");
+    }
 
     #[test]
     fn libraries_move_behind_the_sources() {

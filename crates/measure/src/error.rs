@@ -33,7 +33,7 @@ pub enum MeasureError {
         text: String,
     },
     /// The compiler did not finish in time.
-    #[error("{program} did not finish compiling {} within {seconds} s; raise the limit or simplify the flags", file.display())]
+    #[error("{program} did not finish compiling {} within {seconds:.0} s", file.display())]
     CompileTimedOut {
         /// The compiler as the user named it.
         program: String,
@@ -128,7 +128,10 @@ impl MeasureError {
         match self {
             MeasureError::Rejected { rejection, .. } => Some(rejection.clone()),
             MeasureError::CompileFailed { text, .. } => Some(Rejection::CompileFailed { text: text.clone() }),
-            MeasureError::CompileTimedOut { .. } => Some(Rejection::CompileFailed { text: self.to_string() }),
+            MeasureError::CompileTimedOut { seconds, .. } => {
+                let text = format!("the compiler had not ended after {seconds:.0} s");
+                Some(Rejection::CompileFailed { text })
+            }
             _ => None,
         }
     }

@@ -64,7 +64,7 @@ mod written;
 pub use argument::{Argument, ArgumentKind, ElementType, Fields};
 pub use capture::{CAPTURE_RUNTIME_C, Capture, CaptureRun, SizeClass, capture};
 pub use compare::{Comparison, Doubt, Tolerance, verify, verify_within};
-pub use compiler::{CompileJob, Compiler, CompilerFamily, OutputKind, compile_all};
+pub use compiler::{CompileJob, Compiler, CompilerFamily, OutputKind, compile_all, in_parallel};
 pub use conditioning::Conditioning;
 pub use counted::{CountedCalls, CountingOptions};
 pub use counters::{Counter, CounterReading, CounterSurvey, MissingCounter};

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -68,12 +69,24 @@ pub fn sample_stacks(
     let mut lines = Lines::default();
     let mut stacks = Vec::new();
     for file in files {
-        let bytes = fs::read(&file).map_err(MeasureError::io("read", &file))?;
+        let bytes = records_in(&file).map_err(MeasureError::io("read", &file))?;
         stacks.extend(lines.of_process(&bytes));
     }
     // As large as the samples that fit in, but for its end full of holes.
     let _ = fs::remove_dir_all(&records);
     Ok(SampledRun { outcome, stacks })
+}
+
+/// What a process has written: the files are as large as the most that they could hold.
+fn records_in(path: &Path) -> io::Result<Vec<u8>> {
+    const WORD: usize = 8;
+    let file = fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    let before_records = WORD * (HEADER_WORDS + MOST_OBJECTS * OBJECT_WORDS);
+    (&file).take(before_records as u64).read_to_end(&mut bytes)?;
+    let taken = bytes.first_chunk().map_or(0, |word| u64::from_ne_bytes(*word));
+    (&file).take(taken.saturating_mul((WORD * RECORD_WORDS) as u64)).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Debug information of all programs and libraries so far, and what was found in it.

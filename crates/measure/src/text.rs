@@ -62,15 +62,20 @@ pub struct TextComparison {
     pub max_rel_error: f64,
     /// Numbers that vary among the references and are not compared.
     pub unstable_numbers: usize,
+    /// Words that vary likewise, and lines whose form does.
+    pub unstable_words: usize,
+    /// Whether lines were compared in any order, since it varies.
+    pub in_any_order: bool,
     /// Numbers outside the tolerance that are as near as those of the witnesses.
     pub widened_numbers: usize,
     /// Parts of the first reference that are not compared because they match a pattern.
     pub ignored_parts: usize,
 }
 
-/// Compares a text with reference runs. Numbers that vary among these are not compared. Neither are others with the same
-/// unit behind them that are smaller, before and after, than what those vary by: short times, which may stand still for a
-/// while. With a tolerance, numbers may differ by that fraction, or by one unit of their last printed place when they are
+/// Compares a text with reference runs. Numbers and words that vary among these are not compared, nor lines that have varying
+/// numbers of them; if only the order of the lines varies, it is not compared. Neither are other numbers with the same unit
+/// behind them that are smaller, before and after, than what those vary by: short times, which may stand still for a while. With a
+/// tolerance, numbers may differ by that fraction, or by one unit of their last printed place when they are
 /// printed with four or more places; the amount of blank space around them is free. Everything else is equal byte for
 /// byte.
 pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) -> TextComparison {
@@ -79,12 +84,14 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
     let references: Vec<(Cow<'_, [u8]>, usize)> =
         references.iter().map(|text| masked(text, rules.ignore)).collect();
     let Some(((first, n_masked), others)) = references.split_first() else { return result };
-    let others: Vec<&[u8]> = others.iter().map(|(text, _)| &**text).collect();
-    let (text, _) = masked(text, rules.ignore);
+    let mut texts: Vec<Cow<'_, [u8]>> = vec![masked(text, rules.ignore).0, Cow::Borrowed(&**first)];
+    texts.extend(others.iter().map(|(text, _)| Cow::Borrowed(&**text)));
     result.ignored_parts = *n_masked;
-    let expected = tokens(first);
+    (result.in_any_order, result.unstable_words) = align(&mut texts);
+    let mut texts = texts.iter().map(|text| tokens(text));
+    let (actual, expected) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
+    let others_tokens: Vec<Vec<Token<'_>>> = texts.collect();
     let mut stable = vec![true; expected.len()];
-    let others_tokens: Vec<Vec<Token<'_>>> = others.iter().map(|other| tokens(other)).collect();
     for other in &others_tokens {
         if other.len() != expected.len() {
             result.difference = Some("the output of the program before varies from run to run".to_owned());
@@ -92,13 +99,16 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
         }
         for (i, (a, b)) in expected.iter().zip(other).enumerate() {
             let equal = |tolerance| compare_numbers(a.bytes, b.bytes, tolerance).1;
-            stable[i] &=
-                a.bytes == b.bytes || !(a.is_number && b.is_number) || relative_tolerance.is_some_and(equal);
+            stable[i] &= match a.is_number && b.is_number {
+                true => a.bytes == b.bytes || relative_tolerance.is_some_and(equal),
+                false => squeezed(a.bytes) == squeezed(b.bytes),
+            };
         }
     }
     let noise = noise(&expected, &stable, &others_tokens);
-    result.unstable_numbers = stable.iter().filter(|stable| !**stable).count();
-    let actual = tokens(&text);
+    let unstable = || expected.iter().zip(&stable).filter(|(_, stable)| !**stable);
+    result.unstable_numbers = unstable().filter(|(token, _)| token.is_number).count();
+    result.unstable_words += unstable().count() - result.unstable_numbers;
     let mut witnesses: Option<Witnesses> = None;
     let mut line = 1;
     for (i, a) in expected.iter().enumerate() {
@@ -109,7 +119,7 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
         };
         let equal = a.bytes == b.bytes
             || match (a.is_number && b.is_number, relative_tolerance) {
-                (true, _) if !stable[i] => true,
+                _ if !stable[i] => true,
                 (true, _) if noise[i].is_some_and(|most| is_within(a, most) && is_within(b, most)) => {
                     result.unstable_numbers += 1;
                     true
@@ -117,12 +127,11 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
                 (true, Some(tolerance)) => {
                     let (error, close) = compare_numbers(a.bytes, b.bytes, tolerance);
                     result.max_rel_error = result.max_rel_error.max(error);
-                    let widened = !close
-                        && witnesses.get_or_insert_with(|| Witnesses::of(&expected, rules)).allow(
-                            i,
-                            value(a),
-                            b,
-                        );
+                    let widened =
+                        !close
+                            && witnesses
+                                .get_or_insert_with(|| Witnesses::of(&expected, &stable, rules))
+                                .allow(i, value(a), b);
                     result.widened_numbers += usize::from(widened);
                     close || widened
                 }
@@ -141,6 +150,59 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
         result.difference = Some(format!("line {line}: more output than before, `{}`", shown(more.bytes)));
     }
     result
+}
+
+/// Lays texts side by side, of which the first is compared with the others: lines in an order that does not depend on the
+/// run, if it does among the others and that helps, and lines masked whose form varies among them. Says whether lines were
+/// put in order, and how many were masked.
+fn align(texts: &mut [Cow<'_, [u8]>]) -> (bool, usize) {
+    let has_one_form = |texts: &[Cow<'_, [u8]>]| {
+        let mut forms = texts.iter().skip(1).map(|text| shape(text));
+        let first = forms.next();
+        forms.all(|form| Some(form) == first)
+    };
+    if texts.len() < 3 || has_one_form(texts) {
+        return (false, 0);
+    }
+    let n_lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').count();
+    let n = n_lines(&texts[1]);
+    if texts.iter().skip(2).any(|text| n_lines(text) != n) {
+        return (false, 0);
+    }
+    let in_order: Vec<Cow<'_, [u8]>> = texts.iter().map(|text| Cow::Owned(sorted(text))).collect();
+    if has_one_form(&in_order) {
+        texts.iter_mut().zip(in_order).for_each(|(text, sorted)| *text = sorted);
+        return (true, 0);
+    }
+    let lines = |text: &[u8]| -> Vec<Vec<u8>> {
+        text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+    };
+    let mut split: Vec<Vec<Vec<u8>>> = texts.iter().map(|text| lines(text)).collect();
+    let mut n_masked = 0;
+    for line in 0..n {
+        let n_tokens = |lines: &Vec<Vec<u8>>| tokens(&lines[line]).len();
+        if split.iter().skip(2).any(|lines| n_tokens(lines) != n_tokens(&split[1])) {
+            n_masked += 1;
+            let masked = split.iter_mut().filter_map(|lines| lines.get_mut(line));
+            masked.for_each(|text| *text = [MASK, b"\n"].concat());
+        }
+    }
+    texts.iter_mut().zip(split).for_each(|(text, lines)| *text = Cow::Owned(lines.concat()));
+    (false, n_masked)
+}
+
+/// A text with one sign for each number.
+fn shape(text: &[u8]) -> Vec<u8> {
+    let of = |token: &Token<'_>| if token.is_number { b"#".to_vec() } else { squeezed(token.bytes) };
+    tokens(text).iter().flat_map(of).collect()
+}
+
+/// The lines of a text by what they are besides numbers, then by these.
+fn sorted(text: &[u8]) -> Vec<u8> {
+    let mut lines: Vec<(Vec<u8>, &[u8])> =
+        text.split_inclusive(|byte| *byte == b'\n').map(|line| (shape(line), line)).collect();
+    lines.sort();
+    lines.into_iter().flat_map(|(_, line)| line.iter().copied()).collect()
 }
 
 /// What stands for a part that is not compared: no number, and nothing that a program would print.
@@ -184,17 +246,17 @@ struct Witnesses {
 }
 
 impl Witnesses {
-    /// Of those that print the same but for numbers.
-    fn of(expected: &[Token<'_>], rules: &TextRules<'_>) -> Witnesses {
+    /// Of those that print the same but for numbers and what varies anyway.
+    fn of(expected: &[Token<'_>], stable: &[bool], rules: &TextRules<'_>) -> Witnesses {
         let alike = |witness: &&[u8]| {
             let (text, _) = masked(witness, rules.ignore);
             let found = tokens(&text);
-            let is_alike = |(a, b): (&Token<'_>, &Token<'_>)| match (a.is_number, b.is_number) {
-                (true, true) => true,
-                (false, false) => squeezed(a.bytes) == squeezed(b.bytes),
-                _ => false,
+            let is_alike = |i: usize| match (expected[i], found[i]) {
+                _ if !stable[i] => true,
+                (a, b) if a.is_number || b.is_number => a.is_number && b.is_number,
+                (a, b) => squeezed(a.bytes) == squeezed(b.bytes),
             };
-            let fits = found.len() == expected.len() && expected.iter().zip(&found).all(is_alike);
+            let fits = found.len() == expected.len() && (0..found.len()).all(is_alike);
             fits.then(|| found.iter().map(value).collect())
         };
         Witnesses { values: rules.witnesses.iter().filter_map(alike).collect() }
@@ -215,7 +277,7 @@ impl Witnesses {
 /// By how much numbers of the same unit vary among the runs, for every number that itself does not.
 fn noise(expected: &[Token<'_>], stable: &[bool], others: &[Vec<Token<'_>>]) -> Vec<Option<f64>> {
     let mut spreads: Vec<(&[u8], f64)> = Vec::new();
-    for i in (0..expected.len()).filter(|i| !stable[*i]) {
+    for i in (0..expected.len()).filter(|i| !stable[*i] && expected[*i].is_number) {
         let Some(unit) = unit(expected, i) else { continue };
         let values = || std::iter::once(&expected[i]).chain(others.iter().map(|other| &other[i])).map(value);
         let spread = values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min);
@@ -257,8 +319,8 @@ struct Token<'a> {
     is_number: bool,
 }
 
-/// Splits a text into numbers, with the blanks before them, and the text between them. Digits inside a word, as in
-/// `x86`, are no number.
+/// Splits a text into numbers, with the blanks before them, and words, with the blanks around them. Digits inside a word, as
+/// in `x86`, are no number.
 fn tokens(text: &[u8]) -> Vec<Token<'_>> {
     let mut result = Vec::new();
     let (mut at, mut text_start) = (0, 0);
@@ -272,17 +334,30 @@ fn tokens(text: &[u8]) -> Vec<Token<'_>> {
         }
         let blanks = text[text_start..at].iter().rev().take_while(|c| **c == b' ').count();
         let start = at - blanks;
-        if text_start < start {
-            result.push(Token { bytes: &text[text_start..start], is_number: false });
-        }
+        words(&text[text_start..start], &mut result);
         result.push(Token { bytes: &text[start..at + length], is_number: true });
         at += length;
         text_start = at;
     }
-    if text_start < text.len() {
-        result.push(Token { bytes: &text[text_start..], is_number: false });
-    }
+    words(&text[text_start..], &mut result);
     result
+}
+
+/// Splits what stands between numbers where a word begins behind a blank.
+fn words<'a>(text: &'a [u8], found: &mut Vec<Token<'a>>) {
+    let mut start = 0;
+    let mut has_word = false;
+    for at in 0..text.len() {
+        let is_blank = text[at].is_ascii_whitespace();
+        if !is_blank && has_word && text[at - 1].is_ascii_whitespace() {
+            found.push(Token { bytes: &text[start..at], is_number: false });
+            start = at;
+        }
+        has_word |= !is_blank;
+    }
+    if start < text.len() {
+        found.push(Token { bytes: &text[start..], is_number: false });
+    }
 }
 
 /// How many bytes at the start of `text` are a decimal number, `nan` or `inf`.
@@ -415,6 +490,28 @@ mod tests {
         assert!(compare(&references, b"0.30 s: A\n1.53 s: B\nC 4.0 m\n", None).difference.is_some());
         // Where no time varies, none is left out.
         assert!(compare(&references[..1], b"0.01 s: A\n1.53 s: B\nC 4.0 m\n", None).difference.is_some());
+    }
+
+    #[test]
+    fn words_and_lines_that_vary_by_themselves_are_not_compared() {
+        let references: [&[u8]; 2] =
+            [b"Mon Nov 23 at 0x7f3a: sum 4.0 ok\n", b"Tue Nov 24 at 0x7f1e5: sum 4.0 ok\n"];
+        let same = compare(&references, b"Wed Nov 25 at 0x7b: sum 4.0 ok\n", Some(1e-6));
+        assert_eq!((same.difference, same.unstable_numbers, same.unstable_words), (None, 1, 2));
+        for other in ["Wed Dec 25 at 0x7b: sum 4.0 ok\n", "Wed Nov 25 at 0x7b: sum 4.1 ok\n"] {
+            assert!(compare(&references, other.as_bytes(), Some(1e-6)).difference.is_some(), "{other}");
+        }
+        // Threads print when they are done.
+        let references: [&[u8]; 2] = [b"one 1.5\ntwo 2.5\nall 4\n", b"two 2.5\none 1.5\nall 4\n"];
+        let same = compare(&references, b"two 2.5\nall 4\none 1.5\n", None);
+        assert_eq!((same.difference, same.in_any_order), (None, true));
+        assert!(compare(&references, b"two 1.5\nall 4\none 2.5\n", None).difference.is_some());
+        // Some lines have another form each time.
+        let references: [&[u8]; 2] = [b"x 1 2 3\nsum 4\n", b"x 1 2\nsum 4\n"];
+        let same = compare(&references, b"x\nsum 4\n", None);
+        assert_eq!((same.difference, same.unstable_words), (None, 1));
+        assert!(compare(&references, b"x\nsum 5\n", None).difference.is_some());
+        assert!(compare(&references, b"x\nx\nsum 4\n", None).difference.is_some());
     }
 
     #[test]

@@ -98,6 +98,10 @@ pub struct WholeComparison {
     pub max_rel_error: f64,
     /// Numbers that already differ between runs of the program before, such as times it prints; they are not compared.
     pub unstable_numbers: usize,
+    /// Words and lines that vary likewise.
+    pub unstable_words: usize,
+    /// Whether the order of lines varies, so that they are compared in any.
+    pub in_any_order: bool,
     /// Numbers outside the tolerance that are as near as those of other builds of the program before.
     pub widened_numbers: usize,
     /// Parts that match a pattern, and are not compared.
@@ -174,6 +178,8 @@ pub fn run_whole(
         is_number: false,
         max_rel_error: 0.0,
         unstable_numbers: 0,
+        unstable_words: 0,
+        in_any_order: false,
         widened_numbers: 0,
         ignored_parts: 0,
     };
@@ -209,6 +215,7 @@ impl WholeComparison {
         let rules = TextRules { relative_tolerance, ignore, witnesses: &witnesses };
         let text = compare_text(&printed, &after.stdout, &rules);
         let (mut unstable, mut widened) = (text.unstable_numbers, text.widened_numbers);
+        let (mut words, mut in_any_order) = (text.unstable_words, text.in_any_order);
         let mut ignored = text.ignored_parts;
         let mut take = |difference: Option<String>, is_number: bool, max_rel_error: f64| {
             self.max_rel_error = self.max_rel_error.max(max_rel_error);
@@ -231,10 +238,13 @@ impl WholeComparison {
             let found = compare_files(file, &before, &written, &rules, options.array_tolerance)?;
             unstable += found.unstable_numbers;
             widened += found.widened_numbers;
+            words += found.unstable_words;
+            in_any_order |= found.in_any_order;
             ignored += found.ignored_parts;
             take(found.difference, found.is_number, found.max_rel_error);
         }
-        self.unstable_numbers = unstable;
+        (self.unstable_numbers, self.unstable_words) = (unstable, words);
+        self.in_any_order |= in_any_order;
         self.widened_numbers = self.widened_numbers.max(widened);
         self.ignored_parts = ignored;
         Ok(())

@@ -18,6 +18,9 @@ pub(crate) struct FileComparison {
     pub(crate) max_rel_error: f64,
     /// Numbers that vary from run to run.
     pub(crate) unstable_numbers: usize,
+    /// Words and lines that do, and whether the order of the lines does.
+    pub(crate) unstable_words: usize,
+    pub(crate) in_any_order: bool,
     /// Numbers outside the tolerance that are as near as those of other builds.
     pub(crate) widened_numbers: usize,
     pub(crate) ignored_parts: usize,
@@ -53,6 +56,8 @@ pub(crate) fn compare_files(
                 is_number: text.is_number,
                 max_rel_error: text.max_rel_error,
                 unstable_numbers: text.unstable_numbers,
+                unstable_words: text.unstable_words,
+                in_any_order: text.in_any_order,
                 widened_numbers: text.widened_numbers,
                 ignored_parts: text.ignored_parts,
             }

@@ -5,18 +5,17 @@ use std::time::{Duration, Instant};
 
 /// From this time on one run of each tells enough if it tells a lot.
 pub(crate) const LONG_SECONDS: f64 = 1.0;
-/// No single compilation of a candidate may take longer.
-pub(crate) const COMPILE_SECONDS: f64 = 30.0;
 /// Runs of a short program, before and after.
 const MOST_RUNS: usize = 7;
 /// Timing the fastest candidates of a nest in turns with the original takes no longer than this, all together.
 const MOST_TIMING_SECONDS: f64 = 3.0;
 
-/// When trying should end, after the start of the budget: early enough to build the tuned program. However long everything
-/// before took, some time is left for trying.
-pub(crate) fn end_of_trials(budget: Duration, elapsed: Duration) -> Duration {
+/// When trying should end, after the start of the budget: early enough to build the tuned program, which takes so many
+/// seconds as a rule. However long everything before took, some time is left for trying.
+pub(crate) fn end_of_trials(budget: Duration, elapsed: Duration, build_seconds: f64) -> Duration {
     const TO_BUILD: Duration = Duration::from_secs(2);
-    budget.saturating_sub(TO_BUILD.min(budget / 5)).max(elapsed + budget / 5)
+    let to_build = TO_BUILD.max(Duration::try_from_secs_f64(build_seconds).unwrap_or(TO_BUILD));
+    budget.saturating_sub(to_build.min(budget / 5)).max(elapsed + budget / 5)
 }
 
 /// The part of the time left that a nest of this weight has, where `rest` is the weight of all that wait, this one

@@ -1,11 +1,11 @@
 //! Where things are built: the compiler, the temporary folder, and how variants of the user's file are compiled.
 
 use crate::request::{Error, Options, ProjectFile};
-use oxeye_measure::{CompileJob, Compiler, MeasureError, Replay, ReplayOptions, WorkDir, compile_all};
-use rayon::prelude::*;
+use oxeye_measure::{CompileJob, Compiler, MeasureError, Replay, ReplayOptions, WorkDir, in_parallel};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Instant;
 
 /// The compiler, and a folder for everything temporary.
 pub(crate) struct Workshop {
@@ -17,6 +17,8 @@ pub(crate) struct Workshop {
     source_folder: PathBuf,
     /// The project it is part of, if its program is built by more than one command.
     project: Option<ProjectFile>,
+    /// Seconds that building the user's program takes, once that is known.
+    build_seconds: OnceLock<f64>,
     /// What nests are replayed with, once it is built.
     replay: OnceLock<Replay>,
     /// What replays of a file of a project are linked with.
@@ -30,7 +32,19 @@ pub(crate) struct ProgramJob {
     /// The name of the variant.
     name: String,
     openmp: bool,
+    /// Whether it is the user's own text.
+    is_original: bool,
 }
+
+/// Seconds for the user's own program to be built: as long as its user would wait.
+const ORIGINAL_SECONDS: f64 = 3600.0;
+/// Seconds for a variant of it, if it is not known how long the original takes, or it is soon done.
+const VARIANT_SECONDS: f64 = 120.0;
+/// Seconds for a replay library likewise.
+const LIBRARY_SECONDS: f64 = 30.0;
+/// How much longer than the original a variant may take, and a replay library.
+const VARIANT_FACTOR: f64 = 10.0;
+const LIBRARY_FACTOR: f64 = 3.0;
 
 impl ProgramJob {
     /// Adds flags.
@@ -64,6 +78,7 @@ impl Workshop {
             file: options.file.clone(),
             source_folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
             project: options.project.clone(),
+            build_seconds: OnceLock::new(),
             replay: OnceLock::new(),
             linked: OnceLock::new(),
         })
@@ -75,7 +90,21 @@ impl Workshop {
             // Which lines take the time is found by the debug information; the code is the same with it.
             .args(["-g"])
             .args(self.variant_args(openmp));
-        ProgramJob { compile, name: name.to_owned(), openmp }
+        let compile =
+            CompileJob { seconds: VARIANT_SECONDS.max(VARIANT_FACTOR * self.build_seconds()), ..compile };
+        ProgramJob { compile, name: name.to_owned(), openmp, is_original: false }
+    }
+
+    /// A job that builds the user's own program, under the name `original`.
+    pub(crate) fn original_job(&self, source: &Path) -> ProgramJob {
+        let mut job = self.program_job(source, "original", false);
+        (job.compile.seconds, job.is_original) = (ORIGINAL_SECONDS, true);
+        job
+    }
+
+    /// Seconds that building the user's program takes; 0 as long as that is not known.
+    pub(crate) fn build_seconds(&self) -> f64 {
+        self.build_seconds.get().copied().unwrap_or(0.0)
     }
 
     /// Builds a program.
@@ -83,6 +112,15 @@ impl Workshop {
     /// # Errors
     /// If it does not build.
     pub(crate) fn build(&self, job: &ProgramJob) -> Result<PathBuf, MeasureError> {
+        let begin = Instant::now();
+        let built = self.build_now(job);
+        if job.is_original {
+            self.build_seconds.get_or_init(|| begin.elapsed().as_secs_f64());
+        }
+        built
+    }
+
+    fn build_now(&self, job: &ProgramJob) -> Result<PathBuf, MeasureError> {
         let Some(project) = &self.project else { return self.compiler.compile(&job.compile) };
         let (source, output) = (&job.compile.sources[0], &job.compile.output);
         let (args, memory) = (&job.compile.args, job.compile.memory_bytes);
@@ -99,11 +137,7 @@ impl Workshop {
         jobs: &[ProgramJob],
         at_a_time: usize,
     ) -> Vec<Result<PathBuf, MeasureError>> {
-        if self.project.is_none() {
-            let jobs: Vec<CompileJob> = jobs.iter().map(|job| job.compile.clone()).collect();
-            return compile_all(&self.compiler, &jobs, at_a_time);
-        }
-        jobs.par_iter().map(|job| self.build(job)).collect()
+        in_parallel(jobs, at_a_time, |job| self.build(job))
     }
 
     /// A job that builds a replay library.
@@ -112,7 +146,8 @@ impl Workshop {
         // `-Werror` would fail on text that is not the user's.
         let more = ["-fno-semantic-interposition", "-w"].map(str::to_owned);
         let args = self.variant_args(openmp).into_iter().chain(more);
-        CompileJob::shared_library(source, self.folder.join(name)).args(args)
+        let seconds = LIBRARY_SECONDS.max(LIBRARY_FACTOR * self.build_seconds());
+        CompileJob { seconds, ..CompileJob::shared_library(source, self.folder.join(name)) }.args(args)
     }
 
     /// The compiler for replay libraries: without what cannot go into a shared library.

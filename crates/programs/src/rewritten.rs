@@ -43,6 +43,7 @@ pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u6
         threads,
         reassociate: policy.reassociate,
         no_alias: false,
+        quiet: Vec::new(),
         nests: drawing.nests,
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::ProjectError;
 use crate::observe::ToolCall;
+use oxeye_measure::{Invocation, Limits, run_program};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ struct Entry {
 }
 
 /// The calls that such a file lists, and those that link what they compile, as far as the build system beside it tells:
-/// CMake's `link.txt` files.
+/// CMake's `link.txt` files, or Ninja, which Meson and CMake use.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -31,7 +32,23 @@ pub fn read_compile_commands(path: &Path) -> Result<Vec<ToolCall>, ProjectError>
         return Err(wrong("it lists no commands".into()));
     }
     link_scripts(here, here, 0, &mut calls);
+    ninja_commands(here, &mut calls);
     Ok(calls)
+}
+
+/// What Ninja would run to build everything but objects. Where there is no Ninja, it says nothing.
+fn ninja_commands(folder: &Path, calls: &mut Vec<ToolCall>) {
+    if !folder.join("build.ninja").exists() {
+        return;
+    }
+    let ninja = Invocation::new("ninja").args(["-t", "commands"]).cwd(Some(folder.to_owned()));
+    let limits = Limits { output_bytes: 64 << 20, ..Limits::default() };
+    let Ok(outcome) = run_program(&ninja, &limits) else { return };
+    let text = String::from_utf8_lossy(&outcome.stdout);
+    // CMake puts `: && ` before a command and ` && :` behind it; archives are removed before they are made.
+    let commands = text.lines().flat_map(|line| line.split(" && ")).filter_map(shlex::split);
+    let links = commands.filter(|words| !words.is_empty() && !words.iter().any(|word| word == "-c"));
+    calls.extend(links.map(|words| ToolCall { folder: folder.to_owned(), words }));
 }
 
 /// The commands in the `link.txt` files below a folder; CMake runs those in the folder that has `CMakeFiles`.

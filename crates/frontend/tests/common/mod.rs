@@ -158,7 +158,7 @@ fn same_output_of(unit: &Unit, n_nests: usize, sizes: &[&str], (compiler, flags)
         std::fs::write(path("replay.c"), replay).expect("a file");
         compile(&path("replay.c"), &path("replay.so"), &["-O1", "-shared", "-fPIC", "-w"]);
     }
-    for (name, text) in [("original", source.clone()), ("tuned", tuned_file(&source, &replacements))] {
+    for (name, text) in [("original", source.clone()), ("tuned", tuned_file(&source, &replacements, &[]))] {
         let file = path(&format!("{name}.c"));
         std::fs::write(&file, text).expect("a file");
         let define = if name == "tuned" { "-DTUNED" } else { "-UTUNED" };
@@ -168,11 +168,15 @@ fn same_output_of(unit: &Unit, n_nests: usize, sizes: &[&str], (compiler, flags)
         let output = |name: &str| {
             let done = Command::new(path(name)).arg(size).output().expect("the program runs");
             let words = String::from_utf8_lossy(&done.stderr).into_owned();
-            assert!(done.status.success(), "{name} {size}: {words}\n{}", tuned_file(&source, &replacements));
+            assert!(
+                done.status.success(),
+                "{name} {size}: {words}\n{}",
+                tuned_file(&source, &replacements, &[])
+            );
             String::from_utf8_lossy(&done.stdout).into_owned()
         };
         let (expected, found) = (output("original"), output("tuned"));
-        assert_eq!(expected, found, "size {size}\n{}", tuned_file(&source, &replacements));
+        assert_eq!(expected, found, "size {size}\n{}", tuned_file(&source, &replacements, &[]));
         assert!(!expected.is_empty(), "the program prints something");
     }
 }

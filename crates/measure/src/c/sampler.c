@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,8 @@
 #define MOST 65536
 #define MOST_OBJECTS 255
 #define PATH_SIZE 1008
+/* One that programs do not use: profilers have SIGPROF. */
+#define SIGNAL (SIGRTMAX - 3)
 
 struct record {
     uint64_t n;
@@ -32,7 +35,7 @@ struct object {
     char path[PATH_SIZE];
 };
 
-static struct {
+static struct samples {
     uint64_t taken, n_objects;
     struct object objects[MOST_OBJECTS];
     struct record records[MOST];
@@ -47,6 +50,7 @@ static int is_timed;
 static void take(int number, siginfo_t *info, void *context) {
     (void)number, (void)info, (void)context;
     void *frames[DEPTH + 2];
+    if (!samples) return;
     uint64_t at = __atomic_fetch_add(&samples->taken, 1, __ATOMIC_RELAXED);
     if (at >= MOST) return;
     /* The first two are this function and the return from it. */
@@ -94,20 +98,52 @@ void *dlopen(const char *library_name, int flags) {
     return library;
 }
 
-__attribute__((constructor)) static void start(void) {
-    const char *folder = getenv("OXEYE_SAMPLES");
-    if (!folder) return;
+/* A file for this process. */
+static int open_samples(const char *folder) {
     owner = getpid();
     snprintf(name, sizeof name, "%s/%ld", folder, (long)owner);
     /* After `exec`, the samples are those of the new program. */
     int file = open(name, O_RDWR | O_CLOEXEC | O_CREAT | O_TRUNC, 0600);
-    if (file < 0 || ftruncate(file, sizeof *samples)) return;
-    samples = mmap(0, sizeof *samples, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (file < 0) return 0;
+    void *memory = MAP_FAILED;
+    if (!ftruncate(file, sizeof *samples))
+        memory = mmap(0, sizeof *samples, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
-    if (samples == MAP_FAILED) {
+    if (memory == MAP_FAILED) return 0;
+    samples = memory;
+    return 1;
+}
+
+/* Not `setitimer`: that one goes on through `exec`, and ends the new program, which does not handle the signal yet. */
+static void set_timer(void) {
+    struct sigevent event;
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGNAL;
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer)) return;
+    const struct itimerspec every = {{0, 1000000}, {0, 1000000}};
+    is_timed = !timer_settime(timer, 0, &every, 0);
+}
+
+/* A child has neither the timer nor a file of its own. */
+static void in_child(void) {
+    const char *folder = getenv("OXEYE_SAMPLES");
+    if (!folder || !samples) return;
+    struct samples *parents = samples;
+    is_timed = 0;
+    if (!open_samples(folder)) {
         samples = 0;
         return;
     }
+    memcpy(samples->objects, parents->objects, parents->n_objects * sizeof parents->objects[0]);
+    samples->n_objects = parents->n_objects;
+    munmap(parents, sizeof *samples);
+    set_timer();
+}
+
+__attribute__((constructor)) static void start(void) {
+    const char *folder = getenv("OXEYE_SAMPLES");
+    if (!folder || !open_samples(folder)) return;
     note_objects();
     void *first[2];
     backtrace(first, 2); /* loads what it needs now, not in a signal handler */
@@ -116,20 +152,14 @@ __attribute__((constructor)) static void start(void) {
     action.sa_sigaction = take;
     action.sa_flags = SA_RESTART | SA_SIGINFO;
     sigemptyset(&action.sa_mask);
-    if (sigaction(SIGPROF, &action, 0)) return;
-    /* Not `setitimer`: that one goes on through `exec`, and ends the new program, which does not handle the signal yet. */
-    struct sigevent event;
-    memset(&event, 0, sizeof event);
-    event.sigev_notify = SIGEV_SIGNAL;
-    event.sigev_signo = SIGPROF;
-    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer)) return;
-    const struct itimerspec every = {{0, 1000000}, {0, 1000000}};
-    is_timed = !timer_settime(timer, 0, &every, 0);
+    if (sigaction(SIGNAL, &action, 0)) return;
+    pthread_atfork(0, 0, in_child);
+    set_timer();
 }
 
 __attribute__((destructor)) static void stop(void) {
     if (!samples) return;
     if (is_timed && getpid() == owner) timer_delete(timer);
-    /* A process that has done nothing leaves nothing; a child that it has forked has no samples of its own. */
+    /* A process that has done nothing leaves nothing. */
     if (!samples->taken && getpid() == owner) unlink(name);
 }

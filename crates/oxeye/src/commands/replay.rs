@@ -104,7 +104,10 @@ pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewr
     }
     replacements.sort_by_key(|(span, _)| span.start);
     let source = &unit.source;
-    let text = if replacements.is_empty() { source.clone() } else { tuned_file(source, &replacements) };
+    let text = match replacements.is_empty() {
+        true => source.clone(),
+        false => tuned_file(source, &replacements, &recipes.quiet),
+    };
     Rewritten { text, refused }
 }
 

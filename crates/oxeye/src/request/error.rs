@@ -29,7 +29,7 @@ pub enum Error {
         message: String,
     },
     /// The program was built and does not run to its end.
-    #[error("{} {reason}; oxeye needs a program that runs to its end and exits with 0", file.display())]
+    #[error("{} {reason}", file.display())]
     ProgramRun {
         /// The user's file.
         file: PathBuf,

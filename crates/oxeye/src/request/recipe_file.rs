@@ -27,6 +27,10 @@ pub struct RecipeFile {
     pub reassociate: bool,
     /// The user's word that pointer parameters never overlap.
     pub no_alias: bool,
+    /// Warnings, such as `sign-conversion`, that are switched off in the emitted code, since they are errors for the user's
+    /// compiler.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quiet: Vec<String>,
     /// One entry a rewritten nest, in the order of the file.
     pub nests: Vec<NestRecipe>,
 }
@@ -138,6 +142,7 @@ mod tests {
             threads: 2,
             reassociate: true,
             no_alias: false,
+            quiet: vec!["shadow".into()],
             nests: vec![NestRecipe {
                 function: "f".into(),
                 ordinal: 1,

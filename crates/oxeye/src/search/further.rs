@@ -10,7 +10,7 @@ use crate::request::{Error, Event};
 use crate::schedule::{Trial, Verdict};
 use crate::session::Session;
 use crate::stages::Measured;
-use crate::stages::measure::{Bench, ReplaySite, conclude, guard_winner, select};
+use crate::stages::measure::{Bench, ReplaySite, choose, conclude, left_out};
 use oxeye_profile::Bound;
 use oxeye_transform::PreparedNest;
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ const SETTLED: Settled = Settled { generations: 4, least_gain: LEAST_GAIN };
 /// is up.
 ///
 /// # Errors
-/// If the run is interrupted, or a process cannot be started.
+/// If the run is interrupted.
 pub(crate) fn search_further(session: &Session<'_>, measured: Measured) -> Result<Measured, Error> {
     let Measured { mut workpiece, end } = measured;
     if session.options.quick {
@@ -50,7 +50,7 @@ pub(crate) fn search_further(session: &Session<'_>, measured: Measured) -> Resul
         let search = NestSearch { session, unit, idx: *idx, searching: &searching };
         let outcome = search.further(&mut nests[*idx], time);
         nests[*idx].release_trials();
-        outcome?;
+        left_out(outcome, &mut nests[*idx])?;
     }
     Ok(Measured { workpiece, end })
 }
@@ -160,8 +160,7 @@ impl NestSearch<'_> {
                 nest.trials[idx].verdict = Verdict::Slower;
             }
             let how = session.rendering(&unit.source, threads);
-            let winner = select(&bench, &mut finalists, &mut nest.trials, &mut in_place)?;
-            nest.winner = guard_winner(&bench, how, &mut nest.trials, winner)?;
+            nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut in_place)?;
             if let (None, Some((idx, trial))) = (nest.winner, before) {
                 nest.trials[idx] = trial;
                 nest.winner = Some(idx);

@@ -255,6 +255,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
         threads: header.threads,
         reassociate: header.reassociate,
         no_alias: header.no_alias,
+        quiet: Vec::new(),
         nests: vec![NestRecipe {
             function: nest.function.clone(),
             ordinal: nest.ordinal,

@@ -11,7 +11,7 @@ use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Event, Phase};
 use crate::schedule::{Choice, Schedule, Screening, Trial, digest};
 use crate::session::Session;
-use crate::stages::measure::{Bench, ReplaySite, conclude, guard_winner, select};
+use crate::stages::measure::{Bench, ReplaySite, choose, conclude};
 use crate::stages::{Captured, Measured, NestSearchReport, SearchReport};
 use oxeye_frontend::Unit;
 use oxeye_transform::{PreparedNest, RefusedSuggestion};
@@ -59,7 +59,7 @@ pub(crate) fn search_nests(
     let start = session.budget_start();
     let clock = SystemClock(start);
     let budget = Budget::new(&clock);
-    let end = end_of_trials(session.options.budget, start.elapsed());
+    let end = end_of_trials(session.options.budget, start.elapsed(), session.workshop.build_seconds());
     let mut report = SearchReport { seed: searching.seed, log: searching.log.clone(), nests: Vec::new() };
     leave_out_inside(&mut workpiece);
     let order = workpiece.by_weight();
@@ -201,9 +201,8 @@ impl NestSearch<'_> {
         }
         bench.deadline = Instant::now() + time.left();
         let mut in_place = baseline;
-        nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut in_place)?;
         let how = session.rendering(&unit.source, nest.threads(session));
-        nest.winner = guard_winner(&bench, how, &mut nest.trials, nest.winner)?;
+        nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut in_place)?;
         nest.baseline_seconds = Some(in_place);
         nest.conditioning = bench.conditioning().or(nest.conditioning.take());
         conclude(session, roofs.as_ref(), nest);

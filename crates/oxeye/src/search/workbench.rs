@@ -2,7 +2,6 @@
 
 use super::explore::{Limits, Measurements};
 use super::record::{Candidate, Measurement, Outcome};
-use crate::budget::COMPILE_SECONDS;
 use crate::request::Error;
 use crate::schedule::Verdict;
 use crate::stages::measure::{Bench, Patience, Screened, verdict_of};
@@ -29,7 +28,7 @@ impl Workbench<'_> {
         let job = |candidate: &Candidate| {
             let name = format!("search{}", candidate.digest);
             let job = site.library(&name, &candidate.proved.text, candidate.proved.openmp)?;
-            Ok(CompileJob { seconds: COMPILE_SECONDS.min(left.as_secs_f64()), ..job })
+            Ok(CompileJob { seconds: job.seconds.min(left.as_secs_f64()), ..job })
         };
         let jobs = batch.iter().map(job).collect::<Result<Vec<_>, Error>>()?;
         let (compiler, cores) = (site.session.workshop.replay_compiler(), site.session.host.cores as usize);

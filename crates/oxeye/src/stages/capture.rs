@@ -7,7 +7,7 @@ use crate::mix::arrange;
 use crate::nest::{ORIGINAL, Place, ProgramRun, Standing, TunedNest, Workpiece};
 use crate::request::{Error, Phase};
 use crate::session::Session;
-use crate::whole::ending;
+use crate::whole::failure;
 use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::{Argument, Site, arguments, instrument};
 use oxeye_frontend::Unit;
@@ -128,7 +128,7 @@ fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Resu
 fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
     session.enter(Phase::Building)?;
     let original = session.workshop.write_variant(ORIGINAL, &unit.source)?;
-    let plain = session.workshop.program_job(&original, "original", false);
+    let plain = session.workshop.original_job(&original);
     let all: Vec<usize> = (0..nests.len()).collect();
     let jobs = [plain, instrumented(session, &unit, &nests, &all)?];
     let mut built = session.workshop.build_all(&jobs, session.host.cores as usize).into_iter();
@@ -267,13 +267,7 @@ fn expect_success(session: &Session<'_>, outcome: &RunOutcome) -> Result<(), Err
             "had not ended after {:.0} s; raise --budget or let it do less",
             session.program_limit().as_secs_f64()
         ),
-        _ => {
-            let hint = match session.options.run.is_bare() {
-                true => "; if it needs arguments or input, give them: --run \"./prog ARGS < FILE\"",
-                false => "",
-            };
-            format!("{}{hint}", ending(outcome))
-        }
+        _ => failure(outcome, &session.options.run),
     };
     Err(Error::ProgramRun { file: session.options.file.clone(), reason })
 }
@@ -343,8 +337,17 @@ fn without_unbuildable(
         return Ok(None);
     }
     good.sort_unstable();
-    let job = instrumented(session, unit, nests, &good)?;
-    Ok(Some(session.workshop.build(&job)?))
+    match session.workshop.build(&instrumented(session, unit, nests, &good)?) {
+        Ok(built) => Ok(Some(built)),
+        Err(error) => {
+            session.check_cancelled()?;
+            let why = complaint(&error.to_string());
+            for idx in good {
+                nests[idx].standing = Standing::Skipped(format!("its arguments cannot be captured ({why})"));
+            }
+            Ok(None)
+        }
+    }
 }
 
 /// Whether a linker complains that nothing defines `main`.

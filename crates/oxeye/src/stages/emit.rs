@@ -14,7 +14,7 @@ use oxeye_codegen::tuned_file;
 use oxeye_frontend::encoded;
 use oxeye_ir::Span;
 use oxeye_measure::{Left, Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// How often a set of winners that spoils the program is made smaller before all are dropped.
@@ -67,7 +67,7 @@ pub fn emit(session: &Session<'_>, measured: Measured) -> Result<Emitted, Error>
     let workpiece = measured.workpiece;
     let mut emitted = Emitted {
         text: workpiece.unit.source.clone(),
-        recipes: recipes(session, &workpiece, &[]),
+        recipes: recipes(session, &workpiece, &[], &[]),
         blocks: blocks(&workpiece),
         workpiece,
         whole: None,
@@ -139,7 +139,7 @@ impl Emitted {
     /// Takes out of `winners` what is at fault: for a wrong program every nest that is wrong alone, else the one with
     /// the least gain.
     fn to_drop(
-        &self,
+        &mut self,
         session: &Session<'_>,
         winners: &mut Vec<usize>,
         program: &ProgramRun,
@@ -225,9 +225,35 @@ impl Emitted {
         Ok(())
     }
 
-    /// The program with these winners; a library where there is no program.
-    fn build(&self, session: &Session<'_>, winners: &[usize]) -> Result<PathBuf, Setback<Trouble>> {
-        session.check_cancelled()?;
+    /// The program with these winners; a library where there is no program. Warnings in their text that are errors are
+    /// switched off.
+    fn build(&mut self, session: &Session<'_>, winners: &[usize]) -> Result<PathBuf, Setback<Trouble>> {
+        loop {
+            match self.build_once(session, winners) {
+                Err(Error::Measure(MeasureError::CompileFailed { text, .. })) => {
+                    session.check_cancelled()?;
+                    let new: Vec<String> = warnings_as_errors(&text)
+                        .filter(|name| !self.recipes.quiet.iter().any(|known| known == name))
+                        .map(str::to_owned)
+                        .collect();
+                    if new.is_empty() {
+                        let words = format!("the tuned file does not compile: {}", complaint(&text));
+                        return Err(Setback::Item(Trouble::Wrong(words)));
+                    }
+                    self.recipes.quiet.extend(BTreeSet::from_iter(new));
+                }
+                Err(Error::Measure(MeasureError::CompileTimedOut { seconds, .. })) => {
+                    session.check_cancelled()?;
+                    let words = format!("the tuned file did not finish compiling within {seconds:.0} s");
+                    return Err(Setback::Item(Trouble::Wrong(words)));
+                }
+                Err(error) => return Err(error.into()),
+                Ok(tuned) => return Ok(tuned),
+            }
+        }
+    }
+
+    fn build_once(&self, session: &Session<'_>, winners: &[usize]) -> Result<PathBuf, Error> {
         let workshop = &session.workshop;
         let text = self.spliced(winners);
         let openmp = winners.iter().any(|idx| self.proved(*idx).is_some_and(|proved| proved.openmp));
@@ -237,24 +263,15 @@ impl Emitted {
         let set = sorted.iter().fold(0u64, |set, idx| set.wrapping_mul(0x100_0000_01b3) ^ (*idx as u64 + 1));
         let name = format!("tuned-{}-{set:x}", winners.len());
         let source = workshop.write_variant(&format!("{name}.c"), &text)?;
-        let built = match self.workpiece.program {
+        Ok(match self.workpiece.program {
             Some(_) => workshop.build(&workshop.program_job(&source, &name, openmp)),
             None => workshop.replay_compiler().compile(&workshop.replay_job(&source, &name, openmp)),
-        };
-        match built {
-            Ok(tuned) => Ok(tuned),
-            Err(MeasureError::CompileFailed { text, .. }) => {
-                session.check_cancelled()?;
-                let words = format!("the tuned file does not compile: {}", complaint(&text));
-                Err(Setback::Item(Trouble::Wrong(words)))
-            }
-            Err(error) => Err(error.into()),
-        }
+        }?)
     }
 
     /// Builds and runs the program with these winners.
     fn check(
-        &self,
+        &mut self,
         session: &Session<'_>,
         winners: &[usize],
         program: &ProgramRun,
@@ -294,7 +311,11 @@ impl Emitted {
         };
         let mut replacements: Vec<(Span, String)> = winners.iter().filter_map(place).collect();
         replacements.sort_by_key(|(span, _)| span.start);
-        if replacements.is_empty() { source.clone() } else { tuned_file(source, &replacements) }
+        if replacements.is_empty() {
+            source.clone()
+        } else {
+            tuned_file(source, &replacements, &self.recipes.quiet)
+        }
     }
 
     /// Share of the program's time that winners save, going by their own measurements.
@@ -334,7 +355,7 @@ impl Emitted {
     }
 
     fn settle(&mut self, session: &Session<'_>, winners: &[usize]) {
-        self.recipes = recipes(session, &self.workpiece, winners);
+        self.recipes = recipes(session, &self.workpiece, winners, &self.recipes.quiet);
         self.text = self.spliced(winners);
         self.blocks.retain(|idx, _| winners.contains(idx));
     }
@@ -365,6 +386,12 @@ impl Emitted {
     }
 }
 
+/// The names of warnings that a compiler takes for errors, in its words: `[-Werror=shadow]`, `[-Werror,-Wshadow]`.
+fn warnings_as_errors(words: &str) -> impl Iterator<Item = &str> {
+    let names = words.split("[-Werror").skip(1).filter_map(|rest| rest.split_once(']'));
+    names.filter_map(|(name, _)| name.strip_prefix('=').or_else(|| name.strip_prefix(",-W")))
+}
+
 /// The C blocks of the winners.
 fn blocks(workpiece: &Workpiece) -> BTreeMap<usize, String> {
     let block = |(idx, nest): (usize, &crate::nest::TunedNest)| {
@@ -375,8 +402,8 @@ fn blocks(workpiece: &Workpiece) -> BTreeMap<usize, String> {
     workpiece.nests.iter().enumerate().filter_map(block).collect()
 }
 
-/// The recipes of these nests, in the order of the file.
-fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize]) -> RecipeFile {
+/// The recipes of these nests, in the order of the file, and the warnings that are switched off in them.
+fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quiet: &[String]) -> RecipeFile {
     let mut winners = winners.to_vec();
     winners.sort_by_key(|idx| workpiece.nests[*idx].place.span.start);
     let nests = winners.into_iter().filter_map(|idx| {
@@ -400,6 +427,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize]) -> R
         threads: session.threads,
         reassociate: session.options.reassociate(),
         no_alias: session.options.no_alias,
+        quiet: quiet.to_vec(),
         nests: nests.collect(),
     }
 }

@@ -120,6 +120,10 @@ pub struct ProgramReport {
     pub tolerance: Option<f64>,
     /// Numbers that were not compared because they vary from run to run.
     pub unstable_numbers: usize,
+    /// Words and lines of it that are not compared likewise.
+    pub unstable_words: usize,
+    /// Whether the order of its lines varies, so that they are compared in any.
+    pub in_any_order: bool,
     /// Parts that were not compared because they match a pattern.
     pub ignored_parts: usize,
     /// Numbers outside the tolerance that differ no more than those of other builds of the original do.
@@ -376,6 +380,8 @@ impl ProgramReport {
             compared: std::iter::once("standard output".to_owned()).chain(files).collect(),
             tolerance,
             unstable_numbers: whole.unstable_numbers,
+            unstable_words: whole.unstable_words,
+            in_any_order: whole.in_any_order,
             ignored_parts: whole.ignored_parts,
             widened_numbers: whole.widened_numbers,
             ..Self::default()

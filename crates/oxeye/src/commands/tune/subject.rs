@@ -2,7 +2,7 @@
 
 use super::options::{BuildSource, TuneOptions};
 use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn};
-use crate::whole::ending;
+use crate::whole::failure;
 use oxeye_measure::{
     Compiler, Left, Limits, MeasureError, WatchedFiles, WorkDir, run_program, sample_stacks,
 };
@@ -170,7 +170,7 @@ impl Subject {
             };
             check(progress)?;
             if !run.is_success(outcome.exit) {
-                let reason = ending(&outcome);
+                let reason = failure(&outcome, &run);
                 let file = run.program.clone().unwrap_or_default().into();
                 return Err(Error::ProgramRun { file, reason });
             }
@@ -248,7 +248,9 @@ fn products_of(project: &Project, run: &RunCommand) -> Result<Vec<Product>, Erro
         let made: Vec<String> =
             project.products.iter().map(|product| product.output.display().to_string()).collect();
         let made = match made.as_slice() {
-            [] => "it links no program or library".to_owned(),
+            [] => "it links no program or library; if it only lists what is compiled, give the whole build with \
+                   --build"
+                .to_owned(),
             made => format!("it makes {}", made.join(", ")),
         };
         return Err(ProjectError::NoProduct(format!(

@@ -1,7 +1,7 @@
 //! The bench: one nest, its original built and run, and what runs candidates on the same arguments.
 
 use super::doubts::Doubts;
-use crate::budget::{COMPILE_SECONDS, LONG_SECONDS, for_doubts};
+use crate::budget::{LONG_SECONDS, for_doubts};
 use crate::machine::{Roofs, Sizes, element_type};
 use crate::mix::{Part, best_least, speedup_from};
 use crate::nest::{Calls, IllConditioned, Place};
@@ -139,17 +139,24 @@ impl ReplaySite<'_> {
         let unit = replay_unit(&self.unit.source, &self.place.site(self.unit, idx as u32), body);
         let workshop = &self.session.workshop;
         let source = workshop.write_variant(&format!("nest{idx}/{name}.c"), &unit)?;
-        let job = workshop.replay_job(&source, &format!("nest{idx}/{name}.so"), openmp);
-        Ok(CompileJob { seconds: COMPILE_SECONDS, ..job })
+        Ok(workshop.replay_job(&source, &format!("nest{idx}/{name}.so"), openmp))
     }
 
-    /// How to build a trial's candidate, if it has one.
+    /// How to build a trial's candidate until the deadline, if it has one.
     ///
     /// # Errors
     /// If the text cannot be written.
-    pub(super) fn candidate(&self, trial_idx: usize, trial: &Trial) -> Result<Option<CompileJob>, Error> {
+    pub(super) fn candidate(
+        &self,
+        trial_idx: usize,
+        trial: &Trial,
+        deadline: Instant,
+    ) -> Result<Option<CompileJob>, Error> {
+        const LEAST_SECONDS: f64 = 5.0;
         let Some(proved) = &trial.proved else { return Ok(None) };
-        self.library(&format!("candidate{trial_idx}"), &proved.text, proved.openmp).map(Some)
+        let job = self.library(&format!("candidate{trial_idx}"), &proved.text, proved.openmp)?;
+        let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64().max(LEAST_SECONDS);
+        Ok(Some(CompileJob { seconds: job.seconds.min(left), ..job }))
     }
 
     /// How to build the original.
@@ -175,11 +182,14 @@ impl ReplaySite<'_> {
     pub(super) fn built(&self, built: Result<PathBuf, MeasureError>) -> Result<PathBuf, Setback<NotBuilt>> {
         match built {
             Ok(library) => Ok(library),
-            Err(MeasureError::CompileFailed { text, .. }) => {
+            Err(error) => {
                 self.session.check_cancelled()?;
-                Err(Setback::Item(NotBuilt(complaint(&text))))
+                match error.rejection() {
+                    Some(Rejection::CompileFailed { text }) => Err(Setback::Item(NotBuilt(complaint(&text)))),
+                    Some(why) => Err(Setback::Item(NotBuilt(why.to_string()))),
+                    None => Err(error.into()),
+                }
             }
-            Err(error) => Err(error.into()),
         }
     }
 

@@ -77,24 +77,17 @@ fn round_between(low: f64, high: f64) -> f64 {
     high
 }
 
-/// Finds out which sizes the winner among the trials is for, and writes its text so. A winner that turns out to be wrong
-/// at a smaller size, or whose gain does not stand without a test that cannot be written, wins no more.
+/// Finds out which sizes a trial is for that is faster than the original, and writes its text so. One that turns out to be
+/// wrong at a smaller size, or whose gain does not stand without a test that cannot be written, is rejected: `false`.
 ///
 /// # Errors
 /// If the run is interrupted, or a process cannot be started.
-pub(crate) fn guard_winner(
-    bench: &Bench<'_>,
-    how: Rendering<'_>,
-    trials: &mut [Trial],
-    winner: Option<usize>,
-) -> Result<Option<usize>, Error> {
-    let Some(idx) = winner else { return Ok(None) };
-    let trial = &mut trials[idx];
+pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) -> Result<bool, Error> {
     let mut rungs: Vec<Rung> = Vec::new();
     if let Err(setback) = smaller_sizes(bench, trial, &mut rungs) {
         let why = setback.item()?;
         trial.reject(verdict_of(&why), format!("at a smaller size: {}", bench.site.words(&why)));
-        return Ok(None);
+        return Ok(false);
     }
     let classes = trial.sizes.iter().map(|s| Rung { size: s.size, speedup: s.speedup, alone: None });
     rungs.extend(classes);
@@ -117,10 +110,10 @@ pub(crate) fn guard_winner(
         if timing.pessimistic() <= LEAST_SPEEDUP {
             let why = "it is slower on calls of another size, which cannot be told apart beforehand";
             trial.reject(Verdict::Slower, why.into());
-            return Ok(None);
+            return Ok(false);
         }
     }
-    Ok(Some(idx))
+    Ok(true)
 }
 
 /// Compares the winner with the original at smaller sizes, the smallest first, while there is time.

@@ -2,10 +2,11 @@
 //!
 //! In: nests with the schedules to try. Out: the same with what became of each, and the winners. `bench` runs the original
 //! and candidates of one nest, `doubts` says which results are right where roundings decide them; `screen` runs each of many
-//! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on the winner is
-//! faster, on the smaller samples that `shrink` makes.
+//! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on one is faster, on
+//! the smaller samples that `shrink` makes; `choose` takes the best that passes.
 
 mod bench;
+mod choose;
 mod doubts;
 mod guard;
 mod screen;
@@ -13,8 +14,7 @@ mod select;
 mod shrink;
 
 pub(crate) use bench::{Bench, Patience, ReplaySite, Screened, verdict_of};
-pub(crate) use guard::guard_winner;
-pub(crate) use select::select;
+pub(crate) use choose::choose;
 
 use super::propose::Proposed;
 use crate::budget::{compiled_together, end_of_trials, for_suggestions, share_of};
@@ -50,12 +50,13 @@ struct Built {
 /// the original nest as the user's compiler builds it, and times the best against it.
 ///
 /// # Errors
-/// If the run is interrupted, or a process cannot be started.
+/// If the run is interrupted.
 pub fn measure(session: &Session<'_>, proposed: Proposed) -> Result<Measured, Error> {
     session.enter(Phase::Trying)?;
     let mut workpiece = proposed.workpiece;
     let start = session.budget_start();
-    let end = start + end_of_trials(session.options.budget, start.elapsed());
+    let end =
+        start + end_of_trials(session.options.budget, start.elapsed(), session.workshop.build_seconds());
     let order = workpiece.by_weight();
     let Workpiece { unit, nests, .. } = &mut workpiece;
     for (position, (idx, weight)) in order.iter().enumerate() {
@@ -71,7 +72,7 @@ pub fn measure(session: &Session<'_>, proposed: Proposed) -> Result<Measured, Er
 /// Tries the candidates of one nest until the deadline.
 ///
 /// # Errors
-/// As [`measure`].
+/// If the run is interrupted.
 pub(crate) fn measure_nest(
     session: &Session<'_>,
     unit: &Unit,
@@ -81,7 +82,22 @@ pub(crate) fn measure_nest(
 ) -> Result<(), Error> {
     let outcome = try_candidates(session, unit, idx, nest, deadline);
     nest.release_trials();
-    outcome
+    left_out(outcome, nest)
+}
+
+/// What fails with a nest leaves that nest as it is, and is said; only an interruption ends the run.
+///
+/// # Errors
+/// If the run is interrupted.
+pub(crate) fn left_out(outcome: Result<(), Error>, nest: &mut TunedNest) -> Result<(), Error> {
+    match outcome {
+        Err(Error::Cancelled) => Err(Error::Cancelled),
+        Err(error) => {
+            remark(&mut nest.note, &error.to_string());
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
 }
 
 fn try_candidates(
@@ -105,7 +121,7 @@ fn try_candidates(
     let roofs = nest.roofs(session, unit, idx);
     let how = session.rendering(&unit.source, nest.threads(session));
     let site = ReplaySite { session, unit, idx, place: &nest.place, calls: &nest.calls };
-    let mut built = build_first(site, &nest.trials[first.clone()])?;
+    let mut built = build_first(site, &nest.trials[first.clone()], deadline)?;
     let mut bench = match Bench::open(site, built.original, roofs.as_ref(), deadline) {
         Ok(bench) => bench,
         Err(setback) => {
@@ -116,7 +132,7 @@ fn try_candidates(
     let mut baseline = bench.baseline_seconds;
     nest.baseline_seconds = Some(baseline);
     let mut finalists = screen(&bench, &mut nest.trials, first, &mut built.candidates)?;
-    nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut baseline)?;
+    nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut baseline)?;
     if nest.winner.is_some() {
         let why = "a schedule that was advised is faster than the original";
         let untried = nest.trials[rest].iter_mut().filter(|trial| trial.verdict == Verdict::NotTried);
@@ -127,9 +143,8 @@ fn try_candidates(
         let time = for_suggestions(session.options.budget, nest.calls.share);
         bench.deadline = bench.deadline.min(Instant::now() + time);
         finalists.extend(screen(&bench, &mut nest.trials, rest, &mut built.candidates)?);
-        nest.winner = select(&bench, &mut finalists, &mut nest.trials, &mut baseline)?;
+        nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut baseline)?;
     }
-    nest.winner = guard_winner(&bench, how, &mut nest.trials, nest.winner)?;
     nest.baseline_seconds = Some(baseline);
     nest.conditioning = bench.conditioning().or(nest.conditioning.take());
     conclude(session, roofs.as_ref(), nest);
@@ -154,13 +169,13 @@ pub(crate) fn conclude(session: &Session<'_>, roofs: Option<&Roofs<'_>>, nest: &
 }
 
 /// Builds the original and the candidates to begin with, on all cores.
-fn build_first(site: ReplaySite<'_>, trials: &[Trial]) -> Result<Built, Error> {
+fn build_first(site: ReplaySite<'_>, trials: &[Trial], deadline: Instant) -> Result<Built, Error> {
     let session = site.session;
     let in_place = site.calls.samples.first().and_then(|s| s.nanoseconds);
     let n_first = compiled_together(in_place.map_or(0.0, |ns| 1e-9 * ns as f64), session.host.cores);
     let (mut numbers, mut jobs) = (Vec::new(), vec![site.original()?]);
     for (k, trial) in trials.iter().enumerate().filter(|(_, trial)| trial.is_ready()).take(n_first) {
-        let Some(job) = site.candidate(k, trial)? else { continue };
+        let Some(job) = site.candidate(k, trial, deadline)? else { continue };
         numbers.push(k);
         jobs.push(job);
     }

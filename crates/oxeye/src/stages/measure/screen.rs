@@ -87,7 +87,7 @@ fn build(
     let session = bench.site.session;
     let (mut numbers, mut jobs) = (Vec::new(), Vec::new());
     for k in which.iter().filter(|k| !built.contains_key(*k)) {
-        let Some(job) = bench.site.candidate(*k, &trials[*k])? else { continue };
+        let Some(job) = bench.site.candidate(*k, &trials[*k], bench.deadline)? else { continue };
         numbers.push(*k);
         jobs.push(job);
     }

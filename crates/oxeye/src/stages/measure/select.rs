@@ -1,5 +1,4 @@
-//! The end of stage 4: the fastest candidates timed in turns with the original, and the best of them verified on every
-//! sample.
+//! The fastest candidates timed in turns with the original, and verified on every sample.
 
 use super::bench::{Bench, original_outputs, verdict_of};
 use crate::budget::{LONG_SECONDS, timing_seconds};
@@ -23,18 +22,18 @@ struct Finalist<'t> {
     library: &'t Path,
 }
 
-/// Times the fastest finalists against the original and takes the best that is faster beyond noise and right on every
-/// sample: the position of that trial. `finalists` are positions of trials that gave the right outputs; those that are out
-/// of the running are taken away. `baseline_seconds` becomes the time of the original in its place, if that is less.
+/// Times the fastest finalists against the original: the positions of the trials that are faster beyond noise, the fastest
+/// first. `finalists` are positions of trials that gave the right outputs; those that are out of the running are taken away.
+/// `baseline_seconds` becomes the time of the original in its place, if that is less.
 ///
 /// # Errors
 /// If the run is interrupted, or a process cannot be started.
-pub(crate) fn select(
+pub(super) fn select(
     bench: &Bench<'_>,
     finalists: &mut Vec<usize>,
     trials: &mut [Trial],
     baseline_seconds: &mut f64,
-) -> Result<Option<usize>, Error> {
+) -> Result<Vec<usize>, Error> {
     let session = bench.site.session;
     // The compiler may do better where the nest stands than in a function of its own; what counts is its place.
     if let Some(nanoseconds) = bench.sample().nanoseconds {
@@ -82,22 +81,28 @@ pub(crate) fn select(
         }
     }
     faster.sort_by(|a, b| b.1.speedup.total_cmp(&a.1.speedup).then(a.0.cmp(&b.0)));
-    for (k, timing) in faster {
-        let Some(finalist) = Finalist::of(trials, k) else { continue };
-        match verify_others(bench, finalist.library) {
-            Ok(max_rel_error) => {
-                let max_rel_error = timing.max_rel_error.max(max_rel_error);
-                trials[k].timed = Some(Timing { max_rel_error, ..timing });
-                trials[k].verdict = Verdict::Chosen;
-                return Ok(Some(k));
-            }
-            Err(setback) => {
-                let why = setback.item()?;
-                trials[k].reject(verdict_of(&why), bench.site.words(&why));
-            }
+    Ok(faster.into_iter().map(|(k, _)| k).collect())
+}
+
+/// Whether a trial that was timed is right on every sample; if not, it is rejected.
+///
+/// # Errors
+/// If the run is interrupted, or a process cannot be started.
+pub(super) fn verify(bench: &Bench<'_>, trial: &mut Trial) -> Result<bool, Error> {
+    let (Some(timing), Some(library)) = (trial.timed.as_mut(), trial.library.as_deref()) else {
+        return Ok(false);
+    };
+    match verify_others(bench, library) {
+        Ok(max_rel_error) => {
+            timing.max_rel_error = timing.max_rel_error.max(max_rel_error);
+            Ok(true)
+        }
+        Err(setback) => {
+            let why = setback.item()?;
+            trial.reject(verdict_of(&why), bench.site.words(&why));
+            Ok(false)
         }
     }
-    Ok(None)
 }
 
 impl<'t> Finalist<'t> {
