@@ -131,6 +131,29 @@ impl Workshop {
         project.build.link(&project.product, &BTreeMap::from([(project.unit, object)]), &more, output)
     }
 
+    /// Compiles a variant of the user's file, that needs OpenMP, as the user's own build would that does not know. Warnings are
+    /// errors in some builds, and directives without OpenMP are worth one. Where no warning is an error, nothing is done.
+    ///
+    /// # Errors
+    /// If it does not compile.
+    pub(crate) fn try_without_openmp(&self, source: &Path, name: &str) -> Result<(), MeasureError> {
+        let flags = match &self.project {
+            Some(project) => &project.build.project().units[project.unit].flags,
+            None => &self.compiler.args,
+        };
+        if self.openmp_flag().is_none() || !flags.iter().any(|flag| flag.starts_with("-Werror")) {
+            return Ok(());
+        }
+        let (name, args) = (format!("{name}-plain"), self.variant_args(false));
+        match &self.project {
+            Some(project) => project.build.compile(project.unit, source, &name, &args, None).map(drop),
+            None => {
+                let job = CompileJob::shared_library(source, self.folder.join(format!("{name}.so")));
+                self.replay_compiler().compile(&job.args(args)).map(drop)
+            }
+        }
+    }
+
     /// Builds programs, so many at a time.
     pub(crate) fn build_all(
         &self,

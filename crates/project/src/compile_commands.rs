@@ -22,7 +22,7 @@ pub fn read_compile_commands(path: &Path) -> Result<Vec<ToolCall>, ProjectError>
     let wrong = |reason: String| ProjectError::CompileCommands { path: path.to_owned(), reason };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    let here = path.parent().unwrap_or(Path::new("."));
+    let here = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let call = |entry: Entry| {
         let words = entry.arguments.or_else(|| shlex::split(&entry.command?))?;
         Some(ToolCall { folder: here.join(entry.directory), words })

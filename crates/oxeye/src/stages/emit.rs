@@ -263,6 +263,9 @@ impl Emitted {
         let set = sorted.iter().fold(0u64, |set, idx| set.wrapping_mul(0x100_0000_01b3) ^ (*idx as u64 + 1));
         let name = format!("tuned-{}-{set:x}", winners.len());
         let source = workshop.write_variant(&format!("{name}.c"), &text)?;
+        if openmp {
+            workshop.try_without_openmp(&source, &name)?;
+        }
         Ok(match self.workpiece.program {
             Some(_) => workshop.build(&workshop.program_job(&source, &name, openmp)),
             None => workshop.replay_compiler().compile(&workshop.replay_job(&source, &name, openmp)),
