@@ -61,6 +61,9 @@ pub(crate) struct Args {
     /// Stop at what similar nests and the nests themselves suggest, however much time is left
     #[arg(long)]
     quick: bool,
+    /// Measure everything anew; otherwise a search goes on where an earlier run of the same command ended
+    #[arg(long)]
+    fresh: bool,
     #[command(flatten)]
     tuning: TuningArgs,
     /// Add every trial to the recipe database
@@ -76,6 +79,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut options = args.program.options();
     options.budget = args.budget;
     options.quick = args.quick;
+    options.fresh = args.fresh;
     args.tuning.apply(&mut options, &[])?;
     let memory = if args.learn { Some(Memory::open(args.knowledge.database.clone())?) } else { None };
     args.knowledge.apply(&mut options);

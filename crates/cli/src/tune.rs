@@ -64,6 +64,9 @@ pub(crate) struct Args {
     /// Stop at what similar nests and the nests themselves suggest, however much time is left
     #[arg(long)]
     quick: bool,
+    /// Measure everything anew; otherwise a search goes on where an earlier run of the same command ended
+    #[arg(long)]
+    fresh: bool,
     /// Most threads to use; 1 emits no OpenMP [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     threads: Option<u32>,
@@ -105,6 +108,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut options = TuneOptions::new(build, run);
     options.budget = args.budget;
     options.quick = args.quick;
+    options.fresh = args.fresh;
     options.threads = args.threads.unwrap_or(options.threads);
     options.no_alias = args.no_alias;
     options.fp = args.fp.policy();

@@ -24,6 +24,8 @@ pub struct Site<'a> {
     pub named: Named<'a>,
     /// The bodies of functions, with their braces, that it never calls.
     pub never_called: &'a [Span],
+    /// Arguments, by position, whose values a compiler is to know when it compiles a replay, as it does where the nest stands.
+    pub constants: &'a [(usize, i64)],
 }
 
 /// Variables that the text of a nest uses, other than its arguments.
@@ -492,7 +494,11 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                     let name = if is_identifier(name) { name.clone() } else { format!("oxeye_passed_{k}") };
                     cx.symbol_names.insert(*id, name.clone());
                     parameters.push(format!("{ty} {name}"));
-                    passed.push(format!("*({ty} *)args[{k}]"));
+                    // Of a function with one call, compilers know what is passed.
+                    passed.push(match site.constants.iter().find(|(position, _)| *position == k) {
+                        Some((_, value)) => format!("({ty}){value}LL"),
+                        None => format!("*({ty} *)args[{k}]"),
+                    });
                 }
             }
         }

@@ -177,7 +177,7 @@ fn what_nobody_reads_is_scratch() {
 }
 
 fn site_of<'a>(id: u32, program: &'a Program, nest: &'a Nest, function: Span) -> Site<'a> {
-    Site { id, program, nest, function, named: Named::default(), never_called: &[] }
+    Site { id, program, nest, function, named: Named::default(), never_called: &[], constants: &[] }
 }
 
 #[test]
@@ -317,6 +317,7 @@ fn pragmas_stay_with_their_loop() {
         function: Span { start: 0, end: source.len(), line: 1 },
         named: Named::default(),
         never_called: &[],
+        constants: &[],
     };
     insta::assert_snapshot!("pragma", instrument(source, &[site], "/* runtime */"));
 }

@@ -62,6 +62,8 @@ pub struct TunedNest {
     pub place: Place,
     /// How the program calls it.
     pub calls: Calls,
+    /// What replays take for known when they are compiled.
+    pub(crate) constants: Constants,
     /// Whether one thread has to run it as a whole.
     pub is_of_one_thread: bool,
     /// Whether it is tuned.
@@ -147,6 +149,10 @@ pub struct Calls {
     pub classes: Vec<CallClass>,
 }
 
+/// Integer arguments of a nest, by position, that have one value in all calls, and that the compiler knows where the nest
+/// stands: without them, replays would be those of slower code.
+pub(crate) type Constants = Vec<(usize, i64)>;
+
 /// Whether a nest is tuned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -229,6 +235,7 @@ impl TunedNest {
         Self {
             place,
             calls: Calls { arguments, ..Calls::default() },
+            constants: Constants::new(),
             is_of_one_thread: false,
             standing: Standing::Tuned,
             trials: Vec::new(),
@@ -375,7 +382,15 @@ impl Place {
             sized: &named.sized,
         });
         let never_called = function.never_called.get(&self.nest_id).map_or(&[][..], Vec::as_slice);
-        Site { id, program: &function.program, nest, function: function.span, named, never_called }
+        Site {
+            id,
+            program: &function.program,
+            nest,
+            function: function.span,
+            named,
+            never_called,
+            constants: &[],
+        }
     }
 }
 

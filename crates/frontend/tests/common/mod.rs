@@ -270,5 +270,13 @@ pub fn site_of<'u>(function: &'u Function, nest: &'u Nest) -> Site<'u> {
         sized: &named.sized,
     });
     let never_called = &function.never_called[&nest.id];
-    Site { id: 0, program: &function.program, nest, function: function.span, named, never_called }
+    Site {
+        id: 0,
+        program: &function.program,
+        nest,
+        function: function.span,
+        named,
+        never_called,
+        constants: &[],
+    }
 }

@@ -114,7 +114,8 @@ fn profile_one(
         let why = nest.standing.reason().unwrap_or("the program never ran it");
         return Err(Setback::Item(Unprofiled::Skipped(why.to_owned())));
     }
-    let site = ReplaySite { session, unit, idx, place: &nest.place, calls: &nest.calls };
+    let (place, calls, constants) = (&nest.place, &nest.calls, &nest.constants[..]);
+    let site = ReplaySite { session, unit, idx, place, calls, constants };
     let built = site.build_original();
     let library = built.map_err(|setback| setback.because(|why| Unprofiled::NotBuilt(why.to_string())))?;
     let mut input = nest.counted(session, unit, idx, host);

@@ -38,6 +38,8 @@ pub struct Options {
     pub budget: Duration,
     /// Leave it at what donors advise and the nests themselves suggest, however much time is left.
     pub quick: bool,
+    /// Measure everything anew, whatever an earlier run of the same command has measured.
+    pub fresh: bool,
     /// Threads the emitted code may use; 1 emits no OpenMP.
     pub threads: u32,
     /// Whether floating-point sums may be reordered.
@@ -74,6 +76,7 @@ impl Options {
             donors: DonorSearch::Embedding,
             budget: Duration::from_secs(60),
             quick: false,
+            fresh: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
             fp: FpPolicy::FromFlags,
             no_alias: false,

@@ -1,9 +1,11 @@
 //! What is left of a budget: nests that matter and are far from their roofs are searched on from what was measured of them.
 
 use super::explore::{Explorer, Known, Settled, Stop};
-use super::nests::{NestSearch, SearchOptions, as_trial, timing_reserve};
+use super::kept::kept_log;
+use super::log::{Log, NestName};
+use super::nests::{NestSearch, SearchOptions, as_trial, header, timing_reserve};
 use super::record::TrialRecord;
-use super::workbench::Workbench;
+use super::workbench::{Remembering, Workbench};
 use crate::budget::{Allowance, Budget, SystemClock, share_of};
 use crate::nest::{Standing, TunedNest, Workpiece, remark};
 use crate::request::{Error, Event};
@@ -19,6 +21,8 @@ use std::time::{Duration, Instant};
 
 /// Share of the program's time that must be there to be gained.
 const LEAST_GAIN: f64 = 0.03;
+/// Measurements of an earlier run count if the original took about as long then.
+const ALIKE: f64 = 1.3;
 /// With less time a search finds nothing.
 const LEAST_SECONDS: f64 = 3.0;
 /// When a nest is left at what it has.
@@ -38,6 +42,10 @@ pub(crate) fn search_further(session: &Session<'_>, measured: Measured) -> Resul
     let budget = Budget::new(&clock);
     let hopes = hopes(&workpiece);
     let searching = SearchOptions { seed: session.options.seed, ..SearchOptions::default() };
+    let mut log = match hopes.is_empty() {
+        true => Log::default(),
+        false => kept_log(session, header(session, &workpiece.unit, searching.seed)),
+    };
     for (position, (idx, hope)) in hopes.iter().enumerate() {
         session.check_cancelled()?;
         let left = end.saturating_duration_since(Instant::now());
@@ -48,7 +56,7 @@ pub(crate) fn search_further(session: &Session<'_>, measured: Measured) -> Resul
         let time = budget.allow(share_of(left, *hope, rest), Duration::ZERO);
         let Workpiece { unit, nests, .. } = &mut workpiece;
         let search = NestSearch { session, unit, idx: *idx, searching: &searching };
-        let outcome = search.further(&mut nests[*idx], time);
+        let outcome = search.further(&mut nests[*idx], &mut log, time);
         nests[*idx].release_trials();
         left_out(outcome, &mut nests[*idx])?;
     }
@@ -96,13 +104,14 @@ fn reached(nest: &TunedNest) -> f64 {
 
 impl NestSearch<'_> {
     /// Goes on from the trials of a nest; what is found and faster becomes its winner.
-    fn further(&self, nest: &mut TunedNest, time: Allowance<'_>) -> Result<(), Error> {
+    fn further(&self, nest: &mut TunedNest, log: &mut Log, time: Allowance<'_>) -> Result<(), Error> {
         let (session, unit) = (self.session, self.unit);
         let (function, _, _) = nest.place.of(unit);
         session.progress.event(Event::Nest { function, line: nest.place.span.line, n_candidates: 0 });
         let threads = nest.threads(session);
         let roofs = nest.roofs(session, unit, self.idx);
-        let site = ReplaySite { session, unit, idx: self.idx, place: &nest.place, calls: &nest.calls };
+        let (place, calls, constants) = (&nest.place, &nest.calls, &nest.constants[..]);
+        let site = ReplaySite { session, unit, idx: self.idx, place, calls, constants };
         let mut bench = match Bench::open(site, site.build_original(), roofs.as_ref(), Instant::now()) {
             Ok(bench) => bench,
             // It was measured before, and what is known stays.
@@ -111,7 +120,20 @@ impl NestSearch<'_> {
         let baseline = bench.baseline_seconds;
         let known = known(&nest.trials);
         let best_before = known.iter().filter_map(|known| known.seconds).fold(baseline, f64::min);
+        let name = NestName { size: Some(bench.size as u64), ..self.name(nest) };
+        let line = nest.place.span.line;
+        let past = log.past(&name);
+        let is_alike = |seconds: f64| (1.0 / ALIKE..ALIKE).contains(&(seconds / baseline));
+        let earlier = match past.baseline {
+            Some((seconds, _)) if is_alike(seconds) => past.measured,
+            _ => Default::default(),
+        };
+        if past.baseline.is_none() {
+            keep(log.nest(&name, line, (baseline, bench.baseline_samples)));
+        }
+        let n_earlier = earlier.len();
         let mut workbench = Workbench { bench: &bench, libraries: Default::default() };
+        let mut measurements = Remembering { known: earlier, source: &mut workbench };
         let explorer = Explorer {
             space: self.space(nest),
             bounds: self.bounds(&bench, threads),
@@ -123,9 +145,10 @@ impl NestSearch<'_> {
             known,
             settled_after: Some(SETTLED),
             enough: &|| session.progress.enough(),
-            measurements: &mut workbench,
-            record: &mut |_, state| {
+            measurements: &mut measurements,
+            record: &mut |tried, state| {
                 session.check_cancelled()?;
+                keep(log.trial(&name, line, Duration::ZERO, tried));
                 let best = state.best_seconds;
                 session.progress.event(Event::Searched {
                     n_measured: state.n_measured,
@@ -173,7 +196,12 @@ impl NestSearch<'_> {
         }
         if n_found > 0 {
             let s = if n_found == 1 { "" } else { "s" };
-            remark(&mut nest.note, &format!("{n_found} more candidate{s} searched, until {stop}"));
+            let mut words = format!("{n_found} more candidate{s} searched, until {stop}");
+            if n_earlier > 0 {
+                let s = if n_earlier == 1 { "" } else { "s" };
+                words += &format!("; {n_earlier} measurement{s} of an earlier run helped");
+            }
+            remark(&mut nest.note, &words);
         }
         conclude(session, roofs.as_ref(), nest);
         Ok(())
@@ -194,6 +222,11 @@ impl NestSearch<'_> {
             None => Ok(None),
         }
     }
+}
+
+/// A log that cannot be written is no reason to stop.
+fn keep(written: Result<(), Error>) {
+    drop(written);
 }
 
 /// What is known of the candidates that were run.

@@ -8,7 +8,7 @@ use crate::request::{Compiler, Error, NestRecipe, RECIPE_SCHEMA, RecipeFile, fil
 use crate::schedule::digest;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -88,6 +88,12 @@ pub(crate) struct NestName {
     /// Threads of its code where they are fewer than the search's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) threads: Option<u32>,
+    /// The nests around it that are taken as control, outermost first, each by its ordinal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) within: Vec<usize>,
+    /// How large it is, where logs are kept for calls of other sizes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) size: Option<u64>,
     /// Arrays of which the rows, behind pointers, are not evenly spaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) uneven: Vec<String>,
@@ -124,6 +130,9 @@ impl Log {
         let mut options = OpenOptions::new();
         let mut file =
             options.read(true).write(true).create(true).truncate(false).open(path).map_err(io("write"))?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(Error::Input(format!("{} is in use by another run", path.display())));
+        }
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(io("read"))?;
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
@@ -259,7 +268,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
         nests: vec![NestRecipe {
             function: nest.function.clone(),
             ordinal: nest.ordinal,
-            within: Vec::new(),
+            within: nest.within.clone(),
             line: *at,
             name: tried.name.clone(),
             threads: nest.threads,

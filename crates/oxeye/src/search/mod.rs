@@ -11,6 +11,7 @@ mod breed;
 mod compare;
 mod explore;
 mod further;
+mod kept;
 mod log;
 mod nests;
 mod record;

@@ -94,7 +94,7 @@ fn leave_out_inside(workpiece: &mut Workpiece) {
     }
 }
 
-fn header(session: &Session<'_>, unit: &Unit, seed: u64) -> Header {
+pub(super) fn header(session: &Session<'_>, unit: &Unit, seed: u64) -> Header {
     let options = session.options;
     Header {
         schema: SEARCH_SCHEMA.into(),
@@ -131,18 +131,13 @@ impl NestSearch<'_> {
     ) -> Result<Option<NestSearchReport>, Error> {
         let (session, unit, line) = (self.session, self.unit, nest.place.span.line);
         let (function, _, _) = nest.place.of(unit);
-        let threads = nest.is_single().then_some(1);
-        let name = NestName {
-            function: function.to_owned(),
-            ordinal: nest.place.ordinal,
-            threads,
-            uneven: nest.place.uneven_rows(self.unit),
-        };
+        let name = self.name(nest);
         let past = log.past(&name);
         let time = budget.allow(time, past.used);
         session.progress.event(Event::Nest { function, line, n_candidates: 0 });
         let roofs = nest.roofs(session, unit, self.idx);
-        let site = ReplaySite { session, unit, idx: self.idx, place: &nest.place, calls: &nest.calls };
+        let (place, calls, constants) = (&nest.place, &nest.calls, &nest.constants[..]);
+        let site = ReplaySite { session, unit, idx: self.idx, place, calls, constants };
         let mut bench = match Bench::open(site, site.build_original(), roofs.as_ref(), Instant::now()) {
             Ok(bench) => bench,
             Err(setback) => {
@@ -150,6 +145,13 @@ impl NestSearch<'_> {
                 return Ok(None);
             }
         };
+        let known = bench.known_in_place()?;
+        if !known.is_empty() {
+            let site = ReplaySite { constants: &known, ..site };
+            if let Ok(knowing) = Bench::open(site, site.build_original(), roofs.as_ref(), Instant::now()) {
+                bench = knowing;
+            }
+        }
         match past.baseline {
             Some((seconds, samples)) => (bench.baseline_seconds, bench.baseline_samples) = (seconds, samples),
             None => log.nest(&name, line, (bench.baseline_seconds, bench.baseline_samples))?,
@@ -205,8 +207,21 @@ impl NestSearch<'_> {
         nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut in_place)?;
         nest.baseline_seconds = Some(in_place);
         nest.conditioning = bench.conditioning().or(nest.conditioning.take());
+        nest.constants = bench.site.constants.to_vec();
         conclude(session, roofs.as_ref(), nest);
         Ok(Some(NestSearchReport { compared, ..self.report(&state, &stop, time, baseline) }))
+    }
+
+    /// What a nest is called in logs.
+    pub(super) fn name(&self, nest: &TunedNest) -> NestName {
+        NestName {
+            function: nest.place.of(self.unit).0.to_owned(),
+            ordinal: nest.place.ordinal,
+            threads: nest.is_single().then_some(1),
+            within: nest.place.within.iter().map(|nest| nest.ordinal).collect(),
+            size: None,
+            uneven: nest.place.uneven_rows(self.unit),
+        }
     }
 
     pub(super) fn space<'n>(&'n self, nest: &TunedNest) -> Space<'n> {

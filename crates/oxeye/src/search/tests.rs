@@ -130,7 +130,14 @@ fn rendering() -> Rendering<'static> {
 }
 
 fn nest_name() -> NestName {
-    NestName { function: "matmul".into(), ordinal: 0, threads: None, uneven: Vec::new() }
+    NestName {
+        function: "matmul".into(),
+        ordinal: 0,
+        threads: None,
+        within: Vec::new(),
+        size: None,
+        uneven: Vec::new(),
+    }
 }
 
 fn header(seed: u64) -> Header {

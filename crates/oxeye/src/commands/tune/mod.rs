@@ -218,6 +218,7 @@ fn tune_file(
         donors: options.donors,
         budget,
         quick: options.quick,
+        fresh: options.fresh,
         threads: options.threads,
         fp: options.fp,
         checks: options.checks.clone(),

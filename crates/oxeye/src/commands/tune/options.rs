@@ -17,6 +17,8 @@ pub struct TuneOptions {
     pub budget: Duration,
     /// As [`Options::quick`](crate::Options::quick).
     pub quick: bool,
+    /// As [`Options::fresh`](crate::Options::fresh).
+    pub fresh: bool,
     /// Threads the emitted code may use; 1 emits no OpenMP.
     pub threads: u32,
     /// Whether floating-point sums may be reordered.
@@ -42,6 +44,7 @@ impl TuneOptions {
             output: TuneOutput::Patch("oxeye.patch".into()),
             budget: Duration::from_secs(60),
             quick: false,
+            fresh: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
             fp: FpPolicy::FromFlags,
             checks: Checks::default(),

@@ -122,6 +122,10 @@ fn smaller_sizes(bench: &Bench<'_>, trial: &Trial, rungs: &mut Vec<Rung>) -> Res
     let session = site.session;
     let (_, program, nest) = site.place.of(site.unit);
     let Some(library) = trial.library.as_deref() else { return Ok(()) };
+    if !site.constants.is_empty() {
+        // There are no other sizes where the compiler knows them.
+        return Ok(());
+    }
     let Some(shrinker) = Shrinker::new(program, nest, &site.calls.arguments, bench.sample()) else {
         return Ok(());
     };

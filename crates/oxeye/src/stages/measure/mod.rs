@@ -120,9 +120,20 @@ fn try_candidates(
     }
     let roofs = nest.roofs(session, unit, idx);
     let how = session.rendering(&unit.source, nest.threads(session));
-    let site = ReplaySite { session, unit, idx, place: &nest.place, calls: &nest.calls };
+    let known;
+    let (place, calls) = (&nest.place, &nest.calls);
+    let site = ReplaySite { session, unit, idx, place, calls, constants: &[] };
     let mut built = build_first(site, &nest.trials[first.clone()], deadline)?;
-    let mut bench = match Bench::open(site, built.original, roofs.as_ref(), deadline) {
+    let mut opened = Bench::open(site, built.original, roofs.as_ref(), deadline);
+    if let Ok(bench) = &opened {
+        known = bench.known_in_place()?;
+        if !known.is_empty() {
+            let site = ReplaySite { constants: &known, ..site };
+            built = build_first(site, &nest.trials[first.clone()], deadline)?;
+            opened = Bench::open(site, built.original, roofs.as_ref(), deadline);
+        }
+    }
+    let mut bench = match opened {
         Ok(bench) => bench,
         Err(setback) => {
             remark(&mut nest.note, &setback.item()?.to_string());
@@ -147,6 +158,7 @@ fn try_candidates(
     }
     nest.baseline_seconds = Some(baseline);
     nest.conditioning = bench.conditioning().or(nest.conditioning.take());
+    nest.constants = bench.site.constants.to_vec();
     conclude(session, roofs.as_ref(), nest);
     Ok(())
 }
