@@ -218,6 +218,7 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
                         name,
                         threads: None,
                         guard: None,
+                        known: BTreeMap::new(),
                         uneven: Vec::new(),
                         recipe,
                     });

@@ -67,6 +67,8 @@ pub(crate) struct Context<'a> {
     pub(crate) apart: BTreeSet<ArrayId>,
     /// Names given to symbols that are expressions.
     pub(crate) symbol_names: BTreeMap<SymId, String>,
+    /// Symbols of known values.
+    pub(crate) known: BTreeMap<SymId, i64>,
     /// The variable that says whether members may be read before the nest.
     pub(crate) reached: Option<String>,
     /// Every word in use in the nest.
@@ -125,6 +127,7 @@ impl<'a> Context<'a> {
             names: BTreeMap::new(),
             apart: BTreeSet::new(),
             symbol_names: BTreeMap::new(),
+            known: BTreeMap::new(),
             reached: None,
             taken: KEYWORDS.iter().map(|k| (*k).to_owned()).chain(reserved.iter().cloned()).collect(),
             iterators: BTreeMap::new(),
@@ -192,12 +195,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// An affine expression with the current chunk of the vector loop substituted.
+    /// An affine expression with the current chunk of the vector loop substituted, and symbols of known values.
     pub(crate) fn resolve(&self, a: &Affine) -> Affine {
-        match &self.lane_scope {
-            Some(scope) => a.substitute(&|v| (v == Var::Loop(scope.of)).then(|| scope.base.clone())),
-            None => a.clone(),
-        }
+        a.substitute(&|v| match v {
+            Var::Loop(l) => {
+                self.lane_scope.as_ref().filter(|scope| scope.of == l).map(|scope| scope.base.clone())
+            }
+            Var::Sym(s) => self.known.get(&s).map(|value| Affine::constant(*value)),
+        })
     }
 
     /// Constant indices of an access in lane 0.

@@ -1,6 +1,7 @@
 //! Rendering options.
 
 use crate::size::SizeGuard;
+use oxeye_ir::SymId;
 
 /// Rendering options.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +25,9 @@ pub struct RenderOptions {
     pub original: Option<String>,
     /// The sizes that the text is for; the original text runs on others.
     pub guard: SizeGuard,
+    /// Symbols that the text is for one value of; the original text runs on others. Loops of so many iterations need no
+    /// counters.
+    pub known: Vec<(SymId, i64)>,
     /// Names with another meaning at the place of the text, such as the file's macros: no variable gets one of them.
     pub reserved: Vec<String>,
 }

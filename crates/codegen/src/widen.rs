@@ -23,9 +23,13 @@ pub(crate) struct Long {
 
 /// Makes iterators of a nest `long` that need it. Returns the expressions that are computed in `long`.
 pub(crate) fn widen(program: &Program, original: &Nest, nest: &mut Nest) -> Long {
-    let loops = original.loops();
-    let mut widening =
-        Widening { program, original: loops, ranges: BTreeMap::new(), bounds: BTreeSet::new() };
+    let mut widening = Widening {
+        program,
+        original: original.loops(),
+        ranges: BTreeMap::new(),
+        source: BTreeMap::new(),
+        bounds: BTreeSet::new(),
+    };
     widening.nodes(&mut nest.roots);
     let mut as_written: BTreeSet<Affine> = BTreeSet::new();
     original.visit_affine(&mut |a| _ = as_written.insert(a.clone()));
@@ -33,7 +37,10 @@ pub(crate) fn widen(program: &Program, original: &Nest, nest: &mut Nest) -> Long
     nest.visit_affine(&mut |a| {
         // Constants that are too large are `long` themselves.
         let variables = a.clone() - Affine::from(a.constant_part());
-        if !as_written.contains(a) && widening.may_cancel(a) && widening.overflows(&variables) {
+        if !as_written.contains(&widening.in_source(a))
+            && widening.may_cancel(a)
+            && widening.overflows(&variables)
+        {
             others.insert(a.clone());
         }
     });
@@ -45,6 +52,8 @@ struct Widening<'a> {
     original: Vec<&'a Loop>,
     /// Least and greatest values of the iterators in scope, and whether they are `long`.
     ranges: BTreeMap<LoopId, Range>,
+    /// Loops of the source that loops are copies of: they have their names, and their iterations.
+    source: BTreeMap<LoopId, LoopId>,
     /// Bounds that are computed in `long`.
     bounds: BTreeSet<Affine>,
 }
@@ -69,9 +78,13 @@ impl Widening<'_> {
 
     /// The values of a loop's iterator.
     fn a_loop(&mut self, l: &mut Loop) -> Range {
-        let same = |o: &&Loop| o.lower == l.lower && o.upper == l.upper && o.step == l.step;
-        let is_as_written = self.original.iter().any(same)
-            && !matches!(l.execution, Execution::Vector { lanes: Some(_), .. });
+        let (lower, upper) = (self.bound_in_source(&l.lower), self.bound_in_source(&l.upper));
+        let same = |o: &&&Loop| o.lower == lower && o.upper == upper && o.step == l.step;
+        let is_in_lanes = matches!(l.execution, Execution::Vector { lanes: Some(_), .. });
+        let is_as_written = !is_in_lanes && self.original.iter().any(|o| same(&o));
+        if let Some(o) = self.original.iter().filter(same).find(|o| o.name == l.name) {
+            self.source.insert(l.id, o.id);
+        }
         let is_long = loop_type(l) == ScalarType::I64;
         let lower: Vec<Range> = l.lower.0.iter().map(|term| self.term(term)).collect();
         let upper: Vec<Range> = l.upper.0.iter().map(|term| self.term(term)).collect();
@@ -100,6 +113,24 @@ impl Widening<'_> {
             l.ty = ScalarType::I64;
         }
         Range { least, most, is_long: is_wide }
+    }
+
+    /// An expression as the source has it, where its loops are copies of loops of the source.
+    fn in_source(&self, a: &Affine) -> Affine {
+        a.substitute(&|v| match v {
+            Var::Loop(id) => self.source.get(&id).map(|source| Affine::var(Var::Loop(*source))),
+            Var::Sym(_) => None,
+        })
+    }
+
+    fn bound_in_source(&self, bound: &Bound) -> Bound {
+        let of = |term: &BoundTerm| match term {
+            BoundTerm::Affine { expr, divisor } => {
+                BoundTerm::Affine { expr: self.in_source(expr), divisor: *divisor }
+            }
+            BoundTerm::Data(_) => term.clone(),
+        };
+        Bound(bound.0.iter().map(of).collect())
     }
 
     fn note_long(&mut self, bound: &Bound) {

@@ -2,6 +2,7 @@
 
 use crate::{Access, Affine, ArrayId, Expr, LoopId, NestId, ScalarType, StmtId, SymId, Var};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// `⌈expr / divisor⌉` of an affine expression, or a value read from memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -348,6 +349,24 @@ impl Nest {
         self.visit(&mut |_, node| {
             if let Node::Loop(l) = node {
                 found.push(l);
+            }
+        });
+        found
+    }
+
+    /// The symbols in the affine bounds of the loops inside the outermost ones.
+    pub fn symbols_of_inner_bounds(&self) -> BTreeSet<SymId> {
+        let mut found = BTreeSet::new();
+        self.visit(&mut |around, node| {
+            let Node::Loop(l) = node else { return };
+            let ends = l.lower.0.iter().chain(&l.upper.0).filter(|_| !around.is_empty());
+            for end in ends {
+                if let BoundTerm::Affine { expr, .. } = end {
+                    found.extend(expr.terms().filter_map(|(var, _)| match var {
+                        Var::Sym(symbol) => Some(symbol),
+                        Var::Loop(_) => None,
+                    }));
+                }
             }
         });
         found

@@ -203,7 +203,8 @@ impl<'a> Session<'a> {
     /// How recipes become text for so many threads in a file with this source.
     pub(crate) fn rendering<'s>(&self, source: &'s str, threads: u32) -> Rendering<'s> {
         let plain_sums = self.options.compiler.vectorizes_sums();
-        Rendering { source, threads, policy: self.policy(), guard: Default::default(), plain_sums }
+        let (policy, guard) = (self.policy(), Default::default());
+        Rendering { source, threads, policy, guard, known: &[], plain_sums }
     }
 
     /// How far outputs of a nest may be apart. Without an explicit word for bits, compilers may contract a product and a

@@ -4,13 +4,13 @@
 use oxeye::{Compiler, NestRecipe, RECIPE_SCHEMA, Recipe, RecipeFile, Transformation};
 use oxeye_frontend::{Function, ReadOptions, Unit};
 use oxeye_ir::testing::Random;
-use oxeye_ir::{Nest, NestId, Program, Span};
+use oxeye_ir::{Nest, NestId, Program, ScalarType, Span, SymId};
 use oxeye_random::Rng;
 use oxeye_transform::steps::Normalize;
 use oxeye_transform::templates::{Base, Instantiator, Template, panel};
 use oxeye_transform::testing::random_recipe;
 use oxeye_transform::{Machine, Policy, PreparedNest, suggest_for};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Small caches, so that small nests are tiled.
 const MACHINE: Machine = Machine { l1: 1 << 10, l2: 4 << 10, l3: 32 << 10, threads: 2, vector_bytes: 32 };
@@ -25,6 +25,8 @@ const MOST_OPENED: usize = 2;
 /// reached through their pointers.
 const OPENED: f64 = 0.2;
 const UNEVEN: f64 = 0.5;
+/// How often the text for a nest is for one value of a size.
+const KNOWN: f64 = 0.2;
 
 /// Recipes for all nests of a unit, with other ones in every version.
 pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u64) -> RecipeFile {
@@ -32,7 +34,8 @@ pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u6
     let policy = Policy { reassociate: version % 3 == 2 };
     let mut rng = Rng::new(seed, 1000 + version);
     let threads = *rng.pick(&[1, 2, 2, 3]);
-    let mut drawing = Drawing { unit, options, policy, rng, nests: Vec::new() };
+    let tests = Rng::new(seed, 2000 + version);
+    let mut drawing = Drawing { unit, options, policy, rng, tests, nests: Vec::new() };
     for function in &unit.functions {
         let nests: Vec<NestId> = function.program.nests.keys().copied().collect();
         drawing.of_function(function, &nests, &mut Vec::new(), &mut Vec::new());
@@ -54,6 +57,8 @@ struct Drawing<'u> {
     options: &'u ReadOptions,
     policy: Policy,
     rng: Rng,
+    /// For what is tested before a nest.
+    tests: Rng,
     nests: Vec<NestRecipe>,
 }
 
@@ -87,6 +92,7 @@ impl Drawing<'_> {
             else {
                 continue;
             };
+            let known = self.known(&program, &program.nests[id]);
             self.nests.push(NestRecipe {
                 function: function.name.clone(),
                 within: within.clone(),
@@ -95,10 +101,25 @@ impl Drawing<'_> {
                 name,
                 threads: None,
                 guard: None,
+                known,
                 uneven,
                 recipe: recipe.into(),
             });
         }
+    }
+
+    /// A value for a size of the nest, which it may have in some runs.
+    fn known(&mut self, program: &Program, nest: &Nest) -> BTreeMap<String, i64> {
+        if !self.tests.chance(KNOWN) {
+            return BTreeMap::new();
+        }
+        let is_int = |id: &SymId| program.symbols.get(id).is_some_and(|symbol| symbol.ty == ScalarType::I32);
+        let sizes: Vec<SymId> = nest.symbols_of_inner_bounds().into_iter().filter(is_int).collect();
+        if sizes.is_empty() {
+            return BTreeMap::new();
+        }
+        let symbol = &program.symbols[self.tests.pick(&sizes)];
+        [(symbol.name.clone(), self.tests.within(1, 12) as i64)].into()
     }
 
     /// Lets rows of a nest be reached through their pointers: those of all arrays, as a capture that has seen uneven ones does,

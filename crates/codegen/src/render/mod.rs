@@ -15,8 +15,9 @@ use crate::print::element_type;
 use crate::reduction::ReductionText;
 use crate::registers::{needs_memory, promote, writes};
 use crate::team::{Sharing, is_divided, refused};
+use crate::text::prec;
 use crate::widen::widen;
-use oxeye_ir::{ArrayId, Execution, Expr, Loop, Nest, Node, OmpSchedule, Program, Stmt, Update};
+use oxeye_ir::{Affine, ArrayId, Execution, Expr, Loop, Nest, Node, OmpSchedule, Program, Stmt, Update, Var};
 use std::collections::BTreeSet;
 
 /// Renders a nest as a C block `{ … }` that can replace the original statement. It may use the definitions of
@@ -72,7 +73,11 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     r.lines(before.lines);
     let used_from = r.out.len();
     let mut conditions = before.conditions;
+    for (symbol, value) in &options.known {
+        conditions.push(format!("{} == {value}", r.cx.affine(&Affine::var(Var::Sym(*symbol))).at(prec::ADD)));
+    }
     let n_others = conditions.len();
+    r.cx.known = options.known.iter().copied().collect();
     if let Some(least) = options.guard.least {
         conditions.push(r.cx.is_large(original_nest, least)?);
     }
@@ -125,6 +130,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
             r.lines(before.after);
             r.depth -= 1;
             r.line("} else {");
+            r.cx.known.clear();
             let at = r.out.len();
             r.fallback(nest)?;
             r.unwrap_block(at);

@@ -147,7 +147,13 @@ fn block(
     let recipe = wanted.recipe.resolve(program, nest, how.policy)?;
     let threads = wanted.threads.unwrap_or(how.threads).min(how.threads);
     let guard = wanted.guard.unwrap_or_default().rendered();
-    Ok(prove(Rendering { threads, guard, ..how }, &PreparedNest::new(program, nest), &recipe)?
+    let mut known = Vec::new();
+    for (name, value) in &wanted.known {
+        let symbol = program.symbols.iter().find(|(_, symbol)| symbol.name == *name);
+        let Some((symbol, _)) = symbol else { return Err(Unproved::NoSymbol(name.clone())) };
+        known.push((*symbol, *value));
+    }
+    Ok(prove(Rendering { threads, guard, known: &known, ..how }, &PreparedNest::new(program, nest), &recipe)?
         .emitted(&wanted.name, &recipe))
 }
 
@@ -156,6 +162,7 @@ fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {
         source: &unit.source,
         threads: recipes.threads,
         guard: SizeGuard::default(),
+        known: &[],
         policy: Policy { reassociate: recipes.reassociate },
         plain_sums: recipes.compiler.vectorizes_sums(),
     }

@@ -6,6 +6,7 @@ use super::files;
 use oxeye_codegen::SizeGuard;
 use oxeye_transform::WrittenRecipe;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Name and version of the file's form.
@@ -55,6 +56,9 @@ pub struct NestRecipe {
     /// The sizes from which its code and its threads are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard: Option<Guard>,
+    /// Sizes that its code is for one value of.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub known: BTreeMap<String, i64>,
     /// Arrays of which the rows, behind pointers, are not evenly spaced: each row is reached through its pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uneven: Vec<String>,
@@ -151,6 +155,7 @@ mod tests {
                 name: "mine".into(),
                 threads: Some(1),
                 guard: Some(Guard { least: Some(2e6), threads: None }),
+                known: [("r".into(), 5)].into(),
                 uneven: vec!["u".into()],
                 recipe: serde_json::from_str(r#"[{"step":"vectorize","at":3}]"#).expect("a recipe"),
             }],

@@ -2,7 +2,7 @@
 
 use crate::parallel::{Panicked, guarded};
 use oxeye_codegen::{CodegenError, RenderOptions, SizeGuard, commented, render_nest};
-use oxeye_ir::Span;
+use oxeye_ir::{Execution, Span, SymId};
 use oxeye_transform::templates::{Instantiator, Template, Unfit};
 use oxeye_transform::{Applied, Policy, PreparedNest, Recipe, Refusal};
 use sha2::{Digest, Sha256};
@@ -28,6 +28,8 @@ pub struct Proved {
     pub text: String,
     /// Whether the text needs OpenMP.
     pub openmp: bool,
+    /// The symbols that the text is for one value of.
+    pub known: Vec<(SymId, i64)>,
     /// Columns by which the text is indented.
     indent: usize,
 }
@@ -41,6 +43,9 @@ pub enum Unproved {
     /// The new nest cannot be written as C.
     #[error(transparent)]
     NotRendered(#[from] CodegenError),
+    /// It is for a value of something that the nest does not have.
+    #[error("it is for one value of `{0}`, which is no size of the nest")]
+    NoSymbol(String),
     /// A bug of ours.
     #[error(transparent)]
     Panicked(#[from] Panicked),
@@ -66,6 +71,8 @@ pub(crate) struct Rendering<'s> {
     pub(crate) policy: Policy,
     /// The sizes that the text is for.
     pub(crate) guard: SizeGuard,
+    /// The symbols that it is for one value of.
+    pub(crate) known: &'s [(SymId, i64)],
     /// [`Compiler::vectorizes_sums`](crate::Compiler::vectorizes_sums) of the user's compiler.
     pub(crate) plain_sums: bool,
 }
@@ -96,7 +103,7 @@ pub(crate) fn prove(
         let (text, openmp, indent) = render(how, &applied, nest.span)?;
         // Many of these wait to be tried: of the program only what this nest needs is kept.
         applied.program.nests.retain(|id, _| *id == nest.id);
-        Ok(Proved { applied, text, openmp, indent })
+        Ok(Proved { applied, text, openmp, indent, known: how.known.to_vec() })
     })?
 }
 
@@ -116,6 +123,7 @@ fn render(
         plain_sums: how.plain_sums,
         original,
         guard: how.guard,
+        known: how.known.to_vec(),
         reserved: macros(how.source),
     };
     let text = render_nest(&applied.program, &applied.nest, &options)?;
@@ -147,9 +155,15 @@ impl Schedule {
 }
 
 impl Proved {
+    /// Whether several threads run it.
+    pub(crate) fn is_parallel(&self) -> bool {
+        let loops = self.applied.nest.loops();
+        self.openmp && loops.iter().any(|l| matches!(l.execution, Execution::Parallel { .. }))
+    }
+
     /// Threads at work, where `most` are allowed.
     pub(crate) fn threads(&self, most: u32) -> u32 {
-        if self.openmp { most } else { 1 }
+        if self.is_parallel() { most } else { 1 }
     }
 
     /// The same for the sizes of a guard.
@@ -163,8 +177,25 @@ impl Proved {
         guard: SizeGuard,
     ) -> Result<Self, Unproved> {
         guarded(|| {
-            let (text, openmp, indent) = render(Rendering { guard, ..how }, &self.applied, span)?;
-            Ok(Self { applied: self.applied.clone(), text, openmp, indent })
+            let how = Rendering { guard, known: &self.known, ..how };
+            let (text, openmp, indent) = render(how, &self.applied, span)?;
+            Ok(Self { applied: self.applied.clone(), text, openmp, indent, known: self.known.clone() })
+        })?
+    }
+
+    /// The same for one value each of some symbols.
+    ///
+    /// # Errors
+    /// If the text cannot be written so.
+    pub(crate) fn specialised(
+        &self,
+        how: Rendering<'_>,
+        span: Option<Span>,
+        known: &[(SymId, i64)],
+    ) -> Result<Self, Unproved> {
+        guarded(|| {
+            let (text, openmp, indent) = render(Rendering { known, ..how }, &self.applied, span)?;
+            Ok(Self { applied: self.applied.clone(), text, openmp, indent, known: known.to_vec() })
         })?
     }
 

@@ -30,6 +30,8 @@ pub struct Trial {
     pub guard: SizeGuard,
     /// Built, as long as the nest is being measured.
     pub(crate) library: Option<PathBuf>,
+    /// Whether its text is for one value of some size.
+    pub(crate) is_special: bool,
 }
 
 /// What running a candidate a few times told; its outputs are right.
@@ -129,7 +131,9 @@ impl Trial {
             Ok(proved) => (Verdict::NotTried, None, Some(proved)),
             Err(why) => (Verdict::Refused, Some(why.to_string()), None),
         };
+        let is_special = proved.as_ref().is_some_and(|proved| !proved.known.is_empty());
         Self {
+            is_special,
             schedule,
             choice,
             verdict,

@@ -231,7 +231,7 @@ fn keep(written: Result<(), Error>) {
 
 /// What is known of the candidates that were run.
 fn known(trials: &[Trial]) -> Vec<Known> {
-    let run = trials.iter().filter(|trial| trial.verdict.was_run());
+    let run = trials.iter().filter(|trial| trial.verdict.was_run() && !trial.is_special);
     run.map(|trial| Known {
         schedule: trial.schedule.clone(),
         seconds: trial.screened.map(|screened| screened.score()),

@@ -273,6 +273,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
             name: tried.name.clone(),
             threads: nest.threads,
             guard: None,
+            known: BTreeMap::new(),
             uneven: nest.uneven.clone(),
             recipe: recipe.into(),
         }],

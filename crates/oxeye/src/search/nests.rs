@@ -347,5 +347,6 @@ pub(super) fn as_trial(tried: &TrialRecord) -> Trial {
         sizes: Vec::new(),
         guard: Default::default(),
         library: None,
+        is_special: false,
     }
 }

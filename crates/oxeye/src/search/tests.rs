@@ -125,6 +125,7 @@ fn rendering() -> Rendering<'static> {
         threads: 2,
         policy: Policy { reassociate: true },
         plain_sums: false,
+        known: &[],
         guard: Default::default(),
     }
 }

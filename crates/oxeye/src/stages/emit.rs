@@ -6,13 +6,13 @@ use crate::nest::{ORIGINAL, ProgramRun, Workpiece, replacement};
 use crate::request::{
     Error, Guard, NestRecipe, Options, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
 };
-use crate::schedule::{Proved, Verdict};
+use crate::schedule::{Proved, Trial, Verdict};
 use crate::session::Session;
 use crate::whole::{LONGEST_TO_REPEAT, OTHER_BUILDS, compare, rules};
 use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::tuned_file;
 use oxeye_frontend::encoded;
-use oxeye_ir::Span;
+use oxeye_ir::{Program, Span};
 use oxeye_measure::{Left, Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -420,6 +420,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quie
             name: trial.schedule.name.clone(),
             threads: nest.is_single().then_some(1),
             guard: Guard::of(trial.guard),
+            known: known_names(trial, nest.place.of(&workpiece.unit).1),
             uneven: nest.place.uneven_rows(&workpiece.unit),
             recipe: trial.schedule.recipe.clone().into(),
         })
@@ -433,6 +434,12 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quie
         quiet: quiet.to_vec(),
         nests: nests.collect(),
     }
+}
+
+/// The sizes that a trial is for one value of, by name.
+fn known_names(trial: &Trial, program: &Program) -> BTreeMap<String, i64> {
+    let known = trial.proved.iter().flat_map(|proved| &proved.known);
+    known.filter_map(|(symbol, value)| Some((program.symbols.get(symbol)?.name.clone(), *value))).collect()
 }
 
 fn run_both(

@@ -57,7 +57,7 @@ pub(crate) fn entries(session: &Session<'_>, emitted: &Emitted, origin: Origin) 
 
 /// Whether a trial tells something: what was refused is refused again without having to be remembered.
 fn is_told(trial: &Trial) -> bool {
-    trial.verdict.was_run() || trial.verdict == Verdict::DoesNotCompile
+    trial.verdict.was_run() && !trial.is_special || trial.verdict == Verdict::DoesNotCompile
 }
 
 /// A trial in the words of the database, with the number of measurements behind it.

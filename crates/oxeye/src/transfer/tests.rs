@@ -133,7 +133,14 @@ fn donors(store: &dyn RecipeStore, nest: &NestDescription, how: DonorSearch) -> 
 }
 
 fn rendering() -> Rendering<'static> {
-    Rendering { source: "", threads: 2, policy: POLICY, plain_sums: false, guard: Default::default() }
+    Rendering {
+        source: "",
+        threads: 2,
+        policy: POLICY,
+        plain_sums: false,
+        known: &[],
+        guard: Default::default(),
+    }
 }
 
 fn advice(text: &str, donors: Vec<Donor>, predict: Option<&dyn Predict>, k: usize) -> Advice {

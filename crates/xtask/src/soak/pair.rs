@@ -230,6 +230,7 @@ fn finish(
             original: None,
             reserved: Vec::new(),
             guard: SizeGuard::default(),
+            known: Vec::new(),
         },
     );
     program.nests.insert(applied.nest.id, applied.nest);

@@ -481,7 +481,7 @@ impl<'a> Bench<'a> {
 }
 
 /// The integers among the arguments that have one value in all samples.
-fn same_in_all(calls: &Calls) -> Constants {
+pub(super) fn same_in_all(calls: &Calls) -> Constants {
     let value = |sample: &Sample, position: usize| {
         sample.read_integer(position, element_type(calls.arguments[position].element)).ok()
     };

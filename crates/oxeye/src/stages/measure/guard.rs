@@ -130,7 +130,7 @@ fn smaller_sizes(bench: &Bench<'_>, trial: &Trial, rungs: &mut Vec<Rung>) -> Res
         return Ok(());
     };
     let in_team = program.teams.contains_key(&nest.id);
-    let has_threads = trial.proved.as_ref().is_some_and(|proved| proved.openmp);
+    let has_threads = trial.proved.as_ref().is_some_and(|proved| proved.is_parallel());
     let asks_one = has_threads && session.threads > 1 && !in_team && !site.shares_work();
     let begin = Instant::now();
     let budget = session.options.budget.as_secs_f64();

@@ -3,7 +3,8 @@
 //! In: nests with the schedules to try. Out: the same with what became of each, and the winners. `bench` runs the original
 //! and candidates of one nest, `doubts` says which results are right where roundings decide them; `screen` runs each of many
 //! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on one is faster, on
-//! the smaller samples that `shrink` makes; `choose` takes the best that passes.
+//! the smaller samples that `shrink` makes; `choose` takes the best that passes; `special` tries the fastest for one value of
+//! a small size.
 
 mod bench;
 mod choose;
@@ -12,6 +13,7 @@ mod guard;
 mod screen;
 mod select;
 mod shrink;
+mod special;
 
 pub(crate) use bench::{Bench, Patience, ReplaySite, Screened, verdict_of};
 pub(crate) use choose::choose;
@@ -27,6 +29,7 @@ use bench::NotBuilt;
 use oxeye_frontend::Unit;
 use oxeye_measure::{MeasureError, compile_all};
 use screen::screen;
+use special::specialise;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -155,6 +158,14 @@ fn try_candidates(
         bench.deadline = bench.deadline.min(Instant::now() + time);
         finalists.extend(screen(&bench, &mut nest.trials, rest, &mut built.candidates)?);
         nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut baseline)?;
+    }
+    let mut special = specialise(&bench, how, &mut nest.trials)?;
+    if !special.is_empty() {
+        let before = nest.winner;
+        nest.winner = choose(&bench, how, &mut special, &mut nest.trials, &mut baseline)?.or(before);
+        if let Some(before) = before.filter(|before| nest.winner != Some(*before)) {
+            nest.trials[before].verdict = Verdict::Slower;
+        }
     }
     nest.baseline_seconds = Some(baseline);
     nest.conditioning = bench.conditioning().or(nest.conditioning.take());

@@ -97,5 +97,5 @@ fn build(
 }
 
 fn is_parallel(trial: &Trial) -> bool {
-    trial.proved.as_ref().is_some_and(|proved| proved.openmp)
+    trial.proved.as_ref().is_some_and(|proved| proved.is_parallel())
 }
