@@ -102,6 +102,33 @@ fn both_sides_of_a_guard_do_the_same() {
 }
 
 #[test]
+fn code_for_one_value_of_a_size_leaves_others_to_the_original() {
+    let playground = Playground::with("prog.c", PROGRAM);
+    let with = |known: Value| {
+        let mut file: Value = serde_json::from_str(&recipe_file(&recipes())).expect("JSON");
+        file["nests"][0]["known"] = known;
+        file["nests"][1]["known"] = json!({"steps": 3});
+        file.to_string()
+    };
+    playground.write("r.json", &with(json!({"n": 40})));
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let tuned = playground.read("out.c");
+    for text in ["n == 40", "i < 40", "steps == 3", "t < 3"] {
+        assert!(tuned.contains(text), "{text}\n{tuned}");
+    }
+    let script = "set -e
+        flags='-O1 -g -Wall -Wextra -Werror -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=all'
+        gcc $flags prog.c -o before.exe; gcc $flags -fopenmp out.c -o after.exe
+        for n in 0 1 39 40 41; do ./before.exe $n > before.txt; ./after.exe $n > after.txt; cmp before.txt after.txt; done";
+    let ran = playground.shell(script);
+    assert_eq!(ran.code, Some(0), "{}{}\n{tuned}", ran.stdout, ran.stderr);
+    playground.write("r.json", &with(json!({"q": 40})));
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert!(ran.code == Some(2) && ran.stderr.contains("`q`, which is no size of the nest"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_guard_that_cannot_be_tested_is_refused() {
     let source = PROGRAM.replace("i < last", "i < 9").replace("i = first", "i = 3");
     let playground = Playground::with("prog.c", &source);

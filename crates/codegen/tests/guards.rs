@@ -111,6 +111,25 @@ fn results_are_the_same_on_both_sides_of_the_threshold() {
 }
 
 #[test]
+fn what_is_for_one_value_of_a_size_runs_for_that_only() {
+    let text = Program::parse(PLAIN).expect("the test's program");
+    let (n, steps) = (*text.symbols.keys().next().expect("n"), *text.symbols.keys().last().expect("steps"));
+    let known = |original: Option<&str>| RenderOptions {
+        known: vec![(n, 200), (steps, 3)],
+        ..guarded(Some(150.0), None, original)
+    };
+    insta::assert_snapshot!("known", rendered(PLAIN, &known(Some("original();"))));
+    let sizes: [&[i64]; 4] = [&[200, 3], &[199, 3], &[200, 2], &[0, 0]];
+    let worst = run_at(PLAIN, &known(None), &sizes).unwrap_or_else(|e| panic!("{e}"));
+    assert!(worst.iter().all(|worst| *worst == 0.0));
+    let ends = known(Some("exit(7);"));
+    assert!(run_at(PLAIN, &ends, &[&[200, 3]]).is_ok());
+    for other in [&[199, 3], &[200, 2], &[201, 3]] {
+        assert!(run_at(PLAIN, &ends, &[other]).is_err());
+    }
+}
+
+#[test]
 fn the_original_runs_below_the_threshold_only() {
     let options = guarded(Some(1200.0), None, Some("exit(7);"));
     assert!(run_at(COPIED, &options, &[&[30, 40, 0], &[31, 40, 1]]).is_ok());

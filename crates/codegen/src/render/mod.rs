@@ -77,13 +77,13 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         conditions.push(format!("{} == {value}", r.cx.affine(&Affine::var(Var::Sym(*symbol))).at(prec::ADD)));
     }
     let n_others = conditions.len();
-    r.cx.known = options.known.iter().copied().collect();
     if let Some(least) = options.guard.least {
         conditions.push(r.cx.is_large(original_nest, least)?);
     }
     if let Some(least) = options.guard.threads.filter(|_| team.is_none()) {
         r.threads_if = format!(" if({})", r.cx.is_large(original_nest, least)?);
     }
+    r.cx.known = options.known.iter().copied().collect();
     let has_test = test.is_some();
     if let Some(test) = test {
         r.lines(test.declarations);
