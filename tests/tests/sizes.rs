@@ -125,7 +125,11 @@ fn code_for_one_value_of_a_size_leaves_others_to_the_original() {
     assert_eq!(ran.code, Some(0), "{}{}\n{tuned}", ran.stdout, ran.stderr);
     playground.write("r.json", &with(json!({"q": 40})));
     let ran = playground.run("replay r.json prog.c -o out.c");
-    assert!(ran.code == Some(2) && ran.stderr.contains("`q`, which is no size of the nest"), "{}", ran.stderr);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("`q`, which is no size of the nest"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

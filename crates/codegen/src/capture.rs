@@ -266,27 +266,42 @@ fn is_restrict(source: &str, function: Span, name: &str) -> bool {
     found
 }
 
-/// Variables in the data clauses of OpenMP directives in a text.
+/// Variables that clauses of directives in a text name: those of which threads have copies or share one.
 fn clause_names(text: &str) -> Vec<String> {
     const CLAUSES: [&str; 8] =
         ["private", "firstprivate", "lastprivate", "shared", "reduction", "linear", "aligned", "nontemporal"];
+    let names = |word: &str, inside: &str| -> Vec<String> {
+        let names = match (word, inside.split_once(':')) {
+            ("reduction", Some((_, names))) | (_, Some((names, _))) => names,
+            (_, None) => inside,
+        };
+        names.split(',').map(|n| n.split('[').next().unwrap_or("").trim().to_owned()).collect()
+    };
+    in_clauses(text, &CLAUSES, names)
+}
+
+/// Variables in the expressions of clauses: how many threads there are, and how many iterations they take at once.
+fn clause_counts(text: &str) -> Vec<String> {
+    let names = |_: &str, inside: &str| identifiers(inside).map(str::to_owned).collect();
+    let mut found = in_clauses(text, &["schedule", "num_threads"], names);
+    found.retain(|name| !["static", "dynamic", "guided", "auto", "runtime"].contains(&name.as_str()));
+    found
+}
+
+/// The identifiers that `names` finds in what stands in the parentheses of clauses.
+fn in_clauses(text: &str, clauses: &[&str], names: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
     let mut found = Vec::new();
     let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
     for line in text.lines().filter(|l| l.contains("pragma") || l.contains("_Pragma")) {
         let mut rest = line;
         while let Some((before, after)) = rest.split_once('(') {
             rest = after;
-            let word = before.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
-            if !CLAUSES.contains(&word) {
-                continue;
+            let word =
+                before.trim_end().rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+            if clauses.contains(&word) {
+                let inside = after.split(')').next().unwrap_or("");
+                found.extend(names(word, inside).into_iter().filter(|name| is_identifier(name)));
             }
-            let inside = after.split(')').next().unwrap_or("");
-            let names = match (word, inside.split_once(':')) {
-                ("reduction", Some((_, names))) | (_, Some((names, _))) => names,
-                (_, None) => inside,
-            };
-            let names = names.split(',').map(|n| n.split('[').next().unwrap_or("").trim());
-            found.extend(names.filter(|n| is_identifier(n)).map(str::to_owned));
         }
     }
     found.sort_unstable();
@@ -526,6 +541,14 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     for name in named {
         let _ = writeln!(declared, "int {name} = 0; (void){name};");
     }
+    let mut counts = clause_counts(body);
+    counts.retain(|name| {
+        let is_new = !declared.contains(&format!(" {name} = 0;"));
+        is_new && !is_unused(name) && !taken.contains(name.as_str())
+    });
+    for name in counts {
+        let _ = writeln!(declared, "int {name} = 1; (void){name};");
+    }
     for declaration in site.named.unused {
         let _ = writeln!(declared, "{declaration};");
     }
@@ -563,4 +586,17 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
 fn no_body(source: &str, body: Span) -> String {
     let lines = source.get(body.start..body.end).unwrap_or_default().matches('\n').count();
     format!("{{ __builtin_trap(); {}}}", "\n".repeat(lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_clauses() {
+        let text = "#pragma omp parallel for num_threads(n_workers) schedule(dynamic, chunk * 2) \\\n    private(a, b) \
+                    reduction(+ : s[0:n])\nfor (;;) schedule(x);\n";
+        assert_eq!(clause_names(text), ["a", "b", "s"]);
+        assert_eq!(clause_counts(text), ["chunk", "n_workers"]);
+    }
 }

@@ -19,6 +19,13 @@ pub(crate) const OTHER_BUILDS: [&[&str]; 4] = [
     &["-O3", "-ffast-math", "-funroll-loops"],
 ];
 
+/// Flags under which products and sums are rounded together in other places, or nowhere.
+pub(crate) const OTHER_CONTRACTIONS: [&[&str]; 3] = [
+    &["-ffp-contract=off"],
+    &["-O1", "-ffp-contract=fast"],
+    &["-O3", "-ffp-contract=fast", "-fno-tree-vectorize"],
+];
+
 /// Runs both in turns, so many times each. Where they print something else, the original is run more often: does it always
 /// print the same? Times that it prints may be steady for a while. Where only numbers differ, `witnesses` are asked for: what
 /// other builds of the original leave. `seconds` is the time of one run.

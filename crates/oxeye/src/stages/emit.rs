@@ -4,11 +4,11 @@ use super::measure::Measured;
 use crate::budget::n_runs;
 use crate::nest::{ORIGINAL, ProgramRun, Workpiece, replacement};
 use crate::request::{
-    Error, Guard, NestRecipe, Options, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
+    Error, FpPolicy, Guard, NestRecipe, Options, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
 };
 use crate::schedule::{Proved, Trial, Verdict};
 use crate::session::Session;
-use crate::whole::{LONGEST_TO_REPEAT, OTHER_BUILDS, compare, rules};
+use crate::whole::{LONGEST_TO_REPEAT, OTHER_BUILDS, OTHER_CONTRACTIONS, compare, rules};
 use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::tuned_file;
 use oxeye_frontend::encoded;
@@ -457,9 +457,11 @@ fn run_both(
         ..rules(checks, *fp, reassociate)
     };
     let (before, after) = (run.of(&program.executable), run.of(tuned));
-    let witnesses = |options: &WholeOptions| match reassociate {
-        true => witnesses(session, program, options),
-        false => Ok(Vec::new()),
+    let witnesses = |options: &WholeOptions| match fp {
+        FpPolicy::Strict => Ok(Vec::new()),
+        _ if reassociate => witnesses(session, program, options, &OTHER_BUILDS),
+        // Compilers may still round a product and a sum together, or not.
+        _ => witnesses(session, program, options, &OTHER_CONTRACTIONS),
     };
     let whole =
         session.in_program(|| compare(&before, &after, n_runs, &options, program.seconds, &witnesses));
@@ -467,11 +469,12 @@ fn run_both(
     whole
 }
 
-/// What the original leaves when it is built with and without reordering; found out once.
+/// What the original leaves when it is built in these other ways; found out once.
 fn witnesses(
     session: &Session<'_>,
     program: &ProgramRun,
     options: &WholeOptions,
+    builds: &[&[&str]],
 ) -> Result<Vec<Left>, Error> {
     if let Some(known) = program.witnesses.get() {
         return Ok(known.clone());
@@ -481,7 +484,7 @@ fn witnesses(
     let job = |(k, flags): (usize, &&[&str])| {
         workshop.program_job(&source, &format!("witness{k}"), false).args(flags.iter().copied())
     };
-    let jobs: Vec<ProgramJob> = OTHER_BUILDS.iter().enumerate().map(job).collect();
+    let jobs: Vec<ProgramJob> = builds.iter().enumerate().map(job).collect();
     let built = workshop.build_all(&jobs, session.host.cores as usize);
     session.check_cancelled()?;
     let mut found = Vec::new();
