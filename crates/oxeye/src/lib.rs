@@ -72,10 +72,12 @@ mod whole;
 mod workshop;
 
 pub use commands::{
-    BuildSource, CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions,
-    ExplainReport, FileReport, Misfit, NestExplanation, PROFILE_SCHEMA, PhaseSeconds, ProfileOptions,
-    ProfileReport, RefusalExplanation, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation, TuneOptions,
-    TuneOutput, TuneReport, explain, optimize, optimize_and_learn, profile, replay, rewrite, search, tune,
+    BuildSource, CONFIG_FILE, CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA,
+    ExplainOptions, ExplainReport, FileReport, Misfit, NestExplanation, PROFILE_SCHEMA, PhaseSeconds,
+    ProfileOptions, ProfileReport, ProjectConfig, ProjectReading, ProjectReplay, REPLAY_SCHEMA,
+    RefusalExplanation, ReplayOptions, ReplayedFile, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation,
+    TuneOptions, TuneOutput, TuneReport, explain, optimize, optimize_and_learn, profile, replay,
+    replay_project, replay_with, rewrite, search, tune,
 };
 pub use coverage::{Coverage, FileShare, LoopShare};
 pub use knowledge::{
@@ -92,9 +94,10 @@ pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
 pub use parallel::Panicked;
 pub use request::{
-    Checks, Compiler, DonorSearch, Error, Event, FpPolicy, Guard, Knowledge, NestRecipe, Options, Phase,
-    Progress, ProjectFile, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable,
-    default_output, write_atomically,
+    Checks, Compiler, DonorSearch, Error, Event, FileRecipes, FpPolicy, Guard, Knowledge, NestRecipe,
+    Options, OtherFiles, PROJECT_RECIPES_SCHEMA, Phase, PlainCompiler, Progress, ProjectFile, ProjectRecipes,
+    RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, SavedRecipes, Silent, check_writable,
+    default_output, is_same_file, parse_duration, write_atomically,
 };
 pub use schedule::{Choice, Proved, Schedule, SizeTiming, Timing, Trial, Unproved, Verdict};
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};

@@ -13,7 +13,7 @@ use std::fmt::Write;
 const AT_ITS_ROOF: f64 = 0.9;
 
 /// The report for people. `command` is how the program is run.
-pub(crate) fn render_project(report: &TuneReport, command: &str, in_place: bool, view: View) -> String {
+pub(crate) fn render_project(report: &TuneReport, command: &str, view: View) -> String {
     let mut out = String::new();
     for file in &report.files {
         out += &section(file, view);
@@ -33,7 +33,10 @@ pub(crate) fn render_project(report: &TuneReport, command: &str, in_place: bool,
     if let Some(patch) = &report.patch {
         let patch = patch.display();
         out += &wrapped(&format!("patch written to {patch}; try it with: git apply {patch}"), view.width);
-    } else if report.files.iter().any(|file| file.changed) && in_place {
+    } else if let Some(folder) = &report.folder {
+        let text = format!("copies of the changed files written to {}", folder.display());
+        out += &wrapped(&text, view.width);
+    } else if report.files.iter().any(|file| file.changed) {
         out += "the files are changed in place\n";
     } else {
         out += "nothing is changed\n";

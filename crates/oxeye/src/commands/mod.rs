@@ -3,6 +3,7 @@
 //! In: options. Out: a report or a tuned text, and the tuned file where one is written. Nothing else here decides anything
 //! about a nest.
 
+mod changes;
 mod explain;
 mod optimize;
 mod profile;
@@ -12,6 +13,7 @@ mod replay;
 mod search;
 mod tune;
 
+pub use changes::TuneOutput;
 pub use explain::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
     NestExplanation, RefusalExplanation, TrialExplanation, explain,
@@ -19,8 +21,9 @@ pub use explain::{
 pub use optimize::{optimize, optimize_and_learn};
 pub use profile::profile;
 pub use profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest};
-pub use replay::{Misfit, Rewritten, replay, rewrite};
+pub use replay::{Misfit, Rewritten, replay, replay_with, rewrite};
 pub use search::search;
 pub use tune::{
-    BuildSource, FileReport, PhaseSeconds, TUNE_SCHEMA, TuneOptions, TuneOutput, TuneReport, tune,
+    BuildSource, CONFIG_FILE, FileReport, PhaseSeconds, ProjectConfig, ProjectReading, ProjectReplay,
+    REPLAY_SCHEMA, ReplayOptions, ReplayedFile, TUNE_SCHEMA, TuneOptions, TuneReport, replay_project, tune,
 };

@@ -1,25 +1,31 @@
 //! Tuning a project: its build is learnt, its program sampled, the files that take time tuned one after the other, each on
 //! top of those before it, and what changed becomes a patch.
 
+mod config;
 mod options;
-mod patch;
+mod replay;
 mod report;
 mod subject;
 
-pub use options::{BuildSource, TuneOptions, TuneOutput};
+pub use config::{CONFIG_FILE, ProjectConfig};
+pub use options::{BuildSource, TuneOptions};
+pub use replay::{ProjectReading, ProjectReplay, REPLAY_SCHEMA, ReplayOptions, ReplayedFile, replay_project};
 pub use report::{FileReport, PhaseSeconds, TUNE_SCHEMA, TuneReport};
 
+use super::changes::{ChangedFile, relative, root};
 use super::optimize::tuned;
 use crate::budget::{n_runs, share_of};
-use crate::request::{Compiler, Error, Event, Options, Phase, Progress, ProjectFile, write_atomically};
+use crate::request::{
+    Compiler, Error, Event, FileRecipes, FpPolicy, Options, OtherFiles, Phase, Progress, ProjectFile,
+    ProjectRecipes, check_writable, write_atomically,
+};
 use crate::session::Session;
-use crate::stages::{ProgramReport, Report, report};
+use crate::stages::{ProgramReport, Report, read_options, report};
 use crate::whole::{printed_tolerance, rules};
 use crate::workshop::passing_for;
 use oxeye_frontend::encoded;
 use oxeye_host::HostProfile;
 use oxeye_measure::{Left, Limits, WholeComparison, WholeOptions};
-use patch::{ChangedFile, relative, root, write_patch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,8 +48,10 @@ pub fn tune(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneReport
 }
 
 fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneReport, Error> {
-    if let TuneOutput::Patch(path) = &options.output {
-        crate::request::check_writable(path, &[])?;
+    let root = root(Path::new("."));
+    options.output.check(&root)?;
+    if let Some(path) = &options.save_recipe {
+        check_writable(path, options.output.patch().as_slice())?;
     }
     let mut stages = Stopwatch::new();
     let mut subject = Subject::learn(options, progress)?;
@@ -51,7 +59,6 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
     let before: Vec<PathBuf> = subject.parts.iter().map(|part| part.file.clone()).collect();
     let hot = subject.sample(&options.checks, progress)?;
     stages.lap("sampling");
-    let root = root(Path::new("."));
     let mut notes = Vec::new();
     if !hot.is_known {
         notes.push(format!(
@@ -73,19 +80,14 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
         })
         .collect();
     check(progress)?;
-    let mut patch = None;
-    match &options.output {
-        _ if changed.is_empty() => {}
-        TuneOutput::Patch(path) => {
-            write_patch(path, &changed, &root)?;
-            patch = Some(path.clone());
-        }
-        TuneOutput::InPlace => {
-            for file in &changed {
-                write_atomically(&file.path, &encoded(&file.after))?;
-            }
-        }
+    options.output.write(&changed, &root)?;
+    let recipes = ProjectRecipes::new(
+        files.iter_mut().filter(|file| file.report.changed).filter_map(|file| file.recipes.take()).collect(),
+    );
+    if let Some(path) = &options.save_recipe {
+        write_atomically(path, recipes.to_json().as_bytes())?;
     }
+    let written = |path: Option<&Path>| path.filter(|_| !changed.is_empty()).map(Path::to_owned);
     let coverages: Vec<f64> = files
         .iter()
         .filter_map(|file| Some(file.report.report.as_ref()?.coverage.as_ref()?.tunable))
@@ -97,11 +99,13 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
             BuildSource::CompileCommands(path) => path.display().to_string(),
         },
         n_sources: subject.parts.iter().flat_map(|part| part.product.units()).count(),
-        patch,
+        patch: written(options.output.patch()),
+        folder: written(options.output.folder()),
         program,
         tunable: (!coverages.is_empty()).then(|| coverages.iter().sum::<f64>().min(1.0)),
         added: added(&files).into_iter().collect(),
         files: files.into_iter().map(|file| file.report).collect(),
+        recipes,
         seconds: stages.begin.elapsed().as_secs_f64(),
         budget_seconds: options.budget.as_secs_f64(),
         phases: stages.laps,
@@ -127,7 +131,17 @@ struct TunedFile {
     speedup: f64,
     /// What the program leaves when the original of this file is built with and without reordering, if that was asked.
     witnesses: Vec<Left>,
+    /// What makes the tuned file.
+    recipes: Option<FileRecipes>,
     report: FileReport,
+}
+
+/// What came of a file.
+struct Outcome {
+    text: String,
+    report: Report,
+    witnesses: Vec<Left>,
+    recipes: FileRecipes,
 }
 
 /// Tunes the files that take time, each in the program that those before it made.
@@ -164,6 +178,7 @@ fn tune_files(
             was_with_others: files.iter().any(|file: &TunedFile| file.report.changed),
             speedup: 1.0,
             witnesses: Vec::new(),
+            recipes: None,
             report: FileReport {
                 path: relative(&path, root),
                 share,
@@ -172,11 +187,12 @@ fn tune_files(
                 note: None,
             },
         };
-        match tune_file(subject, &file, hot, machine.clone(), options, allowed, progress) {
+        match tune_file(subject, &file, hot, machine.clone(), options, allowed, (root, progress)) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
-            Ok((text, report, witnesses)) => {
+            Ok(Outcome { text, report, witnesses, recipes }) => {
                 file.witnesses = witnesses;
+                file.recipes = Some(recipes.portable(root));
                 machine = machine.or_else(|| report.host_profile.clone());
                 file.speedup = report.program.speedup.unwrap_or(1.0);
                 if report.changed {
@@ -208,8 +224,8 @@ fn tune_file(
     machine: Option<HostProfile>,
     options: &TuneOptions,
     budget: Duration,
-    progress: &dyn Progress,
-) -> Result<(String, Report, Vec<Left>), Error> {
+    (root, progress): (&Path, &dyn Progress),
+) -> Result<Outcome, Error> {
     let unit = &subject.build.project().units[file.unit];
     let part = &subject.parts[file.part];
     let options = Options {
@@ -239,7 +255,26 @@ fn tune_file(
     let report = report(&session, &emitted);
     let program = emitted.workpiece.program.as_ref();
     let witnesses = program.and_then(|program| program.witnesses.get()).cloned().unwrap_or_default();
-    Ok((emitted.text, report, witnesses))
+    let recipes = FileRecipes {
+        path: relative(&file.path, root),
+        others: others_of(&options, root),
+        keeps_order: options.fp == FpPolicy::Strict,
+        recipes: emitted.recipes,
+    };
+    Ok(Outcome { text: emitted.text, report, witnesses, recipes })
+}
+
+/// The sources that a file is read together with, by their flags.
+fn others_of(options: &Options, root: &Path) -> Vec<OtherFiles> {
+    let mut groups: Vec<OtherFiles> = Vec::new();
+    for other in read_options(options).others {
+        let path = relative(&other.path, root);
+        match groups.iter_mut().find(|group| group.args == other.args) {
+            Some(group) => group.paths.push(path),
+            None => groups.push(OtherFiles { args: other.args, paths: vec![path] }),
+        }
+    }
+    groups
 }
 
 /// From now on, the program has the tuned file in it.

@@ -1,5 +1,6 @@
 //! What tuning a project is asked to do.
 
+use crate::commands::changes::TuneOutput;
 use crate::request::{Checks, DonorSearch, FpPolicy, Knowledge, RunCommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +14,8 @@ pub struct TuneOptions {
     pub run: RunCommand,
     /// Where the results go.
     pub output: TuneOutput,
+    /// Where to save the recipes of all changed files.
+    pub save_recipe: Option<PathBuf>,
     /// Time for trying candidates, over all files.
     pub budget: Duration,
     /// As [`Options::quick`](crate::Options::quick).
@@ -40,6 +43,7 @@ impl TuneOptions {
             build,
             run,
             output: TuneOutput::Patch("oxeye.patch".into()),
+            save_recipe: None,
             budget: Duration::from_secs(60),
             quick: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
@@ -60,13 +64,4 @@ pub enum BuildSource {
     Command(String),
     /// From a `compile_commands.json`.
     CompileCommands(PathBuf),
-}
-
-/// Where tuned files go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TuneOutput {
-    /// Into a patch.
-    Patch(PathBuf),
-    /// Into the files themselves.
-    InPlace,
 }

@@ -1,5 +1,6 @@
 //! What came of tuning a project.
 
+use crate::request::ProjectRecipes;
 use crate::stages::{ProgramReport, Report};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -16,14 +17,18 @@ pub struct TuneReport {
     pub build: String,
     /// Sources that go into what is run.
     pub n_sources: usize,
-    /// The patch; `None` if there is nothing in it, or the files were changed themselves.
+    /// The patch; `None` if there is nothing in it, or the changes went elsewhere.
     pub patch: Option<PathBuf>,
+    /// The folder with copies of the changed files, if they went there.
+    pub folder: Option<PathBuf>,
     /// The program before and after.
     pub program: ProgramReport,
     /// Share of the program's time in nests that can be tuned, from 0 to 1; `None` if it could not be sampled.
     pub tunable: Option<f64>,
     /// Files that take time, the most first.
     pub files: Vec<FileReport>,
+    /// The recipes of the changed files, as `--save-recipe` writes them.
+    pub recipes: ProjectRecipes,
     /// Flags that tuned files and the link need besides their own.
     pub added: Vec<String>,
     /// Wall-clock seconds of the whole run.

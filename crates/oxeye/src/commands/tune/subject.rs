@@ -57,14 +57,7 @@ impl Subject {
     pub(super) fn learn(options: &TuneOptions, progress: &dyn Progress) -> Result<Subject, Error> {
         let work = WorkDir::new()?;
         let cc = Compiler::new("cc", [""; 0]);
-        progress.event(Event::Phase(Phase::Learning));
-        let limits = Limits { seconds: BUILD_SECONDS, ..Limits::default() };
-        let calls = match &options.build {
-            BuildSource::Command(command) => observe_build(command, Path::new("."), &cc, &work, &limits)?,
-            BuildSource::CompileCommands(path) => read_compile_commands(path)?,
-        };
-        check(progress)?;
-        let project = Project::of(&calls);
+        let project = learn(&options.build, &cc, &work, progress)?;
         let products = products_of(&project, &options.run)?;
         progress.event(Event::Phase(Phase::Building));
         let told = |n_done, n_units| progress.event(Event::Compiled { n_done, n_units });
@@ -215,6 +208,23 @@ impl Subject {
             is_known: n_samples >= LEAST_SAMPLES,
         })
     }
+}
+
+/// What a build tells of its project.
+pub(super) fn learn(
+    build: &BuildSource,
+    cc: &Compiler,
+    work: &WorkDir,
+    progress: &dyn Progress,
+) -> Result<Project, Error> {
+    progress.event(Event::Phase(Phase::Learning));
+    let limits = Limits { seconds: BUILD_SECONDS, ..Limits::default() };
+    let calls = match build {
+        BuildSource::Command(command) => observe_build(command, Path::new("."), cc, work, &limits)?,
+        BuildSource::CompileCommands(path) => read_compile_commands(path)?,
+    };
+    check(progress)?;
+    Ok(Project::of(&calls))
 }
 
 /// Whether the run was told to stop.
