@@ -6,7 +6,7 @@ use crate::table;
 use crate::terminal::View;
 use crate::tuning::{FpArgs, KnowledgeArgs, duration, print_report};
 use anyhow::bail;
-use oxeye::{BuildSource, CONFIG_FILE, ProjectConfig, TuneOutput};
+use oxeye::{BuildSource, CONFIG_FILE, LOCK_FILE, ProjectConfig, TuneOutput};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -38,9 +38,11 @@ Examples:
     oxeye tune --build 'make -B' --run './solver input.dat' \\
         --ignore 'took [0-9.]+ s' --compare out/u.npy --compare log.txt
 
-  The options kept in an oxeye.toml, and used again
+  The options kept in an oxeye.toml, and used again; what was found is kept in
+  oxeye.lock.json, and `oxeye check` fails if that is lost
     oxeye tune --build 'make -B' --run ./solver --save-config
     oxeye tune --budget 10m
+    oxeye check
 
 The program is sampled first; only the files that take its time are read. The
 build runs as you give it; what Oxeye compiles goes into a temporary folder.
@@ -145,7 +147,7 @@ pub(crate) struct Args {
     /// Write the recipes of all changed files to a file for `oxeye replay`
     #[arg(long, value_name = "RECIPES")]
     save_recipe: Option<PathBuf>,
-    /// Write an oxeye.toml with the options of this run, unless there is one
+    /// Keep the options of this run in an oxeye.toml, and what it found in oxeye.lock.json for `oxeye check`
     #[arg(long)]
     save_config: bool,
     /// Write the report as JSON; `-` is standard output
@@ -167,6 +169,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     options.top_k = args.top_k as usize;
     options.output = if args.in_place { TuneOutput::InPlace } else { TuneOutput::named(&args.output) };
     options.save_recipe = args.save_recipe;
+    // What another run than that of the file finds is not what `check` would compare with.
+    options.lock = (told.is_of_file || args.save_config).then(|| LOCK_FILE.into());
     (options.knowledge, options.donors) = args.knowledge.chosen();
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         let others = options.output.patch().into_iter().chain(options.save_recipe.as_deref());
@@ -180,7 +184,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         oxeye::write_atomically(Path::new(CONFIG_FILE), told.config.to_toml().as_bytes())?;
     }
     let command = told.config.run.unwrap_or_default();
-    let shown = |view: View| table::render_project(&report, &command, view);
+    let kept = options.lock.is_some();
+    let shown = |view: View| table::render_project(&report, &command, kept, view);
     print_report(args.json.as_deref(), &|| report.to_json(), args.verbose, &shown)?;
     Ok(ExitCode::SUCCESS)
 }

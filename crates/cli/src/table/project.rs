@@ -12,8 +12,8 @@ use std::fmt::Write;
 /// At this share of its roof and above, nobody need look further.
 const AT_ITS_ROOF: f64 = 0.9;
 
-/// The report for people. `command` is how the program is run.
-pub(crate) fn render_project(report: &TuneReport, command: &str, view: View) -> String {
+/// The report for people. `command` is how the program is run; `kept` says whether what was found is kept for checks.
+pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, view: View) -> String {
     let mut out = String::new();
     for file in &report.files {
         out += &section(file, view);
@@ -43,6 +43,15 @@ pub(crate) fn render_project(report: &TuneReport, command: &str, view: View) -> 
     }
     if !flags.is_empty() {
         out += &wrapped(&flags, view.width);
+    }
+    if report.files.iter().any(|file| file.changed) {
+        out += &wrapped(
+            match kept {
+                true => "kept in oxeye.lock.json; oxeye check tells whether it stays as fast",
+                false => "--save-config keeps these options and what was found, for oxeye check",
+            },
+            view.width,
+        );
     }
     out
 }

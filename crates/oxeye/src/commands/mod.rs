@@ -6,6 +6,7 @@
 mod changes;
 mod explain;
 mod optimize;
+mod patch;
 mod profile;
 mod profile_cache;
 mod profile_report;
@@ -24,6 +25,8 @@ pub use profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedN
 pub use replay::{Misfit, Rewritten, replay, replay_with, rewrite};
 pub use search::search;
 pub use tune::{
-    BuildSource, CONFIG_FILE, FileReport, PhaseSeconds, ProjectConfig, ProjectReading, ProjectReplay,
-    REPLAY_SCHEMA, ReplayOptions, ReplayedFile, TUNE_SCHEMA, TuneOptions, TuneReport, replay_project, tune,
+    BuildSource, CHECK_SCHEMA, CONFIG_FILE, CheckOptions, CheckReport, CheckedFile, CheckedNest,
+    CheckedProgram, FileReport, LOCK_FILE, LOCK_SCHEMA, LockedFile, LockedMachine, LockedNest, LockedProgram,
+    PhaseSeconds, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay, REPLAY_SCHEMA, ReplayOptions,
+    ReplayedFile, TUNE_SCHEMA, TuneOptions, TuneReport, check_project, replay_project, tune,
 };

@@ -24,6 +24,7 @@ pub use files::{check_writable, is_same_file, write_atomically};
 pub(crate) use options::ProjectRun;
 pub use options::{DonorSearch, FpPolicy, Knowledge, Options, ProjectFile, default_output};
 pub use progress::{Event, Phase, Progress, Silent};
+pub(crate) use project_recipes::PROJECT_LOCK_SCHEMA;
 pub use project_recipes::{FileRecipes, OtherFiles, PROJECT_RECIPES_SCHEMA, ProjectRecipes, SavedRecipes};
 pub use recipe_file::{Guard, NestRecipe, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile};
 pub use run_command::RunCommand;

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// Name and version of the file's form.
 pub const PROJECT_RECIPES_SCHEMA: &str = "oxeye.recipes/1";
 
+/// Name and version of the form of the file with what `oxeye check` compares with, which has recipes in it.
+pub(crate) const PROJECT_LOCK_SCHEMA: &str = "oxeye.lock/1";
+
 /// Stands for the root folder in the flags of a file of recipes, so that they mean the same in another copy of the project.
 const ROOT: &str = "{root}";
 
@@ -108,7 +111,7 @@ fn with_root(arg: &str, root: &str) -> String {
 }
 
 impl SavedRecipes {
-    /// Reads a file of recipes, or the recipes inside a report.
+    /// Reads a file of recipes, or the recipes inside a report or a lock file.
     ///
     /// # Errors
     /// If it cannot be read, or is no such file.
@@ -125,6 +128,12 @@ impl SavedRecipes {
         let is_report = |schema: &str| schema == REPORT_SCHEMA || schema.starts_with("oxeye.tune/");
         if value["schema"].as_str().is_some_and(is_report) {
             value = value["recipes"].take();
+        }
+        if value["schema"] == PROJECT_LOCK_SCHEMA {
+            let files = value["files"].as_array_mut().map(std::mem::take).unwrap_or_default();
+            let files: Vec<serde_json::Value> =
+                files.into_iter().map(|mut file| file["recipes"].take()).collect();
+            value = serde_json::json!({"schema": PROJECT_RECIPES_SCHEMA, "files": files});
         }
         match value["schema"].as_str() {
             Some(RECIPE_SCHEMA) => {

@@ -25,6 +25,7 @@ pub use emit::{Emitted, emit};
 pub(crate) use html::measured;
 pub use measure::{Measured, measure};
 pub use open::open;
+pub(crate) use open::{InsideNest, open_inside};
 pub(crate) use propose::proposal;
 pub use propose::{Proposed, propose};
 pub use read::read;

@@ -16,6 +16,9 @@ pub struct TuneOptions {
     pub output: TuneOutput,
     /// Where to save the recipes of all changed files.
     pub save_recipe: Option<PathBuf>,
+    /// Where to keep what was found for [`check_project`](crate::check_project). What an earlier run has kept there of
+    /// files that this one does not change stays, as long as their tuned text does.
+    pub lock: Option<PathBuf>,
     /// Time for trying candidates, over all files.
     pub budget: Duration,
     /// As [`Options::quick`](crate::Options::quick).
@@ -44,6 +47,7 @@ impl TuneOptions {
             run,
             output: TuneOutput::Patch("oxeye.patch".into()),
             save_recipe: None,
+            lock: None,
             budget: Duration::from_secs(60),
             quick: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
@@ -64,4 +68,13 @@ pub enum BuildSource {
     Command(String),
     /// From a `compile_commands.json`.
     CompileCommands(PathBuf),
+}
+
+impl std::fmt::Display for BuildSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Command(command) => f.write_str(command),
+            Self::CompileCommands(path) => path.display().fmt(f),
+        }
+    }
 }

@@ -95,10 +95,16 @@ mod tests {
         let after = BEFORE
             .replace("int a;", "#pragma quiet\nint a;")
             .replace("    for (i)\n        s();\n}", "    { /* one */\n    for (i)\n        q();\n    }\n}")
-            .replace("    for (i) {\n        s();\n    }", "    { /* two */\n    for (i) {\n        q();\n    }\n    }");
+            .replace(
+                "    for (i) {\n        s();\n    }",
+                "    { /* two */\n    for (i) {\n        q();\n    }\n    }",
+            );
         let nests = [span(BEFORE, "for (i)\n        s();"), span(BEFORE, "for (i) {\n        s();\n    }")];
         let all = pieces(BEFORE, &after, &nests);
-        assert_eq!(all.iter().map(|piece| piece.nests.clone()).collect::<Vec<_>>(), [vec![], vec![0], vec![1]]);
+        assert_eq!(
+            all.iter().map(|piece| piece.nests.clone()).collect::<Vec<_>>(),
+            [vec![], vec![0], vec![1]]
+        );
         assert!(all[1].after.contains("/* one */") && all[1].before.contains("for (i)\n"), "{all:?}");
         let back = restored(&after, &all);
         assert_eq!((back.text.as_str(), back.found.as_slice()), (BEFORE, &[true, true, true][..]));

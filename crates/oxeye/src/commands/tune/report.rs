@@ -1,5 +1,6 @@
 //! What came of tuning a project.
 
+use super::stopwatch::PhaseSeconds;
 use crate::request::ProjectRecipes;
 use crate::stages::{ProgramReport, Report};
 use serde::Serialize;
@@ -39,15 +40,6 @@ pub struct TuneReport {
     pub phases: Vec<PhaseSeconds>,
     /// Sentences on the run as a whole.
     pub notes: Vec<String>,
-}
-
-/// What a phase took.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PhaseSeconds {
-    /// In words.
-    pub phase: &'static str,
-    /// Wall-clock seconds.
-    pub seconds: f64,
 }
 
 /// A file of a project.
