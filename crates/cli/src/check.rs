@@ -32,8 +32,8 @@ the lock file has; each tuned nest is measured against its original. It fails if
 a nest reaches a smaller share of its roof than it did, by more than the slack;
 if the tuned text is no longer in the sources (or the patch no longer applies);
 if a tuned file is compiled without the flags it needs; or if the program does
-not do the same, or gains less than it did. On another machine than that of the
-tuning run, a nest must not be slower than its original there.
+not do the same, or is slower than with the original text. On another machine
+than that of the tuning run, a nest must not be slower than its original there.
 
 Exit codes:
   0    all is as it was
@@ -119,6 +119,12 @@ fn shown(report: &CheckReport, command: &str, view: View) -> String {
     }
     if !rows.is_empty() {
         out += &columns::table(&columns, &rows, view.width);
+    }
+    for file in &report.files {
+        for nest in file.nests.iter().filter(|nest| nest.failure.is_none()) {
+            let at = format!("{}, {}()", file.path.display(), nest.locked.function);
+            nest.note.iter().for_each(|note| out += &wrapped(&format!("{at}: {note}"), view.width));
+        }
     }
     report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
     let program = &report.program;

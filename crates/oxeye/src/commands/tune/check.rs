@@ -174,7 +174,7 @@ impl State {
                 let Some(nest) = state.report.nests.get_mut(*idx) else { continue };
                 nest.found = *found;
                 if !found {
-                    nest.failure = Some(missing(&state.tuned, &piece.before, patch.is_some()));
+                    nest.failure = Some(missing(piece.is_undone_in(&state.tuned), patch.is_some()).into());
                 }
             }
         }
@@ -198,15 +198,16 @@ impl State {
 }
 
 /// Why the tuned text of a nest is not in a file.
-fn missing(text: &str, before: &str, has_patch: bool) -> String {
-    let advice = match (text.contains(before), has_patch) {
+fn missing(is_undone: bool, has_patch: bool) -> &'static str {
+    match (is_undone, has_patch) {
         (true, false) => {
-            "the original stands there; `oxeye replay oxeye.lock.json` makes the patch again, and --patch checks with one"
+            "the original stands there instead of the tuned text; `oxeye replay oxeye.lock.json` makes the patch again, and --patch checks with one"
         }
-        (true, true) => "the patch does not have it",
-        (false, _) => "nor is the original, so that the patch no longer applies; tune again",
-    };
-    format!("the tuned text is no longer there, {advice}").replace("there, the", "there: the")
+        (true, true) => "the patch does not have its tuned text",
+        (false, _) => {
+            "neither the tuned text nor the original is there: the patch no longer applies; tune again"
+        }
+    }
 }
 
 /// A check on its way.
@@ -318,11 +319,8 @@ impl Run<'_> {
         };
         let n_runs = n_runs(self.hot.run.seconds).max(3);
         let mut whole = compare(subject, before, &self.hot.run, &rules, n_runs)?;
-        let same_machine =
-            !states.is_empty() && states.iter().all(|state| state.report.same_machine) && self.same_run;
-        // Elsewhere, and with other input, nothing is asked but that it is not slower.
-        let wanted = lock.program.speedup.filter(|_| same_machine).unwrap_or(1.0);
-        let least = wanted * (1.0 - self.options.slack);
+        // How much it gains depends on what else it does, and how busy the machine is; it must not lose.
+        let least = 1.0 - self.options.slack;
         if whole.equal && whole.speedup.median < least {
             whole = compare(subject, before, &self.hot.run, &rules, 2 * n_runs)?;
         }
@@ -330,11 +328,7 @@ impl Run<'_> {
         let speedup = whole.speedup.median;
         let failure = match &whole.difference {
             Some(difference) => Some(format!("behaves differently with the tuned text ({difference})")),
-            None if speedup >= least => None,
-            None if same_machine => {
-                Some(format!("is {speedup:.2}x as fast with the tuned text; it was {wanted:.2}x"))
-            }
-            None => Some(format!("is slower with the tuned text here ({speedup:.2}x)")),
+            None => (speedup < least).then(|| format!("is slower with the tuned text ({speedup:.2}x)")),
         };
         Ok(CheckedProgram {
             baseline_ms: Some(1e-6 * whole.before_ns.median),
@@ -369,15 +363,15 @@ impl Run<'_> {
     }
 }
 
-/// For nests whose recipe another version of Oxeye wrote.
+/// For nests whose recipe another version of Oxeye wrote, or that call functions which have changed.
 const OTHER_TEXT: &str =
-    "this oxeye writes its recipe otherwise; that was measured, and not the text in the file";
+    "its recipe gives another text now (has what it calls changed, or oxeye?); that was measured";
 
 /// Whether a file has this text for a nest.
 fn has_text(file: &LockedFile, nest: usize, text: &str) -> bool {
     let unix = |text: &str| text.replace("\r\n", "\n");
     let mut pieces = file.pieces.iter().filter(|piece| piece.nests.contains(&nest));
-    pieces.any(|piece| unix(&piece.after).contains(&unix(text)))
+    pieces.any(|piece| unix(&piece.after).contains(unix(text).trim()))
 }
 
 /// Where a file is built.
@@ -431,14 +425,15 @@ impl Judge {
             return (speedup < least).then(|| format!("slower than the original here ({speedup:.2}x)"));
         }
         if let (Some(share), Some(share_then)) = (now.roof_fraction, then.roof_fraction) {
+            let ms = 1e3 * now.seconds;
             // Ceilings that were measured anew may be higher than they were; the nest is none the slower for it.
-            let is_slower = !self.same_run || then.optimized_ms.is_none_or(|ms| 1e3 * now.seconds > ms);
+            let is_slower = !self.same_run || then.optimized_ms.is_none_or(|then| ms * least > then);
             if share >= share_then * least || !is_slower {
                 return None;
             }
             let percent = |share: f64| format!("{:.0} %", 100.0 * share);
             let mut words = format!("reaches {} of its roof; it was {}", percent(share), percent(share_then));
-            let original = then.baseline_ms.map_or(1.0, |ms| 1e3 * now.baseline_seconds / ms);
+            let original = then.baseline_ms.map_or(1.0, |then| 1e3 * now.baseline_seconds / then);
             if self.same_run && original * least > 1.0 {
                 words += &format!(
                     " (the original takes {original:.1}x as long as then, too: a busy machine, or other flags?)"
@@ -508,7 +503,10 @@ mod tests {
         let why = judge.failure(&then(), &now(0.2, 0.02, Some(0.4))).expect("both half as fast");
         assert!(why.contains("the original takes 2.0x as long"), "{why}");
         // The roof was measured anew, and is higher.
-        assert_eq!(judge.failure(&then(), &now(0.1, 0.0099, Some(0.4))), None);
+        assert_eq!(judge.failure(&then(), &now(0.1, 0.011, Some(0.4))), None);
+        // With other input, times say nothing.
+        let other = Judge { same_run: false, ..judge };
+        assert!(other.failure(&then(), &now(0.01, 0.001, Some(0.4))).is_some());
         // Without roofs, what is left is the ratio.
         assert!(
             judge.failure(&then(), &now(0.1, 0.02, None)).is_some_and(|why| why.contains("it was 10.00x"))
@@ -521,12 +519,5 @@ mod tests {
         let judge = Judge { same_machine: false, same_run: true, slack: 0.25 };
         assert_eq!(judge.failure(&then(), &now(0.1, 0.09, Some(0.1))), None);
         assert!(judge.failure(&then(), &now(0.1, 0.2, Some(0.9))).is_some_and(|why| why.contains("0.50x")));
-    }
-
-    #[test]
-    fn what_is_missing_is_said_with_what_to_do() {
-        assert!(missing("for (;;)", "for", false).contains("replay"));
-        assert!(missing("while", "for", false).contains("tune again"));
-        assert!(missing("for", "for", true).contains("patch does not have it"));
     }
 }

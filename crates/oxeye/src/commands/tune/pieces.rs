@@ -10,6 +10,8 @@ use similar::{DiffOp, TextDiff};
 pub(crate) struct Piece {
     /// The nests in it, by their positions among those of the file; none of what only helps them.
     pub(crate) nests: Vec<usize>,
+    /// The lines above, which it leaves as they are; a few.
+    pub(crate) above: String,
     /// The original lines.
     pub(crate) before: String,
     /// What stands there instead.
@@ -23,6 +25,17 @@ pub(super) struct Restored {
     pub(super) text: String,
     /// Of each piece, whether it was found.
     pub(super) found: Vec<bool>,
+}
+
+/// So many lines tell a place in the original from the same text as a part of the new one.
+const LINES_ABOVE: usize = 2;
+
+impl Piece {
+    /// Whether the original lines stand in a text where they stood.
+    pub(super) fn is_undone_in(&self, text: &str) -> bool {
+        let place = format!("{}{}", self.above, self.before);
+        text.starts_with(&place) || text.contains(&format!("\n{place}"))
+    }
 }
 
 /// The pieces of a change, in the order of the file. `nests` are the bytes of the rewritten nests in the text before.
@@ -60,7 +73,12 @@ pub(super) fn pieces(before: &str, after: &str, nests: &[Span]) -> Vec<Piece> {
     let text = |of: &[&str], [from, to]: [usize; 2]| of[from..to].concat();
     parts
         .into_iter()
-        .map(|(old, new, nests)| Piece { nests, before: text(&lines[0], old), after: text(&lines[1], new) })
+        .map(|(old, new, nests)| Piece {
+            nests,
+            above: text(&lines[0], [old[0].saturating_sub(LINES_ABOVE), old[0]]),
+            before: text(&lines[0], old),
+            after: text(&lines[1], new),
+        })
         .collect()
 }
 
@@ -108,6 +126,14 @@ mod tests {
         assert!(all[1].after.contains("/* one */") && all[1].before.contains("for (i)\n"), "{all:?}");
         let back = restored(&after, &all);
         assert_eq!((back.text.as_str(), back.found.as_slice()), (BEFORE, &[true, true, true][..]));
+        // The original may be a part of the new text, too.
+        let twice = BEFORE.replace(
+            "    for (j)\n        t();",
+            "    if (y)\n        q();\n    else\n        for (j)\n        t();",
+        );
+        let all = [pieces(BEFORE, &twice, &[span(BEFORE, "for (j)\n        t();")]), all.clone()];
+        assert!(all[0][0].is_undone_in(BEFORE) && !all[0][0].is_undone_in(&twice), "{all:?}");
+        let [_, all] = all;
         // What else is edited stays; what was changed in a piece is said.
         let edited = after.replace("int a;", "int a, b;").replace("/* two */", "/* mine */");
         let back = restored(&edited, &all);
