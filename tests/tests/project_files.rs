@@ -57,7 +57,7 @@ fn json(playground: &Playground, name: &str) -> Value {
 #[test]
 fn what_was_found_is_done_again_without_measuring() {
     let playground = project();
-    let line = "tune --no-database --quick --budget 20s --threads 1 --exit-code 3 --save-config --json report.json --save-recipe all.json";
+    let line = "tune --no-database --quick --budget 20s --threads 1 --exit-code 3 --save-config --json report.json --save-recipe all.json --html page.html";
     let ran = oxeye(&playground, line, &["--build", "sh build.sh", "--run", "./prog 2500"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let recipes = json(&playground, "all.json");
@@ -108,15 +108,74 @@ fn what_was_found_is_done_again_without_measuring() {
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     assert!(ran.stderr.contains("../sums.c is not below"), "{}", ran.stderr);
 
-    let ran = oxeye(&playground, "replay all.json --in-place", &[]);
+    let page = playground.read("page.html");
+    for words in
+        ["./prog 2500", "<td>src/sums.c</td>", "sums.c: sums:4", "Not readable", "tuning files", "Roofline:"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    checked(&playground, &recipes);
+}
+
+/// What `oxeye check` says of the project, as it was left and after it was changed.
+fn checked(playground: &Playground, recipes: &Value) {
+    let says = |line: &str, code: i32, words: &[&str]| {
+        let ran = oxeye(playground, line, &[]);
+        assert_eq!(ran.code, Some(code), "{line}: {}{}", ran.stdout, ran.stderr);
+        for word in words {
+            let out =
+                format!("{}{}", ran.stdout, ran.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(out.contains(word), "{line}: {word}: {out}");
+        }
+    };
+    let lock = playground.read("oxeye.lock.json");
+    let value: Value = serde_json::from_str(&lock).expect("JSON");
+    assert_eq!(value["files"][0]["recipes"], recipes["files"][0]);
+    assert_eq!(value["files"][0]["nests"].as_array().map(Vec::len), Some(1), "{lock}");
+    // The sources are still as they were.
+    says("check", 1, &["src/sums.c, sums(), line 4", "the original stands there", "replay oxeye.lock.json"]);
+    says("check --lock none.json", 2, &["there is no none.json", "--save-config"]);
+    says("check --patch oxeye.patch --slack 95 --json check.json", 0, &["passed", "same output"]);
+    let report = json(playground, "check.json");
+    assert_eq!((&report["passed"], &report["files"][0]["same_machine"]), (&true.into(), &true.into()));
+    assert!(report["files"][0]["nests"][0]["speedup"].as_f64().is_some_and(|speedup| speedup > 0.0));
+    assert_eq!(report["files"][0]["nests"][0]["note"], Value::Null, "{report:#}");
+    assert_eq!(playground.read("src/sums.c"), SUMS_C);
+    let ran = oxeye(playground, "replay oxeye.lock.json --in-place", &[]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert_eq!(playground.read("src/sums.c"), playground.read("copies/src/sums.c"));
-    let script = "git apply -R oxeye.patch && cmp src/sums.c src/sums.c && git apply oxeye.patch && cmp src/sums.c copies/src/sums.c";
+    let tuned = playground.read("src/sums.c");
+    assert_eq!(tuned, playground.read("copies/src/sums.c"));
+    let script = "git apply -R oxeye.patch && git apply oxeye.patch && cmp src/sums.c copies/src/sums.c";
     let ran = playground.shell(script);
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
-    // The recipes are for the original.
-    let ran = oxeye(&playground, "replay all.json -o again.patch", &[]);
-    assert!(ran.code == Some(2) || !playground.read("again.patch").is_empty(), "{}", ran.stdout);
+    // On another machine, there is only the original to compare with.
+    let with = |changes: &[(&str, Value)]| {
+        let mut value = value.clone();
+        for (at, new) in changes {
+            *value.pointer_mut(at).unwrap_or_else(|| panic!("{at}")) = new.clone();
+        }
+        playground.write("other.json", &value.to_string());
+    };
+    with(&[("/files/0/machine/cpu_model", "Abacus".into())]);
+    let words = ["tuned on Abacus", "not to be slower than its original here"];
+    says("check --lock other.json --slack 95", 0, &words);
+    // A function that the tuned text contains is another one, and the nest was a thousand times faster.
+    playground.write("src/factor.c", &FACTOR_C.replace("0.5", "0.75"));
+    with(&[("/files/0/nests/0/roof_fraction", 30.0.into()), ("/files/0/nests/0/optimized_ms", 1e-3.into())]);
+    let words = ["of its roof; it was 3000 %", "behaves differently with the tuned text"];
+    says("check --lock other.json", 1, &words);
+    playground.write("src/factor.c", FACTOR_C);
+    // Somebody has edited the tuned text, or taken it out.
+    playground.write("src/sums.c", &tuned.replace("(0.5 * (t + 1))", "factor(t)"));
+    says("check", 1, &["neither the tuned text nor the original is there"]);
+    says("check --patch oxeye.patch", 1, &["src/sums.c: the patch no longer applies: the lines at"]);
+    std::fs::remove_file(playground.path("src/sums.c")).expect("removed");
+    says("check", 1, &["src/sums.c: the file is gone"]);
+    playground.write("src/sums.c", &tuned);
+    playground.write("build.sh", "exit 7\n");
+    says("check", 2, &["exit code 7"]);
+    playground.write("oxeye.lock.json", "{}");
+    says("check", 2, &["is not what `oxeye tune` keeps"]);
 }
 
 #[test]

@@ -34,6 +34,9 @@ Examples:
         --save-recipe solver.recipes.json
     oxeye replay solver.recipes.json
 
+  A page with all files and nests, and the roofline of this machine
+    oxeye tune --build 'make -B' --run ./solver --html solver.html
+
   A program that prints times and writes its result to files
     oxeye tune --build 'make -B' --run './solver input.dat' \\
         --ignore 'took [0-9.]+ s' --compare out/u.npy --compare log.txt
@@ -132,7 +135,7 @@ pub(crate) struct Args {
     /// Assume that pointer parameters of a function never overlap
     #[arg(long)]
     no_alias: bool,
-    /// Where the patch goes; a folder gets copies of the changed files instead
+    /// Where the patch goes; a folder (`tuned/`) gets copies of the changed files instead
     #[arg(short, long, value_name = "OUT", default_value = "oxeye.patch")]
     output: PathBuf,
     /// Change the files themselves instead
@@ -153,6 +156,9 @@ pub(crate) struct Args {
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "REPORT")]
     json: Option<PathBuf>,
+    /// Write the report as a self-contained HTML page: files, nests, roofline, what could not be read
+    #[arg(long, value_name = "REPORT")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     knowledge: KnowledgeArgs,
 }
@@ -172,9 +178,13 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     // What another run than that of the file finds is not what `check` would compare with.
     options.lock = (told.is_of_file || args.save_config).then(|| LOCK_FILE.into());
     (options.knowledge, options.donors) = args.knowledge.chosen();
-    if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
-        let others = options.output.patch().into_iter().chain(options.save_recipe.as_deref());
-        oxeye::check_writable(path, &others.collect::<Vec<_>>())?;
+    let mut taken: Vec<&Path> =
+        options.output.patch().into_iter().chain(options.save_recipe.as_deref()).collect();
+    for path in
+        args.json.iter().chain(&args.html).map(PathBuf::as_path).filter(|path| *path != Path::new("-"))
+    {
+        oxeye::check_writable(path, &taken)?;
+        taken.push(path);
     }
     let drawing = Drawing::new(args.verbose);
     let outcome = oxeye::tune(&options, &drawing);
@@ -182,6 +192,14 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let report = outcome?;
     if args.save_config {
         oxeye::write_atomically(Path::new(CONFIG_FILE), told.config.to_toml().as_bytes())?;
+    }
+    if let Some(path) = &args.html {
+        match report.to_html() {
+            Some(page) => oxeye::write_atomically(path, page.as_bytes())?,
+            None => {
+                eprintln!("{}: no page was written, as the machine could not be measured", path.display())
+            }
+        }
     }
     let command = told.config.run.unwrap_or_default();
     let kept = options.lock.is_some();

@@ -50,6 +50,9 @@
 //! [`search()`] goes the same way with a search in place of the candidates and their measurement. Both can tell what they
 //! have learnt as entries of a recipe database ([`optimize_and_learn`]).
 //!
+//! [`tune()`] does the same for the files of a project, whose options an `oxeye.toml` keeps ([`ProjectConfig`]);
+//! [`replay_project`] applies what it found again, and [`check_project`] tells whether it still holds.
+//!
 //! It prints nothing and parses no command line; a [`Progress`] hears what happens. It never overwrites the input
 //! unless told to by name, and writes files whole or not at all.
 

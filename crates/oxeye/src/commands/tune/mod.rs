@@ -6,6 +6,8 @@ mod check_report;
 mod config;
 mod files;
 mod given;
+mod html;
+mod judge;
 mod lock;
 mod options;
 mod pieces;
@@ -101,11 +103,15 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
     Ok(TuneReport {
         schema: TUNE_SCHEMA,
         build: options.build.to_string(),
+        run: options.run.line(),
         n_sources: subject.parts.iter().flat_map(|part| part.product.units()).count(),
         patch: written(options.output.patch()),
         folder: written(options.output.folder()),
         program,
         tunable: (!coverages.is_empty()).then(|| coverages.iter().sum::<f64>().min(1.0)),
+        elsewhere: hot
+            .is_known
+            .then(|| (1.0 - files.iter().map(|file| file.report.share).sum::<f64>()).clamp(0.0, 1.0)),
         added: added(&files).into_iter().collect(),
         files: files.into_iter().map(|file| file.report).collect(),
         recipes,

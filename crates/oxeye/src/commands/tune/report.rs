@@ -16,6 +16,8 @@ pub struct TuneReport {
     pub schema: &'static str,
     /// The command that built it, or the file that lists the commands.
     pub build: String,
+    /// The command that ran it.
+    pub run: String,
     /// Sources that go into what is run.
     pub n_sources: usize,
     /// The patch; `None` if there is nothing in it, or the changes went elsewhere.
@@ -28,6 +30,8 @@ pub struct TuneReport {
     pub tunable: Option<f64>,
     /// Files that take time, the most first.
     pub files: Vec<FileReport>,
+    /// Share of the program's time in none of these files, from 0 to 1; `None` if it could not be sampled.
+    pub elsewhere: Option<f64>,
     /// The recipes of the changed files, as `--save-recipe` writes them.
     pub recipes: ProjectRecipes,
     /// Flags that tuned files and the link need besides their own.
