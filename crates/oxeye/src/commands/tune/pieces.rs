@@ -55,7 +55,10 @@ pub(super) fn pieces(before: &str, after: &str, nests: &[Span]) -> Vec<Piece> {
         .collect();
     for (idx, span) in nests.iter().enumerate() {
         let (first, last) = (line_of(span.start), line_of(span.end.max(1) - 1));
-        let touches = |[from, to]: &[usize; 2]| *from <= last && (*to > first || *from >= first);
+        // What is put in behind the last line belongs to it, too.
+        let touches = |[from, to]: &[usize; 2]| {
+            *from <= last && (*to > first || *from >= first) || from == to && *from == last + 1
+        };
         let Some(at) = parts.iter().position(|(old, ..)| touches(old)) else { continue };
         // Lines that a nest and its new form have in common part its changes: they are one piece.
         let n = parts[at..].iter().take_while(|(old, ..)| touches(old)).count();
@@ -140,6 +143,18 @@ mod tests {
         assert_eq!(back.found, [true, true, false]);
         assert!(back.text.contains("int a, b;") && back.text.contains("/* mine */"));
         assert!(!back.text.contains("/* one */"), "{}", back.text);
+    }
+
+    #[test]
+    fn all_that_stands_around_the_original_belongs_to_its_piece() {
+        let after = BEFORE.replace(
+            "    for (j)\n        t();\n",
+            "    {\n    if (y)\n        q();\n    else {\n    for (j)\n        t();\n    }\n    }\n",
+        );
+        let all = pieces(BEFORE, &after, &[span(BEFORE, "for (j)\n        t();")]);
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert!(all[0].after.starts_with("    {\n") && all[0].after.ends_with("    }\n    }\n"), "{all:?}");
+        assert_eq!(restored(&after, &all).text, BEFORE);
     }
 
     #[test]
