@@ -75,8 +75,12 @@ impl ProjectRecipes {
 }
 
 impl FileRecipes {
-    /// The same for any copy of the project: paths in flags that lead into the root say so.
+    /// The same for any copy of the project: paths are as seen from the root, and those in flags that lead into it say so.
     pub(crate) fn portable(mut self, root: &Path) -> Self {
+        let paths = self.others.iter_mut().flat_map(|others| &mut others.paths);
+        for path in paths.chain([&mut self.path]) {
+            *path = path.strip_prefix(root).unwrap_or(path).to_owned();
+        }
         let root = root.display().to_string();
         self.change_args(|arg| with_root(arg, &root));
         self
@@ -171,8 +175,11 @@ mod tests {
     fn recipes_move_with_their_project() {
         let args = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let file = FileRecipes {
-            path: "src/a.c".into(),
-            others: vec![OtherFiles { args: args("-I /home/me/p/inc"), paths: vec!["src/b.c".into()] }],
+            path: "/home/me/p/src/a.c".into(),
+            others: vec![OtherFiles {
+                args: args("-I /home/me/p/inc"),
+                paths: vec!["/home/me/p/src/b.c".into()],
+            }],
             keeps_order: true,
             recipes: RecipeFile {
                 schema: RECIPE_SCHEMA.into(),
@@ -197,6 +204,8 @@ mod tests {
         let at = again.files[0].clone().at(Path::new("/else"));
         assert_eq!(at.recipes.compiler.args, args("-O2 -I/else/inc -I/home/me/p2"));
         assert_eq!(at.others[0].args, args("-I /else/inc"));
-        assert_eq!(file.clone().portable(Path::new("/home/me/p")).at(Path::new("/home/me/p")), file);
+        assert_eq!((at.path.to_str(), at.others[0].paths[0].to_str()), (Some("src/a.c"), Some("src/b.c")));
+        let back = file.clone().portable(Path::new("/home/me/p")).at(Path::new("/home/me/p"));
+        assert_eq!(back.recipes, file.recipes);
     }
 }

@@ -70,7 +70,7 @@ fn is_harmless(arg: &str) -> bool {
         || arg.strip_prefix("-m").is_some_and(|name| is_plain(name) && name != "llvm")
         || arg.strip_prefix("-O").is_some_and(is_plain)
         || arg.strip_prefix("-g").is_some_and(is_plain)
-        || arg.strip_prefix("-W").is_some_and(|name| is_plain(name))
+        || arg.strip_prefix("-W").is_some_and(is_plain)
         || arg.strip_prefix("-f").is_some_and(|name| {
             is_plain(name) && !name.contains('=') && !HARMFUL.iter().any(|start| name.starts_with(start))
         })

@@ -117,7 +117,7 @@ pub(crate) fn open_inside(
         let Some(opened) = opened_around(session, &workpiece.unit, inside.function, around)? else {
             continue;
         };
-        let (function, nests, within) = opened;
+        let ReadAgain { function, nests, within } = opened;
         let Some((nest_id, span)) =
             nests.get(*own).and_then(|id| Some((*id, function.program.nests[id].span?)))
         else {
@@ -137,13 +137,21 @@ pub(crate) fn open_inside(
     capture_more(session, workpiece, &new)
 }
 
+/// A function that was read again with nests opened.
+struct ReadAgain {
+    function: Function,
+    /// The nests inside the innermost of those that were opened.
+    nests: Vec<NestId>,
+    within: Vec<OpenedNest>,
+}
+
 /// A function with the nests of these ordinals opened, each inside the one before it, and the nests inside the last.
 fn opened_around(
     session: &Session<'_>,
     unit: &Unit,
     name: &str,
     around: &[usize],
-) -> Result<Option<(Function, Vec<NestId>, Vec<OpenedNest>)>, Error> {
+) -> Result<Option<ReadAgain>, Error> {
     let Some(function) = unit.functions.iter().find(|function| function.name == name) else {
         return Ok(None);
     };
@@ -158,7 +166,7 @@ fn opened_around(
         let Some(opened) = unit.open(&read_options(session.options), name, &loops)? else { return Ok(None) };
         (function, nests) = (opened.function, opened.nests);
     }
-    Ok(Some((function, nests, within)))
+    Ok(Some(ReadAgain { function, nests, within }))
 }
 
 /// Looks inside a nest.

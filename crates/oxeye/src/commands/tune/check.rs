@@ -181,7 +181,7 @@ impl State {
         }
         if state.report.nests.iter().any(|nest| nest.found) {
             let name = path.file_name().unwrap_or_default();
-            let folder = work.subdir(&format!("original{idx}"))?;
+            let folder = work.subdir(format!("original{idx}"))?;
             let copy = folder.join(name);
             std::fs::write(&copy, encoded(&restored.text)).map_err(|source| Error::Io {
                 action: "write",

@@ -105,7 +105,7 @@ pub(super) fn tune_files(
                 note: None,
             },
         };
-        match tune_file(subject, &file, hot, machine.clone(), options, allowed, (root, progress)) {
+        match tune_file(subject, &file, hot, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
             Ok(Outcome { text, spans, report, witnesses, recipes }) => {
@@ -183,7 +183,7 @@ fn tune_file(
     machine: Option<HostProfile>,
     options: &TuneOptions,
     budget: Duration,
-    (root, progress): (&Path, &dyn Progress),
+    progress: &dyn Progress,
 ) -> Result<Outcome, Error> {
     let spot = Spot { part: file.part, unit: file.unit, path: &file.path, link_flags: &file.link_flags };
     let options = file_options(subject, &spot, hot, machine, options, budget);
@@ -193,8 +193,8 @@ fn tune_file(
     let program = emitted.workpiece.program.as_ref();
     let witnesses = program.and_then(|program| program.witnesses.get()).cloned().unwrap_or_default();
     let recipes = FileRecipes {
-        path: relative(&file.path, root),
-        others: others_of(&options, root),
+        path: file.path.clone(),
+        others: others_of(&options),
         keeps_order: options.fp == FpPolicy::Strict,
         recipes: emitted.recipes,
     };
@@ -205,13 +205,12 @@ fn tune_file(
 }
 
 /// The sources that a file is read together with, by their flags.
-fn others_of(options: &Options, root: &Path) -> Vec<OtherFiles> {
+fn others_of(options: &Options) -> Vec<OtherFiles> {
     let mut groups: Vec<OtherFiles> = Vec::new();
     for other in read_options(options).others {
-        let path = relative(&other.path, root);
         match groups.iter_mut().find(|group| group.args == other.args) {
-            Some(group) => group.paths.push(path),
-            None => groups.push(OtherFiles { args: other.args, paths: vec![path] }),
+            Some(group) => group.paths.push(other.path),
+            None => groups.push(OtherFiles { args: other.args, paths: vec![other.path] }),
         }
     }
     groups
