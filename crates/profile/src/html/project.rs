@@ -1,7 +1,7 @@
 //! The report of a project: what is said of one file, over all of them, and where its time goes.
 
 use super::{header, machine, nests, notes, plots, whole_page};
-use crate::figures::{format_number, format_percent};
+use crate::figures::format_percent;
 use crate::plot::escape;
 use crate::report::ProjectData;
 use std::fmt::Write;
@@ -98,7 +98,7 @@ fn phases(page: &mut String, data: &ProjectData) {
             page,
             "<tr><td>{}</td><td class=\"n\">{}</td></tr>",
             escape(phase),
-            format_number(*seconds)
+            format_args!("{seconds:.1}")
         );
     }
     page.push_str("</tbody></table></div>\n</section>\n");

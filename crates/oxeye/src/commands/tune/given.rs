@@ -12,8 +12,8 @@ use oxeye_transform::PreparedNest;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A measurement that does not please is made once more, since it may be noise.
-const MOST_ATTEMPTS: usize = 2;
+/// A measurement that does not please is made again, since it may be noise.
+const MOST_ATTEMPTS: usize = 3;
 
 /// What a recipe comes to.
 #[derive(Clone, Debug, PartialEq)]
