@@ -58,7 +58,7 @@ fn json(playground: &Playground, name: &str) -> Value {
 fn what_was_found_is_done_again_without_measuring() {
     let playground = project();
     let line = "tune --no-database --quick --budget 20s --threads 1 --exit-code 3 --save-config --json report.json --save-recipe all.json --html page.html";
-    let ran = oxeye(&playground, line, &["--build", "sh build.sh", "--run", "./prog 2500"]);
+    let ran = oxeye(&playground, line, &["--build", "sh build.sh", "--run", "./prog 2048"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let recipes = json(&playground, "all.json");
     assert_eq!(recipes["files"][0]["path"], "src/sums.c", "{recipes:#}\n{}", ran.stdout);
@@ -110,7 +110,7 @@ fn what_was_found_is_done_again_without_measuring() {
 
     let page = playground.read("page.html");
     for words in
-        ["./prog 2500", "<td>src/sums.c</td>", "sums.c: sums:4", "Not readable", "tuning files", "Roofline:"]
+        ["./prog 2048", "<td>src/sums.c</td>", "sums.c: sums:4", "Not readable", "tuning files", "Roofline:"]
     {
         assert!(page.contains(words), "{words}");
     }
@@ -166,7 +166,7 @@ fn checked(playground: &Playground, recipes: &Value) {
     says("check --lock other.json", 1, &words);
     playground.write("src/factor.c", FACTOR_C);
     // Somebody has edited the tuned text, or taken it out.
-    playground.write("src/sums.c", &tuned.replace("(0.5 * (t + 1))", "factor(t)"));
+    playground.write("src/sums.c", &tuned.replace("/* oxeye: ", "/* mine: "));
     says("check", 1, &["neither the tuned text nor the original is there"]);
     says("check --patch oxeye.patch", 1, &["src/sums.c: the patch no longer applies: the lines at"]);
     std::fs::remove_file(playground.path("src/sums.c")).expect("removed");
