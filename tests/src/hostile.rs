@@ -181,6 +181,7 @@ impl Hostile {
                 threads,
                 reassociate: false,
                 no_alias: false,
+                keeps_order: false,
                 quiet: Vec::new(),
                 nests: nests.collect(),
             };

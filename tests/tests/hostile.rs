@@ -178,8 +178,11 @@ fn outputs_that_cannot_be_written() {
 fn the_input_is_overwritten_only_by_name() {
     let mut p = Playground::with("prog.c", PROGRAM);
     assert_eq!(p.shell("ln -s prog.c link.c && ln prog.c hard.c").code, Some(0));
-    // Requested by name: all or nothing.
-    p.hostile("optimize prog.c -o prog.c --budget 1s -- gcc -O1", Some(0));
+    for output in ["prog.c", "./prog.c", "link.c"] {
+        refused(&mut p, &format!("optimize prog.c -o {output} --budget 1s -- gcc -O1"), &["--in-place"]);
+    }
+    // Requested in so many words: all or nothing.
+    p.hostile("optimize prog.c --in-place --budget 1s -- gcc -O1", Some(0));
     assert!(p.read("prog.c").contains("int main(void)"));
     assert_eq!(p.read("hard.c"), PROGRAM);
     assert_eq!(p.files(), ["hard.c", "link.c", "prog.c"]);

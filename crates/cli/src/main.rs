@@ -1,5 +1,6 @@
 //! The `oxeye` command.
 
+mod check;
 mod checks;
 mod columns;
 mod db;
@@ -35,6 +36,7 @@ struct Cli {
 enum Command {
     Optimize(optimize::Args),
     Tune(tune::Args),
+    Check(check::Args),
     Explain(explain::Args),
     Search(search::Args),
     Host(host::Args),
@@ -46,6 +48,7 @@ enum Command {
 fn main() -> ExitCode {
     interrupt::handle();
     let outcome = match Cli::parse().command {
+        Command::Check(args) => check::run(args),
         Command::Db(args) => db::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Host(args) => host::run(args),

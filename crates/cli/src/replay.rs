@@ -1,12 +1,16 @@
 //! `oxeye replay`: apply a saved recipe file.
 
 use crate::terminal::print_or_quit;
+use crate::tuning::output;
 use anyhow::bail;
-use oxeye::{Compiler, RecipeFile};
-use std::path::PathBuf;
+use oxeye::{
+    BuildSource, Compiler, ProjectReading, ProjectRecipes, ProjectReplay, RecipeFile, ReplayOptions,
+    SavedRecipes, Silent, TuneOutput,
+};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Apply the recipes of an earlier run to a file: the same result byte for byte, without running anything
+/// Apply the recipes of an earlier run to a file or a project: the same result byte for byte, without running anything
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -14,35 +18,86 @@ Examples:
   oxeye replay report.json gemm.c -o gemm_fast.c -- clang -O3
   oxeye replay gemm.search.jsonl gemm.c --trial 12 -o gemm_12.c
 
+  The recipes of a project (`oxeye tune --save-recipe`): a patch, as of `tune`
+    oxeye replay solver.recipes.json
+    oxeye replay solver.recipes.json --in-place
+    oxeye replay solver.recipes.json -o tuned/
+
+  The same, the files read as the project compiles them now
+    oxeye replay solver.recipes.json --build 'make -B'
+
 Every step is proved legal again. Compile the result with the flags of the run
-that found the recipes, and with -fopenmp unless that used --threads 1.")]
+that found the recipes, and with -fopenmp unless that used --threads 1.
+
+Recipe files may come from anywhere: the compiler that one names is not run, nor
+is any flag of it that loads something. Files are read with `cc` unless you name
+a compiler.")]
 pub(crate) struct Args {
-    /// Recipe file of `oxeye optimize --save-recipe`, a report of its `--json`, or a log of `oxeye search`
+    /// Recipe file of `--save-recipe`, a report of `--json`, or a log of `oxeye search`
     recipe: PathBuf,
-    /// The C file
-    file: PathBuf,
+    /// The C file; for a project, its root [default: the repository, else the present folder]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
     /// Which trial of a search's log to apply
     #[arg(long, value_name = "N")]
     trial: Option<usize>,
-    /// Where the tuned file goes; `-` is standard output [default: FILE with `.oxeye` before its extension]
+    /// Where the tuned file goes; `-` is standard output [default: FILE with `.oxeye` before its extension; for a project
+    /// the patch oxeye.patch. A folder gets copies of a project's files]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Compiler and arguments to read the file with [default: those of the recipe file]
-    #[arg(last = true, value_name = "CC ARGS")]
+    /// Change the files themselves instead
+    #[arg(long, conflicts_with = "output")]
+    in_place: bool,
+    /// For a project: the command that builds it; files are read as it compiles them
+    #[arg(long, value_name = "COMMAND")]
+    build: Option<String>,
+    /// For a project: the file that lists how its sources are compiled, for the same
+    #[arg(long, value_name = "FILE", conflicts_with = "build")]
+    compile_commands: Option<PathBuf>,
+    /// For a project: write what was done as JSON; `-` is standard output
+    #[arg(long, value_name = "REPORT")]
+    json: Option<PathBuf>,
+    /// Compiler and arguments to read the file with [default: cc, with what the recipe file has of flags]
+    #[arg(last = true, value_name = "CC ARGS", conflicts_with_all = ["build", "compile_commands"])]
     compiler: Vec<String>,
 }
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut recipes = match args.trial {
-        Some(trial) => oxeye::trial_recipes(&args.recipe, trial)?,
-        None => RecipeFile::load(&args.recipe)?,
+    let recipes = match args.trial {
+        Some(trial) => SavedRecipes::File(oxeye::trial_recipes(&args.recipe, trial)?),
+        None => SavedRecipes::load(&args.recipe)?,
     };
-    if !args.compiler.is_empty() {
-        recipes.compiler = Compiler::from_words(&args.compiler, &args.file);
+    match recipes {
+        SavedRecipes::File(recipes) => replay_file(args, recipes),
+        SavedRecipes::Project(recipes) => replay_project(args, &recipes),
     }
-    let text = oxeye::replay(&recipes, &args.file)?;
-    let output = args.output.unwrap_or_else(|| oxeye::default_output(&args.file));
+}
+
+fn replay_file(args: Args, mut recipes: RecipeFile) -> anyhow::Result<ExitCode> {
+    let Some(file) = &args.file else {
+        bail!("{} is for one file; name that behind it", args.recipe.display())
+    };
+    if args.build.is_some() || args.compile_commands.is_some() || args.json.is_some() {
+        bail!(
+            "{} is for one file: --build, --compile-commands and --json are for projects",
+            args.recipe.display()
+        );
+    }
+    let text = match args.compiler.is_empty() {
+        true => {
+            let own = &recipes.compiler;
+            if let Some(note) = own.plain().note(own) {
+                eprintln!("note: {note}; as then: -- {}", own.line());
+            }
+            oxeye::replay(&recipes, file)?
+        }
+        false => {
+            recipes.compiler = Compiler::from_words(&args.compiler, file);
+            oxeye::replay_with(&recipes, &recipes.compiler, file)?
+        }
+    };
+    let output = output(args.output, args.in_place, file)?.unwrap_or_else(|| oxeye::default_output(file));
     if output.as_os_str() == "-" {
         print_or_quit(&text)?;
         return Ok(ExitCode::SUCCESS);
@@ -51,8 +106,61 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         bail!("{} is a directory; name a file with -o", output.display());
     }
     oxeye::write_atomically(&output, &oxeye::encoded(&text))?;
-    let n = recipes.nests.len();
-    let nests = if n == 1 { "nest" } else { "nests" };
-    print_or_quit(&format!("{n} {nests} rewritten; written to {}\n", output.display()))?;
+    let n = nests(recipes.nests.len());
+    print_or_quit(&format!("{n} rewritten; written to {}\n", output.display()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn replay_project(args: Args, recipes: &ProjectRecipes) -> anyhow::Result<ExitCode> {
+    if args.file.as_ref().is_some_and(|file| !file.is_dir()) {
+        bail!(
+            "{} is for a project: behind it stands the project's root folder, or nothing",
+            args.recipe.display()
+        );
+    }
+    let reading = match (args.build, args.compile_commands) {
+        (Some(command), _) => ProjectReading::Build(BuildSource::Command(command)),
+        (None, Some(file)) => ProjectReading::Build(BuildSource::CompileCommands(file)),
+        (None, None) if args.compiler.is_empty() => ProjectReading::Plain,
+        (None, None) => ProjectReading::Compiler(Compiler::from_words(&args.compiler, Path::new(""))),
+    };
+    let output = match (args.in_place, &args.output) {
+        (true, _) => TuneOutput::InPlace,
+        (false, output) => TuneOutput::named(output.as_deref().unwrap_or(Path::new("oxeye.patch"))),
+    };
+    if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
+        oxeye::check_writable(path, &[&args.recipe])?;
+    }
+    let options = ReplayOptions { root: args.file, reading, output };
+    let done = oxeye::replay_project(recipes, &options, &Silent)?;
+    match args.json.as_deref() {
+        Some(path) if path == Path::new("-") => print_or_quit(&done.to_json())?,
+        json => {
+            if let Some(path) = json {
+                oxeye::write_atomically(path, done.to_json().as_bytes())?;
+            }
+            print_or_quit(&shown(&done))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was done, for people.
+fn shown(done: &ProjectReplay) -> String {
+    let mut out = String::new();
+    for file in &done.files {
+        out += &format!("{}: {} rewritten\n", file.path.display(), nests(file.nests));
+    }
+    done.notes.iter().for_each(|note| out += &format!("{note}\n"));
+    out += &match (&done.patch, &done.folder) {
+        _ if done.files.is_empty() => "there are no recipes; nothing is changed\n".to_owned(),
+        (Some(patch), _) => format!("patch written to {0}; try it with: git apply {0}\n", patch.display()),
+        (None, Some(folder)) => format!("copies of the changed files written to {}\n", folder.display()),
+        (None, None) => "the files are changed in place\n".to_owned(),
+    };
+    out
+}
+
+fn nests(n: usize) -> String {
+    format!("{n} {}", if n == 1 { "nest" } else { "nests" })
 }

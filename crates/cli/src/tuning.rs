@@ -5,6 +5,7 @@ use crate::table;
 use crate::terminal::{View, print_or_quit};
 use anyhow::bail;
 use clap::ValueEnum;
+pub(crate) use oxeye::parse_duration as duration;
 use oxeye::{DonorSearch, FpPolicy, Knowledge, Options, Report};
 use oxeye_database::{
     Addition, Count, DatabaseError, NewEntry, OnDamage, RecipeStore, SqliteStore, default_path,
@@ -12,7 +13,6 @@ use oxeye_database::{
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// Options of a tuning run but for its budget, and the files it writes.
 #[derive(clap::Args)]
@@ -20,6 +20,9 @@ pub(crate) struct TuningArgs {
     /// Where the tuned file goes [default: FILE with `.oxeye` before its extension]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Change the file itself instead
+    #[arg(long, conflicts_with = "output")]
+    in_place: bool,
     /// Candidates to try first on each nest, from what helped similar nests; also how many of the fastest are timed
     /// against the original
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -53,11 +56,15 @@ pub(crate) struct FpArgs {
 impl FpArgs {
     /// The policy of the run.
     pub(crate) fn policy(&self) -> FpPolicy {
-        match self.fp {
-            None => FpPolicy::FromFlags,
-            Some(Fp::Strict) => FpPolicy::Strict,
-            Some(Fp::Reassociate) => FpPolicy::Reassociate,
-        }
+        self.given().unwrap_or(FpPolicy::FromFlags)
+    }
+
+    /// The policy, if one is given.
+    pub(crate) fn given(&self) -> Option<FpPolicy> {
+        self.fp.map(|fp| match fp {
+            Fp::Strict => FpPolicy::Strict,
+            Fp::Reassociate => FpPolicy::Reassociate,
+        })
     }
 }
 
@@ -72,13 +79,13 @@ enum Fp {
 impl TuningArgs {
     /// Puts what these arguments say into the options, and checks that every file can be written and is none of `others`.
     pub(crate) fn apply(&self, options: &mut Options, others: &[&Path]) -> anyhow::Result<()> {
-        options.output = self.output.clone();
+        options.output = output(self.output.clone(), self.in_place, &options.file)?;
         options.top_k = self.top_k as usize;
         options.fp = self.fp.policy();
         options.checks = self.checks.checks();
         options.save_recipe = self.save_recipe.clone();
-        let output = options.output_path();
-        let mut taken: Vec<&Path> = vec![&options.file, &output];
+        let written = options.output_path();
+        let mut taken: Vec<&Path> = vec![&options.file, &written];
         taken.extend(options.save_recipe.as_deref());
         let reports = self.json.iter().chain(&self.html).map(PathBuf::as_path);
         for path in reports.chain(others.iter().copied()).filter(|path| *path != Path::new("-")) {
@@ -99,6 +106,9 @@ impl TuningArgs {
         let mut words = Vec::new();
         if let Some(output) = &self.output {
             words.extend(["-o".to_owned(), output.to_str()?.to_owned()]);
+        }
+        if self.in_place {
+            words.push("--in-place".to_owned());
         }
         if let Some(fp) = self.fp.fp.and_then(|fp| fp.to_possible_value()) {
             words.extend(["--fp".to_owned(), fp.get_name().to_owned()]);
@@ -129,6 +139,17 @@ impl TuningArgs {
             Some(_) if !report.changed => ExitCode::from(1),
             _ => ExitCode::SUCCESS,
         })
+    }
+}
+
+/// Where a tuned file goes. The input is replaced by those who say so.
+pub(crate) fn output(named: Option<PathBuf>, in_place: bool, file: &Path) -> anyhow::Result<Option<PathBuf>> {
+    match named {
+        None if in_place => Ok(Some(file.to_owned())),
+        Some(output) if oxeye::is_same_file(&output, file) => {
+            bail!("{} is the input; --in-place instead of -o changes it", output.display())
+        }
+        named => Ok(named),
     }
 }
 
@@ -222,37 +243,5 @@ impl Memory {
             Err(error) => format!("nothing was learnt: {error}\n"),
         };
         set_aside.chain([learnt]).collect()
-    }
-}
-
-/// `90`, `90s`, `1.5m`, `500ms`, `1h`.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let scale = match &text[digits.len()..] {
-        "" | "s" => 1.0,
-        "ms" => 1e-3,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        unit => return Err(format!("`{unit}` is not a unit of time; use ms, s, m or h")),
-    };
-    let value: f64 = digits.parse().map_err(|_| format!("`{text}` is not a time such as 90s or 5m"))?;
-    match Duration::try_from_secs_f64(value * scale) {
-        Ok(time) if !time.is_zero() && time <= Duration::from_secs(7 * 24 * 3600) => Ok(time),
-        _ => Err("it must be more than zero and at most a week".into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_have_units() {
-        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        for wrong in ["", "s", "-1s", "0s", "1e300s", "5 parsecs", "nan", "inf"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
     }
 }

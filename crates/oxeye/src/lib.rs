@@ -50,6 +50,9 @@
 //! [`search()`] goes the same way with a search in place of the candidates and their measurement. Both can tell what they
 //! have learnt as entries of a recipe database ([`optimize_and_learn`]).
 //!
+//! [`tune()`] does the same for the files of a project, whose options an `oxeye.toml` keeps ([`ProjectConfig`]);
+//! [`replay_project`] applies what it found again, and [`check_project`] tells whether it still holds.
+//!
 //! It prints nothing and parses no command line; a [`Progress`] hears what happens. It never overwrites the input
 //! unless told to by name, and writes files whole or not at all.
 
@@ -72,10 +75,14 @@ mod whole;
 mod workshop;
 
 pub use commands::{
-    BuildSource, CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions,
-    ExplainReport, FileReport, Misfit, NestExplanation, PROFILE_SCHEMA, PhaseSeconds, ProfileOptions,
-    ProfileReport, RefusalExplanation, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation, TuneOptions,
-    TuneOutput, TuneReport, explain, optimize, optimize_and_learn, profile, replay, rewrite, search, tune,
+    BuildSource, CHECK_SCHEMA, CONFIG_FILE, CandidateExplanation, CheckOptions, CheckReport, CheckedFile,
+    CheckedNest, CheckedProgram, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions,
+    ExplainReport, FileReport, LOCK_FILE, LOCK_SCHEMA, LockedFile, LockedMachine, LockedNest, LockedProgram,
+    Misfit, NestExplanation, PROFILE_SCHEMA, PhaseSeconds, ProfileOptions, ProfileReport, ProjectConfig,
+    ProjectLock, ProjectReading, ProjectReplay, REPLAY_SCHEMA, RefusalExplanation, ReplayOptions,
+    ReplayedFile, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation, TuneOptions, TuneOutput, TuneReport,
+    check_project, explain, optimize, optimize_and_learn, profile, replay, replay_project, replay_with,
+    rewrite, search, tune,
 };
 pub use coverage::{Coverage, FileShare, LoopShare};
 pub use knowledge::{
@@ -92,9 +99,10 @@ pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
 pub use parallel::Panicked;
 pub use request::{
-    Checks, Compiler, DonorSearch, Error, Event, FpPolicy, Guard, Knowledge, NestRecipe, Options, Phase,
-    Progress, ProjectFile, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, Silent, check_writable,
-    default_output, write_atomically,
+    Checks, Compiler, DonorSearch, Error, Event, FileRecipes, FpPolicy, Guard, Knowledge, NestRecipe,
+    Options, OtherFiles, PROJECT_RECIPES_SCHEMA, Phase, PlainCompiler, Progress, ProjectFile, ProjectRecipes,
+    RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, SavedRecipes, Silent, check_writable,
+    default_output, is_same_file, parse_duration, write_atomically,
 };
 pub use schedule::{Choice, Proved, Schedule, SizeTiming, Timing, Trial, Unproved, Verdict};
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};

@@ -91,7 +91,7 @@ mod report;
 mod table;
 
 pub use figures::{format_bytes, format_capacity, format_ns, format_number, format_percent};
-pub use html::html_report;
+pub use html::{html_project_report, html_report};
 pub use input::{
     CacheTraffic, CounterValue, ExpensiveOperations, Flops, LevelBytes, NestInput, ThreadTime, levels_served,
 };
@@ -104,5 +104,5 @@ pub use plot::{
 #[cfg(feature = "polars")]
 pub use polars_core::frame::DataFrame;
 pub use raise::raise_ceilings;
-pub use report::{Listing, NestEntry, ProgramTimes, ReportData};
+pub use report::{FileEntry, Listing, NestEntry, ProgramTimes, ProjectData, ReportData, UnreadEntry};
 pub use table::{Column, SUMMARY, Table};

@@ -77,6 +77,51 @@ pub struct Listing {
     pub text: String,
 }
 
+/// A project: its program, and all nests of all its files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProjectData {
+    /// The program and its nests; the subject is the command that runs it.
+    pub report: ReportData,
+    /// The files that take its time.
+    pub files: Vec<FileEntry>,
+    /// Loops that could not be read.
+    pub unread: Vec<UnreadEntry>,
+    /// Share of the program's time in other code, from 0 to 1: libraries, other languages; `None` if it is not known.
+    pub elsewhere: Option<f64>,
+    /// What the run did, and how many seconds it took.
+    pub phases: Vec<(String, f64)>,
+}
+
+/// A file of a project.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Its path.
+    pub path: String,
+    /// Its share of the program's time before, from 0 to 1.
+    pub share: f64,
+    /// The share in nests that can be tuned; `None` if it is not known.
+    pub tunable: Option<f64>,
+    /// Nests that matter.
+    pub nests: usize,
+    /// Those that were made faster.
+    pub tuned: usize,
+    /// Why it is not changed, or what else there is to say.
+    pub note: Option<String>,
+}
+
+/// A loop that could not be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnreadEntry {
+    /// File and line.
+    pub place: String,
+    /// Its share of the program's time, from 0 to 1; `None` if it is not known.
+    pub share: Option<f64>,
+    /// Why not.
+    pub reason: String,
+    /// What would help.
+    pub help: Option<String>,
+}
+
 impl NestEntry {
     /// A nest with nothing but a profile.
     pub fn new(before: NestProfile) -> NestEntry {

@@ -4,8 +4,9 @@ mod support;
 
 use oxeye_host::{FloatType, HostProfile};
 use oxeye_profile::{
-    Bar, Flops, LevelBytes, Listing, NestEntry, NestInput, NestProfile, PlotSize, ProgramTimes, ReportData,
-    RooflinePoint, SUMMARY, Table, bars, html_report, memory_sweep, profile_nest, roofline,
+    Bar, FileEntry, Flops, LevelBytes, Listing, NestEntry, NestInput, NestProfile, PlotSize, ProgramTimes,
+    ProjectData, ReportData, RooflinePoint, SUMMARY, Table, UnreadEntry, bars, html_project_report,
+    html_report, memory_sweep, profile_nest, roofline,
 };
 use support::{counted, host, measured};
 
@@ -54,6 +55,49 @@ fn report(host: HostProfile) -> ReportData {
     }
 }
 
+fn project(host: HostProfile) -> ProjectData {
+    let file = FileEntry {
+        path: NASTY.into(),
+        share: 0.6,
+        tunable: Some(0.5),
+        nests: 2,
+        tuned: 1,
+        note: Some(NASTY.into()),
+    };
+    let unread = UnreadEntry {
+        place: NASTY.into(),
+        share: Some(0.25),
+        reason: NASTY.into(),
+        help: Some(NASTY.into()),
+    };
+    ProjectData {
+        report: report(host),
+        files: vec![file.clone(), FileEntry { tunable: None, ..file }],
+        unread: vec![unread.clone(), UnreadEntry { share: None, ..unread }],
+        elsewhere: Some(0.1),
+        phases: vec![(NASTY.into(), 1.5)],
+    }
+}
+
+#[test]
+fn a_project_has_its_files_and_what_could_not_be_read() {
+    let mut data = project(host());
+    let page = html_project_report(&data);
+    for words in [
+        "oxeye project",
+        "<h2>Files</h2>",
+        "other code",
+        "Loops with 25 % of the time stay",
+        "<h2>This run</h2>",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    data.unread.clear();
+    data.elsewhere = None;
+    let page = html_project_report(&data);
+    assert!(page.contains("Every loop that takes time could be read") && !page.contains("other code"));
+}
+
 #[test]
 fn names_cannot_leave_their_place_in_the_page() {
     let mut machine = host();
@@ -61,14 +105,20 @@ fn names_cannot_leave_their_place_in_the_page() {
     machine.memory_levels[0].name = NASTY.into();
     machine.noise.sentence = NASTY.into();
     machine.notes.push(NASTY.into());
-    let page = html_report(&report(machine));
-    assert!(!page.contains("<script") && !page.contains("alert('x')"));
-    assert!(page.contains("&lt;script&gt;"));
+    for page in [html_report(&report(machine.clone())), html_project_report(&project(machine))] {
+        assert!(!page.contains("<script") && !page.contains("alert('x')"));
+        assert!(page.contains("&lt;script&gt;"));
+    }
 }
 
 #[test]
 fn the_page_needs_nothing_else() {
-    let page = html_report(&report(host()));
+    for page in [html_report(&report(host())), html_project_report(&project(host()))] {
+        needs_nothing_else(&page);
+    }
+}
+
+fn needs_nothing_else(page: &str) {
     for outside in ["http:", "https:", "url(", "@import", "<link", "<script", " src="] {
         assert!(!page.contains(outside), "{outside}");
     }

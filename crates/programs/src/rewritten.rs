@@ -46,6 +46,7 @@ pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u6
         threads,
         reassociate: policy.reassociate,
         no_alias: false,
+        keeps_order: false,
         quiet: Vec::new(),
         nests: drawing.nests,
     }

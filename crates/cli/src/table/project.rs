@@ -12,8 +12,8 @@ use std::fmt::Write;
 /// At this share of its roof and above, nobody need look further.
 const AT_ITS_ROOF: f64 = 0.9;
 
-/// The report for people. `command` is how the program is run.
-pub(crate) fn render_project(report: &TuneReport, command: &str, in_place: bool, view: View) -> String {
+/// The report for people. `command` is how the program is run; `kept` says whether what was found is kept for checks.
+pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, view: View) -> String {
     let mut out = String::new();
     for file in &report.files {
         out += &section(file, view);
@@ -33,13 +33,25 @@ pub(crate) fn render_project(report: &TuneReport, command: &str, in_place: bool,
     if let Some(patch) = &report.patch {
         let patch = patch.display();
         out += &wrapped(&format!("patch written to {patch}; try it with: git apply {patch}"), view.width);
-    } else if report.files.iter().any(|file| file.changed) && in_place {
+    } else if let Some(folder) = &report.folder {
+        let text = format!("copies of the changed files written to {}", folder.display());
+        out += &wrapped(&text, view.width);
+    } else if report.files.iter().any(|file| file.changed) {
         out += "the files are changed in place\n";
     } else {
         out += "nothing is changed\n";
     }
     if !flags.is_empty() {
         out += &wrapped(&flags, view.width);
+    }
+    if report.files.iter().any(|file| file.changed) {
+        out += &wrapped(
+            match kept {
+                true => "kept in oxeye.lock.json; oxeye check tells whether it stays as fast",
+                false => "--save-config keeps these options and what was found, for oxeye check",
+            },
+            view.width,
+        );
     }
     out
 }

@@ -60,6 +60,7 @@ fn report(nests: Vec<NestReport>) -> Report {
             threads: 2,
             reassociate: true,
             no_alias: false,
+            keeps_order: false,
             quiet: Vec::new(),
             nests: Vec::new(),
         },

@@ -3,8 +3,10 @@
 //! In: options. Out: a report or a tuned text, and the tuned file where one is written. Nothing else here decides anything
 //! about a nest.
 
+mod changes;
 mod explain;
 mod optimize;
+mod patch;
 mod profile;
 mod profile_cache;
 mod profile_report;
@@ -12,6 +14,7 @@ mod replay;
 mod search;
 mod tune;
 
+pub use changes::TuneOutput;
 pub use explain::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
     NestExplanation, RefusalExplanation, TrialExplanation, explain,
@@ -19,8 +22,11 @@ pub use explain::{
 pub use optimize::{optimize, optimize_and_learn};
 pub use profile::profile;
 pub use profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest};
-pub use replay::{Misfit, Rewritten, replay, rewrite};
+pub use replay::{Misfit, Rewritten, replay, replay_with, rewrite};
 pub use search::search;
 pub use tune::{
-    BuildSource, FileReport, PhaseSeconds, TUNE_SCHEMA, TuneOptions, TuneOutput, TuneReport, tune,
+    BuildSource, CHECK_SCHEMA, CONFIG_FILE, CheckOptions, CheckReport, CheckedFile, CheckedNest,
+    CheckedProgram, FileReport, LOCK_FILE, LOCK_SCHEMA, LockedFile, LockedMachine, LockedNest, LockedProgram,
+    PhaseSeconds, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay, REPLAY_SCHEMA, ReplayOptions,
+    ReplayedFile, TUNE_SCHEMA, TuneOptions, TuneReport, check_project, replay_project, tune,
 };

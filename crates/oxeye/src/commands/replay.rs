@@ -1,7 +1,7 @@
 //! Applying a recipe file to a source file.
 
 use crate::nest::replacement;
-use crate::request::{Error, NestRecipe, Options, RecipeFile, files};
+use crate::request::{Compiler, Error, FpPolicy, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Rendering, Unproved, prove};
 use crate::stages::read_options;
 use oxeye_codegen::{SizeGuard, tuned_file};
@@ -63,18 +63,30 @@ pub enum Misfit {
 }
 
 /// The text of `file` with the recipes applied: byte for byte what the run wrote that saved them. Every step is proved
-/// legal again.
+/// legal again. The file is read with [`Compiler::plain`]: no command and no plugin that the recipe file names is run.
 ///
 /// # Errors
 /// If the file cannot be read, a nest is not there, or a step is refused.
 pub fn replay(recipes: &RecipeFile, file: &Path) -> Result<String, Error> {
+    replay_with(recipes, &recipes.compiler.plain().compiler, file)
+}
+
+/// The same, the file read with this compiler and its flags.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_with(recipes: &RecipeFile, compiler: &Compiler, file: &Path) -> Result<String, Error> {
+    let fp = if recipes.keeps_order { FpPolicy::Strict } else { FpPolicy::FromFlags };
+    let (compiler, no_alias) = (compiler.clone(), recipes.no_alias);
+    let options = Options { compiler, no_alias, fp, ..Options::new(file) };
+    replayed(recipes, &read_options(&options), file)
+}
+
+/// The same, the file read so.
+pub(super) fn replayed(recipes: &RecipeFile, reading: &ReadOptions, file: &Path) -> Result<String, Error> {
     files::check_readable(file)?;
-    let mut options = Options::new(file);
-    options.compiler = recipes.compiler.clone();
-    options.no_alias = recipes.no_alias;
-    let reading = read_options(&options);
-    let unit = read_c(file, &reading)?;
-    let Rewritten { text, refused } = rewrite(&unit, &reading, recipes);
+    let unit = read_c(file, reading)?;
+    let Rewritten { text, refused } = rewrite(&unit, reading, recipes);
     match refused.into_iter().next() {
         Some((_, why)) => Err(Error::Recipe { path: file.to_owned(), reason: why.to_string() }),
         None => Ok(text),

@@ -1,7 +1,8 @@
 //! The compiler that the user compiles with.
 
+use super::reading_args::reading_args;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A C compiler with the arguments the user compiles with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,6 +13,35 @@ pub struct Compiler {
     pub args: Vec<String>,
     /// Whether the user named it, or it is our default.
     pub chosen: bool,
+}
+
+/// A compiler that may be run without anybody's word for it, in place of one that a file names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainCompiler {
+    /// `cc`, with the arguments that say what a source means.
+    pub compiler: Compiler,
+    /// The arguments that were left out and might say something too.
+    pub left_out: Vec<String>,
+    /// Whether the one that was named is another program than `cc`.
+    pub is_other: bool,
+}
+
+impl PlainCompiler {
+    /// That it stands in for `named`, in a sentence; `None` if that makes no difference.
+    pub fn note(&self, named: &Compiler) -> Option<String> {
+        let command = &self.compiler.command;
+        match (self.is_other, self.left_out.as_slice()) {
+            (false, []) => None,
+            (true, []) => Some(format!(
+                "read with `{command}`: `{}` of the recipe file is only run if it is named",
+                named.command
+            )),
+            (_, left_out) => Some(format!(
+                "read with `{command}`, without {} of the recipe file's flags",
+                left_out.join(" ")
+            )),
+        }
+    }
 }
 
 impl Default for Compiler {
@@ -49,6 +79,18 @@ impl Compiler {
         std::iter::once(&self.command).chain(&self.args).map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
+    /// What stands in for this compiler where a file names it: files come from anywhere, and neither the command in one nor
+    /// a flag that loads or starts something is run unless the user says so.
+    pub fn plain(&self) -> PlainCompiler {
+        let command = Self::default().command;
+        let (args, left_out) = reading_args(&self.args);
+        let is_other = match (program(&self.command), program(&command)) {
+            (Some(named), Some(plain)) => named != plain,
+            _ => self.command != command,
+        };
+        PlainCompiler { compiler: Self { command, args, chosen: self.chosen }, left_out, is_other }
+    }
+
     /// Whether the flags let the compiler itself reorder floating-point operations; the last word counts.
     pub fn allows_reassociation(&self) -> bool {
         self.args.iter().fold(false, |allowed, flag| match flag.as_str() {
@@ -81,6 +123,12 @@ impl Compiler {
     }
 }
 
+/// The file that a command of one word runs; `None` for paths, which mean something else elsewhere.
+fn program(command: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").filter(|_| !command.contains('/'))?;
+    std::env::split_paths(&folders).find_map(|folder| folder.join(command).canonicalize().ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +143,18 @@ mod tests {
         let c = compiler("gcc -O3 gemm.c -o gemm util.c -lm -c -ogemm");
         assert_eq!(c.args, ["-O3", "util.c", "-lm"]);
         assert_eq!(c.sources().collect::<Vec<_>>(), [Path::new("util.c")]);
+    }
+
+    #[test]
+    fn what_a_file_names_is_not_run() {
+        let c = compiler("./evil.sh -O3 -DN=3 -fplugin=./evil.so util.c -lm");
+        let plain = c.plain();
+        assert_eq!(plain.compiler.command, "cc");
+        assert_eq!(plain.compiler.args, ["-O3", "-DN=3", "util.c"]);
+        assert_eq!((plain.left_out.len(), plain.is_other), (1, true));
+        assert!(plain.note(&c).is_some_and(|note| note.contains("-fplugin=./evil.so")));
+        let same = compiler("cc -O3 -lm");
+        assert_eq!(same.plain().note(&same), None);
     }
 
     #[test]

@@ -34,13 +34,20 @@ pub(crate) fn check_readable(path: &Path) -> Result<(), Error> {
     std::fs::File::open(path).map(drop).map_err(fail)
 }
 
+/// The text of a source file, as the frontend decodes it.
+pub(crate) fn text(path: &Path) -> Result<String, Error> {
+    let fail = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let bytes = std::fs::read(path).map_err(fail)?;
+    oxeye_frontend::decoded(bytes).ok_or_else(|| fail(std::io::ErrorKind::InvalidData.into()))
+}
+
 /// Fails now where [`write_atomically`] would fail later, or would overwrite one of `others`.
 ///
 /// # Errors
 /// If the file cannot be written, or is one of the others.
 pub fn check_writable(path: &Path, others: &[&Path]) -> Result<(), Error> {
     let fail = |source| Error::Io { action: "write", path: path.to_owned(), source };
-    if let Some(other) = others.iter().find(|other| is_same(path, other)) {
+    if let Some(other) = others.iter().find(|other| is_same_file(path, other)) {
         return Err(Error::Input(format!(
             "{} is the same file as {}, which this run reads or writes too; give it another name",
             path.display(),
@@ -55,8 +62,8 @@ pub fn check_writable(path: &Path, others: &[&Path]) -> Result<(), Error> {
     }
 }
 
-/// Whether two paths name one file, be it there yet or not.
-fn is_same(a: &Path, b: &Path) -> bool {
+/// Whether two paths name one file, be it there yet or not. Devices are never the same.
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| match path.canonicalize() {
         Ok(path) => Some(path),
         Err(_) => Some(directory_of(path).canonicalize().ok()?.join(path.file_name()?)),

@@ -5,21 +5,27 @@
 
 mod checks;
 mod compiler;
+mod duration;
 mod error;
 pub(crate) mod files;
 mod options;
 mod progress;
+mod project_recipes;
+mod reading_args;
 mod recipe_file;
 mod run_command;
 
 pub use checks::Checks;
-pub use compiler::Compiler;
+pub use compiler::{Compiler, PlainCompiler};
+pub use duration::parse_duration;
 pub use error::Error;
 pub(crate) use error::Setback;
-pub use files::{check_writable, write_atomically};
+pub use files::{check_writable, is_same_file, write_atomically};
 pub(crate) use options::ProjectRun;
 pub use options::{DonorSearch, FpPolicy, Knowledge, Options, ProjectFile, default_output};
 pub use progress::{Event, Phase, Progress, Silent};
+pub(crate) use project_recipes::PROJECT_LOCK_SCHEMA;
+pub use project_recipes::{FileRecipes, OtherFiles, PROJECT_RECIPES_SCHEMA, ProjectRecipes, SavedRecipes};
 pub use recipe_file::{Guard, NestRecipe, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile};
 pub use run_command::RunCommand;
 pub(crate) use run_command::StandIn;

@@ -1,13 +1,10 @@
 //! Recipes of a file's nests, saved so that they can be applied again.
 
 use super::compiler::Compiler;
-use super::error::Error;
-use super::files;
 use oxeye_codegen::SizeGuard;
 use oxeye_transform::WrittenRecipe;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Name and version of the file's form.
 pub const RECIPE_SCHEMA: &str = "oxeye.recipe/1";
@@ -28,6 +25,9 @@ pub struct RecipeFile {
     pub reassociate: bool,
     /// The user's word that pointer parameters never overlap.
     pub no_alias: bool,
+    /// Whether loops that threads share keep the order of their sums (`--fp strict`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_order: bool,
     /// Warnings, such as `sign-conversion`, that are switched off in the emitted code, since they are errors for the user's
     /// compiler.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -102,41 +102,11 @@ impl RecipeFile {
         text.push('\n');
         text
     }
-
-    /// Reads a recipe file, or the recipes inside a report.
-    pub fn load(path: &Path) -> Result<Self, Error> {
-        let fail = |reason: String| Error::Recipe { path: path.to_owned(), reason };
-        files::check_readable(path)?;
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Io {
-            action: "read",
-            path: path.to_owned(),
-            source,
-        })?;
-        let mut value: serde_json::Value =
-            serde_json::from_str(&text).map_err(|e| fail(format!("it is not JSON: {e}")))?;
-        if value["schema"] == REPORT_SCHEMA {
-            value = value["recipes"].take();
-        }
-        match value["schema"].as_str() {
-            Some(RECIPE_SCHEMA) => {}
-            Some(other) => {
-                return Err(fail(format!("its schema is `{other}`, this oxeye reads {RECIPE_SCHEMA}")));
-            }
-            None => return Err(fail("it is not a recipe file of `oxeye optimize --save-recipe`".into())),
-        }
-        serde_json::from_value(value).map_err(|e| fail(e.to_string()))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn load(text: &str) -> Result<RecipeFile, String> {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), text).expect("written");
-        RecipeFile::load(file.path()).map_err(|e| e.to_string())
-    }
 
     #[test]
     fn a_recipe_file_comes_back_as_it_was() {
@@ -146,6 +116,7 @@ mod tests {
             threads: 2,
             reassociate: true,
             no_alias: false,
+            keeps_order: false,
             quiet: vec!["shadow".into()],
             nests: vec![NestRecipe {
                 function: "f".into(),
@@ -160,13 +131,6 @@ mod tests {
                 recipe: serde_json::from_str(r#"[{"step":"vectorize","at":3}]"#).expect("a recipe"),
             }],
         };
-        assert_eq!(load(&file.to_json()), Ok(file));
-    }
-
-    #[test]
-    fn other_files_are_refused_by_what_they_are() {
-        assert!(load("int main;").is_err_and(|e| e.contains("not JSON")));
-        assert!(load("{}").is_err_and(|e| e.contains("--save-recipe")));
-        assert!(load(r#"{"schema": "oxeye.recipe/9"}"#).is_err_and(|e| e.contains("oxeye.recipe/9")));
+        assert_eq!(serde_json::from_str::<RecipeFile>(&file.to_json()).expect("read"), file);
     }
 }

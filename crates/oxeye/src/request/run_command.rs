@@ -72,6 +72,17 @@ impl RunCommand {
         exit == Exit::Exited(self.exit_code)
     }
 
+    /// The command as in a shell, for people.
+    pub fn line(&self) -> String {
+        let env = self.env.iter().map(|(name, value)| format!("{name}={value}"));
+        let words: Vec<String> = env.chain(self.program.clone()).chain(self.args.iter().cloned()).collect();
+        let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
+        match &self.stdin {
+            Some(file) => format!("{line} < {}", file.display()),
+            None => line,
+        }
+    }
+
     /// Whether it says no more than that the program is run.
     pub(crate) fn is_bare(&self) -> bool {
         self.args.is_empty() && self.stdin.is_none()

@@ -264,6 +264,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
         threads: header.threads,
         reassociate: header.reassociate,
         no_alias: header.no_alias,
+        keeps_order: false,
         quiet: Vec::new(),
         nests: vec![NestRecipe {
             function: nest.function.clone(),

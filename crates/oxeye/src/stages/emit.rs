@@ -431,6 +431,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quie
         threads: session.threads,
         reassociate: session.options.reassociate(),
         no_alias: session.options.no_alias,
+        keeps_order: session.options.fp == FpPolicy::Strict,
         quiet: quiet.to_vec(),
         nests: nests.collect(),
     }

@@ -27,7 +27,7 @@ impl Report {
             },
             host: self.host_profile.clone()?,
             threads: self.threads,
-            nests: self.nests.iter().filter_map(entry).collect(),
+            nests: self.nests.iter().filter_map(nest_entry).collect(),
             notes: self.notes.clone(),
         };
         Some(html_report(&data))
@@ -35,7 +35,7 @@ impl Report {
 }
 
 /// A nest with a profile.
-fn entry(nest: &NestReport) -> Option<NestEntry> {
+pub(crate) fn nest_entry(nest: &NestReport) -> Option<NestEntry> {
     let interval = nest.speedup_interval.map_or(0.0, |(low, high)| 0.5 * (high - low));
     let speedup = nest.speedup.filter(|_| nest.recipe.is_some());
     Some(NestEntry {

@@ -22,9 +22,10 @@ mod unchanged;
 
 pub use capture::{Captured, capture};
 pub use emit::{Emitted, emit};
-pub(crate) use html::measured;
+pub(crate) use html::{measured, nest_entry};
 pub use measure::{Measured, measure};
 pub use open::open;
+pub(crate) use open::{InsideNest, open_inside};
 pub(crate) use propose::proposal;
 pub use propose::{Proposed, propose};
 pub use read::read;

@@ -9,6 +9,7 @@ use crate::request::{Error, Phase};
 use crate::schedule::Trial;
 use crate::session::Session;
 use oxeye_frontend::{Function, Unit};
+use oxeye_ir::NestId;
 use std::time::{Duration, Instant};
 
 /// Nests with a lower share of the program's time are not opened.
@@ -93,6 +94,79 @@ pub(super) fn open_nests(
         tuned.push(idx);
     }
     Ok(tuned)
+}
+
+/// A nest inside others, by the function that has them and their ordinals, outermost first; the last is its own.
+pub(crate) struct InsideNest<'a> {
+    pub(crate) function: &'a str,
+    pub(crate) ordinals: Vec<usize>,
+}
+
+/// Adds nests inside others to a file, as far as they are there, with what they are called with.
+///
+/// # Errors
+/// If the run is interrupted, or the file cannot be read again.
+pub(crate) fn open_inside(
+    session: &Session<'_>,
+    workpiece: &mut Workpiece,
+    wanted: &[InsideNest<'_>],
+) -> Result<(), Error> {
+    let first = workpiece.nests.len();
+    for inside in wanted {
+        let Some((own, around)) = inside.ordinals.split_last() else { continue };
+        let Some(opened) = opened_around(session, &workpiece.unit, inside.function, around)? else {
+            continue;
+        };
+        let ReadAgain { function, nests, within } = opened;
+        let Some((nest_id, span)) =
+            nests.get(*own).and_then(|id| Some((*id, function.program.nests[id].span?)))
+        else {
+            continue;
+        };
+        let function_idx = workpiece.unit.functions.len();
+        workpiece.unit.functions.push(function);
+        let place = Place { function_idx, nest_id, ordinal: *own, span, inside: Vec::new(), within };
+        let nest = nest_at(&workpiece.unit, place, session.threads);
+        workpiece.nests.push(nest);
+    }
+    if workpiece.nests.len() == first {
+        return Ok(());
+    }
+    find_inside(&workpiece.unit, &mut workpiece.nests);
+    let new: Vec<usize> = (first..workpiece.nests.len()).collect();
+    capture_more(session, workpiece, &new)
+}
+
+/// A function that was read again with nests opened.
+struct ReadAgain {
+    function: Function,
+    /// The nests inside the innermost of those that were opened.
+    nests: Vec<NestId>,
+    within: Vec<OpenedNest>,
+}
+
+/// A function with the nests of these ordinals opened, each inside the one before it, and the nests inside the last.
+fn opened_around(
+    session: &Session<'_>,
+    unit: &Unit,
+    name: &str,
+    around: &[usize],
+) -> Result<Option<ReadAgain>, Error> {
+    let Some(function) = unit.functions.iter().find(|function| function.name == name) else {
+        return Ok(None);
+    };
+    let mut function = function.clone();
+    let mut nests: Vec<NestId> = function.program.nests.keys().copied().collect();
+    let mut within: Vec<OpenedNest> = Vec::new();
+    for ordinal in around {
+        let found = nests.get(*ordinal).and_then(|id| function.program.nests[id].span);
+        let Some(span) = found else { return Ok(None) };
+        within.push(OpenedNest { ordinal: *ordinal, span });
+        let loops: Vec<_> = within.iter().map(|nest| nest.span).collect();
+        let Some(opened) = unit.open(&read_options(session.options), name, &loops)? else { return Ok(None) };
+        (function, nests) = (opened.function, opened.nests);
+    }
+    Ok(Some(ReadAgain { function, nests, within }))
 }
 
 /// Looks inside a nest.

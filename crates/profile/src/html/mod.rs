@@ -3,6 +3,7 @@
 mod machine;
 mod nests;
 mod parts;
+mod project;
 mod style;
 
 use crate::figures::{format_ns, format_number, format_percent};
@@ -11,10 +12,24 @@ use crate::report::ReportData;
 use parts::figure;
 use std::fmt::Write;
 
+pub use project::html_project_report;
+
 /// The whole report. It follows the reader's choice of light or dark and fits a phone; all names are escaped.
 pub fn html_report(data: &ReportData) -> String {
-    let title = escape(&data.title);
     let kind = if data.has_after() { "optimization" } else { "profile" };
+    whole_page(data, kind, |page| {
+        header(page, data, kind);
+        nests::table(page, data);
+        plots(page, data);
+        nests::details(page, data);
+        machine::machine(page, data);
+        notes(page, data);
+    })
+}
+
+/// A page around these sections.
+fn whole_page(data: &ReportData, kind: &str, sections: impl FnOnce(&mut String)) -> String {
+    let title = escape(&data.title);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
@@ -24,12 +39,7 @@ pub fn html_report(data: &ReportData) -> String {
         theme::PLOT_STYLE,
         style::PAGE
     );
-    header(&mut page, data, kind);
-    nests::table(&mut page, data);
-    plots(&mut page, data);
-    nests::details(&mut page, data);
-    machine::machine(&mut page, data);
-    notes(&mut page, data);
+    sections(&mut page);
     page.push_str("</main>\n</body>\n</html>\n");
     page
 }

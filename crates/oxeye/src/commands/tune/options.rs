@@ -1,5 +1,6 @@
 //! What tuning a project is asked to do.
 
+use crate::commands::changes::TuneOutput;
 use crate::request::{Checks, DonorSearch, FpPolicy, Knowledge, RunCommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +14,11 @@ pub struct TuneOptions {
     pub run: RunCommand,
     /// Where the results go.
     pub output: TuneOutput,
+    /// Where to save the recipes of all changed files.
+    pub save_recipe: Option<PathBuf>,
+    /// Where to keep what was found for [`check_project`](crate::check_project). What an earlier run has kept there of
+    /// files that this one does not change stays, as long as their tuned text does.
+    pub lock: Option<PathBuf>,
     /// Time for trying candidates, over all files.
     pub budget: Duration,
     /// As [`Options::quick`](crate::Options::quick).
@@ -42,6 +48,8 @@ impl TuneOptions {
             build,
             run,
             output: TuneOutput::Patch("oxeye.patch".into()),
+            save_recipe: None,
+            lock: None,
             budget: Duration::from_secs(60),
             quick: false,
             fresh: false,
@@ -65,11 +73,11 @@ pub enum BuildSource {
     CompileCommands(PathBuf),
 }
 
-/// Where tuned files go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TuneOutput {
-    /// Into a patch.
-    Patch(PathBuf),
-    /// Into the files themselves.
-    InPlace,
+impl std::fmt::Display for BuildSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Command(command) => f.write_str(command),
+            Self::CompileCommands(path) => path.display().fmt(f),
+        }
+    }
 }

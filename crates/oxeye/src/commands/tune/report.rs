@@ -1,5 +1,7 @@
 //! What came of tuning a project.
 
+use super::stopwatch::PhaseSeconds;
+use crate::request::ProjectRecipes;
 use crate::stages::{ProgramReport, Report};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -14,16 +16,24 @@ pub struct TuneReport {
     pub schema: &'static str,
     /// The command that built it, or the file that lists the commands.
     pub build: String,
+    /// The command that ran it.
+    pub run: String,
     /// Sources that go into what is run.
     pub n_sources: usize,
-    /// The patch; `None` if there is nothing in it, or the files were changed themselves.
+    /// The patch; `None` if there is nothing in it, or the changes went elsewhere.
     pub patch: Option<PathBuf>,
+    /// The folder with copies of the changed files, if they went there.
+    pub folder: Option<PathBuf>,
     /// The program before and after.
     pub program: ProgramReport,
     /// Share of the program's time in nests that can be tuned, from 0 to 1; `None` if it could not be sampled.
     pub tunable: Option<f64>,
     /// Files that take time, the most first.
     pub files: Vec<FileReport>,
+    /// Share of the program's time in none of these files, from 0 to 1; `None` if it could not be sampled.
+    pub elsewhere: Option<f64>,
+    /// The recipes of the changed files, as `--save-recipe` writes them.
+    pub recipes: ProjectRecipes,
     /// Flags that tuned files and the link need besides their own.
     pub added: Vec<String>,
     /// Wall-clock seconds of the whole run.
@@ -34,15 +44,6 @@ pub struct TuneReport {
     pub phases: Vec<PhaseSeconds>,
     /// Sentences on the run as a whole.
     pub notes: Vec<String>,
-}
-
-/// What a phase took.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PhaseSeconds {
-    /// In words.
-    pub phase: &'static str,
-    /// Wall-clock seconds.
-    pub seconds: f64,
 }
 
 /// A file of a project.

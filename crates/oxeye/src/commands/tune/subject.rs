@@ -7,7 +7,8 @@ use oxeye_measure::{
     Compiler, Left, Limits, MeasureError, WatchedFiles, WorkDir, run_program, sample_stacks,
 };
 use oxeye_project::{
-    Build, Product, Project, ProjectError, UnitIdx, observe_build, read_compile_commands, stand_in_library,
+    Build, Product, Project, ProjectError, Unit, UnitIdx, observe_build, read_compile_commands,
+    stand_in_library,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -45,6 +46,29 @@ pub(super) struct Hot {
     pub(super) is_known: bool,
 }
 
+/// A file that stands for a source in all of a project.
+pub(super) struct SourceCopy {
+    /// The source.
+    pub(super) of: PathBuf,
+    /// The file with what is read and compiled instead.
+    pub(super) copy: PathBuf,
+}
+
+impl SourceCopy {
+    fn take_place(&self, project: &mut Project) {
+        let is_it = |unit: &&mut Unit| {
+            unit.source == self.of || unit.source.canonicalize().is_ok_and(|s| s == self.of)
+        };
+        for unit in project.units.iter_mut().filter(is_it) {
+            let folder = unit.source.parent().unwrap_or(Path::new("/")).display().to_string();
+            unit.flags.extend(["-iquote".to_owned(), folder]);
+            unit.source.clone_from(&self.copy);
+            // What the user's build made is of the source itself.
+            unit.object = None;
+        }
+    }
+}
+
 /// With fewer samples nothing is said.
 const LEAST_SAMPLES: usize = 20;
 /// With so many samples, so many seconds, or so many runs, no more are made.
@@ -53,18 +77,16 @@ const ENOUGH_SECONDS: f64 = 2.0;
 const MOST_RUNS: usize = 20;
 
 impl Subject {
-    /// Learns how the project is built, and builds what is run.
-    pub(super) fn learn(options: &TuneOptions, progress: &dyn Progress) -> Result<Subject, Error> {
+    /// Learns how the project is built, and builds what is run, some sources as their copies.
+    pub(super) fn learn(
+        options: &TuneOptions,
+        copies: &[SourceCopy],
+        progress: &dyn Progress,
+    ) -> Result<Subject, Error> {
         let work = WorkDir::new()?;
         let cc = Compiler::new("cc", [""; 0]);
-        progress.event(Event::Phase(Phase::Learning));
-        let limits = Limits { seconds: BUILD_SECONDS, ..Limits::default() };
-        let calls = match &options.build {
-            BuildSource::Command(command) => observe_build(command, Path::new("."), &cc, &work, &limits)?,
-            BuildSource::CompileCommands(path) => read_compile_commands(path)?,
-        };
-        check(progress)?;
-        let project = Project::of(&calls);
+        let mut project = learn(&options.build, &cc, &work, progress)?;
+        copies.iter().for_each(|copy| copy.take_place(&mut project));
         let products = products_of(&project, &options.run)?;
         progress.event(Event::Phase(Phase::Building));
         let told = |n_done, n_units| progress.event(Event::Compiled { n_done, n_units });
@@ -215,6 +237,23 @@ impl Subject {
             is_known: n_samples >= LEAST_SAMPLES,
         })
     }
+}
+
+/// What a build tells of its project.
+pub(super) fn learn(
+    build: &BuildSource,
+    cc: &Compiler,
+    work: &WorkDir,
+    progress: &dyn Progress,
+) -> Result<Project, Error> {
+    progress.event(Event::Phase(Phase::Learning));
+    let limits = Limits { seconds: BUILD_SECONDS, ..Limits::default() };
+    let calls = match build {
+        BuildSource::Command(command) => observe_build(command, Path::new("."), cc, work, &limits)?,
+        BuildSource::CompileCommands(path) => read_compile_commands(path)?,
+    };
+    check(progress)?;
+    Ok(Project::of(&calls))
 }
 
 /// Whether the run was told to stop.

@@ -1,0 +1,164 @@
+//! The program of a project, before and after.
+
+use super::files::{TunedFile, added};
+use super::options::TuneOptions;
+use super::subject::{Hot, Subject, check};
+use crate::budget::n_runs;
+use crate::request::{Checks, Error, Event, FpPolicy, Phase, Progress, ProjectRun};
+use crate::stages::ProgramReport;
+use crate::whole::{printed_tolerance, rules};
+use oxeye_measure::{Left, Limits, WholeComparison, WholeOptions};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A patch has to make the program faster by this.
+const LEAST_GAIN: f64 = 1.01;
+
+/// Compares the program before and after; files whose changes spoil it, or give it nothing, are taken back, the least gain
+/// first.
+pub(super) fn settle(
+    subject: &mut Subject,
+    files: &mut [TunedFile],
+    before: &[PathBuf],
+    hot: &Hot,
+    options: &TuneOptions,
+    progress: &dyn Progress,
+) -> Result<ProgramReport, Error> {
+    progress.event(Event::Phase(Phase::Finishing));
+    loop {
+        let mut changed = files.iter_mut().filter(|file| file.report.changed);
+        let (program, reason) = match (changed.next(), changed.next()) {
+            (None, _) => return Ok(unchanged(hot)),
+            // That was compared when the file was done.
+            (Some(only), None) if !only.was_with_others => {
+                let program = only.report.report.as_ref().map(|report| report.program.clone());
+                let program = program.unwrap_or_default();
+                let gain = program.speedup.unwrap_or(1.0);
+                (program, (gain < LEAST_GAIN).then(|| no_gain(gain)))
+            }
+            _ => compared(subject, files, before, hot, options, progress)?,
+        };
+        let Some(why) = reason else { return Ok(program) };
+        let changed = files.iter_mut().filter(|file| file.report.changed);
+        let Some(last) = changed.min_by(|a, b| a.speedup.total_cmp(&b.speedup)) else { return Ok(program) };
+        last.report.note = Some(why);
+        last.report.changed = false;
+        let (unit, part, object) = (last.unit, last.part, last.object_before.take());
+        let replaced = object.iter().map(|object| (unit, object.clone())).collect();
+        let product = &subject.parts[part].product;
+        let linked = subject.link(product, &replaced, &added(files), &format!("without{unit}"))?;
+        object.and_then(|object| subject.replace(part, unit, object, linked));
+    }
+}
+
+fn no_gain(speedup: f64) -> String {
+    format!("the program does not gain from it ({speedup:.2}x)")
+}
+
+/// The report on a program that stays as it is.
+fn unchanged(hot: &Hot) -> ProgramReport {
+    let ms = Some(1e3 * hot.run.seconds);
+    ProgramReport {
+        baseline_ms: ms,
+        optimized_ms: ms,
+        speedup: Some(1.0),
+        samples: hot.run.outputs.len(),
+        ..ProgramReport::default()
+    }
+}
+
+/// The program before and after, and what is wrong with it after.
+fn compared(
+    subject: &Subject,
+    files: &[TunedFile],
+    before: &[PathBuf],
+    hot: &Hot,
+    options: &TuneOptions,
+    progress: &dyn Progress,
+) -> Result<(ProgramReport, Option<String>), Error> {
+    let n_runs = n_runs(hot.run.seconds).max(3);
+    let changed = || files.iter().filter(|file| file.report.changed);
+    let witnesses =
+        |_: &WholeOptions| Ok(changed().flat_map(|file| file.witnesses.iter().cloned()).collect());
+    let rules = Rules {
+        checks: &options.checks,
+        fp: options.fp,
+        threads: options.threads,
+        is_reordered: is_reordered(files),
+        witnesses: &witnesses,
+    };
+    let mut whole = compare(subject, before, &hot.run, &rules, n_runs)?;
+    check(progress)?;
+    if whole.equal && whole.speedup.median < LEAST_GAIN && whole.speedup.high > 1.0 {
+        // Noise, or a loss? Once more, and longer.
+        whole = compare(subject, before, &hot.run, &rules, 2 * n_runs)?;
+        check(progress)?;
+    }
+    let reason = match &whole.difference {
+        Some(difference) => Some(format!("the program behaves differently with it ({difference})")),
+        None => (whole.speedup.median < LEAST_GAIN).then(|| no_gain(whole.speedup.median)),
+    };
+    let tolerance = printed_tolerance(&options.checks, options.fp, is_reordered(files));
+    let program = ProgramReport {
+        baseline_ms: Some(1e-6 * whole.before_ns.median),
+        optimized_ms: Some(1e-6 * whole.after_ns.median),
+        speedup: Some(whole.speedup.median),
+        verified: whole.equal,
+        max_rel_error: Some(whole.max_rel_error),
+        samples: whole.before_ns.n,
+        spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
+        mismatch: whole.difference.clone(),
+        ..ProgramReport::compared(&options.checks, tolerance, &whole)
+    };
+    Ok((program, reason))
+}
+
+/// How the program is compared before and after.
+pub(super) struct Rules<'a> {
+    pub(super) checks: &'a Checks,
+    pub(super) fp: FpPolicy,
+    pub(super) threads: u32,
+    /// Whether operations of a changed file may be reordered.
+    pub(super) is_reordered: bool,
+    /// What other builds of the original leave.
+    pub(super) witnesses: &'a dyn Fn(&WholeOptions) -> Result<Vec<Left>, Error>,
+}
+
+/// Runs the program so many times in turns: made of these parts before, and of the present ones. `run` is how it ran before.
+pub(super) fn compare(
+    subject: &Subject,
+    before: &[PathBuf],
+    run: &ProjectRun,
+    how: &Rules<'_>,
+    n_runs: usize,
+) -> Result<WholeComparison, Error> {
+    let whole = WholeOptions {
+        limits: Limits { seconds: 30.0 + 5.0 * run.seconds, ..Limits::default() },
+        threads: Some(how.threads as usize),
+        earlier: run.outputs.iter().cloned().map(Left::printed).collect(),
+        ..rules(how.checks, how.fp, how.is_reordered)
+    };
+    let after = subject.run_for(0).of(&subject.parts[0].file);
+    let before: BTreeMap<&Path, &Path> = subject
+        .parts
+        .iter()
+        .map(|part| part.file.as_path())
+        .zip(before.iter().map(PathBuf::as_path))
+        .collect();
+    let mut original = subject.run_for(0);
+    if let Some(stand_in) = &mut original.stand_in {
+        for file in stand_in.others.iter_mut().map(|(_, file)| file).chain(&mut stand_in.starts) {
+            if let Some(original) = before.get(file.as_path()) {
+                *file = (*original).to_owned();
+            }
+        }
+    }
+    let original = original.of(before.get(subject.parts[0].file.as_path()).unwrap_or(&Path::new("")));
+    crate::whole::compare(&original, &after, n_runs, &whole, run.seconds, how.witnesses)
+}
+
+/// Whether operations of a changed file may be reordered.
+fn is_reordered(files: &[TunedFile]) -> bool {
+    let mut changed = files.iter().filter(|file| file.report.changed);
+    changed.any(|file| file.report.report.as_ref().is_some_and(|report| report.fp.reassociate))
+}
