@@ -3,7 +3,6 @@
 
 use oxeye_tests::{Playground, Ran};
 use serde_json::Value;
-use std::sync::{Mutex, MutexGuard};
 
 /// A matrix product in the slow order: what is gained is far above any noise, on a loaded machine too.
 const PRODUCT_C: &str = r#"#include "product.h"
@@ -37,12 +36,6 @@ int main(int argc, char **argv)
 const BUILD: &str = "gcc -O2 -c product.c && gcc -O2 -c main.c && gcc main.o product.o -o prog";
 const RUN: &str = "./prog 350 2";
 
-/// Tests that measure run one at a time, so that they do not disturb each other.
-fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(|e| e.into_inner())
-}
-
 /// The plain project, and files in place of some of its own or beside them.
 fn project(files: &[(&str, &str)]) -> Playground {
     let playground = Playground::with("product.c", PRODUCT_C);
@@ -54,9 +47,11 @@ fn project(files: &[(&str, &str)]) -> Playground {
     playground
 }
 
-/// Tunes it; the report.
+/// Tunes it; the report. One thread, so that several of these tests may run at once.
 fn tuned(playground: &Playground, build: &str, run: &str, more: &[&str]) -> Value {
-    let mut command = playground.oxeye("tune --no-database --quick --budget 10s --json report.json");
+    let threads = if more.contains(&"--threads") { "" } else { "--threads 1" };
+    let line = format!("tune --no-database --quick --budget 10s {threads} --json report.json");
+    let mut command = playground.oxeye(&line);
     let ran = command.args(["--build", build, "--run", run]).args(more).output();
     let ran = Ran::from(ran.expect("oxeye starts"));
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
@@ -73,7 +68,6 @@ fn gains(
     more: &[&str],
     others: &[&str],
 ) -> Value {
-    let _alone = alone();
     let built = playground.shell(build);
     assert_eq!(built.code, Some(0), "{}", built.stderr);
     let before: Vec<Ran> = others.iter().map(|run| playground.shell(run)).collect();
@@ -98,7 +92,6 @@ const OTHERS: [&str; 3] = ["./prog 1 1", "./prog 67 3", "./prog 200 1"];
 fn sources_that_the_build_makes() {
     let playground = project(&[("product.c.in", PRODUCT_C)]);
     let build = format!("sed s/nothing/nothing/ product.c.in > product.c && {BUILD}");
-    let _alone = alone();
     let report = tuned(&playground, &build, RUN, &[]);
     assert_eq!(report["files"][0]["path"], "product.c");
     assert_eq!(report["files"][0]["changed"], true, "{report:#}");
@@ -109,7 +102,6 @@ fn sources_that_are_gone_after_the_build() {
     let playground = project(&[("product.c.in", PRODUCT_C)]);
     std::fs::remove_file(playground.path("product.c")).expect("removed");
     let build = format!("cp product.c.in product.c && {BUILD} && rm product.c");
-    let _alone = alone();
     let report = tuned(&playground, &build, RUN, &[]);
     assert_eq!(report["patch"], Value::Null, "{report:#}");
 }
@@ -139,7 +131,8 @@ fn warnings_are_errors() {
     let playground = project(&[]);
     let build = "gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wsign-compare -Wno-error=conversion \
                  -Werror -c product.c && gcc -O2 main.c product.o -o prog";
-    gains(&playground, "product.c", build, RUN, &[], &OTHERS);
+    // Directives without OpenMP are worth a warning, too.
+    gains(&playground, "product.c", build, RUN, &["--threads", "2"], &OTHERS);
 }
 
 #[test]
@@ -239,8 +232,8 @@ fn five_thousand_files() {
     playground.write("CMakeFiles/prog.dir/link.txt", &format!("gcc {objects} -o prog\n"));
     let built = playground.shell("gcc -O2 main.c product.c -o prog");
     assert_eq!(built.code, Some(0), "{}", built.stderr);
-    let _alone = alone();
-    let mut command = playground.oxeye("tune --no-database --quick --budget 10s --json report.json");
+    let mut command =
+        playground.oxeye("tune --no-database --quick --budget 10s --threads 1 --json report.json");
     let ran = command.args(["--compile-commands", "compile_commands.json", "--run", RUN]).output();
     let ran = Ran::from(ran.expect("oxeye starts"));
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);

@@ -82,7 +82,10 @@ impl Widening<'_> {
         let same = |o: &&&Loop| o.lower == lower && o.upper == upper && o.step == l.step;
         let is_in_lanes = matches!(l.execution, Execution::Vector { lanes: Some(_), .. });
         let is_as_written = !is_in_lanes && self.original.iter().any(|o| same(&o));
-        if let Some(o) = self.original.iter().filter(same).find(|o| o.name == l.name) {
+        // Loops that no step has made anew are their own sources.
+        let own = self.original.iter().filter(same).find(|o| o.id == l.id);
+        let copied = || self.original.iter().filter(same).find(|o| o.name == l.name);
+        if let Some(o) = own.or_else(copied) {
             self.source.insert(l.id, o.id);
         }
         let is_long = loop_type(l) == ScalarType::I64;

@@ -261,6 +261,9 @@ fn an_interrupted_search_goes_on_without_measuring_again() {
     assert_eq!(time.used(), past.used);
     let (state, _) = explore(&mut log, &mut made(&clock, &measured), time, 5, 30).expect("a search");
     assert_eq!(state.tried, wanted);
+    // Two runs do not write into one log.
+    assert!(Log::open(&path, header(5)).is_err_and(|error| error.to_string().contains("in use")));
+    drop(log);
     let again = measured.borrow().iter().filter(|digest| past.measured.contains_key(*digest)).count();
     assert_eq!(again, 0);
 
