@@ -121,7 +121,7 @@ impl Emitted {
             let dropped = if n_attempts == MOST_ATTEMPTS || matches!(trouble, Trouble::Undecided) {
                 std::mem::take(winners)
             } else {
-                self.to_drop(session, winners, program, &trouble)?
+                self.guilty_of(session, winners, program, &trouble)?
             };
             for idx in dropped {
                 self.drop_winner(idx, &trouble);
@@ -138,7 +138,7 @@ impl Emitted {
 
     /// Takes out of `winners` what is at fault: for a wrong program every nest that is wrong alone, else the one with
     /// the least gain.
-    fn to_drop(
+    fn guilty_of(
         &mut self,
         session: &Session<'_>,
         winners: &mut Vec<usize>,

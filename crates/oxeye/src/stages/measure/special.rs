@@ -58,8 +58,8 @@ pub(super) fn specialise(
         trials.push(Trial::new(schedule, trials[k].choice.clone(), Ok(Arc::new(proved))));
     }
     let mut jobs = Vec::new();
-    for k in first..trials.len() {
-        jobs.extend(site.candidate(k, &trials[k], bench.deadline)?);
+    for (k, trial) in trials.iter().enumerate().skip(first) {
+        jobs.extend(site.candidate(k, trial, bench.deadline)?);
     }
     let built = compile_all(&session.workshop.replay_compiler(), &jobs, session.host.cores as usize);
     let mut faster = Vec::new();
