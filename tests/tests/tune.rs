@@ -168,9 +168,10 @@ fn compile_commands_will_do() {
         .write("build/CMakeFiles/prog.dir/link.txt", &format!("/usr/bin/gcc -O2 {objects} -o prog -lm\n"));
     let args = ["--compile-commands", "build/compile_commands.json", "--json", "report.json"];
     let run = ["--run", "../build/prog 400 < ../times", "--cwd", "my src", "-o", "build/tuned.patch"];
-    let ran = tune(&playground, &[args, [run[0], run[1], run[2], run[3]]].concat());
+    let ran = tune(&playground, &[&args[..], &run[..]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert_eq!(report(&playground)["files"][0]["changed"], true, "{}", ran.stdout);
+    assert!(playground.read("build/tuned.patch").contains("+++ b/my src/product.c"));
 }
 
 #[test]
