@@ -229,4 +229,22 @@ int main(void) {\n    double s = 0;\n    for (int k = 0; k < 400; k++)\n        
         let n_inside = run.stacks.iter().filter(in_loop).count();
         assert!(n_inside >= 5 && n_inside * 10 >= run.stacks.len() * 8, "{n_inside} of {}", run.stacks.len());
     }
+
+    #[test]
+    fn handlers_of_the_programs_own_timers_do_not_take_the_time() {
+        let folder = WorkDir::new().expect("a folder");
+        let compiler = Compiler::new("cc", ["-O1", "-g"]);
+        let text = "#include <signal.h>\n#include <sys/time.h>\nvolatile int ticks;\nvolatile double x;\n\
+static void tick(int s) {\n    ticks += s > 0;\n}\n\
+int main(void) {\n    struct itimerval often = {{0, 1000}, {0, 1000}};\n    signal(SIGPROF, tick);\n\
+    setitimer(ITIMER_PROF, &often, 0);\n    for (long i = 0; i < 200000000; i++)\n        x += i;\n    return 0;\n}\n";
+        let source = folder.write("timers.c", text).expect("written");
+        let job = CompileJob::executable(&source, folder.join("timers"));
+        let program = compiler.compile(&job).expect("compiled");
+        let run = sample_stacks(&Invocation::new(program), &Limits::default(), &compiler, &folder);
+        let stacks = run.expect("a run").stacks;
+        let in_handler = stacks.iter().filter(|stack| stack.iter().any(|at| (5..=7).contains(&at.line)));
+        let n_inside = in_handler.count();
+        assert!(stacks.len() >= 5 && n_inside * 4 <= stacks.len(), "{n_inside} of {}", stacks.len());
+    }
 }

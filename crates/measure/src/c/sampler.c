@@ -47,6 +47,15 @@ static pid_t owner;
 static timer_t timer;
 static int is_timed;
 
+/* Whether a handler of the program begins here. */
+static int begins_handler(void *address) {
+    for (int k = 1; k < NSIG; k++) {
+        struct sigaction action;
+        if (!sigaction(k, 0, &action) && (void *)(uintptr_t)action.sa_handler == address) return 1;
+    }
+    return 0;
+}
+
 static void take(int number, siginfo_t *info, void *context) {
     (void)number, (void)info, (void)context;
     void *frames[DEPTH + 2];
@@ -54,10 +63,12 @@ static void take(int number, siginfo_t *info, void *context) {
     uint64_t at = __atomic_fetch_add(&samples->taken, 1, __ATOMIC_RELAXED);
     if (at >= MOST) return;
     /* The first two are this function and the return from it. */
-    int n = backtrace(frames, DEPTH + 2);
+    int n = backtrace(frames, DEPTH + 2), first = 2;
+    /* A timer of the program that ended at the same tick: its handler has not done anything yet. */
+    while (first + 2 < n && frames[first + 1] == frames[1] && begins_handler(frames[first])) first += 2;
     struct record *record = &samples->records[at];
     uint64_t kept = 0;
-    for (int k = 2; k < n; k++) record->address[kept++] = (uint64_t)(uintptr_t)frames[k];
+    for (int k = first; k < n; k++) record->address[kept++] = (uint64_t)(uintptr_t)frames[k];
     record->n = kept;
 }
 
