@@ -8,8 +8,8 @@ use crate::halos::{Halos, halos};
 use crate::polynomial::{Polynomial, polynomial};
 use crate::prove::Facts;
 use oxeye_ir::{
-    Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, LoopId, NestId, Node, Program, ScalarType,
-    SymId, Var,
+    Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, LoopId, Nest, NestId, Node, Program,
+    ScalarType, SymId, Var, View,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -343,7 +343,7 @@ pub(crate) fn delinearize(
         products.extend(found.map(|access| access.array));
     }
     for array in flat.into_iter().chain(products) {
-        let mut seen: Vec<(Option<Polynomial>, Here, NestId)> = Vec::new();
+        let mut seen: Vec<Seen> = Vec::new();
         for (id, nest) in &mut nests {
             let mut here = Here { facts: known.get(id).cloned().unwrap_or_default(), loops: Vec::new() };
             // What is tested before the nest holds in it.
@@ -352,108 +352,212 @@ pub(crate) fn delinearize(
             }
             for_each_access(&mut nest.roots, &mut here, &mut |access, here| {
                 if access.array == array {
-                    seen.push((access.indices.first().and_then(polynomial), here.clone(), *id));
+                    let subscript = access.indices.first().and_then(polynomial);
+                    seen.push(Seen { subscript, here: here.clone(), nest: *id });
                 }
             });
         }
-        let polynomials: Option<Vec<Polynomial>> = seen.iter().map(|(p, ..)| p.clone()).collect();
-        let mut tests: Vec<(NestId, Expr)> = Vec::new();
-        let users: BTreeSet<NestId> = seen.iter().map(|(.., id)| *id).collect();
-        let can_be_named = |shape: &Shape| {
-            let symbols = shape.extents.iter().flat_map(|e| e.terms().collect::<Vec<_>>());
-            let mut symbols = symbols.filter_map(|(v, _)| match v {
-                Var::Sym(id) => Some(id),
-                Var::Loop(_) => None,
-            });
-            symbols.all(|s| users.iter().all(|nest| is_visible(s, *nest)))
+        let shaped = proved_shape(&seen, is_visible);
+        // What is a matrix to one nest may be a row of numbers to another.
+        let products: BTreeSet<NestId> =
+            seen.iter().filter(|seen| !seen.is_flat()).map(|seen| seen.nest).collect();
+        let is_for_all = shaped.is_some() || products.is_empty();
+        let users = if is_for_all { seen.iter().map(|seen| seen.nest).collect() } else { products };
+        let of = |users: &BTreeSet<NestId>| -> Vec<Seen> {
+            seen.iter().filter(|seen| users.contains(&seen.nest)).cloned().collect()
         };
-        let found = polynomials.filter(|p| !p.is_empty()).and_then(|polynomials| {
-            let mut plain = candidates(&polynomials);
-            let with_halos: Vec<Shape> = halos(&polynomials)
-                .iter()
-                .filter_map(|halos| {
-                    let entered: Option<Vec<_>> = polynomials.iter().map(|p| halos.enter(p)).collect();
-                    Some(
-                        candidates(&entered?)
-                            .into_iter()
-                            .map(|shape| shape.with_halos(halos))
-                            .collect::<Vec<_>>(),
-                    )
-                })
-                .flatten()
-                .filter(|shape| can_be_named(shape))
-                .collect();
-            plain.retain(|shape| can_be_named(shape));
-            let proved = plain.iter().chain(&with_halos).find_map(|shape| {
-                let subscripts: Option<Vec<_>> =
-                    seen.iter().map(|(p, here, _)| shape.subscripts(p.as_ref()?, &here.facts)).collect();
-                Some((shape.clone(), subscripts?))
+        let together = of(&users);
+        let shaped = shaped
+            .or_else(|| proved_shape(&together, is_visible))
+            .or_else(|| tested_shape(&together, is_visible));
+        let is_shaped = shaped.is_some() && together.len() == seen.len();
+        let groups = match shaped {
+            Some(shaped) => vec![(users, shaped)],
+            None => {
+                let alone = users.into_iter().map(|id| BTreeSet::from([id]));
+                let shaped = alone.filter_map(|nest| {
+                    let own = of(&nest);
+                    let shaped = proved_shape(&own, is_visible).or_else(|| tested_shape(&own, is_visible));
+                    Some((nest, shaped?))
+                });
+                shaped.collect()
+            }
+        };
+        let mut reshapes: Vec<(Vec<Affine>, ArrayId)> = Vec::new();
+        for (users, shaped) in groups {
+            let extents = &shaped.shape.extents;
+            let known = reshapes.iter().find(|(known, _)| known == extents).map(|(_, known)| *known);
+            let shape_for = known.unwrap_or_else(|| {
+                let new = if is_shaped { array } else { program.add_reshape(array) };
+                set_shape(program, new, &shaped.shape);
+                reshapes.push((extents.clone(), new));
+                new
             });
-            proved.or_else(|| {
-                // A row of `m` elements would hardly have two more for each row before it.
-                with_halos.into_iter().chain(plain).find_map(|shape| {
-                    tests.clear();
-                    let mut all = Vec::new();
-                    for (p, here, id) in &seen {
-                        let (subscripts, needed) = shape.tested(p.as_ref()?, here)?;
-                        all.push(subscripts);
-                        for test in needed {
-                            if !tests.contains(&(*id, test.clone())) {
-                                tests.push((*id, test));
-                            }
-                        }
+            let users = nests.values_mut().filter(|nest| users.contains(&nest.id));
+            let users = users.map(|nest| {
+                exchange(program, nest, array, shape_for);
+                nest
+            });
+            let users: Vec<&mut Nest> = users.collect();
+            set_subscripts(program, users, shape_for, shaped);
+        }
+        if !is_shaped && wide.contains(&array) && program.array(array).shape.len() == 1 {
+            for nest in nests.values_mut() {
+                for_each_access(&mut nest.roots, &mut Here::default(), &mut |access, _| {
+                    if access.array == array {
+                        access.indices.iter_mut().for_each(widen);
                     }
-                    (tests.len() <= MOST_TESTS).then_some((shape, all))
-                })
-            })
-        });
-        let mut facts = Here::default();
-        match found {
-            Some((shape, subscripts)) => {
-                for (id, test) in tests {
-                    let entry = program.entries.entry(id).or_default();
-                    if !entry.tests.contains(&test) {
-                        entry.tests.push(test);
-                    }
-                }
-                let mut subscripts = subscripts.into_iter();
-                for nest in nests.values_mut() {
-                    for_each_access(&mut nest.roots, &mut facts, &mut |access, _| {
-                        if access.array == array
-                            && let Some(indices) = subscripts.next()
-                        {
-                            access.indices.splice(..1, indices.into_iter().map(Expr::from));
-                        }
-                    });
-                }
-                if let Some(array) = program.arrays.get_mut(&array) {
-                    let rows = array.shape.first().cloned().flatten().and_then(|total| {
-                        let total = total.as_affine()?.as_constant()?;
-                        let outermost = shape.strides.first().filter(|s| s.symbols.is_empty())?.factor;
-                        (total % outermost == 0).then(|| Expr::from(total / outermost))
-                    });
-                    let view = program.views.get(&array.id);
-                    let is_plain = array.shape.len() == 1 && view.is_none_or(|v| !v.is_interleaved());
-                    let leading: Vec<Option<Expr>> = std::iter::once(rows)
-                        .chain(shape.extents.into_iter().map(|e| Some(Expr::from(e))))
-                        .collect();
-                    array.form = if is_plain { Form::Linear } else { Form::Leading(leading.len() as u32) };
-                    array.shape.splice(..1, leading);
-                }
+                });
             }
-            None if wide.contains(&array) && program.array(array).shape.len() == 1 => {
-                for nest in nests.values_mut() {
-                    for_each_access(&mut nest.roots, &mut facts, &mut |access, _| {
-                        if access.array == array {
-                            access.indices.iter_mut().for_each(widen);
-                        }
-                    });
-                }
-            }
-            None => {}
         }
     }
     program.nests = nests;
+}
+
+/// An access to an array.
+#[derive(Clone)]
+struct Seen {
+    /// Its first subscript.
+    subscript: Option<Polynomial>,
+    here: Here,
+    nest: NestId,
+}
+
+impl Seen {
+    /// Whether the subscript is a sum.
+    fn is_flat(&self) -> bool {
+        self.subscript.as_ref().is_some_and(|p| p.iter().all(|(factors, _)| factors.len() <= 1))
+    }
+}
+
+/// A shape for an array, with what all accesses make of it.
+struct Shaped {
+    shape: Shape,
+    /// The subscripts of each access in place of its first.
+    subscripts: Vec<Vec<Affine>>,
+    /// What is tested before nests.
+    tests: Vec<(NestId, Expr)>,
+}
+
+/// Shapes that might be those of an array, the plain ones first, then those with halos.
+fn shapes(seen: &[Seen], is_visible: &dyn Fn(SymId, NestId) -> bool) -> Option<(Vec<Shape>, Vec<Shape>)> {
+    let polynomials: Vec<Polynomial> =
+        seen.iter().map(|seen| seen.subscript.clone()).collect::<Option<_>>()?;
+    if polynomials.is_empty() {
+        return None;
+    }
+    let users: BTreeSet<NestId> = seen.iter().map(|seen| seen.nest).collect();
+    let can_be_named = |shape: &Shape| {
+        let symbols = shape.extents.iter().flat_map(|e| e.terms().collect::<Vec<_>>());
+        let mut symbols = symbols.filter_map(|(v, _)| match v {
+            Var::Sym(id) => Some(id),
+            Var::Loop(_) => None,
+        });
+        symbols.all(|s| users.iter().all(|nest| is_visible(s, *nest)))
+    };
+    let mut plain = candidates(&polynomials);
+    let with_halos: Vec<Shape> = halos(&polynomials)
+        .iter()
+        .filter_map(|halos| {
+            let entered: Option<Vec<_>> = polynomials.iter().map(|p| halos.enter(p)).collect();
+            Some(candidates(&entered?).into_iter().map(|shape| shape.with_halos(halos)).collect::<Vec<_>>())
+        })
+        .flatten()
+        .filter(|shape| can_be_named(shape))
+        .collect();
+    plain.retain(|shape| can_be_named(shape));
+    Some((plain, with_halos))
+}
+
+/// The shape that all these accesses provably fit.
+fn proved_shape(seen: &[Seen], is_visible: &dyn Fn(SymId, NestId) -> bool) -> Option<Shaped> {
+    let (plain, with_halos) = shapes(seen, is_visible)?;
+    plain.into_iter().chain(with_halos).find_map(|shape| {
+        let subscripts: Option<Vec<_>> =
+            seen.iter().map(|seen| shape.subscripts(seen.subscript.as_ref()?, &seen.here.facts)).collect();
+        Some(Shaped { shape, subscripts: subscripts?, tests: Vec::new() })
+    })
+}
+
+/// The shape that all these accesses fit where some tests hold before the nests.
+fn tested_shape(seen: &[Seen], is_visible: &dyn Fn(SymId, NestId) -> bool) -> Option<Shaped> {
+    let (plain, with_halos) = shapes(seen, is_visible)?;
+    // A row of `m` elements would hardly have two more for each row before it.
+    with_halos.into_iter().chain(plain).find_map(|shape| {
+        let (mut subscripts, mut tests) = (Vec::new(), Vec::new());
+        for Seen { subscript, here, nest } in seen {
+            let (own, needed) = shape.tested(subscript.as_ref()?, here)?;
+            subscripts.push(own);
+            for test in needed {
+                if !tests.contains(&(*nest, test.clone())) {
+                    tests.push((*nest, test));
+                }
+            }
+        }
+        (tests.len() <= MOST_TESTS).then_some(Shaped { shape, subscripts, tests })
+    })
+}
+
+/// Gives the accesses to an array in these nests, which are all that there are, their subscripts.
+fn set_subscripts<'a>(
+    program: &mut Program,
+    users: impl IntoIterator<Item = &'a mut Nest>,
+    array: ArrayId,
+    shaped: Shaped,
+) {
+    for (id, test) in shaped.tests {
+        let entry = program.entries.entry(id).or_default();
+        if !entry.tests.contains(&test) {
+            entry.tests.push(test);
+        }
+    }
+    let mut subscripts = shaped.subscripts.into_iter();
+    for nest in users {
+        for_each_access(&mut nest.roots, &mut Here::default(), &mut |access, _| {
+            if access.array == array
+                && let Some(indices) = subscripts.next()
+            {
+                access.indices.splice(..1, indices.into_iter().map(Expr::from));
+            }
+        });
+    }
+}
+
+/// Gives a flat array its shape.
+fn set_shape(program: &mut Program, array: ArrayId, shape: &Shape) {
+    let is_interleaved = program.views.get(&array).is_some_and(View::is_interleaved);
+    let Some(array) = program.arrays.get_mut(&array) else { return };
+    let rows = array.shape.first().cloned().flatten().and_then(|total| {
+        let total = total.as_affine()?.as_constant()?;
+        let outermost = shape.strides.first().filter(|s| s.symbols.is_empty())?.factor;
+        (total % outermost == 0).then(|| Expr::from(total / outermost))
+    });
+    let is_plain = array.shape.len() == 1 && !is_interleaved;
+    let extents = shape.extents.iter().map(|e| Some(Expr::from(e.clone())));
+    let leading: Vec<Option<Expr>> = std::iter::once(rows).chain(extents).collect();
+    array.form = if is_plain { Form::Linear } else { Form::Leading(leading.len() as u32) };
+    array.shape.splice(..1, leading);
+}
+
+/// Lets a nest use `reshape` wherever it has used `array`, if that is another.
+fn exchange(program: &mut Program, nest: &mut Nest, array: ArrayId, reshape: ArrayId) {
+    if array == reshape {
+        return;
+    }
+    let exchanged = |id: &mut ArrayId| {
+        if *id == array {
+            *id = reshape;
+        }
+    };
+    for_each_access(&mut nest.roots, &mut Here::default(), &mut |access, _| exchanged(&mut access.array));
+    nest.live_out.iter_mut().chain(&mut nest.unordered).for_each(exchanged);
+    nest.rotations.iter_mut().flat_map(|rotation| &mut rotation.pointers).for_each(exchanged);
+    let rows = program.entries.get_mut(&nest.id).into_iter().flat_map(|entry| &mut entry.rows);
+    rows.for_each(|rows| exchanged(&mut rows.array));
+    let advances = program.advances.get_mut(&nest.id).into_iter().flatten();
+    advances.for_each(|advance| exchanged(&mut advance.array));
+    let own = program.teams.get_mut(&nest.id).into_iter().flat_map(|team| &mut team.own);
+    own.for_each(exchanged);
 }
 
 /// Computes products in 64 bits, but for those that wrap around in 32.

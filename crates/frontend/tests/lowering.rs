@@ -614,8 +614,29 @@ fn products_that_may_wrap_keep_their_type() {
     );
     let at = |update: i64| {
         let line = text.lines().find(|l| l.ends_with(&format!(" += {update}"))).expect("is there");
-        line.trim().split_once("z[").expect("a store").1.rsplit_once(']').expect("a store").0.to_owned()
+        line.trim().split_once("[").expect("a store").1.rsplit_once(']').expect("a store").0.to_owned()
     };
     let found: Vec<String> = (1..8).map(at).collect();
     insta::assert_snapshot!(found.join("\n") + "\n" + &text);
+}
+
+/// Each nest sees the shape that it needs.
+#[test]
+fn matrices_are_rows_of_numbers_elsewhere() {
+    insta::assert_snapshot!(shown(
+        "void f(int n, int m, double *a, double *b)
+{
+    for (int k = 0; k < n * m; k++)
+        a[k] = k % 7;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            b[i * m + j] = 2 * a[i * m + j];
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++)
+            b[i * n + j] += a[j * m + i];
+    for (unsigned long k = 0; k < (unsigned long)n * m; k++)
+        b[k] += 1;
+}
+"
+    ));
 }

@@ -61,7 +61,8 @@
 //! - Arrays: `array A0 x: f64[n][m] param`; an unknown first extent is `[?]`; they live as `param`, `global`, `local`,
 //!   `body(L0)`, `temp` or `temp(L0)`; optionally `linear`, `align 64`, `ctype "real"`.
 //! - Regions: `sequence { … }`, `dataflow { N0 N1 }`, `loop t in 0 .. steps { … }`, `branch e { … } else { … }`,
-//!   `swap x y`, `opaque "reason" reads(x) writes(*)`. Also `assume n >= 1` and `may_alias x y`.
+//!   `swap x y`, `opaque "reason" reads(x) writes(*)`. Also `assume n >= 1`, `may_alias x y`, and
+//!   `reshape A1 A0`: `A1` is `A0` as some nests see it, with other dimensions.
 //! - Behind its head, a nest `swap(x, y, n)`s two pointers in n turns, or `rotate(n, x, y, z)`s three or more.
 //! - Members of structures: `view A0 "g*.u" "struct grid *g" loaded` gives the path from a variable to an array (or
 //!   symbol), with `record 24 (0 1)(16 1)` for the layout of interleaved ones; `may_change P0 A1` says that writing to

@@ -18,21 +18,23 @@ impl Program {
 
 impl DataflowGraph {
     /// The graph of these nests, executed in this order. A nest that is not in `program` keeps its place and moves
-    /// nothing. Temporaries of a nest are not part of the graph.
+    /// nothing. Reshapes are nodes of the array whose memory they have. Temporaries of a nest are not part of the graph.
     pub fn build(program: &Program, nests: &[NestId]) -> Self {
         let mut graph = StableGraph::new();
         let mut current: BTreeMap<ArrayId, NodeIndex> = BTreeMap::new();
+        let memory = |array: ArrayId| program.reshapes.get(&array).copied().unwrap_or(array);
         for id in nests {
             let nest_node = graph.add_node(DataNode::Nest(*id));
             let Some(nest) = program.nests.get(id) else { continue };
             for memlet in memlets(program, nest, false) {
-                let array = memlet.array;
+                let array = memory(memlet.array);
                 let from = *current.entry(array).or_insert_with(|| graph.add_node(DataNode::Array(array)));
                 graph.add_edge(from, nest_node, memlet);
             }
             for memlet in memlets(program, nest, true) {
-                let to = graph.add_node(DataNode::Array(memlet.array));
-                current.insert(memlet.array, to);
+                let array = memory(memlet.array);
+                let to = graph.add_node(DataNode::Array(array));
+                current.insert(array, to);
                 graph.add_edge(nest_node, to, memlet);
             }
         }

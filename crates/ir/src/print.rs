@@ -67,6 +67,7 @@ const RESERVED: &[&str] = &[
     "assume",
     "array",
     "may_alias",
+    "reshape",
     "sequence",
     "dataflow",
     "loop",
@@ -510,6 +511,9 @@ impl<'a> Printer<'a> {
         for (a, b) in &program.may_alias {
             let text = format!("may_alias {} {}", self.names.array(*a), self.names.array(*b));
             self.line(&text);
+        }
+        for (reshape, array) in &program.reshapes {
+            self.line(&format!("reshape {reshape} {array}"));
         }
         self.views(program);
         self.region(&program.body);

@@ -242,6 +242,9 @@ pub struct Program {
     /// Paths to the values of symbols that are not variables.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub symbol_views: IndexMap<SymId, View>,
+    /// Arrays that are others as some nests see them, with other dimensions: which array's memory they have.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub reshapes: IndexMap<ArrayId, ArrayId>,
     /// Elements of arrays that are read once before a nest: which one a symbol is the value of. Their indices are affine
     /// expressions of other symbols.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -278,6 +281,7 @@ impl Program {
             may_alias: Vec::new(),
             views: IndexMap::new(),
             symbol_views: IndexMap::new(),
+            reshapes: IndexMap::new(),
             loads: IndexMap::new(),
             may_change: Vec::new(),
             entries: IndexMap::new(),
@@ -301,6 +305,31 @@ impl Program {
         array.id = ArrayId(self.arrays.keys().map(|a| a.0 + 1).max().unwrap_or(0));
         let id = array.id;
         self.arrays.insert(id, array);
+        id
+    }
+
+    /// Adds an array that has the memory of this one, and so everything that is known of it. Nests use one or the other.
+    pub fn add_reshape(&mut self, array: ArrayId) -> ArrayId {
+        let id = self.add_array(self.array(array).clone());
+        self.reshapes.insert(id, array);
+        if let Some(view) = self.views.get(&array).cloned() {
+            self.views.insert(id, view);
+        }
+        let swapped = |other: ArrayId| if other == array { id } else { other };
+        let same = |pair: &&(ArrayId, ArrayId)| pair.0 == array || pair.1 == array;
+        let more: Vec<_> =
+            self.may_alias.iter().filter(same).map(|(a, b)| (swapped(*a), swapped(*b))).collect();
+        self.may_alias.extend(more);
+        let more: Vec<_> = self
+            .may_change
+            .iter()
+            .map(|(constant, changed)| match constant {
+                Constant::Base(base) => (Constant::Base(swapped(*base)), swapped(*changed)),
+                symbol => (*symbol, swapped(*changed)),
+            })
+            .filter(|change| !self.may_change.contains(change))
+            .collect();
+        self.may_change.extend(more);
         id
     }
 

@@ -124,6 +124,14 @@ impl<'a> Checker<'a> {
             self.array(*a);
             self.array(*b);
         }
+        for (reshape, array) in &program.reshapes {
+            self.array(*reshape);
+            self.array(*array);
+            let is_one = !program.reshapes.contains_key(array);
+            self.require(is_one, || {
+                format!("{reshape} is {array} with other dimensions, which is another's itself")
+            });
+        }
         for id in program.symbol_views.keys() {
             self.affine(&(*id).into(), &[]);
         }

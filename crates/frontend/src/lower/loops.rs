@@ -649,7 +649,7 @@ impl Lowerer<'_> {
             }
         }
         let data = Expr::binary(BinaryOp::Add, other.clone(), Expr::Affine(shift)).without_zero();
-        limits.terms.push(match self.chosen_end(&data) {
+        limits.terms.push(match self.computed_end(&data) {
             Some(end) => end.into(),
             None => BoundTerm::Data(data),
         });

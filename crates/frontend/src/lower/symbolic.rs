@@ -259,16 +259,16 @@ impl Lowerer<'_> {
         known.unwrap_or_else(|| self.state.program.add_symbol(text, ScalarType::I64))
     }
 
-    /// An end of a loop that the nest does not change, but chooses, as in `k < (is_first ? n : m)`: a number computed before
-    /// the nest.
-    pub(super) fn chosen_end(&mut self, e: &Expr) -> Option<Affine> {
-        let (chosen, shift) = match e {
+    /// An end of a loop that the nest does not change, but chooses or multiplies, as in `k < (is_first ? n : m)` and
+    /// `k < n * m`: a number computed before the nest.
+    pub(super) fn computed_end(&mut self, e: &Expr) -> Option<Affine> {
+        let (computed, shift) = match e {
             Expr::Binary(BinaryOp::Add, l, r) => (&**l, r.as_affine()?.as_constant()?),
             e => (e, 0),
         };
-        let is_choice = matches!(chosen, Expr::Select { .. });
-        let text = is_choice.then(|| text(&self.state.program, chosen)).flatten()?;
-        self.relies_on(chosen);
+        let is_computed = matches!(computed, Expr::Select { .. } | Expr::Binary(BinaryOp::Mul, ..));
+        let text = is_computed.then(|| text(&self.state.program, computed)).flatten()?;
+        self.relies_on(computed);
         Some(Affine::var(self.computed_before(text)).offset(shift))
     }
 
@@ -379,7 +379,12 @@ fn text(program: &Program, e: &Expr) -> Option<String> {
             if a.constant_part() != 0 || a.terms().next().is_none() {
                 add(a.constant_part() < 0, a.constant_part().unsigned_abs().to_string() + "L");
             }
-            Some(format!("({text})"))
+            let is_one = a.terms().count() + usize::from(a.constant_part() != 0) <= 1;
+            Some(if is_one && !text.starts_with('-') && !text.contains(" * ") {
+                text
+            } else {
+                format!("({text})")
+            })
         }
         _ => None,
     }

@@ -142,7 +142,7 @@ impl Lowerer<'_> {
         let value = self.value(e).ok()?;
         let value = self.ahead(value, e.range).ok()?;
         let e = self.exact(&value.e).filter(|_| !value.ty.is_float())?;
-        e.as_affine().cloned().or_else(|| self.chosen_end(&e))
+        e.as_affine().cloned().or_else(|| self.computed_end(&e))
     }
 
     /// How often the body of a loop runs that counts by one; tested before the nest where that may be less than zero.

@@ -280,6 +280,9 @@ impl Parser {
                 insert_new(&mut program.arrays, array.id, array, place)?;
             } else if self.take_word("may_alias") {
                 program.may_alias.push((self.array()?, self.array()?));
+            } else if self.take_word("reshape") {
+                let reshape: ArrayId = self.id("an array's id (A0)")?;
+                insert_new(&mut program.reshapes, reshape, self.id("an array's id (A0)")?, place)?;
             } else if self.take_word("view") {
                 self.view(program)?;
             } else if self.take_word("load") {
@@ -567,7 +570,9 @@ mod tests {
   array A6 idx: i32[n * m] temp
   array A7 "g->u": f64[?][m] global
   array A8 "x[][].re": f64[n][4] local
+  array A9 y: f64[?] param linear
   may_alias C x
+  reshape A9 A0
   view P2 "s*.k" "struct s *s"
   view A7 "g*.u" "struct grid *g" loaded
   view A8 "x[][].re" "struct complex (*x)[4]" record 24 (0 1)(16 1)
