@@ -8,7 +8,7 @@ use crate::tune::ProjectArgs;
 use crate::tuning::print_report;
 use anyhow::bail;
 use console::Style;
-use oxeye::{CheckOptions, CheckReport, CheckedNest, LOCK_FILE};
+use oxeye::{CheckOptions, CheckReport, CheckedNest, LOCK_FILE, Progress};
 use oxeye_profile::format_percent;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -68,31 +68,37 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+impl Args {
+    /// Checks the project. Also returns the command that was run.
+    pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<(CheckReport, String)> {
+        if !self.lock.exists() {
+            bail!(
+                "there is no {}; `oxeye tune --save-config` writes it, and later `oxeye tune`s without --build and --run",
+                self.lock.display()
+            );
+        }
+        let told = self.project.told(None)?;
+        let mut project = told.config.options()?;
+        project.quick = true;
+        let options = CheckOptions {
+            lock: self.lock.clone(),
+            patch: self.patch.clone(),
+            slack: 0.01 * self.slack,
+            ..CheckOptions::new(project)
+        };
+        if let Some(path) = self.json.as_deref().filter(|path| *path != Path::new("-")) {
+            oxeye::check_writable(path, &[&options.lock])?;
+        }
+        Ok((oxeye::check_project(&options, progress)?, told.config.run.unwrap_or_default()))
+    }
+}
+
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if !args.lock.exists() {
-        bail!(
-            "there is no {}; `oxeye tune --save-config` writes it, and later `oxeye tune`s without --build and --run",
-            args.lock.display()
-        );
-    }
-    let told = args.project.told(None)?;
-    let mut project = told.config.options()?;
-    project.quick = true;
-    let options = CheckOptions {
-        lock: args.lock,
-        patch: args.patch,
-        slack: 0.01 * args.slack,
-        ..CheckOptions::new(project)
-    };
-    if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
-        oxeye::check_writable(path, &[&options.lock])?;
-    }
     let drawing = Drawing::new(false);
-    let outcome = oxeye::check_project(&options, &drawing);
+    let outcome = args.answer(&drawing);
     drawing.finish();
-    let report = outcome?;
-    let command = told.config.run.unwrap_or_default();
+    let (report, command) = outcome?;
     let shown = |view: View| shown(&report, &command, view);
     print_report(args.json.as_deref(), &|| report.to_json(), false, &shown)?;
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::from(1) })

@@ -8,7 +8,7 @@ use crate::terminal::{View, print_or_quit};
 use crate::tuning::{FpArgs, KnowledgeArgs, duration};
 use console::Style;
 use oxeye::{
-    CandidateExplanation, DonorExplanation, ExplainOptions, ExplainReport, NestExplanation,
+    CandidateExplanation, DonorExplanation, ExplainOptions, ExplainReport, NestExplanation, Progress,
     RefusalExplanation, Verdict,
 };
 use std::fmt::Write as _;
@@ -72,18 +72,25 @@ pub(crate) struct Args {
     json: Option<PathBuf>,
 }
 
+impl Args {
+    /// Explains, and measures unless told not to.
+    pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<ExplainReport> {
+        let mut options = self.program.options();
+        options.budget = self.budget;
+        options.top_k = self.top_k as usize;
+        options.fp = self.fp.policy();
+        self.knowledge.apply(&mut options);
+        Ok(oxeye::explain(&options, &ExplainOptions { measure: !self.no_run }, progress)?)
+    }
+}
+
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut options = args.program.options();
-    options.budget = args.budget;
-    options.top_k = args.top_k as usize;
-    options.fp = args.fp.policy();
-    args.knowledge.apply(&mut options);
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
-        oxeye::check_writable(path, &[&options.file])?;
+        oxeye::check_writable(path, &[&args.program.file])?;
     }
     let drawing = Drawing::new(true);
-    let outcome = oxeye::explain(&options, &ExplainOptions { measure: !args.no_run }, &drawing);
+    let outcome = args.answer(&drawing);
     drawing.finish();
     let report = outcome?;
     match args.json.as_deref() {

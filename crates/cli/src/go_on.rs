@@ -97,7 +97,7 @@ mod tests {
             after(&["gemm.c", "--", "gcc", "-O3", "-march=native", "-lm"], Some("kernel_gemm"));
         let line = line.split_once(' ').expect("words").1;
         assert_eq!(line, "search gemm.c --budget 5m -f kernel_gemm -- gcc -O3 -march=native -lm");
-        let options = args.program().clone().options();
+        let options = args.program().options();
         assert_eq!(options.function.as_deref(), Some("kernel_gemm"));
         assert_eq!(options.compiler.args, ["-O3", "-march=native", "-lm"]);
         let (line, _) = after(&["gemm.c", "--budget", "2m"], None);
@@ -138,7 +138,7 @@ mod tests {
             "-DF(x)=$x;",
         ];
         let (line, args) = after(&words, Some("b"));
-        let options = args.program().clone().options();
+        let options = args.program().options();
         assert_eq!(options.file.to_str(), Some("my file.c"));
         assert_eq!(options.function.as_deref(), Some("a"), "{line}");
         assert_eq!(options.sizes.get("n"), Some(&2000));

@@ -54,24 +54,32 @@ pub(crate) struct Args {
     cc: String,
 }
 
+impl Args {
+    /// The machine's profile, kept or measured.
+    pub(crate) fn answer(&self, progress: &mut dyn FnMut(Step)) -> anyhow::Result<HostProfile> {
+        let effort = if self.brief { Effort::Brief } else { Effort::Thorough };
+        let compiler = Compiler::new(&self.cc, [""; 0]);
+        let profile = match self.refresh {
+            true => oxeye_host::measure_and_keep(effort, Some(&compiler), progress),
+            false => oxeye_host::load_or_measure(effort, Some(&compiler), progress),
+        };
+        Ok(profile?)
+    }
+}
+
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &[])?;
     }
-    let effort = if args.brief { Effort::Brief } else { Effort::Thorough };
-    let compiler = Compiler::new(&args.cc, [""; 0]);
     let bar = bar();
     let mut progress = |step: Step| {
         bar.set_message(step.label);
         bar.set_position((step.fraction * 1000.0) as u64);
     };
-    let profile = match args.refresh {
-        true => oxeye_host::measure_and_keep(effort, Some(&compiler), &mut progress),
-        false => oxeye_host::load_or_measure(effort, Some(&compiler), &mut progress),
-    };
+    let outcome = args.answer(&mut progress);
     bar.finish_and_clear();
-    let (profile, survey) = (profile?, counters::survey());
+    let (profile, survey) = (outcome?, counters::survey());
     match args.json.as_deref() {
         Some(path) if path == Path::new("-") => print_or_quit(&json(&profile, &survey)?)?,
         Some(path) => {
@@ -98,7 +106,7 @@ fn bar() -> ProgressBar {
 }
 
 /// The profile's own form, and the counters beside it.
-fn json(profile: &HostProfile, survey: &CounterSurvey) -> anyhow::Result<String> {
+pub(crate) fn json(profile: &HostProfile, survey: &CounterSurvey) -> anyhow::Result<String> {
     let mut value = serde_json::to_value(profile).context("the profile has no JSON form")?;
     if let Some(fields) = value.as_object_mut() {
         fields.insert(

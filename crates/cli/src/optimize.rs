@@ -4,6 +4,7 @@ use crate::draw::Drawing;
 use crate::go_on::GoOn;
 use crate::program::ProgramArgs;
 use crate::tuning::{KnowledgeArgs, Memory, TuningArgs, duration};
+use oxeye::{Progress, Report};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -75,27 +76,31 @@ pub(crate) struct Args {
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let (go_on, given) = (args.go_on(), args.given_function().map(str::to_owned));
-    let mut options = args.program.options();
-    options.budget = args.budget;
-    options.quick = args.quick;
-    options.fresh = args.fresh;
-    args.tuning.apply(&mut options, &[])?;
-    let memory = if args.learn { Some(Memory::open(args.knowledge.database.clone())?) } else { None };
-    args.knowledge.apply(&mut options);
     let drawing = Drawing::new(args.tuning.is_verbose());
-    let outcome = match memory {
-        None => oxeye::optimize(&options, &drawing).map(|report| (report, None)),
-        Some(memory) => oxeye::optimize_and_learn(&options, &drawing)
-            .map(|(report, entries)| (report, Some((memory, entries)))),
-    };
+    let outcome = args.answer(&drawing);
     drawing.finish();
-    let (report, learnt) = outcome?;
-    let more = learnt.map(|(memory, entries)| memory.learn(entries)).unwrap_or_default();
-    args.tuning.deliver(&report, &more, &|function| go_on.command(function, given.as_deref()))
+    let (report, more) = outcome?;
+    let (go_on, given) = (args.go_on(), args.given_function());
+    args.tuning.deliver(&report, &more, &|function| go_on.command(function, given))
 }
 
 impl Args {
+    /// Tunes the file. Also returns what there is to say of what was learnt.
+    pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<(Report, String)> {
+        let mut options = self.program.options();
+        options.budget = self.budget;
+        options.quick = self.quick;
+        options.fresh = self.fresh;
+        self.tuning.apply(&mut options, &[])?;
+        let memory = if self.learn { Some(Memory::open(self.knowledge.database.clone())?) } else { None };
+        self.knowledge.apply(&mut options);
+        let Some(memory) = memory else {
+            return Ok((oxeye::optimize(&options, progress)?, String::new()));
+        };
+        let (report, entries) = oxeye::optimize_and_learn(&options, progress)?;
+        Ok((report, memory.learn(entries)))
+    }
+
     /// The search that would go on.
     pub(crate) fn go_on(&self) -> GoOn {
         GoOn::after(&self.program, self.tuning.words(), self.knowledge.database.as_deref(), self.budget)

@@ -4,7 +4,8 @@ use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
 use crate::program::ProgramArgs;
 use crate::terminal::{View, print_or_quit};
-use oxeye::{NestProfile, ProfileOptions, ProfileReport};
+use oxeye::{NestProfile, ProfileOptions, ProfileReport, Progress};
+use oxeye_host::HostProfile;
 use oxeye_profile::{Table, format_ns, format_number, format_percent};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,18 +49,24 @@ pub(crate) struct Args {
     html: Option<PathBuf>,
 }
 
+impl Args {
+    /// Profiles the nests of the file. Also returns the machine's own profile.
+    pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<(ProfileReport, HostProfile)> {
+        let profiling = ProfileOptions { use_cache: !self.refresh, ..ProfileOptions::default() };
+        Ok(oxeye::profile(&self.program.options(), &profiling, progress)?)
+    }
+}
+
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let options = args.program.options();
-    let mut taken: Vec<&Path> = vec![&options.file];
+    let mut taken: Vec<&Path> = vec![&args.program.file];
     let files = [&args.json, &args.csv, &args.parquet, &args.html];
     for path in files.into_iter().flatten().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &taken)?;
         taken.push(path);
     }
-    let profiling = ProfileOptions { use_cache: !args.refresh, ..ProfileOptions::default() };
     let drawing = Drawing::new(true);
-    let outcome = oxeye::profile(&options, &profiling, &drawing);
+    let outcome = args.answer(&drawing);
     drawing.finish();
     let (report, host) = outcome?;
     let table = Table::of(&report.nests);

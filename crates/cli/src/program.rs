@@ -42,16 +42,16 @@ pub(crate) struct ProgramArgs {
 
 impl ProgramArgs {
     /// Options with what these arguments say, the rest by default.
-    pub(crate) fn options(self) -> Options {
-        let mut options = Options::new(self.file);
+    pub(crate) fn options(&self) -> Options {
+        let mut options = Options::new(&self.file);
         options.compiler = Compiler::from_words(&self.compiler, &options.file);
-        options.function = self.function;
-        options.sizes = self.sizes.into_iter().collect();
-        options.inputs = self.inputs.into_iter().collect();
+        options.function = self.function.clone();
+        options.sizes = self.sizes.iter().cloned().collect();
+        options.inputs = self.inputs.iter().cloned().collect();
         options.threads = self.threads.unwrap_or(options.threads);
         options.no_alias = self.no_alias;
-        options.run = self.run.map(|command| command.0).unwrap_or_default();
-        options.run.folder = self.cwd;
+        options.run = self.run.as_ref().map(|command| command.0.clone()).unwrap_or_default();
+        options.run.folder = self.cwd.clone();
         options.run.exit_code = self.exit_code;
         options
     }

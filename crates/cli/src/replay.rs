@@ -62,20 +62,73 @@ pub(crate) struct Args {
     compiler: Vec<String>,
 }
 
+/// What was done.
+pub(crate) enum Replayed {
+    /// With one file.
+    File(ReplayedFile),
+    /// With the files of a project.
+    Project(ProjectReplay),
+}
+
+/// A file with its recipes.
+#[derive(serde::Serialize)]
+pub(crate) struct ReplayedFile {
+    /// The user's file.
+    pub(crate) input: PathBuf,
+    /// Where the tuned file was written; `None` if it was to go to standard output.
+    pub(crate) output: Option<PathBuf>,
+    /// Nests that were rewritten.
+    pub(crate) n_nests: usize,
+    /// Its text.
+    pub(crate) text: String,
+    /// With which compiler it was read, if that is not the one it names.
+    pub(crate) note: Option<String>,
+}
+
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let recipes = match args.trial {
-        Some(trial) => SavedRecipes::File(oxeye::trial_recipes(&args.recipe, trial)?),
-        None => SavedRecipes::load(&args.recipe)?,
-    };
-    match recipes {
-        SavedRecipes::File(recipes) => replay_file(args, recipes),
-        SavedRecipes::Project(recipes) => replay_project(args, &recipes),
+    let json = args.json.clone();
+    match args.answer()? {
+        Replayed::File(done) => {
+            if let Some(note) = &done.note {
+                eprintln!("note: {note}");
+            }
+            print_or_quit(&match &done.output {
+                None => done.text,
+                Some(output) => {
+                    format!("{} rewritten; written to {}\n", nests(done.n_nests), output.display())
+                }
+            })?;
+        }
+        Replayed::Project(done) => match json.as_deref() {
+            Some(path) if path == Path::new("-") => print_or_quit(&done.to_json())?,
+            json => {
+                if let Some(path) = json {
+                    oxeye::write_atomically(path, done.to_json().as_bytes())?;
+                }
+                print_or_quit(&shown(&done))?;
+            }
+        },
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    /// Applies the recipes, and writes what comes of it.
+    pub(crate) fn answer(self) -> anyhow::Result<Replayed> {
+        let recipes = match self.trial {
+            Some(trial) => SavedRecipes::File(oxeye::trial_recipes(&self.recipe, trial)?),
+            None => SavedRecipes::load(&self.recipe)?,
+        };
+        Ok(match recipes {
+            SavedRecipes::File(recipes) => Replayed::File(replay_file(self, recipes)?),
+            SavedRecipes::Project(recipes) => Replayed::Project(replay_project(self, &recipes)?),
+        })
     }
 }
 
-fn replay_file(args: Args, mut recipes: RecipeFile) -> anyhow::Result<ExitCode> {
-    let Some(file) = &args.file else {
+fn replay_file(args: Args, mut recipes: RecipeFile) -> anyhow::Result<ReplayedFile> {
+    let Some(file) = args.file else {
         bail!("{} is for one file; name that behind it", args.recipe.display())
     };
     if args.build.is_some() || args.compile_commands.is_some() || args.json.is_some() {
@@ -84,34 +137,30 @@ fn replay_file(args: Args, mut recipes: RecipeFile) -> anyhow::Result<ExitCode> 
             args.recipe.display()
         );
     }
-    let text = match args.compiler.is_empty() {
+    let n_nests = recipes.nests.len();
+    let (text, note) = match args.compiler.is_empty() {
         true => {
             let own = &recipes.compiler;
-            if let Some(note) = own.plain().note(own) {
-                eprintln!("note: {note}; as then: -- {}", own.line());
-            }
-            oxeye::replay(&recipes, file)?
+            let note = own.plain().note(own).map(|note| format!("{note}; as then: -- {}", own.line()));
+            (oxeye::replay(&recipes, &file)?, note)
         }
         false => {
-            recipes.compiler = Compiler::from_words(&args.compiler, file);
-            oxeye::replay_with(&recipes, &recipes.compiler, file)?
+            recipes.compiler = Compiler::from_words(&args.compiler, &file);
+            (oxeye::replay_with(&recipes, &recipes.compiler, &file)?, None)
         }
     };
-    let output = output(args.output, args.in_place, file)?.unwrap_or_else(|| oxeye::default_output(file));
-    if output.as_os_str() == "-" {
-        print_or_quit(&text)?;
-        return Ok(ExitCode::SUCCESS);
+    let output = output(args.output, args.in_place, &file)?.unwrap_or_else(|| oxeye::default_output(&file));
+    let output = (output.as_os_str() != "-").then_some(output);
+    if let Some(output) = &output {
+        if output.is_dir() {
+            bail!("{} is a directory; name a file with -o", output.display());
+        }
+        oxeye::write_atomically(output, &oxeye::encoded(&text))?;
     }
-    if output.is_dir() {
-        bail!("{} is a directory; name a file with -o", output.display());
-    }
-    oxeye::write_atomically(&output, &oxeye::encoded(&text))?;
-    let n = nests(recipes.nests.len());
-    print_or_quit(&format!("{n} rewritten; written to {}\n", output.display()))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ReplayedFile { input: file, output, n_nests, text, note })
 }
 
-fn replay_project(args: Args, recipes: &ProjectRecipes) -> anyhow::Result<ExitCode> {
+fn replay_project(args: Args, recipes: &ProjectRecipes) -> anyhow::Result<ProjectReplay> {
     if args.file.as_ref().is_some_and(|file| !file.is_dir()) {
         bail!(
             "{} is for a project: behind it stands the project's root folder, or nothing",
@@ -132,17 +181,7 @@ fn replay_project(args: Args, recipes: &ProjectRecipes) -> anyhow::Result<ExitCo
         oxeye::check_writable(path, &[&args.recipe])?;
     }
     let options = ReplayOptions { root: args.file, reading, output };
-    let done = oxeye::replay_project(recipes, &options, &Silent)?;
-    match args.json.as_deref() {
-        Some(path) if path == Path::new("-") => print_or_quit(&done.to_json())?,
-        json => {
-            if let Some(path) = json {
-                oxeye::write_atomically(path, done.to_json().as_bytes())?;
-            }
-            print_or_quit(&shown(&done))?;
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(oxeye::replay_project(recipes, &options, &Silent)?)
 }
 
 /// What was done, for people.

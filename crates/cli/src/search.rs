@@ -6,7 +6,7 @@ use crate::program::ProgramArgs;
 use crate::terminal::View;
 use crate::tuning::{Memory, TuningArgs, duration, knowledge};
 use clap::Args as _;
-use oxeye::{Knowledge, Report, SearchOptions};
+use oxeye::{Knowledge, Progress, Report, SearchOptions};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -85,26 +85,30 @@ pub(crate) fn are_arguments(words: &[String]) -> bool {
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut options = args.program.options();
-    options.budget = args.budget;
-    let log: Vec<&Path> = args.log.as_deref().into_iter().collect();
-    args.tuning.apply(&mut options, &log)?;
-    options.knowledge =
-        if args.compare_donors { knowledge(args.database.clone()) } else { Knowledge::Nothing };
-    let memory = if args.no_learn { None } else { Some(Memory::open(args.database)?) };
-    let max_trials = args.max_trials.map(|n| n as usize);
-    let searching =
-        SearchOptions { seed: args.seed, log: args.log, max_trials, compare: args.compare_donors };
     let drawing = Drawing::new(args.tuning.is_verbose());
-    let outcome = oxeye::search(&options, &searching, &drawing);
+    let outcome = args.answer(&drawing);
     drawing.finish();
-    let (report, entries) = outcome?;
-    let mut more = searched(&report);
-    if let Some(memory) = memory {
-        more += &memory.learn(entries);
-    }
+    let (report, learnt) = outcome?;
     // A search that has ended has nothing to go on with.
-    args.tuning.deliver(&report, &more, &|_| None)
+    args.tuning.deliver(&report, &(searched(&report) + &learnt), &|_| None)
+}
+
+impl Args {
+    /// Searches, and writes the tuned file. Also returns what there is to say of what was learnt.
+    pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<(Report, String)> {
+        let mut options = self.program.options();
+        options.budget = self.budget;
+        let log: Vec<&Path> = self.log.as_deref().into_iter().collect();
+        self.tuning.apply(&mut options, &log)?;
+        options.knowledge =
+            if self.compare_donors { knowledge(self.database.clone()) } else { Knowledge::Nothing };
+        let memory = if self.no_learn { None } else { Some(Memory::open(self.database.clone())?) };
+        let max_trials = self.max_trials.map(|n| n as usize);
+        let (seed, log, compare) = (self.seed, self.log.clone(), self.compare_donors);
+        let searching = SearchOptions { seed, log, max_trials, compare };
+        let (report, entries) = oxeye::search(&options, &searching, progress)?;
+        Ok((report, memory.map(|memory| memory.learn(entries)).unwrap_or_default()))
+    }
 }
 
 /// How the search of each nest went, for people.

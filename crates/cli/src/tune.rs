@@ -6,7 +6,7 @@ use crate::table;
 use crate::terminal::View;
 use crate::tuning::{FpArgs, KnowledgeArgs, duration, print_report};
 use anyhow::bail;
-use oxeye::{BuildSource, CONFIG_FILE, LOCK_FILE, ProjectConfig, TuneOutput};
+use oxeye::{BuildSource, CONFIG_FILE, LOCK_FILE, Progress, ProjectConfig, TuneOutput, TuneReport};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -166,37 +166,55 @@ pub(crate) struct Args {
     knowledge: KnowledgeArgs,
 }
 
+/// What a run found, and what is needed to show it.
+pub(crate) struct Tuned {
+    pub(crate) report: TuneReport,
+    /// The command that was run.
+    command: String,
+    /// Whether what it found was kept for `oxeye check`.
+    kept: bool,
+}
+
+impl Args {
+    /// Tunes the project, and writes what comes of it.
+    pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<Tuned> {
+        let told = self.project.told(self.budget)?;
+        let mut options = told.config.options()?;
+        if self.save_config && Path::new(CONFIG_FILE).exists() {
+            bail!("{CONFIG_FILE} is there already; --save-config writes a new one where there is none");
+        }
+        options.quick = self.quick;
+        options.fresh = self.fresh;
+        options.no_alias = self.no_alias;
+        options.top_k = self.top_k as usize;
+        options.output = if self.in_place { TuneOutput::InPlace } else { TuneOutput::named(&self.output) };
+        options.save_recipe = self.save_recipe.clone();
+        // What another run than that of the file finds is not what `check` would compare with.
+        options.lock = (told.is_of_file || self.save_config).then(|| LOCK_FILE.into());
+        (options.knowledge, options.donors) = self.knowledge.chosen();
+        let mut taken: Vec<&Path> =
+            options.output.patch().into_iter().chain(options.save_recipe.as_deref()).collect();
+        for path in
+            self.json.iter().chain(&self.html).map(PathBuf::as_path).filter(|path| *path != Path::new("-"))
+        {
+            oxeye::check_writable(path, &taken)?;
+            taken.push(path);
+        }
+        let report = oxeye::tune(&options, progress)?;
+        if self.save_config {
+            oxeye::write_atomically(Path::new(CONFIG_FILE), told.config.to_toml().as_bytes())?;
+        }
+        let (command, kept) = (told.config.run.unwrap_or_default(), options.lock.is_some());
+        Ok(Tuned { report, command, kept })
+    }
+}
+
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let told = args.project.told(args.budget)?;
-    let mut options = told.config.options()?;
-    if args.save_config && Path::new(CONFIG_FILE).exists() {
-        bail!("{CONFIG_FILE} is there already; --save-config writes a new one where there is none");
-    }
-    options.quick = args.quick;
-    options.fresh = args.fresh;
-    options.no_alias = args.no_alias;
-    options.top_k = args.top_k as usize;
-    options.output = if args.in_place { TuneOutput::InPlace } else { TuneOutput::named(&args.output) };
-    options.save_recipe = args.save_recipe;
-    // What another run than that of the file finds is not what `check` would compare with.
-    options.lock = (told.is_of_file || args.save_config).then(|| LOCK_FILE.into());
-    (options.knowledge, options.donors) = args.knowledge.chosen();
-    let mut taken: Vec<&Path> =
-        options.output.patch().into_iter().chain(options.save_recipe.as_deref()).collect();
-    for path in
-        args.json.iter().chain(&args.html).map(PathBuf::as_path).filter(|path| *path != Path::new("-"))
-    {
-        oxeye::check_writable(path, &taken)?;
-        taken.push(path);
-    }
     let drawing = Drawing::new(args.verbose);
-    let outcome = oxeye::tune(&options, &drawing);
+    let outcome = args.answer(&drawing);
     drawing.finish();
-    let report = outcome?;
-    if args.save_config {
-        oxeye::write_atomically(Path::new(CONFIG_FILE), told.config.to_toml().as_bytes())?;
-    }
+    let Tuned { report, command, kept } = outcome?;
     if let Some(path) = &args.html {
         match report.to_html() {
             Some(page) => oxeye::write_atomically(path, page.as_bytes())?,
@@ -205,8 +223,6 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
         }
     }
-    let command = told.config.run.unwrap_or_default();
-    let kept = options.lock.is_some();
     let shown = |view: View| table::render_project(&report, &command, kept, view);
     print_report(args.json.as_deref(), &|| report.to_json(), args.verbose, &shown)?;
     Ok(ExitCode::SUCCESS)

@@ -8,7 +8,7 @@ use crate::schedule::Rendering;
 use crate::workshop::{Workshop, complaint};
 use oxeye_database::Context;
 use oxeye_embed::HostVector;
-use oxeye_host::{Effort, HostProfile};
+use oxeye_host::{Effort, HostProfile, Step};
 use oxeye_ir::{Nest, SymId};
 use oxeye_measure::{MeasureError, Rejection, Tolerance, kill_everything};
 use oxeye_transform::{Machine, Policy, PreparedNest};
@@ -87,8 +87,10 @@ impl<'a> Session<'a> {
         self.enter(Phase::Machine)?;
         let compiler = self.workshop.compiler.bare();
         let known = self.options.machine.clone().map(Ok);
+        let mut heard =
+            |step: Step| self.progress.event(Event::Machine { label: step.label, fraction: step.fraction });
         let found =
-            known.unwrap_or_else(|| oxeye_host::load_or_measure(Effort::Brief, Some(&compiler), &mut |_| {}));
+            known.unwrap_or_else(|| oxeye_host::load_or_measure(Effort::Brief, Some(&compiler), &mut heard));
         match found {
             Ok(profile) => {
                 self.host = detect(&self.workshop.compiler, Some(&profile));

@@ -32,6 +32,13 @@ impl Progress for Silent {}
 pub enum Event<'a> {
     /// A phase begins.
     Phase(Phase),
+    /// The machine is measured so far, which takes from seconds to a minute.
+    Machine {
+        /// What is being measured now.
+        label: &'static str,
+        /// Approximate fraction that is done, 0 to 1.
+        fraction: f64,
+    },
     /// So many of the sources of a project are compiled.
     Compiled {
         /// Compiled so far.

@@ -1,0 +1,145 @@
+//! The subcommands as functions: the words of a command line in, what was found out. Nothing is printed, and of files only
+//! what the subcommand is there to make is written.
+
+use crate::{Cli, Command, host, replay, words};
+use clap::Parser;
+use oxeye::{Event, Progress};
+use oxeye_measure::counters;
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// What a subcommand found.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The report as JSON text: what `--json` writes.
+    pub json: String,
+    /// The report as a page: what `--html` writes. `None` where there is none.
+    pub html: Option<String>,
+    /// What else there is to say.
+    pub note: Option<String>,
+}
+
+/// Why a subcommand could not be done.
+#[derive(Debug)]
+pub enum Failure {
+    /// The words are none of the command line.
+    Words(String),
+    /// The run failed, or was told to stop.
+    Run(oxeye::Error),
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Words(message) | Failure::Other(message) => f.write_str(message),
+            Failure::Run(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast::<oxeye::Error>() {
+            Ok(error) => Failure::Run(error),
+            Err(error) => Failure::Other(words(&error)),
+        }
+    }
+}
+
+/// Runs a subcommand; the first word is the name of the command. `progress` hears what happens.
+///
+/// # Errors
+/// If the words are not understood, or the run cannot be done. `db` is not among the subcommands that have an answer.
+pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failure> {
+    let command = Cli::try_parse_from(words).map_err(|error| Failure::Words(complaint(&error)))?.command;
+    let answer = |json: String| Answer { json, ..Answer::default() };
+    Ok(match command {
+        Command::Optimize(args) => tuned(args.answer(progress)?),
+        Command::Search(args) => tuned(args.answer(progress)?),
+        Command::Tune(args) => {
+            let report = args.answer(progress)?.report;
+            Answer { html: report.to_html(), ..answer(report.to_json()) }
+        }
+        Command::Check(args) => answer(args.answer(progress)?.0.to_json()),
+        Command::Explain(args) => answer(args.answer(progress)?.to_json()),
+        Command::Profile(args) => {
+            let (report, host) = args.answer(progress)?;
+            Answer { html: Some(report.to_html(&host)), ..answer(report.to_json()) }
+        }
+        Command::Replay(args) => answer(match args.answer()? {
+            replay::Replayed::File(done) => serde_json::to_string(&done).map_err(anyhow::Error::from)?,
+            replay::Replayed::Project(done) => done.to_json(),
+        }),
+        Command::Host(args) => answer(machine(&args, progress)?),
+        Command::Db(_) => return Err(Failure::Words("`db` prints its answers; it has no value".into())),
+    })
+}
+
+fn tuned((report, learnt): (oxeye::Report, String)) -> Answer {
+    let note = Some(learnt.trim_end().to_owned()).filter(|note| !note.is_empty());
+    Answer { json: report.to_json(), html: report.to_html(), note }
+}
+
+/// The machine as `oxeye host --json` has it.
+fn machine(args: &host::Args, progress: &dyn Progress) -> Result<String, Failure> {
+    let mut step = |step: oxeye_host::Step| {
+        progress.event(Event::Machine { label: step.label, fraction: step.fraction });
+        if progress.cancelled() {
+            // The measurement has no other way out; it keeps nothing before it is done.
+            resume_unwind(Box::new(Stopped));
+        }
+    };
+    let profile = match catch_unwind(AssertUnwindSafe(|| args.answer(&mut step))) {
+        Ok(profile) => profile?,
+        Err(panic) if panic.is::<Stopped>() => return Err(Failure::Run(oxeye::Error::Cancelled)),
+        Err(panic) => resume_unwind(panic),
+    };
+    Ok(host::json(&profile, &counters::survey())?)
+}
+
+/// A measurement was told to stop.
+struct Stopped;
+
+/// What the parser of words says, without what it says of the command line as a whole.
+fn complaint(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    text.split("\n\nUsage:")
+        .next()
+        .unwrap_or_default()
+        .split("\n\nFor more")
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxeye::Silent;
+
+    fn failure(words: &[&str]) -> Failure {
+        let words: Vec<OsString> = std::iter::once(&"oxeye").chain(words).map(Into::into).collect();
+        call(&words, &Silent).err().expect("it cannot be done")
+    }
+
+    #[test]
+    fn words_that_are_not_understood_are_told_without_the_usage() {
+        let failure = failure(&["optimize", "gemm.c", "--budget", "5 parsecs"]);
+        assert!(matches!(failure, Failure::Words(_)));
+        let text = failure.to_string();
+        assert!(text.contains("`parsecs`") || text.contains("parsecs"), "{text}");
+        assert!(!text.contains("Usage") && !text.starts_with("error"), "{text}");
+    }
+
+    #[test]
+    fn failures_of_runs_keep_their_kind() {
+        assert!(matches!(failure(&["optimize", "no-such-file.c"]), Failure::Run(oxeye::Error::Io { .. })));
+        assert!(matches!(failure(&["db", "path"]), Failure::Words(_)));
+    }
+}
