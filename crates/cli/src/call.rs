@@ -79,6 +79,18 @@ pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failu
     })
 }
 
+/// The options of a run, without running anything; the words are those of `explain`.
+///
+/// # Errors
+/// If the words are not understood.
+pub fn options(words: &[OsString]) -> Result<oxeye::Options, Failure> {
+    let command = Cli::try_parse_from(words).map_err(|error| Failure::Words(complaint(&error)))?.command;
+    match command {
+        Command::Explain(args) => Ok(args.options()),
+        _ => Err(Failure::Words("these are words of another subcommand".into())),
+    }
+}
+
 fn tuned((report, learnt): (oxeye::Report, String)) -> Answer {
     let note = Some(learnt.trim_end().to_owned()).filter(|note| !note.is_empty());
     Answer { json: report.to_json(), html: report.to_html(), note }

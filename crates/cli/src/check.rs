@@ -2,6 +2,7 @@
 
 use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
+use crate::exit::Exit;
 use crate::table::time;
 use crate::terminal::View;
 use crate::tune::ProjectArgs;
@@ -11,7 +12,6 @@ use console::Style;
 use oxeye::{CheckOptions, CheckReport, CheckedNest, LOCK_FILE, Progress};
 use oxeye_profile::format_percent;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,14 +94,14 @@ impl Args {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let drawing = Drawing::new(false);
     let outcome = args.answer(&drawing);
     drawing.finish();
     let (report, command) = outcome?;
     let shown = |view: View| shown(&report, &command, view);
     print_report(args.json.as_deref(), &|| report.to_json(), false, &shown)?;
-    Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if report.passed { Exit::Done } else { Exit::Negative })
 }
 
 /// The report for people.

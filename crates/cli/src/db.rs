@@ -1,6 +1,7 @@
 //! `oxeye db`: look into the recipe database, and carry entries from one to another.
 
 use crate::columns::{self, Column};
+use crate::exit::Exit;
 use crate::table;
 use crate::terminal::{View, print_or_quit};
 use crate::tuning::own_database;
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,11 +106,11 @@ enum Command {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let (path, on_damage) = own_database(args.database)?;
     if matches!(args.command, Command::Path) {
         print_or_quit(&format!("{}\n", path.display()))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Done);
     }
     let mut store = SqliteStore::open(&path, on_damage)?;
     let outcome = run_on(&mut store, args.command);
@@ -120,7 +120,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     outcome
 }
 
-fn run_on(store: &mut SqliteStore, command: Command) -> anyhow::Result<ExitCode> {
+fn run_on(store: &mut SqliteStore, command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::List { limit, json } => list(store, limit, json),
         Command::Show { id, json } => show(store, id, json),
@@ -130,19 +130,19 @@ fn run_on(store: &mut SqliteStore, command: Command) -> anyhow::Result<ExitCode>
             let tally = import(store, &source_name(&file), &mut BufReader::new(input(&file)?), on_bad)?;
             let refused = on_bad == OnBadLine::Stop && !tally.bad_lines.is_empty();
             report(&tally, refused, json)?;
-            Ok(if refused { ExitCode::from(1) } else { ExitCode::SUCCESS })
+            Ok(if refused { Exit::Negative } else { Exit::Done })
         }
         Command::Export { file } => export_to(store, &file),
         Command::Merge { file, json } => {
             let other = SqliteStore::open_read_only(&file)?;
             report(&merge(store, &source_name(&file), &other)?, false, json)?;
-            Ok(ExitCode::SUCCESS)
+            Ok(Exit::Done)
         }
-        Command::Path => Ok(ExitCode::SUCCESS),
+        Command::Path => Ok(Exit::Done),
     }
 }
 
-fn list(store: &SqliteStore, limit: usize, as_json: bool) -> anyhow::Result<ExitCode> {
+fn list(store: &SqliteStore, limit: usize, as_json: bool) -> anyhow::Result<Exit> {
     let n_entries = store.n_entries()?;
     let entries: Vec<Entry> = store.entries(Order::NewestFirst).take(limit).collect::<Result<_, _>>()?;
     if as_json {
@@ -154,7 +154,7 @@ fn list(store: &SqliteStore, limit: usize, as_json: bool) -> anyhow::Result<Exit
             "entries": entries,
         });
         print_or_quit(&format!("{value:#}\n"))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Done);
     }
     let mut text = String::new();
     if !entries.is_empty() {
@@ -166,7 +166,7 @@ fn list(store: &SqliteStore, limit: usize, as_json: bool) -> anyhow::Result<Exit
         (n, _) => writeln!(text, "{n} entries in {}", store.path().display()),
     };
     print_or_quit(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Done)
 }
 
 /// An entry as JSON without what is long.
@@ -233,10 +233,10 @@ fn steps(recipe: &Value) -> String {
     if names.is_empty() { recipe.to_string() } else { names.join(", ") }
 }
 
-fn show(store: &SqliteStore, id: EntryId, as_json: bool) -> anyhow::Result<ExitCode> {
+fn show(store: &SqliteStore, id: EntryId, as_json: bool) -> anyhow::Result<Exit> {
     let Some(entry) = store.get(id)? else {
         note(&format!("there is no entry {id} in {}", store.path().display()));
-        return Ok(ExitCode::from(1));
+        return Ok(Exit::Negative);
     };
     if as_json {
         let value: Value = serde_json::from_str(&exchange_line(&entry)?)?;
@@ -244,7 +244,7 @@ fn show(store: &SqliteStore, id: EntryId, as_json: bool) -> anyhow::Result<ExitC
     } else {
         print_or_quit(&described(&entry))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Done)
 }
 
 fn described(entry: &Entry) -> String {
@@ -316,7 +316,7 @@ fn described(entry: &Entry) -> String {
     out
 }
 
-fn add(store: &mut SqliteStore, file: &Path) -> anyhow::Result<ExitCode> {
+fn add(store: &mut SqliteStore, file: &Path) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
     let name = || file.display().to_string();
     input(file)?.read_to_end(&mut text).with_context(|| format!("cannot read {}", name()))?;
@@ -330,10 +330,10 @@ fn add(store: &mut SqliteStore, file: &Path) -> anyhow::Result<ExitCode> {
         };
         print_or_quit(&format!("entry {} {what}\n", outcome.id))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Done)
 }
 
-fn export_to(store: &SqliteStore, file: &Path) -> anyhow::Result<ExitCode> {
+fn export_to(store: &SqliteStore, file: &Path) -> anyhow::Result<Exit> {
     if file == Path::new("-") {
         let written = export(store, file, &mut BufWriter::new(std::io::stdout().lock()));
         return match written {
@@ -341,15 +341,15 @@ fn export_to(store: &SqliteStore, file: &Path) -> anyhow::Result<ExitCode> {
             Err(oxeye_database::DatabaseError::Io { source, .. })
                 if source.kind() == std::io::ErrorKind::BrokenPipe =>
             {
-                Ok(ExitCode::SUCCESS)
+                Ok(Exit::Done)
             }
-            written => Ok(written.map(|_| ExitCode::SUCCESS)?),
+            written => Ok(written.map(|_| Exit::Done)?),
         };
     }
     oxeye::check_writable(file, &[store.path()])?;
     let n_written = export_file(store, file)?;
     print_or_quit(&format!("{n_written} entries written to {}\n", file.display()))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Done)
 }
 
 fn input(file: &Path) -> anyhow::Result<Box<dyn Read>> {

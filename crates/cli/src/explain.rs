@@ -2,19 +2,19 @@
 
 use crate::columns::{self, Column, cut, wrapped};
 use crate::draw::Drawing;
+use crate::exit::Exit;
 use crate::program::ProgramArgs;
 use crate::table::{outcome, percent, time};
 use crate::terminal::{View, print_or_quit};
 use crate::tuning::{FpArgs, KnowledgeArgs, duration};
 use console::Style;
 use oxeye::{
-    CandidateExplanation, DonorExplanation, ExplainOptions, ExplainReport, NestExplanation, Progress,
-    RefusalExplanation, Verdict,
+    CandidateExplanation, DonorExplanation, ExplainOptions, ExplainReport, NestExplanation, Options,
+    Progress, RefusalExplanation, Verdict,
 };
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -73,19 +73,24 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Explains, and measures unless told not to.
-    pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<ExplainReport> {
+    /// The options of the run.
+    pub(crate) fn options(&self) -> Options {
         let mut options = self.program.options();
         options.budget = self.budget;
         options.top_k = self.top_k as usize;
         options.fp = self.fp.policy();
         self.knowledge.apply(&mut options);
-        Ok(oxeye::explain(&options, &ExplainOptions { measure: !self.no_run }, progress)?)
+        options
+    }
+
+    /// Explains, and measures unless told not to.
+    pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<ExplainReport> {
+        Ok(oxeye::explain(&self.options(), &ExplainOptions { measure: !self.no_run }, progress)?)
     }
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &[&args.program.file])?;
     }
@@ -106,7 +111,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         None => print_or_quit(&render(&report, View::of_stdout(args.verbose)))?,
     }
-    Ok(if report.nests.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if report.nests.is_empty() { Exit::Negative } else { Exit::Done })
 }
 
 /// The report for people.

@@ -1,6 +1,7 @@
 //! `oxeye host`: what this machine can do.
 
 use crate::columns::{self, Column};
+use crate::exit::Exit;
 use crate::terminal::{View, print_or_quit};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,7 +12,6 @@ use oxeye_measure::{Compiler, CounterSurvey, counters};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -68,7 +68,7 @@ impl Args {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &[])?;
     }
@@ -88,7 +88,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         None => print_or_quit(&render(&profile, &survey))?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Done)
 }
 
 /// On standard error, if that is a terminal.

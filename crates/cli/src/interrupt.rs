@@ -1,5 +1,6 @@
 //! Ctrl-C and termination signals.
 
+use crate::exit::Exit;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::Write;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Exit code of an interrupted run.
-pub(crate) const EXIT_CODE: u8 = 130;
+const EXIT_CODE: i32 = Exit::Interrupted as i32;
 
 /// Time in which an interrupted run may end by itself.
 const GRACE: Duration = Duration::from_secs(2);
@@ -49,14 +50,14 @@ pub(crate) fn handle() {
                 continue;
             }
             if INTERRUPTED.swap(true, Ordering::SeqCst) {
-                std::process::exit(EXIT_CODE.into());
+                std::process::exit(EXIT_CODE);
             }
             oxeye::interrupt();
             std::thread::spawn(|| {
                 // The run ends by itself as soon as it sees that its children are gone.
                 std::thread::sleep(GRACE);
                 oxeye::interrupt();
-                std::process::exit(EXIT_CODE.into());
+                std::process::exit(EXIT_CODE);
             });
         }
     });

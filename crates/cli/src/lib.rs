@@ -15,6 +15,7 @@ mod checks;
 mod columns;
 mod db;
 mod draw;
+mod exit;
 mod explain;
 mod go_on;
 mod host;
@@ -29,12 +30,12 @@ mod terminal;
 mod tune;
 mod tuning;
 
-pub use call::{Answer, Failure, call};
+pub use call::{Answer, Failure, call, options};
+pub use exit::Exit;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write;
-use std::process::ExitCode;
 
 /// Make the loop nests of C programs fast, and check that they still compute the same
 #[derive(Parser)]
@@ -60,7 +61,7 @@ enum Command {
 
 /// Runs the command: the first word is its name. Answers go to standard output, complaints to standard error, and signals
 /// are handled from here on. Ends the process where the words are a cry for help, or not understood.
-pub fn run(command_line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
+pub fn run(command_line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Exit {
     interrupt::handle();
     let outcome = match Cli::parse_from(command_line).command {
         Command::Check(args) => check::run(args),
@@ -79,8 +80,8 @@ pub fn run(command_line: impl IntoIterator<Item = impl Into<OsString> + Clone>) 
             // Where standard error is closed, nobody wants to know.
             let _ = writeln!(std::io::stderr(), "error: {}", words(&error));
             match error.downcast_ref() {
-                Some(oxeye::Error::Cancelled) => ExitCode::from(interrupt::EXIT_CODE),
-                _ => ExitCode::from(2),
+                Some(oxeye::Error::Cancelled) => Exit::Interrupted,
+                _ => Exit::Failed,
             }
         }
     }

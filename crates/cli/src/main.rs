@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    oxeye_cli::run(std::env::args_os())
+    oxeye_cli::run(std::env::args_os()).into()
 }

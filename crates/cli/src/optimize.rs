@@ -1,11 +1,11 @@
 //! `oxeye optimize`: tune the loop nests of a C file.
 
 use crate::draw::Drawing;
+use crate::exit::Exit;
 use crate::go_on::GoOn;
 use crate::program::ProgramArgs;
 use crate::tuning::{KnowledgeArgs, Memory, TuningArgs, duration};
 use oxeye::{Progress, Report};
-use std::process::ExitCode;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -75,7 +75,7 @@ pub(crate) struct Args {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let drawing = Drawing::new(args.tuning.is_verbose());
     let outcome = args.answer(&drawing);
     drawing.finish();

@@ -2,13 +2,13 @@
 
 use crate::columns::{self, Column, wrapped};
 use crate::draw::Drawing;
+use crate::exit::Exit;
 use crate::program::ProgramArgs;
 use crate::terminal::{View, print_or_quit};
 use oxeye::{NestProfile, ProfileOptions, ProfileReport, Progress};
 use oxeye_host::HostProfile;
 use oxeye_profile::{Table, format_ns, format_number, format_percent};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,7 +58,7 @@ impl Args {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let mut taken: Vec<&Path> = vec![&args.program.file];
     let files = [&args.json, &args.csv, &args.parquet, &args.html];
     for path in files.into_iter().flatten().filter(|path| *path != Path::new("-")) {
@@ -88,7 +88,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if !to_stdout {
         print_or_quit(&shown(&report, View::of_stdout(false).width))?;
     }
-    Ok(if report.nests.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if report.nests.is_empty() { Exit::Negative } else { Exit::Done })
 }
 
 /// The report for people.

@@ -1,5 +1,6 @@
 //! `oxeye replay`: apply a saved recipe file.
 
+use crate::exit::Exit;
 use crate::terminal::print_or_quit;
 use crate::tuning::output;
 use anyhow::bail;
@@ -8,7 +9,6 @@ use oxeye::{
     SavedRecipes, Silent, TuneOutput,
 };
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Apply the recipes of an earlier run to a file or a project: the same result byte for byte, without running anything
 #[derive(clap::Args)]
@@ -86,7 +86,7 @@ pub(crate) struct ReplayedFile {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let json = args.json.clone();
     match args.answer()? {
         Replayed::File(done) => {
@@ -110,7 +110,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
         },
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Done)
 }
 
 impl Args {

@@ -2,6 +2,7 @@
 
 use crate::columns::wrapped;
 use crate::draw::Drawing;
+use crate::exit::Exit;
 use crate::program::ProgramArgs;
 use crate::terminal::View;
 use crate::tuning::{Memory, TuningArgs, duration, knowledge};
@@ -9,7 +10,6 @@ use clap::Args as _;
 use oxeye::{Knowledge, Progress, Report, SearchOptions};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -84,7 +84,7 @@ pub(crate) fn are_arguments(words: &[String]) -> bool {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let drawing = Drawing::new(args.tuning.is_verbose());
     let outcome = args.answer(&drawing);
     drawing.finish();

@@ -2,13 +2,13 @@
 
 use crate::checks::CheckArgs;
 use crate::draw::Drawing;
+use crate::exit::Exit;
 use crate::table;
 use crate::terminal::View;
 use crate::tuning::{FpArgs, KnowledgeArgs, duration, print_report};
 use anyhow::bail;
 use oxeye::{BuildSource, CONFIG_FILE, LOCK_FILE, Progress, ProjectConfig, TuneOutput, TuneReport};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -210,7 +210,7 @@ impl Args {
 }
 
 /// Runs the subcommand.
-pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let drawing = Drawing::new(args.verbose);
     let outcome = args.answer(&drawing);
     drawing.finish();
@@ -225,5 +225,5 @@ pub(crate) fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let shown = |view: View| table::render_project(&report, &command, kept, view);
     print_report(args.json.as_deref(), &|| report.to_json(), args.verbose, &shown)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Done)
 }

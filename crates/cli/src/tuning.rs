@@ -1,6 +1,7 @@
 //! What the subcommands that tune have in common: how candidates are judged, and where results go.
 
 use crate::checks::CheckArgs;
+use crate::exit::Exit;
 use crate::table;
 use crate::terminal::{View, print_or_quit};
 use anyhow::bail;
@@ -12,7 +13,6 @@ use oxeye_database::{
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Options of a tuning run but for its budget, and the files it writes.
 #[derive(clap::Args)]
@@ -124,7 +124,7 @@ impl TuningArgs {
         report: &Report,
         more: &str,
         go_on: &dyn Fn(Option<&str>) -> Option<String>,
-    ) -> anyhow::Result<ExitCode> {
+    ) -> anyhow::Result<Exit> {
         if let Some(path) = &self.html {
             match report.to_html() {
                 Some(page) => oxeye::write_atomically(path, page.as_bytes())?,
@@ -136,8 +136,8 @@ impl TuningArgs {
         let shown = |view: View| table::render(report, view, go_on) + more;
         print_report(self.json.as_deref(), &|| report.to_json(), self.verbose, &shown)?;
         Ok(match &report.program.mismatch {
-            Some(_) if !report.changed => ExitCode::from(1),
-            _ => ExitCode::SUCCESS,
+            Some(_) if !report.changed => Exit::Negative,
+            _ => Exit::Done,
         })
     }
 }

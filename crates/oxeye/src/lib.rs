@@ -78,11 +78,11 @@ pub use commands::{
     BuildSource, CHECK_SCHEMA, CONFIG_FILE, CandidateExplanation, CheckOptions, CheckReport, CheckedFile,
     CheckedNest, CheckedProgram, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions,
     ExplainReport, FileReport, LOCK_FILE, LOCK_SCHEMA, LockedFile, LockedMachine, LockedNest, LockedProgram,
-    Misfit, NestExplanation, PROFILE_SCHEMA, PhaseSeconds, ProfileOptions, ProfileReport, ProjectConfig,
-    ProjectLock, ProjectReading, ProjectReplay, REPLAY_SCHEMA, RefusalExplanation, ReplayOptions,
-    ReplayedFile, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation, TuneOptions, TuneOutput, TuneReport,
-    check_project, explain, optimize, optimize_and_learn, profile, replay, replay_project, replay_with,
-    rewrite, search, tune,
+    Misfit, NestExplanation, NestFile, NestPlace, PROFILE_SCHEMA, PhaseSeconds, ProfileOptions,
+    ProfileReport, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay, REPLAY_SCHEMA,
+    RefusalExplanation, ReplayOptions, ReplayedFile, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation,
+    TuneOptions, TuneOutput, TuneReport, check_project, explain, optimize, optimize_and_learn, profile,
+    replay, replay_project, replay_with, rewrite, search, tune,
 };
 pub use coverage::{Coverage, FileShare, LoopShare};
 pub use knowledge::{

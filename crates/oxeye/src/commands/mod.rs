@@ -5,6 +5,7 @@
 
 mod changes;
 mod explain;
+mod nests;
 mod optimize;
 mod patch;
 mod profile;
@@ -19,6 +20,7 @@ pub use explain::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
     NestExplanation, RefusalExplanation, TrialExplanation, explain,
 };
+pub use nests::{NestFile, NestPlace};
 pub use optimize::{optimize, optimize_and_learn};
 pub use profile::profile;
 pub use profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest};

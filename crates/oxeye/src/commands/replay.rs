@@ -124,7 +124,7 @@ pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewr
 }
 
 /// A nest's place, and what stands there with its recipe.
-fn replaced(
+pub(super) fn replaced(
     unit: &Unit,
     reading: &ReadOptions,
     how: Rendering<'_>,
@@ -169,7 +169,7 @@ fn block(
         .emitted(&wanted.name, &recipe))
 }
 
-fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {
+pub(super) fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {
     Rendering {
         source: &unit.source,
         threads: recipes.threads,

@@ -18,5 +18,6 @@ mod tests;
 pub use advice::{Advice, AdvisedOption, AdvisedRefusal};
 pub use align::AlignedNode;
 pub(crate) use ask::{Asked, advice};
+pub(crate) use donors::DonorFinder;
 pub(crate) use donors::in_words;
 pub use donors::{Donor, DonorTrial};
