@@ -137,7 +137,7 @@ mod tests {
 
     fn failure(words: &[&str]) -> Failure {
         let words: Vec<OsString> = std::iter::once(&"oxeye").chain(words).map(Into::into).collect();
-        call(&words, &Silent).err().expect("it cannot be done")
+        call(&words, &Silent).expect_err("it cannot be done")
     }
 
     #[test]

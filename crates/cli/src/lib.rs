@@ -3,7 +3,7 @@
 //!
 //! ```
 //! let words = ["oxeye", "optimize", "no-such-file.c"].map(std::ffi::OsString::from);
-//! let failure = oxeye_cli::call(&words, &oxeye::Silent).err().expect("there is no such file");
+//! let failure = oxeye_cli::call(&words, &oxeye::Silent).expect_err("there is no such file");
 //! assert!(failure.to_string().contains("no-such-file.c"));
 //! ```
 //!

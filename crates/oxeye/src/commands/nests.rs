@@ -242,7 +242,7 @@ mod tests {
     fn sizes_have_names_of_the_source() {
         let (_folder, nests) = file(SUMS);
         let wrong = nests.describe(nests.places()[0], &[("m".to_owned(), 3)].into(), &Silent);
-        let error = wrong.err().expect("there is no m").to_string();
+        let error = wrong.expect_err("there is no m").to_string();
         assert!(error.contains("`m`") && error.contains('n'), "{error}");
     }
 }

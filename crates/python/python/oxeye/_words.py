@@ -67,7 +67,8 @@ def arrays(inputs: Mapping[str, Any] | None) -> Iterator[dict[str, str]]:
             if isinstance(value, (str, os.PathLike)):
                 files[name] = os.fspath(value)
                 continue
-            path = Path(folder) / f"{position}.npy"
+            # Messages name the file.
+            path = Path(folder) / f"{name if name.isidentifier() else position}.npy"
             np.save(path, np.ascontiguousarray(value), allow_pickle=False)
             files[name] = str(path)
         yield files

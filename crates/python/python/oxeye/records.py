@@ -33,7 +33,7 @@ class Quantity(float):
         self.spread, self.samples, self.provenance = spread, samples, provenance
         return self
 
-    def __getnewargs__(self) -> tuple[float, float, int, str]:
+    def __getnewargs__(self) -> tuple[float, float, int, str]:  # type: ignore[override]
         return float(self), self.spread, self.samples, self.provenance
 
 
@@ -51,7 +51,7 @@ class Record:
         fields = self.__dict__.get("_fields", {})
         if name not in fields:
             raise AttributeError(f"{type(self).__name__} has no field {name!r}")
-        value = _wrapped(fields[name], _parts(type(self)).get(name))
+        value = _wrapped(fields[name], _parts(type(self)).get(name))  # type: ignore[arg-type]
         # Lists that are handed out twice are the same list.
         self.__dict__[name] = value
         return value
