@@ -5,7 +5,9 @@ use crate::exit::Exit;
 use crate::go_on::GoOn;
 use crate::program::ProgramArgs;
 use crate::tuning::{KnowledgeArgs, Memory, TuningArgs, duration};
-use oxeye::{Progress, Report};
+use anyhow::bail;
+use oxeye::{Progress, Report, SavedRecipes};
+use std::path::PathBuf;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -65,6 +67,9 @@ pub(crate) struct Args {
     /// Measure everything anew; otherwise a search goes on where an earlier run of the same command ended
     #[arg(long)]
     fresh: bool,
+    /// Try the recipes of this file on their nests before the others, such as those of another machine
+    #[arg(long, value_name = "RECIPE")]
+    candidates: Option<PathBuf>,
     #[command(flatten)]
     tuning: TuningArgs,
     /// Add every trial to the recipe database
@@ -91,6 +96,12 @@ impl Args {
         options.budget = self.budget;
         options.quick = self.quick;
         options.fresh = self.fresh;
+        if let Some(path) = &self.candidates {
+            options.candidates = match SavedRecipes::load(path)? {
+                SavedRecipes::File(recipes) => recipes.nests,
+                SavedRecipes::Project(_) => bail!("{} is for a project, not for one file", path.display()),
+            };
+        }
         self.tuning.apply(&mut options, &[])?;
         let memory = if self.learn { Some(Memory::open(self.knowledge.database.clone())?) } else { None };
         self.knowledge.apply(&mut options);

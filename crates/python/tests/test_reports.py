@@ -94,6 +94,22 @@ def test_arrays_are_inputs(scale_c, tmp_path):
         oxeye.optimize(scale_c, inputs={"w": np.ones((2, 2))}, output=tmp_path / "scaled.c", **given)
 
 
+def test_own_candidates_are_tried(sum_c, tmp_path):
+    unit = oxeye.read(sum_c, cc=CC, threads=1)
+    nest = next(nest for nest in unit.nests if nest.n_loops == 3)
+    given = dict(cc=CC, quick=True, threads=1, no_database=True, output=tmp_path / "out.c")
+    own = [(nest, "tile j:64 i:16"), (nest, "tile i:8")]
+    report = oxeye.optimize(sum_c, candidates=own, **given)
+    tried = [trial for trial in report.nests[nest.id].trials if trial.name == "my own"]
+    assert len(tried) == 2 and all(trial.recipe[0].startswith("tile") for trial in tried)
+    with pytest.raises(oxeye.RefusedError, match="depend on each other"):
+        oxeye.optimize(sum_c, candidates=[(nest, "reverse t")], **given)
+    other = tmp_path / "other.c"
+    other.write_text("int main(void) { return 0; }")
+    with pytest.raises(oxeye.InputError, match="loop nest 2 of `main`"):
+        oxeye.optimize(other, candidates=own[:1], **given)
+
+
 def test_explanations_have_donors_and_candidates(sum_c):
     report = oxeye.explain(sum_c, cc=CC, threads=1, no_run=True)
     nest = next(nest for nest in report.nests if nest.nest is not None and nest.nest.text.count("for L") == 3)

@@ -42,7 +42,8 @@ fn written(session: &Session<'_>) -> Result<Emitted, Error> {
 pub(super) fn tuned(session: &Session<'_>) -> Result<Emitted, Error> {
     let unit = read(session)?;
     let captured = capture(session, unit)?;
-    let proposed = propose(session, captured)?;
+    let mut proposed = propose(session, captured)?;
+    proposed.add_candidates(session)?;
     let opened = open(session, proposed)?;
     let measured = measure(session, opened)?;
     let measured = second_round(session, measured)?;

@@ -2,6 +2,7 @@
 
 use super::checks::Checks;
 use super::compiler::Compiler;
+use super::recipe_file::NestRecipe;
 use super::run_command::RunCommand;
 use indexmap::IndexMap;
 use oxeye_database::OnDamage;
@@ -29,6 +30,8 @@ pub struct Options {
     /// How many transferred candidates of a nest are tried; and of all that are, how many of the fastest are timed against
     /// the baseline.
     pub top_k: usize,
+    /// Recipes to try on their nests before the others.
+    pub candidates: Vec<NestRecipe>,
     /// Where recipes that helped other nests are looked up.
     pub knowledge: Knowledge,
     /// How the nests that recipes are taken from are found.
@@ -72,6 +75,7 @@ impl Options {
             sizes: IndexMap::new(),
             inputs: IndexMap::new(),
             top_k: 3,
+            candidates: Vec::new(),
             knowledge: Knowledge::Shipped,
             donors: DonorSearch::Embedding,
             budget: Duration::from_secs(60),

@@ -184,6 +184,41 @@ fn advised(advice: &mut Advice, suggested: Suggestions) -> Proposal {
 }
 
 impl Proposed {
+    /// Adds the candidates of the options to their nests. What cannot be done is told with the nest.
+    ///
+    /// # Errors
+    /// If a candidate is for a nest that the file does not have.
+    pub(crate) fn add_candidates(&mut self, session: &Session<'_>) -> Result<(), Error> {
+        for own in &session.options.candidates {
+            let Workpiece { unit, nests, .. } = &mut self.workpiece;
+            let is_meant = |nest: &TunedNest| {
+                let (function, _, _) = nest.place.of(unit);
+                function == own.function && nest.place.ordinal == own.ordinal && nest.place.within.is_empty()
+            };
+            let Some(nest_idx) = nests.iter().position(is_meant) else {
+                return Err(Error::Input(format!(
+                    "the candidate `{}` is for loop nest {} of `{}`, which is not there",
+                    own.recipe,
+                    own.ordinal.saturating_add(1),
+                    own.function
+                )));
+            };
+            let nest = &mut nests[nest_idx];
+            let name = format!("{}: {}", own.name, own.recipe);
+            if let Some(why) = nest.standing.reason() {
+                nest.refused.push(RefusedSuggestion::new(name, why));
+                continue;
+            }
+            let (_, program, ir) = nest.place.of(unit);
+            match guarded(|| own.recipe.resolve(program, ir, session.policy())) {
+                Ok(Ok(recipe)) => self.add(session, nest_idx, &own.name, recipe),
+                Ok(Err(refusal)) => nest.refused.push(RefusedSuggestion::new(name, refusal)),
+                Err(bug) => nest.refused.push(RefusedSuggestion::new(name, bug)),
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a recipe to try for a nest, before the others.
     pub fn add(&mut self, session: &Session<'_>, nest_idx: usize, name: &str, recipe: Recipe) {
         let Workpiece { unit, nests, .. } = &mut self.workpiece;

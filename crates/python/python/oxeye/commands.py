@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Union
 
 from . import _oxeye, _words
 from .progress import Listener, listening
+from .units import Nest, recipe_file
 from .reports import CheckReport, ExplainReport, Host, ProfileReport, ProjectReport, Replayed, Report
 
 __all__ = ["check", "explain", "host", "optimize", "profile", "replay", "search", "tune"]
@@ -44,6 +45,7 @@ def optimize(
     output: _words.PathLike | None = None,
     in_place: bool = False,
     top_k: int | None = None,
+    candidates: _words.PathLike | Iterable[tuple[Nest, str]] | None = None,
     fp: str | None = None,
     tolerance: float | None = None,
     ignore: Sequence[str] = (),
@@ -94,6 +96,8 @@ def optimize(
         Change the file itself instead.
     top_k : int, optional
         Candidates to try first on each nest, from what helped similar nests. Default: 3.
+    candidates : str or path, or iterable of (Nest, str), optional
+        Recipes of one's own to try before the others: a recipe file, or nests of :func:`oxeye.read` with recipes.
     fp : {"strict", "reassociate"}, optional
         Whether floating-point sums may be reordered. Default: as the compile flags say.
     tolerance : float, optional
@@ -126,6 +130,8 @@ def optimize(
         If the file or the program cannot be read or built.
     ProgramError
         If the program does not run to its end.
+    RefusedError
+        If a candidate of one's own cannot be proved legal.
     Cancelled
         After Ctrl-C, within two seconds; no file was changed then.
 
@@ -135,9 +141,10 @@ def optimize(
     >>> report.program.speedup, report.output
     >>> polars.DataFrame(report.table())
     """
-    with _words.arrays(inputs) as files:
+    with _words.arrays(inputs) as files, recipe_file(candidates) as own:
         words = _words.options(
             budget=_words.duration(budget),
+            candidates=own,
             quick=quick,
             fresh=fresh,
             function=function,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from html import escape
 from os import PathLike, fspath
 from pathlib import Path
@@ -241,6 +243,24 @@ class Unit:
         if save_recipe is not None:
             Path(save_recipe).write_text(saved, encoding="utf-8")
         return text
+
+
+@contextmanager
+def recipe_file(candidates: _words.PathLike | Iterable[tuple[Nest, str]] | None) -> Iterator[str | None]:
+    """A recipe file with recipes for nests, for as long as a run takes."""
+    if candidates is None or isinstance(candidates, (str, PathLike)):
+        yield None if candidates is None else fspath(candidates)
+        return
+    # One by one, since there may be several for a nest.
+    files = [json.loads(nest.unit._reading.rewrite([(nest.id, recipe)])[1]) for nest, recipe in candidates]
+    if not files:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="oxeye-candidates-") as folder:
+        path = Path(folder) / "candidates.json"
+        nests = [nest for file in files for nest in file["nests"]]
+        path.write_text(json.dumps({**files[0], "nests": nests}), encoding="utf-8")
+        yield str(path)
 
 
 def read(
