@@ -107,6 +107,14 @@ fn sources_that_are_gone_after_the_build() {
 }
 
 #[test]
+fn a_library_of_the_same_objects_that_is_not_used() {
+    let playground = project(&[]);
+    let build = "gcc -O2 -fPIC -c product.c && gcc -shared product.o -o libproduct.so && gcc -O2 -c main.c && \
+                 gcc main.o product.o -o prog";
+    gains(&playground, "product.c", build, RUN, &[], &OTHERS);
+}
+
+#[test]
 fn two_programs_from_one_file() {
     let main = MAIN_C.replace("times = argc", "times = PLUS + argc").replace("all = 0", "all = PLUS");
     let playground = project(&[("main.c", &main)]);
