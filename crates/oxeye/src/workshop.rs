@@ -21,9 +21,14 @@ pub(crate) struct Workshop {
     build_seconds: OnceLock<f64>,
     /// What nests are replayed with, once it is built.
     replay: OnceLock<Replay>,
+    /// What linkers are told that replay libraries export.
+    exports: PathBuf,
     /// What replays of a file of a project are linked with.
     linked: OnceLock<Vec<String>>,
 }
+
+/// All that is looked up in replay libraries.
+const EXPORTS: &str = "{ global: oxeye_*; local: *; };\n";
 
 /// A program to be built of a variant of the user's file.
 #[derive(Clone, Debug)]
@@ -72,9 +77,11 @@ impl Workshop {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
+        let work = WorkDir::new()?;
         Ok(Self {
             compiler,
-            folder: WorkDir::new()?,
+            exports: work.write("replay.map", EXPORTS)?,
+            folder: work,
             file: options.file.clone(),
             source_folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
             project: options.project.clone(),
@@ -167,10 +174,17 @@ impl Workshop {
     pub(crate) fn replay_job(&self, source: &Path, name: &str, openmp: bool) -> CompileJob {
         // Without the first, gcc inlines less in a library than in the program the nest comes from; without the second,
         // `-Werror` would fail on text that is not the user's.
-        let more = ["-fno-semantic-interposition", "-w"].map(str::to_owned);
-        let args = self.variant_args(openmp).into_iter().chain(more);
+        let more = ["-fno-semantic-interposition", "-w"];
+        // What the nest does not use is left out, and with it what only the program that loads the library could give.
+        let sections = ["-ffunction-sections", "-fdata-sections"];
+        let only_used =
+            ["-Wl,--gc-sections".to_owned(), format!("-Wl,--version-script={}", self.exports.display())];
+        let args =
+            self.variant_args(openmp).into_iter().chain(more.into_iter().chain(sections).map(str::to_owned));
         let seconds = LIBRARY_SECONDS.max(LIBRARY_FACTOR * self.build_seconds());
-        CompileJob { seconds, ..CompileJob::shared_library(source, self.folder.join(name)) }.args(args)
+        CompileJob { seconds, ..CompileJob::shared_library(source, self.folder.join(name)) }
+            .args(args)
+            .link_args(only_used)
     }
 
     /// The compiler for replay libraries: without what cannot go into a shared library.
