@@ -42,6 +42,7 @@ mod complex;
 mod context;
 mod expand;
 mod guard;
+mod isa;
 mod leaving;
 mod loops;
 mod memory;
@@ -66,6 +67,7 @@ mod widen;
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
 pub use capture::{Named, Site, instrument, replay_unit, splice, tuned_file};
 pub use guard::guarded;
+pub use isa::{Isa, Outlined, render_outlined};
 pub use options::RenderOptions;
 pub use prelude::prelude;
 pub use render::{commented, render_nest};
@@ -128,6 +130,12 @@ pub enum CodegenError {
     /// The team of threads that runs the nest cannot run this version.
     #[error("the nest runs in an existing team of threads, and {why}")]
     Team {
+        /// Why not.
+        why: String,
+    },
+    /// The nest cannot be a function of its own.
+    #[error("the nest cannot be a function of its own: {why}")]
+    NotApart {
         /// Why not.
         why: String,
     },

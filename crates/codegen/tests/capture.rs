@@ -177,7 +177,16 @@ fn what_nobody_reads_is_scratch() {
 }
 
 fn site_of<'a>(id: u32, program: &'a Program, nest: &'a Nest, function: Span) -> Site<'a> {
-    Site { id, program, nest, function, named: Named::default(), never_called: &[], constants: &[] }
+    Site {
+        id,
+        program,
+        nest,
+        function,
+        named: Named::default(),
+        never_called: &[],
+        constants: &[],
+        before: "",
+    }
 }
 
 #[test]
@@ -318,6 +327,7 @@ fn pragmas_stay_with_their_loop() {
         named: Named::default(),
         never_called: &[],
         constants: &[],
+        before: "",
     };
     insta::assert_snapshot!("pragma", instrument(source, &[site], "/* runtime */"));
 }

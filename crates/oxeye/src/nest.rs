@@ -5,7 +5,7 @@ use crate::coverage::{Coverage, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
 use crate::mix::CallClass;
-use crate::schedule::{Timing, Trial, column};
+use crate::schedule::{Proved, Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
 use oxeye_codegen::{Argument, Named, Site, commented, guarded};
@@ -162,6 +162,12 @@ pub enum Standing {
     Short(String),
     /// It is not, for this reason.
     Skipped(String),
+}
+
+/// What stands before the function with a nest, and where, if the nest's new form calls a function of its own.
+pub(crate) fn helper(function: &Function, proved: &Proved) -> Option<(Span, String)> {
+    let (_, text) = proved.wide.as_ref()?;
+    Some((Span { end: function.span.start, ..function.span }, text.clone()))
 }
 
 /// What stands in the place of a nest for which `block` is: with the user's own text for builds in which the nest is another.
@@ -390,6 +396,7 @@ impl Place {
             named,
             never_called,
             constants: &[],
+            before: "",
         }
     }
 }

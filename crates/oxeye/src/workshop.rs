@@ -1,6 +1,7 @@
 //! Where things are built: the compiler, the temporary folder, and how variants of the user's file are compiled.
 
 use crate::request::{Error, Options, ProjectFile};
+use oxeye_codegen::Isa;
 use oxeye_measure::{CompileJob, Compiler, MeasureError, Replay, ReplayOptions, WorkDir, in_parallel};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -185,6 +186,8 @@ impl Workshop {
         CompileJob { seconds, ..CompileJob::shared_library(source, self.folder.join(name)) }
             .args(args)
             .link_args(only_used)
+            // Libraries leave it to the program.
+            .link_args(["-lm"])
     }
 
     /// The compiler for replay libraries: without what cannot go into a shared library.
@@ -252,6 +255,26 @@ impl Workshop {
         let bare = Compiler::new(&self.compiler.program, [""; 0]);
         let job = CompileJob::shared_library(source, self.folder.join("probe.so")).args(["-fopenmp"]);
         bare.compile(&job).map(drop)
+    }
+
+    /// Builds something small with a function for these instructions.
+    ///
+    /// # Errors
+    /// The compiler's words, if it cannot.
+    pub(crate) fn try_isa(&self, isa: Isa) -> Result<(), MeasureError> {
+        let (name, features) = (isa.word(), isa.features());
+        let supports: Vec<String> =
+            features.iter().map(|f| format!("__builtin_cpu_supports(\"{f}\")")).collect();
+        let text = format!(
+            "static __attribute__((target(\"{}\"))) int wide(void) {{ return 1; }}\n\
+             int oxeye_probe(void) {{ return {} && wide(); }}\n",
+            features.join(","),
+            supports.join(" && ")
+        );
+        let source = self.folder.write(format!("probe-{name}.c"), text)?;
+        let flags = self.compiler.args.iter().filter(|flag| flag.starts_with("-m"));
+        let job = CompileJob::shared_library(source, self.folder.join(format!("probe-{name}.so")));
+        Compiler::new(&self.compiler.program, flags).compile(&job).map(drop)
     }
 
     /// Flags to compile text that stands elsewhere than the user's file as if it stood there.

@@ -95,6 +95,7 @@ impl Drawing<'_> {
             };
             let known = self.known(&program, &program.nests[id]);
             self.nests.push(NestRecipe {
+                isa: None,
                 function: function.name.clone(),
                 within: within.clone(),
                 ordinal,
