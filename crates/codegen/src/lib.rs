@@ -66,7 +66,7 @@ mod widen;
 
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
 pub use capture::{Named, Site, instrument, replay_unit, splice, tuned_file};
-pub use guard::guarded;
+pub use guard::{guarded, guarded_function};
 pub use isa::{Isa, Outlined, render_outlined};
 pub use options::RenderOptions;
 pub use prelude::prelude;

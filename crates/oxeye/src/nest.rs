@@ -8,7 +8,7 @@ use crate::mix::CallClass;
 use crate::schedule::{Proved, Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
-use oxeye_codegen::{Argument, Named, Site, commented, guarded};
+use oxeye_codegen::{Argument, Named, Site, commented, guarded, guarded_function};
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
@@ -165,9 +165,16 @@ pub enum Standing {
 }
 
 /// What stands before the function with a nest, and where, if the nest's new form calls a function of its own.
-pub(crate) fn helper(function: &Function, proved: &Proved) -> Option<(Span, String)> {
+pub(crate) fn helper(
+    unit: &Unit,
+    function: &Function,
+    nest: NestId,
+    proved: &Proved,
+) -> Option<(Span, String)> {
     let (_, text) = proved.wide.as_ref()?;
-    Some((Span { end: function.span.start, ..function.span }, text.clone()))
+    let start = function.span.start;
+    let when = function.conditions.get(&nest).map_or(&[][..], |when| &when.preprocessor);
+    Some((Span { end: start, ..function.span }, guarded_function(&unit.source, start, text, when)))
 }
 
 /// What stands in the place of a nest for which `block` is: with the user's own text for builds in which the nest is another.

@@ -147,7 +147,7 @@ fn replaced(
     })?;
     let block = proved.emitted(&wanted.name, &recipe);
     let own = (span, replacement(unit, &function, nest.id, span, block));
-    Ok([own].into_iter().chain(helper(&function, &proved)).collect())
+    Ok([own].into_iter().chain(helper(unit, &function, nest.id, &proved)).collect())
 }
 
 /// What a recipe of a file makes of its nest, and its steps for that.

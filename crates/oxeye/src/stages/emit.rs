@@ -318,7 +318,8 @@ impl Emitted {
             Some((place.span, replacement(unit, function, place.nest_id, place.span, block)))
         };
         let helpers = winners.iter().filter_map(|idx| {
-            helper(&unit.functions[self.workpiece.nests[*idx].place.function_idx], self.proved(*idx)?)
+            let place = &self.workpiece.nests[*idx].place;
+            helper(unit, &unit.functions[place.function_idx], place.nest_id, self.proved(*idx)?)
         });
         let mut replacements: Vec<(Span, String)> = winners.iter().filter_map(place).chain(helpers).collect();
         replacements.sort_by_key(|(span, _)| span.start);

@@ -34,13 +34,9 @@ pub(super) fn widen(
     trials: &mut Vec<Trial>,
 ) -> Result<Vec<usize>, Error> {
     let (site, session) = (bench.site, bench.site.session);
-    let function = &site.unit.functions[site.place.function_idx];
-    // Elsewhere the function would have to stand and fall with the text that calls it.
-    let hangs_on =
-        function.conditions.get(&site.place.nest_id).is_some_and(|when| !when.preprocessor.is_empty());
     // Recipes that were given are measured as they are.
     let is_given = trials.iter().all(|trial| trial.schedule.templates.is_empty());
-    if hangs_on || is_given || session.is_over(bench.deadline) {
+    if is_given || session.is_over(bench.deadline) {
         return Ok(Vec::new());
     }
     let Some(isa) = session.isa() else { return Ok(Vec::new()) };
