@@ -10,6 +10,7 @@ use crate::context::{Context, is_identifier};
 use crate::options::RenderOptions;
 use crate::print::element_type;
 use crate::render::render_nest;
+use crate::rows::row_test;
 use crate::views::Roots;
 use oxeye_ir::{Nest, Program, Step, Storage};
 use std::collections::BTreeSet;
@@ -133,9 +134,6 @@ pub fn render_outlined(
     if !original_nest.rotations.is_empty() || program.advances.contains_key(&nest.id) {
         return not_apart("it moves pointers");
     }
-    if program.entries.get(&nest.id).is_some_and(|entry| !entry.rows.is_empty()) {
-        return not_apart("it uses rows behind pointers");
-    }
     let roots = Roots::of(program, original_nest);
     let (mut parameters, mut passed) = (Vec::new(), Vec::new());
     for (root, view) in &roots.variables {
@@ -164,7 +162,10 @@ pub fn render_outlined(
                     continue;
                 }
                 let ty = element_type(array);
-                if argument.is_buffer {
+                if row_test(program, original_nest, id).is_some() {
+                    parameters.push(format!("{ty} {}{name}", "*".repeat(array.shape.len())));
+                    passed.push(format!("(void *){name}"));
+                } else if argument.is_buffer {
                     let is_alone = !program.may_alias.iter().any(|(a, b)| *a == id || *b == id);
                     parameters.push(parameter(&cx, array, is_alone));
                     passed.push(format!("(void *){name}"));

@@ -8,7 +8,7 @@ use crate::mix::CallClass;
 use crate::schedule::{Proved, Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
-use oxeye_codegen::{Argument, Named, Site, commented, guarded, guarded_function};
+use oxeye_codegen::{Argument, CodegenError, Named, Site, commented, guarded, guarded_function};
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
@@ -162,6 +162,22 @@ pub enum Standing {
     Short(String),
     /// It is not, for this reason.
     Skipped(String),
+}
+
+/// Whether what a nest depends on means the same before its function.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn stands_apart(unit: &Unit, function: &Function) -> Result<(), CodegenError> {
+    let text = unit.source.get(function.span.start..function.span.end).unwrap_or_default();
+    let is_change = |line: &str| {
+        let word = line.trim_start().strip_prefix('#').unwrap_or_default().trim_start();
+        word.starts_with("define") || word.starts_with("undef")
+    };
+    match text.lines().any(is_change) {
+        true => Err(CodegenError::NotApart { why: "macros change in its function".into() }),
+        false => Ok(()),
+    }
 }
 
 /// What stands before the function with a nest, and where, if the nest's new form calls a function of its own.

@@ -1,12 +1,12 @@
 //! Applying a recipe file to a source file.
 
-use crate::nest::{helper, replacement};
+use crate::nest::{helper, replacement, stands_apart};
 use crate::request::{Compiler, Error, FpPolicy, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Proved, Rendering, Unproved, prove};
 use crate::stages::read_options;
 use oxeye_codegen::{Isa, SizeGuard, tuned_file};
 use oxeye_frontend::{FrontendError, Function, ReadOptions, Unit, read_c};
-use oxeye_ir::{Nest, NestId, Program, Span};
+use oxeye_ir::{Nest, NestId, Span};
 use oxeye_transform::{Policy, PreparedNest, Recipe};
 use std::borrow::Cow;
 use std::path::Path;
@@ -141,7 +141,7 @@ fn replaced(
         }
     }
     let nest = &function.program.nests[&nest];
-    let (proved, recipe) = proved(how, &function.program, nest, wanted).map_err(|why| {
+    let (proved, recipe) = proved(how, (unit, &function), nest, wanted).map_err(|why| {
         let (function, line) = (wanted.function.clone(), span.line);
         Misfit::Unproved { function, line, why }
     })?;
@@ -156,10 +156,11 @@ fn replaced(
 /// If it is not legal there, or gives no text.
 pub(super) fn proved(
     how: Rendering<'_>,
-    program: &Program,
+    (unit, function): (&Unit, &Function),
     nest: &Nest,
     wanted: &NestRecipe,
 ) -> Result<(Proved, Recipe), Unproved> {
+    let program = &function.program;
     // People may call loops by their names.
     let recipe = wanted.recipe.resolve(program, nest, how.policy)?;
     let threads = wanted.threads.unwrap_or(how.threads).min(how.threads);
@@ -172,7 +173,10 @@ pub(super) fn proved(
     }
     let isa = match &wanted.isa {
         Some(word) => match Isa::ALL.into_iter().find(|isa| isa.word() == word) {
-            Some(isa) => Some(isa),
+            Some(isa) => {
+                stands_apart(unit, function)?;
+                Some(isa)
+            }
             None => return Err(Unproved::NoIsa(word.clone())),
         },
         None => None,

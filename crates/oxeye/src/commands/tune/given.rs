@@ -101,9 +101,10 @@ fn given(
         Standing::Tuned | Standing::Short(_) => nest.standing = Standing::Tuned,
     }
     let refused = |why: Unproved| format!("its recipe is no longer legal: {why}");
-    let (_, program, ir) = nest.place.of(unit);
+    let (_, _, ir) = nest.place.of(unit);
     let how = session.rendering(&unit.source, recipes.threads.min(session.threads));
-    let (proved, recipe) = proved(how, program, ir, wanted).map_err(refused)?;
+    let function = &unit.functions[nest.place.function_idx];
+    let (proved, recipe) = proved(how, (unit, function), ir, wanted).map_err(refused)?;
     let (proved, guard) = (Arc::new(proved), wanted.guard.unwrap_or_default().rendered());
     let block = proved.emitted(&wanted.name, &recipe);
     let place = &nest.place;

@@ -2,6 +2,7 @@
 
 use super::bench::Bench;
 use super::special::{ranked, run_new};
+use crate::nest::stands_apart;
 use crate::request::Error;
 use crate::schedule::{Choice, Rendering, Schedule, Trial, instantiate, prove};
 use oxeye_ir::SymId;
@@ -36,7 +37,8 @@ pub(super) fn widen(
     let (site, session) = (bench.site, bench.site.session);
     // Recipes that were given are measured as they are.
     let is_given = trials.iter().all(|trial| trial.schedule.templates.is_empty());
-    if is_given || session.is_over(bench.deadline) {
+    let function = &site.unit.functions[site.place.function_idx];
+    if is_given || stands_apart(site.unit, function).is_err() || session.is_over(bench.deadline) {
         return Ok(Vec::new());
     }
     let Some(isa) = session.isa() else { return Ok(Vec::new()) };
