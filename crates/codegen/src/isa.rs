@@ -6,7 +6,7 @@
 use crate::CodegenError;
 use crate::arguments::{ArgumentOf, arguments};
 use crate::capture::parameter;
-use crate::context::{Context, is_identifier};
+use crate::context::{Context, identifiers, is_identifier};
 use crate::options::RenderOptions;
 use crate::print::element_type;
 use crate::render::render_nest;
@@ -167,7 +167,11 @@ pub fn render_outlined(
                     passed.push(format!("(void *){name}"));
                 } else if argument.is_buffer {
                     let is_alone = !program.may_alias.iter().any(|(a, b)| *a == id || *b == id);
-                    parameters.push(parameter(&cx, array, is_alone));
+                    let declaration = parameter(&cx, array, is_alone);
+                    if identifiers(&declaration).filter(|word| word == name).count() > 1 {
+                        return not_apart("the extents of an array follow from its own type");
+                    }
+                    parameters.push(declaration);
                     passed.push(format!("(void *){name}"));
                 } else if argument.written || argument.is_scratch {
                     parameters.push(format!("{ty} *oxeye_{name}"));

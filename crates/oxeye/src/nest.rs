@@ -174,10 +174,19 @@ pub(crate) fn stands_apart(unit: &Unit, function: &Function) -> Result<(), Codeg
         let word = line.trim_start().strip_prefix('#').unwrap_or_default().trim_start();
         word.starts_with("define") || word.starts_with("undef")
     };
-    match text.lines().any(is_change) {
-        true => Err(CodegenError::NotApart { why: "macros change in its function".into() }),
-        false => Ok(()),
-    }
+    // Heads in the old style, and macros before a head, are not told from what stands before a function.
+    let before = unit.source.get(..function.span.start).unwrap_or_default().trim_end();
+    let last = before.lines().next_back().unwrap_or_default().trim_start();
+    let is_after_all = before.is_empty()
+        || before.ends_with([';', '}'])
+        || before.ends_with("*/")
+        || last.starts_with(['#', '/']);
+    let why = match () {
+        () if text.lines().any(is_change) => "macros change in its function",
+        () if !is_after_all => "nothing can stand before its function",
+        () => return Ok(()),
+    };
+    Err(CodegenError::NotApart { why: why.into() })
 }
 
 /// What stands before the function with a nest, and where, if the nest's new form calls a function of its own.
