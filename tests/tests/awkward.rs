@@ -355,6 +355,11 @@ fn a_lot_is_printed() {
         "    printf",
         "    for (long j = 0; j < (long)n * n; j++)\n        for (int r = 0; r < 12; r++)\n            printf(\"%ld %d %.6g\\n\", j, r, s[j]);\n    printf",
     );
+    // What is in the other file is tuned there.
+    let main = main.replace(
+        "        product(n, a, s);",
+        "    {\n        product(n, a, s);\n        fflush(stdout);\n    }",
+    );
     let playground = project(&[("main.c", &main)]);
     gains(&playground, "product.c", BUILD, "./prog 300 9", &[], &["./prog 20 1"]);
 }

@@ -435,8 +435,12 @@ impl<'a> Bench<'a> {
         let site = self.site;
         let session = site.session;
         let text = site.place.text(site.unit);
+        // Candidates may use instructions that round otherwise.
+        let wide: Vec<String> =
+            session.isa().map_or(&[][..], |isa| isa.features()).iter().map(|f| format!("-m{f}")).collect();
         let job = |(k, flags): (usize, &&[&str])| -> Result<CompileJob, Error> {
-            Ok(site.library(&format!("witness{k}"), text, false)?.args(flags.iter().copied()))
+            let job = site.library(&format!("witness{k}"), text, false)?.args(flags.iter().copied());
+            Ok(if k == 0 { job } else { job.args(&wide) })
         };
         let jobs = OTHER_BUILDS[..N_BUILDS].iter().enumerate().map(job).collect::<Result<Vec<_>, _>>()?;
         let built = compile_all(&session.workshop.replay_compiler(), &jobs, session.host.cores as usize);
