@@ -548,6 +548,26 @@ pub(crate) fn assigned(controls: &[Control<'_>]) -> BTreeSet<String> {
     found
 }
 
+/// Iterators of the counted loops inside.
+pub(crate) fn counters(controls: &[Control<'_>]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for control in controls {
+        match control {
+            Control::Loop(l) => {
+                found.insert(l.variable.clone());
+                found.extend(counters(&l.body));
+            }
+            Control::While { body } => found.extend(counters(body)),
+            Control::Branch { arms, otherwise } => {
+                arms.iter().for_each(|(_, body)| found.extend(counters(body)));
+                found.extend(counters(otherwise));
+            }
+            Control::State(_) | Control::Assign(_) | Control::Opaque { .. } => {}
+        }
+    }
+    found
+}
+
 /// States inside.
 pub(crate) fn states<'a>(controls: &[Control<'a>]) -> Vec<StateRef<'a>> {
     let mut found = Vec::new();

@@ -1,8 +1,9 @@
 //! Containers become arrays; parts of containers become views of them.
 
-use super::names::{Env, Names, View, hole, number, scalar_type, type_of};
-use super::nest::{Cx, identifier};
-use super::{Lowering, ranges::Span};
+use super::names::{Env, Names, View, hole, identifier, number, scalar_type, type_of};
+use super::nest::Cx;
+use super::ranges::Span;
+use super::state::Lowering;
 use crate::model::{Descriptor, Graph};
 use crate::polynomial::{Polynomial, are_equal};
 use crate::structure::{Control, CountedLoop};

@@ -1,9 +1,9 @@
 //! Control inside a nest: loops, guards and symbols.
 
-use super::names::Env;
+use super::names::{Env, scalar_type, type_of};
 use super::nest::{Cx, Iterations};
-use super::{Frame, Lowering, Site, touched};
-use crate::structure::{Control, CountedLoop, assigned, states};
+use super::state::{Frame, Lowering, Site, touched};
+use crate::structure::{Control, CountedLoop, assigned, counters, states};
 use crate::syntax::{Operator, parse_expression};
 use oxeye_ir::{Access, ArrayId, BinaryOp, Expr, Node, Update};
 use std::collections::BTreeSet;
@@ -33,7 +33,10 @@ impl Lowering {
                         self.assign_in_nest(frame, &name, value, env, cx, out);
                     }
                 }
-                Control::Loop(l) => out.extend(self.counted(frame, l, env, cx)?),
+                Control::Loop(l) => {
+                    let node = self.counted(frame, l, env, cx, out)?;
+                    out.extend(node);
+                }
                 Control::While { .. } => return Err("a loop that is not counted".into()),
                 Control::Branch { arms, otherwise } => {
                     self.guards(frame, arms, otherwise, env, cx, out)?;
@@ -67,17 +70,23 @@ impl Lowering {
         out: &mut Vec<Node>,
     ) {
         match value {
+            Ok(value) if env.variables.contains_key(name) => {
+                let target = Access::scalar(env.variables[name]);
+                out.push(cx.stmt(target.clone(), Update::Assign, value));
+                env.symbols.insert(name.to_owned(), Expr::Read(target));
+            }
             Ok(value) if self.is_stable(frame, &value) => {
                 env.symbols.insert(name.to_owned(), value);
             }
             Ok(value) => {
                 // The memory may change while the symbol keeps its value.
-                let ty = super::names::type_of(&self.program, &value);
+                let ty = type_of(&self.program, &value);
                 let id = self.local_scalar(cx, name, ty);
                 out.push(cx.stmt(Access::scalar(id), Update::Assign, value));
                 env.symbols.insert(name.to_owned(), Expr::Read(Access::scalar(id)));
             }
             Err(reason) => {
+                env.variables.remove(name);
                 env.symbols.remove(name);
                 env.missing.insert(name.to_owned(), reason);
             }
@@ -86,7 +95,31 @@ impl Lowering {
 
     /// Whether a value stays the same as long as the graph runs.
     pub(super) fn is_stable(&self, frame: &Frame<'_>, value: &Expr) -> bool {
-        value.reads().iter().all(|access| !frame.written.contains(&access.array))
+        let may_change = |id: ArrayId| frame.written.contains(&id) || self.variables.contains(&id);
+        value.reads().iter().all(|access| !may_change(access.array))
+    }
+
+    /// Makes variables of symbols that have a value here and may get others in what follows.
+    fn make_variables(
+        &mut self,
+        frame: &Frame<'_>,
+        changed: &BTreeSet<String>,
+        env: &mut Env,
+        cx: &mut Cx,
+        out: &mut Vec<Node>,
+    ) {
+        for name in
+            changed.iter().filter(|name| !env.variables.contains_key(*name)).cloned().collect::<Vec<_>>()
+        {
+            let Some(value) = env.symbols.get(&name).cloned() else { continue };
+            let declared = frame.graph.symbols.get(&name).and_then(|ty| scalar_type(ty));
+            let ty = declared.map_or_else(|| type_of(&self.program, &value), |(ty, _)| ty);
+            let id = self.local_scalar(cx, &name, ty);
+            self.variables.insert(id);
+            out.push(cx.stmt(Access::scalar(id), Update::Assign, value));
+            env.symbols.insert(name.clone(), Expr::Read(Access::scalar(id)));
+            env.variables.insert(name, id);
+        }
     }
 
     /// First value and end of a counted loop, and its step.
@@ -121,8 +154,12 @@ impl Lowering {
         l: &CountedLoop<'_>,
         env: &mut Env,
         cx: &mut Cx,
+        out: &mut Vec<Node>,
     ) -> Result<Option<Node>> {
         let changed = assigned(&l.body);
+        let mut kept = &changed - &counters(&l.body);
+        kept.remove(&l.variable);
+        self.make_variables(frame, &kept, env, cx, out);
         let iterations = self.iterations(frame, l, env)?;
         let mut inner = env.clone();
         inner.forget(&changed);
@@ -150,6 +187,11 @@ impl Lowering {
         let Some(((condition, then), rest)) = arms.split_first() else {
             return self.controls(frame, otherwise, env, cx, out);
         };
+        let bodies = || std::iter::once(then.as_slice()).chain(rest.iter().map(|(_, b)| b.as_slice()));
+        let bodies = || bodies().chain(std::iter::once(otherwise));
+        let changed: BTreeSet<String> = bodies().flat_map(assigned).collect();
+        let kept = &changed - &bodies().flat_map(counters).collect();
+        self.make_variables(frame, &kept, env, cx, out);
         let condition = self.convert_with(condition, env)?;
         let (mut env_then, mut env_else) = (env.clone(), env.clone());
         let (mut first, mut second) = (Vec::new(), Vec::new());

@@ -1,10 +1,11 @@
 //! The nodes of a state: maps, copies, and programs inside.
 
+use super::arrays::iterators;
 use super::names::{Env, View, type_of};
 use super::nest::{Cx, Iterations};
 use super::ranges::Span;
+use super::state::{Frame, Lowering, Site};
 use super::tasklet::Combination;
-use super::{Frame, Lowering, Site};
 use crate::model::{Edge, Graph, Memlet, NodeKind};
 use crate::polynomial::are_equal;
 use crate::structure::structure;
@@ -407,7 +408,7 @@ impl Lowering {
             inner.data.insert(name.clone(), view);
         }
         let controls = structure(&graph.control, &[], 0);
-        self.declare(graph, &mut inner, &super::arrays::iterators(&controls), cx);
+        self.declare(graph, &mut inner, &iterators(&controls), cx);
         let mut path = site.frame.path.clone();
         path.push((site.id.clone(), node));
         let frame = Frame::new(graph, path, &inner);

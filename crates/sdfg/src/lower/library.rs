@@ -3,8 +3,8 @@
 use super::names::{Env, View, number};
 use super::nest::{Cx, Iterations};
 use super::ranges::Span;
+use super::state::{Lowering, Site};
 use super::tasklet::Combination;
-use super::{Lowering, Site};
 use crate::json::Json;
 use crate::model::Edge;
 use crate::polynomial::are_equal;

@@ -30,6 +30,8 @@ pub(super) struct Env {
     pub(super) data: BTreeMap<String, View>,
     /// Why other names mean nothing.
     pub(super) missing: BTreeMap<String, String>,
+    /// Symbols that are variables here: they may change while the graph runs.
+    pub(super) variables: BTreeMap<String, ArrayId>,
     /// Values that go from tasklet to tasklet: of which node and connector.
     pub(super) links: BTreeMap<(usize, String), ArrayId>,
 }
@@ -154,9 +156,9 @@ impl Env {
         })
     }
 
-    /// Forgets the values of symbols.
+    /// Forgets the values of symbols that are no variables.
     pub(super) fn forget<'n>(&mut self, names: impl IntoIterator<Item = &'n String>) {
-        for name in names {
+        for name in names.into_iter().filter(|name| !self.variables.contains_key(*name)) {
             self.symbols.remove(name);
             self.missing.remove(name);
         }
@@ -461,4 +463,11 @@ pub(super) fn truth(value: Expr) -> Expr {
         _ => false,
     };
     if is_truth { value } else { Expr::binary(BinaryOp::Ne, value, Expr::from(0)) }
+}
+
+/// A name that C allows.
+pub(super) fn identifier(name: &str) -> String {
+    let fit = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
+    let text: String = name.chars().map(fit).collect();
+    if text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() { format!("_{text}") } else { text }
 }

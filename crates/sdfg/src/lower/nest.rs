@@ -1,7 +1,7 @@
 //! Parts of a nest: loops with bounds, statements, and scalars that live in their bodies.
 
-use super::Lowering;
-use super::names::type_of;
+use super::names::{identifier, type_of};
+use super::state::Lowering;
 use crate::polynomial::are_equal;
 use oxeye_ir::{
     Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Form, Loop, LoopId, Node,
@@ -187,11 +187,4 @@ impl Lowering {
             align: 0,
         })
     }
-}
-
-/// A name that C allows.
-pub(super) fn identifier(name: &str) -> String {
-    let fit = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
-    let text: String = name.chars().map(fit).collect();
-    if text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() { format!("_{text}") } else { text }
 }

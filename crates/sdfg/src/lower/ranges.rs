@@ -1,7 +1,7 @@
 //! Subsets of containers.
 
-use super::Lowering;
 use super::names::{Env, View, type_of};
+use super::state::Lowering;
 use crate::model::Range;
 use crate::polynomial::{Polynomial, are_equal};
 use crate::syntax::parse_expression;

@@ -1,14 +1,15 @@
 //! Control around nests: what is a nest, what is control, what is opaque.
 
-use super::names::Env;
+use super::control::join;
+use super::names::{Env, identifier};
 use super::nest::Cx;
-use super::{Diagnostic, Frame, Lowering, Place, Site, control::join, touched};
+use super::state::{Diagnostic, Frame, Lowering, Place, Site, touched};
 use crate::model::{NodeKind, State};
 use crate::structure::{Control, CountedLoop, StateRef, assigned, states, structure};
 use crate::syntax::Ex;
 use oxeye_ir::{
     Affine, ArrayId, ControlLoop, DataflowGraph, Expr, Nest, NestId, Node, Opaque, Program, Region,
-    verify_nest,
+    ScalarType, verify_nest,
 };
 use std::collections::BTreeSet;
 
@@ -85,15 +86,15 @@ impl Lowering {
             Control::Loop(l) => self.loop_region(frame, l, env, depth, regions),
             Control::While { body } => {
                 let changed = assigned(body);
+                self.read_anew(frame, &changed, env);
                 let mut inner = env.clone();
-                inner.forget(&changed);
                 let inside = self.regions(frame, body, &mut inner, depth + 1);
                 if !inside.is_empty() {
                     let body = Box::new(single(inside));
                     regions
                         .push(&self.program, Region::Loop(ControlLoop { iterator: None, range: None, body }));
                 }
-                env.forget(&changed);
+                self.read_anew(frame, &changed, env);
             }
             Control::Branch { arms, otherwise } => {
                 let region = self.branch(frame, arms, otherwise, env, depth);
@@ -102,7 +103,7 @@ impl Lowering {
                 }
             }
             Control::Opaque { states, assigned, reason } => {
-                env.forget(assigned);
+                self.read_anew(frame, assigned, env);
                 self.opaque_states(frame, states, reason, env, regions);
             }
         }
@@ -115,23 +116,44 @@ impl Lowering {
         value: Result<Expr, String>,
         env: &mut Env,
     ) {
-        let ty = frame.graph.symbols.get(name).map_or("int64", String::as_str).to_owned();
+        let own = self.program.symbols.values().find(|s| s.name == name).map(|s| s.id);
+        let is_own = |value: &Expr| own.is_some_and(|id| value.uses(id));
+        let names = BTreeSet::from([name.to_owned()]);
+        self.read_anew(frame, &names, env);
         match value {
-            Ok(value) if self.is_stable(frame, &value) => {
+            Ok(value) if self.is_stable(frame, &value) && !is_own(&value) => {
                 env.symbols.insert(name.to_owned(), value);
             }
             // What it is cannot be said again later, but it does not change while a nest runs.
-            Ok(_) if frame.path.is_empty() && ty != "bool" && !ty.starts_with("float") => {
-                let id = self.add_symbol(name, &ty);
-                env.symbols.insert(name.to_owned(), Expr::from(id));
-            }
+            Ok(_) if env.symbols.contains_key(name) => {}
             Ok(_) => {
-                env.symbols.remove(name);
                 env.missing.insert(name.to_owned(), "it is read from memory that changes".into());
             }
             Err(reason) => {
-                env.symbols.remove(name);
                 env.missing.insert(name.to_owned(), reason);
+            }
+        }
+    }
+
+    /// Nothing is known of the values of symbols any more but their names, nor of what was computed from them. Inside
+    /// of other programs not even that: names mean other things there.
+    fn read_anew(&mut self, frame: &Frame<'_>, names: &BTreeSet<String>, env: &mut Env) {
+        let mut todo: Vec<String> = names.iter().cloned().collect();
+        let mut done: BTreeSet<String> = names.clone();
+        while let Some(name) = todo.pop() {
+            env.variables.remove(&name);
+            env.symbols.remove(&name);
+            env.missing.remove(&name);
+            let own = self.program.symbols.values().find(|s| s.name == name).map(|s| s.id);
+            if let Some(id) = own {
+                let others = env.symbols.iter().filter(|(_, value)| value.uses(id));
+                let others: Vec<String> = others.map(|(other, _)| other.clone()).collect();
+                todo.extend(others.into_iter().filter(|other| done.insert(other.clone())));
+            }
+            let ty = frame.graph.symbols.get(&name).map_or("int64", String::as_str);
+            if frame.path.is_empty() && ty != "bool" && !ty.starts_with("float") {
+                let id = self.add_symbol(&name, ty);
+                env.symbols.insert(name, Expr::from(id));
             }
         }
     }
@@ -158,7 +180,10 @@ impl Lowering {
         let reason = match outcome.and_then(|()| self.add_nest(nodes, place.clone())) {
             Ok(id) => {
                 regions.nests.extend(id);
-                *env = tried;
+                let mut changed = assigned(&l.body);
+                changed.insert(l.variable.clone());
+                self.read_anew(frame, &changed, env);
+                self.assigned.extend(id.map(|id| (id, changed)));
                 return;
             }
             Err(reason) => reason,
@@ -169,7 +194,14 @@ impl Lowering {
         let changed = assigned(&l.body);
         let ty = frame.graph.symbols.get(&l.variable).map_or("int64", String::as_str);
         let iterations = self.iterations(frame, l, env);
-        let iterator = self.add_symbol(&l.variable, ty);
+        let mut names = changed.clone();
+        names.insert(l.variable.clone());
+        self.read_anew(frame, &names, env);
+        let iterator = if frame.path.is_empty() {
+            self.add_symbol(&l.variable, ty)
+        } else {
+            self.program.add_symbol(identifier(&l.variable), ScalarType::I64)
+        };
         let mut range = None;
         if let Ok(iterations) = iterations {
             let (first, end) = (iterations.first, iterations.end);
@@ -185,15 +217,13 @@ impl Lowering {
             }
         }
         let mut inner = env.clone();
-        inner.forget(&changed);
         inner.symbols.insert(l.variable.clone(), Expr::Affine(Affine::var(iterator)));
         let inside = self.regions(frame, &l.body, &mut inner, depth + 1);
         if !inside.is_empty() {
             let body = Box::new(single(inside));
             regions.push(&self.program, Region::Loop(ControlLoop { iterator: Some(iterator), range, body }));
         }
-        env.forget(&changed);
-        env.forget([&l.variable]);
+        self.read_anew(frame, &names, env);
     }
 
     fn branch(

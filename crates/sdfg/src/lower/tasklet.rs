@@ -2,7 +2,7 @@
 
 use super::names::{Converter, Env, Names, View, truth, type_of};
 use super::nest::Cx;
-use super::{Lowering, Site};
+use super::state::{Lowering, Site};
 use crate::model::Edge;
 use crate::syntax::{Ex, Operator, Statement, parse_combination, parse_statements};
 use oxeye_ir::{Access, ArrayId, BinaryOp, Expr, Node, ScalarType, Update};

@@ -1,0 +1,102 @@
+//! From the document to the program.
+
+use super::arrays;
+use super::names::Env;
+use super::regions;
+use super::state::{Frame, Lowering, Unit};
+use crate::structure::{self, structure};
+use crate::{Sdfg, SdfgError};
+use oxeye_ir::{ArrayId, Expr, NestId, Region, Storage};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Reads an SDFG.
+///
+/// # Errors
+/// If the document is damaged. What is only not understood becomes a diagnostic.
+pub fn read_sdfg(sdfg: &Sdfg) -> Result<Unit, SdfgError> {
+    let graph = sdfg.graph()?;
+    let mut lowering = Lowering::new(&graph.name);
+    let controls = structure(&graph.control, &[], 0);
+    let changed = structure::assigned(&controls);
+    let mut env = Env::default();
+    for (name, ty) in graph.symbols.iter().filter(|(name, _)| !changed.contains(*name)) {
+        let id = lowering.add_symbol(name, ty);
+        env.symbols.insert(name.clone(), Expr::from(id));
+    }
+    lowering.declare(&graph, &mut env, &arrays::iterators(&controls), None);
+    lowering.assume_sizes(&graph, &env);
+    let frame = Frame::new(&graph, Vec::new(), &env);
+    let regions = lowering.regions(&frame, &controls, &mut env, 0);
+    lowering.program.body = regions::single(regions);
+    lowering.finish();
+    let Lowering { program, places, diagnostics, definitions, relaid, assigned, .. } = lowering;
+    Ok(Unit { program, places, diagnostics, definitions, relaid, assigned })
+}
+
+impl Lowering {
+    /// Leaves out what nothing uses, and says what is read after each nest.
+    fn finish(&mut self) {
+        let mut users: BTreeMap<ArrayId, BTreeSet<Option<NestId>>> = BTreeMap::new();
+        let mut all_used = false;
+        for (id, nest) in &self.program.nests {
+            nest.arrays().into_iter().for_each(|a| {
+                users.entry(a).or_default().insert(Some(*id));
+            });
+        }
+        let mut in_loops = BTreeSet::new();
+        self.program.body.visit(&mut |region| {
+            let mut used: Vec<ArrayId> = Vec::new();
+            match region {
+                Region::Branch { condition, .. } => {
+                    used.extend(condition.iter().flat_map(Expr::reads).map(|a| a.array));
+                }
+                Region::Loop(l) => {
+                    used.extend(
+                        l.range
+                            .iter()
+                            .flat_map(|(a, b)| a.reads().into_iter().chain(b.reads()))
+                            .map(|a| a.array),
+                    );
+                    region.visit(&mut |inner| {
+                        if let Region::Dataflow(graph) = inner {
+                            in_loops.extend(graph.nests().iter().copied());
+                        }
+                    });
+                }
+                Region::Opaque(opaque) => {
+                    for list in [&opaque.reads, &opaque.writes] {
+                        all_used |= list.is_none();
+                        used.extend(list.iter().flatten());
+                    }
+                }
+                _ => {}
+            }
+            used.into_iter().for_each(|a| {
+                users.entry(a).or_default().insert(None);
+            });
+        });
+        let program = &mut self.program;
+        program.arrays.retain(|id, array| match array.storage {
+            Storage::Param => true,
+            Storage::Local => all_used || users.contains_key(id),
+            _ => users.contains_key(id),
+        });
+        let arrays = &program.arrays;
+        self.relaid.retain(|id| arrays.contains_key(id));
+        for (id, nest) in &mut program.nests {
+            let mut live: Vec<ArrayId> = nest
+                .accesses()
+                .into_iter()
+                .filter(|(access, is_write)| {
+                    let is_local = arrays.get(&access.array).is_some_and(|a| a.storage == Storage::Local);
+                    let n_users = users.get(&access.array).map_or(0, BTreeSet::len);
+                    *is_write && is_local && (all_used || n_users > 1 || in_loops.contains(id))
+                })
+                .map(|(access, _)| access.array)
+                .collect();
+            live.sort_unstable();
+            live.dedup();
+            nest.live_out = live;
+        }
+    }
+}
