@@ -1,6 +1,6 @@
 //! The `.sdfg` file as a document: all of it, known or not.
 
-use crate::SdfgError;
+use crate::error::SdfgError;
 use crate::json::{Json, Layout};
 use crate::model::Graph;
 

@@ -2,7 +2,7 @@
 //!
 //! Python writes `1e+308`, `NaN` and `Infinity`; DaCe files have all of these.
 
-use crate::SdfgError;
+use crate::error::SdfgError;
 use indexmap::IndexMap;
 use std::fmt::Write;
 

@@ -19,6 +19,7 @@
 //! It runs no Python, judges no transformation, and does not read complex numbers, structures or streams.
 
 mod document;
+mod error;
 mod json;
 mod lower;
 mod model;
@@ -27,31 +28,8 @@ mod structure;
 mod syntax;
 
 pub use document::Sdfg;
+pub use error::SdfgError;
 pub use json::{Json, Layout};
 pub use lower::{Diagnostic, Place, Unit, read_sdfg};
 pub use oxeye_ir::Program;
 pub use syntax::parse_expression;
-
-/// Why an SDFG cannot be read at all.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SdfgError {
-    /// The text is not JSON.
-    #[error("line {line}, column {column}: {message}")]
-    Json {
-        /// Line, from 1.
-        line: usize,
-        /// Column in bytes, from 1.
-        column: usize,
-        /// What is wrong there.
-        message: String,
-    },
-    /// The document is no SDFG.
-    #[error("{place}: {message}")]
-    Document {
-        /// Where in the document.
-        place: String,
-        /// What is wrong there.
-        message: String,
-    },
-}

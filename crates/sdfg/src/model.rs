@@ -2,7 +2,7 @@
 //!
 //! Expressions stay text here; whoever needs one parses it.
 
-use crate::SdfgError;
+use crate::error::SdfgError;
 use crate::json::Json;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;

@@ -4,9 +4,10 @@ use super::arrays;
 use super::names::Env;
 use super::regions;
 use super::state::{Frame, Lowering, Unit};
+use crate::document::Sdfg;
+use crate::error::SdfgError;
 use crate::structure::{self, structure};
-use crate::{Sdfg, SdfgError};
-use oxeye_ir::{ArrayId, Expr, NestId, Region, Storage};
+use oxeye_ir::{ArrayId, Expr, Nest, NestId, Region, Storage, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads an SDFG.
@@ -21,9 +22,19 @@ pub fn read_sdfg(sdfg: &Sdfg) -> Result<Unit, SdfgError> {
     let mut env = Env::default();
     for (name, ty) in graph.symbols.iter().filter(|(name, _)| !changed.contains(*name)) {
         let id = lowering.add_symbol(name, ty);
+        lowering.free.insert(lowering.program.symbols[&id].name.clone());
         env.symbols.insert(name.clone(), Expr::from(id));
     }
-    lowering.declare(&graph, &mut env, &arrays::iterators(&controls), None);
+    // Sizes may be symbols that get their values while the program runs.
+    let iterators = arrays::iterators(&controls);
+    let late: BTreeSet<String> = changed.into_iter().filter(|name| !iterators.contains_key(name)).collect();
+    for name in &late {
+        let ty = graph.symbols.get(name).map_or("int64", String::as_str);
+        let id = lowering.add_symbol(name, ty);
+        env.symbols.insert(name.clone(), Expr::from(id));
+    }
+    lowering.declare(&graph, &mut env, &iterators, None);
+    env.forget(&late);
     lowering.assume_sizes(&graph, &env);
     let frame = Frame::new(&graph, Vec::new(), &env);
     let regions = lowering.regions(&frame, &controls, &mut env, 0);
@@ -75,6 +86,7 @@ impl Lowering {
                 users.entry(a).or_default().insert(None);
             });
         });
+        self.leave_out_symbols();
         let program = &mut self.program;
         program.arrays.retain(|id, array| match array.storage {
             Storage::Param => true,
@@ -98,5 +110,35 @@ impl Lowering {
             live.dedup();
             nest.live_out = live;
         }
+    }
+
+    /// Leaves out symbols that were only made to be asked for.
+    fn leave_out_symbols(&mut self) {
+        let program = &mut self.program;
+        let mut used: BTreeSet<Var> = program.nests.values().flat_map(Nest::vars).collect();
+        let mut add = |expr: &Expr| {
+            expr.visit(&mut |e| {
+                if let Expr::Affine(a) = e {
+                    used.extend(a.terms().map(|(var, _)| var));
+                }
+            });
+        };
+        program.arrays.values().flat_map(|a| a.shape.iter().flatten()).for_each(&mut add);
+        self.definitions.values().for_each(&mut add);
+        let mut iterators = BTreeSet::new();
+        program.body.visit(&mut |region| match region {
+            Region::Branch { condition, .. } => condition.iter().for_each(&mut add),
+            Region::Loop(l) => {
+                iterators.extend(l.iterator);
+                l.range.iter().flat_map(|(from, to)| [from, to]).for_each(&mut add);
+            }
+            _ => {}
+        });
+        program.symbols.retain(|id, symbol| {
+            let is_own = self.free.contains(&symbol.name);
+            is_own || iterators.contains(id) || used.contains(&Var::Sym(*id))
+        });
+        let symbols = &program.symbols;
+        self.definitions.retain(|id, _| symbols.contains_key(id));
     }
 }

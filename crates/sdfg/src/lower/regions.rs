@@ -177,6 +177,7 @@ impl Lowering {
             std::iter::once(l.id.clone()).chain(inside.iter().map(|s| s.id.clone())).collect();
         let place = frame.place(blocks, Vec::new());
         let outcome = self.controls(frame, &whole, &mut tried, &mut cx, &mut nodes);
+        let outcome = outcome.and_then(|()| self.has_constant_sizes(&nodes, &assigned(&l.body)));
         let reason = match outcome.and_then(|()| self.add_nest(nodes, place.clone())) {
             Ok(id) => {
                 regions.nests.extend(id);
@@ -310,6 +311,21 @@ impl Lowering {
             let (reads, writes) = around(state.state, node);
             self.opaque(place, reason, (reads, writes), env, regions);
         }
+    }
+
+    /// Whether no array of a nest has a size that changes while the nest runs.
+    fn has_constant_sizes(&self, nodes: &[Node], changed: &BTreeSet<String>) -> Result<(), String> {
+        let nest = Nest::new(NestId(0), "", nodes.to_vec());
+        let symbols = self.program.symbols.values().filter(|s| changed.contains(&s.name));
+        let symbols: Vec<_> = symbols.map(|s| s.id).collect();
+        let arrays = nest.arrays().into_iter().filter_map(|id| self.program.arrays.get(&id));
+        for array in arrays {
+            let mut extents = array.shape.iter().flatten();
+            if extents.any(|e| symbols.iter().any(|id| e.uses(*id))) {
+                return Err(format!("the size of `{}` changes while it runs", array.name));
+            }
+        }
+        Ok(())
     }
 
     fn add_nest(&mut self, nodes: Vec<Node>, place: Place) -> Result<Option<NestId>, String> {

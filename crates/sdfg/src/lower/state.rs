@@ -84,6 +84,8 @@ pub(super) struct Lowering {
     /// First and last value of iterators.
     pub(super) ranges: BTreeMap<Var, (Affine, Affine)>,
     pub(super) n_work: usize,
+    /// Names of symbols that the program gets.
+    pub(super) free: BTreeSet<String>,
     /// Scalars that hold the values of symbols.
     pub(super) variables: BTreeSet<ArrayId>,
     pub(super) assigned: IndexMap<NestId, BTreeSet<String>>,
@@ -222,6 +224,7 @@ impl Lowering {
             ranges: BTreeMap::new(),
             n_work: 0,
             variables: BTreeSet::new(),
+            free: BTreeSet::new(),
             assigned: IndexMap::new(),
         }
     }
