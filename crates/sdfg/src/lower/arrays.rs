@@ -141,6 +141,9 @@ impl Lowering {
         let names = WithIterators { env, unknowns };
         let exact = self.extents(descriptor, &names)?;
         let strides = self.strides(descriptor, &exact, &names)?;
+        if exact.iter().chain(&strides).any(|e| !e.reads().is_empty()) {
+            return Err("its size is read from memory".into());
+        }
         let layout = layout(&exact, &strides);
         let storage = match cx {
             _ if !descriptor.is_transient => Storage::Param,
@@ -215,12 +218,12 @@ impl Lowering {
         Ok(strides)
     }
 
-    /// A size: an integer that is made of symbols.
+    /// A size: an integer.
     fn size(&self, text: &str, names: &dyn Names) -> Result<Expr> {
         let ex = parse_expression(text).map_err(|e| format!("`{text}`: {e}"))?;
         let size = self.convert_with(&ex, names)?;
-        if !size.reads().is_empty() || type_of(&self.program, &size).is_float() {
-            return Err(format!("its size `{text}` is not made of symbols"));
+        if type_of(&self.program, &size).is_float() {
+            return Err(format!("its size `{text}` is no integer"));
         }
         Ok(size)
     }
