@@ -1,6 +1,6 @@
 //! Inserts and replaces parts of the user's file.
 
-use crate::arguments::{Argument, ArgumentOf, arguments, rows_variable};
+use crate::arguments::{Argument, ArgumentOf, arguments, parameter, rows_variable};
 use crate::context::{Context, identifiers, is_identifier};
 use crate::prelude::{missing_functions, prelude};
 use crate::rows::row_test;
@@ -82,7 +82,8 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)], quiet: &[String
     }
     if !definitions.is_empty() {
         let definitions = quieted(&(definitions + "\n"), quiet, ("", "\n"));
-        all.push((Span { start: at, end: at, line: 1 }, definitions));
+        // Before all functions, one of which may be the first text of the file.
+        all.insert(0, (Span { start: at, end: at, line: 1 }, definitions));
     }
     // Line ends are those of the user's file.
     if source.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) {
@@ -312,24 +313,6 @@ fn in_clauses(text: &str, clauses: &[&str], names: impl Fn(&str, &str) -> Vec<St
     found.sort_unstable();
     found.dedup();
     found
-}
-
-/// The declaration of a parameter for an array.
-pub(crate) fn parameter(cx: &Context, array: &Array, restrict: bool) -> String {
-    let qualifier = if restrict { "__restrict " } else { "" };
-    let ty = array.element.c_name();
-    let name = &array.name;
-    let n_leading = array.form.n_leading(array.shape.len());
-    if n_leading == array.shape.len() {
-        return format!("{ty} *{qualifier}{name}");
-    }
-    let rows: String = array
-        .shape
-        .iter()
-        .skip(n_leading)
-        .map(|e| format!("[{}]", e.as_ref().map_or("1".to_owned(), |e| cx.expr(e).text)))
-        .collect();
-    format!("{ty} (*{qualifier}{name}){rows}")
 }
 
 /// Whether a variable is an array in the source, with an extent for every dimension, and no pointer to one.

@@ -181,6 +181,9 @@ pub(crate) fn stands_apart(unit: &Unit, function: &Function) -> Result<(), Codeg
         || before.ends_with([';', '}'])
         || before.ends_with("*/")
         || last.starts_with(['#', '/']);
+    let head = text.split('{').next().unwrap_or_default();
+    let is_whole = head.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == function.name);
+    let is_after_all = is_after_all && is_whole;
     let why = match () {
         () if text.lines().any(is_change) => "macros change in its function",
         () if !is_after_all => "nothing can stand before its function",

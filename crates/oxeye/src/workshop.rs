@@ -177,11 +177,13 @@ impl Workshop {
         // `-Werror` would fail on text that is not the user's.
         let more = ["-fno-semantic-interposition", "-w"];
         // What the nest does not use is left out, and with it what only the program that loads the library could give.
-        let sections = ["-ffunction-sections", "-fdata-sections"];
-        let only_used =
-            ["-Wl,--gc-sections".to_owned(), format!("-Wl,--version-script={}", self.exports.display())];
-        let args =
-            self.variant_args(openmp).into_iter().chain(more.into_iter().chain(sections).map(str::to_owned));
+        let sections = ["-ffunction-sections", "-fdata-sections"].map(str::to_owned);
+        let mut only_used = vec!["-Wl,--gc-sections".to_owned()];
+        // The rest of the program may use functions of the file.
+        if !self.linked().iter().any(|arg| arg.starts_with("-Wl,")) {
+            only_used.push(format!("-Wl,--version-script={}", self.exports.display()));
+        }
+        let args = self.variant_args(openmp).into_iter().chain(more.map(str::to_owned)).chain(sections);
         let seconds = LIBRARY_SECONDS.max(LIBRARY_FACTOR * self.build_seconds());
         CompileJob { seconds, ..CompileJob::shared_library(source, self.folder.join(name)) }
             .args(args)
