@@ -220,6 +220,7 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
                         threads: None,
                         guard: None,
                         known: BTreeMap::new(),
+                        isa: None,
                         uneven: Vec::new(),
                         recipe,
                     });

@@ -107,6 +107,14 @@ fn sources_that_are_gone_after_the_build() {
 }
 
 #[test]
+fn a_library_of_the_same_objects_that_is_not_used() {
+    let playground = project(&[]);
+    let build = "gcc -O2 -fPIC -c product.c && gcc -shared product.o -o libproduct.so && gcc -O2 -c main.c && \
+                 gcc main.o product.o -o prog";
+    gains(&playground, "product.c", build, RUN, &[], &OTHERS);
+}
+
+#[test]
 fn two_programs_from_one_file() {
     let main = MAIN_C.replace("times = argc", "times = PLUS + argc").replace("all = 0", "all = PLUS");
     let playground = project(&[("main.c", &main)]);
@@ -346,6 +354,11 @@ fn a_lot_is_printed() {
     let main = MAIN_C.replace(
         "    printf",
         "    for (long j = 0; j < (long)n * n; j++)\n        for (int r = 0; r < 12; r++)\n            printf(\"%ld %d %.6g\\n\", j, r, s[j]);\n    printf",
+    );
+    // What is in the other file is tuned there.
+    let main = main.replace(
+        "        product(n, a, s);",
+        "    {\n        product(n, a, s);\n        fflush(stdout);\n    }",
     );
     let playground = project(&[("main.c", &main)]);
     gains(&playground, "product.c", BUILD, "./prog 300 9", &[], &["./prog 20 1"]);

@@ -172,3 +172,61 @@ int main(void)
     agree(&playground, "-lm");
     assert_eq!(playground.read("out.txt"), "1 12 12 3\n");
 }
+
+/// A function for wider vectors stands before the one with the nest, in builds where the nest is the same.
+#[test]
+fn wider_vectors_have_functions_of_their_own() {
+    let source = "#include <stdio.h>
+#ifndef N
+#define N 37
+#endif
+struct grid {
+    int n;
+    double *u;
+};
+/* Sums up. */
+static double sum(const struct grid *g, const double *w)
+{
+    double s = 0;
+    for (int i = 0; i < g->n; i++)
+        s += g->u[i] * w[i];
+    return s;
+}
+static void fill(double *w)
+{
+    for (int i = 0; i < N; i++)
+        w[i] = i % 3 + 0.5;
+}
+int main(void)
+{
+    static double u[N], w[N];
+    struct grid g = {N, u};
+    fill(u);
+    fill(w);
+    printf(\"%.17g\\n\", sum(&g, w));
+    return 0;
+}
+";
+    let playground = Playground::with("prog.c", source);
+    let mut recipes: Value =
+        serde_json::from_str(&recipe_file(&[("sum", json!([])), ("fill", json!([]))])).expect("JSON");
+    recipes["compiler"]["args"] = json!(["-O2"]);
+    for nest in recipes["nests"].as_array_mut().expect("nests") {
+        nest["isa"] = json!("avx2");
+    }
+    playground.write("r.json", &recipes.to_string());
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let tuned = playground.read("out.c");
+    assert!(tuned.contains("\nOXEYE_AVX2 static int oxeye_sum_13("), "{tuned}");
+    assert!(tuned.contains("#if (N) == 37\nOXEYE_AVX2 static int oxeye_fill_19("), "{tuned}");
+    agree(&playground, "");
+    agree(&playground, "-DN=5");
+    agree(&playground, "-Wall -Wextra -Werror -std=c99");
+
+    recipes["nests"][0]["isa"] = json!("mmx");
+    playground.write("r.json", &recipes.to_string());
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert_ne!(ran.code, Some(0));
+    assert!(ran.stderr.contains("`mmx`") && ran.stderr.contains("avx2"), "{}", ran.stderr);
+}

@@ -172,7 +172,7 @@ int main(void)
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             sum += (i + j) % 2 ? s[i][j] : -s[i][j];
-    printf("%.6g %.6g\n", sum, s[3][4]);
+    printf("%.6g %.6g\n", sum - (int)sum, s[3][4]);
     return 0;
 }
 "#;

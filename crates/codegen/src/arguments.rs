@@ -5,7 +5,7 @@ use crate::context::{Context, is_outer};
 use crate::print::prec;
 use crate::rows::{row_extent, row_test};
 use crate::views::{arrays_of, is_embedded, symbols_of};
-use oxeye_ir::{ArrayId, Nest, Program, ScalarType, Storage, SymId, View};
+use oxeye_ir::{Array, ArrayId, Nest, Program, ScalarType, Storage, SymId, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an argument is in the program.
@@ -145,6 +145,24 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
         rows_behind_pointers(program, nest, argument);
     }
     found
+}
+
+/// The declaration of a parameter for an array.
+pub(crate) fn parameter(cx: &Context, array: &Array, restrict: bool) -> String {
+    let qualifier = if restrict { "__restrict " } else { "" };
+    let ty = array.element.c_name();
+    let name = &array.name;
+    let n_leading = array.form.n_leading(array.shape.len());
+    if n_leading == array.shape.len() {
+        return format!("{ty} *{qualifier}{name}");
+    }
+    let rows: String = array
+        .shape
+        .iter()
+        .skip(n_leading)
+        .map(|e| format!("[{}]", e.as_ref().map_or("1".to_owned(), |e| cx.expr(e).text)))
+        .collect();
+    format!("{ty} (*{qualifier}{name}){rows}")
 }
 
 /// The runtime of a capture finds out how rows behind pointers lie, in a variable of this name for each array.

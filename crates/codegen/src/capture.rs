@@ -1,6 +1,6 @@
 //! Inserts and replaces parts of the user's file.
 
-use crate::arguments::{Argument, ArgumentOf, arguments, rows_variable};
+use crate::arguments::{Argument, ArgumentOf, arguments, parameter, rows_variable};
 use crate::context::{Context, identifiers, is_identifier};
 use crate::prelude::{missing_functions, prelude};
 use crate::rows::row_test;
@@ -26,6 +26,8 @@ pub struct Site<'a> {
     pub never_called: &'a [Span],
     /// Arguments, by position, whose values a compiler is to know when it compiles a replay, as it does where the nest stands.
     pub constants: &'a [(usize, i64)],
+    /// A function that the text in its place calls, to stand before the surrounding one; empty if there is none.
+    pub before: &'a str,
 }
 
 /// Variables that the text of a nest uses, other than its arguments.
@@ -66,7 +68,7 @@ fn top(source: &str) -> usize {
     if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
-/// The tuned file: rendered nests in their places, and the definitions they need at the top. In these, compilers shall not
+/// The tuned file: rendered nests in their places, functions that they call in empty places, and the definitions they need at the top. In these, compilers shall not
 /// speak of the warnings in `quiet`, such as `sign-conversion`.
 pub fn tuned_file(source: &str, replacements: &[(Span, String)], quiet: &[String]) -> String {
     let bodies: Vec<&str> = replacements.iter().map(|(_, t)| t.as_str()).collect();
@@ -74,10 +76,14 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)], quiet: &[String
     let definitions = missing_functions(source, &bodies) + &prelude(&bodies);
     let mut all = replacements.to_vec();
     // A block of its own: nothing may stand between a statement and `else`.
-    all.iter_mut().for_each(|(_, text)| *text = quieted(text, quiet, ("{\n", "\n}")));
+    for (span, text) in &mut all {
+        let is_function = span.start == span.end;
+        *text = quieted(text, quiet, if is_function { ("", "\n") } else { ("{\n", "\n}") });
+    }
     if !definitions.is_empty() {
         let definitions = quieted(&(definitions + "\n"), quiet, ("", "\n"));
-        all.push((Span { start: at, end: at, line: 1 }, definitions));
+        // Before all functions, one of which may be the first text of the file.
+        all.insert(0, (Span { start: at, end: at, line: 1 }, definitions));
     }
     // Line ends are those of the user's file.
     if source.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) {
@@ -307,23 +313,6 @@ fn in_clauses(text: &str, clauses: &[&str], names: impl Fn(&str, &str) -> Vec<St
     found.sort_unstable();
     found.dedup();
     found
-}
-
-fn parameter(cx: &Context, array: &Array, restrict: bool) -> String {
-    let qualifier = if restrict { "__restrict " } else { "" };
-    let ty = array.element.c_name();
-    let name = &array.name;
-    let n_leading = array.form.n_leading(array.shape.len());
-    if n_leading == array.shape.len() {
-        return format!("{ty} *{qualifier}{name}");
-    }
-    let rows: String = array
-        .shape
-        .iter()
-        .skip(n_leading)
-        .map(|e| format!("[{}]", e.as_ref().map_or("1".to_owned(), |e| cx.expr(e).text)))
-        .collect();
-    format!("{ty} (*{qualifier}{name}){rows}")
 }
 
 /// Whether a variable is an array in the source, with an extent for every dimension, and no pointer to one.
@@ -572,14 +561,25 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         passed.join(", ")
     );
     let at = top(source);
-    let definitions = missing_functions(source, &[body]) + &prelude(&[body, &before]);
+    let definitions =
+        missing_functions(source, &[body, site.before]) + &prelude(&[body, &before, site.before]);
     let end = site.function.end;
+    let start = Span { end: site.function.start, ..site.function };
     let mut pieces = vec![
         (Span { start: at, end: at, line: 1 }, format!("{definitions}#line 1\n")),
+        (start, in_own_lines(source, start, site.before)),
         (Span { start: end, end, line: resume as u32 }, text),
     ];
     pieces.extend(site.never_called.iter().map(|body| (*body, no_body(source, *body))));
     splice(source, &pieces)
+}
+
+/// A function before another, which begins at `at`; compilers count the lines of the file without it.
+fn in_own_lines(source: &str, at: Span, function: &str) -> String {
+    match function.is_empty() {
+        true => String::new(),
+        false => format!("\n{function}\n#line {}\n", line_of(source, at.start)),
+    }
 }
 
 /// What stands for the body of a function that is never called: as many lines, and next to no work for a compiler.

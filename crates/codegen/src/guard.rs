@@ -26,17 +26,31 @@ pub fn guarded(
     if preprocessor.is_empty() {
         return block;
     }
-    let condition = match preprocessor {
+    let condition = all_of(preprocessor);
+    let begin = if before.trim().is_empty() { "" } else { "\n" };
+    let rest = source[span.end..].split('\n').next().unwrap_or("");
+    let end = if rest.trim().is_empty() { "" } else { "\n" };
+    format!("{begin}#if {condition}\n{indent}{block}\n{indent}#else\n{indent}{original}\n{indent}#endif{end}")
+}
+
+/// A function, to stand before the one that begins at `at`, only where these conditions hold.
+pub fn guarded_function(source: &str, at: usize, function: &str, preprocessor: &[String]) -> String {
+    let begin = if source[..at].ends_with('\n') || at == 0 { "" } else { "\n" };
+    match preprocessor.is_empty() {
+        true => format!("{begin}{function}"),
+        false => format!("{begin}#if {}\n{}\n#endif\n\n", all_of(preprocessor), function.trim_end()),
+    }
+}
+
+/// All conditions as one.
+fn all_of(conditions: &[String]) -> String {
+    match conditions {
         [only] => only.clone(),
         all => {
             let term = |c: &String| if needs_parens(c) { format!("({c})") } else { c.clone() };
             all.iter().map(term).collect::<Vec<_>>().join(" && ")
         }
-    };
-    let begin = if before.trim().is_empty() { "" } else { "\n" };
-    let rest = source[span.end..].split('\n').next().unwrap_or("");
-    let end = if rest.trim().is_empty() { "" } else { "\n" };
-    format!("{begin}#if {condition}\n{indent}{block}\n{indent}#else\n{indent}{original}\n{indent}#endif{end}")
+    }
 }
 
 fn needs_parens(condition: &str) -> bool {

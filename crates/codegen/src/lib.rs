@@ -42,11 +42,13 @@ mod complex;
 mod context;
 mod expand;
 mod guard;
+mod isa;
 mod leaving;
 mod loops;
 mod memory;
 mod open_orders;
 mod options;
+mod outline;
 mod prelude;
 mod print;
 mod reduction;
@@ -65,8 +67,10 @@ mod widen;
 
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
 pub use capture::{Named, Site, instrument, replay_unit, splice, tuned_file};
-pub use guard::guarded;
+pub use guard::{guarded, guarded_function};
+pub use isa::Isa;
 pub use options::RenderOptions;
+pub use outline::{Outlined, render_outlined};
 pub use prelude::prelude;
 pub use render::{commented, render_nest};
 pub use size::{SizeGuard, readable, size_in_words};
@@ -128,6 +132,12 @@ pub enum CodegenError {
     /// The team of threads that runs the nest cannot run this version.
     #[error("the nest runs in an existing team of threads, and {why}")]
     Team {
+        /// Why not.
+        why: String,
+    },
+    /// The nest cannot be a function of its own.
+    #[error("the nest cannot be a function of its own: {why}")]
+    NotApart {
         /// Why not.
         why: String,
     },

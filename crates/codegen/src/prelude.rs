@@ -1,6 +1,7 @@
 //! Macros and vector types of rendered nests, defined at the top of the user's file.
 
 use crate::context::identifiers;
+use crate::isa::Isa;
 use oxeye_ir::MathFn;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -77,6 +78,7 @@ pub fn prelude(bodies: &[&str]) -> String {
                  #endif\n\
                  #endif\n";
     }
+    text += &Isa::definitions(&words);
     if words.contains("oxeye_rows_apart") {
         text += include_str!("c/rows.c");
     }

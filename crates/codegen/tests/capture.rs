@@ -4,7 +4,8 @@ mod common;
 
 use common::{COMPILERS, has, run};
 use oxeye_codegen::{
-    Named, RenderOptions, Site, arguments, instrument, render_nest, replay_unit, splice, tuned_file,
+    Isa, Named, RenderOptions, Site, arguments, guarded_function, instrument, render_nest, render_outlined,
+    replay_unit, splice, tuned_file,
 };
 use oxeye_ir::{Nest, Program, Span};
 use std::process::Command;
@@ -177,7 +178,16 @@ fn what_nobody_reads_is_scratch() {
 }
 
 fn site_of<'a>(id: u32, program: &'a Program, nest: &'a Nest, function: Span) -> Site<'a> {
-    Site { id, program, nest, function, named: Named::default(), never_called: &[], constants: &[] }
+    Site {
+        id,
+        program,
+        nest,
+        function,
+        named: Named::default(),
+        never_called: &[],
+        constants: &[],
+        before: "",
+    }
 }
 
 #[test]
@@ -284,6 +294,35 @@ fn tuned_files_behave_as_the_original() {
     }
 }
 
+/// The nests in functions of their own, with wider vectors; compilers have nothing to say of them.
+#[test]
+fn functions_for_wider_vectors() {
+    let (scale, main, f, g) = programs();
+    for isa in Isa::ALL {
+        let mut replacements = Vec::new();
+        let nests = [(&main, &main.nests[0], g), (&scale, &scale.nests[0], f), (&scale, &scale.nests[1], f)];
+        for (k, (program, nest, function)) in nests.into_iter().enumerate() {
+            let span = nest.span.expect("a span");
+            let original = Some(SOURCE[span.start..span.end].to_owned());
+            let options = RenderOptions { indent: 4, original, ..RenderOptions::default() };
+            let name = format!("wide_{k}");
+            let outlined = render_outlined(program, nest, &options, isa, &name).expect("renders");
+            replacements.push((span, outlined.block));
+            let before = Span { end: function.start, ..function };
+            replacements.push((before, guarded_function(SOURCE, before.start, &outlined.function, &[])));
+        }
+        let tuned = tuned_file(SOURCE, &replacements, &[]);
+        if isa == Isa::Avx2 {
+            insta::assert_snapshot!("wide", tuned);
+        }
+        for compiler in COMPILERS.iter().filter(|c| has(c)) {
+            let expected = run(compiler, &["-O2"], SOURCE).expect("the original runs");
+            let flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"];
+            assert_eq!(run(compiler, &flags, &tuned).unwrap_or_else(|e| panic!("{e}")), expected);
+        }
+    }
+}
+
 #[test]
 fn splicing_keeps_every_other_byte() {
     let at = |start, end| Span { start, end, line: 1 };
@@ -318,6 +357,7 @@ fn pragmas_stay_with_their_loop() {
         named: Named::default(),
         never_called: &[],
         constants: &[],
+        before: "",
     };
     insta::assert_snapshot!("pragma", instrument(source, &[site], "/* runtime */"));
 }

@@ -393,12 +393,9 @@ pub(crate) fn delinearize(
                 reshapes.push((extents.clone(), new));
                 new
             });
-            let users = nests.values_mut().filter(|nest| users.contains(&nest.id));
-            let users = users.map(|nest| {
-                exchange(program, nest, array, shape_for);
-                nest
-            });
-            let users: Vec<&mut Nest> = users.collect();
+            let mut users: Vec<&mut Nest> =
+                nests.values_mut().filter(|nest| users.contains(&nest.id)).collect();
+            users.iter_mut().for_each(|nest| exchange(program, nest, array, shape_for));
             set_subscripts(program, users, shape_for, shaped);
         }
         if !is_shaped && wide.contains(&array) && program.array(array).shape.len() == 1 {

@@ -5,10 +5,10 @@ use crate::coverage::{Coverage, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
 use crate::mix::CallClass;
-use crate::schedule::{Timing, Trial, column};
+use crate::schedule::{Proved, Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
-use oxeye_codegen::{Argument, Named, Site, commented, guarded};
+use oxeye_codegen::{Argument, CodegenError, Named, Site, commented, guarded, guarded_function};
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
@@ -162,6 +162,47 @@ pub enum Standing {
     Short(String),
     /// It is not, for this reason.
     Skipped(String),
+}
+
+/// Whether what a nest depends on means the same before its function.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn stands_apart(unit: &Unit, function: &Function) -> Result<(), CodegenError> {
+    let text = unit.source.get(function.span.start..function.span.end).unwrap_or_default();
+    let is_change = |line: &str| {
+        let word = line.trim_start().strip_prefix('#').unwrap_or_default().trim_start();
+        word.starts_with("define") || word.starts_with("undef")
+    };
+    // Heads in the old style, and macros before a head, are not told from what stands before a function.
+    let before = unit.source.get(..function.span.start).unwrap_or_default().trim_end();
+    let last = before.lines().next_back().unwrap_or_default().trim_start();
+    let is_after_all = before.is_empty()
+        || before.ends_with([';', '}'])
+        || before.ends_with("*/")
+        || last.starts_with(['#', '/']);
+    let head = text.split('{').next().unwrap_or_default();
+    let is_whole = head.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == function.name);
+    let is_after_all = is_after_all && is_whole;
+    let why = match () {
+        () if text.lines().any(is_change) => "macros change in its function",
+        () if !is_after_all => "nothing can stand before its function",
+        () => return Ok(()),
+    };
+    Err(CodegenError::NotApart { why: why.into() })
+}
+
+/// What stands before the function with a nest, and where, if the nest's new form calls a function of its own.
+pub(crate) fn helper(
+    unit: &Unit,
+    function: &Function,
+    nest: NestId,
+    proved: &Proved,
+) -> Option<(Span, String)> {
+    let (_, text) = proved.wide.as_ref()?;
+    let start = function.span.start;
+    let when = function.conditions.get(&nest).map_or(&[][..], |when| &when.preprocessor);
+    Some((Span { end: start, ..function.span }, guarded_function(&unit.source, start, text, when)))
 }
 
 /// What stands in the place of a nest for which `block` is: with the user's own text for builds in which the nest is another.
@@ -390,6 +431,7 @@ impl Place {
             named,
             never_called,
             constants: &[],
+            before: "",
         }
     }
 }

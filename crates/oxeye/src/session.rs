@@ -2,10 +2,11 @@
 //! stage before it returned.
 
 use crate::knowledge::{Embedder, KnownNests, NestDescription, Undescribed};
-use crate::machine::{HostReport, detect, vector};
+use crate::machine::{HostReport, detect, has, vector};
 use crate::request::{Error, Event, FpPolicy, Options, Phase, Progress, Setback, files};
 use crate::schedule::Rendering;
 use crate::workshop::{Workshop, complaint};
+use oxeye_codegen::Isa;
 use oxeye_database::Context;
 use oxeye_embed::HostVector;
 use oxeye_host::{Effort, HostProfile, Step};
@@ -13,6 +14,7 @@ use oxeye_ir::{Nest, SymId};
 use oxeye_measure::{MeasureError, Rejection, Tolerance, kill_everything};
 use oxeye_transform::{Machine, Policy, PreparedNest};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -29,6 +31,8 @@ pub struct Session<'a> {
     pub(crate) threads: u32,
     /// Sentences on the run as a whole.
     pub(crate) notes: Vec<String>,
+    /// Instructions that the flags leave unused, once that was asked.
+    isa: OnceLock<Option<Isa>>,
     time: RunTime,
 }
 
@@ -75,6 +79,7 @@ impl<'a> Session<'a> {
             known: KnownNests::open(&options.knowledge, &mut notes)?,
             threads: options.threads.max(1),
             notes,
+            isa: OnceLock::new(),
             time,
         };
         session.find_openmp()?;
@@ -181,6 +186,17 @@ impl<'a> Session<'a> {
         limit.max(Duration::from_secs_f64(5.0 * known.clamp(0.0, 1e6)))
     }
 
+    /// Instructions with wider vectors than the flags allow, if this processor has them and the compiler can use them in single
+    /// functions. Those that round products and sums together are for flags that let operations be reordered.
+    pub(crate) fn isa(&self) -> Option<Isa> {
+        let known: &[Isa] =
+            if self.options.reassociate() { &[Isa::Avx512, Isa::Avx2Fma] } else { &[Isa::Avx2] };
+        *self.isa.get_or_init(|| {
+            let is_wider = |isa: &Isa| isa.vector_bytes() > self.host.vector_bytes && has(*isa);
+            known.iter().copied().find(|isa| is_wider(isa) && self.workshop.try_isa(*isa).is_ok())
+        })
+    }
+
     /// What recipes for so many threads need to know of the machine.
     pub(crate) fn machine(&self, threads: u32) -> Machine {
         Machine {
@@ -206,7 +222,7 @@ impl<'a> Session<'a> {
     pub(crate) fn rendering<'s>(&self, source: &'s str, threads: u32) -> Rendering<'s> {
         let plain_sums = self.options.compiler.vectorizes_sums();
         let (policy, guard) = (self.policy(), Default::default());
-        Rendering { source, threads, policy, guard, known: &[], plain_sums }
+        Rendering { source, threads, policy, guard, known: &[], isa: None, plain_sums }
     }
 
     /// How far outputs of a nest may be apart. Without an explicit word for bits, compilers may contract a product and a

@@ -1,6 +1,7 @@
 //! Where things are built: the compiler, the temporary folder, and how variants of the user's file are compiled.
 
 use crate::request::{Error, Options, ProjectFile};
+use oxeye_codegen::Isa;
 use oxeye_measure::{CompileJob, Compiler, MeasureError, Replay, ReplayOptions, WorkDir, in_parallel};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,9 +22,14 @@ pub(crate) struct Workshop {
     build_seconds: OnceLock<f64>,
     /// What nests are replayed with, once it is built.
     replay: OnceLock<Replay>,
+    /// What linkers are told that replay libraries export.
+    exports: PathBuf,
     /// What replays of a file of a project are linked with.
     linked: OnceLock<Vec<String>>,
 }
+
+/// All that is looked up in replay libraries.
+const EXPORTS: &str = "{ global: oxeye_*; local: *; };\n";
 
 /// A program to be built of a variant of the user's file.
 #[derive(Clone, Debug)]
@@ -72,9 +78,11 @@ impl Workshop {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
+        let work = WorkDir::new()?;
         Ok(Self {
             compiler,
-            folder: WorkDir::new()?,
+            exports: work.write("replay.map", EXPORTS)?,
+            folder: work,
             file: options.file.clone(),
             source_folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
             project: options.project.clone(),
@@ -167,10 +175,21 @@ impl Workshop {
     pub(crate) fn replay_job(&self, source: &Path, name: &str, openmp: bool) -> CompileJob {
         // Without the first, gcc inlines less in a library than in the program the nest comes from; without the second,
         // `-Werror` would fail on text that is not the user's.
-        let more = ["-fno-semantic-interposition", "-w"].map(str::to_owned);
-        let args = self.variant_args(openmp).into_iter().chain(more);
+        let more = ["-fno-semantic-interposition", "-w"];
+        // What the nest does not use is left out, and with it what only the program that loads the library could give.
+        let sections = ["-ffunction-sections", "-fdata-sections"].map(str::to_owned);
+        let mut only_used = vec!["-Wl,--gc-sections".to_owned()];
+        // The rest of the program may use functions of the file.
+        if !self.linked().iter().any(|arg| arg.starts_with("-Wl,")) {
+            only_used.push(format!("-Wl,--version-script={}", self.exports.display()));
+        }
+        let args = self.variant_args(openmp).into_iter().chain(more.map(str::to_owned)).chain(sections);
         let seconds = LIBRARY_SECONDS.max(LIBRARY_FACTOR * self.build_seconds());
-        CompileJob { seconds, ..CompileJob::shared_library(source, self.folder.join(name)) }.args(args)
+        CompileJob { seconds, ..CompileJob::shared_library(source, self.folder.join(name)) }
+            .args(args)
+            .link_args(only_used)
+            // Libraries leave it to the program.
+            .link_args(["-lm"])
     }
 
     /// The compiler for replay libraries: without what cannot go into a shared library.
@@ -238,6 +257,26 @@ impl Workshop {
         let bare = Compiler::new(&self.compiler.program, [""; 0]);
         let job = CompileJob::shared_library(source, self.folder.join("probe.so")).args(["-fopenmp"]);
         bare.compile(&job).map(drop)
+    }
+
+    /// Builds something small with a function for these instructions.
+    ///
+    /// # Errors
+    /// The compiler's words, if it cannot.
+    pub(crate) fn try_isa(&self, isa: Isa) -> Result<(), MeasureError> {
+        let (name, features) = (isa.word(), isa.features());
+        let supports: Vec<String> =
+            features.iter().map(|f| format!("__builtin_cpu_supports(\"{f}\")")).collect();
+        let text = format!(
+            "static __attribute__((target(\"{}\"))) int wide(void) {{ return 1; }}\n\
+             int oxeye_probe(void) {{ return {} && wide(); }}\n",
+            features.join(","),
+            supports.join(" && ")
+        );
+        let source = self.folder.write(format!("probe-{name}.c"), text)?;
+        let flags = self.compiler.args.iter().filter(|flag| flag.starts_with("-m"));
+        let job = CompileJob::shared_library(source, self.folder.join(format!("probe-{name}.so")));
+        Compiler::new(&self.compiler.program, flags).compile(&job).map(drop)
     }
 
     /// Flags to compile text that stands elsewhere than the user's file as if it stood there.

@@ -27,6 +27,8 @@ const OPENED: f64 = 0.2;
 const UNEVEN: f64 = 0.5;
 /// How often the text for a nest is for one value of a size.
 const KNOWN: f64 = 0.2;
+/// How often a nest is a function of its own, for instructions that not all processors have.
+const WIDE: f64 = 0.3;
 
 /// Recipes for all nests of a unit, with other ones in every version.
 pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u64) -> RecipeFile {
@@ -94,7 +96,9 @@ impl Drawing<'_> {
                 continue;
             };
             let known = self.known(&program, &program.nests[id]);
+            let isa = self.tests.chance(WIDE).then(|| "avx2".to_owned());
             self.nests.push(NestRecipe {
+                isa,
                 function: function.name.clone(),
                 within: within.clone(),
                 ordinal,

@@ -278,5 +278,6 @@ pub fn site_of<'u>(function: &'u Function, nest: &'u Nest) -> Site<'u> {
         named,
         never_called,
         constants: &[],
+        before: "",
     }
 }

@@ -148,7 +148,9 @@ impl NestFile {
     pub fn rewritten_nest(&self, place: NestPlace, recipe: &WrittenRecipe) -> Result<String, Misfit> {
         let recipes = self.recipe_file([(place, recipe.clone())]);
         let how = rendering(&self.unit, &recipes);
-        Ok(replaced(&self.unit, &self.reading, how, &recipes.nests[0])?.1)
+        // Without instructions of their own, nests are blocks in their places and nothing else.
+        let replaced = replaced(&self.unit, &self.reading, how, &recipes.nests[0])?;
+        Ok(replaced.into_iter().next().map(|(_, text)| text).unwrap_or_default())
     }
 
     /// The text of the file with recipes applied to some of its nests, as far as they go with them.
@@ -161,6 +163,7 @@ impl NestFile {
         let nest = |(place, recipe): (NestPlace, WrittenRecipe)| {
             let (function, nest) = self.nest(place);
             NestRecipe {
+                isa: None,
                 function: function.name.clone(),
                 ordinal: place.ordinal,
                 within: Vec::new(),

@@ -1,13 +1,13 @@
 //! Applying a recipe file to a source file.
 
-use crate::nest::replacement;
+use crate::nest::{helper, replacement, stands_apart};
 use crate::request::{Compiler, Error, FpPolicy, NestRecipe, Options, RecipeFile, files};
-use crate::schedule::{Rendering, Unproved, prove};
+use crate::schedule::{Proved, Rendering, Unproved, prove};
 use crate::stages::read_options;
-use oxeye_codegen::{SizeGuard, tuned_file};
+use oxeye_codegen::{Isa, SizeGuard, tuned_file};
 use oxeye_frontend::{FrontendError, Function, ReadOptions, Unit, read_c};
-use oxeye_ir::{Nest, NestId, Program, Span};
-use oxeye_transform::{Policy, PreparedNest};
+use oxeye_ir::{Nest, NestId, Span};
+use oxeye_transform::{Policy, PreparedNest, Recipe};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -110,7 +110,7 @@ pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewr
     let mut refused = Vec::new();
     for (idx, wanted) in recipes.nests.iter().enumerate() {
         match replaced(unit, reading, how, wanted) {
-            Ok(replacement) => replacements.push(replacement),
+            Ok(replaced) => replacements.extend(replaced),
             Err(why) => refused.push((idx, why)),
         }
     }
@@ -123,13 +123,13 @@ pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewr
     Rewritten { text, refused }
 }
 
-/// A nest's place, and what stands there with its recipe.
+/// A nest's place and what stands there with its recipe, and the same of what stands before its function.
 pub(super) fn replaced(
     unit: &Unit,
     reading: &ReadOptions,
     how: Rendering<'_>,
     wanted: &NestRecipe,
-) -> Result<(Span, String), Misfit> {
+) -> Result<Vec<(Span, String)>, Misfit> {
     let (mut function, nest, span) = find(unit, reading, wanted)?;
     for name in &wanted.uneven {
         if !function.to_mut().program.set_uneven_rows(nest, name) {
@@ -141,20 +141,26 @@ pub(super) fn replaced(
         }
     }
     let nest = &function.program.nests[&nest];
-    let text = block(how, &function.program, nest, wanted).map_err(|why| {
+    let (proved, recipe) = proved(how, (unit, &function), nest, wanted).map_err(|why| {
         let (function, line) = (wanted.function.clone(), span.line);
         Misfit::Unproved { function, line, why }
     })?;
-    Ok((span, replacement(unit, &function, nest.id, span, text)))
+    let block = proved.emitted(&wanted.name, &recipe);
+    let own = (span, replacement(unit, &function, nest.id, span, block));
+    Ok([own].into_iter().chain(helper(unit, &function, nest.id, &proved)).collect())
 }
 
-/// What stands in the place of a nest.
-fn block(
+/// What a recipe of a file makes of its nest, and its steps for that.
+///
+/// # Errors
+/// If it is not legal there, or gives no text.
+pub(super) fn proved(
     how: Rendering<'_>,
-    program: &Program,
+    (unit, function): (&Unit, &Function),
     nest: &Nest,
     wanted: &NestRecipe,
-) -> Result<String, Unproved> {
+) -> Result<(Proved, Recipe), Unproved> {
+    let program = &function.program;
     // People may call loops by their names.
     let recipe = wanted.recipe.resolve(program, nest, how.policy)?;
     let threads = wanted.threads.unwrap_or(how.threads).min(how.threads);
@@ -165,8 +171,18 @@ fn block(
         let Some((symbol, _)) = symbol else { return Err(Unproved::NoSymbol(name.clone())) };
         known.push((*symbol, *value));
     }
-    Ok(prove(Rendering { threads, guard, known: &known, ..how }, &PreparedNest::new(program, nest), &recipe)?
-        .emitted(&wanted.name, &recipe))
+    let isa = match &wanted.isa {
+        Some(word) => match Isa::ALL.into_iter().find(|isa| isa.word() == word) {
+            Some(isa) => {
+                stands_apart(unit, function)?;
+                Some(isa)
+            }
+            None => return Err(Unproved::NoIsa(word.clone())),
+        },
+        None => None,
+    };
+    let how = Rendering { threads, guard, known: &known, isa, ..how };
+    Ok((prove(how, &PreparedNest::new(program, nest), &recipe)?, recipe))
 }
 
 pub(super) fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {
@@ -175,6 +191,7 @@ pub(super) fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'
         threads: recipes.threads,
         guard: SizeGuard::default(),
         known: &[],
+        isa: None,
         policy: Policy { reassociate: recipes.reassociate },
         plain_sums: recipes.compiler.vectorizes_sums(),
     }

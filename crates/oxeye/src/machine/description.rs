@@ -1,5 +1,6 @@
 //! What schedules need to know of the machine: caches, cores, vector width.
 
+use oxeye_codegen::Isa;
 use oxeye_embed::HostVector;
 use oxeye_host::{FloatType, HostProfile};
 use oxeye_measure::{Compiler, Invocation, Limits, run_program};
@@ -98,6 +99,30 @@ pub(crate) fn memory_bytes() -> u64 {
     let line = text.lines().find_map(|l| l.strip_prefix("MemTotal:"));
     let kilobytes = line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
     kilobytes.map_or(8 << 30, |k| k << 10)
+}
+
+/// Whether this processor has these instructions.
+pub(crate) fn has(isa: Isa) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let avx2 = std::arch::is_x86_feature_detected!("avx2");
+        let fma = std::arch::is_x86_feature_detected!("fma");
+        match isa {
+            Isa::Avx2 => avx2,
+            Isa::Avx2Fma => avx2 && fma,
+            Isa::Avx512 => {
+                fma && std::arch::is_x86_feature_detected!("avx512f")
+                    && std::arch::is_x86_feature_detected!("avx512bw")
+                    && std::arch::is_x86_feature_detected!("avx512dq")
+                    && std::arch::is_x86_feature_detected!("avx512vl")
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = isa;
+        false
+    }
 }
 
 /// Bytes of the widest vector register under the user's flags, by the macros the compiler defines; 16 if unknown.

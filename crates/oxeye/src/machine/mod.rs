@@ -10,7 +10,7 @@ mod sizes;
 
 pub(crate) use counts::count;
 pub use description::{HostReport, host_rates};
-pub(crate) use description::{detect, memory_bytes, vector};
+pub(crate) use description::{detect, has, memory_bytes, vector};
 pub(crate) use roof::{ENOUGH_PERCENT, Roofs};
 pub use sizes::Sizes;
 pub(crate) use sizes::element_type;

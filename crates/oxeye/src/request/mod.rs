@@ -28,4 +28,4 @@ pub(crate) use project_recipes::PROJECT_LOCK_SCHEMA;
 pub use project_recipes::{FileRecipes, OtherFiles, PROJECT_RECIPES_SCHEMA, ProjectRecipes, SavedRecipes};
 pub use recipe_file::{Guard, NestRecipe, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile};
 pub use run_command::RunCommand;
-pub(crate) use run_command::StandIn;
+pub(crate) use run_command::{StandIn, Started};

@@ -59,6 +59,9 @@ pub struct NestRecipe {
     /// Sizes that its code is for one value of.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub known: BTreeMap<String, i64>,
+    /// Instructions that its code uses where the processor has them: `avx2`, `avx2-fma` or `avx512`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isa: Option<String>,
     /// Arrays of which the rows, behind pointers, are not evenly spaced: each row is reached through its pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uneven: Vec<String>,
@@ -127,6 +130,7 @@ mod tests {
                 threads: Some(1),
                 guard: Some(Guard { least: Some(2e6), threads: None }),
                 known: [("r".into(), 5)].into(),
+                isa: Some("avx2".into()),
                 uneven: vec!["u".into()],
                 recipe: serde_json::from_str(r#"[{"step":"vectorize","at":3}]"#).expect("a recipe"),
             }],

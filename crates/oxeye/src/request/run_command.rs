@@ -39,16 +39,26 @@ pub(crate) struct StandIn {
     pub(crate) of: Vec<PathBuf>,
     /// Other files that are replaced: a name, and what stands for it.
     pub(crate) others: Vec<(PathBuf, PathBuf)>,
-    /// What is started, where that is neither the file that is tuned nor what the first word says.
-    pub(crate) starts: Option<PathBuf>,
+    pub(crate) starts: Started,
+}
+
+/// What is started, where files stand in for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Started {
+    /// What the first word of the command says, a program that the project does not build.
+    FirstWord,
+    /// The file that is tuned.
+    Itself,
+    /// This one, which uses the file that is tuned.
+    Other(PathBuf),
 }
 
 impl RunCommand {
     /// The run of one build of the program.
     pub(crate) fn of(&self, executable: &Path) -> Invocation {
-        let program = match (&self.stand_in, &self.program) {
-            (Some(StandIn { starts: Some(program), .. }), _) => program.as_path(),
-            (Some(_), Some(program)) => Path::new(program),
+        let program = match (self.stand_in.as_ref().map(|stand_in| &stand_in.starts), &self.program) {
+            (Some(Started::Other(program)), _) => program.as_path(),
+            (Some(Started::FirstWord), Some(program)) => Path::new(program),
             _ => executable,
         };
         let mut invocation = Invocation::new(program).args(&self.args).cwd(self.folder.clone());
@@ -90,6 +100,15 @@ impl RunCommand {
 }
 
 impl StandIn {
+    /// All files that take part, but for the one that is tuned.
+    pub(crate) fn files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let started = match &mut self.starts {
+            Started::Other(file) => Some(file),
+            Started::FirstWord | Started::Itself => None,
+        };
+        self.others.iter_mut().map(|(_, file)| file).chain(started)
+    }
+
     /// Makes a run take `file` for what it is to replace.
     fn arrange(&self, run: Invocation, file: &Path) -> Invocation {
         let own = self.of.iter().map(|name| (name.as_path(), file));

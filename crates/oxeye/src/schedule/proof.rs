@@ -1,7 +1,9 @@
 //! Recipes made into text: every step proved legal, the result rendered.
 
 use crate::parallel::{Panicked, guarded};
-use oxeye_codegen::{CodegenError, RenderOptions, SizeGuard, commented, render_nest};
+use oxeye_codegen::{
+    CodegenError, Isa, Outlined, RenderOptions, SizeGuard, commented, render_nest, render_outlined,
+};
 use oxeye_ir::{Execution, Span, SymId};
 use oxeye_transform::templates::{Instantiator, Template, Unfit};
 use oxeye_transform::{Applied, Policy, PreparedNest, Recipe, Refusal};
@@ -30,6 +32,9 @@ pub struct Proved {
     pub openmp: bool,
     /// The symbols that the text is for one value of.
     pub known: Vec<(SymId, i64)>,
+    /// Instructions that it uses where the processor has them, and the function, to stand before the one with the nest, in
+    /// which it does.
+    pub wide: Option<(Isa, String)>,
     /// Columns by which the text is indented.
     indent: usize,
 }
@@ -43,6 +48,11 @@ pub enum Unproved {
     /// The new nest cannot be written as C.
     #[error(transparent)]
     NotRendered(#[from] CodegenError),
+    /// It is for instructions that nobody knows.
+    #[error(
+        "it is for `{0}`, which are no instructions that are known here; known are avx2, avx2-fma and avx512"
+    )]
+    NoIsa(String),
     /// It is for a value of something that the nest does not have.
     #[error("it is for one value of `{0}`, which is no size of the nest")]
     NoSymbol(String),
@@ -73,6 +83,8 @@ pub(crate) struct Rendering<'s> {
     pub(crate) guard: SizeGuard,
     /// The symbols that it is for one value of.
     pub(crate) known: &'s [(SymId, i64)],
+    /// Instructions that the text may use where the processor has them.
+    pub(crate) isa: Option<Isa>,
     /// [`Compiler::vectorizes_sums`](crate::Compiler::vectorizes_sums) of the user's compiler.
     pub(crate) plain_sums: bool,
 }
@@ -100,19 +112,30 @@ pub(crate) fn prove(
     guarded(|| {
         let nest = prepared.nest();
         let mut applied = prepared.apply(recipe, how.policy)?;
-        let (text, openmp, indent) = render(how, &applied, nest.span)?;
+        let rendered = render(how, &applied, nest.span)?;
         // Many of these wait to be tried: of the program only what this nest needs is kept.
         applied.program.nests.retain(|id, _| *id == nest.id);
-        Ok(Proved { applied, text, openmp, indent, known: how.known.to_vec() })
+        Ok(rendered.of(applied, how.known))
     })?
 }
 
-/// The text of a nest after a recipe, whether it needs OpenMP, and how far it is indented. `span` is the nest's place.
-fn render(
-    how: Rendering<'_>,
-    applied: &Applied,
-    span: Option<Span>,
-) -> Result<(String, bool, usize), CodegenError> {
+/// What a nest becomes after a recipe, as text.
+struct Rendered {
+    text: String,
+    wide: Option<(Isa, String)>,
+    openmp: bool,
+    indent: usize,
+}
+
+impl Rendered {
+    fn of(self, applied: Applied, known: &[(SymId, i64)]) -> Proved {
+        let Rendered { text, wide, openmp, indent } = self;
+        Proved { applied, text, wide, openmp, indent, known: known.to_vec() }
+    }
+}
+
+/// The text of a nest after a recipe. `span` is the nest's place.
+fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<Rendered, CodegenError> {
     let original = span.and_then(|s| how.source.get(s.start..s.end)).map(str::to_owned);
     let indent = span.map_or(0, |s| column(how.source, s.start));
     let options = RenderOptions {
@@ -126,10 +149,20 @@ fn render(
         known: how.known.to_vec(),
         reserved: macros(how.source),
     };
-    let text = render_nest(&applied.program, &applied.nest, &options)?;
+    let (program, nest) = (&applied.program, &applied.nest);
+    let (text, wide) = match how.isa {
+        None => (render_nest(program, nest, &options)?, None),
+        Some(isa) => {
+            let line = span.map_or(0, |span| span.line);
+            let name = format!("oxeye_{}_{line}", nest.function);
+            let Outlined { function, block } = render_outlined(program, nest, &options, isa, &name)?;
+            (block, Some((isa, function)))
+        }
+    };
     // The user's own text, where it stands as the other branch, may have directives that nobody switched on.
-    let openmp = how.threads > 1 && text.contains("#pragma omp");
-    Ok((text, openmp, indent))
+    let ours = wide.as_ref().map_or(&text, |(_, function)| function);
+    let openmp = how.threads > 1 && ours.contains("#pragma omp");
+    Ok(Rendered { text, wide, openmp, indent })
 }
 
 /// The macros that a file defines.
@@ -177,9 +210,8 @@ impl Proved {
         guard: SizeGuard,
     ) -> Result<Self, Unproved> {
         guarded(|| {
-            let how = Rendering { guard, known: &self.known, ..how };
-            let (text, openmp, indent) = render(how, &self.applied, span)?;
-            Ok(Self { applied: self.applied.clone(), text, openmp, indent, known: self.known.clone() })
+            let how = Rendering { guard, known: &self.known, isa: self.isa(), ..how };
+            Ok(render(how, &self.applied, span)?.of(self.applied.clone(), &self.known))
         })?
     }
 
@@ -194,9 +226,19 @@ impl Proved {
         known: &[(SymId, i64)],
     ) -> Result<Self, Unproved> {
         guarded(|| {
-            let (text, openmp, indent) = render(Rendering { known, ..how }, &self.applied, span)?;
-            Ok(Self { applied: self.applied.clone(), text, openmp, indent, known: known.to_vec() })
+            let how = Rendering { known, isa: self.isa(), ..how };
+            Ok(render(how, &self.applied, span)?.of(self.applied.clone(), known))
         })?
+    }
+
+    /// The instructions that it is for, if only some processors have them.
+    pub(crate) fn isa(&self) -> Option<Isa> {
+        self.wide.as_ref().map(|(isa, _)| *isa)
+    }
+
+    /// The function that it calls, to stand before the one with the nest; empty if there is none.
+    pub(crate) fn before(&self) -> &str {
+        self.wide.as_ref().map_or("", |(_, function)| function)
     }
 
     /// What the text is known by in logs.

@@ -2,7 +2,7 @@
 
 use super::proof::{Proved, Schedule, Unproved};
 use crate::mix::{Part, speedup_from};
-use oxeye_codegen::SizeGuard;
+use oxeye_codegen::{Isa, SizeGuard};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,8 +30,10 @@ pub struct Trial {
     pub guard: SizeGuard,
     /// Built, as long as the nest is being measured.
     pub(crate) library: Option<PathBuf>,
-    /// Whether its text is for one value of some size.
+    /// Whether its text is for one value of some size, or for some processors.
     pub(crate) is_special: bool,
+    /// Instructions that its text uses beyond those of the user's build.
+    pub(crate) isa: Option<Isa>,
 }
 
 /// What running a candidate a few times told; its outputs are right.
@@ -131,9 +133,11 @@ impl Trial {
             Ok(proved) => (Verdict::NotTried, None, Some(proved)),
             Err(why) => (Verdict::Refused, Some(why.to_string()), None),
         };
-        let is_special = proved.as_ref().is_some_and(|proved| !proved.known.is_empty());
+        let is_special =
+            proved.as_ref().is_some_and(|proved| !proved.known.is_empty() || proved.wide.is_some());
         Self {
             is_special,
+            isa: proved.as_ref().and_then(|proved| proved.isa()),
             schedule,
             choice,
             verdict,

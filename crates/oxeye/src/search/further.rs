@@ -12,9 +12,8 @@ use crate::request::{Error, Event};
 use crate::schedule::{Trial, Verdict};
 use crate::session::Session;
 use crate::stages::Measured;
-use crate::stages::measure::{Bench, ReplaySite, choose, conclude, left_out};
+use crate::stages::measure::{Bench, Patience, ReplaySite, choose, conclude, left_out, refine};
 use oxeye_profile::Bound;
-use oxeye_transform::PreparedNest;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -25,6 +24,8 @@ const LEAST_GAIN: f64 = 0.03;
 const ALIKE: f64 = 1.3;
 /// With less time a search finds nothing.
 const LEAST_SECONDS: f64 = 3.0;
+/// For building again what was built before.
+const LONGEST_BUILD: Duration = Duration::from_secs(60);
 /// When a nest is left at what it has.
 const SETTLED: Settled = Settled { generations: 4, least_gain: LEAST_GAIN };
 
@@ -169,7 +170,7 @@ impl NestSearch<'_> {
         if is_better {
             finalists = self.finalists(nest, &mut workbench, &shown, &mut found)?;
             if let Some(idx) = nest.winner {
-                nest.trials[idx].library = self.rebuilt(nest, idx, &mut workbench)?;
+                nest.trials[idx].library = self.rebuilt(idx, &nest.trials[idx], &bench)?;
             }
         }
         finalists.iter_mut().for_each(|k| *k += nest.trials.len());
@@ -188,6 +189,7 @@ impl NestSearch<'_> {
                 nest.trials[idx] = trial;
                 nest.winner = Some(idx);
             }
+            nest.winner = refine(&bench, how, nest.winner, &mut nest.trials, &mut in_place)?;
         }
         forget_untried(nest, n_found, &stop);
         if nest.winner.is_none() {
@@ -208,18 +210,13 @@ impl NestSearch<'_> {
     }
 
     /// The library of a trial, built and run again.
-    fn rebuilt(
-        &self,
-        nest: &TunedNest,
-        trial_idx: usize,
-        workbench: &mut Workbench<'_>,
-    ) -> Result<Option<PathBuf>, Error> {
-        let (_, program, ir) = nest.place.of(self.unit);
-        let prepared = PreparedNest::new(program, ir);
-        let schedule = &nest.trials[trial_idx].schedule;
-        match self.candidate(&prepared, nest.threads(self.session), schedule) {
-            Some(candidate) => Ok(workbench.again(&candidate)?.map(|screened| screened.library)),
-            None => Ok(None),
+    fn rebuilt(&self, trial_idx: usize, trial: &Trial, bench: &Bench<'_>) -> Result<Option<PathBuf>, Error> {
+        let deadline = Instant::now() + LONGEST_BUILD;
+        let Some(job) = bench.site.candidate(trial_idx, trial, deadline)? else { return Ok(None) };
+        let built = self.session.workshop.replay_compiler().compile(&job);
+        match bench.run_candidate(built, Patience::for_best(f64::INFINITY)) {
+            Ok(screened) => Ok(Some(screened.library)),
+            Err(setback) => setback.item().map(|_| None),
         }
     }
 }

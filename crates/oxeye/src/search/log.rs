@@ -275,6 +275,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
             threads: nest.threads,
             guard: None,
             known: BTreeMap::new(),
+            isa: None,
             uneven: nest.uneven.clone(),
             recipe: recipe.into(),
         }],

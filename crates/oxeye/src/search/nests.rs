@@ -348,5 +348,6 @@ pub(super) fn as_trial(tried: &TrialRecord) -> Trial {
         guard: Default::default(),
         library: None,
         is_special: false,
+        isa: None,
     }
 }

@@ -126,6 +126,7 @@ fn rendering() -> Rendering<'static> {
         policy: Policy { reassociate: true },
         plain_sums: false,
         known: &[],
+        isa: None,
         guard: Default::default(),
     }
 }

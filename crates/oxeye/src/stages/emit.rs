@@ -2,7 +2,7 @@
 
 use super::measure::Measured;
 use crate::budget::n_runs;
-use crate::nest::{ORIGINAL, ProgramRun, Workpiece, replacement};
+use crate::nest::{ORIGINAL, ProgramRun, Workpiece, helper, replacement};
 use crate::request::{
     Error, FpPolicy, Guard, NestRecipe, Options, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
 };
@@ -302,6 +302,11 @@ impl Emitted {
         trial.proved.as_deref()
     }
 
+    /// The function that the new form of a nest calls; empty if there is none.
+    pub(super) fn helper(&self, idx: usize) -> &str {
+        self.proved(idx).map_or("", Proved::before)
+    }
+
     /// The user's text with the blocks of these nests in their places.
     fn spliced(&self, winners: &[usize]) -> String {
         let unit = &self.workpiece.unit;
@@ -312,7 +317,11 @@ impl Emitted {
             let block = self.blocks.get(idx)?.clone();
             Some((place.span, replacement(unit, function, place.nest_id, place.span, block)))
         };
-        let mut replacements: Vec<(Span, String)> = winners.iter().filter_map(place).collect();
+        let helpers = winners.iter().filter_map(|idx| {
+            let place = &self.workpiece.nests[*idx].place;
+            helper(unit, &unit.functions[place.function_idx], place.nest_id, self.proved(*idx)?)
+        });
+        let mut replacements: Vec<(Span, String)> = winners.iter().filter_map(place).chain(helpers).collect();
         replacements.sort_by_key(|(span, _)| span.start);
         if replacements.is_empty() {
             source.clone()
@@ -421,6 +430,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quie
             threads: nest.is_single().then_some(1),
             guard: Guard::of(trial.guard),
             known: known_names(trial, nest.place.of(&workpiece.unit).1),
+            isa: trial.proved.as_ref().and_then(|proved| proved.isa()).map(|isa| isa.word().to_owned()),
             uneven: nest.place.uneven_rows(&workpiece.unit),
             recipe: trial.schedule.recipe.clone().into(),
         })

@@ -417,7 +417,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         conditioning: nest.conditioning.clone(),
         recipe: chosen.map(|t| t.schedule.name.clone()),
         steps: chosen.map(steps).unwrap_or_default(),
-        code: emitted.blocks.get(&idx).cloned(),
+        code: emitted.blocks.get(&idx).map(|block| format!("{}{block}", emitted.helper(idx))),
         reassociated: emitted.proved(idx).is_some_and(|proved| proved.applied.reassociated),
         donor: chosen.and_then(|t| t.choice.donor.clone()),
         distance: chosen.and_then(|t| t.choice.distance),

@@ -139,6 +139,7 @@ fn rendering() -> Rendering<'static> {
         policy: POLICY,
         plain_sums: false,
         known: &[],
+        isa: None,
         guard: Default::default(),
     }
 }

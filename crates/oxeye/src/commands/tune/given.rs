@@ -1,14 +1,14 @@
 //! Recipes of a file that are known already, measured again: the stages of a tuning run with these in place of proposals.
 
+use crate::commands::replay::proved;
 use crate::nest::{Standing, TunedNest, Workpiece, replacement};
 use crate::request::{Error, NestRecipe, Phase, RecipeFile};
-use crate::schedule::{Choice, Proved, Rendering, Schedule, Trial, Unproved, Verdict, prove};
+use crate::schedule::{Choice, Proved, Schedule, Trial, Unproved, Verdict};
 use crate::session::Session;
 use crate::stages::measure::measure_nest;
 use crate::stages::{InsideNest, capture, open_inside, read};
 use oxeye_frontend::Unit;
 use oxeye_profile::Bound;
-use oxeye_transform::PreparedNest;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -101,12 +101,11 @@ fn given(
         Standing::Tuned | Standing::Short(_) => nest.standing = Standing::Tuned,
     }
     let refused = |why: Unproved| format!("its recipe is no longer legal: {why}");
-    let (_, program, ir) = nest.place.of(unit);
-    let recipe = wanted.recipe.resolve(program, ir, session.policy()).map_err(|why| refused(why.into()))?;
-    let guard = wanted.guard.unwrap_or_default().rendered();
-    let threads = wanted.threads.unwrap_or(recipes.threads).min(session.threads);
-    let how = Rendering { guard, ..session.rendering(&unit.source, threads) };
-    let proved = Arc::new(prove(how, &PreparedNest::new(program, ir), &recipe).map_err(refused)?);
+    let (_, _, ir) = nest.place.of(unit);
+    let how = session.rendering(&unit.source, recipes.threads.min(session.threads));
+    let function = &unit.functions[nest.place.function_idx];
+    let (proved, recipe) = proved(how, (unit, function), ir, wanted).map_err(refused)?;
+    let (proved, guard) = (Arc::new(proved), wanted.guard.unwrap_or_default().rendered());
     let block = proved.emitted(&wanted.name, &recipe);
     let place = &nest.place;
     let text = replacement(unit, &unit.functions[place.function_idx], place.nest_id, place.span, block);

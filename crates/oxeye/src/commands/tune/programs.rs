@@ -147,7 +147,7 @@ pub(super) fn compare(
         .collect();
     let mut original = subject.run_for(0);
     if let Some(stand_in) = &mut original.stand_in {
-        for file in stand_in.others.iter_mut().map(|(_, file)| file).chain(&mut stand_in.starts) {
+        for file in stand_in.files_mut() {
             if let Some(original) = before.get(file.as_path()) {
                 *file = (*original).to_owned();
             }

@@ -1,7 +1,7 @@
 //! The project at hand: how its program is built and run, and what of it takes the time.
 
 use super::options::{BuildSource, TuneOptions};
-use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn};
+use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn, Started};
 use crate::whole::failure;
 use oxeye_measure::{
     Compiler, Left, Limits, MeasureError, WatchedFiles, WorkDir, run_program, sample_stacks,
@@ -104,7 +104,7 @@ impl Subject {
                 library,
                 of: Vec::new(),
                 others: Vec::new(),
-                starts: None,
+                starts: Started::FirstWord,
             });
         }
         let mut subject = Subject { build: Arc::new(build), parts: Vec::new(), run, stand_in, work };
@@ -159,10 +159,9 @@ impl Subject {
                 })
                 .collect(),
             starts: match is_program(0) {
-                // The variant itself, with libraries that others stand in for.
-                true if part == 0 => None,
-                true => Some(self.parts[0].file.clone()),
-                false => None,
+                true if part == 0 => Started::Itself,
+                true => Started::Other(self.parts[0].file.clone()),
+                false => Started::FirstWord,
             },
         });
         run

@@ -143,8 +143,13 @@ impl ReplaySite<'_> {
     /// # Errors
     /// If the text cannot be written.
     pub(crate) fn library(&self, name: &str, body: &str, openmp: bool) -> Result<CompileJob, Error> {
+        self.library_with(name, body, "", openmp)
+    }
+
+    /// The same of a text that calls this function.
+    fn library_with(&self, name: &str, body: &str, before: &str, openmp: bool) -> Result<CompileJob, Error> {
         let idx = self.idx;
-        let site = Site { constants: self.constants, ..self.place.site(self.unit, idx as u32) };
+        let site = Site { constants: self.constants, before, ..self.place.site(self.unit, idx as u32) };
         let unit = replay_unit(&self.unit.source, &site, body);
         let workshop = &self.session.workshop;
         let source = workshop.write_variant(&format!("nest{idx}/{name}.c"), &unit)?;
@@ -155,7 +160,7 @@ impl ReplaySite<'_> {
     ///
     /// # Errors
     /// If the text cannot be written.
-    pub(super) fn candidate(
+    pub(crate) fn candidate(
         &self,
         trial_idx: usize,
         trial: &Trial,
@@ -163,7 +168,8 @@ impl ReplaySite<'_> {
     ) -> Result<Option<CompileJob>, Error> {
         const LEAST_SECONDS: f64 = 5.0;
         let Some(proved) = &trial.proved else { return Ok(None) };
-        let job = self.library(&format!("candidate{trial_idx}"), &proved.text, proved.openmp)?;
+        let name = format!("candidate{trial_idx}");
+        let job = self.library_with(&name, &proved.text, proved.before(), proved.openmp)?;
         let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64().max(LEAST_SECONDS);
         Ok(Some(CompileJob { seconds: job.seconds.min(left), ..job }))
     }
@@ -429,8 +435,12 @@ impl<'a> Bench<'a> {
         let site = self.site;
         let session = site.session;
         let text = site.place.text(site.unit);
+        // Candidates may use instructions that round otherwise.
+        let wide: Vec<String> =
+            session.isa().map_or(&[][..], |isa| isa.features()).iter().map(|f| format!("-m{f}")).collect();
         let job = |(k, flags): (usize, &&[&str])| -> Result<CompileJob, Error> {
-            Ok(site.library(&format!("witness{k}"), text, false)?.args(flags.iter().copied()))
+            let job = site.library(&format!("witness{k}"), text, false)?.args(flags.iter().copied());
+            Ok(if k == 0 { job } else { job.args(&wide) })
         };
         let jobs = OTHER_BUILDS[..N_BUILDS].iter().enumerate().map(job).collect::<Result<Vec<_>, _>>()?;
         let built = compile_all(&session.workshop.replay_compiler(), &jobs, session.host.cores as usize);

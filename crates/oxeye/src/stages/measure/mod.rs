@@ -4,7 +4,7 @@
 //! and candidates of one nest, `doubts` says which results are right where roundings decide them; `screen` runs each of many
 //! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on one is faster, on
 //! the smaller samples that `shrink` makes; `choose` takes the best that passes; `special` tries the fastest for one value of
-//! a small size.
+//! a small size, `wide` with instructions that not every processor has.
 
 mod bench;
 mod choose;
@@ -14,6 +14,7 @@ mod screen;
 mod select;
 mod shrink;
 mod special;
+mod wide;
 
 pub(crate) use bench::{Bench, Patience, ReplaySite, Screened, verdict_of};
 pub(crate) use choose::choose;
@@ -23,7 +24,7 @@ use crate::budget::{compiled_together, end_of_trials, for_suggestions, share_of}
 use crate::machine::Roofs;
 use crate::nest::{TunedNest, Workpiece, remark};
 use crate::request::{Error, Event, Phase, Setback};
-use crate::schedule::{Trial, Verdict};
+use crate::schedule::{Rendering, Trial, Verdict};
 use crate::session::Session;
 use bench::NotBuilt;
 use oxeye_frontend::Unit;
@@ -33,6 +34,7 @@ use special::specialise;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
+use wide::widen;
 
 /// A file with what was measured of its nests' candidates.
 pub struct Measured {
@@ -159,19 +161,37 @@ fn try_candidates(
         finalists.extend(screen(&bench, &mut nest.trials, rest, &mut built.candidates)?);
         nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut baseline)?;
     }
-    let mut special = specialise(&bench, how, &mut nest.trials)?;
-    if !special.is_empty() {
-        let before = nest.winner;
-        nest.winner = choose(&bench, how, &mut special, &mut nest.trials, &mut baseline)?.or(before);
-        if let Some(before) = before.filter(|before| nest.winner != Some(*before)) {
-            nest.trials[before].verdict = Verdict::Slower;
-        }
-    }
+    nest.winner = refine(&bench, how, nest.winner, &mut nest.trials, &mut baseline)?;
     nest.baseline_seconds = Some(baseline);
     nest.conditioning = bench.conditioning().or(nest.conditioning.take());
     nest.constants = bench.site.constants.to_vec();
     conclude(session, roofs.as_ref(), nest);
     Ok(())
+}
+
+/// Tries the fastest schedules in forms that are for some calls or processors only. Gives the position of the winner then.
+///
+/// # Errors
+/// If the run is interrupted, or a process cannot be started.
+pub(crate) fn refine(
+    bench: &Bench<'_>,
+    how: Rendering<'_>,
+    mut winner: Option<usize>,
+    trials: &mut Vec<Trial>,
+    baseline_seconds: &mut f64,
+) -> Result<Option<usize>, Error> {
+    for refined in [specialise, widen] {
+        let mut finalists = refined(bench, how, trials)?;
+        if finalists.is_empty() {
+            continue;
+        }
+        let before = winner;
+        winner = choose(bench, how, &mut finalists, trials, baseline_seconds)?.or(before);
+        if let Some(before) = before.filter(|before| winner != Some(*before)) {
+            trials[before].verdict = Verdict::Slower;
+        }
+    }
+    Ok(winner)
 }
 
 /// Compares before and after with the roofs, and says why nothing won, if nothing did.

@@ -45,13 +45,15 @@ impl<'a> Shrinker<'a> {
             .flat_map(|e| e.terms().collect::<Vec<_>>())
             .filter_map(|(v, _)| symbol(v))
             .collect();
+        // How long the rows behind pointers are stays as it is.
         let is_plain = |argument: &Argument| match argument.what {
-            ArgumentOf::Symbol(id) => argument.expression.is_none() && !program.loads.contains_key(&id),
-            ArgumentOf::Array(_) => argument.rows.is_none() && argument.fields.is_none(),
+            ArgumentOf::Symbol(id) => {
+                (argument.expression.is_none() || !scaled.contains(&id)) && !program.loads.contains_key(&id)
+            }
+            ArgumentOf::Array(_) => argument.fields.is_none(),
         };
         let is_buffer = |at: &usize| arguments.get(*at).is_some_and(|argument| argument.is_buffer);
         let is_shared = sample.overlaps.iter().any(|(a, b)| is_buffer(a) && is_buffer(b));
-        let has_rows = program.entries.get(&nest.id).is_some_and(|entry| !entry.rows.is_empty());
         let by_data = nest
             .loops()
             .iter()
@@ -61,7 +63,6 @@ impl<'a> Shrinker<'a> {
         if scaled.is_empty()
             || !is_known
             || is_shared
-            || has_rows
             || by_data
             || !sample.missing().is_empty()
             || sample.total_bytes() > MOST_BYTES

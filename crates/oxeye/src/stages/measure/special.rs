@@ -33,9 +33,7 @@ pub(super) fn specialise(
         return Ok(Vec::new());
     }
     let first = trials.len();
-    let mut ranked: Vec<(usize, f64)> =
-        trials.iter().enumerate().filter_map(|(k, trial)| Some((k, trial.screened?.score()))).collect();
-    ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let ranked = ranked(trials);
     let best = ranked.first().map_or(f64::INFINITY, |(_, seconds)| *seconds).min(bench.baseline_seconds);
     // With several threads, compilers know less of what stands around: those have a turn, too.
     let has_threads = |k: usize| trials[k].proved.as_ref().is_some_and(|proved| proved.is_parallel());
@@ -57,23 +55,41 @@ pub(super) fn specialise(
         schedule.name = format!("{}, for {}", schedule.name, values.join(", "));
         trials.push(Trial::new(schedule, trials[k].choice.clone(), Ok(Arc::new(proved))));
     }
+    run_new(bench, trials, first, best / LEAST_GAIN)
+}
+
+/// Builds and runs the trials from `first` on. Gives the positions of those that take less than `below` seconds.
+///
+/// # Errors
+/// If the run is interrupted, or a process cannot be started.
+pub(super) fn run_new(
+    bench: &Bench<'_>,
+    trials: &mut [Trial],
+    first: usize,
+    below: f64,
+) -> Result<Vec<usize>, Error> {
+    let (site, session) = (bench.site, bench.site.session);
     let mut jobs = Vec::new();
+    let mut numbers = Vec::new();
     for (k, trial) in trials.iter().enumerate().skip(first) {
-        jobs.extend(site.candidate(k, trial, bench.deadline)?);
+        if let Some(job) = site.candidate(k, trial, bench.deadline)? {
+            numbers.push(k);
+            jobs.push(job);
+        }
     }
     let built = compile_all(&session.workshop.replay_compiler(), &jobs, session.host.cores as usize);
     let mut faster = Vec::new();
-    for (k, library) in (first..trials.len()).zip(built) {
+    for (k, library) in numbers.into_iter().zip(built) {
         session.check_cancelled()?;
         if Instant::now() > bench.deadline {
             break;
         }
         let trial = &mut trials[k];
-        match bench.run_candidate(library, Patience::for_best(best)) {
+        match bench.run_candidate(library, Patience::for_best(below)) {
             Ok(Screened { library, screening }) => {
                 trial.verdict = Verdict::Slower;
                 (trial.screened, trial.library) = (Some(screening), Some(library));
-                if LEAST_GAIN * screening.score() < best {
+                if screening.score() < below {
                     faster.push(k);
                 }
             }
@@ -84,6 +100,14 @@ pub(super) fn specialise(
         }
     }
     Ok(faster)
+}
+
+/// The trials that ran, the fastest first, with their seconds.
+pub(super) fn ranked(trials: &[Trial]) -> Vec<(usize, f64)> {
+    let mut ranked: Vec<(usize, f64)> =
+        trials.iter().enumerate().filter_map(|(k, trial)| Some((k, trial.screened?.score()))).collect();
+    ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
+    ranked
 }
 
 /// Symbols of small and constant values that bound loops inside.

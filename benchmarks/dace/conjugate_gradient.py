@@ -1,0 +1,32 @@
+"""Conjugate gradients: a loop that ends when the residual is small."""
+
+import dace
+import numpy as np
+
+N = dace.symbol("N", dtype=dace.int64)
+
+SIZES = {"N": 6}
+
+
+@dace.program
+def conjugate_gradient(A: dace.float64[N, N], b: dace.float64[N], x: dace.float64[N]):
+    r = b - A @ x
+    p = np.copy(r)
+    rr = r @ r
+    while rr > 1e-18:
+        q = A @ p
+        alpha = rr / (p @ q)
+        x[:] = x + alpha * p
+        r[:] = r - alpha * q
+        new = r @ r
+        p[:] = r + (new / rr) * p
+        rr = new
+
+
+def arguments(rng, N):
+    a = rng.random((N, N))
+    return {"A": a @ a.T + N * np.eye(N), "b": rng.random(N), "x": np.zeros(N)}
+
+
+def reference(A, b, x):
+    x[:] = np.linalg.solve(A, b)

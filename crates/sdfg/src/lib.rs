@@ -1,0 +1,35 @@
+//! Reads DaCe programs into Oxeye programs, and writes them back.
+//!
+//! [`Sdfg`] is the document, kept whole. [`read_sdfg`] makes a [`Program`] of it: states and the edges between them
+//! become control regions, maps and counted loops become nests, memlets become accesses, operations of libraries become
+//! loops, and programs inside the program are inlined. What cannot be read exactly is opaque, keeps its place, and is
+//! named by a [`Diagnostic`].
+//!
+//! ```
+//! use oxeye_sdfg::{Sdfg, read_sdfg};
+//!
+//! let text = include_str!("../tests/data/gemm.sdfg");
+//! let sdfg = Sdfg::parse(text)?;
+//! let unit = read_sdfg(&sdfg)?;
+//! assert_eq!(unit.program.nests.len(), 2);
+//! assert!(unit.diagnostics.is_empty());
+//! # Ok::<(), oxeye_sdfg::SdfgError>(())
+//! ```
+//!
+//! It runs no Python, judges no transformation, and does not read complex numbers, structures or streams.
+
+mod document;
+mod error;
+mod json;
+mod lower;
+mod model;
+mod polynomial;
+mod structure;
+mod syntax;
+
+pub use document::Sdfg;
+pub use error::SdfgError;
+pub use json::{Json, Layout};
+pub use lower::{Diagnostic, Place, Unit, read_sdfg};
+pub use oxeye_ir::Program;
+pub use syntax::parse_expression;
