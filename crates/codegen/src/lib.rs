@@ -107,6 +107,15 @@ pub enum CodegenError {
         /// The array.
         array: String,
     },
+    /// A sum or product of a signed type narrower than `int`: compilers combine the threads' parts in that type, where the
+    /// source computes in `int`.
+    #[error(
+        "threads cannot accumulate into `{array}`: its type is narrower than int, and their sums might not fit"
+    )]
+    Narrow {
+        /// The array.
+        array: String,
+    },
     /// A reduction into an element that the loop may not touch at all.
     #[error(
         "whether the loop touches the element of `{array}` depends on what it computes, so threads cannot begin with its value"

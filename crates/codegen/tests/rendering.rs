@@ -460,6 +460,24 @@ program counts {
     insta::assert_snapshot!(error.to_string(), @"the reduction into `box.bins` needs a variable of known size");
 }
 
+#[test]
+fn threads_do_not_add_up_types_narrower_than_int() {
+    let sum = |element: &str, update: &str| {
+        let text = format!(
+            "program sum {{\n  symbol P0 n: i32\n  array A0 s: {element} global\n  array A1 x: i32[n] param\n  \
+             dataflow {{ N0 }}\n  nest N0 in sum {{\n    for L0 i: i32 in 0 .. n parallel reduce({} A0) {{\n      \
+             S0: A0 {update} A1[i]\n    }}\n  }}\n}}\n",
+            update.trim_end_matches('=')
+        );
+        let program = oxeye_ir::Program::parse(&text).expect("parses");
+        let options = RenderOptions { threads: 2, ..RenderOptions::default() };
+        oxeye_codegen::render_nest(&program, &program.nests[0], &options).map_err(|error| error.to_string())
+    };
+    insta::assert_snapshot!(sum("i16", "+=").expect_err("is refused"), @"threads cannot accumulate into `s`: its type is narrower than int, and their sums might not fit");
+    assert!(sum("u16", "+=").is_ok_and(|text| text.contains("reduction(+:s)")));
+    assert!(sum("i32", "+=").is_ok_and(|text| text.contains("reduction(+:s)")));
+}
+
 /// Several threads each compute a sum in a loop; the second loop also stores.
 const SUMS: &str = r#"
 program sums {
