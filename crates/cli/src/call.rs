@@ -75,6 +75,7 @@ pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failu
             replay::Replayed::Project(done) => done.to_json(),
         }),
         Command::Host(args) => answer(machine(&args, progress)?),
+        Command::Doctor(args) => answer(args.answer()?.to_json()),
         Command::Db(_) => return Err(Failure::Words("`db` prints its answers; it has no value".into())),
     })
 }

@@ -14,6 +14,7 @@ mod check;
 mod checks;
 mod columns;
 mod db;
+mod doctor;
 mod draw;
 mod exit;
 mod explain;
@@ -54,6 +55,7 @@ enum Command {
     Explain(explain::Args),
     Search(search::Args),
     Host(host::Args),
+    Doctor(doctor::Args),
     Profile(profile::Args),
     Replay(replay::Args),
     Db(db::Args),
@@ -66,6 +68,7 @@ pub fn run(command_line: impl IntoIterator<Item = impl Into<OsString> + Clone>) 
     let outcome = match Cli::parse_from(command_line).command {
         Command::Check(args) => check::run(args),
         Command::Db(args) => db::run(args),
+        Command::Doctor(args) => doctor::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Host(args) => host::run(args),
         Command::Optimize(args) => optimize::run(args),

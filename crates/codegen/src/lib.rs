@@ -73,7 +73,7 @@ pub use options::RenderOptions;
 pub use outline::{Outlined, render_outlined};
 pub use prelude::prelude;
 pub use render::{commented, render_nest};
-pub use size::{SizeGuard, readable, size_in_words};
+pub use size::{SizeGuard, extent_in_words, readable, size_in_words};
 
 /// Why a nest has no rendering.
 #[derive(Debug, thiserror::Error)]

@@ -14,6 +14,24 @@ pub struct SizeGuard {
     pub least: Option<f64>,
     /// Below this, one thread runs it.
     pub threads: Option<f64>,
+    /// Where an extent of the nest is below this, the original text runs; 0 asks for nothing. In the order of the extents,
+    /// of which only so many can be guarded.
+    pub extents: [u32; SizeGuard::EXTENTS],
+}
+
+impl SizeGuard {
+    /// How many extents of a nest a guard can ask for, beside their product.
+    pub const EXTENTS: usize = 6;
+
+    /// The extents that must have a length, by their positions.
+    pub fn lengths(&self) -> impl Iterator<Item = (usize, u32)> {
+        self.extents.into_iter().enumerate().filter(|(_, least)| *least > 0)
+    }
+
+    /// Whether the original text runs for some sizes.
+    pub fn has_least(&self) -> bool {
+        self.least.is_some() || self.lengths().next().is_some()
+    }
 }
 
 impl Context<'_> {
@@ -21,6 +39,13 @@ impl Context<'_> {
     pub(crate) fn is_large(&self, nest: &Nest, least: f64) -> Result<String, CodegenError> {
         let product = self.product(&nest.size()).ok_or(CodegenError::NoSize)?;
         Ok(format!("{product} >= {}", readable(least)))
+    }
+
+    /// The condition that the extent of a nest at a position is at least so long.
+    pub(crate) fn is_long(&self, nest: &Nest, position: usize, least: u32) -> Result<String, CodegenError> {
+        let extent = nest.size().0.get(position).cloned().ok_or(CodegenError::NoSize)?;
+        let length = self.product(&Extents(vec![extent])).ok_or(CodegenError::NoSize)?;
+        Ok(format!("{length} >= {least}"))
     }
 
     /// The product of extents: an expression of an integer's type if it has one factor, else of type `double`. `None` if it
@@ -47,7 +72,16 @@ impl Context<'_> {
 
 /// How large a nest is in the user's variables, for people; `None` if it is always the same, or not known before it.
 pub fn size_in_words(program: &Program, nest: &Nest) -> Option<String> {
-    let product = Context::new(program, &BTreeSet::new(), &[]).product(&nest.size())?;
+    in_words(program, &nest.size())
+}
+
+/// The same for the extent at a position.
+pub fn extent_in_words(program: &Program, nest: &Nest, position: usize) -> Option<String> {
+    in_words(program, &Extents(vec![nest.size().0.get(position)?.clone()]))
+}
+
+fn in_words(program: &Program, extents: &Extents) -> Option<String> {
+    let product = Context::new(program, &BTreeSet::new(), &[]).product(extents)?;
     Some(product.replace("(double)", "").replace("(long)", ""))
 }
 

@@ -58,7 +58,7 @@ fn guarded(least: Option<f64>, threads_from: Option<f64>, original: Option<&str>
     RenderOptions {
         threads: 2,
         indent: 4,
-        guard: SizeGuard { least, threads: threads_from },
+        guard: SizeGuard { least, threads: threads_from, ..SizeGuard::default() },
         original: original.map(str::to_owned),
         ..RenderOptions::default()
     }
@@ -76,6 +76,27 @@ fn the_test_is_in_the_users_variables() {
         "overlapping",
         rendered(&overlapping, &guarded(Some(1e6), None, Some("original();")))
     );
+}
+
+#[test]
+fn extents_have_least_lengths() {
+    let mut options = guarded(Some(1200.0), None, Some("original();"));
+    options.guard.extents[1] = 17;
+    insta::assert_snapshot!("long", rendered(COPIED, &options));
+    let mut copied = guarded(None, None, None);
+    copied.guard.extents[..2].copy_from_slice(&[9, 17]);
+    let sizes: [&[i64]; 5] = [&[30, 40, 0], &[30, 16, 0], &[9, 17, 0], &[9, 17, 1], &[1, 1, 0]];
+    let worst = run_at(COPIED, &copied, &sizes).unwrap_or_else(|e| panic!("{e}"));
+    assert!(worst.iter().all(|worst| *worst == 0.0));
+    copied.original = Some("exit(7);".into());
+    assert!(run_at(COPIED, &copied, &[&[9, 17, 0], &[10, 17, 1]]).is_ok());
+    for short in [&[8, 17, 0], &[9, 16, 0], &[9, 17, 1]] {
+        assert!(run_at(COPIED, &copied, &[short]).is_err());
+    }
+    let mut absent = guarded(None, None, None);
+    absent.guard.extents[3] = 2;
+    let (program, options) = (Program::parse(COPIED).expect("the test's program"), absent);
+    assert!(matches!(render_nest(&program, &program.nests[0], &options), Err(CodegenError::NoSize)));
 }
 
 /// Runs on sizes below and above a threshold, with sanitizers; `Err` where a run fails.

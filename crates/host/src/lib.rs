@@ -69,7 +69,7 @@ pub use profile::{
 };
 pub use quantity::{Provenance, Quantity};
 pub use store::{Kept, ProfileStore, cache_folder};
-pub use topology::{CacheInfo, ContainerLimits, Sources, Topology};
+pub use topology::{CacheInfo, ClockPolicy, ContainerLimits, Sources, Topology};
 
 use oxeye_measure::Compiler;
 

@@ -320,7 +320,8 @@ fn sizes_and_the_guard_of_new_code_are_told() {
         speedup,
     };
     let nest = &mut one.nests[0];
-    nest.guard = Some(GuardReport { size: "n * n * n".into(), least: Some(1e8), threads: None });
+    nest.guard =
+        Some(GuardReport { size: "n * n * n".into(), least: Some(1e8), threads: None, lengths: vec![] });
     nest.sizes = vec![
         size(1048576.0, 300, 0.8, Some(4.0)),
         size(64.0, 20_000, 0.15, Some(0.5)),
@@ -332,6 +333,11 @@ fn sizes_and_the_guard_of_new_code_are_told() {
         "{text}"
     );
     assert!(text.lines().all(|line| measure_text_width(line) <= 80), "{text}");
+    let guard = one.nests[0].guard.as_mut().expect("given above");
+    (guard.threads, guard.lengths) = (Some(1e9), vec![("m - 2".into(), 9)]);
+    let told =
+        "new code runs where n * n * n >= 1e8 and m - 2 >= 9, with several threads where n * n * n >= 1e9";
+    assert_eq!(guard.in_words(), told);
     let text = shown(&one, 100, true);
     let told: Vec<&str> = text.lines().filter(|line| line.contains("iterations")).collect();
     assert_eq!(

@@ -80,6 +80,9 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     if let Some(least) = options.guard.least {
         conditions.push(r.cx.is_large(original_nest, least)?);
     }
+    for (position, least) in options.guard.lengths() {
+        conditions.push(r.cx.is_long(original_nest, position, least)?);
+    }
     if let Some(least) = options.guard.threads.filter(|_| team.is_none()) {
         r.threads_if = format!(" if({})", r.cx.is_large(original_nest, least)?);
     }
@@ -98,10 +101,10 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
         if memory.is_empty() && team.is_none() {
             condition = Some(tested);
         } else {
-            let name = match options.guard.least {
-                Some(_) if n_others == 0 && !has_test => "large",
-                Some(_) => "suitable",
-                None => "distinct",
+            let name = match options.guard.has_least() {
+                true if n_others == 0 && !has_test => "large",
+                true => "suitable",
+                false => "distinct",
             };
             let name = r.cx.fresh(name);
             r.line(format!("const int {name} = {tested};"));

@@ -7,6 +7,7 @@ mod cache;
 mod container;
 mod cpuid;
 mod files;
+mod frequency;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 pub use cache::CacheInfo;
 pub use container::ContainerLimits;
 use files::Root;
+pub use frequency::ClockPolicy;
 
 /// The machine as the system describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

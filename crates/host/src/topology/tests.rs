@@ -47,6 +47,22 @@ impl Machine {
 }
 
 #[test]
+fn what_sets_the_clock_rate() {
+    let machine = Machine::new(&[
+        ("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "powersave\n"),
+        ("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n"),
+    ]);
+    let read = |cpu: u32| {
+        let root = machine.0.path().to_path_buf();
+        ClockPolicy::read(&Sources { root, allowed_cpus: Some(vec![cpu]), ask_processor: false })
+    };
+    assert_eq!(read(2), ClockPolicy { governor: Some("powersave".into()), boost: Some(false) });
+    assert_eq!(read(3).governor, None);
+    machine.write("sys/devices/system/cpu/cpufreq/boost", "1\n");
+    assert_eq!(read(3).boost, Some(true));
+}
+
+#[test]
 fn two_sockets_with_two_threads_a_core() {
     let machine = Machine::new(&[
         ("sys/devices/system/cpu/online", "0-7\n"),

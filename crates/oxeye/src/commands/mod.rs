@@ -4,6 +4,7 @@
 //! about a nest.
 
 mod changes;
+mod doctor;
 mod explain;
 mod nests;
 mod optimize;
@@ -16,6 +17,7 @@ mod search;
 mod tune;
 
 pub use changes::TuneOutput;
+pub use doctor::{DOCTOR_SCHEMA, Diagnosis, Finding, Health, doctor};
 pub use explain::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
     NestExplanation, RefusalExplanation, TrialExplanation, explain,

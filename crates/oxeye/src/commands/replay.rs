@@ -1,7 +1,7 @@
 //! Applying a recipe file to a source file.
 
 use crate::nest::{helper, replacement, stands_apart};
-use crate::request::{Compiler, Error, FpPolicy, NestRecipe, Options, RecipeFile, files};
+use crate::request::{Compiler, Error, FpPolicy, Guard, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Proved, Rendering, Unproved, prove};
 use crate::stages::read_options;
 use oxeye_codegen::{Isa, SizeGuard, tuned_file};
@@ -164,7 +164,7 @@ pub(super) fn proved(
     // People may call loops by their names.
     let recipe = wanted.recipe.resolve(program, nest, how.policy)?;
     let threads = wanted.threads.unwrap_or(how.threads).min(how.threads);
-    let guard = wanted.guard.unwrap_or_default().rendered();
+    let guard = wanted.guard.as_ref().map(Guard::rendered).unwrap_or_default();
     let mut known = Vec::new();
     for (name, value) in &wanted.known {
         let symbol = program.symbols.iter().find(|(_, symbol)| symbol.name == *name);

@@ -71,7 +71,7 @@ pub struct NestRecipe {
 
 /// From which sizes on the code of a recipe is used: products of the extents of the nest's loops, as they stand in the
 /// emitted code.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guard {
     /// Below this, the original text runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,19 +79,29 @@ pub struct Guard {
     /// Below this, one thread runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<f64>,
+    /// Where an extent is below this, in the order of the extents, the original text runs; 0 asks for nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extents: Vec<u32>,
 }
 
 impl Guard {
     /// The guard as a recipe file has it: nothing if it asks for nothing.
     pub(crate) fn of(guard: SizeGuard) -> Option<Self> {
-        let SizeGuard { least, threads } = guard;
-        (guard != SizeGuard::default()).then_some(Self { least, threads })
+        let SizeGuard { least, threads, extents } = guard;
+        let n_extents = guard.lengths().last().map_or(0, |(last, _)| last + 1);
+        (guard != SizeGuard::default()).then(|| Self {
+            least,
+            threads,
+            extents: extents[..n_extents].to_vec(),
+        })
     }
 
     /// The guard as it is rendered. Numbers that are none are as if they were not there.
-    pub(crate) fn rendered(self) -> SizeGuard {
+    pub(crate) fn rendered(&self) -> SizeGuard {
         let positive = |value: Option<f64>| value.filter(|value| value.is_finite() && *value > 0.0);
-        SizeGuard { least: positive(self.least), threads: positive(self.threads) }
+        let mut extents = [0; SizeGuard::EXTENTS];
+        extents.iter_mut().zip(&self.extents).for_each(|(to, from)| *to = *from);
+        SizeGuard { least: positive(self.least), threads: positive(self.threads), extents }
     }
 }
 
@@ -128,7 +138,7 @@ mod tests {
                 line: 7,
                 name: "mine".into(),
                 threads: Some(1),
-                guard: Some(Guard { least: Some(2e6), threads: None }),
+                guard: Some(Guard { least: Some(2e6), threads: None, extents: vec![0, 9] }),
                 known: [("r".into(), 5)].into(),
                 isa: Some("avx2".into()),
                 uneven: vec!["u".into()],

@@ -2,7 +2,7 @@
 
 use crate::mix::CallClass;
 use crate::schedule::{SizeTiming, Trial};
-use oxeye_codegen::{SizeGuard, size_in_words};
+use oxeye_codegen::{extent_in_words, size_in_words};
 use oxeye_ir::{Nest, Program};
 use serde::Serialize;
 
@@ -32,6 +32,8 @@ pub struct GuardReport {
     pub least: Option<f64>,
     /// Where that is less, one thread runs the new code.
     pub threads: Option<f64>,
+    /// Where one of these, in the user's variables, is less, the original code runs.
+    pub lengths: Vec<(String, u32)>,
 }
 
 /// The classes of calls with what was measured of the winner.
@@ -53,26 +55,30 @@ pub(crate) fn sizes(classes: &[CallClass], chosen: Option<&Trial>) -> Vec<SizeRe
 
 /// The guard of the winner, if it has one.
 pub(crate) fn guard(program: &Program, nest: &Nest, chosen: Option<&Trial>) -> Option<GuardReport> {
-    let SizeGuard { least, threads } = chosen?.guard;
-    (least.is_some() || threads.is_some()).then(|| GuardReport {
+    let guard = chosen?.guard;
+    let lengths = || {
+        guard.lengths().filter_map(|(at, least)| Some((extent_in_words(program, nest, at)?, least))).collect()
+    };
+    (guard.has_least() || guard.threads.is_some()).then(|| GuardReport {
         size: size_in_words(program, nest).unwrap_or_default(),
-        least,
-        threads,
+        least: guard.least,
+        threads: guard.threads,
+        lengths: lengths(),
     })
 }
 
 impl GuardReport {
     /// For people: `runs where n * n >= 1e6`.
     pub fn in_words(&self) -> String {
-        let Self { size, least, threads } = self;
-        let from = |least: &f64| format!("{size} >= {}", oxeye_codegen::readable(*least));
-        match (least, threads) {
-            (Some(least), Some(threads)) => {
-                format!("new code runs where {}, with several threads where {}", from(least), from(threads))
-            }
-            (Some(least), None) => format!("new code runs where {}, the original elsewhere", from(least)),
-            (None, Some(threads)) => format!("several threads run it where {}", from(threads)),
-            (None, None) => String::new(),
+        let from = |least: &f64| format!("{} >= {}", self.size, oxeye_codegen::readable(*least));
+        let lengths = self.lengths.iter().map(|(extent, least)| format!("{extent} >= {least}"));
+        let all: Vec<String> = self.least.iter().map(from).chain(lengths).collect();
+        let all = all.join(" and ");
+        match self.threads.as_ref().map(from) {
+            Some(threads) if all.is_empty() => format!("several threads run it where {threads}"),
+            Some(threads) => format!("new code runs where {all}, with several threads where {threads}"),
+            None if all.is_empty() => String::new(),
+            None => format!("new code runs where {all}, the original elsewhere"),
         }
     }
 }

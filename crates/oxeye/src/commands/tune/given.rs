@@ -2,7 +2,7 @@
 
 use crate::commands::replay::proved;
 use crate::nest::{Standing, TunedNest, Workpiece, replacement};
-use crate::request::{Error, NestRecipe, Phase, RecipeFile};
+use crate::request::{Error, Guard, NestRecipe, Phase, RecipeFile};
 use crate::schedule::{Choice, Proved, Schedule, Trial, Unproved, Verdict};
 use crate::session::Session;
 use crate::stages::measure::measure_nest;
@@ -105,7 +105,7 @@ fn given(
     let how = session.rendering(&unit.source, recipes.threads.min(session.threads));
     let function = &unit.functions[nest.place.function_idx];
     let (proved, recipe) = proved(how, (unit, function), ir, wanted).map_err(refused)?;
-    let (proved, guard) = (Arc::new(proved), wanted.guard.unwrap_or_default().rendered());
+    let (proved, guard) = (Arc::new(proved), wanted.guard.as_ref().map(Guard::rendered).unwrap_or_default());
     let block = proved.emitted(&wanted.name, &recipe);
     let place = &nest.place;
     let text = replacement(unit, &unit.functions[place.function_idx], place.nest_id, place.span, block);

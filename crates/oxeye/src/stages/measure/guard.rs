@@ -8,7 +8,7 @@ use crate::request::{Error, Setback};
 use crate::schedule::{Rendering, Trial, Verdict};
 use oxeye_codegen::SizeGuard;
 use oxeye_measure::{MeasureError, Rejection, Sample, TimingOptions};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,6 +19,10 @@ const PART: f64 = 0.5;
 const PART_OF_ONE: f64 = 0.04;
 /// No more of a run's budget than this is for the smaller samples of one nest.
 const PART_OF_BUDGET: f64 = 0.03;
+
+/// Lengths that each extent is tried with alone, while the candidate loses: no powers of two, which may be slow for reasons
+/// of their own.
+const LENGTHS: [u32; 7] = [5, 9, 17, 33, 65, 129, 257];
 
 /// How much longer it may take where the candidate was slower at the last of them.
 const PATIENCE: f64 = 4.0;
@@ -41,6 +45,13 @@ impl Rung {
     fn best(&self) -> f64 {
         self.alone.map_or(self.speedup, |alone| alone.max(self.speedup))
     }
+
+    /// With as many threads as a guard allows; `None` where it leaves the size to the original.
+    fn under(&self, guard: SizeGuard) -> Option<f64> {
+        let below = |least: Option<f64>| least.is_some_and(|least| self.size < least);
+        let speedup = if below(guard.threads) { self.alone.unwrap_or(self.speedup) } else { self.speedup };
+        (!below(guard.least)).then_some(speedup)
+    }
 }
 
 /// The sizes that a candidate is for: above the largest at which it was seen to lose, and with several threads above the
@@ -56,7 +67,7 @@ pub(crate) fn guard_for(rungs: &[Rung], wins: &[f64]) -> SizeGuard {
     let least = above(&|rung| rung.best() < NO_LOSS);
     let threads = above(&|rung| rung.alone.is_some_and(|alone| alone * NO_LOSS > rung.speedup));
     let threads = threads.filter(|threads| least.is_none_or(|least| *threads > least));
-    SizeGuard { least, threads }
+    SizeGuard { least, threads, ..SizeGuard::default() }
 }
 
 /// The number with fewest digits that is greater than `low` and not greater than `high`; the greatest of these.
@@ -84,10 +95,10 @@ fn round_between(low: f64, high: f64) -> f64 {
 /// If the run is interrupted, or a process cannot be started.
 pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) -> Result<bool, Error> {
     let mut rungs: Vec<Rung> = Vec::new();
-    if let Err(setback) = smaller_sizes(bench, trial, &mut rungs) {
-        let why = setback.item()?;
-        trial.reject(verdict_of(&why), format!("at a smaller size: {}", bench.site.words(&why)));
-        return Ok(false);
+    let ladder = Ladder::new(bench, trial);
+    let smaller = ladder.as_ref().map_or(Ok(()), |ladder| ladder.smaller_sizes(&mut rungs));
+    if let Err(setback) = smaller {
+        return wrong(bench, trial, setback);
     }
     let classes = trial.sizes.iter().map(|s| Rung { size: s.size, speedup: s.speedup, alone: None });
     rungs.extend(classes);
@@ -95,7 +106,13 @@ pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) ->
     if trial.sizes.is_empty() {
         wins.push(bench.size);
     }
-    let guard = guard_for(&rungs, &wins);
+    let mut guard = guard_for(&rungs, &wins);
+    if let Some(ladder) = &ladder {
+        match ladder.lengths(guard) {
+            Ok(extents) => guard.extents = extents,
+            Err(setback) => return wrong(bench, trial, setback),
+        }
+    }
     // It may have won before, with a guard of then.
     if guard != trial.guard {
         let span = bench.site.nest().span;
@@ -116,46 +133,125 @@ pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) ->
     Ok(true)
 }
 
-/// Compares the winner with the original at smaller sizes, the smallest first, while there is time.
-fn smaller_sizes(bench: &Bench<'_>, trial: &Trial, rungs: &mut Vec<Rung>) -> Result<(), Setback<Rejection>> {
-    let site = bench.site;
-    let session = site.session;
-    let (_, program, nest) = site.place.of(site.unit);
-    let Some(library) = trial.library.as_deref() else { return Ok(()) };
-    if !site.constants.is_empty() {
-        // There are no other sizes where the compiler knows them.
-        return Ok(());
+/// A trial that failed at a smaller size.
+fn wrong(bench: &Bench<'_>, trial: &mut Trial, setback: Setback<Rejection>) -> Result<bool, Error> {
+    let why = setback.item()?;
+    trial.reject(verdict_of(&why), format!("at a smaller size: {}", bench.site.words(&why)));
+    Ok(false)
+}
+
+/// Smaller sizes at which a winner is compared with the original.
+struct Ladder<'a> {
+    bench: &'a Bench<'a>,
+    library: PathBuf,
+    shrinker: Shrinker<'a>,
+    /// Whether one thread is timed, too.
+    asks_one: bool,
+    /// Seconds for all of them, unless the candidate loses.
+    most: f64,
+}
+
+impl<'a> Ladder<'a> {
+    /// `None` where the nest has no other sizes, or none can be made.
+    fn new(bench: &'a Bench<'a>, trial: &Trial) -> Option<Self> {
+        let site = bench.site;
+        let session = site.session;
+        let (_, program, nest) = site.place.of(site.unit);
+        let library = trial.library.as_deref()?.to_path_buf();
+        if !site.constants.is_empty() {
+            // There are no other sizes where the compiler knows them.
+            return None;
+        }
+        let shrinker = Shrinker::new(program, nest, &site.calls.arguments, bench.sample())?;
+        let in_team = program.teams.contains_key(&nest.id);
+        let has_threads = trial.proved.as_ref().is_some_and(|proved| proved.is_parallel());
+        let asks_one = has_threads && session.threads > 1 && !in_team && !site.shares_work();
+        let budget = session.options.budget.as_secs_f64();
+        let most = (PART * timing_seconds(site.calls.share)).min(PART_OF_BUDGET * budget);
+        Some(Self { bench, library, shrinker, asks_one, most })
     }
-    let Some(shrinker) = Shrinker::new(program, nest, &site.calls.arguments, bench.sample()) else {
-        return Ok(());
-    };
-    let in_team = program.teams.contains_key(&nest.id);
-    let has_threads = trial.proved.as_ref().is_some_and(|proved| proved.is_parallel());
-    let asks_one = has_threads && session.threads > 1 && !in_team && !site.shares_work();
-    let begin = Instant::now();
-    let budget = session.options.budget.as_secs_f64();
-    let most = (PART * timing_seconds(site.calls.share)).min(PART_OF_BUDGET * budget);
-    for (k, factor) in shrinker.factors().into_iter().enumerate() {
+
+    /// All extents shorter, the smallest size first, while there is time.
+    fn smaller_sizes(&self, rungs: &mut Vec<Rung>) -> Result<(), Setback<Rejection>> {
+        let begin = Instant::now();
+        for (k, factor) in self.shrinker.factors().into_iter().enumerate() {
+            // Between a loss and the size of the captured call, everything not measured is left to the original.
+            let is_lost = rungs.last().is_some_and(|rung| rung.best() < NO_LOSS);
+            let known = |size: f64| rungs.iter().any(|rung| rung.size == size);
+            let make = |path: &Path| self.shrinker.shrunk(factor, path);
+            match self.step(k, begin, is_lost, &known, &make)? {
+                Step::Measured(rung) => rungs.push(rung),
+                Step::Nothing => {}
+                Step::TooLong => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// How long each extent must be, at sizes that a guard leaves to the candidate; 0 where it does not matter.
+    fn lengths(&self, guard: SizeGuard) -> Result<[u32; SizeGuard::EXTENTS], Setback<Rejection>> {
+        let mut extents = [0; SizeGuard::EXTENTS];
+        let begin = Instant::now();
+        let mut k = self.shrinker.factors().len();
+        for (at, length) in self.shrinker.lengths() {
+            let Some(least) = extents.get_mut(at) else { break };
+            for short in LENGTHS.into_iter().filter(|short| i64::from(*short) < length) {
+                let make = |path: &Path| self.shrinker.shortened(at, i64::from(short), path);
+                k += 1;
+                match self.step(k, begin, *least > 0, &|_| false, &make)? {
+                    // Longer ones are left to the original until one is seen to win.
+                    Step::Measured(rung) if rung.under(guard).is_some_and(|speedup| speedup < NO_LOSS) => {
+                        *least = u32::try_from(length).unwrap_or(u32::MAX);
+                    }
+                    Step::Measured(_) if *least > 0 => {
+                        *least = short;
+                        break;
+                    }
+                    Step::Measured(_) | Step::Nothing | Step::TooLong => break,
+                }
+            }
+        }
+        Ok(extents)
+    }
+
+    /// Compares the two on the sample that `make` writes, unless its size is `known`.
+    fn step(
+        &self,
+        k: usize,
+        begin: Instant,
+        is_lost: bool,
+        known: &dyn Fn(f64) -> bool,
+        make: &dyn Fn(&Path) -> Result<Option<(Sample, f64)>, MeasureError>,
+    ) -> Result<Step, Setback<Rejection>> {
+        let Self { bench, library, most, .. } = self;
+        let session = bench.site.session;
         session.check_cancelled()?;
-        let path = session.workshop.folder.join(format!("nest{}.smaller{k}.bin", site.idx));
-        let Some((sample, size)) = shrinker.shrunk(factor, &path)? else { continue };
+        let path = session.workshop.folder.join(format!("nest{}.smaller{k}.bin", bench.site.idx));
+        let Some((sample, size)) = make(&path)? else { return Ok(Step::Nothing) };
         let expected = bench.baseline_seconds * size / bench.size.max(1.0);
-        // Between a loss and the size of the captured call, everything not measured is left to the original.
-        let is_lost = rungs.last().is_some_and(|rung| rung.best() < NO_LOSS);
         let patience = if is_lost { PATIENCE } else { 1.0 };
         let is_too_long = begin.elapsed().as_secs_f64() + CALLS * expected > patience * most;
-        let rung = match is_too_long || rungs.iter().any(|rung| rung.size == size) {
+        let rung = match is_too_long || known(size) {
             true => Ok(None),
-            false => rung(bench, library, &sample, size, asks_one, most * PART_OF_ONE),
+            false => rung(bench, library, &sample, size, self.asks_one, most * PART_OF_ONE),
         };
         // What is left unread here would fill the folder.
         std::fs::remove_file(&path).map_err(|source| MeasureError::Io { action: "remove", path, source })?;
-        rungs.extend(rung?);
-        if is_too_long {
-            break;
-        }
+        Ok(match rung? {
+            Some(rung) => Step::Measured(rung),
+            None if is_too_long => Step::TooLong,
+            None => Step::Nothing,
+        })
     }
-    Ok(())
+}
+
+/// What came of one smaller size.
+enum Step {
+    Measured(Rung),
+    /// The original does not run there, or it was measured before.
+    Nothing,
+    /// There is no time for it.
+    TooLong,
 }
 
 /// The winner against the original on one smaller sample; `None` if the original does not run on it.
@@ -214,7 +310,7 @@ mod tests {
     }
 
     fn guard(least: Option<f64>, threads: Option<f64>) -> SizeGuard {
-        SizeGuard { least, threads }
+        SizeGuard { least, threads, ..SizeGuard::default() }
     }
 
     #[test]
@@ -250,6 +346,14 @@ mod tests {
         assert_eq!(guard_for(&rungs, &[1e7]), guard(Some(2e4), Some(3e5)));
         let rungs = [rung(900.0, 0.1, 0.8), rung(3e5, 2.5, 1.5)];
         assert_eq!(guard_for(&rungs, &[1e7]), guard(Some(3e5), None));
+    }
+
+    #[test]
+    fn what_a_guard_leaves_to_the_original_is_not_lost() {
+        let rung = Rung { size: 500.0, speedup: 0.7, alone: Some(1.3) };
+        assert_eq!(rung.under(SizeGuard::default()), Some(0.7));
+        assert_eq!(rung.under(guard(Some(400.0), Some(600.0))), Some(1.3));
+        assert_eq!(rung.under(guard(Some(600.0), None)), None);
     }
 
     #[test]

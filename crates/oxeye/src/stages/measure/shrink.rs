@@ -4,7 +4,9 @@
 use crate::machine::{Sizes, element_type};
 use oxeye_analysis::evaluate_symbols;
 use oxeye_codegen::{Argument, ArgumentOf};
-use oxeye_ir::{AccessRanges, Array, ArrayId, BoundTerm, Expr, Extents, Nest, Program, Relation, SymId, Var};
+use oxeye_ir::{
+    AccessRanges, Affine, Array, ArrayId, BoundTerm, Expr, Extents, Nest, Program, Relation, SymId, Var,
+};
 use oxeye_measure::{ElementType, Init, MeasureError, Sample, SyntheticArg};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -86,7 +88,48 @@ impl<'a> Shrinker<'a> {
     /// # Errors
     /// If a file cannot be read or written.
     pub(crate) fn shrunk(&self, factor: f64, path: &Path) -> Result<Option<(Sample, f64)>, MeasureError> {
-        let values = self.reduced(factor);
+        self.with(&self.reduced(factor), path)
+    }
+
+    /// The extents that can be shortened alone, by their positions, and how long they are.
+    pub(crate) fn lengths(&self) -> Vec<(usize, i64)> {
+        let sizes = &self.sizes;
+        let length = |(at, extent): (usize, &Affine)| {
+            let id = only_symbol(extent)?;
+            let is_everywhere = self.extents.0.iter().all(|other| other.uses(id));
+            let length = extent.evaluate(&|v| sizes.get(symbol(v)?))?;
+            (!is_everywhere).then_some((at, length))
+        };
+        self.extents.0.iter().enumerate().filter_map(length).collect()
+    }
+
+    /// The same as [`shrunk`](Self::shrunk) with one extent so long, and others only where they hang on the same symbol.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub(crate) fn shortened(
+        &self,
+        at: usize,
+        length: i64,
+        path: &Path,
+    ) -> Result<Option<(Sample, f64)>, MeasureError> {
+        let reduced = || {
+            let extent = self.extents.0.get(at)?;
+            let id = only_symbol(extent)?;
+            let sizes = &self.sizes;
+            let excess = extent.evaluate(&|v| sizes.get(symbol(v)?))?.checked_sub(length)?;
+            let value = sizes.get(id)?.checked_sub(excess).filter(|value| *value >= 0 && excess > 0)?;
+            Some(BTreeMap::from([(id, value)]))
+        };
+        self.with(&reduced().unwrap_or_default(), path)
+    }
+
+    /// The sample with these values of symbols, and how large the nest is then.
+    fn with(
+        &self,
+        values: &BTreeMap<SymId, i64>,
+        path: &Path,
+    ) -> Result<Option<(Sample, f64)>, MeasureError> {
         let value_of = |id: SymId| values.get(&id).copied().or_else(|| self.sizes.get(id));
         if values.is_empty() || !self.holds(&value_of) {
             return Ok(None);
@@ -210,6 +253,13 @@ impl<'a> Shrinker<'a> {
     }
 }
 
+/// The symbol of an extent that has one, as it is: `n - 2`.
+fn only_symbol(extent: &Affine) -> Option<SymId> {
+    let mut terms = extent.terms();
+    let ((v, 1), None) = (terms.next()?, terms.next()) else { return None };
+    symbol(v)
+}
+
 fn symbol(v: Var) -> Option<SymId> {
     match v {
         Var::Sym(id) => Some(id),
@@ -326,6 +376,25 @@ mod tests {
         let bytes = shrunk.read_arg(at("x")).expect("read");
         let x = bytes.chunks(8).map(|b| f64::from_le_bytes(b.try_into().expect("eight"))).collect();
         Some((integers(&program, &shrunk), size, x, shrunk.args[at("y")].bytes as usize / 8))
+    }
+
+    #[test]
+    fn one_extent_is_shortened_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = program("", PLAIN);
+        let nest = &program.nests[0];
+        let list = arguments(&program, nest);
+        let sample = sample(&program, folder.path(), 14, 18, 15);
+        let shrinker = Shrinker::new(&program, nest, &list, &sample).expect("sizes are plain");
+        assert_eq!(shrinker.lengths(), [(0, 14), (1, 18)]);
+        let path = folder.path().join("short.bin");
+        let short = |at, length| {
+            let shortened = shrinker.shortened(at, length, &path).expect("written");
+            shortened.map(|(sample, size)| (integers(&program, &sample), size))
+        };
+        assert_eq!(short(1, 5), Some((vec![14, 5], 70.0)));
+        assert_eq!(short(0, 5), Some((vec![5, 18], 90.0)));
+        assert_eq!((short(0, 14), short(2, 5)), (None, None));
     }
 
     const PLAIN: &str = "for L0 i: i32 in 0 .. n { for L1 j: i32 in 1 .. m { S0: x[i][j] += y[i + 1] } }";
