@@ -221,7 +221,7 @@ impl<'a> Ladder<'a> {
         begin: Instant,
         is_lost: bool,
         known: &dyn Fn(f64) -> bool,
-        make: &dyn Fn(&Path) -> Result<Option<(Sample, f64)>, MeasureError>,
+        make: &dyn Fn(&Path) -> Smaller,
     ) -> Result<Step, Setback<Rejection>> {
         let Self { bench, library, most, .. } = self;
         let session = bench.site.session;
@@ -244,6 +244,9 @@ impl<'a> Ladder<'a> {
         })
     }
 }
+
+/// A smaller sample and its size, if there is one.
+type Smaller = Result<Option<(Sample, f64)>, MeasureError>;
 
 /// What came of one smaller size.
 enum Step {
