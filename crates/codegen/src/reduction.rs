@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::print::{element_type, prec};
 use crate::targets::{Target, target};
 use crate::team::refused;
-use oxeye_ir::{Access, Array, ArrayId, BoundTerm, Expr, Form, Loop, Reduction, ScalarType, Storage, Update};
+use oxeye_ir::{Access, Array, ArrayId, BoundTerm, Expr, Form, Loop, Reduction, Storage, Update};
 use std::collections::BTreeSet;
 
 /// The text around a loop that accumulates.
@@ -37,11 +37,6 @@ pub(crate) struct Part {
     pub(crate) start: Vec<String>,
     /// Adds up the copies after all threads are done.
     pub(crate) combine: Vec<String>,
-}
-
-/// Whether sums of this type may leave it though C computes them in `int`.
-fn is_narrow(element: ScalarType) -> bool {
-    !element.is_float() && !element.is_unsigned() && element.bytes() < ScalarType::I32.bytes()
 }
 
 impl Context<'_> {
@@ -78,7 +73,7 @@ impl Context<'_> {
                     None => return Ok(None),
                 }
             }
-            if is_narrow(array.element) && matches!(r.op, Update::Add | Update::Sub | Update::Mul) {
+            if array.element.is_narrow() && matches!(r.op, Update::Add | Update::Sub | Update::Mul) {
                 match memory {
                     Some(_) => return Err(CodegenError::Narrow { array: array.name.clone() }),
                     None => return Ok(None),

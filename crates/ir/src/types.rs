@@ -18,6 +18,11 @@ impl ScalarType {
         [F64, F32, U64, I64, U32].into_iter().find(|t| a == *t || b == *t).unwrap_or(I32)
     }
 
+    /// Whether values are signed integers that C computes with in `int`, where sums fit that this type has no room for.
+    pub fn is_narrow(self) -> bool {
+        matches!(self, ScalarType::I8 | ScalarType::I16)
+    }
+
     /// Whether values are unsigned integers.
     pub fn is_unsigned(self) -> bool {
         matches!(self, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64)

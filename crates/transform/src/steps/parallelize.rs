@@ -97,9 +97,12 @@ fn accumulators(schedule: &Schedule, at: LoopId, can_list: fn(&[Option<Expr>]) -
         .into_iter()
         .filter_map(|(array, op)| Some(Reduction { array, op: op? }))
         .filter(|r| {
+            // Compilers would combine the threads' sums in that type.
+            let is_narrow = schedule.program.array(r.array).element.is_narrow();
+            let is_ordered = matches!(r.op, Update::Min | Update::Max);
             let private = schedule.privates.iter().find(|p| p.array == r.array);
             let shape = &schedule.program.array(r.array).shape[private.map_or(0, |p| p.n_loops)..];
-            can_list(shape)
+            (is_ordered || !is_narrow) && can_list(shape)
         })
         .collect()
 }
