@@ -20,6 +20,8 @@ const WORTH_A_SEARCH: f64 = 0.05;
 /// sentence on where the time goes.
 const WORTH_A_WORD: f64 = 0.01;
 const MOST_PLACES: usize = 3;
+/// A larger speedup of a whole program is no noise, however much single runs swing.
+const LARGEST_NOISE: f64 = 0.05;
 
 /// The report for people. `go_on` is the command that would search further for the nests of one function, or of all.
 pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -> Option<String>) -> String {
@@ -261,9 +263,8 @@ fn program(report: &Report, view: View) -> String {
         && report.changed
     {
         let verified = if p.verified { same_output(p) } else { "output not compared".into() };
-        let figures = format!("{} -> {}, {speedup:.2}x", time(before), time(after));
-        let style = if speedup > 1.0 { Style::new().green().bold() } else { Style::new().bold() };
-        let _ = writeln!(out, "whole program: {}, {verified}", view.styled(style, &figures));
+        let figures = figures((before, after, speedup), p.spread, view);
+        let _ = writeln!(out, "whole program: {figures}, {verified}");
     } else if let Some(before) = p.baseline_ms {
         let _ = writeln!(out, "whole program: {}, unchanged", time(before));
     }
@@ -281,6 +282,18 @@ fn program(report: &Report, view: View) -> String {
         let _ = writeln!(out, "{nests} the results of the original");
     }
     out
+}
+
+/// Milliseconds before and after with the speedup, which is said where it is more than noise: it is that of runs side by side,
+/// and medians of times that swing may contradict it.
+fn figures((before, after, speedup): (f64, f64, f64), spread: Option<f64>, view: View) -> String {
+    let times = format!("{} -> {}", time(before), time(after));
+    let is_noise = (speedup - 1.0).abs() < spread.unwrap_or(0.0).min(LARGEST_NOISE);
+    if is_noise {
+        return format!("{times}, no difference beyond noise");
+    }
+    let style = if speedup > 1.0 { Style::new().green().bold() } else { Style::new().bold() };
+    view.styled(style, &format!("{times}, {speedup:.2}x"))
 }
 
 /// `same output`, and what else is the same.

@@ -1,7 +1,8 @@
 //! The report of tuning a project, for people.
 
 use super::{
-    comparison, conditioning, details, is_listed, nests, percent, same_output, time, unchanged, unread,
+    comparison, conditioning, details, figures, is_listed, nests, percent, same_output, time, unchanged,
+    unread,
 };
 use crate::columns::wrapped;
 use crate::terminal::View;
@@ -118,8 +119,7 @@ fn program(report: &TuneReport, command: &str, view: View) -> String {
     if !report.files.iter().any(|file| file.changed) {
         return wrapped(&format!("{command}: {}, unchanged", time(before)), view.width);
     }
-    let style = if speedup > 1.0 { Style::new().green().bold() } else { Style::new().bold() };
-    let figures = view.styled(style, &format!("{} -> {}, {speedup:.2}x", time(before), time(after)));
+    let figures = figures((before, after, speedup), p.spread, view);
     let same = format!("{command}: {figures}, {} ({} runs each)\n", same_output(p), p.samples);
     same + &comparison(p, view)
 }

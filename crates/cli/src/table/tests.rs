@@ -308,6 +308,19 @@ fn what_was_compared_and_how_exactly_is_told() {
 }
 
 #[test]
+fn a_difference_within_noise_is_no_speedup() {
+    let mut report = of_sizes()[0].clone();
+    let mut told = |speedup, spread| {
+        (report.program.speedup, report.program.spread) = (Some(speedup), spread);
+        let text = shown(&report, 300, false);
+        text.contains("no difference beyond noise")
+            && !text.contains(&format!(", {speedup:.2}x, same output"))
+    };
+    assert!(told(1.01, Some(0.03)) && told(0.96, Some(0.2)));
+    assert!(!told(1.01, Some(0.005)) && !told(1.06, Some(0.2)) && !told(1.01, None));
+}
+
+#[test]
 fn sizes_and_the_guard_of_new_code_are_told() {
     use oxeye::{GuardReport, SizeReport};
     let [mut one, ..] = of_sizes();
