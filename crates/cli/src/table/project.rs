@@ -120,6 +120,7 @@ fn program(report: &TuneReport, command: &str, view: View) -> String {
         return wrapped(&format!("{command}: {}, unchanged", time(before)), view.width);
     }
     let figures = figures((before, after, speedup), p.spread, view);
-    let same = format!("{command}: {figures}, {} ({} runs each)\n", same_output(p), p.samples);
+    let runs = if p.samples == 1 { "run" } else { "runs" };
+    let same = format!("{command}: {figures}, {} ({} {runs} each)\n", same_output(p), p.samples);
     same + &comparison(p, view)
 }
