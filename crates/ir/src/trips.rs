@@ -38,6 +38,15 @@ impl Nest {
         let size = deepest(&self.roots, &BTreeMap::new(), &|l| !is_repetition(l));
         if size.is_constant() { self.work() } else { size }
     }
+
+    /// How often its outermost loop, if it has one, repeats what is inside on the same elements, such as the steps of time of
+    /// a whole simulation; `None` if that is constant, or every iteration works on something else.
+    pub fn steps(&self) -> Option<Affine> {
+        match self.roots.as_slice() {
+            [Node::Loop(l)] if is_repetition(l) => extent(l, &BTreeMap::new()),
+            _ => None,
+        }
+    }
 }
 
 /// What an iterator is at most, and at least, over symbols.

@@ -91,7 +91,9 @@ pub use knowledge::{
 };
 pub use machine::{HostReport, Sizes, host_rates};
 pub use mix::CallClass;
-pub use nest::{Calls, IllConditioned, OpenedNest, Place, ProgramRun, Standing, TunedNest, Workpiece};
+pub use nest::{
+    Calls, CutCall, IllConditioned, OpenedNest, Place, ProgramRun, Standing, TunedNest, Workpiece,
+};
 pub use oxeye_codegen::SizeGuard;
 pub use oxeye_frontend::{Unit, encoded};
 pub use oxeye_measure::{ComparedFile, Pattern};

@@ -147,6 +147,24 @@ pub struct Calls {
     pub samples: Vec<Sample>,
     /// The invocations by how much they have to do, the timed classes first; none without a program.
     pub classes: Vec<CallClass>,
+    /// How the first sample was made from the second, if it was.
+    pub cut: Option<CutCall>,
+}
+
+/// A long invocation of which only some steps are timed; every step costs the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CutCall {
+    /// Steps that are timed.
+    pub timed: i64,
+    /// Steps of the whole invocation.
+    pub steps: i64,
+}
+
+impl CutCall {
+    /// How much longer the whole invocation takes.
+    pub(crate) fn factor(self) -> f64 {
+        self.steps as f64 / self.timed as f64
+    }
 }
 
 /// Integer arguments of a nest, by position, that have one value in all calls, and that the compiler knows where the nest
@@ -358,6 +376,9 @@ impl TunedNest {
             return Some(reason.to_owned());
         }
         let mut note = self.note.clone();
+        if let Some(CutCall { timed, steps }) = self.calls.cut {
+            remark(&mut note, &format!("timed on {timed} of its {steps} steps, and checked on all"));
+        }
         let uneven = self.place.uneven_rows(unit);
         if !uneven.is_empty() {
             let names: Vec<String> = uneven.iter().map(|name| format!("`{name}`")).collect();

@@ -11,7 +11,7 @@ use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Event, Phase};
 use crate::schedule::{Choice, Schedule, Screening, Trial, digest};
 use crate::session::Session;
-use crate::stages::measure::{Bench, ReplaySite, choose, conclude};
+use crate::stages::measure::{Bench, ReplaySite, choose, conclude, cut_long, left_out};
 use crate::stages::{Captured, Measured, NestSearchReport, SearchReport};
 use oxeye_frontend::Unit;
 use oxeye_transform::{PreparedNest, RefusedSuggestion};
@@ -71,6 +71,7 @@ pub(crate) fn search_nests(
         }
         let rest: f64 = order[position..].iter().map(|(_, weight)| weight).sum();
         let time = share_of(end.saturating_sub(budget.used()), *weight, rest);
+        left_out(cut_long(session, unit, *idx, &mut nests[*idx]), &mut nests[*idx])?;
         let mut search = NestSearch { session, unit, idx: *idx, searching };
         report.nests.extend(search.run(&mut nests[*idx], &mut log, &budget, time)?);
         nests[*idx].release_trials();

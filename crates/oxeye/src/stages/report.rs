@@ -396,7 +396,9 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
     let donor = nest.advice.as_deref().zip(chosen.and_then(|t| t.choice.donor_idx));
     let donor = donor.map(|((_, advice), idx)| &advice.donors[idx]);
     let bound = |p: &NestProfile| (p.bound != Bound::Unknown).then(|| p.bound.to_string());
-    let ms = |seconds: f64| 1e3 * seconds;
+    // Times are those of whole calls.
+    let factor = nest.calls.cut.map_or(1.0, |cut| cut.factor());
+    let ms = |seconds: f64| 1e3 * factor * seconds;
     let baseline = timing.map(|t| t.baseline_seconds).or(nest.baseline_seconds);
     NestReport {
         id: idx,

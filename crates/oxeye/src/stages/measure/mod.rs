@@ -4,10 +4,11 @@
 //! and candidates of one nest, `doubts` says which results are right where roundings decide them; `screen` runs each of many
 //! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on one is faster, on
 //! the smaller samples that `shrink` makes; `choose` takes the best that passes; `special` tries the fastest for one value of
-//! a small size, `wide` with instructions that not every processor has.
+//! a small size, `wide` with instructions that not every processor has; `cut` shortens what takes too long.
 
 mod bench;
 mod choose;
+mod cut;
 mod doubts;
 mod guard;
 mod screen;
@@ -18,6 +19,7 @@ mod wide;
 
 pub(crate) use bench::{Bench, Patience, ReplaySite, Screened, verdict_of};
 pub(crate) use choose::choose;
+pub(crate) use cut::cut_long;
 
 use super::propose::Proposed;
 use crate::budget::{compiled_together, end_of_trials, for_suggestions, share_of};
@@ -85,7 +87,8 @@ pub(crate) fn measure_nest(
     nest: &mut TunedNest,
     deadline: Instant,
 ) -> Result<(), Error> {
-    let outcome = try_candidates(session, unit, idx, nest, deadline);
+    let outcome = cut_long(session, unit, idx, nest);
+    let outcome = outcome.and_then(|()| try_candidates(session, unit, idx, nest, deadline));
     nest.release_trials();
     left_out(outcome, nest)
 }

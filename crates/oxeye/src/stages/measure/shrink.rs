@@ -40,13 +40,31 @@ impl<'a> Shrinker<'a> {
         arguments: &'a [Argument],
         sample: &'a Sample,
     ) -> Option<Self> {
+        let scaled = nest.size().0.iter().flat_map(symbols).collect();
+        Self::of(program, nest, arguments, sample, scaled)
+    }
+
+    /// The same for the steps of a nest ([`Nest::steps`]), and how many they are.
+    pub(crate) fn of_steps(
+        program: &'a Program,
+        nest: &'a Nest,
+        arguments: &'a [Argument],
+        sample: &'a Sample,
+        steps: &Affine,
+    ) -> Option<(Self, i64)> {
+        let shrinker = Self::of(program, nest, arguments, sample, symbols(steps).into_iter().collect())?;
+        let n = steps.evaluate(&|v| shrinker.sizes.get(symbol(v)?))?;
+        Some((shrinker, n))
+    }
+
+    fn of(
+        program: &'a Program,
+        nest: &'a Nest,
+        arguments: &'a [Argument],
+        sample: &'a Sample,
+        scaled: BTreeSet<SymId>,
+    ) -> Option<Self> {
         let extents = nest.size();
-        let scaled: BTreeSet<SymId> = extents
-            .0
-            .iter()
-            .flat_map(|e| e.terms().collect::<Vec<_>>())
-            .filter_map(|(v, _)| symbol(v))
-            .collect();
         // How long the rows behind pointers are stays as it is.
         let is_plain = |argument: &Argument| match argument.what {
             ArgumentOf::Symbol(id) => {
@@ -113,8 +131,23 @@ impl<'a> Shrinker<'a> {
         length: i64,
         path: &Path,
     ) -> Result<Option<(Sample, f64)>, MeasureError> {
+        match self.extents.0.get(at) {
+            Some(extent) => self.with_extent(extent, length, path),
+            None => Ok(None),
+        }
+    }
+
+    /// The same for any extent of the nest.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub(crate) fn with_extent(
+        &self,
+        extent: &Affine,
+        length: i64,
+        path: &Path,
+    ) -> Result<Option<(Sample, f64)>, MeasureError> {
         let reduced = || {
-            let extent = self.extents.0.get(at)?;
             let id = only_symbol(extent)?;
             let sizes = &self.sizes;
             let excess = extent.evaluate(&|v| sizes.get(symbol(v)?))?.checked_sub(length)?;
@@ -251,6 +284,10 @@ impl<'a> Shrinker<'a> {
         };
         Some(rearranged(bytes, element, &old, &new, n_bytes))
     }
+}
+
+fn symbols(extent: &Affine) -> Vec<SymId> {
+    extent.terms().filter_map(|(v, _)| symbol(v)).collect()
 }
 
 /// The symbol of an extent that has one, as it is: `n - 2`.
