@@ -16,6 +16,8 @@
 //! # Ok::<(), oxeye_sdfg::SdfgError>(())
 //! ```
 //!
+//! [`to_c`] writes the program down in C, which can be tuned like any other file.
+//!
 //! It runs no Python, judges no transformation, and does not read complex numbers, structures or streams.
 
 mod document;
@@ -26,10 +28,12 @@ mod model;
 mod polynomial;
 mod structure;
 mod syntax;
+mod to_c;
 
 pub use document::Sdfg;
 pub use error::SdfgError;
 pub use json::{Json, Layout};
-pub use lower::{Diagnostic, Place, Unit, read_sdfg};
+pub use lower::{Diagnostic, Outline, Place, Unit, read_sdfg};
 pub use oxeye_ir::Program;
 pub use syntax::parse_expression;
+pub use to_c::{CParameter, CProgram, Changed, ToCError, to_c};

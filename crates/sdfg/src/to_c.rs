@@ -1,0 +1,501 @@
+//! The program in C: a function with the arguments of the SDFG, in which every nest stands between two comments.
+
+use crate::document::Sdfg;
+use crate::error::SdfgError;
+use crate::lower::{Outline, Unit};
+use crate::model::{Block, ControlGraph, Graph, NodeKind};
+use indexmap::IndexMap;
+use oxeye_codegen::{CodegenError, RenderOptions, expression, prelude, render_nest};
+use oxeye_ir::{
+    ArrayId, Execution, Expr, MathFn, Nest, NestId, Node, OmpSchedule, Program, ScalarType, Storage, Update,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Why there is no C for an SDFG.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToCError {
+    /// The document is damaged.
+    #[error(transparent)]
+    Document(#[from] SdfgError),
+    /// A nest has no rendering.
+    #[error(transparent)]
+    Nest(#[from] CodegenError),
+    /// Something between the nests is not understood.
+    #[error("{0}")]
+    Control(String),
+}
+
+/// An SDFG as a C program.
+#[derive(Clone, Debug)]
+pub struct CProgram {
+    /// A file with one function.
+    pub source: String,
+    /// The name of the function.
+    pub function: String,
+    /// Its parameters in their order.
+    pub parameters: Vec<CParameter>,
+    /// The program with the names that are used in the file.
+    pub program: Program,
+    /// The text that stands for each nest.
+    pub nests: IndexMap<NestId, String>,
+    /// The file up to the function.
+    head: String,
+}
+
+/// A parameter of the function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CParameter {
+    /// Its name in C.
+    pub name: String,
+    /// The container or symbol of the SDFG.
+    pub of: String,
+    /// Type of its elements.
+    pub element: ScalarType,
+    /// The number of its elements as a C expression of symbols; none if it is passed by value.
+    pub count: Option<String>,
+    /// Whether it is a symbol.
+    pub is_symbol: bool,
+}
+
+/// What of a C program is another after it was tuned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// What stands in front of the function now.
+    pub global: String,
+    /// New texts of nests.
+    pub nests: IndexMap<NestId, String>,
+}
+
+/// Writes the program that an SDFG is in C.
+///
+/// # Errors
+/// If control around the nests is not understood, or a nest has no rendering.
+pub fn to_c(sdfg: &Sdfg, unit: &Unit) -> Result<CProgram, ToCError> {
+    let graph = sdfg.graph()?;
+    let mut writer = Writer { unit, program: renamed(unit), nests: IndexMap::new(), out: String::new() };
+    writer.mark_parallel(&graph);
+    let parameters = parameters(unit, &writer.program);
+    writer.locals(&parameters)?;
+    writer.pieces(&unit.outline, 1)?;
+    writer.frees();
+    let function = writer.program.name.clone();
+    let mut head = String::from("#include <math.h>\n#include <stdlib.h>\n\n");
+    let texts: Vec<&str> = writer.nests.values().map(String::as_str).collect();
+    let macros = prelude(&texts);
+    head.insert_str(0, &macros);
+    let source = format!("{head}{}\n{{\n{}}}\n", signature(&function, &parameters), writer.out);
+    let Writer { program, nests, .. } = writer;
+    Ok(CProgram { source, function, parameters, program, nests, head })
+}
+
+/// The head of the function.
+fn signature(function: &str, parameters: &[CParameter]) -> String {
+    let list: Vec<String> = parameters
+        .iter()
+        .map(|p| match p.count {
+            Some(_) => format!("{} *restrict {}", p.element.c_name(), p.name),
+            None => format!("{} {}", p.element.c_name(), p.name),
+        })
+        .collect();
+    format!("void {function}({})", if list.is_empty() { "void".to_owned() } else { list.join(", ") })
+}
+
+impl CProgram {
+    /// The declaration of the function.
+    pub fn declaration(&self) -> String {
+        format!("{};", signature(&self.function, &self.parameters))
+    }
+
+    /// A program that reads the arguments from raw files `NAME.bin` of a folder, calls the function, and prints two sums of
+    /// every array. `values` are those of what is passed by value.
+    pub fn harness(&self, folder: &str, values: &BTreeMap<String, String>) -> String {
+        let mut text = String::from("#include <stdio.h>\n#include <stdlib.h>\n\n");
+        text += &self.declaration();
+        text += "\n\nstatic void *load(const char *path, long bytes)\n{\n    \
+                 void *data = malloc(bytes ? bytes : 1);\n    \
+                 FILE *file = fopen(path, \"rb\");\n    \
+                 if (!data || !file || fread(data, 1, bytes, file) != (size_t)bytes) {\n        \
+                 fprintf(stderr, \"cannot read %s\\n\", path);\n        exit(1);\n    }\n    \
+                 fclose(file);\n    return data;\n}\n\nint main(void)\n{\n";
+        for p in self.parameters.iter().filter(|p| p.count.is_none()) {
+            let value = values.get(&p.of).map_or("1", String::as_str);
+            _ = writeln!(
+                text,
+                "    volatile {ty} {0}_value = {value};\n    {ty} {0} = {0}_value;",
+                p.name,
+                ty = p.element.c_name()
+            );
+        }
+        let folder = folder.replace('\\', "\\\\").replace('"', "\\\"");
+        for p in &self.parameters {
+            let Some(count) = &p.count else { continue };
+            let ty = p.element.c_name();
+            _ = writeln!(
+                text,
+                "    long n_{0} = {count};\n    {ty} *{0} = load(\"{folder}/{1}.bin\", n_{0} * (long)sizeof({ty}));",
+                p.name, p.of
+            );
+        }
+        let names: Vec<&str> = self.parameters.iter().map(|p| p.name.as_str()).collect();
+        _ = writeln!(text, "    {}({});", self.function, names.join(", "));
+        for p in self.parameters.iter().filter(|p| p.count.is_some()) {
+            _ = writeln!(
+                text,
+                "    double sum_{0} = 0, odd_{0} = 0;\n    for (long k = 0; k < n_{0}; k++) {{\n        \
+                 sum_{0} += {0}[k];\n        odd_{0} += k % 7 * (double){0}[k];\n    }}\n    \
+                 printf(\"{0} %.5e %.5e\\n\", sum_{0}, odd_{0});",
+                p.name
+            );
+        }
+        text += "    return 0;\n}\n";
+        text
+    }
+
+    /// What is another in a tuned version of the file.
+    ///
+    /// # Errors
+    /// If more than nests and what stands before the function has changed.
+    pub fn changed(&self, tuned: &str) -> Result<Changed, ToCError> {
+        let lost = |what: &str| ToCError::Control(format!("the tuned C has lost {what}"));
+        let start = format!("\nvoid {}(", self.function);
+        let at = tuned.find(&start).ok_or_else(|| lost("the function"))? + 1;
+        let (front, mut rest) = tuned.split_at(at);
+        let own = self.head.trim();
+        let global = front.replacen(own, "", 1);
+        let global = if global.trim().is_empty() { String::new() } else { front.trim().to_owned() + "\n" };
+        let mut changed = Changed { global, nests: IndexMap::new() };
+        for (id, text) in &self.nests {
+            let (begin, end) = (opening(*id), end(*id));
+            let at = rest.find(&begin).ok_or_else(|| lost("the begin of a nest"))?;
+            let inner = &rest[at + begin.len()..];
+            let to = inner.find(&end).ok_or_else(|| lost("the end of a nest"))?;
+            if inner[..to].trim() != text.trim() {
+                changed.nests.insert(*id, inner[..to].trim_matches('\n').to_owned());
+            }
+            rest = &inner[to..];
+        }
+        Ok(changed)
+    }
+}
+
+fn opening(id: NestId) -> String {
+    format!("/* nest {} */", id.0)
+}
+
+fn end(id: NestId) -> String {
+    format!("/* end of nest {} */", id.0)
+}
+
+/// The program with names that C can tell apart.
+fn renamed(unit: &Unit) -> Program {
+    let mut program = unit.program.clone();
+    let mut taken: BTreeSet<String> = ["malloc", "free", "main", "exit"].map(str::to_owned).into();
+    taken.extend(MathFn::TABLE.iter().flat_map(|(_, name, _)| [(*name).to_owned(), format!("{name}f")]));
+    for keyword in KEYWORDS {
+        taken.insert((*keyword).to_owned());
+    }
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    for symbol in program.symbols.values() {
+        taken.extend(symbol.name.split(|c| !is_word(c)).map(str::to_owned));
+    }
+    taken.insert(program.name.clone());
+    for array in program.arrays.values_mut() {
+        if matches!(array.storage, Storage::Body(_) | Storage::Temp(_)) {
+            continue;
+        }
+        let stem = array.name.clone();
+        let mut n = 2;
+        while !taken.insert(array.name.clone()) {
+            array.name = format!("{stem}_{n}");
+            n += 1;
+        }
+    }
+    program
+}
+
+const KEYWORDS: &[&str] = &[
+    "auto",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "asm",
+    "typeof",
+    "unix",
+    "linux",
+    "and",
+    "or",
+    "not",
+    "new",
+    "delete",
+    "class",
+    "this",
+    "template",
+    "bool",
+    "true",
+    "false",
+    "namespace",
+    "operator",
+    "private",
+    "public",
+    "using",
+];
+
+/// The parameters: pointers, then values, each by name.
+fn parameters(unit: &Unit, program: &Program) -> Vec<CParameter> {
+    let mut found: Vec<CParameter> = program
+        .arrays
+        .values()
+        .filter(|a| a.storage == Storage::Param)
+        .map(|a| CParameter {
+            name: a.name.clone(),
+            of: unit.containers.get(&a.id).cloned().unwrap_or_else(|| a.name.clone()),
+            element: a.element,
+            count: (!a.shape.is_empty()).then(|| count(program, a.id)),
+            is_symbol: false,
+        })
+        .collect();
+    found.extend(program.symbols.values().filter(|s| unit.given.contains(&s.id)).map(|s| CParameter {
+        name: s.name.clone(),
+        of: s.name.clone(),
+        element: s.ty,
+        count: None,
+        is_symbol: true,
+    }));
+    found.sort_by(|a, b| (a.count.is_none(), &a.name).cmp(&(b.count.is_none(), &b.name)));
+    found
+}
+
+/// The number of elements of an array.
+pub(crate) fn count(program: &Program, id: ArrayId) -> String {
+    let extents = program.array(id).shape.iter().flatten();
+    let factors: Vec<String> = extents.map(|e| expression(program, e)).collect();
+    format!("(long){}", if factors.is_empty() { "1".to_owned() } else { factors.join(" * ") })
+}
+
+struct Writer<'a> {
+    unit: &'a Unit,
+    program: Program,
+    nests: IndexMap<NestId, String>,
+    out: String,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, depth: usize, text: &str) {
+        _ = writeln!(self.out, "{}{text}", "    ".repeat(depth));
+    }
+
+    /// Arrays and symbols of the function itself.
+    fn locals(&mut self, parameters: &[CParameter]) -> Result<(), ToCError> {
+        let program = self.program.clone();
+        let mut names: BTreeSet<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
+        for symbol in program.symbols.values() {
+            let is_own =
+                !self.unit.given.contains(&symbol.id) && !self.unit.definitions.contains_key(&symbol.id);
+            if is_own && !names.insert(&symbol.name) {
+                return Err(ToCError::Control(format!("two symbols are called `{}`", symbol.name)));
+            }
+            if is_own {
+                self.line(1, &format!("{} {} = 0;", symbol.ty.c_name(), symbol.name));
+            }
+        }
+        for array in program.arrays.values().filter(|a| a.storage == Storage::Local) {
+            let (ty, name) = (array.element.c_name(), &array.name);
+            if array.shape.is_empty() {
+                self.line(1, &format!("{ty} {name};"));
+            } else {
+                let count = count(&program, array.id);
+                self.line(1, &format!("{ty} *restrict {name} = malloc({count} * sizeof({ty}));"));
+            }
+        }
+        Ok(())
+    }
+
+    fn frees(&mut self) {
+        let program = self.program.clone();
+        for array in program.arrays.values() {
+            if array.storage == Storage::Local && !array.shape.is_empty() {
+                self.line(1, &format!("free({});", array.name));
+            }
+        }
+    }
+
+    fn text(&self, expr: Option<&Expr>, what: &str) -> Result<String, ToCError> {
+        let expr = expr.ok_or_else(|| ToCError::Control(format!("{what} is not understood")))?;
+        Ok(expression(&self.program, expr))
+    }
+
+    fn pieces(&mut self, pieces: &[Outline], depth: usize) -> Result<(), ToCError> {
+        for piece in pieces {
+            match piece {
+                Outline::Nest(id) => self.nest(*id, depth)?,
+                Outline::Assign { symbol, value } => {
+                    let Some(symbol) = self.program.symbols.get(symbol).cloned() else { continue };
+                    let value = self.text(value.as_ref(), &format!("a value of `{}`", symbol.name))?;
+                    self.line(depth, &format!("{} = {value};", symbol.name));
+                }
+                Outline::Loop { iterator, ends, step, body } => {
+                    let Some(symbol) = self.program.symbols.get(iterator).cloned() else { continue };
+                    let what = format!("the range of `{}`", symbol.name);
+                    let first = self.text(ends.as_ref().map(|e| &e.0), &what)?;
+                    let end = self.text(ends.as_ref().map(|e| &e.1), &what)?;
+                    let comparison = if *step > 0 { "<" } else { ">" };
+                    self.line(depth, &format!("{} = {first};", symbol.name));
+                    self.line(depth, &format!("while ({} {comparison} {end}) {{", symbol.name));
+                    self.pieces(body, depth + 1)?;
+                    self.line(depth + 1, &format!("{} += {step};", symbol.name));
+                    self.line(depth, "}");
+                }
+                Outline::While { header, condition, body } => {
+                    let condition = self.text(condition.as_ref(), "when a loop ends")?;
+                    if header.is_empty() {
+                        self.line(depth, &format!("while ({condition}) {{"));
+                    } else {
+                        self.line(depth, "while (1) {");
+                        self.pieces(header, depth + 1)?;
+                        self.line(depth + 1, &format!("if (!({condition}))"));
+                        self.line(depth + 2, "break;");
+                    }
+                    self.pieces(body, depth + 1)?;
+                    self.line(depth, "}");
+                }
+                Outline::Branch { condition, then, otherwise } => {
+                    let condition = self.text(condition.as_ref(), "a condition")?;
+                    self.line(depth, &format!("if ({condition}) {{"));
+                    self.pieces(then, depth + 1)?;
+                    if !otherwise.is_empty() {
+                        self.line(depth, "} else {");
+                        self.pieces(otherwise, depth + 1)?;
+                    }
+                    self.line(depth, "}");
+                }
+                Outline::Opaque(at) => {
+                    let why = self.unit.diagnostics.get(*at).map(ToString::to_string);
+                    return Err(ToCError::Control(why.unwrap_or_else(|| "a part is not understood".into())));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn nest(&mut self, id: NestId, depth: usize) -> Result<(), ToCError> {
+        let Some(nest) = self.program.nests.get(&id) else { return Ok(()) };
+        let options = RenderOptions { indent: 4 * depth, threads: 2, ..RenderOptions::default() };
+        let block = render_nest(&self.program, nest, &options)?;
+        let text = unwrapped(&block, depth);
+        self.line(depth, &opening(id));
+        self.out += &text;
+        self.line(depth, &end(id));
+        self.nests.insert(id, text);
+        Ok(())
+    }
+
+    /// Outer loops of maps are those of threads, as DaCe has them.
+    fn mark_parallel(&mut self, graph: &Graph) {
+        let program = self.program.clone();
+        for (id, place) in &self.unit.places {
+            let is_map = place.graph.is_empty()
+                && matches!((place.blocks.as_slice(), place.nodes.as_slice()), ([state], [node])
+                    if matches!(kind(graph, state, *node), Some(NodeKind::MapEntry { .. } | NodeKind::Library { .. })));
+            if !is_map {
+                continue;
+            }
+            let Some(nest) = self.program.nests.get_mut(id) else { continue };
+            for root in &mut nest.roots {
+                let Node::Loop(l) = root else { continue };
+                let copy = Nest::new(NestId(0), "", vec![Node::Loop(l.clone())]);
+                if is_independent(&program, &copy) {
+                    l.execution =
+                        Execution::Parallel { reductions: Vec::new(), omp_schedule: OmpSchedule::default() };
+                }
+            }
+        }
+    }
+}
+
+/// Whether iterations of the outermost loop of a map write different elements: those of a map do, unless they accumulate.
+fn is_independent(program: &Program, nest: &Nest) -> bool {
+    let [Node::Loop(l)] = nest.roots.as_slice() else { return false };
+    nest.stmts().iter().all(|stmt| {
+        let array = program.array(stmt.target.array);
+        if matches!(array.storage, Storage::Body(_)) {
+            return true;
+        }
+        stmt.target.indices.iter().any(|index| {
+            let is_own = |e: &Expr| {
+                e.as_affine().is_some_and(|a| a.loops().count() == 1 && a.loops().next() == Some(l.id))
+            };
+            is_own(index) || (stmt.update == Update::Assign && index.uses(l.id) && index.reads().is_empty())
+        })
+    })
+}
+
+/// A node of a state.
+fn kind<'g>(graph: &'g Graph, way: &[usize], node: usize) -> Option<&'g NodeKind> {
+    fn state<'g>(control: &'g ControlGraph, way: &[usize]) -> Option<&'g crate::model::State> {
+        let (at, rest) = way.split_first()?;
+        match (control.blocks.get(*at)?, rest) {
+            (Block::State(state), []) => Some(state),
+            (Block::Loop(region), rest) => state(&region.body, rest),
+            (Block::Conditional { branches, .. }, [branch, rest @ ..]) => {
+                state(&branches.get(*branch)?.1, rest)
+            }
+            _ => None,
+        }
+    }
+    Some(&state(&graph.control, way)?.nodes.get(node)?.kind)
+}
+
+/// The inside of a block, with one level less of indentation; the block if it declares something of its own.
+fn unwrapped(block: &str, depth: usize) -> String {
+    let columns = "    ".repeat(depth);
+    let whole = || format!("{columns}{block}\n");
+    let Some(inner) = block.strip_prefix("{\n").and_then(|b| b.trim_end().strip_suffix('}')) else {
+        return whole();
+    };
+    let deeper = "    ".repeat(depth + 1);
+    let is_declaration = |line: &str| {
+        let words = ["double ", "float ", "int ", "long ", "const ", "short ", "unsigned ", "char "];
+        line.strip_prefix(&deeper).is_some_and(|rest| words.iter().any(|w| rest.starts_with(w)))
+    };
+    if inner.lines().any(is_declaration) {
+        return whole();
+    }
+    let mut text = String::new();
+    for line in inner.lines().filter(|l| !l.trim().is_empty()) {
+        text += line.strip_prefix("    ").unwrap_or(line);
+        text.push('\n');
+    }
+    text
+}
