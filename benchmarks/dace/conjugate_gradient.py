@@ -18,9 +18,9 @@ def conjugate_gradient(A: dace.float64[N, N], b: dace.float64[N], x: dace.float6
         alpha = rr / (p @ q)
         x[:] = x + alpha * p
         r[:] = r - alpha * q
-        new = r @ r
-        p[:] = r + (new / rr) * p
-        rr = new
+        squares = r @ r
+        p[:] = r + (squares / rr) * p
+        rr = squares
 
 
 def arguments(rng, N):

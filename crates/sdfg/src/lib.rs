@@ -16,7 +16,8 @@
 //! # Ok::<(), oxeye_sdfg::SdfgError>(())
 //! ```
 //!
-//! [`to_c`] writes the program down in C, which can be tuned like any other file.
+//! [`to_c`] writes the program down in C, which can be tuned like any other file, and [`replace_nests`] puts what was tuned
+//! there into the document.
 //!
 //! It runs no Python, judges no transformation, and does not read complex numbers, structures or streams.
 
@@ -26,6 +27,7 @@ mod json;
 mod lower;
 mod model;
 mod polynomial;
+mod replace;
 mod structure;
 mod syntax;
 mod to_c;
@@ -35,5 +37,6 @@ pub use error::SdfgError;
 pub use json::{Json, Layout};
 pub use lower::{Diagnostic, Outline, Place, Unit, read_sdfg};
 pub use oxeye_ir::Program;
+pub use replace::{Replaced, replace_nests};
 pub use syntax::parse_expression;
 pub use to_c::{CParameter, CProgram, Changed, ToCError, to_c};
