@@ -1,5 +1,6 @@
 //! Tuning a file: the stages, one after another.
 
+use super::sdfg;
 use crate::request::{Error, Options, Progress};
 use crate::search::search_further;
 use crate::session::Session;
@@ -8,12 +9,15 @@ use crate::stages::{
 };
 use oxeye_database::{NewEntry, Origin};
 
-/// Tunes the loop nests of `options.file` and writes the tuned file. If nothing faster is found, the tuned file is the
+/// Tunes the loop nests of `options.file`, a C file or a DaCe program (`.sdfg`), and writes the tuned file. If nothing faster is found, the tuned file is the
 /// input byte for byte, and the report says why.
 ///
 /// # Errors
 /// If the run cannot be done; no file is written then.
 pub fn optimize(options: &Options, progress: &dyn Progress) -> Result<Report, Error> {
+    if sdfg::is_sdfg(&options.file) {
+        return Ok(sdfg::optimize(options, progress)?.0);
+    }
     let session = Session::new(options, progress)?;
     let emitted = session.outcome(written(&session))?;
     Ok(report(&session, &emitted))
@@ -27,6 +31,9 @@ pub fn optimize_and_learn(
     options: &Options,
     progress: &dyn Progress,
 ) -> Result<(Report, Vec<NewEntry>), Error> {
+    if sdfg::is_sdfg(&options.file) {
+        return sdfg::optimize(options, progress);
+    }
     let session = Session::new(options, progress)?;
     let emitted = session.outcome(written(&session))?;
     Ok((report(&session, &emitted), entries(&session, &emitted, Origin::Learn)))

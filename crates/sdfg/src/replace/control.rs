@@ -73,7 +73,13 @@ pub(super) fn plan(
 }
 
 /// Whether a symbol's value at the end of a loop may be read later.
-fn is_read_behind(graph: &Graph, document: &Json, covered: &BTreeSet<usize>, header: usize, name: &str) -> bool {
+fn is_read_behind(
+    graph: &Graph,
+    document: &Json,
+    covered: &BTreeSet<usize>,
+    header: usize,
+    name: &str,
+) -> bool {
     let blocks = document.get("nodes").and_then(Json::as_array).unwrap_or_default();
     let has = |text: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == name);
     let (mut todo, mut seen) = (vec![header], covered.clone());
@@ -102,12 +108,12 @@ fn is_read_behind(graph: &Graph, document: &Json, covered: &BTreeSet<usize>, hea
 /// Whether a symbol is read in a state: by something that is not in the scope of a map with an iterator of that name.
 fn is_read_in(state: &State, name: &str) -> bool {
     let has = |text: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == name);
-    let has_range =
-        |r: &Range| [&r.start, &r.end, &r.step, &r.tile].into_iter().any(|text| has(text));
+    let has_range = |r: &Range| [&r.start, &r.end, &r.step, &r.tile].into_iter().any(|text| has(text));
     let is_own = |at: usize| {
         let mut here = Some(at);
         while let Some(node) = here {
-            if matches!(&state.nodes[node].kind, NodeKind::MapEntry { params, .. } if params.iter().any(|p| p == name)) {
+            if matches!(&state.nodes[node].kind, NodeKind::MapEntry { params, .. } if params.iter().any(|p| p == name))
+            {
                 return true;
             }
             here = state.nodes[node].scope;
@@ -115,9 +121,7 @@ fn is_read_in(state: &State, name: &str) -> bool {
         false
     };
     let in_nodes = state.nodes.iter().any(|node| match &node.kind {
-        NodeKind::MapEntry { ranges, .. } => {
-            !node.scope.is_some_and(is_own) && ranges.iter().any(has_range)
-        }
+        NodeKind::MapEntry { ranges, .. } => !node.scope.is_some_and(is_own) && ranges.iter().any(has_range),
         _ if node.scope.is_some_and(is_own) => false,
         NodeKind::Tasklet { code, .. } => has(code),
         NodeKind::Nested { symbols, .. } => symbols.iter().any(|(_, value)| has(value)),
@@ -126,9 +130,11 @@ fn is_read_in(state: &State, name: &str) -> bool {
         NodeKind::Other { .. } => true,
     });
     in_nodes
-        || state.edges.iter().filter(|e| !is_own(e.src) || !is_own(e.dst)).any(|e| {
-            e.memlet.iter().flat_map(|m| m.subset.iter().chain(&m.other)).flatten().any(has_range)
-        })
+        || state
+            .edges
+            .iter()
+            .filter(|e| !is_own(e.src) || !is_own(e.dst))
+            .any(|e| e.memlet.iter().flat_map(|m| m.subset.iter().chain(&m.other)).flatten().any(has_range))
 }
 
 /// A state that holds only a tasklet.
@@ -202,7 +208,9 @@ pub(super) fn apply(document: &mut Json, edits: &[Edit]) {
             if edits.iter().any(|e| e.header == src && !e.is_region) {
                 always(&mut edge);
             }
-            if let (Json::Object(members), Some(src), Some(dst)) = (&mut edge, numbers.get(&src), numbers.get(&dst)) {
+            if let (Json::Object(members), Some(src), Some(dst)) =
+                (&mut edge, numbers.get(&src), numbers.get(&dst))
+            {
                 members.insert("src".to_owned(), text(src.to_string()));
                 members.insert("dst".to_owned(), text(dst.to_string()));
             }
@@ -226,7 +234,8 @@ pub(super) fn apply(document: &mut Json, edits: &[Edit]) {
 
 /// Takes the condition from an edge.
 fn always(edge: &mut Json) {
-    let data = edge.get_mut("attributes").and_then(|a| a.get_mut("data")).and_then(|d| d.get_mut("attributes"));
+    let data =
+        edge.get_mut("attributes").and_then(|a| a.get_mut("data")).and_then(|d| d.get_mut("attributes"));
     if let Some(Json::Object(attributes)) = data {
         attributes.shift_remove("condition");
     }

@@ -103,9 +103,7 @@ pub(super) fn add_global(document: &mut Json, global: &str) {
 
 /// Whether a name stands somewhere in a part of a document.
 pub(super) fn mentions(value: &Json, name: &str) -> bool {
-    let has = |text: &str| {
-        text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name)
-    };
+    let has = |text: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
     match value {
         Json::String(text) => has(text),
         Json::Array(items) => items.iter().any(|item| mentions(item, name)),

@@ -1,9 +1,10 @@
 //! Puts tuned nests into the document: each becomes a tasklet of C++ in the place of the nodes or states that it covers.
 //!
-//! What is not replaced keeps everything, known or not; only positions in lists are counted anew. `tasklet` makes the
-//! text, `state` replaces nodes of a state, `control` replaces the states of a loop.
+//! What is not replaced keeps everything, known or not; only positions in lists are counted anew. `tasklet` and
+//! `cpp` make the text, `state` replaces nodes of a state, `control` replaces the states of a loop.
 
 mod control;
+mod cpp;
 mod json;
 mod state;
 mod tasklet;
@@ -71,7 +72,8 @@ pub fn replace_nests(
     }
     control::apply(document, &in_control);
     if !nests.is_empty() {
-        json::add_global(document, &changed.global);
+        let global = cpp::cpp(&changed.global);
+        json::add_global(document, &format!("{}{global}", cpp::ANY));
     }
     result.graph()?;
     Ok(Replaced { sdfg: result, nests, refused })

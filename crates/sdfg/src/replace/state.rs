@@ -24,7 +24,13 @@ type End = (Result<usize, usize>, Option<String>);
 ///
 /// # Errors
 /// Why it cannot.
-pub(super) fn plan(graph: &Graph, sdfg: &Sdfg, at: usize, node: usize, tasklet: Tasklet) -> Result<Edit, String> {
+pub(super) fn plan(
+    graph: &Graph,
+    sdfg: &Sdfg,
+    at: usize,
+    node: usize,
+    tasklet: Tasklet,
+) -> Result<Edit, String> {
     let Some(Block::State(state)) = graph.control.blocks.get(at) else {
         return Err("its state is not there".into());
     };
@@ -51,7 +57,11 @@ pub(super) fn plan(graph: &Graph, sdfg: &Sdfg, at: usize, node: usize, tasklet: 
     for (k, e) in state.edges.iter().enumerate() {
         if is_copy {
             let is_between = matches!(state.nodes[e.src].kind, NodeKind::Access { .. });
-            if e.dst == node && is_between && e.dst_connector.as_deref() != Some("views") && e.memlet.is_some() {
+            if e.dst == node
+                && is_between
+                && e.dst_connector.as_deref() != Some("views")
+                && e.memlet.is_some()
+            {
                 edit.edges.insert(k);
                 into.push(k);
                 out.push(k);
@@ -164,7 +174,8 @@ fn plain(edge: &Json, moved: &str, data: &str) -> Result<Json, String> {
     if moved != data {
         return Err(format!("the subset of `{data}` is not known"));
     }
-    let mut found = edge.get("attributes").and_then(|a| a.get("data")).cloned().ok_or("an edge without data")?;
+    let mut found =
+        edge.get("attributes").and_then(|a| a.get("data")).cloned().ok_or("an edge without data")?;
     if let Some(Json::Object(attributes)) = found.get_mut("attributes") {
         attributes.shift_remove("wcr");
         attributes.shift_remove("other_subset");

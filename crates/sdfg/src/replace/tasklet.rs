@@ -75,9 +75,18 @@ impl Tasklet {
         let arrays: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
         let others = |array: ArrayId| {
             let nests = program.program.nests.values().filter(|n| n.id != id);
-            nests.flat_map(|n| n.accesses()).filter(|(a, _)| a.array == array).map(|(_, w)| w).collect::<Vec<_>>()
+            nests
+                .flat_map(|n| n.accesses())
+                .filter(|(a, _)| a.array == array)
+                .map(|(_, w)| w)
+                .collect::<Vec<_>>()
         };
-        let mut found = Self { label: format!("tuned_{}", id.0), body: body.to_owned(), own: Vec::new(), used: IndexMap::new() };
+        let mut found = Self {
+            label: format!("tuned_{}", id.0),
+            body: super::cpp::cpp(body),
+            own: Vec::new(),
+            used: IndexMap::new(),
+        };
         for array in arrays {
             let described = program.program.array(array);
             if matches!(described.storage, Storage::Body(_) | Storage::Temp(_)) {
@@ -88,15 +97,17 @@ impl Tasklet {
             let is_written = accesses.iter().any(|(a, w)| *w && a.array == array);
             let container = unit.containers.get(&array);
             if unit.relaid.contains(&array) || container.is_none() {
-                if !elsewhere.is_empty() || described.storage != Storage::Local || nest.live_out.contains(&array) {
+                if !elsewhere.is_empty()
+                    || described.storage != Storage::Local
+                    || nest.live_out.contains(&array)
+                {
                     return Err(format!("`{name}` lies in memory otherwise than in the SDFG"));
                 }
                 let (before, after) = if described.shape.is_empty() {
                     (format!("{ty} {name};"), String::new())
                 } else {
                     let n = count(&program.program, array);
-                    let before =
-                        format!("{ty} *{name} = ({ty} *)malloc({n} * sizeof({ty}));");
+                    let before = format!("{ty} *{name} = ({ty} *)malloc({n} * sizeof({ty}));");
                     (before, format!("free({name});"))
                 };
                 found.own.push((before, after));
@@ -125,7 +136,12 @@ impl Tasklet {
     }
 
     /// The node. Arrays come in through `inputs` and go out through `outputs`, and through `more` nothing does that is used.
-    pub(super) fn node(&self, inputs: &BTreeSet<String>, outputs: &BTreeSet<String>, more: (&[Extra], &[Extra])) -> Json {
+    pub(super) fn node(
+        &self,
+        inputs: &BTreeSet<String>,
+        outputs: &BTreeSet<String>,
+        more: (&[Extra], &[Extra]),
+    ) -> Json {
         // What DaCe writes behind the text uses names that are declared in it.
         let mut lines = vec!["{".to_owned()];
         let mut after = Vec::new();
@@ -158,10 +174,8 @@ impl Tasklet {
         for (extra, connectors) in [(more.0, &mut in_connectors), (more.1, &mut out_connectors)] {
             for extra in extra {
                 let element = text(extra.dtype.clone());
-                connectors.insert(
-                    extra.connector.clone(),
-                    object([("type", text("pointer")), ("dtype", element)]),
-                );
+                connectors
+                    .insert(extra.connector.clone(), object([("type", text("pointer")), ("dtype", element)]));
             }
         }
         let columns = self.body.lines().filter(|l| !l.trim().is_empty());
