@@ -5,7 +5,7 @@ use crate::request::{Error, Options, Progress};
 use crate::search::search_further;
 use crate::session::Session;
 use crate::stages::{
-    Emitted, Report, capture, emit, entries, measure, open, propose, read, report, second_round,
+    Emitted, Report, SearchReport, capture, emit, entries, measure, open, propose, read, report, second_round,
 };
 use oxeye_database::{NewEntry, Origin};
 
@@ -16,7 +16,7 @@ use oxeye_database::{NewEntry, Origin};
 /// If the run cannot be done; no file is written then.
 pub fn optimize(options: &Options, progress: &dyn Progress) -> Result<Report, Error> {
     if sdfg::is_sdfg(&options.file) {
-        return Ok(sdfg::optimize(options, progress)?.0);
+        return Ok(sdfg::written(options, progress, Origin::Learn, &found)?.0);
     }
     let session = Session::new(options, progress)?;
     let emitted = session.outcome(written(&session))?;
@@ -32,11 +32,15 @@ pub fn optimize_and_learn(
     progress: &dyn Progress,
 ) -> Result<(Report, Vec<NewEntry>), Error> {
     if sdfg::is_sdfg(&options.file) {
-        return sdfg::optimize(options, progress);
+        return sdfg::written(options, progress, Origin::Learn, &found);
     }
     let session = Session::new(options, progress)?;
     let emitted = session.outcome(written(&session))?;
     Ok((report(&session, &emitted), entries(&session, &emitted, Origin::Learn)))
+}
+
+fn found(session: &Session<'_>) -> Result<(Emitted, Option<SearchReport>), Error> {
+    Ok((tuned(session)?, None))
 }
 
 fn written(session: &Session<'_>) -> Result<Emitted, Error> {

@@ -6,10 +6,9 @@
 mod program;
 mod python;
 
-use super::optimize::tuned;
 use crate::request::{Error, Options, Progress, files, write_atomically};
 use crate::session::Session;
-use crate::stages::{Report, entries, report};
+use crate::stages::{Emitted, Report, SearchReport, entries, report};
 use oxeye_database::{NewEntry, Origin};
 use oxeye_ir::NestId;
 use oxeye_measure::{RatioInterval, quantile, ratio_interval};
@@ -29,19 +28,37 @@ const TIMING_SECONDS: f64 = 3.0;
 /// The same for a nest alone.
 const ALONE_SECONDS: f64 = 1.0;
 
-/// Tunes a DaCe program and writes the tuned one.
+/// How the C is tuned.
+pub(super) type Tuning<'a> = dyn Fn(&Session<'_>) -> Result<(Emitted, Option<SearchReport>), Error> + 'a;
+
+/// Does something with the C that stands for a DaCe program: with its options.
+///
+/// # Errors
+/// If there is no such C, and those of `run`.
+pub(super) fn as_c<T>(options: &Options, run: impl FnOnce(&Options) -> Result<T, Error>) -> Result<T, Error> {
+    files::check_readable(&options.file)?;
+    let program = SdfgProgram::new(options)?;
+    run(&program.options(options))
+}
+
+/// Tunes a DaCe program and writes the tuned one. Also returns every trial, for a recipe database.
 ///
 /// # Errors
 /// If the run cannot be done; no file is written then.
-pub(super) fn optimize(options: &Options, progress: &dyn Progress) -> Result<(Report, Vec<NewEntry>), Error> {
+pub(super) fn written(
+    options: &Options,
+    progress: &dyn Progress,
+    origin: Origin,
+    tuning: &Tuning<'_>,
+) -> Result<(Report, Vec<NewEntry>), Error> {
     files::check_readable(&options.file)?;
     files::check_writable(&options.output_path(), &[])?;
     let program = SdfgProgram::new(options)?;
     let c_options = program.options(options);
     let session = Session::new(&c_options, progress)?;
-    let emitted = session.outcome(tuned(&session))?;
-    let mut made = report(&session, &emitted);
-    let learnt = entries(&session, &emitted, Origin::Learn);
+    let (emitted, search) = session.outcome(tuning(&session))?;
+    let mut made = Report { search, ..report(&session, &emitted) };
+    let learnt = entries(&session, &emitted, origin);
     let changed = program.c.changed(&emitted.text).map_err(|e| Error::Input(e.to_string()))?;
     let judged = session.outcome(judged(&program, &changed, options, progress))?;
     let text = judged.kept.as_ref().map_or_else(|| program.text.clone(), |kept| kept.sdfg.write());
