@@ -22,7 +22,7 @@ pub enum ToCError {
     /// A nest has no rendering.
     #[error(transparent)]
     Nest(#[from] CodegenError),
-    /// Something between the nests is not understood.
+    /// The names of symbols cannot be told apart in C, or a tuned file is not a version of this one.
     #[error("{0}")]
     Control(String),
 }
@@ -40,6 +40,8 @@ pub struct CProgram {
     pub program: Program,
     /// The text that stands for each nest.
     pub nests: IndexMap<NestId, String>,
+    /// Where the C does something else than the SDFG, since that is not understood: sentences.
+    pub invented: Vec<String>,
     /// The file up to the function.
     head: String,
 }
@@ -71,10 +73,10 @@ pub struct Changed {
 /// Writes the program that an SDFG is in C.
 ///
 /// # Errors
-/// If control around the nests is not understood, or a nest has no rendering.
+/// If a nest has no rendering.
 pub fn to_c(sdfg: &Sdfg, unit: &Unit) -> Result<CProgram, ToCError> {
     let graph = sdfg.graph()?;
-    let mut writer = Writer { unit, program: renamed(unit), nests: IndexMap::new(), out: String::new() };
+    let mut writer = Writer { unit, program: renamed(unit), nests: IndexMap::new(), out: String::new(), invented: Vec::new() };
     writer.mark_parallel(&graph);
     let parameters = parameters(unit, &writer.program);
     writer.locals(&parameters)?;
@@ -82,13 +84,42 @@ pub fn to_c(sdfg: &Sdfg, unit: &Unit) -> Result<CProgram, ToCError> {
     writer.frees();
     let function = writer.program.name.clone();
     let mut head = String::from("#include <math.h>\n#include <stdlib.h>\n\n");
+    if !writer.invented.is_empty() {
+        head += INVENTED;
+    }
     let texts: Vec<&str> = writer.nests.values().map(String::as_str).collect();
     let macros = prelude(&texts);
     head.insert_str(0, &macros);
     let source = format!("{head}{}\n{{\n{}}}\n", signature(&function, &parameters), writer.out);
-    let Writer { program, nests, .. } = writer;
-    Ok(CProgram { source, function, parameters, program, nests, head })
+    let Writer { program, nests, invented, .. } = writer;
+    Ok(CProgram { source, function, parameters, program, nests, invented, head })
 }
+
+/// Declarations of what the harness has in the place of what is not understood.
+const INVENTED: &str = "void oxeye_invent(void *data, long n, long bytes, int is_float);\nint oxeye_unknown(void);\n\n";
+
+/// Their definitions: numbers between one half and one, or small indices; what is unknown holds three times of four.
+const INVENTING: &str = "
+void oxeye_invent(void *data, long n, long bytes, int is_float)
+{
+    for (long k = 0; k < n; k++) {
+        double x = 0.5 + 0.5 / (k % 17 + 1);
+        if (is_float && bytes == 8)
+            ((double *)data)[k] = x;
+        else if (is_float)
+            ((float *)data)[k] = (float)x;
+        else
+            for (long b = 0; b < bytes; b++)
+                ((char *)data)[k * bytes + b] = b == 0 && k % 2;
+    }
+}
+
+int oxeye_unknown(void)
+{
+    static int n;
+    return ++n % 4 != 0;
+}
+";
 
 /// The head of the function.
 fn signature(function: &str, parameters: &[CParameter]) -> String {
@@ -150,6 +181,9 @@ impl CProgram {
             );
         }
         text += "    return 0;\n}\n";
+        if !self.invented.is_empty() {
+            text += INVENTING;
+        }
         text
     }
 
@@ -309,6 +343,7 @@ struct Writer<'a> {
     program: Program,
     nests: IndexMap<NestId, String>,
     out: String,
+    invented: Vec<String>,
 }
 
 impl Writer<'_> {
@@ -351,9 +386,21 @@ impl Writer<'_> {
         }
     }
 
-    fn text(&self, expr: Option<&Expr>, what: &str) -> Result<String, ToCError> {
-        let expr = expr.ok_or_else(|| ToCError::Control(format!("{what} is not understood")))?;
-        Ok(expression(&self.program, expr))
+    /// An expression, or what stands for one that is not understood.
+    fn text(&mut self, expr: Option<&Expr>, what: &str, otherwise: &str) -> String {
+        match expr {
+            Some(expr) => expression(&self.program, expr),
+            None => {
+                self.invented.push(format!("{what} is not understood, so the C invents it"));
+                otherwise.to_owned()
+            }
+        }
+    }
+
+    /// A condition in parentheses.
+    fn condition(&mut self, expr: Option<&Expr>, what: &str) -> String {
+        let text = self.text(expr, what, "oxeye_unknown()");
+        if expr.is_some() && text.starts_with('(') { text } else { format!("({text})") }
     }
 
     fn pieces(&mut self, pieces: &[Outline], depth: usize) -> Result<(), ToCError> {
@@ -362,37 +409,43 @@ impl Writer<'_> {
                 Outline::Nest(id) => self.nest(*id, depth)?,
                 Outline::Assign { symbol, value } => {
                     let Some(symbol) = self.program.symbols.get(symbol).cloned() else { continue };
-                    let value = self.text(value.as_ref(), &format!("a value of `{}`", symbol.name))?;
+                    let what = format!("a value of `{}`", symbol.name);
+                    let value = self.text(value.as_ref(), &what, &symbol.name);
                     self.line(depth, &format!("{} = {value};", symbol.name));
                 }
                 Outline::Loop { iterator, ends, step, body } => {
                     let Some(symbol) = self.program.symbols.get(iterator).cloned() else { continue };
                     let what = format!("the range of `{}`", symbol.name);
-                    let first = self.text(ends.as_ref().map(|e| &e.0), &what)?;
-                    let end = self.text(ends.as_ref().map(|e| &e.1), &what)?;
-                    let comparison = if *step > 0 { "<" } else { ">" };
+                    let first = self.text(ends.as_ref().map(|e| &e.0), &what, "0");
                     self.line(depth, &format!("{} = {first};", symbol.name));
-                    self.line(depth, &format!("while ({} {comparison} {end}) {{", symbol.name));
+                    let comparison = if *step > 0 { "<" } else { ">" };
+                    let goes_on = match ends {
+                        Some((_, end)) => {
+                            format!("{} {comparison} {}", symbol.name, expression(&self.program, end))
+                        }
+                        None => "oxeye_unknown()".to_owned(),
+                    };
+                    self.line(depth, &format!("while ({goes_on}) {{"));
                     self.pieces(body, depth + 1)?;
                     self.line(depth + 1, &format!("{} += {step};", symbol.name));
                     self.line(depth, "}");
                 }
                 Outline::While { header, condition, body } => {
-                    let condition = self.text(condition.as_ref(), "when a loop ends")?;
+                    let condition = self.condition(condition.as_ref(), "when a loop ends");
                     if header.is_empty() {
-                        self.line(depth, &format!("while ({condition}) {{"));
+                        self.line(depth, &format!("while {condition} {{"));
                     } else {
                         self.line(depth, "while (1) {");
                         self.pieces(header, depth + 1)?;
-                        self.line(depth + 1, &format!("if (!({condition}))"));
+                        self.line(depth + 1, &format!("if (!{condition})"));
                         self.line(depth + 2, "break;");
                     }
                     self.pieces(body, depth + 1)?;
                     self.line(depth, "}");
                 }
                 Outline::Branch { condition, then, otherwise } => {
-                    let condition = self.text(condition.as_ref(), "a condition")?;
-                    self.line(depth, &format!("if ({condition}) {{"));
+                    let condition = self.condition(condition.as_ref(), "a condition");
+                    self.line(depth, &format!("if {condition} {{"));
                     self.pieces(then, depth + 1)?;
                     if !otherwise.is_empty() {
                         self.line(depth, "} else {");
@@ -400,13 +453,29 @@ impl Writer<'_> {
                     }
                     self.line(depth, "}");
                 }
-                Outline::Opaque(at) => {
-                    let why = self.unit.diagnostics.get(*at).map(ToString::to_string);
-                    return Err(ToCError::Control(why.unwrap_or_else(|| "a part is not understood".into())));
-                }
+                Outline::Opaque { diagnostic, writes } => self.opaque(*diagnostic, writes, depth),
             }
         }
         Ok(())
+    }
+
+    /// What is not read leaves plausible values.
+    fn opaque(&mut self, diagnostic: usize, writes: &[ArrayId], depth: usize) {
+        let why = self.unit.diagnostics.get(diagnostic).map_or_else(String::new, ToString::to_string);
+        self.line(depth, &format!("/* {} */", why.replace("*/", "* /")));
+        let mut names = Vec::new();
+        for id in writes {
+            let Some(array) = self.program.arrays.get(id).cloned() else { continue };
+            let name = &array.name;
+            names.push(format!("`{name}`"));
+            let (ty, is_scalar) = (array.element.c_name(), array.shape.is_empty());
+            let place = if is_scalar { format!("&{name}") } else { name.clone() };
+            let n = if is_scalar { "1".to_owned() } else { count(&self.program, *id) };
+            let kind = u8::from(array.element.is_float());
+            self.line(depth, &format!("oxeye_invent({place}, {n}, sizeof({ty}), {kind});"));
+        }
+        let names = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        self.invented.push(format!("{why}; the C invents what it leaves in {names}"));
     }
 
     fn nest(&mut self, id: NestId, depth: usize) -> Result<(), ToCError> {

@@ -1,7 +1,7 @@
 //! What runs in which order, with all that is needed to write it down as a program.
 
 use super::state::{Frame, Lowering};
-use oxeye_ir::{Expr, NestId, SymId};
+use oxeye_ir::{ArrayId, Expr, NestId, SymId};
 
 /// A piece of the program as it runs.
 ///
@@ -47,15 +47,20 @@ pub enum Outline {
         /// If it does not.
         otherwise: Vec<Outline>,
     },
-    /// What could not be read: the position of its diagnostic.
-    Opaque(usize),
+    /// What could not be read.
+    Opaque {
+        /// The position of its diagnostic.
+        diagnostic: usize,
+        /// Arrays that it may write.
+        writes: Vec<ArrayId>,
+    },
 }
 
 /// Calls `f` on every expression.
 pub(super) fn visit(outline: &[Outline], f: &mut dyn FnMut(&Expr)) {
     for piece in outline {
         match piece {
-            Outline::Nest(_) | Outline::Opaque(_) => {}
+            Outline::Nest(_) | Outline::Opaque { .. } => {}
             Outline::Assign { value, .. } => value.iter().for_each(&mut *f),
             Outline::Loop { ends, body, .. } => {
                 ends.iter().for_each(|(first, end)| {

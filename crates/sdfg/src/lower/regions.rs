@@ -398,8 +398,11 @@ impl Lowering {
             found.into_iter().collect()
         };
         let (reads, writes) = (Some(arrays(&reads)), Some(arrays(&writes)));
-        regions.push(&self.program, Region::Opaque(Opaque { reason: reason.clone(), reads, writes }));
-        self.outline.push(Outline::Opaque(self.diagnostics.len()));
+        let opaque = Opaque { reason: reason.clone(), reads, writes: writes.clone() };
+        regions.push(&self.program, Region::Opaque(opaque));
+        let diagnostic = self.diagnostics.len();
+        let writes = writes.into_iter().flatten().collect();
+        self.outline.push(Outline::Opaque { diagnostic, writes });
         self.diagnostics.push(Diagnostic { place, message: reason, is_opaque: true });
     }
 }

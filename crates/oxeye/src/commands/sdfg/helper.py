@@ -57,7 +57,7 @@ def sizes_from(sdfg, given, arrays):
 
 
 def values_of(request, sdfg):
-    """Values of all arguments by name."""
+    """Values of all arguments by name, and of all sizes: what DaCe expands may need more of them than it says."""
     rng = np.random.default_rng(request["seed"])
     given = {name: np.load(path) for name, path in request["inputs"].items()}
     scalars = {name: array[()] for name, array in given.items() if array.ndim == 0}
@@ -67,7 +67,7 @@ def values_of(request, sdfg):
     unknown = [name for name in given if name not in arguments]
     if unknown:
         fail(f"the program has no argument `{unknown[0]}`; it has {', '.join(arguments)}")
-    needed = set(symbols_of(sdfg))
+    needed = set(symbols_of(sdfg)) | {str(name) for name in sdfg.free_symbols if str(name) not in sdfg.arrays}
     for name in arguments:
         if name in sdfg.arrays:
             needed |= {str(s) for s in sdfg.arrays[name].free_symbols}
@@ -105,7 +105,7 @@ def values_of(request, sdfg):
                 # Such that it can be factorized.
                 array = (array + array.T) / 2 + shape[0] * np.eye(shape[0])
             values[name] = array.astype(dtype)
-    return values
+    return values, sizes
 
 
 def load(path):
@@ -118,8 +118,8 @@ def load(path):
 def prepare(request):
     """Makes the arguments, and says how DaCe compiles."""
     sdfg = load(request["sdfg"])
-    values = values_of(request, sdfg)
-    scalars = {}
+    values, sizes = values_of(request, sdfg)
+    scalars = {name: repr(int(value)) for name, value in sizes.items()}
     for name, value in values.items():
         if isinstance(value, np.ndarray):
             strides = [evaluated(s, values) for s in sdfg.arrays[name].strides]

@@ -68,6 +68,7 @@ pub(super) fn written(
     made.output = options.output_path();
     made.changed = judged.kept.is_some();
     made.seconds = session.start().elapsed().as_secs_f64();
+    made.notes.extend(program.c.invented.iter().cloned());
     made.notes.extend(judged.notes);
     let whole = &mut made.program;
     (whole.baseline_ms, whole.optimized_ms, whole.speedup) = (None, None, None);
