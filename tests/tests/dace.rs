@@ -3,7 +3,7 @@
 
 use oxeye_frontend::{ReadOptions, read_c};
 use oxeye_ir::ScalarType;
-use oxeye_sdfg::{CProgram, Json, Sdfg, read_sdfg, to_c};
+use oxeye_sdfg::{CProgram, Grouping, Json, Sdfg, read_sdfg, to_c};
 use oxeye_tests::{Playground, repository};
 use oxeye_transform::{Policy, normalize_nest};
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ fn data() -> PathBuf {
     repository().join("crates/sdfg/tests/data")
 }
 
-fn in_c(name: &str) -> CProgram {
+fn in_c(name: &str, grouping: Grouping) -> CProgram {
     let text = std::fs::read_to_string(data().join(format!("{name}.sdfg"))).expect("a file");
     let sdfg = Sdfg::parse(&text).expect("an SDFG");
     let unit = read_sdfg(&sdfg).expect("a program");
-    to_c(&sdfg, &unit).unwrap_or_else(|e| panic!("{name}: {e}"))
+    to_c(&sdfg, &unit, grouping).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 fn names() -> Vec<String> {
@@ -63,7 +63,7 @@ fn sums(values: &[f64]) -> (f64, f64) {
 fn programs_in_c_compute_what_numpy_says() {
     let mut n_compared = 0;
     for name in names() {
-        let program = in_c(&name);
+        let program = in_c(&name, Grouping::Together);
         let sample = name.strip_suffix(".plain").unwrap_or(&name);
         let sample = std::fs::read_to_string(data().join(format!("{sample}.json"))).expect("a sample");
         let sample = Json::parse(&sample).expect("JSON");
@@ -232,7 +232,7 @@ const IN_C: &[(&str, &str)] = &[
 fn the_same_computation_has_the_same_normal_form_in_c_and_as_sdfg() {
     let mut wrong = String::new();
     for (name, c) in IN_C {
-        let (ours, theirs) = (normal_forms(c), normal_forms(&in_c(name).source));
+        let (ours, theirs) = (normal_forms(c), normal_forms(&in_c(name, Grouping::Apart).source));
         if ours != theirs {
             wrong += &format!("{name}, in C:\n{}\nas SDFG:\n{}\n", ours.join("\n"), theirs.join("\n"));
         }

@@ -39,4 +39,4 @@ pub use lower::{Diagnostic, Outline, Place, Unit, read_sdfg};
 pub use oxeye_ir::Program;
 pub use replace::{Replaced, replace_nests};
 pub use syntax::parse_expression;
-pub use to_c::{CParameter, CProgram, Changed, ToCError, to_c};
+pub use to_c::{CParameter, CProgram, Changed, Grouping, ToCError, to_c};

@@ -38,12 +38,26 @@ pub struct CProgram {
     pub parameters: Vec<CParameter>,
     /// The program with the names that are used in the file.
     pub program: Program,
-    /// The text that stands for each nest.
+    /// The text that stands for each nest, or for a group of them under the id of the first.
     pub nests: IndexMap<NestId, String>,
+    /// Groups of neighbouring nests that are written as one, since they hand on what nobody else uses: by the first.
+    groups: IndexMap<NestId, Vec<NestId>>,
+    /// Arrays that control reads.
+    asked: BTreeSet<ArrayId>,
     /// Where the C does something else than the SDFG, since that is not understood: sentences.
     pub invented: Vec<String>,
     /// The file up to the function.
     head: String,
+}
+
+/// What is done about neighbouring nests that hand on arrays which nobody else uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouping {
+    /// They are one nest, so that what they hand on need not go through memory.
+    #[default]
+    Together,
+    /// Each is a nest of its own.
+    Apart,
 }
 
 /// A parameter of the function.
@@ -74,13 +88,22 @@ pub struct Changed {
 ///
 /// # Errors
 /// If a nest has no rendering.
-pub fn to_c(sdfg: &Sdfg, unit: &Unit) -> Result<CProgram, ToCError> {
+pub fn to_c(sdfg: &Sdfg, unit: &Unit, grouping: Grouping) -> Result<CProgram, ToCError> {
     let graph = sdfg.graph()?;
-    let mut writer = Writer { unit, program: renamed(unit), nests: IndexMap::new(), out: String::new(), invented: Vec::new() };
+    let mut writer = Writer {
+        unit,
+        grouping,
+        program: renamed(unit),
+        nests: IndexMap::new(),
+        groups: IndexMap::new(),
+        asked: asked(&unit.outline),
+        out: String::new(),
+        invented: Vec::new(),
+    };
     writer.mark_parallel(&graph);
     let parameters = parameters(unit, &writer.program);
     writer.locals(&parameters)?;
-    writer.pieces(&unit.outline, 1)?;
+    writer.pieces(&unit.outline, 1, false)?;
     writer.frees();
     let function = writer.program.name.clone();
     let mut head = String::from("#include <math.h>\n#include <stdlib.h>\n\n");
@@ -91,8 +114,8 @@ pub fn to_c(sdfg: &Sdfg, unit: &Unit) -> Result<CProgram, ToCError> {
     let macros = prelude(&texts);
     head.insert_str(0, &macros);
     let source = format!("{head}{}\n{{\n{}}}\n", signature(&function, &parameters), writer.out);
-    let Writer { program, nests, invented, .. } = writer;
-    Ok(CProgram { source, function, parameters, program, nests, invented, head })
+    let Writer { program, nests, groups, asked, invented, .. } = writer;
+    Ok(CProgram { source, function, parameters, program, nests, groups, asked, invented, head })
 }
 
 /// Declarations of what the harness has in the place of what is not understood.
@@ -134,6 +157,16 @@ fn signature(function: &str, parameters: &[CParameter]) -> String {
 }
 
 impl CProgram {
+    /// The nests that a text of [`CProgram::nests`] stands for.
+    pub(crate) fn group(&self, id: NestId) -> Vec<NestId> {
+        self.groups.get(&id).cloned().unwrap_or_else(|| vec![id])
+    }
+
+    /// Whether control reads an array.
+    pub(crate) fn is_asked(&self, array: ArrayId) -> bool {
+        self.asked.contains(&array)
+    }
+
     /// The declaration of the function.
     pub fn declaration(&self) -> String {
         format!("{};", signature(&self.function, &self.parameters))
@@ -225,7 +258,7 @@ fn end(id: NestId) -> String {
 /// The program with names that C can tell apart.
 fn renamed(unit: &Unit) -> Program {
     let mut program = unit.program.clone();
-    let mut taken: BTreeSet<String> = ["malloc", "free", "main", "exit"].map(str::to_owned).into();
+    let mut taken: BTreeSet<String> = ["malloc", "free", "main", "exit", "once"].map(str::to_owned).into();
     taken.extend(MathFn::TABLE.iter().flat_map(|(_, name, _)| [(*name).to_owned(), format!("{name}f")]));
     for keyword in KEYWORDS {
         taken.insert((*keyword).to_owned());
@@ -338,10 +371,23 @@ pub(crate) fn count(program: &Program, id: ArrayId) -> String {
     format!("(long){}", if factors.is_empty() { "1".to_owned() } else { factors.join(" * ") })
 }
 
+/// Longer chains take too long to be looked at as one.
+const MOST_IN_GROUP: usize = 12;
+
+/// Arrays that control between the nests reads.
+fn asked(outline: &[Outline]) -> BTreeSet<ArrayId> {
+    let mut found = BTreeSet::new();
+    crate::lower::visit_outline(outline, &mut |expr| found.extend(expr.reads().iter().map(|a| a.array)));
+    found
+}
+
 struct Writer<'a> {
     unit: &'a Unit,
+    grouping: Grouping,
     program: Program,
     nests: IndexMap<NestId, String>,
+    groups: IndexMap<NestId, Vec<NestId>>,
+    asked: BTreeSet<ArrayId>,
     out: String,
     invented: Vec<String>,
 }
@@ -403,10 +449,16 @@ impl Writer<'_> {
         if expr.is_some() && text.starts_with('(') { text } else { format!("({text})") }
     }
 
-    fn pieces(&mut self, pieces: &[Outline], depth: usize) -> Result<(), ToCError> {
-        for piece in pieces {
+    fn pieces(&mut self, pieces: &[Outline], depth: usize, in_loop: bool) -> Result<(), ToCError> {
+        let mut rest = pieces;
+        while let Some((piece, behind)) = rest.split_first() {
+            rest = behind;
             match piece {
-                Outline::Nest(id) => self.nest(*id, depth)?,
+                Outline::Nest(id) => {
+                    let group = if in_loop { vec![*id] } else { self.group_from(*id, behind) };
+                    rest = &behind[group.len() - 1..];
+                    self.nests(&group, depth)?;
+                }
                 Outline::Assign { symbol, value } => {
                     let Some(symbol) = self.program.symbols.get(symbol).cloned() else { continue };
                     let what = format!("a value of `{}`", symbol.name);
@@ -426,7 +478,7 @@ impl Writer<'_> {
                         None => "oxeye_unknown()".to_owned(),
                     };
                     self.line(depth, &format!("while ({goes_on}) {{"));
-                    self.pieces(body, depth + 1)?;
+                    self.pieces(body, depth + 1, true)?;
                     self.line(depth + 1, &format!("{} += {step};", symbol.name));
                     self.line(depth, "}");
                 }
@@ -436,20 +488,20 @@ impl Writer<'_> {
                         self.line(depth, &format!("while {condition} {{"));
                     } else {
                         self.line(depth, "while (1) {");
-                        self.pieces(header, depth + 1)?;
+                        self.pieces(header, depth + 1, true)?;
                         self.line(depth + 1, &format!("if (!{condition})"));
                         self.line(depth + 2, "break;");
                     }
-                    self.pieces(body, depth + 1)?;
+                    self.pieces(body, depth + 1, true)?;
                     self.line(depth, "}");
                 }
                 Outline::Branch { condition, then, otherwise } => {
                     let condition = self.condition(condition.as_ref(), "a condition");
                     self.line(depth, &format!("if {condition} {{"));
-                    self.pieces(then, depth + 1)?;
+                    self.pieces(then, depth + 1, in_loop)?;
                     if !otherwise.is_empty() {
                         self.line(depth, "} else {");
-                        self.pieces(otherwise, depth + 1)?;
+                        self.pieces(otherwise, depth + 1, in_loop)?;
                     }
                     self.line(depth, "}");
                 }
@@ -478,16 +530,75 @@ impl Writer<'_> {
         self.invented.push(format!("{why}; the C invents what it leaves in {names}"));
     }
 
-    fn nest(&mut self, id: NestId, depth: usize) -> Result<(), ToCError> {
-        let Some(nest) = self.program.nests.get(&id) else { return Ok(()) };
-        let options = RenderOptions { indent: 4 * depth, threads: 2, ..RenderOptions::default() };
-        let block = render_nest(&self.program, nest, &options)?;
-        let text = unwrapped(&block, depth);
-        self.line(depth, &opening(id));
+    fn nests(&mut self, group: &[NestId], depth: usize) -> Result<(), ToCError> {
+        let Some(first) = group.first() else { return Ok(()) };
+        let is_group = group.len() > 1;
+        let inner = if is_group { depth + 1 } else { depth };
+        let mut text = String::new();
+        for id in group {
+            let Some(nest) = self.program.nests.get(id) else { continue };
+            let options = RenderOptions { indent: 4 * inner, threads: 2, ..RenderOptions::default() };
+            text += &unwrapped(&render_nest(&self.program, nest, &options)?, inner);
+        }
+        if is_group {
+            let columns = "    ".repeat(depth);
+            text = format!("{columns}for (int once = 0; once < 1; once++) {{\n{text}{columns}}}\n");
+            self.groups.insert(*first, group.to_vec());
+        }
+        self.line(depth, &opening(*first));
         self.out += &text;
-        self.line(depth, &end(id));
-        self.nests.insert(id, text);
+        self.line(depth, &end(*first));
+        self.nests.insert(*first, text);
         Ok(())
+    }
+
+    /// A nest with those behind it in the same state, if what they hand on is worth keeping in caches or registers: none of
+    /// them does more than go over its arrays, and one reads an array that another one makes and nobody else uses.
+    fn group_from(&self, first: NestId, behind: &[Outline]) -> Vec<NestId> {
+        let mut group = Vec::new();
+        let is_free = self.program.symbols.values().all(|s| s.name != "once");
+        if self.grouping == Grouping::Together && is_free {
+            let nests = behind.iter().map_while(|piece| match piece {
+                Outline::Nest(id) => Some(*id),
+                _ => None,
+            });
+            let state = |id: NestId| self.unit.places.get(&id).filter(|p| p.graph.is_empty() && p.nodes.len() == 1).map(|p| &p.blocks);
+            let fits = |id: &NestId| {
+                state(*id).is_some() && state(*id) == state(first) && self.program.nests.get(id).is_some_and(|n| self.is_simple(n))
+            };
+            group.extend(std::iter::once(first).chain(nests).take_while(fits).take(MOST_IN_GROUP));
+        }
+        // A group ends with the last nest that reads what one of the others made.
+        let hands_on = |from: &NestId, to: &NestId| {
+            let accesses = |id: &NestId| self.program.nests.get(id).map(Nest::accesses).unwrap_or_default();
+            accesses(from).iter().filter(|(_, is_write)| *is_write).any(|(made, _)| {
+                let array = self.program.array(made.array);
+                array.storage == Storage::Local
+                    && !array.shape.is_empty()
+                    && accesses(to).iter().any(|(read, is_write)| !is_write && read.array == made.array)
+            })
+        };
+        while let Some((last, before)) = group.split_last() {
+            if before.iter().any(|id| hands_on(id, last)) {
+                return group;
+            }
+            group.pop();
+        }
+        vec![first]
+    }
+
+    /// Whether a nest has no more loops around each other than its arrays have dimensions.
+    fn is_simple(&self, nest: &Nest) -> bool {
+        fn depth(nodes: &[Node]) -> usize {
+            let of = |node: &Node| match node {
+                Node::Loop(l) => 1 + depth(&l.body),
+                Node::If { then, otherwise, .. } => depth(then).max(depth(otherwise)),
+                Node::Stmt(_) => 0,
+            };
+            nodes.iter().map(of).max().unwrap_or(0)
+        }
+        let rank = nest.arrays().iter().map(|id| self.program.array(*id).shape.len()).max().unwrap_or(0);
+        depth(&nest.roots) <= rank
     }
 
     /// Outer loops of maps are those of threads, as DaCe has them.

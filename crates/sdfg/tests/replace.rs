@@ -1,7 +1,7 @@
 //! Tuned nests go into documents, and nothing else changes.
 
 use oxeye_ir::NestId;
-use oxeye_sdfg::{CProgram, Changed, Json, Replaced, Sdfg, Unit, read_sdfg, replace_nests, to_c};
+use oxeye_sdfg::{CProgram, Changed, Grouping, Json, Replaced, Sdfg, Unit, read_sdfg, replace_nests, to_c};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -13,16 +13,16 @@ struct Program {
 }
 
 impl Program {
-    fn of(text: String) -> Self {
+    fn of(text: String, grouping: Grouping) -> Self {
         let sdfg = Sdfg::parse(&text).expect("an SDFG");
         let unit = read_sdfg(&sdfg).expect("a program");
-        let c = to_c(&sdfg, &unit).expect("C");
+        let c = to_c(&sdfg, &unit, grouping).expect("C");
         Self { text, sdfg, unit, c }
     }
 
-    fn named(name: &str) -> Self {
+    fn named(name: &str, grouping: Grouping) -> Self {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/{name}.sdfg"));
-        Self::of(std::fs::read_to_string(file).expect("a file"))
+        Self::of(std::fs::read_to_string(file).expect("a file"), grouping)
     }
 
     /// Every nest that is wanted as a tasklet of its own text.
@@ -61,8 +61,9 @@ fn tasklets(sdfg: &Sdfg) -> Vec<(String, String)> {
 #[test]
 fn every_nest_that_is_replaced_is_one_tasklet_of_the_same_text() {
     let (mut n_replaced, mut n_all) = (0, 0);
-    for name in names() {
-        let program = Program::named(&name);
+    let both = |name: String| [Grouping::Apart, Grouping::Together].map(|grouping| (name.clone(), grouping));
+    for (name, grouping) in names().into_iter().flat_map(both) {
+        let program = Program::named(&name, grouping);
         let replaced = program.replaced(|_| true);
         let found = tasklets(&replaced.sdfg);
         assert_eq!(found.len(), replaced.nests.len(), "{name}");
@@ -88,14 +89,14 @@ fn every_nest_that_is_replaced_is_one_tasklet_of_the_same_text() {
 #[test]
 fn without_nests_the_document_is_the_same_bytes() {
     for name in names() {
-        let program = Program::named(&name);
+        let program = Program::named(&name, Grouping::Together);
         assert_eq!(program.replaced(|_| false).sdfg.write(), program.text, "{name}");
     }
 }
 
 #[test]
 fn one_nest_of_a_state_leaves_the_others() {
-    let program = Program::named("softmax");
+    let program = Program::named("softmax", Grouping::Apart);
     let second = *program.c.nests.keys().nth(1).expect("nests");
     let replaced = program.replaced(|id| id == second);
     assert_eq!(tasklets(&replaced.sdfg).len(), 1);
@@ -111,7 +112,7 @@ fn one_nest_of_a_state_leaves_the_others() {
 
 #[test]
 fn a_loop_over_states_becomes_one_state() {
-    let program = Program::named("jacobi_2d");
+    let program = Program::named("jacobi_2d", Grouping::Apart);
     let replaced = program.replaced(|_| true);
     let (before, after) = (program.sdfg.graph().expect("a graph"), replaced.sdfg.graph().expect("a graph"));
     assert!(after.control.blocks.len() < before.control.blocks.len());
@@ -122,11 +123,11 @@ fn a_loop_over_states_becomes_one_state() {
 
 #[test]
 fn a_loop_stays_whose_iterator_is_read_later() {
-    let text = Program::named("jacobi_2d").text;
+    let text = Program::named("jacobi_2d", Grouping::Apart).text;
     let condition = r#"{"string_data": "(not (t < STEPS))", "language": "Python"}"#;
     assert!(text.contains(condition));
     let read = text.replace(condition, &format!(r#"{condition}, "assignments": {{"last": "t"}}"#));
-    let program = Program::of(read);
+    let program = Program::of(read, Grouping::Apart);
     let replaced = program.replaced(|_| true);
     assert!(replaced.nests.is_empty());
     let reasons: Vec<&str> = replaced.refused.values().map(String::as_str).collect();
@@ -136,7 +137,7 @@ fn a_loop_stays_whose_iterator_is_read_later() {
 
 #[test]
 fn only_nests_that_changed_are_found_in_a_tuned_file() {
-    let program = Program::named("gemm");
+    let program = Program::named("gemm", Grouping::Apart);
     let tuned = program.c.source.replace("C[i * NJ + j] * beta", "beta * C[i * NJ + j]");
     let tuned = format!("/* helpers */\n{tuned}");
     let changed = program.c.changed(&tuned).expect("a version of it");
@@ -147,4 +148,19 @@ fn only_nests_that_changed_are_found_in_a_tuned_file() {
     assert!(same.nests.is_empty() && same.global.is_empty());
     let lost = program.c.changed(&tuned.replace("/* end of nest 1 */", "")).unwrap_err();
     assert_eq!(lost.to_string(), "the tuned C has lost the end of a nest");
+}
+
+#[test]
+fn neighbours_that_hand_on_what_nobody_else_uses_are_one_tasklet() {
+    let program = Program::named("softmax", Grouping::Together);
+    assert_eq!(program.c.nests.len(), 1, "{}", program.c.source);
+    let replaced = program.replaced(|_| true);
+    let found = tasklets(&replaced.sdfg);
+    assert_eq!(found.len(), 1, "{:?}", replaced.refused);
+    // What is handed on is the tasklet's own, and its state has nothing else.
+    assert!(found[0].1.contains("malloc"), "{}", found[0].1);
+    let graph = replaced.sdfg.graph().expect("a graph");
+    let states = graph.control.states();
+    let n_nodes: usize = states.iter().map(|state| state.nodes.len()).sum();
+    assert_eq!(n_nodes, 3, "the tasklet, what it reads and what it writes");
 }

@@ -18,5 +18,6 @@ mod state;
 mod tasklet;
 
 pub use outline::Outline;
+pub(crate) use outline::visit as visit_outline;
 pub use read::read_sdfg;
 pub use state::{Diagnostic, Place, Unit};

@@ -57,7 +57,7 @@ pub enum Outline {
 }
 
 /// Calls `f` on every expression.
-pub(super) fn visit(outline: &[Outline], f: &mut dyn FnMut(&Expr)) {
+pub(crate) fn visit(outline: &[Outline], f: &mut dyn FnMut(&Expr)) {
     for piece in outline {
         match piece {
             Outline::Nest(_) | Outline::Opaque { .. } => {}

@@ -27,7 +27,7 @@ pub(super) fn plan(
     sdfg: &Sdfg,
     blocks: &[Vec<usize>],
     assigned: Option<&BTreeSet<String>>,
-    tasklet: Tasklet,
+    tasklet: &Tasklet,
 ) -> Result<Edit, String> {
     let header = match blocks.first().map(Vec::as_slice) {
         Some([header]) => *header,
@@ -69,7 +69,7 @@ pub(super) fn plan(
             symbols.push(name.clone());
         }
     }
-    Ok(Edit { header, blocks: covered, state: state(&tasklet), symbols, is_region })
+    Ok(Edit { header, blocks: covered, state: state(tasklet), symbols, is_region })
 }
 
 /// Whether a symbol's value at the end of a loop may be read later.

@@ -47,9 +47,11 @@ pub fn replace_nests(
     let (mut in_states, mut in_control) = (IndexMap::<usize, Vec<state::Edit>>::new(), Vec::new());
     let mut nests = BTreeSet::new();
     for (id, text) in changed.nests.iter().filter(|(id, _)| wanted.contains(*id)) {
-        let made = unit.places.get(id).ok_or("it has no place".to_owned()).and_then(|place| {
+        let group = program.group(*id);
+        let places: Option<Vec<&Place>> = group.iter().map(|member| unit.places.get(member)).collect();
+        let made = places.ok_or("it has no place".to_owned()).and_then(|places| {
             let tasklet = Tasklet::new(&graph, unit, program, *id, text)?;
-            plan(&graph, sdfg, unit, *id, place, tasklet)
+            plan(&graph, sdfg, unit, *id, &places, &tasklet)
         });
         match made {
             Ok(Plan::Nodes(state, edit)) => in_states.entry(state).or_default().push(edit),
@@ -92,15 +94,22 @@ fn plan(
     sdfg: &Sdfg,
     unit: &Unit,
     id: NestId,
-    place: &Place,
-    tasklet: Tasklet,
+    places: &[&Place],
+    tasklet: &Tasklet,
 ) -> Result<Plan, String> {
-    if !place.graph.is_empty() {
+    let Some(place) = places.first() else { return Err("it has no place".into()) };
+    if places.iter().any(|place| !place.graph.is_empty()) {
         return Err("it is in a program inside of the program".into());
     }
     match (place.blocks.as_slice(), place.nodes.as_slice()) {
-        ([state], [node]) => match state.as_slice() {
-            [at] => Ok(Plan::Nodes(*at, state::plan(graph, sdfg, *at, *node, tasklet)?)),
+        ([state], [_]) => match state.as_slice() {
+            [at] => {
+                if places.iter().any(|p| p.blocks != place.blocks || p.nodes.len() != 1) {
+                    return Err("it is in several states".into());
+                }
+                let nodes: Vec<usize> = places.iter().flat_map(|p| p.nodes.iter().copied()).collect();
+                Ok(Plan::Nodes(*at, state::plan(graph, sdfg, *at, &nodes, tasklet)?))
+            }
             _ => Err("it is in a region of control".into()),
         },
         (blocks, []) if !blocks.is_empty() => {

@@ -4,7 +4,7 @@ use super::json::{access, edge, memlet, number, position, text};
 use super::tasklet::{Extra, Tasklet};
 use crate::document::Sdfg;
 use crate::json::Json;
-use crate::model::{Block, Graph, NodeKind};
+use crate::model::{Block, Edge, Graph, NodeKind, State};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
@@ -20,16 +20,16 @@ pub(super) struct Edit {
 /// An end of a new edge: a node that is there or a new one, and the connector.
 type End = (Result<usize, usize>, Option<String>);
 
-/// Plans how a node, with all that is in its scope, becomes a tasklet.
+/// Plans how nodes, with all that is in their scopes and what is only between them, become a tasklet.
 ///
 /// # Errors
-/// Why it cannot.
+/// Why they cannot.
 pub(super) fn plan(
     graph: &Graph,
     sdfg: &Sdfg,
     at: usize,
-    node: usize,
-    tasklet: Tasklet,
+    roots: &[usize],
+    tasklet: &Tasklet,
 ) -> Result<Edit, String> {
     let Some(Block::State(state)) = graph.control.blocks.get(at) else {
         return Err("its state is not there".into());
@@ -39,45 +39,33 @@ pub(super) fn plan(
     if memlets.len() != state.edges.len() {
         return Err("its state has edges of other kinds".into());
     }
-    let mut edit = Edit::default();
-    let is_copy = matches!(state.nodes[node].kind, NodeKind::Access { .. });
-    if !is_copy {
-        for inner in 0..state.nodes.len() {
-            let mut here = Some(inner);
-            while let Some(current) = here {
-                if current == node {
-                    edit.nodes.insert(inner);
-                    break;
-                }
-                here = state.nodes[current].scope;
-            }
-        }
-    }
+    let mut edit = Edit { nodes: covered(state, roots), ..Edit::default() };
     let (mut into, mut out) = (Vec::new(), Vec::new());
     for (k, e) in state.edges.iter().enumerate() {
-        if is_copy {
-            let is_between = matches!(state.nodes[e.src].kind, NodeKind::Access { .. });
-            if e.dst == node
-                && is_between
-                && e.dst_connector.as_deref() != Some("views")
-                && e.memlet.is_some()
-            {
-                edit.edges.insert(k);
-                into.push(k);
-                out.push(k);
-            }
+        let ends = (edit.nodes.contains(&e.src), edit.nodes.contains(&e.dst));
+        let is_copied = is_copy(state, roots, e);
+        if ends == (false, false) && !is_copied {
             continue;
         }
-        match (edit.nodes.contains(&e.src), edit.nodes.contains(&e.dst)) {
-            (false, true) => into.push(k),
-            (true, false) => out.push(k),
-            (true, true) => {}
-            (false, false) => continue,
+        if !ends.0 {
+            into.push(k);
+        }
+        if !ends.1 {
+            out.push(k);
         }
         edit.edges.insert(k);
     }
-    if is_copy && into.is_empty() {
-        return Err("nothing is copied there".into());
+    if into.is_empty() && out.is_empty() {
+        return Err("nothing leads there".into());
+    }
+    // What is written here is not also needed beforehand.
+    let written: BTreeSet<usize> = out.iter().map(|k| state.edges[*k].dst).collect();
+    if roots.len() > 1 {
+        into.retain(|k| !written.contains(&state.edges[*k].src));
+        let sources: BTreeSet<usize> = into.iter().map(|k| state.edges[*k].src).collect();
+        if leads_to(state, &edit, &written, &sources) {
+            return Err("something else stands between its parts".into());
+        }
     }
     let data_of = |at: usize| match &state.nodes[at].kind {
         NodeKind::Access { data } => Ok(data.clone()),
@@ -138,6 +126,15 @@ pub(super) fn plan(
             }
         }
     }
+    // What others read has to be written somewhere.
+    for used in tasklet.used.values().filter(|u| u.is_written && roots.len() > 1) {
+        if outputs.insert(used.data.clone()) {
+            let all = memlet(&used.data, used.shape.as_deref().unwrap_or_default(), used.shape.is_some());
+            let new = edit.new_nodes.len();
+            edit.new_nodes.push(access(&used.data));
+            edit.new_edges.push(((this, Some(used.output())), (Err(new), None), all));
+        }
+    }
     for used in tasklet.used.values() {
         let is_known = inputs.contains(&used.data) || outputs.contains(&used.data) && !used.is_read;
         if is_known || (used.shape.is_some() && outputs.contains(&used.data)) {
@@ -154,6 +151,72 @@ pub(super) fn plan(
     }
     edit.new_nodes[0] = tasklet.node(&inputs, &outputs, (&more_in, &more_out));
     Ok(edit)
+}
+
+/// Whether an edge is one of the copies among the nodes.
+fn is_copy(state: &State, roots: &[usize], e: &Edge) -> bool {
+    let is_access = |at: usize| matches!(state.nodes[at].kind, NodeKind::Access { .. });
+    roots.contains(&e.dst)
+        && is_access(e.dst)
+        && is_access(e.src)
+        && e.dst_connector.as_deref() != Some("views")
+        && e.memlet.is_some()
+}
+
+/// The nodes with their scopes, and containers that only they use there.
+fn covered(state: &State, roots: &[usize]) -> BTreeSet<usize> {
+    let is_access = |at: usize| matches!(state.nodes[at].kind, NodeKind::Access { .. });
+    let mut found = BTreeSet::new();
+    for inner in 0..state.nodes.len() {
+        let mut here = Some(inner);
+        while let Some(current) = here {
+            if roots.contains(&current) && !is_access(current) {
+                found.insert(inner);
+                break;
+            }
+            here = state.nodes[current].scope;
+        }
+    }
+    if roots.len() < 2 {
+        return found;
+    }
+    let outer = |at: &usize| is_access(*at) && state.nodes[*at].scope.is_none();
+    let mut between: BTreeSet<usize> = (0..state.nodes.len())
+        .filter(outer)
+        .filter(|at| state.into(*at).next().is_some() && state.out_of(*at).next().is_some())
+        .collect();
+    loop {
+        let is_inside = |other: usize, e: &Edge| {
+            let is_view = [&e.src_connector, &e.dst_connector].iter().any(|c| c.as_deref() == Some("views"));
+            found.contains(&other) || (between.contains(&other) && (is_view || is_copy(state, roots, e)))
+        };
+        let is_left = |at: &usize| {
+            state.into(*at).all(|e| is_inside(e.src, e)) && state.out_of(*at).all(|e| is_inside(e.dst, e))
+        };
+        let kept: BTreeSet<usize> = between.iter().copied().filter(is_left).collect();
+        if kept.len() == between.len() {
+            break;
+        }
+        between = kept;
+    }
+    found.extend(between);
+    found
+}
+
+/// Whether a way outside leads from one of the nodes to one of the others.
+fn leads_to(state: &State, edit: &Edit, from: &BTreeSet<usize>, to: &BTreeSet<usize>) -> bool {
+    let (mut todo, mut seen): (Vec<usize>, _) = (from.iter().copied().collect(), from.clone());
+    while let Some(at) = todo.pop() {
+        if to.contains(&at) {
+            return true;
+        }
+        for (_, e) in state.edges.iter().enumerate().filter(|(k, e)| e.src == at && !edit.edges.contains(k)) {
+            if seen.insert(e.dst) {
+                todo.push(e.dst);
+            }
+        }
+    }
+    false
 }
 
 fn extra(graph: &Graph, data: &str, connector: String) -> Result<Extra, String> {

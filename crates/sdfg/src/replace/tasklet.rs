@@ -6,7 +6,7 @@ use crate::lower::Unit;
 use crate::model::Graph;
 use crate::to_c::{CProgram, count};
 use indexmap::IndexMap;
-use oxeye_ir::{ArrayId, NestId, Storage};
+use oxeye_ir::{Access, ArrayId, Nest, NestId, Storage};
 use std::collections::BTreeSet;
 
 /// A container that a tasklet uses.
@@ -70,11 +70,13 @@ impl Tasklet {
         id: NestId,
         body: &str,
     ) -> Result<Self, String> {
-        let nest = program.program.nests.get(&id).ok_or("it is not there")?;
-        let accesses = nest.accesses();
-        let arrays: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
+        let group = program.group(id);
+        let nests: Vec<&Nest> = group.iter().filter_map(|member| program.program.nests.get(member)).collect();
+        let accesses: Vec<(&Access, bool)> = nests.iter().flat_map(|nest| nest.accesses()).collect();
+        let arrays: BTreeSet<ArrayId> = nests.iter().flat_map(|nest| nest.arrays()).collect();
+        let is_live = |array: ArrayId| nests.iter().any(|nest| nest.live_out.contains(&array));
         let others = |array: ArrayId| {
-            let nests = program.program.nests.values().filter(|n| n.id != id);
+            let nests = program.program.nests.values().filter(|n| !group.contains(&n.id));
             nests
                 .flat_map(|n| n.accesses())
                 .filter(|(a, _)| a.array == array)
@@ -96,11 +98,11 @@ impl Tasklet {
             let elsewhere = others(array);
             let is_written = accesses.iter().any(|(a, w)| *w && a.array == array);
             let container = unit.containers.get(&array);
-            if unit.relaid.contains(&array) || container.is_none() {
-                if !elsewhere.is_empty()
-                    || described.storage != Storage::Local
-                    || nest.live_out.contains(&array)
-                {
+            // What only members of a group use is their own.
+            let is_alone = described.storage == Storage::Local && elsewhere.is_empty();
+            let is_own = is_alone && if group.len() > 1 { !program.is_asked(array) } else { !is_live(array) };
+            if unit.relaid.contains(&array) || container.is_none() || (is_own && group.len() > 1) {
+                if !is_own {
                     return Err(format!("`{name}` lies in memory otherwise than in the SDFG"));
                 }
                 let (before, after) = if described.shape.is_empty() {

@@ -4,7 +4,7 @@ use super::python::Python;
 use crate::request::{Compiler, Error, Options};
 use oxeye_ir::NestId;
 use oxeye_measure::WorkDir;
-use oxeye_sdfg::{CProgram, Sdfg, Unit, read_sdfg, to_c};
+use oxeye_sdfg::{CProgram, Grouping, Sdfg, Unit, read_sdfg, to_c};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -41,7 +41,7 @@ impl SdfgProgram {
         })?;
         let sdfg = Sdfg::parse(&text).map_err(|e| wrong(&e))?;
         let unit = read_sdfg(&sdfg).map_err(|e| wrong(&e))?;
-        let c = to_c(&sdfg, &unit).map_err(|e| wrong(&e))?;
+        let c = to_c(&sdfg, &unit, Grouping::Together).map_err(|e| wrong(&e))?;
         let folder = WorkDir::new()?;
         let arguments = folder.subdir("arguments")?;
         let file = options.file.canonicalize().unwrap_or_else(|_| options.file.clone());
