@@ -119,7 +119,8 @@ pub fn to_c(sdfg: &Sdfg, unit: &Unit, grouping: Grouping) -> Result<CProgram, To
 }
 
 /// Declarations of what the harness has in the place of what is not understood.
-const INVENTED: &str = "void oxeye_invent(void *data, long n, long bytes, int is_float);\nint oxeye_unknown(void);\n\n";
+const INVENTED: &str =
+    "void oxeye_invent(void *data, long n, long bytes, int is_float);\nint oxeye_unknown(void);\n\n";
 
 /// Their definitions: numbers between one half and one, or small indices; what is unknown holds three times of four.
 const INVENTING: &str = "
@@ -562,9 +563,17 @@ impl Writer<'_> {
                 Outline::Nest(id) => Some(*id),
                 _ => None,
             });
-            let state = |id: NestId| self.unit.places.get(&id).filter(|p| p.graph.is_empty() && p.nodes.len() == 1).map(|p| &p.blocks);
+            let state = |id: NestId| {
+                self.unit
+                    .places
+                    .get(&id)
+                    .filter(|p| p.graph.is_empty() && p.nodes.len() == 1)
+                    .map(|p| &p.blocks)
+            };
             let fits = |id: &NestId| {
-                state(*id).is_some() && state(*id) == state(first) && self.program.nests.get(id).is_some_and(|n| self.is_simple(n))
+                state(*id).is_some()
+                    && state(*id) == state(first)
+                    && self.program.nests.get(id).is_some_and(|n| self.is_simple(n))
             };
             group.extend(std::iter::once(first).chain(nests).take_while(fits).take(MOST_IN_GROUP));
         }

@@ -35,7 +35,8 @@ impl Program {
 
 fn names() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let files = std::fs::read_dir(folder).expect("the data").filter_map(|e| e.ok()?.file_name().into_string().ok());
+    let files =
+        std::fs::read_dir(folder).expect("the data").filter_map(|e| e.ok()?.file_name().into_string().ok());
     let mut found: Vec<String> = files.filter_map(|n| n.strip_suffix(".sdfg").map(str::to_owned)).collect();
     found.sort();
     found
@@ -69,12 +70,14 @@ fn every_nest_that_is_replaced_is_one_tasklet_of_the_same_text() {
         assert_eq!(found.len(), replaced.nests.len(), "{name}");
         for id in &replaced.nests {
             let label = format!("tuned_{}", id.0);
-            let (_, code) = found.iter().find(|(l, _)| *l == label).unwrap_or_else(|| panic!("{name}: {label}"));
+            let (_, code) =
+                found.iter().find(|(l, _)| *l == label).unwrap_or_else(|| panic!("{name}: {label}"));
             let lines = |text: &str| text.lines().map(|l| l.trim().to_owned()).collect::<Vec<_>>().join("\n");
             assert!(lines(code).contains(lines(&program.c.nests[id]).trim()), "{name}:\n{code}");
         }
         // What callers see is the same, and so are the positions that the document names.
-        let attributes = |sdfg: &Sdfg, key: &str| sdfg.document().get("attributes").and_then(|a| a.get(key)).cloned();
+        let attributes =
+            |sdfg: &Sdfg, key: &str| sdfg.document().get("attributes").and_then(|a| a.get(key)).cloned();
         for key in ["name", "arg_names", "_arrays"] {
             assert_eq!(attributes(&replaced.sdfg, key), attributes(&program.sdfg, key), "{name}");
         }
@@ -105,7 +108,9 @@ fn one_nest_of_a_state_leaves_the_others() {
     assert_eq!(unit.program.nests.len(), program.unit.program.nests.len() - 1);
     let others = |unit: &Unit, skip: Option<NestId>| -> Vec<String> {
         let nests = unit.program.nests.values().filter(|n| Some(n.id) != skip);
-        nests.map(|n| n.display(&unit.program).to_string().lines().skip(1).collect::<Vec<_>>().join("\n")).collect()
+        nests
+            .map(|n| n.display(&unit.program).to_string().lines().skip(1).collect::<Vec<_>>().join("\n"))
+            .collect()
     };
     assert_eq!(others(&unit, None), others(&program.unit, Some(second)));
 }
