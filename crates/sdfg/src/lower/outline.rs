@@ -1,6 +1,5 @@
 //! What runs in which order, with all that is needed to write it down as a program.
 
-use super::state::{Frame, Lowering};
 use oxeye_ir::{ArrayId, Expr, NestId, SymId};
 
 /// A piece of the program as it runs.
@@ -78,25 +77,6 @@ pub(crate) fn visit(outline: &[Outline], f: &mut dyn FnMut(&Expr)) {
                 condition.iter().for_each(&mut *f);
                 visit(then, f);
                 visit(otherwise, f);
-            }
-        }
-    }
-}
-
-impl Lowering {
-    /// Assignments between states. Inside of other programs, names mean other things.
-    pub(super) fn outline_assignments(
-        &mut self,
-        frame: &Frame<'_>,
-        values: &[(String, Result<Expr, String>)],
-    ) {
-        if !frame.path.is_empty() {
-            return;
-        }
-        for (name, value) in values {
-            let name = super::names::identifier(name);
-            if let Some(symbol) = self.program.symbols.values().find(|s| s.name == name) {
-                self.outline.push(Outline::Assign { symbol: symbol.id, value: value.clone().ok() });
             }
         }
     }

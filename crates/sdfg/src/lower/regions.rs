@@ -119,6 +119,19 @@ impl Lowering {
         }
     }
 
+    /// Assignments between states. Inside of other programs, names mean other things.
+    fn outline_assignments(&mut self, frame: &Frame<'_>, values: &[(String, Result<Expr, String>)]) {
+        if !frame.path.is_empty() {
+            return;
+        }
+        for (name, value) in values {
+            let name = identifier(name);
+            if let Some(symbol) = self.program.symbols.values().find(|s| s.name == name) {
+                self.outline.push(Outline::Assign { symbol: symbol.id, value: value.clone().ok() });
+            }
+        }
+    }
+
     fn assign_in_region(
         &mut self,
         frame: &Frame<'_>,
