@@ -6,6 +6,7 @@ import numpy as np
 M, N = (dace.symbol(s, dtype=dace.int64) for s in ("M", "N"))
 
 SIZES = {"M": 5, "N": 7}
+LARGE = {"M": 4000, "N": 4000}
 
 
 @dace.program

@@ -6,6 +6,7 @@ import numpy as np
 N = dace.symbol("N", dtype=dace.int64)
 
 SIZES = {"N": 9}
+LARGE = {"N": 4000000}
 
 
 @dace.program

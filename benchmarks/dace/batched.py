@@ -6,6 +6,7 @@ import numpy as np
 B, N, M, K = (dace.symbol(s, dtype=dace.int64) for s in ("B", "N", "M", "K"))
 
 SIZES = {"B": 3, "N": 4, "M": 5, "K": 6}
+LARGE = {"B": 32, "N": 160, "M": 160, "K": 160}
 
 
 @dace.program

@@ -6,6 +6,7 @@ import numpy as np
 N = dace.symbol("N", dtype=dace.int64)
 
 SIZES = {"N": 6}
+LARGE = {"N": 600}
 
 
 @dace.program

@@ -6,21 +6,22 @@ import numpy as np
 N = dace.symbol("N", dtype=dace.int64)
 
 SIZES = {"N": 6}
+LARGE = {"N": 1500}
 
 
 @dace.program
 def conjugate_gradient(A: dace.float64[N, N], b: dace.float64[N], x: dace.float64[N]):
     r = b - A @ x
     p = np.copy(r)
-    rr = r @ r
+    rr = np.sum(r * r)
     while rr > 1e-18:
         q = A @ p
-        alpha = rr / (p @ q)
+        alpha = rr / np.sum(p * q)
         x[:] = x + alpha * p
         r[:] = r - alpha * q
-        new = r @ r
-        p[:] = r + (new / rr) * p
-        rr = new
+        squares = np.sum(r * r)
+        p[:] = r + (squares / rr) * p
+        rr = squares
 
 
 def arguments(rng, N):

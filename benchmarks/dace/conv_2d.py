@@ -6,6 +6,7 @@ import numpy as np
 B, H, W, CI, CO, K = (dace.symbol(s, dtype=dace.int64) for s in ("B", "H", "W", "CI", "CO", "K"))
 
 SIZES = {"B": 2, "H": 6, "W": 5, "CI": 2, "CO": 3, "K": 3}
+LARGE = {"B": 4, "H": 60, "W": 60, "CI": 16, "CO": 16, "K": 5}
 
 
 @dace.program

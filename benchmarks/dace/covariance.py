@@ -6,6 +6,7 @@ import numpy as np
 N, M = (dace.symbol(s, dtype=dace.int64) for s in ("N", "M"))
 
 SIZES = {"N": 8, "M": 5}
+LARGE = {"N": 1000, "M": 600}
 
 
 @dace.program

@@ -6,6 +6,7 @@ import numpy as np
 NR, NQ, NP = (dace.symbol(s, dtype=dace.int64) for s in ("NR", "NQ", "NP"))
 
 SIZES = {"NR": 3, "NQ": 4, "NP": 5}
+LARGE = {"NR": 60, "NQ": 60, "NP": 128}
 
 
 @dace.program

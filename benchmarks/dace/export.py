@@ -2,7 +2,7 @@
 
     python benchmarks/dace/export.py [FOLDER] [PROGRAM...]
 
-Needs `dace==1.0.2 networkx==3.4.2 numpy==1.26.4`. A program is a file with `SIZES`, a `@dace.program` of the file's name,
+Needs `dace==1.0.2 networkx==3.4.2 numpy==1.26.4`. A program is a file with `SIZES`, `LARGE` ones to be timed with, a `@dace.program` of the file's name,
 `arguments(rng, **sizes)`, and `reference`, which changes such arguments as the program does. Beside NAME.sdfg, NAME.json
 has the sizes, the arguments before, and the arguments after.
 """
@@ -51,7 +51,7 @@ def listed(arguments):
 
 
 def names():
-    return sorted(path.stem for path in HERE.glob("*.py") if path.stem != "export")
+    return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("export", "compare"))
 
 
 def export(name, folder, simplify=True):

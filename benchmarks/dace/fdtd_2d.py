@@ -5,6 +5,7 @@ import dace
 NX, NY, STEPS = (dace.symbol(s, dtype=dace.int64) for s in ("NX", "NY", "STEPS"))
 
 SIZES = {"NX": 5, "NY": 6, "STEPS": 3}
+LARGE = {"NX": 700, "NY": 800, "STEPS": 60}
 
 
 @dace.program

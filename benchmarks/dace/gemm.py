@@ -5,6 +5,7 @@ import dace
 NI, NJ, NK = (dace.symbol(s, dtype=dace.int64) for s in ("NI", "NJ", "NK"))
 
 SIZES = {"NI": 5, "NJ": 6, "NK": 7}
+LARGE = {"NI": 500, "NJ": 550, "NK": 600}
 
 
 @dace.program

@@ -6,6 +6,7 @@ import numpy as np
 N, M = (dace.symbol(s, dtype=dace.int64) for s in ("N", "M"))
 
 SIZES = {"N": 6, "M": 4}
+LARGE = {"N": 3000, "M": 1500}
 
 
 @dace.program

@@ -5,6 +5,7 @@ import dace
 N, STEPS = (dace.symbol(s, dtype=dace.int64) for s in ("N", "STEPS"))
 
 SIZES = {"N": 5, "STEPS": 3}
+LARGE = {"N": 120, "STEPS": 30}
 
 
 @dace.program

@@ -6,6 +6,7 @@ import numpy as np
 N, BINS = (dace.symbol(s, dtype=dace.int64) for s in ("N", "BINS"))
 
 SIZES = {"N": 40, "BINS": 6}
+LARGE = {"N": 4000000, "BINS": 512}
 
 
 @dace.program

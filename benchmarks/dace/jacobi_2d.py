@@ -5,6 +5,7 @@ import dace
 N, STEPS = (dace.symbol(s, dtype=dace.int64) for s in ("N", "STEPS"))
 
 SIZES = {"N": 7, "STEPS": 4}
+LARGE = {"N": 1000, "STEPS": 100}
 
 
 @dace.program

@@ -6,6 +6,7 @@ import numpy as np
 N = dace.symbol("N", dtype=dace.int64)
 
 SIZES = {"N": 20}
+LARGE = {"N": 8000000}
 
 
 @dace.program

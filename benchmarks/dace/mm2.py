@@ -7,6 +7,7 @@ M = dace.symbol("M", dtype=dace.int64)
 K = dace.symbol("K", dtype=dace.int64)
 
 SIZES = {"N": 5, "M": 6, "K": 4}
+LARGE = {"N": 500, "M": 600, "K": 400}
 
 
 @dace.program

@@ -6,6 +6,7 @@ import numpy as np
 N, L = (dace.symbol(s, dtype=dace.int64) for s in ("N", "L"))
 
 SIZES = {"N": 12}
+LARGE = {"N": 8000000}
 
 
 @dace.program

@@ -6,6 +6,7 @@ import numpy as np
 N, H, S = (dace.symbol(s, dtype=dace.int64) for s in ("N", "H", "S"))
 
 SIZES = {"N": 2, "H": 3, "S": 4}
+LARGE = {"N": 8, "H": 8, "S": 256}
 
 
 @dace.program

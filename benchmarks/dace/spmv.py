@@ -6,6 +6,7 @@ import numpy as np
 M, N, NNZ = (dace.symbol(s, dtype=dace.int64) for s in ("M", "N", "NNZ"))
 
 SIZES = {"M": 6, "N": 7, "NNZ": 15}
+LARGE = {"M": 200000, "N": 200000, "NNZ": 4000000}
 
 
 @dace.program

@@ -5,6 +5,7 @@ import dace
 N, M = (dace.symbol(s, dtype=dace.int64) for s in ("N", "M"))
 
 SIZES = {"N": 6, "M": 5}
+LARGE = {"N": 500, "M": 500}
 
 
 @dace.program

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// A C file with what it takes to compile and run it.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ProgramArgs {
-    /// The C file
+    /// The C file, or a DaCe program (.sdfg)
     pub(crate) file: PathBuf,
     /// Only the nests of this function
     #[arg(short, long)]
@@ -31,6 +31,9 @@ pub(crate) struct ProgramArgs {
     /// Most threads to use; 1 emits no OpenMP [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     threads: Option<u32>,
+    /// The Python that has DaCe, for DaCe programs [default: that of the active environment, else python3]
+    #[arg(long, value_name = "PYTHON")]
+    python: Option<PathBuf>,
     /// Assume that pointer parameters of a function never overlap
     #[arg(long)]
     no_alias: bool,
@@ -50,6 +53,7 @@ impl ProgramArgs {
         options.inputs = self.inputs.iter().cloned().collect();
         options.threads = self.threads.unwrap_or(options.threads);
         options.no_alias = self.no_alias;
+        options.python = self.python.clone();
         options.run = self.run.as_ref().map(|command| command.0.clone()).unwrap_or_default();
         options.run.folder = self.cwd.clone();
         options.run.exit_code = self.exit_code;
@@ -77,6 +81,9 @@ impl ProgramArgs {
         }
         if let Some(threads) = self.threads {
             push("--threads", threads.to_string());
+        }
+        if let Some(python) = &self.python {
+            push("--python", python.to_str()?.to_owned());
         }
         if self.no_alias {
             words.push("--no-alias".into());

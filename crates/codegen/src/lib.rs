@@ -41,6 +41,7 @@ mod capture;
 mod complex;
 mod context;
 mod expand;
+mod expression;
 mod guard;
 mod isa;
 mod leaving;
@@ -67,6 +68,7 @@ mod widen;
 
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
 pub use capture::{Named, Site, instrument, replay_unit, splice, tuned_file};
+pub use expression::expression;
 pub use guard::{guarded, guarded_function};
 pub use isa::Isa;
 pub use options::RenderOptions;

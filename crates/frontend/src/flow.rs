@@ -41,6 +41,44 @@ pub(crate) fn is_live_before(s: &Stmt, var: VarId) -> bool {
     is_wild || query.before(s, false)
 }
 
+/// Whether `var` leads to memory that the function allocates for the statement at `inside` only: it is mentioned nowhere else
+/// but where it is declared, with an allocation, and where it is freed, and the statement runs once a call.
+pub(crate) fn is_scratch_of(file: &File, function: &Function, inside: Range, var: VarId) -> bool {
+    if !matches!(file.var(var).kind, VarKind::Local { is_static: false }) {
+        return false;
+    }
+    let is_call_of = |e: &Expr, names: &[&str]| match &e.kind {
+        ExprKind::Call(callee, _) => {
+            matches!(&callee.kind, ExprKind::Name(name) if names.contains(&name.as_str()))
+        }
+        _ => false,
+    };
+    let (mut is_wild, mut is_allocated, mut n_freed, mut n_mentioned) = (false, false, 0, 0);
+    function.body.walk(&mut |s| {
+        let repeats = matches!(s.kind, StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. });
+        is_wild |= matches!(s.kind, StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..));
+        is_wild |= repeats && s.range != inside && s.range.contains(inside);
+        if let StmtKind::Declare(declared) = &s.kind {
+            is_allocated |= declared.iter().filter(|d| d.var == var).any(|d| {
+                let init = d.init.as_ref().map(|init| match &init.kind {
+                    ExprKind::Cast(_, inner) => &**inner,
+                    _ => init,
+                });
+                init.is_some_and(|init| is_call_of(init, &["malloc", "calloc", "aligned_alloc"]))
+            });
+        }
+        for e in s.exprs() {
+            e.walk(&mut |e| {
+                if let (true, ExprKind::Call(_, args)) = (is_call_of(e, &["free"]), &e.kind) {
+                    n_freed += args.iter().filter(|arg| arg.as_var() == Some(var)).count();
+                }
+                n_mentioned += usize::from(e.as_var() == Some(var) && !inside.contains(e.range));
+            });
+        }
+    });
+    is_allocated && !is_wild && n_mentioned == n_freed
+}
+
 /// Whether `&var` occurs.
 pub(crate) fn is_address_taken(function: &Function, var: VarId) -> bool {
     let mut is_taken = false;

@@ -16,6 +16,9 @@
 //! # Ok::<(), oxeye_sdfg::SdfgError>(())
 //! ```
 //!
+//! [`to_c`] writes the program down in C, which can be tuned like any other file, and [`replace_nests`] puts what was tuned
+//! there into the document.
+//!
 //! It runs no Python, judges no transformation, and does not read complex numbers, structures or streams.
 
 mod document;
@@ -24,12 +27,16 @@ mod json;
 mod lower;
 mod model;
 mod polynomial;
+mod replace;
 mod structure;
 mod syntax;
+mod to_c;
 
 pub use document::Sdfg;
 pub use error::SdfgError;
 pub use json::{Json, Layout};
-pub use lower::{Diagnostic, Place, Unit, read_sdfg};
+pub use lower::{Diagnostic, Outline, Place, Unit, read_sdfg};
 pub use oxeye_ir::Program;
+pub use replace::{Replaced, replace_nests};
 pub use syntax::parse_expression;
+pub use to_c::{CParameter, CProgram, Changed, Grouping, ToCError, to_c};

@@ -17,6 +17,10 @@ pub(crate) enum Control<'a> {
     While {
         /// What is repeated; what its header computes is computed once more before the loop ends.
         body: Vec<Control<'a>>,
+        /// How much of the body is its header: the loop may end behind that.
+        n_header: usize,
+        /// What holds behind the header as long as the loop goes on, if that is known.
+        condition: Option<Ex>,
     },
     /// The first arm whose condition holds.
     Branch {
@@ -350,6 +354,7 @@ impl<'a, 'p> Finder<'a, 'p> {
         if !is_plain {
             self.block(header, &mut body);
         }
+        let n_header = body.len();
         assign(&enter.assignments, None, &mut body);
         body.extend(self.walk(enter.dst, Some(header), depth + 1));
         let iterator = counted.as_ref().map(|(variable, ..)| variable.as_str());
@@ -358,7 +363,7 @@ impl<'a, 'p> Finder<'a, 'p> {
             Some((variable, comparison, limit, step)) => {
                 Control::Loop(CountedLoop { id, variable, comparison, limit, step, body })
             }
-            None => Control::While { body },
+            None => Control::While { body, n_header, condition: condition.filter(|_| is_complete) },
         });
         assign(&exit.assignments, None, found);
         Some(exit.dst)
@@ -456,7 +461,7 @@ fn region_loop<'a>(region: &'a LoopRegion, id: &[usize], depth: usize) -> Vec<Co
     }
     // The iterator has no known value.
     body.insert(0, Control::Assign(vec![(region.variable.clone(), String::new())]));
-    found.push(Control::While { body });
+    found.push(Control::While { body, n_header: 0, condition: None });
     found
 }
 
@@ -537,7 +542,7 @@ pub(crate) fn assigned(controls: &[Control<'_>]) -> BTreeSet<String> {
                 found.insert(l.variable.clone());
                 found.extend(assigned(&l.body));
             }
-            Control::While { body } => found.extend(assigned(body)),
+            Control::While { body, .. } => found.extend(assigned(body)),
             Control::Branch { arms, otherwise } => {
                 arms.iter().for_each(|(_, body)| found.extend(assigned(body)));
                 found.extend(assigned(otherwise));
@@ -557,7 +562,7 @@ pub(crate) fn counters(controls: &[Control<'_>]) -> BTreeSet<String> {
                 found.insert(l.variable.clone());
                 found.extend(counters(&l.body));
             }
-            Control::While { body } => found.extend(counters(body)),
+            Control::While { body, .. } => found.extend(counters(body)),
             Control::Branch { arms, otherwise } => {
                 arms.iter().for_each(|(_, body)| found.extend(counters(body)));
                 found.extend(counters(otherwise));
@@ -575,7 +580,9 @@ pub(crate) fn states<'a>(controls: &[Control<'a>]) -> Vec<StateRef<'a>> {
         match control {
             Control::State(state) => found.push(state.clone()),
             Control::Assign(_) => {}
-            Control::Loop(CountedLoop { body, .. }) | Control::While { body } => found.extend(states(body)),
+            Control::Loop(CountedLoop { body, .. }) | Control::While { body, .. } => {
+                found.extend(states(body));
+            }
             Control::Branch { arms, otherwise } => {
                 arms.iter().for_each(|(_, body)| found.extend(states(body)));
                 found.extend(states(otherwise));

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use oxeye_evaluation::{bench, eval};
 
+mod dace;
 mod database;
 mod excluded;
 mod host_check;
@@ -32,6 +33,8 @@ struct Cli {
 enum Task {
     /// Time Oxeye against gcc, clang and Polly on the programs in benchmarks/kernels.
     Bench(bench::Args),
+    /// Tune the DaCe programs in benchmarks/dace and compare them with DaCe's own.
+    Dace(dace::Args),
     /// Build the default recipe database from the dataset and from searches; nests of benchmarks/kernels are left out.
     Database(database::Args),
     /// Compare transferred recipes with a long search on the programs in benchmarks/kernels.
@@ -57,6 +60,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Bench(args) => bench::run(&args),
+        Task::Dace(args) => dace::run(&args),
         Task::Database(args) => database::run(&args),
         Task::Eval(args) => eval::run(&args),
         Task::HostCheck(args) => host_check::run(&args),

@@ -3,7 +3,7 @@
 use super::{Named, Regions};
 use crate::ast::{ExprKind, For, Range, Stmt, Type, VarId, VarKind};
 use crate::context::Team;
-use crate::flow::is_live_after;
+use crate::flow::{is_live_after, is_scratch_of};
 use crate::lower::{Lowerer, State, changing_places, disguised, needed_later, reached, row_tests, sets};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
@@ -418,7 +418,9 @@ impl<'a> Regions<'a> {
                 (Storage::Param, Type::Scalar(_)) => {
                     is_live_after(self.cx.file, self.cx.function, range, *var)
                 }
-                (Storage::Local, Type::Pointer { .. }) => true,
+                (Storage::Local, Type::Pointer { .. }) => {
+                    !is_scratch_of(self.cx.file, self.cx.function, range, *var)
+                }
                 (Storage::Local, Type::Array { of, .. }) if matches!(**of, Type::Pointer { .. }) => true,
                 (Storage::Local, Type::Array { .. }) => {
                     self.cx.pointers.escapes(*var)

@@ -1,6 +1,7 @@
 //! Why a nest is tuned as it is: what it is like, what helped there, what of that can be done here, and what came of it.
 
 use super::profile_report::SkippedNest;
+use super::sdfg;
 use crate::knowledge::NestDescription;
 use crate::machine::{HostReport, Roofs};
 use crate::nest::{Standing, TunedNest, Workpiece};
@@ -220,6 +221,10 @@ pub fn explain(
     explaining: &ExplainOptions,
     progress: &dyn Progress,
 ) -> Result<ExplainReport, Error> {
+    if sdfg::is_sdfg(&options.file) {
+        let found = sdfg::as_c(options, |c| explain(c, explaining, progress))?;
+        return Ok(ExplainReport { input: options.file.clone(), ..found });
+    }
     let session = Session::for_reading(options, progress)?;
     session.outcome(explained(&session, explaining))
 }

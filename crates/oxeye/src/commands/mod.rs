@@ -13,6 +13,7 @@ mod profile;
 mod profile_cache;
 mod profile_report;
 mod replay;
+mod sdfg;
 mod search;
 mod tune;
 

@@ -1,19 +1,23 @@
 //! Tuning a file: the stages, one after another.
 
+use super::sdfg;
 use crate::request::{Error, Options, Progress};
 use crate::search::search_further;
 use crate::session::Session;
 use crate::stages::{
-    Emitted, Report, capture, emit, entries, measure, open, propose, read, report, second_round,
+    Emitted, Report, SearchReport, capture, emit, entries, measure, open, propose, read, report, second_round,
 };
 use oxeye_database::{NewEntry, Origin};
 
-/// Tunes the loop nests of `options.file` and writes the tuned file. If nothing faster is found, the tuned file is the
+/// Tunes the loop nests of `options.file`, a C file or a DaCe program (`.sdfg`), and writes the tuned file. If nothing faster is found, the tuned file is the
 /// input byte for byte, and the report says why.
 ///
 /// # Errors
 /// If the run cannot be done; no file is written then.
 pub fn optimize(options: &Options, progress: &dyn Progress) -> Result<Report, Error> {
+    if sdfg::is_sdfg(&options.file) {
+        return Ok(sdfg::written(options, progress, Origin::Learn, &found)?.0);
+    }
     let session = Session::new(options, progress)?;
     let emitted = session.outcome(written(&session))?;
     Ok(report(&session, &emitted))
@@ -27,9 +31,16 @@ pub fn optimize_and_learn(
     options: &Options,
     progress: &dyn Progress,
 ) -> Result<(Report, Vec<NewEntry>), Error> {
+    if sdfg::is_sdfg(&options.file) {
+        return sdfg::written(options, progress, Origin::Learn, &found);
+    }
     let session = Session::new(options, progress)?;
     let emitted = session.outcome(written(&session))?;
     Ok((report(&session, &emitted), entries(&session, &emitted, Origin::Learn)))
+}
+
+fn found(session: &Session<'_>) -> Result<(Emitted, Option<SearchReport>), Error> {
+    Ok((tuned(session)?, None))
 }
 
 fn written(session: &Session<'_>) -> Result<Emitted, Error> {

@@ -2,6 +2,7 @@
 
 use super::profile_cache::{self, CacheKey};
 use super::profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest};
+use super::sdfg;
 use crate::nest::Workpiece;
 use crate::request::{Error, Event, Options, Phase, Progress, Setback};
 use crate::session::Session;
@@ -25,6 +26,11 @@ pub fn profile(
     profiling: &ProfileOptions,
     progress: &dyn Progress,
 ) -> Result<(ProfileReport, HostProfile), Error> {
+    if sdfg::is_sdfg(&options.file) {
+        let (mut found, host) = sdfg::as_c(options, |c| profile(c, profiling, progress))?;
+        found.input = options.file.clone();
+        return Ok((found, host));
+    }
     let session = Session::for_reading(options, progress)?;
     session.outcome(profile_file(&session, profiling))
 }

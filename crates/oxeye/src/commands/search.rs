@@ -1,5 +1,6 @@
 //! Tuning with a search in place of proposals and their measurement.
 
+use super::sdfg;
 use crate::request::{Error, Options, Progress};
 use crate::search::{SearchOptions, search_nests};
 use crate::session::Session;
@@ -16,14 +17,19 @@ pub fn search(
     searching: &SearchOptions,
     progress: &dyn Progress,
 ) -> Result<(Report, Vec<NewEntry>), Error> {
+    let found = |session: &Session<'_>| {
+        let captured = capture(session, read(session)?)?;
+        let (measured, found) = search_nests(session, captured, searching)?;
+        Ok((emit(session, measured)?, Some(found)))
+    };
+    if sdfg::is_sdfg(&options.file) {
+        return sdfg::written(options, progress, Origin::Search, &found);
+    }
     let session = Session::new(options, progress)?;
     let run = || {
-        let unit = read(&session)?;
-        let captured = capture(&session, unit)?;
-        let (measured, found) = search_nests(&session, captured, searching)?;
-        let emitted = emit(&session, measured)?;
+        let (emitted, search) = found(&session)?;
         emitted.write(&session)?;
-        let report = Report { search: Some(found), ..report(&session, &emitted) };
+        let report = Report { search, ..report(&session, &emitted) };
         Ok((report, entries(&session, &emitted, Origin::Search)))
     };
     session.outcome(run())

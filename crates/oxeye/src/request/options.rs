@@ -51,6 +51,8 @@ pub struct Options {
     pub no_alias: bool,
     /// The compiler and its arguments.
     pub compiler: Compiler,
+    /// The Python that has DaCe, for DaCe programs; `None` looks for one.
+    pub python: Option<PathBuf>,
     /// How the program is run.
     pub run: RunCommand,
     /// How what the program leaves is compared before and after.
@@ -85,6 +87,7 @@ impl Options {
             fp: FpPolicy::FromFlags,
             no_alias: false,
             compiler: Compiler::default(),
+            python: None,
             run: RunCommand::default(),
             checks: Checks::default(),
             project: None,

@@ -59,7 +59,7 @@ def _word(value: Any) -> str:
 
 
 @contextmanager
-def arrays(inputs: Mapping[str, Any] | None) -> Iterator[dict[str, str]]:
+def arrays(inputs: Mapping[str, Any] | None, scalars: bool = False) -> Iterator[dict[str, str]]:
     """Contents of arrays as ``.npy`` files: what is a path stays, the rest is written for as long as the run takes."""
     with tempfile.TemporaryDirectory(prefix="oxeye-inputs-") as folder:
         files = {}
@@ -69,7 +69,9 @@ def arrays(inputs: Mapping[str, Any] | None) -> Iterator[dict[str, str]]:
                 continue
             # Messages name the file.
             path = Path(folder) / f"{name if name.isidentifier() else position}.npy"
-            np.save(path, np.ascontiguousarray(value), allow_pickle=False)
+            # That makes arrays of numbers, too.
+            whole = np.asarray(value, order="C") if scalars else np.ascontiguousarray(value)
+            np.save(path, whole, allow_pickle=False)
             files[name] = str(path)
         yield files
 

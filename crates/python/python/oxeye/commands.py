@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Union
 
-from . import _oxeye, _words
+from . import _dace, _oxeye, _words
 from .progress import Listener, listening
 from .units import Nest, recipe_file
 from .reports import CheckReport, ExplainReport, Host, ProfileReport, ProjectReport, Replayed, Report
@@ -28,8 +28,10 @@ def _call(
 
 
 def optimize(
-    file: _words.PathLike,
+    file: _words.PathLike | Any,
     *,
+    arguments: Mapping[str, Any] | None = None,
+    symbols: Mapping[str, int] | None = None,
     cc: _words.Compiler = None,
     budget: float | str = 60,
     quick: bool = False,
@@ -56,14 +58,19 @@ def optimize(
     no_database: bool = False,
     progress: Heard = None,
 ) -> Report:
-    """Rewrites the loop nests of a C file so that they run faster, checked against the original.
+    """Rewrites the loop nests of a C file or a DaCe program so that they run faster, checked against the original.
 
     The tuned file is written; if nothing is faster, it is the input byte for byte, and the report says why.
 
     Parameters
     ----------
-    file : str or path
-        The C file.
+    file : str or path, or SDFG, or DaCe program
+        The C file, or the DaCe program: an ``.sdfg`` file, a ``dace.SDFG``, or a ``@dace.program``. Of a DaCe program, DaCe's
+        own build on the same arguments decides what is kept, and ``report.sdfg`` is the tuned program.
+    arguments : mapping of str to array_like or path, optional
+        Arguments of a DaCe program. Default: random ones of the SDFG's shapes.
+    symbols : mapping of str to int, optional
+        Sizes of a DaCe program that do not follow from the arguments.
     cc : str or sequence of str, optional
         Compiler and arguments, as you would type them, further sources and libraries included:
         ``["gcc", "-O3", "-march=native", "main.c", "-lm"]``. Default: ``cc -O3 -march=native -lm``.
@@ -141,21 +148,27 @@ def optimize(
     >>> report.program.speedup, report.output
     >>> polars.DataFrame(report.table())
     """
-    with _words.arrays(inputs) as files, recipe_file(candidates) as own:
+    given = _dace.values(inputs, arguments)
+    with (
+        _dace.program(file, output) as program,
+        _words.arrays(given, scalars=program.is_dace) as files,
+        recipe_file(candidates) as own,
+    ):
         words = _words.options(
             budget=_words.duration(budget),
             candidates=own,
+            python=_dace.python(program.is_dace),
             quick=quick,
             fresh=fresh,
             function=function,
-            set=set,
+            set=_dace.sizes(set, symbols),
             input=files,
             run=run,
             cwd=cwd,
             exit_code=exit_code,
             threads=threads,
             no_alias=no_alias,
-            output=output,
+            output=program.output,
             in_place=in_place,
             top_k=top_k,
             fp=fp,
@@ -167,7 +180,10 @@ def optimize(
             database=database,
             no_database=no_database,
         )
-        return Report(*_call("optimize", [*words, _words.file(file)], progress, _words.compiler(cc)))
+        report = Report(*_call("optimize", [*words, _words.file(program.file)], progress, _words.compiler(cc)))
+        if program.is_dace:
+            report._keep(Path(report.output).read_text(), is_kept=program.is_kept)
+        return report
 
 
 def search(

@@ -393,6 +393,33 @@ class Report(_Page):
     search: dict[str, Any] | None
     notes: list[str]
 
+    def _keep(self, text: str, is_kept: bool) -> None:
+        self._sdfg_text = text
+        if not is_kept:
+            # The files were there as long as the run took.
+            self._fields.update(input=None, output=None)
+
+    @property
+    def sdfg(self) -> Any:
+        """The tuned DaCe program.
+
+        Returns
+        -------
+        dace.SDFG
+            A new one at every access.
+
+        Raises
+        ------
+        ValueError
+            If the run was not about a DaCe program.
+        """
+        text = self.__dict__.get("_sdfg_text")
+        if text is None:
+            raise ValueError("this report is not about a DaCe program")
+        import dace
+
+        return dace.SDFG.from_json(json.loads(text))
+
     def table(self) -> Table:
         """The nests as a table.
 

@@ -38,7 +38,7 @@ pub(super) fn iterators(controls: &[Control<'_>]) -> Iterators {
                     }
                     visit(body, firsts, found);
                 }
-                Control::While { body } => visit(body, firsts, found),
+                Control::While { body, .. } => visit(body, firsts, found),
                 Control::Branch { arms, otherwise } => {
                     arms.iter().for_each(|(_, body)| visit(body, firsts, found));
                     visit(otherwise, firsts, found);

@@ -10,11 +10,14 @@ mod dataflow;
 mod library;
 mod names;
 mod nest;
+mod outline;
 mod ranges;
 mod read;
 mod regions;
 mod state;
 mod tasklet;
 
+pub use outline::Outline;
+pub(crate) use outline::visit as visit_outline;
 pub use read::read_sdfg;
 pub use state::{Diagnostic, Place, Unit};

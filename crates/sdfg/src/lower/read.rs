@@ -2,6 +2,7 @@
 
 use super::arrays;
 use super::names::Env;
+use super::outline;
 use super::regions;
 use super::state::{Frame, Lowering, Unit};
 use crate::document::Sdfg;
@@ -20,9 +21,11 @@ pub fn read_sdfg(sdfg: &Sdfg) -> Result<Unit, SdfgError> {
     let controls = structure(&graph.control, &[], 0);
     let changed = structure::assigned(&controls);
     let mut env = Env::default();
+    let mut given = BTreeSet::new();
     for (name, ty) in graph.symbols.iter().filter(|(name, _)| !changed.contains(*name)) {
         let id = lowering.add_symbol(name, ty);
         lowering.free.insert(lowering.program.symbols[&id].name.clone());
+        given.insert(id);
         env.symbols.insert(name.clone(), Expr::from(id));
     }
     // Sizes may be symbols that get their values while the program runs.
@@ -35,13 +38,18 @@ pub fn read_sdfg(sdfg: &Sdfg) -> Result<Unit, SdfgError> {
     }
     lowering.declare(&graph, &mut env, &iterators, None);
     env.forget(&late);
+    let own = graph.arrays.iter().filter(|(_, descriptor)| !descriptor.kind.contains("View"));
+    let containers: Vec<(ArrayId, String)> =
+        own.filter_map(|(name, _)| Some((env.data.get(name)?.array, name.clone()))).collect();
     lowering.assume_sizes(&graph, &env);
     let frame = Frame::new(&graph, Vec::new(), &env);
     let regions = lowering.regions(&frame, &controls, &mut env, 0);
     lowering.program.body = regions::single(regions);
     lowering.finish();
-    let Lowering { program, places, diagnostics, definitions, relaid, assigned, .. } = lowering;
-    Ok(Unit { program, places, diagnostics, definitions, relaid, assigned })
+    let Lowering { program, places, diagnostics, definitions, relaid, assigned, outline, .. } = lowering;
+    let containers = containers.into_iter().filter(|(id, _)| program.arrays.contains_key(id)).collect();
+    given.retain(|id| program.symbols.contains_key(id));
+    Ok(Unit { program, places, diagnostics, definitions, relaid, assigned, outline, containers, given })
 }
 
 impl Lowering {
@@ -125,6 +133,7 @@ impl Lowering {
         };
         program.arrays.values().flat_map(|a| a.shape.iter().flatten()).for_each(&mut add);
         self.definitions.values().for_each(&mut add);
+        outline::visit(&self.outline, &mut add);
         let mut iterators = BTreeSet::new();
         program.body.visit(&mut |region| match region {
             Region::Branch { condition, .. } => condition.iter().for_each(&mut add),

@@ -3,6 +3,7 @@
 use super::control::join;
 use super::names::{Env, identifier};
 use super::nest::Cx;
+use super::outline::Outline;
 use super::state::{Diagnostic, Frame, Lowering, Place, Site, touched};
 use crate::model::{NodeKind, State};
 use crate::structure::{Control, CountedLoop, StateRef, assigned, states, structure};
@@ -79,16 +80,25 @@ impl Lowering {
         match control {
             Control::State(state) => self.state(frame, state, env, depth, regions),
             Control::Assign(assignments) => {
-                for (name, value) in self.assigned_values(assignments, env) {
+                let values = self.assigned_values(assignments, env);
+                self.outline_assignments(frame, &values);
+                for (name, value) in values {
                     self.assign_in_region(frame, &name, value, env);
                 }
             }
             Control::Loop(l) => self.loop_region(frame, l, env, depth, regions),
-            Control::While { body } => {
+            Control::While { body, n_header, condition } => {
                 let changed = assigned(body);
                 self.read_anew(frame, &changed, env);
                 let mut inner = env.clone();
-                let inside = self.regions(frame, body, &mut inner, depth + 1);
+                let (head, tail) = body.split_at((*n_header).min(body.len()));
+                let outer = std::mem::take(&mut self.outline);
+                let mut inside = self.regions(frame, head, &mut inner, depth + 1);
+                let condition = condition.as_ref().and_then(|c| self.convert_with(c, &inner).ok());
+                let header = std::mem::take(&mut self.outline);
+                inside.extend(self.regions(frame, tail, &mut inner, depth + 1));
+                let body = std::mem::replace(&mut self.outline, outer);
+                self.outline.push(Outline::While { header, condition, body });
                 if !inside.is_empty() {
                     let body = Box::new(single(inside));
                     regions
@@ -105,6 +115,19 @@ impl Lowering {
             Control::Opaque { states, assigned, reason } => {
                 self.read_anew(frame, assigned, env);
                 self.opaque_states(frame, states, reason, env, regions);
+            }
+        }
+    }
+
+    /// Assignments between states. Inside of other programs, names mean other things.
+    fn outline_assignments(&mut self, frame: &Frame<'_>, values: &[(String, Result<Expr, String>)]) {
+        if !frame.path.is_empty() {
+            return;
+        }
+        for (name, value) in values {
+            let name = identifier(name);
+            if let Some(symbol) = self.program.symbols.values().find(|s| s.name == name) {
+                self.outline.push(Outline::Assign { symbol: symbol.id, value: value.clone().ok() });
             }
         }
     }
@@ -181,6 +204,7 @@ impl Lowering {
         let reason = match outcome.and_then(|()| self.add_nest(nodes, place.clone())) {
             Ok(id) => {
                 regions.nests.extend(id);
+                self.outline.extend(id.map(Outline::Nest));
                 let mut changed = assigned(&l.body);
                 changed.insert(l.variable.clone());
                 self.read_anew(frame, &changed, env);
@@ -204,8 +228,10 @@ impl Lowering {
             self.program.add_symbol(identifier(&l.variable), ScalarType::I64)
         };
         let mut range = None;
+        let mut ends = None;
         if let Ok(iterations) = iterations {
             let (first, end) = (iterations.first, iterations.end);
+            ends = Some((first.clone(), end.clone()));
             if let (Expr::Affine(first), Expr::Affine(end)) = (&first, &end) {
                 let ends = match l.step {
                     1.. => (first.clone(), end.clone().offset(-1)),
@@ -219,7 +245,10 @@ impl Lowering {
         }
         let mut inner = env.clone();
         inner.symbols.insert(l.variable.clone(), Expr::Affine(Affine::var(iterator)));
+        let outer = std::mem::take(&mut self.outline);
         let inside = self.regions(frame, &l.body, &mut inner, depth + 1);
+        let body = std::mem::replace(&mut self.outline, outer);
+        self.outline.push(Outline::Loop { iterator, ends, step: l.step, body });
         if !inside.is_empty() {
             let body = Box::new(single(inside));
             regions.push(&self.program, Region::Loop(ControlLoop { iterator: Some(iterator), range, body }));
@@ -241,13 +270,21 @@ impl Lowering {
         };
         let condition = self.convert_with(condition, env).ok();
         let (mut env_then, mut env_else) = (env.clone(), env.clone());
+        let outer = std::mem::take(&mut self.outline);
         let then = self.regions(frame, then, &mut env_then, depth + 1);
+        let outline_then = std::mem::take(&mut self.outline);
         let otherwise = if depth > MAX_DEPTH {
             None
         } else {
             self.branch(frame, rest, otherwise, &mut env_else, depth + 1)
         };
         join(env, &env_then, &env_else);
+        let outline_else = std::mem::replace(&mut self.outline, outer);
+        self.outline.push(Outline::Branch {
+            condition: condition.clone(),
+            then: outline_then,
+            otherwise: outline_else,
+        });
         if then.is_empty() && otherwise.is_none() {
             return None;
         }
@@ -299,6 +336,7 @@ impl Lowering {
                 match outcome.and_then(|()| self.add_nest(nodes, place.clone())) {
                     Ok(id) => {
                         regions.nests.extend(id);
+                        self.outline.extend(id.map(Outline::Nest));
                         *env = tried;
                         continue;
                     }
@@ -373,7 +411,11 @@ impl Lowering {
             found.into_iter().collect()
         };
         let (reads, writes) = (Some(arrays(&reads)), Some(arrays(&writes)));
-        regions.push(&self.program, Region::Opaque(Opaque { reason: reason.clone(), reads, writes }));
+        let opaque = Opaque { reason: reason.clone(), reads, writes: writes.clone() };
+        regions.push(&self.program, Region::Opaque(opaque));
+        let diagnostic = self.diagnostics.len();
+        let writes = writes.into_iter().flatten().collect();
+        self.outline.push(Outline::Opaque { diagnostic, writes });
         self.diagnostics.push(Diagnostic { place, message: reason, is_opaque: true });
     }
 }

@@ -1,6 +1,7 @@
 //! What is known while an SDFG is read, and what comes out of it.
 
 use super::names::{Converter, Env, Names, identifier, scalar_type};
+use super::outline::Outline;
 use crate::model::{Edge, Graph, NodeKind, State};
 use crate::syntax::Ex;
 use indexmap::IndexMap;
@@ -70,6 +71,12 @@ pub struct Unit {
     /// Symbols of the SDFG that the blocks of a nest give new values. Whoever replaces them has to do so too, if others
     /// read them.
     pub assigned: IndexMap<NestId, BTreeSet<String>>,
+    /// What runs in which order.
+    pub outline: Vec<Outline>,
+    /// The containers of the SDFG, none of those inside of other programs, that arrays are.
+    pub containers: IndexMap<ArrayId, String>,
+    /// Symbols of the SDFG that keep the value that they are given from outside.
+    pub given: BTreeSet<SymId>,
 }
 
 /// More nodes than are read one after the other before it is given up.
@@ -89,6 +96,8 @@ pub(super) struct Lowering {
     /// Scalars that hold the values of symbols.
     pub(super) variables: BTreeSet<ArrayId>,
     pub(super) assigned: IndexMap<NestId, BTreeSet<String>>,
+    /// What runs in the control that is being read.
+    pub(super) outline: Vec<Outline>,
 }
 
 /// A graph that is being read.
@@ -226,6 +235,7 @@ impl Lowering {
             variables: BTreeSet::new(),
             free: BTreeSet::new(),
             assigned: IndexMap::new(),
+            outline: Vec::new(),
         }
     }
 

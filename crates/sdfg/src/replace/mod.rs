@@ -1,0 +1,121 @@
+//! Puts tuned nests into the document: each becomes a tasklet of C++ in the place of the nodes or states that it covers.
+//!
+//! What is not replaced keeps everything, known or not; only positions in lists are counted anew. `tasklet` and
+//! `cpp` make the text, `state` replaces nodes of a state, `control` replaces the states of a loop.
+
+mod control;
+mod cpp;
+mod json;
+mod state;
+mod tasklet;
+
+use crate::document::Sdfg;
+use crate::error::SdfgError;
+use crate::json::Json;
+use crate::lower::{Place, Unit};
+use crate::model::Graph;
+use crate::to_c::{CProgram, Changed};
+use indexmap::IndexMap;
+use oxeye_ir::NestId;
+use std::collections::BTreeSet;
+use tasklet::Tasklet;
+
+/// A document with tuned nests.
+#[derive(Clone, Debug)]
+pub struct Replaced {
+    /// The document.
+    pub sdfg: Sdfg,
+    /// The nests that were replaced.
+    pub nests: BTreeSet<NestId>,
+    /// Why others were not.
+    pub refused: IndexMap<NestId, String>,
+}
+
+/// Replaces the nests of a document that have changed, as far as they are among `wanted`.
+///
+/// # Errors
+/// If the document is damaged.
+pub fn replace_nests(
+    sdfg: &Sdfg,
+    unit: &Unit,
+    program: &CProgram,
+    changed: &Changed,
+    wanted: &BTreeSet<NestId>,
+) -> Result<Replaced, SdfgError> {
+    let graph = sdfg.graph()?;
+    let mut refused = IndexMap::new();
+    let (mut in_states, mut in_control) = (IndexMap::<usize, Vec<state::Edit>>::new(), Vec::new());
+    let mut nests = BTreeSet::new();
+    for (id, text) in changed.nests.iter().filter(|(id, _)| wanted.contains(*id)) {
+        let group = program.group(*id);
+        let places: Option<Vec<&Place>> = group.iter().map(|member| unit.places.get(member)).collect();
+        let made = places.ok_or("it has no place".to_owned()).and_then(|places| {
+            let tasklet = Tasklet::new(&graph, unit, program, *id, text)?;
+            plan(&graph, sdfg, unit, *id, &places, &tasklet)
+        });
+        match made {
+            Ok(Plan::Nodes(state, edit)) => in_states.entry(state).or_default().push(edit),
+            Ok(Plan::Blocks(edit)) => in_control.push(edit),
+            Err(reason) => {
+                refused.insert(*id, reason);
+                continue;
+            }
+        }
+        nests.insert(*id);
+    }
+    let mut result = sdfg.clone();
+    let document = result.document_mut();
+    if let Some(Json::Array(blocks)) = document.get_mut("nodes") {
+        for (at, edits) in in_states {
+            if let Some(block) = blocks.get_mut(at) {
+                state::apply(block, &edits);
+            }
+        }
+    }
+    control::apply(document, &in_control);
+    if !nests.is_empty() {
+        let global = cpp::cpp(&changed.global);
+        json::add_global(document, &format!("{}{global}", cpp::ANY));
+    }
+    result.graph()?;
+    Ok(Replaced { sdfg: result, nests, refused })
+}
+
+/// How a nest is replaced.
+enum Plan {
+    /// Nodes of a state.
+    Nodes(usize, state::Edit),
+    /// States of a loop.
+    Blocks(control::Edit),
+}
+
+fn plan(
+    graph: &Graph,
+    sdfg: &Sdfg,
+    unit: &Unit,
+    id: NestId,
+    places: &[&Place],
+    tasklet: &Tasklet,
+) -> Result<Plan, String> {
+    let Some(place) = places.first() else { return Err("it has no place".into()) };
+    if places.iter().any(|place| !place.graph.is_empty()) {
+        return Err("it is in a program inside of the program".into());
+    }
+    match (place.blocks.as_slice(), place.nodes.as_slice()) {
+        ([state], [_]) => match state.as_slice() {
+            [at] => {
+                if places.iter().any(|p| p.blocks != place.blocks || p.nodes.len() != 1) {
+                    return Err("it is in several states".into());
+                }
+                let nodes: Vec<usize> = places.iter().flat_map(|p| p.nodes.iter().copied()).collect();
+                Ok(Plan::Nodes(*at, state::plan(graph, sdfg, *at, &nodes, tasklet)?))
+            }
+            _ => Err("it is in a region of control".into()),
+        },
+        (blocks, []) if !blocks.is_empty() => {
+            let assigned = unit.assigned.get(&id);
+            Ok(Plan::Blocks(control::plan(graph, sdfg, blocks, assigned, tasklet)?))
+        }
+        _ => Err("it has several nodes".into()),
+    }
+}
