@@ -64,6 +64,7 @@ pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failu
             let report = args.answer(progress)?.report;
             Answer { html: report.to_html(), ..answer(report.to_json()) }
         }
+        Command::CheckBuild(args) => answer(args.answer(progress)?.to_json()),
         Command::Check(args) => answer(args.answer(progress)?.0.to_json()),
         Command::Explain(args) => answer(args.answer(progress)?.to_json()),
         Command::Profile(args) => {
@@ -74,6 +75,7 @@ pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failu
             replay::Replayed::File(done) => serde_json::to_string(&done).map_err(anyhow::Error::from)?,
             replay::Replayed::Project(done) => done.to_json(),
         }),
+        Command::Rerun(args) => answer(args.answer(progress)?.to_json()),
         Command::Host(args) => answer(machine(&args, progress)?),
         Command::Doctor(args) => answer(args.answer()?.to_json()),
         Command::Db(_) => return Err(Failure::Words("`db` prints its answers; it has no value".into())),

@@ -11,6 +11,7 @@
 
 mod call;
 mod check;
+mod check_build;
 mod checks;
 mod columns;
 mod db;
@@ -25,6 +26,7 @@ mod optimize;
 mod profile;
 mod program;
 mod replay;
+mod rerun;
 mod search;
 mod table;
 mod terminal;
@@ -52,12 +54,14 @@ enum Command {
     Optimize(optimize::Args),
     Tune(tune::Args),
     Check(check::Args),
+    CheckBuild(check_build::Args),
     Explain(explain::Args),
     Search(search::Args),
     Host(host::Args),
     Doctor(doctor::Args),
     Profile(profile::Args),
     Replay(replay::Args),
+    Rerun(rerun::Args),
     Db(db::Args),
 }
 
@@ -67,6 +71,7 @@ pub fn run(command_line: impl IntoIterator<Item = impl Into<OsString> + Clone>) 
     interrupt::handle();
     let outcome = match Cli::parse_from(command_line).command {
         Command::Check(args) => check::run(args),
+        Command::CheckBuild(args) => check_build::run(args),
         Command::Db(args) => db::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Explain(args) => explain::run(args),
@@ -74,6 +79,7 @@ pub fn run(command_line: impl IntoIterator<Item = impl Into<OsString> + Clone>) 
         Command::Optimize(args) => optimize::run(args),
         Command::Profile(args) => profile::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Rerun(args) => rerun::run(args),
         Command::Search(args) => search::run(args),
         Command::Tune(args) => tune::run(args),
     };

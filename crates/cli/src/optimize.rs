@@ -33,6 +33,10 @@ Examples:
     oxeye optimize gemm.c --save-recipe gemm.recipe.json -- gcc -O3
     oxeye replay gemm.recipe.json gemm.c
 
+  Keep the fastest candidates as files, to be edited and run again
+    oxeye optimize gemm.c --keep-candidates candidates -- gcc -O3
+    oxeye rerun gemm.c candidates -- gcc -O3
+
   Keep every trial in the recipe database, failures included
     oxeye optimize gemm.c --learn -- gcc -O3 -march=native -lm
 
@@ -70,6 +74,9 @@ pub(crate) struct Args {
     /// Try the recipes of this file on their nests before the others, such as those of another machine
     #[arg(long, value_name = "RECIPE")]
     candidates: Option<PathBuf>,
+    /// Write the fastest candidates of every nest to a folder, as files for `oxeye rerun`; those that were edited stay
+    #[arg(long, value_name = "FOLDER")]
+    keep_candidates: Option<PathBuf>,
     #[command(flatten)]
     tuning: TuningArgs,
     /// Add every trial to the recipe database
@@ -102,14 +109,25 @@ impl Args {
                 SavedRecipes::Project(_) => bail!("{} is for a project, not for one file", path.display()),
             };
         }
+        options.keep_candidates = self.keep_candidates.clone();
         self.tuning.apply(&mut options, &[])?;
         let memory = if self.learn { Some(Memory::open(self.knowledge.database.clone())?) } else { None };
         self.knowledge.apply(&mut options);
         let Some(memory) = memory else {
-            return Ok((oxeye::optimize(&options, progress)?, String::new()));
+            return Ok((oxeye::optimize(&options, progress)?, self.kept()));
         };
         let (report, entries) = oxeye::optimize_and_learn(&options, progress)?;
-        Ok((report, memory.learn(entries)))
+        Ok((report, self.kept() + &memory.learn(entries)))
+    }
+
+    /// Where candidates are, and what to do with them; nothing if none were asked for.
+    fn kept(&self) -> String {
+        let Some(folder) = &self.keep_candidates else { return String::new() };
+        let folder = folder.display();
+        format!(
+            "candidates written to {folder}; edit one, then: oxeye rerun {} {folder}, with the same compiler\n",
+            self.program.file.display()
+        )
     }
 
     /// The search that would go on.

@@ -7,7 +7,9 @@ use crate::program::ProgramArgs;
 use crate::terminal::{View, print_or_quit};
 use oxeye::{NestProfile, ProfileOptions, ProfileReport, Progress};
 use oxeye_host::HostProfile;
-use oxeye_profile::{Table, format_ns, format_number, format_percent};
+use oxeye_profile::{
+    SECTION_RULES, Section, Table, format_ns, format_number, format_percent, section_cells,
+};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -18,12 +20,16 @@ Examples:
   The same as a page with roofline plots, and as a table for pandas or polars
     oxeye profile gemm.c --html gemm.html --parquet gemm.parquet -- gcc -O3 -lm
 
+  When each thread was in which nest, for chrome://tracing or ui.perfetto.dev
+    oxeye profile gemm.c --trace gemm.trace.json -- gcc -O3 -fopenmp -lm
+
   A function without a program: sizes are given, data are drawn at random
     oxeye profile kernel.c -f jacobi --set n=2000 --set steps=10 -- gcc -O2
 
 Times are of one invocation, alone in a process, with its data in the caches
 (warm) or not (cold). GFLOP/s is the rate reached; possible, the rate that the
-bound allows. Lines below the table explain missing figures. A profile is kept
+bound allows. Below that stand the sections of the program's own run: every
+call of every nest. Lines below the tables explain missing figures. A profile is kept
 and shown again until program, inputs, compiler, flags or machine change.";
 
 /// Show what bounds each loop nest on this machine, and how much of that bound it reaches
@@ -47,12 +53,23 @@ pub(crate) struct Args {
     /// Write a self-contained HTML page with roofline plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Write when each thread was in which nest, for Chrome's and Perfetto's trace viewers
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Most intervals in the trace; later ones are dropped
+    #[arg(long, value_name = "N", default_value_t = 100_000, requires = "trace")]
+    trace_events: usize,
 }
 
 impl Args {
     /// Profiles the nests of the file. Also returns the machine's own profile.
     pub(crate) fn answer(&self, progress: &dyn Progress) -> anyhow::Result<(ProfileReport, HostProfile)> {
-        let profiling = ProfileOptions { use_cache: !self.refresh, ..ProfileOptions::default() };
+        let profiling = ProfileOptions {
+            use_cache: !self.refresh,
+            trace: self.trace.clone(),
+            trace_events: self.trace_events,
+            ..ProfileOptions::default()
+        };
         Ok(oxeye::profile(&self.program.options(), &profiling, progress)?)
     }
 }
@@ -60,7 +77,7 @@ impl Args {
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let mut taken: Vec<&Path> = vec![&args.program.file];
-    let files = [&args.json, &args.csv, &args.parquet, &args.html];
+    let files = [&args.json, &args.csv, &args.parquet, &args.html, &args.trace];
     for path in files.into_iter().flatten().filter(|path| *path != Path::new("-")) {
         oxeye::check_writable(path, &taken)?;
         taken.push(path);
@@ -99,6 +116,9 @@ fn shown(report: &ProfileReport, width: usize) -> String {
     } else {
         out += &nests(&report.nests, width);
     }
+    if !report.sections.is_empty() {
+        out += &sections(&report.sections, width);
+    }
     let remarks = |n: &NestProfile| n.why_missing.iter().chain(&n.notes).cloned().collect::<Vec<_>>();
     let all: Vec<Vec<String>> = report.nests.iter().map(remarks).collect();
     let mut line = |place: &str, text: &str| out += &wrapped(&format!("{place}{text}"), width);
@@ -121,6 +141,25 @@ fn shown(report: &ProfileReport, width: usize) -> String {
     if report.from_cache {
         out.push_str("from an earlier run; --refresh measures again\n");
     }
+    out
+}
+
+/// The program's run: calls and times of its nests, and what they do per second and per byte.
+fn sections(sections: &[Section], width: usize) -> String {
+    let heads = ["calls", "minimum", "mean", "maximum", "total", "share"];
+    let rates = ["Gpoints/s", "operations/byte", "GFLOP/s"];
+    let table = |heads: &[&'static str], from: usize| {
+        let columns: Vec<Column> = std::iter::once(Column::words("section"))
+            .chain(heads.iter().map(|head| Column::numbers(head)))
+            .collect();
+        let row = |section: &Section| {
+            let cells = section_cells(section).into_iter().skip(from).take(heads.len());
+            std::iter::once(section.name.clone()).chain(cells).collect::<Vec<_>>()
+        };
+        columns::table(&columns, &sections.iter().map(row).collect::<Vec<_>>(), width)
+    };
+    let mut out = format!("\nthe program's run\n{}{}", table(&heads, 0), table(&rates, heads.len()));
+    SECTION_RULES.iter().for_each(|rule| out += &wrapped(rule, width));
     out
 }
 

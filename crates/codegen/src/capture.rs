@@ -64,7 +64,7 @@ pub fn splice(source: &str, replacements: &[(Span, String)]) -> String {
 }
 
 /// Where text for the top of the file goes: after a byte order mark.
-fn top(source: &str) -> usize {
+pub(crate) fn top(source: &str) -> usize {
     if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
@@ -105,12 +105,12 @@ fn quieted(text: &str, quiet: &[String], (before, behind): (&str, &str)) -> Stri
 }
 
 /// The line number of a byte, from 1.
-fn line_of(source: &str, at: usize) -> usize {
+pub(crate) fn line_of(source: &str, at: usize) -> usize {
     source.as_bytes().iter().take(at).filter(|b| **b == b'\n').count() + 1
 }
 
 /// Whether the statement at `at` starts its line.
-fn starts_line(source: &str, at: usize) -> bool {
+pub(crate) fn starts_line(source: &str, at: usize) -> bool {
     source.get(..at).is_some_and(|s| s.rsplit('\n').next().is_none_or(|l| l.trim().is_empty()))
 }
 

@@ -1,5 +1,6 @@
 //! The scope of the text being written: names, register variables, and spellings of iterators.
 
+use crate::checks::Checks;
 use crate::open_orders::OpenOrders;
 use crate::types::{IteratorTypes, vector_type};
 use crate::widen::Long;
@@ -92,6 +93,8 @@ pub(crate) struct Context<'a> {
     pub(crate) in_team: bool,
     /// Variables of one thread of the team that all threads use, through pointers.
     pub(crate) shared: BTreeSet<ArrayId>,
+    /// What accesses are checked against, in debug builds.
+    pub(crate) checks: Option<Checks>,
 }
 
 /// The words of a C expression that are identifiers.
@@ -140,6 +143,7 @@ impl<'a> Context<'a> {
             long: Long::default(),
             in_team: false,
             shared: BTreeSet::new(),
+            checks: None,
         };
         for symbol in program.symbols.values() {
             cx.taken.extend(identifiers(&symbol.name).map(str::to_owned));

@@ -38,6 +38,7 @@ mod alias;
 mod apart;
 mod arguments;
 mod capture;
+mod checks;
 mod complex;
 mod context;
 mod expand;
@@ -61,6 +62,7 @@ mod stride;
 mod targets;
 mod team;
 mod text;
+mod trace;
 mod types;
 mod vector;
 mod views;
@@ -75,6 +77,7 @@ pub use options::RenderOptions;
 pub use outline::{Outlined, render_outlined};
 pub use prelude::prelude;
 pub use render::{commented, render_nest};
+pub use trace::trace_program;
 pub use size::{SizeGuard, extent_in_words, readable, size_in_words};
 
 /// Why a nest has no rendering.

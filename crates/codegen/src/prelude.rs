@@ -79,6 +79,9 @@ pub fn prelude(bodies: &[&str]) -> String {
                  #endif\n";
     }
     text += &Isa::definitions(&words);
+    if words.contains("OXEYE_ELEMENT") || words.contains("OXEYE_INDEX") || words.contains("OXEYE_NUMBER") {
+        text += include_str!("c/checks.c");
+    }
     if words.contains("oxeye_rows_apart") {
         text += include_str!("c/rows.c");
     }

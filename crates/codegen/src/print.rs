@@ -207,6 +207,11 @@ impl Context<'_> {
 
     /// One element, as written in C outside vectors.
     pub(crate) fn access(&self, access: &Access) -> String {
+        self.access_of(access, 1)
+    }
+
+    /// The first of so many elements that are used at once.
+    pub(crate) fn access_of(&self, access: &Access, lanes: u32) -> String {
         if let Some((_, name)) = self.aliases.iter().find(|(a, _)| a == access) {
             return name.clone();
         }
@@ -214,45 +219,58 @@ impl Context<'_> {
             return text;
         }
         let Some(array) = self.program.arrays.get(&access.array) else { return access.array.to_string() };
-        self.element(array, access)
+        self.checked_element(array, self.element(array, access, lanes), lanes)
     }
 
-    fn element(&self, array: &Array, access: &Access) -> String {
+    fn element(&self, array: &Array, access: &Access, lanes: u32) -> String {
         let name = self.name(array.id);
         let name =
             if is_identifier(name) || array.shape.is_empty() { name.to_owned() } else { format!("({name})") };
         if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
             let is_named = self.names.get(&array.id).is_some_and(|n| *n != array.name);
             let base = if is_named { self.name(array.id).to_owned() } else { view.base() };
-            return view.element(base, self.subscripts(array, access));
+            return view.element(base, self.subscripts(array, access, lanes));
         }
         let form = if self.apart.contains(&array.id) { Form::Nested } else { array.form };
         match form {
             Form::Nested => {
-                let indices: String =
-                    access.indices.iter().map(|e| format!("[{}]", self.expr(e).text)).collect();
-                format!("{name}{indices}")
+                let indices = (0..access.indices.len()).map(|k| self.index(array, &access.indices, k, lanes));
+                format!("{name}{}", indices.map(|text| format!("[{text}]")).collect::<String>())
             }
             Form::Linear if access.indices.is_empty() => name,
-            Form::Linear => format!("{name}[{}]", self.linear_index(array, &access.indices)),
+            Form::Linear => format!("{name}[{}]", self.linear_index(array, &access.indices, lanes)),
             Form::Leading(_) => {
-                let subscripts = self.subscripts(array, access);
+                let subscripts = self.subscripts(array, access, lanes);
                 format!("{name}{}", subscripts.map(|text| format!("[{text}]")).collect::<String>())
             }
         }
     }
 
     /// The subscripts as they are written, some of which may stand for several dimensions.
-    fn subscripts(&self, array: &Array, access: &Access) -> impl Iterator<Item = String> {
-        let (leading, others) = access.indices.split_at(array.form.n_leading(access.indices.len()));
-        let first = (!leading.is_empty()).then(|| self.linear_index(array, leading));
-        first.into_iter().chain(others.iter().map(|e| self.expr(e).text))
+    fn subscripts(&self, array: &Array, access: &Access, lanes: u32) -> impl Iterator<Item = String> {
+        let n_leading = array.form.n_leading(access.indices.len());
+        let (leading, others) = access.indices.split_at(n_leading);
+        let leading_lanes = if others.is_empty() { lanes } else { 1 };
+        let first = (!leading.is_empty()).then(|| self.linear_index(array, leading, leading_lanes));
+        let others = (n_leading..access.indices.len()).map(move |k| self.index(array, &access.indices, k, lanes));
+        first.into_iter().chain(others)
+    }
+
+    /// An index; `lanes` elements are used from the last one on.
+    fn index(&self, array: &Array, indices: &[Expr], k: usize, lanes: u32) -> String {
+        let lanes = if k + 1 == indices.len() { lanes } else { 1 };
+        let extent = array.shape.get(k).and_then(Option::as_ref);
+        self.checked_index(array, self.expr(&indices[k]).text, extent, lanes)
     }
 
     /// Row-major position by Horner's rule, in `long` where `int` might overflow.
-    fn linear_index(&self, array: &Array, indices: &[Expr]) -> String {
-        if let [only] = indices {
-            return self.expr(only).text;
+    fn linear_index(&self, array: &Array, indices: &[Expr], lanes: u32) -> String {
+        let index = |k: usize| match self.checks {
+            None => self.expr(&indices[k]),
+            Some(_) => Text::primary(self.index(array, &indices[..], k, lanes)),
+        };
+        if indices.len() == 1 {
+            return index(0).text;
         }
         let extents: Vec<Option<Expr>> = array.shape.iter().take(indices.len()).cloned().collect();
         let total = extents.iter().skip(1).try_fold(1i64, |p, e| p.checked_mul(constant(e.as_ref()?)?));
@@ -260,11 +278,11 @@ impl Context<'_> {
         let small = matches!((total, first), (Some(t), Some(f)) if t.checked_mul(f).is_some_and(|n| n < i64::from(i32::MAX)));
         let mut position = Text::new("0", prec::PRIMARY);
         let mut wide = small;
-        for (k, index) in indices.iter().enumerate() {
+        for (k, value) in indices.iter().enumerate() {
             if k == 0 {
-                position = self.expr(index);
-                wide |= self.type_of(index) == ScalarType::I64;
-                if constant(index) == Some(0) && indices.len() > 1 {
+                position = index(0);
+                wide |= self.type_of(value) == ScalarType::I64;
+                if constant(value) == Some(0) && indices.len() > 1 {
                     position = Text::new("0", prec::PRIMARY);
                 }
                 continue;
@@ -284,8 +302,8 @@ impl Context<'_> {
                 };
                 Some(Text::new(format!("{left} * {extent}"), prec::MUL))
             };
-            let index = if constant(index) == Some(0) { None } else { Some(self.expr(index)) };
-            position = match (scaled, index) {
+            let own = if constant(value) == Some(0) { None } else { Some(index(k)) };
+            position = match (scaled, own) {
                 (None, None) => Text::new("0", prec::PRIMARY),
                 (Some(s), None) => s,
                 (None, Some(i)) => i,

@@ -162,7 +162,7 @@ impl Context<'_> {
         if let Some(name) = self.register_vector(access) {
             return name;
         }
-        format!("{}({})", vector_macro(array.element, self.lanes()), self.access(access))
+        format!("{}({})", vector_macro(array.element, self.lanes()), self.access_of(access, self.lanes()))
     }
 
     /// A statement for all lanes at once. `accumulators` are the vectors that replace reduction targets.

@@ -75,7 +75,7 @@ mod whole;
 mod workshop;
 
 pub use commands::{
-    BuildSource, CHECK_SCHEMA, CONFIG_FILE, CandidateExplanation, CheckOptions, CheckReport, CheckedFile,
+    CANDIDATES_SCHEMA, RERUN_SCHEMA, RerunCandidate, RerunFigures, RerunOptions, RerunReport, rerun, BuildFinding, BuildOutcome, BuildSource, CHECK_BUILD_SCHEMA, CheckBuildOptions, CheckBuildReport, DebugBuild, check_build, CHECK_SCHEMA, CONFIG_FILE, CandidateExplanation, CheckOptions, CheckReport, CheckedFile,
     CheckedNest, CheckedProgram, DOCTOR_SCHEMA, DescribedNest, Diagnosis, DonorExplanation, EXPLAIN_SCHEMA,
     ExplainOptions, ExplainReport, FileReport, Finding, Health, LOCK_FILE, LOCK_SCHEMA, LockedFile,
     LockedMachine, LockedNest, LockedProgram, Misfit, NestExplanation, NestFile, NestPlace, PROFILE_SCHEMA,

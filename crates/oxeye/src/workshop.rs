@@ -59,6 +59,12 @@ impl ProgramJob {
         self
     }
 
+    /// Adds words for the linker.
+    pub(crate) fn link_args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.compile = self.compile.link_args(args);
+        self
+    }
+
     /// The most memory that the compiler may take.
     pub(crate) fn with_memory(mut self, bytes: u64) -> Self {
         self.compile.memory_bytes = Some(bytes);

@@ -88,7 +88,9 @@ mod nest;
 mod plot;
 mod raise;
 mod report;
+mod sections;
 mod table;
+mod trace;
 
 pub use figures::{format_bytes, format_capacity, format_ns, format_number, format_percent};
 pub use html::{html_project_report, html_report};
@@ -105,4 +107,6 @@ pub use plot::{
 pub use polars_core::frame::DataFrame;
 pub use raise::raise_ceilings;
 pub use report::{FileEntry, Listing, NestEntry, ProgramTimes, ProjectData, ReportData, UnreadEntry};
+pub use sections::{SECTION_RULES, Section, SectionTimes, SectionWork, cells as section_cells};
 pub use table::{Column, SUMMARY, Table};
+pub use trace::{TraceSlice, chrome_trace};

@@ -1,6 +1,7 @@
 //! The contents of a report.
 
 use crate::nest::NestProfile;
+use crate::sections::Section;
 use crate::table::Table;
 use oxeye_host::{HostProfile, Quantity};
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,9 @@ pub struct ReportData {
     pub threads: u32,
     /// The nests, in the order of the file.
     pub nests: Vec<NestEntry>,
+    /// The run of the program section by section; empty where it was not traced.
+    #[serde(default)]
+    pub sections: Vec<Section>,
     /// Sentences on the run as a whole.
     pub notes: Vec<String>,
 }

@@ -5,7 +5,7 @@ mod support;
 use oxeye_host::{FloatType, HostProfile};
 use oxeye_profile::{
     Bar, FileEntry, Flops, LevelBytes, Listing, NestEntry, NestInput, NestProfile, PlotSize, ProgramTimes,
-    ProjectData, ReportData, RooflinePoint, SUMMARY, Table, UnreadEntry, bars, html_project_report,
+    ProjectData, ReportData, RooflinePoint, SUMMARY, Section, SectionTimes, SectionWork, Table, UnreadEntry, bars, html_project_report,
     html_report, memory_sweep, profile_nest, roofline,
 };
 use support::{counted, host, measured};
@@ -51,6 +51,13 @@ fn report(host: HostProfile) -> ReportData {
         host,
         threads: 2,
         nests: vec![nest, NestEntry::new(profile(1, "g:7", 3e6))],
+        sections: vec![Section::new(
+            NASTY,
+            SectionTimes { calls: 3, min_ns: 1.0, max_ns: 2.0, total_ns: 5.0 },
+            SectionWork::default(),
+            10.0,
+            None,
+        )],
         notes: vec![NASTY.into()],
     }
 }

@@ -139,6 +139,10 @@ impl Renderer<'_> {
                 Item::Stmt(s) => {
                     let line = self.cx.vector_stmt(s, accumulators);
                     self.line(line);
+                    let target = self.cx.vector_access(&s.target);
+                    let is_in_place = !accumulators.iter().any(|a| a.stands_for(s));
+                    let check = self.cx.number_check(&s.target, &target).filter(|_| is_in_place);
+                    self.lines(check);
                 }
                 Item::Scope { of, body } => {
                     self.line("{");

@@ -5,6 +5,7 @@ mod lanes;
 
 use crate::CodegenError;
 use crate::apart::rows_apart;
+use crate::checks::Checks;
 use crate::context::{Context, identifiers};
 use crate::expand::{Expander, Item, Places, places};
 use crate::leaving::left_early;
@@ -36,6 +37,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     cx.open = open;
     cx.long = long;
     cx.apart = rows_apart(program, original_nest);
+    cx.checks = options.checks.as_deref().map(Checks::new);
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);
     let team = program.teams.get(&nest.id);
@@ -121,14 +123,14 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     }
     match condition {
         None => {
-            r.top(&items)?;
+            r.top(original_nest, nest, &items)?;
             r.moves(original_nest);
             r.lines(before.after);
         }
         Some(condition) => {
             r.line(format!("if ({condition}) {{"));
             r.depth += 1;
-            r.top(&items)?;
+            r.top(original_nest, nest, &items)?;
             r.moves(original_nest);
             r.lines(before.after);
             r.depth -= 1;
@@ -233,7 +235,9 @@ impl Renderer<'_> {
         text
     }
 
-    fn top(&mut self, items: &[Item]) -> Result<(), CodegenError> {
+    fn top(&mut self, original: &Nest, nest: &Nest, items: &[Item]) -> Result<(), CodegenError> {
+        let ranges = self.cx.check_ranges(original, nest);
+        self.lines(ranges);
         let declarations = self.memory.declarations(&self.cx, self.places, None);
         self.lines(declarations);
         if self.cx.in_team { self.together(items) } else { self.items(items) }
@@ -640,6 +644,14 @@ impl Renderer<'_> {
     /// A statement outside vectors.
     fn stmt(&mut self, s: &Stmt) -> Vec<String> {
         let target = self.cx.access(&s.target);
+        let check = self.cx.number_check(&s.target, &target);
+        let mut lines = self.update(s, &target);
+        lines.extend(check);
+        lines
+    }
+
+    /// The same without a check.
+    fn update(&mut self, s: &Stmt, target: &str) -> Vec<String> {
         let sign = match s.update {
             Update::Assign => "=",
             Update::Add => "+=",

@@ -37,7 +37,7 @@ pub fn run(compiler: &str, flags: &[&str], source: &str) -> Result<String, Strin
     run_with(compiler, flags, source, &[vec![]]).map(|outputs| outputs.concat())
 }
 
-/// Builds, and runs with each list of arguments.
+/// Builds, and runs with each list of arguments. What a debug build finds is an error, which begins with it.
 pub fn run_with(
     compiler: &str,
     flags: &[&str],
@@ -49,8 +49,10 @@ pub fn run_with(
     std::fs::write(&c, source).map_err(|e| e.to_string())?;
     compile(compiler, flags, &c, &exe)?;
     let mut outputs = Vec::new();
+    let findings = dir.path().join("findings");
     for list in arguments {
-        let output = Command::new(&exe).args(list).output().map_err(|e| e.to_string())?;
+        let mut command = Command::new(&exe);
+        let output = command.args(list).env("OXEYE_CHECKS", &findings).output().map_err(|e| e.to_string())?;
         if !output.status.success() {
             return Err(format!(
                 "{:?} {list:?}: {}\n{source}",
@@ -60,7 +62,10 @@ pub fn run_with(
         }
         outputs.push(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    Ok(outputs)
+    match std::fs::read_to_string(&findings) {
+        Ok(found) => Err(format!("{found}{source}")),
+        Err(_) => Ok(outputs),
+    }
 }
 
 pub fn compile(compiler: &str, flags: &[&str], source: &Path, exe: &Path) -> Result<(), String> {
@@ -194,9 +199,13 @@ pub fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
         .collect();
     // A team's nest is for several threads even if there is only one.
     let alone = if program.teams.is_empty() { 1 } else { 2 };
-    let builds: [(u32, &[&str]); 2] =
-        [(2, &["-O3", "-march=native", "-ffast-math", "-fopenmp"]), (alone, &["-O1"])];
-    for (threads, flags) in builds {
+    let builds: [(u32, &[&str], bool); 4] = [
+        (2, &["-O3", "-march=native", "-ffast-math", "-fopenmp"], false),
+        (alone, &["-O1"], false),
+        (2, &["-O1", "-g", "-march=native", "-ffast-math", "-fopenmp"], true),
+        (alone, &["-O1", "-g"], true),
+    ];
+    for (threads, flags, is_checked) in builds {
         let options = RenderOptions {
             reassociate: true,
             threads,
@@ -204,6 +213,7 @@ pub fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
             comment: vec!["test".into()],
             // For a team, there is no fallback text.
             original: (!program.teams.is_empty()).then(|| "abort();".to_owned()),
+            checks: is_checked.then(|| "test".to_owned()),
             ..RenderOptions::default()
         };
         let source = driver(&program, &options);

@@ -70,6 +70,15 @@ pub(super) fn sources(counter: Counter, machine: &CountingMachine) -> Vec<Source
     }
 }
 
+/// The event that counts for one thread, if the counter is one event that follows threads.
+pub fn thread_event(counter: Counter) -> Option<Event> {
+    let mut parts = sources(counter, &CountingMachine::default());
+    match (parts.pop(), parts.is_empty()) {
+        (Some(Source { event, processor: None, .. }), true) => Some(event),
+        _ => None,
+    }
+}
+
 fn controllers(machine: &CountingMachine, writes: bool) -> Vec<Source> {
     let events = machine.memory_controllers.iter().filter(|event| event.writes == writes);
     events

@@ -15,6 +15,7 @@ mod scripted;
 mod session;
 mod survey;
 
+pub use events::thread_event;
 pub use counter::{Counter, CounterUnit};
 pub use kernel::{Count, Event, EventId, Kernel, Target};
 pub use machine::{ControllerEvent, CountingMachine, ProcessorModel};

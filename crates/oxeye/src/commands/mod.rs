@@ -4,6 +4,7 @@
 //! about a nest.
 
 mod changes;
+mod check_build;
 mod doctor;
 mod explain;
 mod nests;
@@ -12,12 +13,17 @@ mod patch;
 mod profile;
 mod profile_cache;
 mod profile_report;
+mod profile_run;
 mod replay;
+mod rerun;
 mod sdfg;
 mod search;
 mod tune;
 
 pub use changes::TuneOutput;
+pub use check_build::{
+    BuildFinding, BuildOutcome, CHECK_BUILD_SCHEMA, CheckBuildOptions, CheckBuildReport, DebugBuild, check_build,
+};
 pub use doctor::{DOCTOR_SCHEMA, Diagnosis, Finding, Health, doctor};
 pub use explain::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
@@ -28,6 +34,9 @@ pub use optimize::{optimize, optimize_and_learn};
 pub use profile::profile;
 pub use profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest};
 pub use replay::{Misfit, Rewritten, replay, replay_with, rewrite};
+pub use rerun::{
+    CANDIDATES_SCHEMA, RERUN_SCHEMA, RerunCandidate, RerunFigures, RerunOptions, RerunReport, rerun,
+};
 pub use search::search;
 pub use tune::{
     BuildSource, CHECK_SCHEMA, CONFIG_FILE, CheckOptions, CheckReport, CheckedFile, CheckedNest,

@@ -1,5 +1,6 @@
 //! Tuning a file: the stages, one after another.
 
+use super::rerun::keep_candidates;
 use super::sdfg;
 use crate::request::{Error, Options, Progress};
 use crate::search::search_further;
@@ -46,6 +47,9 @@ fn found(session: &Session<'_>) -> Result<(Emitted, Option<SearchReport>), Error
 fn written(session: &Session<'_>) -> Result<Emitted, Error> {
     let emitted = tuned(session)?;
     emitted.write(session)?;
+    if let Some(folder) = &session.options.keep_candidates {
+        keep_candidates(session, &emitted, folder)?;
+    }
     Ok(emitted)
 }
 

@@ -2,9 +2,10 @@
 
 use super::profile_cache::{self, CacheKey};
 use super::profile_report::{PROFILE_SCHEMA, ProfileOptions, ProfileReport, SkippedNest};
+use super::profile_run::trace_nests;
 use super::sdfg;
 use crate::nest::Workpiece;
-use crate::request::{Error, Event, Options, Phase, Progress, Setback};
+use crate::request::{Error, Event, Options, Phase, Progress, Setback, write_atomically};
 use crate::session::Session;
 use crate::stages::measure::ReplaySite;
 use crate::stages::{Captured, capture, read};
@@ -46,12 +47,19 @@ fn profile_file(
     let unit = read(session)?;
     let key = CacheKey::of(session, &unit, &host, profiling);
     if profiling.use_cache
+        && profiling.trace.is_none()
         && let Some(found) = profile_cache::load(&key)
     {
         return Ok((ProfileReport { input: session.options.file.clone(), from_cache: true, ..found }, host));
     }
     let captured = capture(session, unit)?;
     let mut report = profile_nests(session, &captured, &host, profiling)?;
+    let traced = trace_nests(session, &captured.workpiece, &host, profiling)?;
+    report.sections = traced.sections;
+    report.notes.extend(traced.notes);
+    if let (Some(path), Some(text)) = (&profiling.trace, &traced.trace) {
+        write_atomically(path, text.as_bytes())?;
+    }
     if let Err(why) = profile_cache::save(&key, &report) {
         report.notes.push(format!("the profile was not kept for the next run: {why}"));
     }
@@ -76,6 +84,7 @@ fn profile_nests(
         program_seconds: workpiece.program.as_ref().map(|p| p.seconds),
         from_cache: false,
         nests: Vec::new(),
+        sections: Vec::new(),
         skipped: Vec::new(),
         notes: session.notes.clone(),
     };

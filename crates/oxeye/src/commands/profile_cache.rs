@@ -60,6 +60,7 @@ fn digest(
     };
     part(PROFILE_SCHEMA.as_bytes());
     part(env!("CARGO_PKG_VERSION").as_bytes());
+    part(b"sections");
     part(unit.source.as_bytes());
     part(&preprocessed(session)?);
     let more = options.compiler.args.iter().filter(|a| !a.starts_with('-')).map(Path::new);

@@ -2,7 +2,7 @@
 
 use crate::stages::measured;
 use oxeye_host::{HostKey, HostProfile};
-use oxeye_profile::{NestEntry, NestProfile, ProgramTimes, ReportData, html_report};
+use oxeye_profile::{NestEntry, NestProfile, ProgramTimes, ReportData, Section, html_report};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -28,6 +28,10 @@ pub struct ProfileReport {
     pub from_cache: bool,
     /// The nests that ran, in the order of the file.
     pub nests: Vec<NestProfile>,
+    /// The program's own run, section by section: its nests in the order of the file, and all of them together. Empty without a
+    /// program.
+    #[serde(default)]
+    pub sections: Vec<Section>,
     /// The nests without a profile, and why.
     pub skipped: Vec<SkippedNest>,
     /// Sentences on the run as a whole.
@@ -46,7 +50,7 @@ pub struct SkippedNest {
 }
 
 /// What a profile is made of besides the options of tuning.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ProfileOptions {
     /// Seconds for the timing of one nest, cold and warm each.
     pub seconds: f64,
@@ -54,11 +58,16 @@ pub struct ProfileOptions {
     pub use_cache: bool,
     /// Ask for hardware counters.
     pub counters: bool,
+    /// Where the program's run is written to for trace viewers, such as Chrome's and Perfetto's; nothing is taken from an
+    /// earlier run then.
+    pub trace: Option<PathBuf>,
+    /// Most intervals of that.
+    pub trace_events: usize,
 }
 
 impl Default for ProfileOptions {
     fn default() -> Self {
-        Self { seconds: 0.7, use_cache: true, counters: true }
+        Self { seconds: 0.7, use_cache: true, counters: true, trace: None, trace_events: 100_000 }
     }
 }
 
@@ -89,6 +98,7 @@ impl ProfileReport {
             host: host.clone(),
             threads: self.threads,
             nests: self.nests.iter().cloned().map(NestEntry::new).collect(),
+            sections: self.sections.clone(),
             notes: self.notes.iter().cloned().chain(skipped).collect(),
         };
         html_report(&data)

@@ -194,6 +194,7 @@ pub(super) fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'
         isa: None,
         policy: Policy { reassociate: recipes.reassociate },
         plain_sums: recipes.compiler.vectorizes_sums(),
+        checks: false,
     }
 }
 

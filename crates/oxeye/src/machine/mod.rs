@@ -7,6 +7,7 @@ mod counts;
 mod description;
 mod roof;
 mod sizes;
+mod work;
 
 pub(crate) use counts::count;
 pub use description::{HostReport, host_rates};
@@ -14,3 +15,4 @@ pub(crate) use description::{detect, has, memory_bytes, vector};
 pub(crate) use roof::{ENOUGH_PERCENT, Roofs};
 pub use sizes::Sizes;
 pub(crate) use sizes::element_type;
+pub(crate) use work::CallWork;

@@ -65,6 +65,8 @@ pub struct Options {
     pub seed: u64,
     /// Where to save the recipes of the winners.
     pub save_recipe: Option<PathBuf>,
+    /// A folder for the fastest candidates of every nest, as files that people may edit and [`rerun`](crate::rerun()).
+    pub keep_candidates: Option<PathBuf>,
 }
 
 impl Options {
@@ -94,6 +96,7 @@ impl Options {
             machine: None,
             seed: 20_250_101,
             save_recipe: None,
+            keep_candidates: None,
         }
     }
 

@@ -87,6 +87,8 @@ pub(crate) struct Rendering<'s> {
     pub(crate) isa: Option<Isa>,
     /// [`Compiler::vectorizes_sums`](crate::Compiler::vectorizes_sums) of the user's compiler.
     pub(crate) plain_sums: bool,
+    /// Whether the text is for a debug build, in which every access is checked.
+    pub(crate) checks: bool,
 }
 
 /// The recipe that a template makes for the nest of the instantiator.
@@ -148,6 +150,9 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
         guard: how.guard,
         known: how.known.to_vec(),
         reserved: macros(how.source),
+        checks: how
+            .checks
+            .then(|| format!("{}:{}", applied.nest.function, span.map_or(0, |span| span.line))),
     };
     let (program, nest) = (&applied.program, &applied.nest);
     let (text, wide) = match how.isa {

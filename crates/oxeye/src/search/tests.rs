@@ -125,6 +125,7 @@ fn rendering() -> Rendering<'static> {
         threads: 2,
         policy: Policy { reassociate: true },
         plain_sums: false,
+        checks: false,
         known: &[],
         isa: None,
         guard: Default::default(),

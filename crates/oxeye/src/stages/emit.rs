@@ -1,5 +1,6 @@
 //! Stage 5: the winners in the user's file, and the whole program before and after.
 
+use super::kept::keep_recipes;
 use super::measure::Measured;
 use crate::budget::n_runs;
 use crate::nest::{ORIGINAL, ProgramRun, Workpiece, helper, replacement};
@@ -95,6 +96,7 @@ impl Emitted {
     pub fn write(&self, session: &Session<'_>) -> Result<(), Error> {
         session.check_cancelled()?;
         write_atomically(&session.options.output_path(), &encoded(&self.text))?;
+        keep_recipes(&self.text, &self.recipes);
         if let Some(path) = &session.options.save_recipe {
             write_atomically(path, self.recipes.to_json().as_bytes())?;
         }
@@ -419,21 +421,8 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quie
     let mut winners = winners.to_vec();
     winners.sort_by_key(|idx| workpiece.nests[*idx].place.span.start);
     let nests = winners.into_iter().filter_map(|idx| {
-        let nest = &workpiece.nests[idx];
-        let (trial, _) = nest.winner()?;
-        Some(NestRecipe {
-            function: workpiece.unit.functions[nest.place.function_idx].name.clone(),
-            ordinal: nest.place.ordinal,
-            within: nest.place.within.iter().map(|nest| nest.ordinal).collect(),
-            line: nest.place.span.line,
-            name: trial.schedule.name.clone(),
-            threads: nest.is_single().then_some(1),
-            guard: Guard::of(trial.guard),
-            known: known_names(trial, nest.place.of(&workpiece.unit).1),
-            isa: trial.proved.as_ref().and_then(|proved| proved.isa()).map(|isa| isa.word().to_owned()),
-            uneven: nest.place.uneven_rows(&workpiece.unit),
-            recipe: trial.schedule.recipe.clone().into(),
-        })
+        let (trial, _) = workpiece.nests[idx].winner()?;
+        Some(recipe_of(workpiece, idx, trial))
     });
     RecipeFile {
         schema: RECIPE_SCHEMA.to_owned(),
@@ -447,13 +436,35 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quie
     }
 }
 
+/// What makes a trial of the nest with this number, as recipe files have it.
+pub(crate) fn recipe_of(workpiece: &Workpiece, idx: usize, trial: &Trial) -> NestRecipe {
+    let nest = &workpiece.nests[idx];
+    NestRecipe {
+        function: workpiece.unit.functions[nest.place.function_idx].name.clone(),
+        ordinal: nest.place.ordinal,
+        within: nest.place.within.iter().map(|nest| nest.ordinal).collect(),
+        line: nest.place.span.line,
+        name: trial.schedule.name.clone(),
+        threads: nest.is_single().then_some(1),
+        guard: Guard::of(trial.guard),
+        known: known_names(trial, nest.place.of(&workpiece.unit).1),
+        isa: trial.proved.as_ref().and_then(|proved| proved.isa()).map(|isa| isa.word().to_owned()),
+        uneven: nest.place.uneven_rows(&workpiece.unit),
+        recipe: trial.schedule.recipe.clone().into(),
+    }
+}
+
 /// The sizes that a trial is for one value of, by name.
 fn known_names(trial: &Trial, program: &Program) -> BTreeMap<String, i64> {
     let known = trial.proved.iter().flat_map(|proved| &proved.known);
     known.filter_map(|(symbol, value)| Some((program.symbols.get(symbol)?.name.clone(), *value))).collect()
 }
 
-fn run_both(
+/// The original and a tuned program in turns, so many times each.
+///
+/// # Errors
+/// If one of them cannot be started, or the run is interrupted.
+pub(crate) fn run_both(
     session: &Session<'_>,
     tuned: &Path,
     program: &ProgramRun,

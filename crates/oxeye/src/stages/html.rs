@@ -28,6 +28,7 @@ impl Report {
             host: self.host_profile.clone()?,
             threads: self.threads,
             nests: self.nests.iter().filter_map(nest_entry).collect(),
+            sections: Vec::new(),
             notes: self.notes.clone(),
         };
         Some(html_report(&data))

@@ -8,6 +8,7 @@ mod capture;
 mod coverage;
 mod emit;
 mod html;
+mod kept;
 pub(crate) mod measure;
 mod open;
 mod propose;
@@ -22,7 +23,9 @@ mod unchanged;
 
 pub use capture::{Captured, capture};
 pub use emit::{Emitted, emit};
+pub(crate) use emit::{recipe_of, run_both};
 pub(crate) use html::{measured, nest_entry};
+pub(crate) use kept::kept_recipes;
 pub use measure::{Measured, measure};
 pub use open::open;
 pub(crate) use open::{InsideNest, open_inside};

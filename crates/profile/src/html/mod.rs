@@ -9,6 +9,7 @@ mod style;
 use crate::figures::{format_ns, format_number, format_percent};
 use crate::plot::{Bar, RooflinePoint, bars, escape, roofline, theme};
 use crate::report::ReportData;
+use crate::sections;
 use parts::figure;
 use std::fmt::Write;
 
@@ -21,6 +22,7 @@ pub fn html_report(data: &ReportData) -> String {
         header(page, data, kind);
         nests::table(page, data);
         plots(page, data);
+        sections::html(page, &data.sections);
         nests::details(page, data);
         machine::machine(page, data);
         notes(page, data);

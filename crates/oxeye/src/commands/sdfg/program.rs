@@ -80,6 +80,7 @@ impl SdfgProgram {
             inputs: Default::default(),
             compiler,
             save_recipe: None,
+            keep_candidates: None,
             ..options.clone()
         }
     }

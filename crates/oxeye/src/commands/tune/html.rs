@@ -47,6 +47,7 @@ impl TuneReport {
                 host: reports().find_map(|report| report.host_profile.clone())?,
                 threads: reports().map(|report| report.threads).max().unwrap_or(1),
                 nests: self.nest_entries(),
+                sections: Vec::new(),
                 notes,
             },
             files: self.files.iter().map(file_entry).collect(),

@@ -1,12 +1,12 @@
 //! The fastest candidates timed in turns with the original, and verified on every sample.
 
-use super::bench::{Bench, original_outputs, verdict_of};
+use super::bench::{Bench, Patience, Screened, original_outputs, verdict_of};
 use crate::budget::{LONG_SECONDS, timing_seconds};
 use crate::mix::{Part, best_least};
 use crate::request::{Error, Setback};
 use crate::schedule::{Screening, SizeTiming, Timing, Trial, Verdict};
-use oxeye_measure::{Rejection, TimingOptions};
-use std::path::Path;
+use oxeye_measure::{MeasureError, Rejection, TimingOptions};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// A candidate must be this much faster, at the pessimistic end of the interval, to be chosen.
@@ -103,6 +103,30 @@ pub(super) fn verify(bench: &Bench<'_>, trial: &mut Trial) -> Result<bool, Error
             Ok(false)
         }
     }
+}
+
+/// Verifies a candidate that nobody proved on every sample, and times it in turns with the original.
+///
+/// # Errors
+/// Why it is rejected, or why the run cannot go on.
+pub(crate) fn measure_alone(
+    bench: &Bench<'_>,
+    library: Result<PathBuf, MeasureError>,
+    max_seconds: f64,
+) -> Result<Timing, Setback<Rejection>> {
+    // It may be slower than the original, which is worth knowing.
+    let call_seconds = 20.0 * bench.baseline_seconds + 5.0;
+    let patience = Patience { best: f64::INFINITY, call_seconds, left: f64::INFINITY };
+    let Screened { library, screening } = bench.run_candidate(library, patience)?;
+    let mut timing = match bench.baseline_seconds > LONG_SECONDS {
+        true => Timing::by_single_runs(screening, bench.baseline_seconds),
+        false => {
+            let finalist = Finalist { screened: screening, library: &library };
+            compare(bench, &finalist, max_seconds, 0.0)?
+        }
+    };
+    timing.max_rel_error = timing.max_rel_error.max(verify_others(bench, &library)?);
+    Ok(timing)
 }
 
 impl<'t> Finalist<'t> {
