@@ -105,6 +105,81 @@ fn tables_and_pages_are_written_whole() {
 }
 
 #[test]
+fn sections_count_every_call_of_the_run() {
+    let play = Playground::new();
+    play.write("stream.c", STREAM);
+    let ran = play.run("profile stream.c --refresh --json - -- gcc -O2 -ffast-math");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = json(&ran.stdout);
+    let sections = report["sections"].as_array().expect("sections");
+    let section = |name: &str| {
+        let found = sections.iter().find(|s| s["name"].as_str().is_some_and(|n| n.starts_with(name)));
+        found.unwrap_or_else(|| panic!("{name}: {sections:#?}"))
+    };
+    let kernel = section("kernel:");
+    assert_eq!(kernel["calls"], 50);
+    assert_eq!(kernel["points"]["value"], 50.0 * 65536.0);
+    assert_eq!(kernel["flops"]["value"], 50.0 * 2.0 * 65536.0);
+    assert_eq!(kernel["bytes"]["value"], 50.0 * 3.0 * 8.0 * 65536.0);
+    assert_eq!(kernel["points"]["provenance"], "counted");
+    let time = |name: &str| kernel[name].as_f64().unwrap_or_else(|| panic!("{name}: {kernel:#}"));
+    assert!(time("min_ns") <= time("mean_ns") && time("mean_ns") <= time("max_ns"));
+    assert!((time("mean_ns") * 50.0 - time("total_ns")).abs() < 1.0);
+    let rate = kernel["gpoints_per_s"]["value"].as_f64().expect("a rate");
+    assert!((rate * time("total_ns") / (50.0 * 65536.0) - 1.0).abs() < 1e-9);
+    assert_eq!(
+        section("all nests")["calls"].as_u64(),
+        Some(sections.iter().filter(|s| s["name"] != "all nests").filter_map(|s| s["calls"].as_u64()).sum())
+    );
+}
+
+#[test]
+fn a_trace_shows_every_thread_of_every_nest() {
+    let play = Playground::new();
+    play.write(
+        "threads.c",
+        &STREAM.replace(
+            "    for (int i = 0; i < n; i++)\n        a[i]",
+            "    #pragma omp parallel for\n    for (int i = 0; i < n; i++)\n        a[i]",
+        ),
+    );
+    let ran = play.run("profile threads.c --threads 2 --trace t.json -- gcc -O2 -fopenmp");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("operations/byte"), "{}", ran.stdout);
+    let trace = json(&play.read("t.json"));
+    let events = trace["traceEvents"].as_array().expect("events");
+    let named = |name: &str| {
+        events
+            .iter()
+            .filter(|e| {
+                e["ph"] == "X"
+                    && e["name"].as_str().is_some_and(|n| n.starts_with("kernel:") && n.ends_with(name))
+            })
+            .collect::<Vec<_>>()
+    };
+    let parts = named("(part)");
+    let nests: Vec<_> = named("").into_iter().filter(|e| e["cat"] == "nest").collect();
+    assert_eq!((nests.len(), parts.len()), (50, 100));
+    let threads: std::collections::BTreeSet<u64> = parts.iter().filter_map(|e| e["tid"].as_u64()).collect();
+    assert_eq!(threads.into_iter().collect::<Vec<_>>(), [0, 1]);
+    assert!(
+        events
+            .iter()
+            .filter(|e| e["ph"] == "X")
+            .all(|e| e["ts"].as_f64() >= Some(0.0) && e["dur"].as_f64() >= Some(0.0))
+    );
+    // A trace of bounded size says what is not in it.
+    let ran = play.run("profile threads.c --threads 2 --trace t.json --trace-events 20 -- gcc -O2 -fopenmp");
+    assert!(ran.stdout.contains("were dropped"), "{}", ran.stdout);
+    let trace = json(&play.read("t.json"));
+    assert_eq!(
+        trace["traceEvents"].as_array().map(|e| e.iter().filter(|e| e["ph"] == "X").count()),
+        Some(20)
+    );
+    assert!(trace["otherData"]["dropped"].as_u64() > Some(100));
+}
+
+#[test]
 fn bad_profiles_say_what_is_wrong() {
     let play = Playground::new();
     play.write("stream.c", STREAM);

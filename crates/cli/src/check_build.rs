@@ -159,7 +159,10 @@ mod tests {
             flags: vec!["-O1".into(), "-g".into()],
             outcome: BuildOutcome::Failed,
             note: Some("2 nests".into()),
-            findings: vec![finding("index 9 of `x`, in a dimension of 9", false), finding("index -1 of `y`", true)],
+            findings: vec![
+                finding("index 9 of `x`, in a dimension of 9", false),
+                finding("index -1 of `y`", true),
+            ],
             seconds: Some(0.25),
         };
         let view = View { width: 72, colour: false, verbose: true };

@@ -7,9 +7,7 @@ use crate::program::ProgramArgs;
 use crate::terminal::{View, print_or_quit};
 use oxeye::{NestProfile, ProfileOptions, ProfileReport, Progress};
 use oxeye_host::HostProfile;
-use oxeye_profile::{
-    SECTION_RULES, Section, Table, format_ns, format_number, format_percent, section_cells,
-};
+use oxeye_profile::{SECTION_RULES, Section, Table, format_ns, format_number, format_percent, section_cells};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\

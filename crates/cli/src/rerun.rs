@@ -113,10 +113,8 @@ fn shown(report: &RerunReport, view: View) -> String {
         out += &one(candidate, view);
     }
     if report.candidates.is_empty() {
-        out += &format!(
-            "no candidate in {} was edited; name one to run it as it is\n",
-            report.folder.display()
-        );
+        out +=
+            &format!("no candidate in {} was edited; name one to run it as it is\n", report.folder.display());
     }
     out
 }

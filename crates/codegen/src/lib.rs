@@ -75,10 +75,10 @@ pub use guard::{guarded, guarded_function};
 pub use isa::Isa;
 pub use options::RenderOptions;
 pub use outline::{Outlined, render_outlined};
-pub use prelude::prelude;
+pub use prelude::{prelude, vector_bytes, vectors_condition};
 pub use render::{commented, render_nest};
-pub use trace::trace_program;
 pub use size::{SizeGuard, extent_in_words, readable, size_in_words};
+pub use trace::trace_program;
 
 /// Why a nest has no rendering.
 #[derive(Debug, thiserror::Error)]

@@ -28,6 +28,26 @@ fn parse_width(lower: &str) -> Option<Width> {
     Some(Width { element, integer, bytes, lanes, is_float })
 }
 
+/// Bytes of the widest vectors that a rendered nest names; 0 if it names none.
+pub fn vector_bytes(body: &str) -> u32 {
+    let width = |word: &str| {
+        let rest = word.strip_prefix("oxeye_").or_else(|| word.strip_prefix("OXEYE_"))?;
+        let Width { bytes, lanes, .. } = parse_width(&rest.rsplit('_').next().unwrap_or(rest).to_lowercase())?;
+        Some(bytes * lanes)
+    };
+    identifiers(body).filter_map(width).max().unwrap_or(0)
+}
+
+/// What `#if` asks for vectors of so many bytes to be registers of the processor that the file is compiled for; `None` if they
+/// are everywhere.
+pub fn vectors_condition(bytes: u32) -> Option<&'static str> {
+    match bytes {
+        0..=16 => None,
+        17..=32 => Some("!defined(__x86_64__) || defined(__AVX__)"),
+        _ => Some("!defined(__x86_64__) || defined(__AVX512F__)"),
+    }
+}
+
 /// Definitions of everything that the given rendered nests use, to be put before the first line of the file; empty if
 /// they use nothing. Includes no header, so feature macros of the file keep their effect. Defining it twice is
 /// harmless.

@@ -252,7 +252,8 @@ impl Context<'_> {
         let (leading, others) = access.indices.split_at(n_leading);
         let leading_lanes = if others.is_empty() { lanes } else { 1 };
         let first = (!leading.is_empty()).then(|| self.linear_index(array, leading, leading_lanes));
-        let others = (n_leading..access.indices.len()).map(move |k| self.index(array, &access.indices, k, lanes));
+        let others =
+            (n_leading..access.indices.len()).map(move |k| self.index(array, &access.indices, k, lanes));
         first.into_iter().chain(others)
     }
 

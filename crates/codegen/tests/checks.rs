@@ -18,7 +18,9 @@ fn program(arrays: &str, original: &str, tuned: &str) -> Program {
 /// What the checks write of N1, on one thread and on two, with each compiler; the same everywhere.
 fn findings(program: &Program, n: i64) -> Vec<String> {
     let mut all: Vec<Vec<String>> = Vec::new();
-    for (threads, flags) in [(1, &["-O1", "-g"][..]), (2, &["-O2", "-march=native", "-ffast-math", "-fopenmp"])] {
+    for (threads, flags) in
+        [(1, &["-O1", "-g"][..]), (2, &["-O2", "-march=native", "-ffast-math", "-fopenmp"])]
+    {
         let checks = Some("p:7".to_owned());
         let options = RenderOptions { threads, reassociate: true, checks, ..RenderOptions::default() };
         let source = driver(program, &options);
@@ -28,8 +30,7 @@ fn findings(program: &Program, n: i64) -> Vec<String> {
                 Err(found) => found,
             };
             let is_finding = |line: &&str| line.contains("|p:7|");
-            let mut lines: Vec<String> =
-                found.lines().take_while(is_finding).map(str::to_owned).collect();
+            let mut lines: Vec<String> = found.lines().take_while(is_finding).map(str::to_owned).collect();
             assert!(found.is_empty() || !lines.is_empty(), "{found}");
             lines.sort();
             all.push(lines);
@@ -65,8 +66,12 @@ fn every_lane_of_a_vector_counts() {
     let original = copies("", "", "");
     let beyond = copies("", " vector 4", " + 1");
     // The first vector with a lane beyond its row is the one of elements 16 to 19, of which the last reads element 20.
-    assert!(findings(&program(NESTED, &original, &beyond), 21).iter().any(|line| line == "index|p:7|x|21|0|21"));
-    assert!(findings(&program(NESTED, &original, &beyond), 20).iter().any(|line| line == "index|p:7|x|20|0|20"));
+    assert!(
+        findings(&program(NESTED, &original, &beyond), 21).iter().any(|line| line == "index|p:7|x|21|0|21")
+    );
+    assert!(
+        findings(&program(NESTED, &original, &beyond), 20).iter().any(|line| line == "index|p:7|x|20|0|20")
+    );
 }
 
 #[test]

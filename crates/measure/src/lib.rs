@@ -83,8 +83,6 @@ pub use statistics::{RatioInterval, Stat, quantile, ratio_interval};
 pub use swings::{MOST_RUNS, SAFETY, Swings};
 pub use text::{Pattern, TextComparison, TextRules, compare_text};
 pub use timing::{TimeComparison, TimingOptions};
-pub use trace::{
-    Interval, SiteTimes, TRACE_RUNTIME_C, TraceOptions, TraceRun, trace, trace_link_args,
-};
+pub use trace::{Interval, SiteTimes, TRACE_RUNTIME_C, TraceOptions, TraceRun, trace, trace_link_args};
 pub use whole::{WholeComparison, WholeOptions, run_whole};
 pub use workdir::WorkDir;

@@ -137,7 +137,8 @@ pub fn trace(
         Err(source) => return Err(MeasureError::Io { action: "read", path: file.to_path_buf(), source }),
     };
     let counters: Vec<Counter> = counted.into_iter().map(|(counter, _)| counter).collect();
-    parse(&text, &counters, outcome).map_err(|line| MeasureError::sample(file, format!("damaged line `{line}`")))
+    parse(&text, &counters, outcome)
+        .map_err(|line| MeasureError::sample(file, format!("damaged line `{line}`")))
 }
 
 /// Reads what a program wrote.
@@ -174,7 +175,9 @@ fn parse(text: &str, counters: &[Counter], outcome: RunOutcome) -> Result<TraceR
                     is_part: number(2)? == 1,
                     begin_ns: number(4)?,
                     end_ns: number(5)?,
-                    counts: counts.filter_map(|(counter, word)| Some((*counter, word.parse().ok()?))).collect(),
+                    counts: counts
+                        .filter_map(|(counter, word)| Some((*counter, word.parse().ok()?)))
+                        .collect(),
                 });
             }
             Some("dropped") => run.dropped = number(1)?,

@@ -1,8 +1,8 @@
 //! Tracing real programs.
 
 use oxeye_measure::{
-    CompileJob, Compiler, Counter, Invocation, Limits, TRACE_RUNTIME_C, TraceOptions, TraceRun, WorkDir, trace,
-    trace_link_args,
+    CompileJob, Compiler, Counter, Invocation, Limits, TRACE_RUNTIME_C, TraceOptions, TraceRun, WorkDir,
+    trace, trace_link_args,
 };
 
 const PROGRAM: &str = "
@@ -33,7 +33,7 @@ fn traced(flags: &[&str], options: &TraceOptions) -> TraceRun {
     let work = WorkDir::new().expect("a folder");
     let source = work.write("traced.c", format!("{TRACE_RUNTIME_C}\n{PROGRAM}")).expect("written");
     let job = CompileJob::executable(source, work.join("traced")).link_args(trace_link_args());
-    let program = Compiler::new("gcc", flags).compile(&job).expect("it builds");
+    let program = Compiler::new("gcc", flags.iter().copied()).compile(&job).expect("it builds");
     trace(&Invocation::new(program), &Limits::default(), &work.join("trace.txt"), options).expect("it runs")
 }
 

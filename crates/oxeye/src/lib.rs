@@ -75,14 +75,17 @@ mod whole;
 mod workshop;
 
 pub use commands::{
-    CANDIDATES_SCHEMA, RERUN_SCHEMA, RerunCandidate, RerunFigures, RerunOptions, RerunReport, rerun, BuildFinding, BuildOutcome, BuildSource, CHECK_BUILD_SCHEMA, CheckBuildOptions, CheckBuildReport, DebugBuild, check_build, CHECK_SCHEMA, CONFIG_FILE, CandidateExplanation, CheckOptions, CheckReport, CheckedFile,
-    CheckedNest, CheckedProgram, DOCTOR_SCHEMA, DescribedNest, Diagnosis, DonorExplanation, EXPLAIN_SCHEMA,
-    ExplainOptions, ExplainReport, FileReport, Finding, Health, LOCK_FILE, LOCK_SCHEMA, LockedFile,
-    LockedMachine, LockedNest, LockedProgram, Misfit, NestExplanation, NestFile, NestPlace, PROFILE_SCHEMA,
-    PhaseSeconds, ProfileOptions, ProfileReport, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay,
-    REPLAY_SCHEMA, RefusalExplanation, ReplayOptions, ReplayedFile, Rewritten, SkippedNest, TUNE_SCHEMA,
-    TrialExplanation, TuneOptions, TuneOutput, TuneReport, check_project, doctor, explain, optimize,
-    optimize_and_learn, profile, replay, replay_project, replay_with, rewrite, search, tune,
+    BuildFinding, BuildOutcome, BuildSource, CANDIDATES_SCHEMA, CHECK_BUILD_SCHEMA, CHECK_SCHEMA,
+    CONFIG_FILE, CandidateExplanation, CheckBuildOptions, CheckBuildReport, CheckOptions, CheckReport,
+    CheckedFile, CheckedNest, CheckedProgram, DOCTOR_SCHEMA, DebugBuild, DescribedNest, Diagnosis,
+    DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport, FileReport, Finding, Health, LOCK_FILE,
+    LOCK_SCHEMA, LockedFile, LockedMachine, LockedNest, LockedProgram, Misfit, NestExplanation, NestFile,
+    NestPlace, PROFILE_SCHEMA, PhaseSeconds, ProfileOptions, ProfileReport, ProjectConfig, ProjectLock,
+    ProjectReading, ProjectReplay, REPLAY_SCHEMA, RERUN_SCHEMA, RefusalExplanation, ReplayOptions,
+    ReplayedFile, RerunCandidate, RerunFigures, RerunOptions, RerunReport, Rewritten, SkippedNest,
+    TUNE_SCHEMA, TrialExplanation, TuneOptions, TuneOutput, TuneReport, check_build, check_project, doctor,
+    explain, optimize, optimize_and_learn, profile, replay, replay_project, replay_with, rerun, rewrite,
+    search, tune,
 };
 pub use coverage::{Coverage, FileShare, LoopShare};
 pub use knowledge::{

@@ -8,7 +8,9 @@ use crate::mix::CallClass;
 use crate::schedule::{Proved, Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
-use oxeye_codegen::{Argument, CodegenError, Named, Site, commented, guarded, guarded_function};
+use oxeye_codegen::{
+    Argument, CodegenError, Named, Site, commented, guarded, guarded_function, vector_bytes, vectors_condition,
+};
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
 use oxeye_ir::{LoopId, Nest, NestId, Program, Span};
@@ -223,13 +225,16 @@ pub(crate) fn helper(
     Some((Span { end: start, ..function.span }, guarded_function(&unit.source, start, text, when)))
 }
 
-/// What stands in the place of a nest for which `block` is: with the user's own text for builds in which the nest is another.
+/// What stands in the place of a nest for which `block` is: with the user's own text for builds in which the nest is another,
+/// and for those with narrower vectors than the block names, where the build that it was tuned for had so many bytes of them:
+/// there it would be compiled to something slower than the original.
 pub(crate) fn replacement(
     unit: &Unit,
     function: &Function,
     nest: NestId,
     span: Span,
     mut block: String,
+    build_vectors: Option<u32>,
 ) -> String {
     let elsewhere = function.elsewhere.get(&nest).map_or(&[][..], Vec::as_slice);
     if !elsewhere.is_empty() {
@@ -249,9 +254,14 @@ pub(crate) fn replacement(
         // Its only call was in the nest: a static function that nobody uses is warned of.
         block.insert_str(brace + 1, &uses);
     }
-    match function.conditions.get(&nest) {
-        Some(when) => guarded(&unit.source, span, &block, &when.preprocessor, &when.constant),
-        None => block,
+    let when = function.conditions.get(&nest);
+    let mut preprocessor = when.map_or(Vec::new(), |when| when.preprocessor.clone());
+    let constant = when.map_or(&[][..], |when| &when.constant);
+    let needed = build_vectors.map_or(0, |bytes| bytes.min(vector_bytes(&block)));
+    preprocessor.extend(vectors_condition(needed).map(str::to_owned));
+    match preprocessor.is_empty() && constant.is_empty() {
+        true => block,
+        false => guarded(&unit.source, span, &block, &preprocessor, constant),
     }
 }
 

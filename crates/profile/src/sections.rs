@@ -132,13 +132,14 @@ impl Section {
         };
         self.gpoints_per_s = rate(self.points);
         self.gflops = rate(self.flops).filter(|rate| most_gflops.is_none_or(|most| rate.value <= most));
-        self.flops_per_byte = self.flops.zip(self.bytes).filter(|(_, bytes)| bytes.value > 0.0).map(
-            |(flops, bytes)| Quantity {
-                value: flops.value / bytes.value,
-                provenance: weaker(flops.provenance, bytes.provenance),
-                ..flops
-            },
-        );
+        self.flops_per_byte =
+            self.flops.zip(self.bytes).filter(|(_, bytes)| bytes.value > 0.0).map(|(flops, bytes)| {
+                Quantity {
+                    value: flops.value / bytes.value,
+                    provenance: weaker(flops.provenance, bytes.provenance),
+                    ..flops
+                }
+            });
         self
     }
 }
@@ -227,7 +228,8 @@ mod tests {
     fn rates_are_of_all_calls() {
         let one = section(4, 100.0, counted(1000.0));
         assert_eq!((one.mean_ns, one.share), (Some(25.0), 0.1));
-        let values = [one.gpoints_per_s, one.gflops, one.flops_per_byte].map(|figure| figure.expect("known").value);
+        let values =
+            [one.gpoints_per_s, one.gflops, one.flops_per_byte].map(|figure| figure.expect("known").value);
         assert_eq!(values, [5.0, 10.0, 0.25]);
         let all = Section::all(&[&one, &section(1, 300.0, counted(200.0))], 1000.0, Some(10.0));
         assert_eq!((all.calls, all.total_ns, all.share, all.min_ns), (5, 400.0, 0.4, None));

@@ -25,11 +25,13 @@ pub struct TraceSlice {
 /// A trace as JSON text. `about` says of what it is a trace, such as the file and its compiler; `dropped` how many slices are
 /// not in it.
 pub fn chrome_trace(slices: &[TraceSlice], title: &str, about: &[(&str, String)], dropped: u64) -> String {
-    let mut events = vec![json!({"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": title}})];
+    let mut events =
+        vec![json!({"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": title}})];
     let n_threads = slices.iter().map(|slice| slice.thread + 1).max().unwrap_or(0);
     for thread in 0..n_threads {
         let name = if thread == 0 { "first thread".to_owned() } else { format!("thread {thread}") };
-        events.push(json!({"ph": "M", "name": "thread_name", "pid": 1, "tid": thread, "args": {"name": name}}));
+        events
+            .push(json!({"ph": "M", "name": "thread_name", "pid": 1, "tid": thread, "args": {"name": name}}));
     }
     for slice in slices {
         let mut event = json!({

@@ -5,8 +5,8 @@ mod support;
 use oxeye_host::{FloatType, HostProfile};
 use oxeye_profile::{
     Bar, FileEntry, Flops, LevelBytes, Listing, NestEntry, NestInput, NestProfile, PlotSize, ProgramTimes,
-    ProjectData, ReportData, RooflinePoint, SUMMARY, Section, SectionTimes, SectionWork, Table, UnreadEntry, bars, html_project_report,
-    html_report, memory_sweep, profile_nest, roofline,
+    ProjectData, ReportData, RooflinePoint, SUMMARY, Section, SectionTimes, SectionWork, Table, UnreadEntry,
+    bars, html_project_report, html_report, memory_sweep, profile_nest, roofline,
 };
 use support::{counted, host, measured};
 

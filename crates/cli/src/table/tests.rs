@@ -62,6 +62,7 @@ fn report(nests: Vec<NestReport>) -> Report {
             no_alias: false,
             keeps_order: false,
             quiet: Vec::new(),
+            vector_bytes: None,
             nests: Vec::new(),
         },
         search: None,

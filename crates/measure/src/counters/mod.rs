@@ -15,8 +15,8 @@ mod scripted;
 mod session;
 mod survey;
 
-pub use events::thread_event;
 pub use counter::{Counter, CounterUnit};
+pub use events::thread_event;
 pub use kernel::{Count, Event, EventId, Kernel, Target};
 pub use machine::{ControllerEvent, CountingMachine, ProcessorModel};
 pub use reading::{CounterReading, CounterSurvey, MissingCounter};

@@ -1,5 +1,6 @@
 //! What of this machine and its settings helps or hinders tuning: looked at within seconds, nothing is measured.
 
+use super::check_build::Sanitizer;
 use crate::request::Error;
 use oxeye_host::{ClockPolicy, HostProfile, Sources, Topology};
 use oxeye_measure::{
@@ -83,7 +84,15 @@ struct Facts {
     load: Option<f64>,
     /// Variables that bind or limit threads, as they are set.
     variables: Vec<(&'static str, String)>,
+    /// Vector extensions that the compiler uses with `-march=native`; `None` if it does not tell.
+    used_vectors: Option<Vec<&'static str>>,
+    /// The sanitizers for debug builds, and why those that are not there are not.
+    sanitizers: Vec<(&'static str, Result<(), String>)>,
 }
+
+/// Vector extensions by the macros with which compilers say that they use them.
+const VECTOR_MACROS: [(&str, &str); 4] =
+    [("avx", "__AVX__"), ("avx2", "__AVX2__"), ("fma", "__FMA__"), ("avx512f", "__AVX512F__")];
 
 /// Looks at the machine as the compiler and a program started now would find it.
 ///
@@ -93,10 +102,14 @@ pub fn doctor(compiler: &Compiler) -> Result<Diagnosis, Error> {
     let (topology, _) = Topology::read(&Sources::this_machine());
     let version = || Ok((compiler.version()?, compiler.family()?));
     let about = version().map_err(|error: oxeye_measure::MeasureError| first_line(&error));
+    let work = WorkDir::new()?;
     let openmp = match &about {
-        Ok(_) => openmp_threads(compiler, &WorkDir::new()?),
+        Ok(_) => openmp_threads(compiler, &work),
         Err(_) => Err("there is no compiler".to_owned()),
     };
+    let probed = [Sanitizer::Address, Sanitizer::Undefined].into_iter().filter(|_| about.is_ok());
+    let sanitizers = probed.map(|kind| (kind.name(), kind.probe(compiler, &work))).collect();
+    let used_vectors = if about.is_ok() { used_vectors(compiler) } else { None };
     let load = std::fs::read_to_string("/proc/loadavg").ok();
     let set = |name: &'static str| Some((name, std::env::var(name).ok().filter(|value| !value.is_empty())?));
     let names = ["OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"];
@@ -109,6 +122,8 @@ pub fn doctor(compiler: &Compiler) -> Result<Diagnosis, Error> {
         profile: oxeye_host::load().ok().flatten(),
         load: load.and_then(|text| text.split(' ').next()?.parse().ok()),
         variables: names.into_iter().filter_map(set).collect(),
+        used_vectors,
+        sanitizers,
     }))
 }
 
@@ -125,6 +140,17 @@ fn openmp_threads(compiler: &Compiler, work: &WorkDir) -> Result<u32, String> {
     text.trim().parse().map_err(|_| format!("a program with OpenMP failed ({})", outcome.exit))
 }
 
+/// The vector extensions that the compiler uses with `-march=native`.
+fn used_vectors(compiler: &Compiler) -> Option<Vec<&'static str>> {
+    let words = ["-march=native", "-dM", "-E", "-x", "c", "/dev/null"];
+    let limits = Limits { seconds: 20.0, ..Limits::default() };
+    let outcome = run_program(&Invocation::new(&compiler.program).args(words), &limits).ok()?;
+    let macros = String::from_utf8_lossy(&outcome.stdout);
+    let defines = |name: &str| macros.lines().any(|line| line.split_whitespace().nth(1) == Some(name));
+    let used = VECTOR_MACROS.into_iter().filter(|(_, name)| defines(name)).map(|(extension, _)| extension);
+    outcome.exit.success().then(|| used.collect())
+}
+
 fn first_line(error: &dyn std::error::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
@@ -135,7 +161,8 @@ fn diagnosis(facts: &Facts) -> Diagnosis {
     findings.extend(can_tune.then(|| openmp(facts)));
     findings.extend([
         threads(facts),
-        vectors(&facts.topology),
+        affinity(facts),
+        vectors(facts),
         memory(&facts.topology),
         huge_pages(&facts.topology),
         caches(&facts.topology),
@@ -144,6 +171,7 @@ fn diagnosis(facts: &Facts) -> Diagnosis {
         counted(&facts.counters),
         profile(facts.profile.as_ref()),
     ]);
+    findings.extend((!facts.sanitizers.is_empty()).then(|| sanitizers(facts)));
     Diagnosis { schema: DOCTOR_SCHEMA, findings, can_tune }
 }
 
@@ -224,12 +252,73 @@ fn threads(facts: &Facts) -> Finding {
     Finding::good(TOPIC, found)
 }
 
-fn vectors(topology: &Topology) -> Finding {
+/// Where threads may run, and whether they stay there.
+fn affinity(facts: &Facts) -> Finding {
+    const TOPIC: &str = "affinity";
+    let Topology { sockets, numa_nodes, .. } = facts.topology;
+    let cores = facts.topology.cores() as usize;
+    let of = |name: &str| facts.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+    // Numbers and ranges of processors; names of places, such as `cores`, are all of them.
+    let list = of("GOMP_CPU_AFFINITY").map(|value| ("GOMP_CPU_AFFINITY", value));
+    let places = of("OMP_PLACES").map(|value| ("OMP_PLACES", value));
+    let bound = list.or(places).and_then(|(name, value)| Some((name, processors(value)?)));
+    if let Some((name, n)) = bound.filter(|(_, n)| *n < cores) {
+        return Finding::new(TOPIC, Health::Limited, format!("{name} names {}", count(n, "processor")))
+            .costs(format!("{} share them", count(cores, "thread")))
+            .helped_by(format!("unset {name}"));
+    }
+    let is_bound = list.is_some() || of("OMP_PROC_BIND").is_some_and(|value| value.to_lowercase() != "false");
+    let nodes = numa_nodes.max(sockets);
+    match (is_bound, nodes) {
+        (true, _) => Finding::good(TOPIC, "threads stay where they start"),
+        (false, 2..) => {
+            Finding::new(TOPIC, Health::Limited, format!("threads may move between {nodes} memory nodes"))
+                .costs("memory of another node is slower, and times vary from run to run")
+                .helped_by("OMP_PROC_BIND=spread OMP_PLACES=cores, when tuning and when running")
+        }
+        (false, _) => Finding::good(TOPIC, "threads may move between processors of one memory node"),
+    }
+}
+
+/// How many processors a list such as `0-3 6` or `{0,1},{2}` names; `None` if it is no list of numbers.
+fn processors(list: &str) -> Option<usize> {
+    if list.chars().any(|c| c.is_alphabetic() || c == ':') {
+        return None;
+    }
+    let mut found = std::collections::BTreeSet::new();
+    for part in list.split(|c: char| c == ',' || c == '{' || c == '}' || c.is_whitespace()) {
+        let (first, last) = match part.split_once('-') {
+            Some((first, last)) => (first, last),
+            None if part.is_empty() => continue,
+            None => (part, part),
+        };
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        found.extend(first..=last.min(first.saturating_add(4096)));
+    }
+    (!found.is_empty()).then_some(found.len())
+}
+
+fn vectors(facts: &Facts) -> Finding {
     const TOPIC: &str = "vectors";
+    let topology = &facts.topology;
     let has = |name: &str| topology.vector_extensions.iter().any(|extension| extension == name);
     let found = topology.vector_extensions.join(" ");
     if topology.architecture != "x86_64" {
         return Finding::good(TOPIC, if found.is_empty() { "not known".to_owned() } else { found });
+    }
+    // What the processor has and the compiler does not use.
+    let unused: Vec<&str> = match &facts.used_vectors {
+        Some(used) => {
+            VECTOR_MACROS.map(|(name, _)| name).into_iter().filter(|n| has(n) && !used.contains(n)).collect()
+        }
+        None => Vec::new(),
+    };
+    if !unused.is_empty() {
+        let compiler = &facts.compiler.0;
+        let found = format!("{found}; {compiler} -march=native leaves out {}", unused.join(" "));
+        return Finding::new(TOPIC, Health::Limited, found)
+            .costs("narrower vectors than the processor has, in your code and in tuned code")
+            .helped_by("a newer compiler, or -mavx2 -mfma, -mavx512f by name");
     }
     match has("avx2") && has("fma") {
         true => Finding::good(TOPIC, found),
@@ -327,6 +416,23 @@ fn counted(survey: &CounterSurvey) -> Finding {
     Finding { remedy: survey.remedy.clone(), ..finding }
 }
 
+fn sanitizers(facts: &Facts) -> Finding {
+    const TOPIC: &str = "sanitizers";
+    let missing: Vec<&(&str, Result<(), String>)> =
+        facts.sanitizers.iter().filter(|(_, probed)| probed.is_err()).collect();
+    let names = |of: &mut dyn Iterator<Item = &'static str>| of.collect::<Vec<_>>().join(", ");
+    match missing.first() {
+        None => Finding::good(TOPIC, names(&mut facts.sanitizers.iter().map(|(name, _)| *name))),
+        Some((_, why)) => {
+            let why = why.as_ref().err().map_or("", String::as_str);
+            let missing = names(&mut missing.iter().map(|(name, _)| *name));
+            Finding::new(TOPIC, Health::Limited, format!("not there: {missing} ({why})"))
+                .costs("oxeye check-build leaves these builds out")
+                .helped_by("install the compiler's libasan and libubsan (compiler-rt for clang)")
+        }
+    }
+}
+
 fn profile(profile: Option<&HostProfile>) -> Finding {
     const TOPIC: &str = "host profile";
     match profile {
@@ -380,6 +486,8 @@ mod tests {
             profile: None,
             load: Some(0.1),
             variables: vec![],
+            used_vectors: Some(vec!["avx", "avx2", "fma"]),
+            sanitizers: vec![("address", Ok(())), ("undefined", Ok(()))],
         }
     }
 
@@ -417,6 +525,43 @@ mod tests {
         let without = diagnosis(&facts);
         assert!(!without.can_tune && without.findings.iter().all(|finding| finding.topic != "OpenMP"));
         assert_eq!(finding(&facts, "compiler").found, "`cc` was not found");
+    }
+
+    #[test]
+    fn threads_that_share_processors_or_move_between_nodes_are_told() {
+        let mut facts = well();
+        assert_eq!(finding(&facts, "affinity").health, Health::Good);
+        facts.topology.numa_nodes = 2;
+        let moving = finding(&facts, "affinity");
+        assert!(moving.health == Health::Limited && moving.found.contains("2 memory nodes"), "{moving:?}");
+        facts.variables = vec![("OMP_PROC_BIND", "spread".into())];
+        assert_eq!(finding(&facts, "affinity").health, Health::Good);
+        facts.variables = vec![("GOMP_CPU_AFFINITY", "1".into())];
+        let bound = finding(&facts, "affinity");
+        assert_eq!(bound.remedy.as_deref(), Some("unset GOMP_CPU_AFFINITY"));
+        assert_eq!(bound.cost.as_deref(), Some("2 threads share them"));
+        for (list, n) in
+            [("0-3 6", Some(5)), ("{0,1},{1}", Some(2)), ("cores", None), ("{0:4}", None), ("", None)]
+        {
+            assert_eq!(processors(list), n, "{list}");
+        }
+    }
+
+    #[test]
+    fn what_the_compiler_leaves_unused_is_told() {
+        let mut facts = well();
+        facts.topology.vector_extensions.push("avx512f".into());
+        let unused = finding(&facts, "vectors");
+        assert!(
+            unused.health == Health::Limited && unused.found.ends_with("leaves out avx512f"),
+            "{unused:?}"
+        );
+        facts.used_vectors = None;
+        assert_eq!(finding(&facts, "vectors").health, Health::Good);
+        facts.sanitizers[0].1 = Err("cannot find -lasan".into());
+        let sanitizers = finding(&facts, "sanitizers");
+        assert_eq!(sanitizers.found, "not there: address (cannot find -lasan)");
+        assert!(sanitizers.cost.is_some());
     }
 
     #[test]

@@ -22,7 +22,8 @@ mod tune;
 
 pub use changes::TuneOutput;
 pub use check_build::{
-    BuildFinding, BuildOutcome, CHECK_BUILD_SCHEMA, CheckBuildOptions, CheckBuildReport, DebugBuild, check_build,
+    BuildFinding, BuildOutcome, CHECK_BUILD_SCHEMA, CheckBuildOptions, CheckBuildReport, DebugBuild,
+    check_build,
 };
 pub use doctor::{DOCTOR_SCHEMA, Diagnosis, Finding, Health, doctor};
 pub use explain::{

@@ -149,7 +149,7 @@ impl NestFile {
         let recipes = self.recipe_file([(place, recipe.clone())]);
         let how = rendering(&self.unit, &recipes);
         // Without instructions of their own, nests are blocks in their places and nothing else.
-        let replaced = replaced(&self.unit, &self.reading, how, &recipes.nests[0])?;
+        let replaced = replaced(&self.unit, &self.reading, (how, None), &recipes.nests[0])?;
         Ok(replaced.into_iter().next().map(|(_, text)| text).unwrap_or_default())
     }
 
@@ -184,6 +184,7 @@ impl NestFile {
             no_alias: self.options.no_alias,
             keeps_order: self.options.fp == FpPolicy::Strict,
             quiet: Vec::new(),
+            vector_bytes: None,
             nests: recipes.into_iter().map(nest).collect(),
         }
     }

@@ -148,7 +148,13 @@ fn sections(
             max_ns: times.most_ns as f64,
             total_ns: times.sum_ns as f64,
         };
-        Section::new(nest.place.name(&workpiece.unit), timed, work(workpiece, nest, times.calls), run_ns, most)
+        Section::new(
+            nest.place.name(&workpiece.unit),
+            timed,
+            work(workpiece, nest, times.calls),
+            run_ns,
+            most,
+        )
     };
     let mut sections: Vec<Section> = run.sites.iter().map(of).collect();
     // The work of a nest inside another is counted there.

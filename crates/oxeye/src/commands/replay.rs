@@ -109,7 +109,7 @@ pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewr
     let mut replacements: Vec<(Span, String)> = Vec::new();
     let mut refused = Vec::new();
     for (idx, wanted) in recipes.nests.iter().enumerate() {
-        match replaced(unit, reading, how, wanted) {
+        match replaced(unit, reading, (how, recipes.vector_bytes), wanted) {
             Ok(replaced) => replacements.extend(replaced),
             Err(why) => refused.push((idx, why)),
         }
@@ -123,11 +123,12 @@ pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewr
     Rewritten { text, refused }
 }
 
-/// A nest's place and what stands there with its recipe, and the same of what stands before its function.
+/// A nest's place and what stands there with its recipe, and the same of what stands before its function. How it is rendered
+/// comes with [`RecipeFile::vector_bytes`].
 pub(super) fn replaced(
     unit: &Unit,
     reading: &ReadOptions,
-    how: Rendering<'_>,
+    (how, vector_bytes): (Rendering<'_>, Option<u32>),
     wanted: &NestRecipe,
 ) -> Result<Vec<(Span, String)>, Misfit> {
     let (mut function, nest, span) = find(unit, reading, wanted)?;
@@ -146,7 +147,7 @@ pub(super) fn replaced(
         Misfit::Unproved { function, line, why }
     })?;
     let block = proved.emitted(&wanted.name, &recipe);
-    let own = (span, replacement(unit, &function, nest.id, span, block));
+    let own = (span, replacement(unit, &function, nest.id, span, block, vector_bytes));
     Ok([own].into_iter().chain(helper(unit, &function, nest.id, &proved)).collect())
 }
 

@@ -24,7 +24,11 @@ impl CallWork {
             count(arrays().map(|f| f.bytes()).sum(), exact)
         });
         let counted = |found: Option<(f64, bool)>| found.map(|(value, exact)| count(value, exact));
-        Self { points: counted(points_of(nest, sizes)), flops: counted(flops_of(program, nest, sizes)), bytes }
+        Self {
+            points: counted(points_of(nest, sizes)),
+            flops: counted(flops_of(program, nest, sizes)),
+            bytes,
+        }
     }
 
     /// The same so many times; a number of calls that is not whole is a model's.

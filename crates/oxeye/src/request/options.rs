@@ -67,6 +67,8 @@ pub struct Options {
     pub save_recipe: Option<PathBuf>,
     /// A folder for the fastest candidates of every nest, as files that people may edit and [`rerun`](crate::rerun()).
     pub keep_candidates: Option<PathBuf>,
+    /// Whether nests with explicit vectors are for builds with as wide ones only; on others the original text is compiled.
+    pub vector_guards: bool,
 }
 
 impl Options {
@@ -97,6 +99,7 @@ impl Options {
             seed: 20_250_101,
             save_recipe: None,
             keep_candidates: None,
+            vector_guards: true,
         }
     }
 

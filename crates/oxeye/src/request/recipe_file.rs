@@ -32,6 +32,10 @@ pub struct RecipeFile {
     /// compiler.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quiet: Vec<String>,
+    /// Bytes of the vectors that the build used for which the recipes were found. Nests with wider ones than every processor
+    /// has are for builds with as wide ones; elsewhere the original text is compiled. `None` asks for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vector_bytes: Option<u32>,
     /// One entry a rewritten nest, in the order of the file.
     pub nests: Vec<NestRecipe>,
 }
@@ -131,6 +135,7 @@ mod tests {
             no_alias: false,
             keeps_order: false,
             quiet: vec!["shadow".into()],
+            vector_bytes: Some(64),
             nests: vec![NestRecipe {
                 function: "f".into(),
                 ordinal: 1,

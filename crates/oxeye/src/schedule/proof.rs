@@ -150,9 +150,7 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
         guard: how.guard,
         known: how.known.to_vec(),
         reserved: macros(how.source),
-        checks: how
-            .checks
-            .then(|| format!("{}:{}", applied.nest.function, span.map_or(0, |span| span.line))),
+        checks: how.checks.then(|| format!("{}:{}", applied.nest.function, span.map_or(0, |span| span.line))),
     };
     let (program, nest) = (&applied.program, &applied.nest);
     let (text, wide) = match how.isa {

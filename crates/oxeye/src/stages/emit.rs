@@ -317,7 +317,7 @@ impl Emitted {
             let place = &self.workpiece.nests[*idx].place;
             let function = &unit.functions[place.function_idx];
             let block = self.blocks.get(idx)?.clone();
-            Some((place.span, replacement(unit, function, place.nest_id, place.span, block)))
+            Some((place.span, replacement(unit, function, place.nest_id, place.span, block, self.recipes.vector_bytes)))
         };
         let helpers = winners.iter().filter_map(|idx| {
             let place = &self.workpiece.nests[*idx].place;
@@ -432,6 +432,7 @@ fn recipes(session: &Session<'_>, workpiece: &Workpiece, winners: &[usize], quie
         no_alias: session.options.no_alias,
         keeps_order: session.options.fp == FpPolicy::Strict,
         quiet: quiet.to_vec(),
+        vector_bytes: session.options.vector_guards.then_some(session.host.vector_bytes),
         nests: nests.collect(),
     }
 }

@@ -1,9 +1,9 @@
 //! The build in which every access of the nests is checked.
 
 use super::report::BuildFinding;
-use crate::commands::replay::{rendering, replaced};
 use crate::commands::nests::NestFile;
 use crate::commands::profile_report::SkippedNest;
+use crate::commands::replay::{rendering, replaced};
 use crate::request::{Error, Options, RecipeFile};
 use crate::schedule::Rendering;
 use crate::stages::read_options;
@@ -34,7 +34,7 @@ pub(super) fn with_recipes(unit: &Unit, options: &Options, recipes: &RecipeFile)
     for (id, wanted) in recipes.nests.iter().enumerate() {
         let mut wanted = wanted.clone();
         wanted.isa = None;
-        match replaced(unit, &reading, how, &wanted) {
+        match replaced(unit, &reading, (how, recipes.vector_bytes), &wanted) {
             Ok(replaced) => {
                 n_nests += 1;
                 replacements.extend(replaced);
@@ -77,18 +77,16 @@ fn finding(line: &str) -> Option<BuildFinding> {
     let message = match *kind {
         "index" => format!("index {at} of `{array}`, in a dimension of {to}"),
         "address" => {
-            format!("element {at} of what the nest may use of `{array}`, which are elements {from} to {}", to - 1)
+            format!(
+                "element {at} of what the nest may use of `{array}`, which are elements {from} to {}",
+                to - 1
+            )
         }
         "alignment" => format!("`{array}` {at} bytes behind a multiple of {to}"),
         "nan" => format!("a result that is not a number, stored to `{array}`"),
         _ => return None,
     };
-    Some(BuildFinding {
-        kind: (*kind).to_owned(),
-        place: (*place).to_owned(),
-        message,
-        in_original: false,
-    })
+    Some(BuildFinding { kind: (*kind).to_owned(), place: (*place).to_owned(), message, in_original: false })
 }
 
 /// Whether two findings are the same thing done by two texts of a function: the nests may have moved, and the elements be

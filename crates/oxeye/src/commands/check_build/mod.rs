@@ -63,7 +63,10 @@ pub fn check_build(
     progress: &dyn Progress,
 ) -> Result<CheckBuildReport, Error> {
     if is_sdfg(&options.file) {
-        return Err(Error::Input(format!("{} is a DaCe program; debug builds are of C files", options.file.display())));
+        return Err(Error::Input(format!(
+            "{} is a DaCe program; debug builds are of C files",
+            options.file.display()
+        )));
     }
     let session = Session::for_reading(options, progress)?;
     session.outcome(check(&session, how))
@@ -157,7 +160,14 @@ fn original(session: &Session<'_>, unit: &Unit) -> Result<ProgramRun, Error> {
 
 impl Subject<'_> {
     /// Builds a text in the place of a file, with more flags.
-    fn build(&self, name: &str, text: &str, path: &Path, openmp: bool, flags: &[&str]) -> Result<Result<PathBuf, String>, Error> {
+    fn build(
+        &self,
+        name: &str,
+        text: &str,
+        path: &Path,
+        openmp: bool,
+        flags: &[&str],
+    ) -> Result<Result<PathBuf, String>, Error> {
         let workshop = &self.session.workshop;
         let source = workshop.folder.write(format!("{name}.c"), encoded(&passing_for(path, text)))?;
         let flags = flags.iter().copied();
@@ -221,7 +231,8 @@ impl Subject<'_> {
 
     /// The build in which every access is checked.
     fn accesses(&self, checked: &Checked, is_read: bool) -> Result<DebugBuild, Error> {
-        let looks_for = "indices, addresses and alignment of every access of the nests, and results that are no numbers";
+        let looks_for =
+            "indices, addresses and alignment of every access of the nests, and results that are no numbers";
         let build = DebugBuild::new("accesses", looks_for, &CHECKED);
         if checked.n_nests == 0 {
             return Ok(build.not_done("there is no nest whose accesses can be checked"));

@@ -65,7 +65,8 @@ impl Sanitizer {
             Ok(outcome) => Err(format!("a program with it ends with {}", outcome.exit)),
             Err(error) => {
                 let error = error.to_string();
-                let missing = error.lines().find(|line| line.contains("cannot find") || line.contains("error"));
+                let missing =
+                    error.lines().find(|line| line.contains("cannot find") || line.contains("error"));
                 Err(missing.or(error.lines().next()).unwrap_or_default().trim().to_owned())
             }
         }
@@ -93,7 +94,8 @@ fn address(line: &str, below: &[&str]) -> Option<BuildFinding> {
     let kind = what.split_whitespace().next().unwrap_or("error").trim_end_matches(':').to_owned();
     let access = below.iter().take(3).find(|line| line.starts_with("READ") || line.starts_with("WRITE"));
     let access = access.map(|line| line.split(" at ").next().unwrap_or_default().to_lowercase());
-    let frame = below.iter().map(|line| line.trim()).find(|line| line.starts_with('#') && line.contains(".c:"));
+    let frame =
+        below.iter().map(|line| line.trim()).find(|line| line.starts_with('#') && line.contains(".c:"));
     let place = frame.and_then(|frame| frame.split_once(" in "));
     Some(BuildFinding {
         message: access.map_or_else(|| kind.clone(), |access| format!("{kind}, {access}")),
@@ -132,14 +134,20 @@ mod tests {
                      WRITE of size 8 at 0x60b0 thread T0\n    #0 0x55 in kernel /tmp/x/f.c:31\n    #1 0x56 in main /tmp/x/f.c:40\n";
         let found = Sanitizer::Address.findings(words);
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].kind.as_str(), found[0].place.as_str()), ("heap-buffer-overflow", "kernel f.c:31"));
+        assert_eq!(
+            (found[0].kind.as_str(), found[0].place.as_str()),
+            ("heap-buffer-overflow", "kernel f.c:31")
+        );
         assert_eq!(found[0].message, "heap-buffer-overflow, write of size 8");
         let words = "f.c:31:7: runtime error: load of misaligned address 0x7ffe for type 'double', which requires 8 byte alignment\n\
                      0x7ffe: note: pointer points here\n\
                      f.c:31:7: runtime error: load of misaligned address 0x7fff for type 'double', which requires 8 byte alignment\n";
         let found = Sanitizer::Undefined.findings(words);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].message, "load of misaligned address for type 'double', which requires 8 byte alignment");
+        assert_eq!(
+            found[0].message,
+            "load of misaligned address for type 'double', which requires 8 byte alignment"
+        );
         assert!(Sanitizer::Undefined.findings("f.c:3: warning: nothing\n").is_empty());
     }
 }

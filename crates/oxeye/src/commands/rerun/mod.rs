@@ -9,7 +9,7 @@ mod report;
 use super::replay::{rendering, replaced};
 use crate::budget::{n_runs, timing_seconds};
 use crate::nest::{ProgramRun, TunedNest, Workpiece};
-use crate::request::{Error, NestRecipe, Options, Phase, Progress, RecipeFile, Setback};
+use crate::request::{Error, NestRecipe, Options, Phase, Progress, RecipeFile};
 use crate::schedule::digest;
 use crate::session::Session;
 use crate::stages::measure::{Bench, ReplaySite, measure_alone};
@@ -22,8 +22,8 @@ use similar::TextDiff;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-pub(super) use candidates::keep_candidates;
 pub use candidates::CANDIDATES_SCHEMA;
+pub(super) use candidates::keep_candidates;
 pub use report::{RERUN_SCHEMA, RerunCandidate, RerunFigures, RerunReport};
 
 /// Which candidates are run again.
@@ -113,11 +113,12 @@ fn choose<'a>(
             continue;
         }
         let path = how.folder.join(&kept.file);
-        let now = match read_c(&path, &read_options(&Options { file: path.clone(), ..session.options.clone() })) {
-            Ok(unit) => unit.source,
-            // What does not compile is told as such later.
-            Err(_) => crate::request::files::text(&path)?,
-        };
+        let now =
+            match read_c(&path, &read_options(&Options { file: path.clone(), ..session.options.clone() })) {
+                Ok(unit) => unit.source,
+                // What does not compile is told as such later.
+                Err(_) => crate::request::files::text(&path)?,
+            };
         let generated = super::rewrite(unit, &reading, &kept.recipes).text;
         if is_named || now != generated {
             chosen.push(Chosen { kept, generated, now });
@@ -232,7 +233,8 @@ fn in_program(
             }
             None => {
                 figures.program_speedup = Some(both.speedup.median);
-                figures.program_interval = (both.speedup.n > 1).then_some((both.speedup.low, both.speedup.high));
+                figures.program_interval =
+                    (both.speedup.n > 1).then_some((both.speedup.low, both.speedup.high));
             }
         }
     }
@@ -283,7 +285,8 @@ fn block_of(
 ) -> Option<(String, String)> {
     let unit = &workpiece.unit;
     let reading = read_options(session.options);
-    let parts = replaced(unit, &reading, rendering(unit, recipes), wanted).ok()?;
+    let how = (rendering(unit, recipes), recipes.vector_bytes);
+    let parts = replaced(unit, &reading, how, wanted).ok()?;
     let (span, block) = parts.first()?;
     let before = parts.get(1).map_or(String::new(), |(_, function)| function.clone());
     // Line ends are those of the user's file in both.

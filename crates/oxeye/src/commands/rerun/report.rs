@@ -70,9 +70,9 @@ pub struct RerunFigures {
 impl RerunReport {
     /// Whether all that was run gives the original's results.
     pub fn is_right(&self) -> bool {
-        self.candidates.iter().all(|candidate| {
-            candidate.now.as_ref().unwrap_or(&candidate.generated).wrong.is_none()
-        })
+        self.candidates
+            .iter()
+            .all(|candidate| candidate.now.as_ref().unwrap_or(&candidate.generated).wrong.is_none())
     }
 
     /// The report as JSON text with a final newline.

@@ -81,6 +81,8 @@ impl SdfgProgram {
             compiler,
             save_recipe: None,
             keep_candidates: None,
+            // Tasklets are for the build that DaCe makes of them.
+            vector_guards: false,
             ..options.clone()
         }
     }

@@ -150,7 +150,13 @@ impl ReplaySite<'_> {
     ///
     /// # Errors
     /// If the text cannot be written.
-    pub(crate) fn library_with(&self, name: &str, body: &str, before: &str, openmp: bool) -> Result<CompileJob, Error> {
+    pub(crate) fn library_with(
+        &self,
+        name: &str,
+        body: &str,
+        before: &str,
+        openmp: bool,
+    ) -> Result<CompileJob, Error> {
         let idx = self.idx;
         let site = Site { constants: self.constants, before, ..self.place.site(self.unit, idx as u32) };
         let unit = replay_unit(&self.unit.source, &site, body);
