@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Checks {
     /// The nest, as findings name it.
     place: String,
-    /// Variables with the first address that the nest may use of an array, and the first behind it.
-    ranges: BTreeMap<ArrayId, (String, String)>,
+    /// Variables with the address of an array, the first one that the nest may use of it, and the first behind that.
+    ranges: BTreeMap<ArrayId, [String; 3]>,
 }
 
 impl Checks {
@@ -42,12 +42,13 @@ impl Context<'_> {
             let end = self.byte_offset(original, array, true, Asked::AtMost);
             let (Some(begin), Some(end)) = (begin, end) else { continue };
             let address = self.address(array);
-            let (first, last) =
-                (self.fresh(&format!("{}_first", array.name)), self.fresh(&format!("{}_last", array.name)));
-            declarations.push(format!("const __UINTPTR_TYPE__ {first} = {address} + ({begin});"));
-            declarations.push(format!("const __UINTPTR_TYPE__ {last} = {address} + ({end});"));
-            declarations.push(format!("(void){first}, (void){last};"));
-            checks.ranges.insert(id, (first, last));
+            let [base, first, last] =
+                ["base", "first", "last"].map(|what| self.fresh(&format!("{}_{what}", array.name)));
+            declarations.push(format!("const __UINTPTR_TYPE__ {base} = {address};"));
+            declarations.push(format!("const __UINTPTR_TYPE__ {first} = {base} + ({begin});"));
+            declarations.push(format!("const __UINTPTR_TYPE__ {last} = {base} + ({end});"));
+            declarations.push(format!("(void){base}, (void){first}, (void){last};"));
+            checks.ranges.insert(id, [base, first, last]);
         }
         self.checks = Some(checks);
         declarations
@@ -57,9 +58,13 @@ impl Context<'_> {
     pub(crate) fn checked_element(&self, array: &Array, text: String, lanes: u32) -> String {
         let Some(checks) = self.checks.as_ref().filter(|_| !array.shape.is_empty()) else { return text };
         let range = checks.ranges.get(&array.id).filter(|_| !is_renamed(self, array));
-        let (first, last) = range.map_or(("0", "-1L"), |(first, last)| (first, last));
+        let [base, first, last] = match range {
+            Some(range) => range.each_ref().map(String::as_str),
+            None => ["0", "0", "-1L"],
+        };
         let what = self.what(checks, &array.name);
-        format!("OXEYE_ELEMENT({text}, {lanes}, (__UINTPTR_TYPE__){first}, (__UINTPTR_TYPE__){last}, {what})")
+        let range = [base, first, last].map(|address| format!("(__UINTPTR_TYPE__){address}")).join(", ");
+        format!("OXEYE_ELEMENT({text}, {lanes}, {range}, {what})")
     }
 
     /// An index into a dimension with this extent, `lanes` elements of which are used at once, so that it is checked.

@@ -54,15 +54,16 @@ static __attribute__((unused)) inline long oxeye_check_index(long index, long ex
 
 /* The address, or one of a spare element if it is not between `first` and `last`. */
 static __attribute__((unused)) inline void *oxeye_check_element(const volatile void *element, long bytes, long lanes,
-    unsigned long align, __UINTPTR_TYPE__ first, __UINTPTR_TYPE__ last, const char *what)
+    unsigned long align, __UINTPTR_TYPE__ base, __UINTPTR_TYPE__ first, __UINTPTR_TYPE__ last, const char *what)
 {
     const __UINTPTR_TYPE__ at = (__UINTPTR_TYPE__)element;
     if (__builtin_expect(at % align != 0, 0))
         oxeye_check_found(2, what, (long)(at % align), 0, (long)align);
     if (__builtin_expect(at < first || at > last || last - at < (__UINTPTR_TYPE__)(bytes * lanes), 0)) {
-        const long extent = (long)(last - first) / bytes;
-        const long index = ((long)(at - first) - ((long)(at - first) < 0 ? bytes - 1 : 0)) / bytes;
-        oxeye_check_found(1, what, index < 0 ? index : index + lanes - 1, 0, extent);
+        const long offset = (long)(at - base);
+        const long index = (offset - (offset < 0 ? bytes - 1 : 0)) / bytes;
+        oxeye_check_found(1, what, at < first ? index : index + lanes - 1, (long)(first - base) / bytes,
+            (long)(last - base) / bytes);
         return oxeye_check_spare;
     }
     return (void *)at;
@@ -78,9 +79,9 @@ static __attribute__((unused)) inline void oxeye_check_number(double value, cons
 }
 
 #define OXEYE_INDEX(index, extent, lanes, what) oxeye_check_index((index), (extent), (lanes), (what))
-#define OXEYE_ELEMENT(element, lanes, first, last, what) \
-    (*(__typeof__(element) *)oxeye_check_element(&(element), sizeof(element), (lanes), __alignof__(element), (first), \
-        (last), (what)))
+#define OXEYE_ELEMENT(element, lanes, base, first, last, what) \
+    (*(__typeof__(element) *)oxeye_check_element(&(element), sizeof(element), (lanes), __alignof__(element), (base), \
+        (first), (last), (what)))
 #define OXEYE_NUMBER(value, what) oxeye_check_number((double)(value), (what))
 #define OXEYE_NUMBERS(values, lanes, what) \
     do { \

@@ -4,7 +4,7 @@
 >>> report = oxeye.optimize("gemm.c", cc=["gcc", "-O3", "-march=native", "-lm"])
 
 Functions have the names of the commands: :func:`optimize`, :func:`search`, :func:`explain`, :func:`profile`,
-:func:`replay`, :func:`tune`, :func:`check`, :func:`host`. Their options are keyword arguments. :func:`read` reads a file
+:func:`replay`, :func:`tune`, :func:`check`, :func:`host`, :func:`check_build`, :func:`rerun`, :func:`doctor`. Their options are keyword arguments. :func:`read` reads a file
 into its nests, and :class:`Database` opens a recipe database. Runs measure one after the other, also from several threads.
 """
 
@@ -14,7 +14,7 @@ import atexit
 import os
 
 from . import _oxeye
-from .commands import check, explain, host, optimize, profile, replay, search, tune
+from .commands import check, check_build, doctor, explain, host, optimize, profile, replay, rerun, search, tune
 from .database import Database, Entry, Tally
 from .errors import (
     Cancelled,
@@ -62,12 +62,15 @@ __all__ = [
     "Tally",
     "Unit",
     "check",
+    "check_build",
+    "doctor",
     "explain",
     "host",
     "optimize",
     "profile",
     "read",
     "replay",
+    "rerun",
     "search",
     "tune",
 ]

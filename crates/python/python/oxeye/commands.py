@@ -12,9 +12,32 @@ from typing import Any, Union
 from . import _dace, _oxeye, _words
 from .progress import Listener, listening
 from .units import Nest, recipe_file
-from .reports import CheckReport, ExplainReport, Host, ProfileReport, ProjectReport, Replayed, Report
+from .reports import (
+    CheckBuildReport,
+    CheckReport,
+    Diagnosis,
+    ExplainReport,
+    Host,
+    ProfileReport,
+    ProjectReport,
+    Replayed,
+    Report,
+    RerunReport,
+)
 
-__all__ = ["check", "explain", "host", "optimize", "profile", "replay", "search", "tune"]
+__all__ = [
+    "check",
+    "check_build",
+    "doctor",
+    "explain",
+    "host",
+    "optimize",
+    "profile",
+    "replay",
+    "rerun",
+    "search",
+    "tune",
+]
 
 Heard = Union[bool, Listener, None]
 
@@ -53,6 +76,7 @@ def optimize(
     ignore: Sequence[str] = (),
     compare: Sequence[_words.PathLike] = (),
     save_recipe: _words.PathLike | None = None,
+    keep_candidates: _words.PathLike | None = None,
     learn: bool = False,
     database: _words.PathLike | None = None,
     no_database: bool = False,
@@ -115,6 +139,8 @@ def optimize(
         Files that the program writes, to be compared as well; ``"u.bin:f32"`` for raw numbers.
     save_recipe : str or path, optional
         Where to write the recipes of the chosen candidates for :func:`replay`.
+    keep_candidates : str or path, optional
+        A folder for the fastest candidates of every nest, as files for :func:`rerun`.
     learn : bool
         Add every trial to the recipe database.
     database : str or path, optional
@@ -176,6 +202,7 @@ def optimize(
             ignore=ignore,
             compare=compare,
             save_recipe=save_recipe,
+            keep_candidates=keep_candidates,
             learn=learn,
             database=database,
             no_database=no_database,
@@ -331,6 +358,7 @@ def profile(
     *,
     cc: _words.Compiler = None,
     refresh: bool = False,
+    trace: _words.PathLike | None = None,
     function: str | None = None,
     set: Mapping[str, int] | None = None,
     inputs: Mapping[str, Any] | None = None,
@@ -349,6 +377,8 @@ def profile(
         The C file.
     refresh : bool
         Measure again even if a profile of the same program is kept.
+    trace : str or path, optional
+        Where to write when each thread was in which nest, for Chrome's and Perfetto's trace viewers.
     cc, function, set, inputs, run, cwd, exit_code, threads, no_alias, progress
         As of :func:`optimize`.
 
@@ -359,6 +389,7 @@ def profile(
     with _words.arrays(inputs) as files:
         words = _words.options(
             refresh=refresh,
+            trace=trace,
             function=function,
             set=set,
             input=files,
@@ -556,6 +587,130 @@ def check(
         compare=compare,
     )
     return CheckReport(_call("check", words, progress)[0])
+
+
+def check_build(
+    file: _words.PathLike,
+    *,
+    cc: _words.Compiler = None,
+    tuned: _words.PathLike | None = None,
+    recipe: _words.PathLike | None = None,
+    run: str | None = None,
+    cwd: _words.PathLike | None = None,
+    exit_code: int | None = None,
+    threads: int | None = None,
+    no_alias: bool = False,
+    fp: str | None = None,
+    tolerance: float | None = None,
+    ignore: Sequence[str] = (),
+    compare: Sequence[_words.PathLike] = (),
+    progress: Heard = None,
+) -> CheckBuildReport:
+    """Debug builds of a tuned file: checked accesses, threads, sanitizers.
+
+    Parameters
+    ----------
+    file : str or path
+        The C file as it was before it was tuned.
+    tuned : str or path, optional
+        The tuned file. Default: ``gemm.oxeye.c`` beside ``gemm.c``.
+    recipe : str or path, optional
+        A recipe file; what it makes is checked if no tuned file is named.
+    cc, run, cwd, exit_code, threads, no_alias, fp, tolerance, ignore, compare, progress
+        As of :func:`optimize`.
+
+    Returns
+    -------
+    CheckBuildReport
+        Its ``passed`` is the answer, ``builds`` has what each build found.
+    """
+    words = _words.options(
+        tuned=tuned,
+        recipe=recipe,
+        run=run,
+        cwd=cwd,
+        exit_code=exit_code,
+        threads=threads,
+        no_alias=no_alias,
+        fp=fp,
+        tolerance=tolerance,
+        ignore=ignore,
+        compare=compare,
+    )
+    return CheckBuildReport(_call("check-build", [*words, _words.file(file)], progress, _words.compiler(cc))[0])
+
+
+def rerun(
+    file: _words.PathLike,
+    candidates: _words.PathLike | Sequence[_words.PathLike],
+    *,
+    cc: _words.Compiler = None,
+    budget: float | str = 60,
+    function: str | None = None,
+    set: Mapping[str, int] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    run: str | None = None,
+    cwd: _words.PathLike | None = None,
+    exit_code: int | None = None,
+    threads: int | None = None,
+    no_alias: bool = False,
+    fp: str | None = None,
+    tolerance: float | None = None,
+    ignore: Sequence[str] = (),
+    compare: Sequence[_words.PathLike] = (),
+    progress: Heard = None,
+) -> RerunReport:
+    """Candidates that were edited by hand, verified and timed beside what was generated.
+
+    Parameters
+    ----------
+    file : str or path
+        The C file.
+    candidates : str or path, or sequence of these
+        The folder that ``optimize(keep_candidates=...)`` wrote, for all that were edited, or files in it.
+    cc, budget, function, set, inputs, run, cwd, exit_code, threads, no_alias, fp, tolerance, ignore, compare, progress
+        As of :func:`optimize`.
+
+    Returns
+    -------
+    RerunReport
+        Its ``candidates`` have a diff, and the figures of what was generated and of what is there now.
+    """
+    paths = [candidates] if isinstance(candidates, (str, PathLike)) else list(candidates)
+    with _words.arrays(inputs) as files:
+        words = _words.options(
+            budget=_words.duration(budget),
+            function=function,
+            set=set,
+            input=files,
+            run=run,
+            cwd=cwd,
+            exit_code=exit_code,
+            threads=threads,
+            no_alias=no_alias,
+            fp=fp,
+            tolerance=tolerance,
+            ignore=ignore,
+            compare=compare,
+        )
+        named = [_words.file(path) for path in [file, *paths]]
+        return RerunReport(_call("rerun", [*words, *named], progress, _words.compiler(cc))[0])
+
+
+def doctor(*, cc: str | None = None) -> Diagnosis:
+    """What of this machine helps or hinders tuning. Nothing is measured.
+
+    Parameters
+    ----------
+    cc : str, optional
+        The compiler to look at. Default: ``cc``.
+
+    Returns
+    -------
+    Diagnosis
+        Its ``findings`` have what was found, what that costs, and what would help.
+    """
+    return Diagnosis(_call("doctor", _words.options(cc=cc), None)[0])
 
 
 def host(*, brief: bool = False, refresh: bool = False, cc: str | None = None, progress: Heard = None) -> Host:

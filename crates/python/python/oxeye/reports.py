@@ -528,6 +528,145 @@ class ProfileReport(_Page):
         return profile_table(self.to_dict()["nests"])
 
 
+class BuildFinding(Record):
+    """What a debug build found.
+
+    Attributes
+    ----------
+    kind, place, message : str
+        What it is, where, and in words.
+    in_original : bool
+        Whether the original program does it as well.
+    """
+
+    kind: str
+    place: str
+    message: str
+    in_original: bool
+
+
+class DebugBuild(Record):
+    """A debug build of a tuned file.
+
+    Attributes
+    ----------
+    name, looks_for : str
+        ``output``, ``threads``, ``accesses``, ``address`` or ``undefined``, and what that looks for.
+    outcome : str
+        ``passed``, ``failed`` or ``not_done``.
+    note : str or None
+        Why it was not done, or what there is to say of how it was.
+    findings : list of BuildFinding
+        What was found.
+    """
+
+    name: str
+    looks_for: str
+    flags: list[str]
+    outcome: str
+    note: str | None
+    findings: list[BuildFinding]
+    seconds: float | None
+
+
+class CheckBuildReport(Record):
+    """What the debug builds of a tuned file found.
+
+    Attributes
+    ----------
+    passed : bool
+        Whether nothing was found of which the original is free.
+    builds : list of DebugBuild
+        The builds.
+    """
+
+    input: str
+    tuned: str
+    passed: bool
+    builds: list[DebugBuild]
+    skipped: list[Skipped]
+
+
+class RerunFigures(Record):
+    """How a text of a nest does against the original; figures that are not known are ``None``."""
+
+    wrong: str | None
+    baseline_ms: float | None
+    ms: float | None
+    speedup: float | None
+    max_rel_error: float | None
+    program_speedup: float | None
+
+
+class RerunCandidate(Record):
+    """A candidate beside what was generated.
+
+    Attributes
+    ----------
+    diff : str
+        From what was generated to what is there; empty if nothing was edited.
+    generated, now : RerunFigures
+        The figures of both; ``now`` is ``None`` if nothing was edited.
+    """
+
+    file: str
+    nest: str
+    recipe: str
+    edited: bool
+    diff: str
+    generated: RerunFigures
+    now: RerunFigures | None
+    notes: list[str]
+
+
+class RerunReport(Record):
+    """What came of candidates that were edited.
+
+    Attributes
+    ----------
+    candidates : list of RerunCandidate
+        Those that were run.
+    """
+
+    input: str
+    folder: str
+    candidates: list[RerunCandidate]
+    n_unedited: int
+
+
+class Finding(Record):
+    """Something that helps or hinders tuning on this machine.
+
+    Attributes
+    ----------
+    topic, health, found : str
+        What it is, ``good``, ``limited`` or ``missing``, and what was found.
+    cost, remedy : str or None
+        What that costs, and what would help.
+    """
+
+    topic: str
+    health: str
+    found: str
+    cost: str | None
+    remedy: str | None
+
+
+class Diagnosis(Record):
+    """What of this machine helps or hinders tuning.
+
+    Attributes
+    ----------
+    findings : list of Finding
+        In a fixed order.
+    can_tune : bool
+        Whether programs can be tuned at all.
+    """
+
+    findings: list[Finding]
+    can_tune: bool
+
+
 class NormalForm(Record):
     """What a nest is known by: its normal form, and where that lies among others.
 

@@ -77,10 +77,7 @@ fn finding(line: &str) -> Option<BuildFinding> {
     let message = match *kind {
         "index" => format!("index {at} of `{array}`, in a dimension of {to}"),
         "address" => {
-            format!(
-                "element {at} of what the nest may use of `{array}`, which are elements {from} to {}",
-                to - 1
-            )
+            format!("element {at} of `{array}`, of which the nest as it was read uses {from} to {}", to - 1)
         }
         "alignment" => format!("`{array}` {at} bytes behind a multiple of {to}"),
         "nan" => format!("a result that is not a number, stored to `{array}`"),
@@ -109,7 +106,7 @@ mod tests {
             messages,
             [
                 "index 21 of `x`, in a dimension of 21",
-                "element -1 of what the nest may use of `y`, which are elements 0 to 39",
+                "element -1 of `y`, of which the nest as it was read uses 0 to 39",
                 "a result that is not a number, stored to `z`"
             ]
         );

@@ -23,6 +23,9 @@ use oxeye_measure::{Exit, Limits, MeasureError, RunOutcome, WholeOptions, run_pr
 pub(super) use sanitizers::Sanitizer;
 use std::path::{Path, PathBuf};
 
+#[cfg(test)]
+mod tests;
+
 pub use report::{BuildFinding, BuildOutcome, CHECK_BUILD_SCHEMA, CheckBuildReport, DebugBuild};
 
 /// Flags of the build with checked accesses.
