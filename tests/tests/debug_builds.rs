@@ -118,7 +118,7 @@ fn edited_candidates_are_verified_and_shown_beside_what_was_generated() {
         "optimize columns.c --quick --budget 8s --threads 1 --keep-candidates kept --json r.json -- gcc -O2",
     );
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("oxeye rerun columns.c kept"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("oxeye rerun columns.c --candidates kept"), "{}", ran.stdout);
     let index = json_of(&play.read("kept/candidates.json"));
     let candidates = index["candidates"].as_array().expect("candidates");
     let of_columns = candidates.iter().find(|c| c["nest"] == "columns:6").expect("a candidate of the nest");
@@ -127,13 +127,13 @@ fn edited_candidates_are_verified_and_shown_beside_what_was_generated() {
     let generated = play.read(&file);
     assert_eq!(generated, play.read(&format!("kept/generated/{name}")));
     // Nothing was edited yet.
-    let ran = play.run("rerun columns.c kept --threads 1 -- gcc -O2");
+    let ran = play.run("rerun columns.c --candidates kept --threads 1 -- gcc -O2");
     assert!(ran.code == Some(0) && ran.stdout.contains("no candidate in kept was edited"), "{}", ran.stdout);
     // An edit that changes nothing.
     let block = generated.find("/* oxeye:").expect("the nest");
     let (head, tail) = generated.split_at(block);
     play.write(&file, &format!("{head}/* mine */ {tail}"));
-    let ran = play.run("rerun columns.c kept --threads 1 --json - -- gcc -O2");
+    let ran = play.run("rerun columns.c --candidates kept --threads 1 --json - -- gcc -O2");
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     let report = json_of(&ran.stdout);
     let candidate = &report["candidates"][0];
@@ -150,16 +150,16 @@ fn edited_candidates_are_verified_and_shown_beside_what_was_generated() {
     }
     // One that makes it wrong.
     play.write(&file, &format!("{head}{}", tail.replacen("scale", "1.5 * scale", 1)));
-    let ran = play.run("rerun columns.c kept --threads 1 -- gcc -O2");
+    let ran = play.run("rerun columns.c --candidates kept --threads 1 -- gcc -O2");
     assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("edited: ") && ran.stdout.contains("wrong"), "{}", ran.stdout);
     // One that is no C.
     play.write(&file, &format!("{head}}} {tail}"));
-    let ran = play.run(&format!("rerun columns.c {file} --threads 1 -- gcc -O2"));
+    let ran = play.run(&format!("rerun columns.c --candidates {file} --threads 1 -- gcc -O2"));
     assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
     // And a source that is another by now.
     play.write("columns.c", &COLUMNS.replace("t < 20", "t < 21"));
-    let ran = play.run("rerun columns.c kept --threads 1 -- gcc -O2");
+    let ran = play.run("rerun columns.c --candidates kept --threads 1 -- gcc -O2");
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("has changed since"), "{}", ran.stderr);
 }

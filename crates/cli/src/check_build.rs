@@ -110,7 +110,7 @@ fn shown(report: &CheckBuildReport, view: View) -> String {
     out
 }
 
-/// A build: what it looks for, how it went, and what it found.
+/// A build: how it went, what it is for, and what it found.
 fn one(build: &DebugBuild, view: View) -> String {
     let (mark, word, style) = match build.outcome {
         BuildOutcome::Passed => (" ", "passed", Style::new().green()),
@@ -120,7 +120,7 @@ fn one(build: &DebugBuild, view: View) -> String {
     let head = format!("{mark} {:10} {word:9}", build.name);
     let note = build.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
     let seconds = build.seconds.map(|s| format!(", {s:.1} s")).unwrap_or_default();
-    let text = wrapped(&format!("{}{note}{seconds}", build.looks_for), view.width.saturating_sub(24));
+    let text = wrapped(&format!("{}{note}{seconds}", build.asserts), view.width.saturating_sub(24));
     let blank = " ".repeat(24);
     let mut out = String::new();
     for (k, line) in text.lines().enumerate() {
@@ -155,7 +155,7 @@ mod tests {
         };
         let build = DebugBuild {
             name: "accesses",
-            looks_for: "indices and addresses",
+            asserts: "indices and addresses",
             flags: vec!["-O1".into(), "-g".into()],
             outcome: BuildOutcome::Failed,
             note: Some("2 nests".into()),

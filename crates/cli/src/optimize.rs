@@ -35,7 +35,7 @@ Examples:
 
   Keep the fastest candidates as files, to be edited and run again
     oxeye optimize gemm.c --keep-candidates candidates -- gcc -O3
-    oxeye rerun gemm.c candidates -- gcc -O3
+    oxeye rerun gemm.c --candidates candidates -- gcc -O3
 
   Keep every trial in the recipe database, failures included
     oxeye optimize gemm.c --learn -- gcc -O3 -march=native -lm
@@ -125,7 +125,7 @@ impl Args {
         let Some(folder) = &self.keep_candidates else { return String::new() };
         let folder = folder.display();
         format!(
-            "candidates written to {folder}; edit one, then: oxeye rerun {} {folder}, with the same compiler\n",
+            "candidates written to {folder}; edit one, then: oxeye rerun {} --candidates {folder}, with the same compiler\n",
             self.program.file.display()
         )
     }

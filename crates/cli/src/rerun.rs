@@ -20,10 +20,10 @@ Examples:
     oxeye optimize gemm.c --keep-candidates candidates -- gcc -O3 -lm
 
   Edit one, and see what that does
-    oxeye rerun gemm.c candidates -- gcc -O3 -lm
+    oxeye rerun gemm.c --candidates candidates -- gcc -O3 -lm
 
   One of them, edited or not
-    oxeye rerun gemm.c candidates/kernel_gemm-31-contract-1a2b3c4d.c \\
+    oxeye rerun gemm.c --candidates candidates/kernel_gemm-31-tile-1a2b3c4d.c \\
         -- gcc -O3 -lm
 
 Compiler, flags and --run are those of the tuning run. Each file is yours with
@@ -44,8 +44,8 @@ Exit codes:
 pub(crate) struct Args {
     #[command(flatten)]
     program: ProgramArgs,
-    /// The folder of `optimize --keep-candidates`, for all that were edited, or files in it
-    #[arg(required = true, value_name = "CANDIDATES")]
+    /// The folder of `optimize --keep-candidates`, for all that were edited, or a file in it; may be repeated
+    #[arg(long, required = true, value_name = "FOLDER|FILE")]
     candidates: Vec<PathBuf>,
     #[command(flatten)]
     fp: FpArgs,

@@ -32,7 +32,8 @@ fn parse_width(lower: &str) -> Option<Width> {
 pub fn vector_bytes(body: &str) -> u32 {
     let width = |word: &str| {
         let rest = word.strip_prefix("oxeye_").or_else(|| word.strip_prefix("OXEYE_"))?;
-        let Width { bytes, lanes, .. } = parse_width(&rest.rsplit('_').next().unwrap_or(rest).to_lowercase())?;
+        let Width { bytes, lanes, .. } =
+            parse_width(&rest.rsplit('_').next().unwrap_or(rest).to_lowercase())?;
         Some(bytes * lanes)
     };
     identifiers(body).filter_map(width).max().unwrap_or(0)

@@ -9,7 +9,8 @@ use crate::schedule::{Proved, Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
 use oxeye_codegen::{
-    Argument, CodegenError, Named, Site, commented, guarded, guarded_function, vector_bytes, vectors_condition,
+    Argument, CodegenError, Named, Site, commented, guarded, guarded_function, vector_bytes,
+    vectors_condition,
 };
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};

@@ -189,7 +189,7 @@ mod tests {
                 no_alias: false,
                 keeps_order: true,
                 quiet: Vec::new(),
-            vector_bytes: None,
+                vector_bytes: None,
                 nests: Vec::new(),
             },
         };

@@ -266,7 +266,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
         no_alias: header.no_alias,
         keeps_order: false,
         quiet: Vec::new(),
-            vector_bytes: None,
+        vector_bytes: None,
         nests: vec![NestRecipe {
             function: nest.function.clone(),
             ordinal: nest.ordinal,

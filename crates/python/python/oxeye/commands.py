@@ -679,6 +679,7 @@ def rerun(
     paths = [candidates] if isinstance(candidates, (str, PathLike)) else list(candidates)
     with _words.arrays(inputs) as files:
         words = _words.options(
+            candidates=paths,
             budget=_words.duration(budget),
             function=function,
             set=set,
@@ -693,8 +694,7 @@ def rerun(
             ignore=ignore,
             compare=compare,
         )
-        named = [_words.file(path) for path in [file, *paths]]
-        return RerunReport(_call("rerun", [*words, *named], progress, _words.compiler(cc))[0])
+        return RerunReport(_call("rerun", [*words, _words.file(file)], progress, _words.compiler(cc))[0])
 
 
 def doctor(*, cc: str | None = None) -> Diagnosis:

@@ -550,8 +550,8 @@ class DebugBuild(Record):
 
     Attributes
     ----------
-    name, looks_for : str
-        ``output``, ``threads``, ``accesses``, ``address`` or ``undefined``, and what that looks for.
+    name, asserts : str
+        ``output``, ``threads``, ``accesses``, ``address`` or ``undefined``, and what must hold.
     outcome : str
         ``passed``, ``failed`` or ``not_done``.
     note : str or None
@@ -561,7 +561,7 @@ class DebugBuild(Record):
     """
 
     name: str
-    looks_for: str
+    asserts: str
     flags: list[str]
     outcome: str
     note: str | None

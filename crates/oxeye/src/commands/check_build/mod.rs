@@ -195,8 +195,8 @@ impl Subject<'_> {
 
     /// The tuned program against the original, and on one thread against several.
     fn outputs(&self) -> Result<Vec<DebugBuild>, Error> {
-        let output = DebugBuild::new("output", "another exit code or output than the original's", &[]);
-        let threads = DebugBuild::new("threads", "other results on several threads than on one", &[]);
+        let output = DebugBuild::new("output", "exit code and output are the original's", &[]);
+        let threads = DebugBuild::new("threads", "results on several threads are those on one", &[]);
         let program = match self.build("tuned", &self.text, &self.path, self.openmp, &[])? {
             Ok(program) => program,
             Err(why) => {
@@ -234,9 +234,9 @@ impl Subject<'_> {
 
     /// The build in which every access is checked.
     fn accesses(&self, checked: &Checked, is_read: bool) -> Result<DebugBuild, Error> {
-        let looks_for =
-            "indices, addresses and alignment of every access of the nests, and results that are no numbers";
-        let build = DebugBuild::new("accesses", looks_for, &CHECKED);
+        let asserts =
+            "every access of the nests is aligned and within its array, and all results are numbers";
+        let build = DebugBuild::new("accesses", asserts, &CHECKED);
         if checked.n_nests == 0 {
             return Ok(build.not_done("there is no nest whose accesses can be checked"));
         }
@@ -287,7 +287,7 @@ impl Subject<'_> {
     /// A build with a sanitizer.
     fn sanitized(&self, sanitizer: Sanitizer, unit: &Unit) -> Result<DebugBuild, Error> {
         let flags = sanitizer.flags();
-        let build = DebugBuild::new(sanitizer.name(), sanitizer.looks_for(), &flags);
+        let build = DebugBuild::new(sanitizer.name(), sanitizer.asserts(), &flags);
         let workshop = &self.session.workshop;
         if let Err(why) = sanitizer.probe(&workshop.compiler, &workshop.folder) {
             return Ok(build.not_done(format!("{} does not have it here: {why}", workshop.compiler.program)));

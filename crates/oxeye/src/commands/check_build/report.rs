@@ -35,8 +35,8 @@ pub struct CheckBuildReport {
 pub struct DebugBuild {
     /// `output`, `threads`, `accesses`, `address` or `undefined`.
     pub name: &'static str,
-    /// What it looks for, in words.
-    pub looks_for: &'static str,
+    /// What must hold, in words.
+    pub asserts: &'static str,
     /// Flags that are added to the user's.
     pub flags: Vec<String>,
     /// How it went.
@@ -76,10 +76,10 @@ pub struct BuildFinding {
 
 impl DebugBuild {
     /// One that was not made yet.
-    pub(super) fn new(name: &'static str, looks_for: &'static str, flags: &[&str]) -> Self {
+    pub(super) fn new(name: &'static str, asserts: &'static str, flags: &[&str]) -> Self {
         Self {
             name,
-            looks_for,
+            asserts,
             flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
             outcome: BuildOutcome::NotDone,
             note: None,

@@ -21,11 +21,11 @@ impl Sanitizer {
         }
     }
 
-    /// What it looks for.
-    pub(super) fn looks_for(self) -> &'static str {
+    /// What must hold.
+    pub(super) fn asserts(self) -> &'static str {
         match self {
-            Sanitizer::Address => "accesses outside of arrays, variables and allocations",
-            Sanitizer::Undefined => "what C leaves undefined: indices, shifts, overflows, alignment",
+            Sanitizer::Address => "no access outside of arrays, variables and allocations",
+            Sanitizer::Undefined => "nothing that C leaves undefined: indices, shifts, overflows, alignment",
         }
     }
 

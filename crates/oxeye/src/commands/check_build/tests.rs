@@ -85,7 +85,17 @@ fn a_planted_candidate_that_leaves_its_arrays_is_found() {
     let span = nest.span.expect("a place");
     let text = tuned_file(&nests.unit().source, &[(span, planted.text)], &[]);
     let found = found(&text);
-    assert!(found.iter().any(|line| line.contains("element 199 of `y`, of which the nest as it was read uses 1 to 198")), "{found:?}");
-    assert!(found.iter().any(|line| line.contains("element 200 of `x`, of which the nest as it was read uses 0 to 199")), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .any(|line| line.contains("element 199 of `y`, of which the nest as it was read uses 1 to 198")),
+        "{found:?}"
+    );
+    assert!(
+        found
+            .iter()
+            .any(|line| line.contains("element 200 of `x`, of which the nest as it was read uses 0 to 199")),
+        "{found:?}"
+    );
     assert!(found.iter().all(|line| line.starts_with("smooth:6: element ")), "{found:?}");
 }

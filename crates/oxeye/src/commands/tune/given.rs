@@ -108,7 +108,14 @@ fn given(
     let (proved, guard) = (Arc::new(proved), wanted.guard.as_ref().map(Guard::rendered).unwrap_or_default());
     let block = proved.emitted(&wanted.name, &recipe);
     let place = &nest.place;
-    let text = replacement(unit, &unit.functions[place.function_idx], place.nest_id, place.span, block, recipes.vector_bytes);
+    let text = replacement(
+        unit,
+        &unit.functions[place.function_idx],
+        place.nest_id,
+        place.span,
+        block,
+        recipes.vector_bytes,
+    );
     let schedule = Schedule { name: wanted.name.clone(), templates: Vec::new(), recipe };
     let trial = Trial { guard, ..Trial::new(schedule, Choice::default(), Ok(Arc::clone(&proved))) };
     Ok(Given { idx, trial, proved, text })
