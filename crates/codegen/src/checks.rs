@@ -5,7 +5,7 @@
 
 use crate::alias::Asked;
 use crate::context::{Context, is_outer};
-use oxeye_ir::{Access, Array, ArrayId, Expr, Nest};
+use oxeye_ir::{Access, Array, ArrayId, Execution, Expr, Nest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the accesses of a nest are checked against.
@@ -31,11 +31,20 @@ impl Context<'_> {
         let Some(mut checks) = self.checks.take() else { return Vec::new() };
         let accesses: Vec<_> = original.accesses().into_iter().chain(nest.accesses()).collect();
         let used: BTreeSet<ArrayId> = accesses.iter().map(|(access, _)| access.array).collect();
+        // Inside of loops with a clause for them, their names stand for a thread's own copies.
+        let mut copied: BTreeSet<ArrayId> = BTreeSet::new();
+        for header in nest.loops() {
+            if let Execution::Parallel { reductions, .. } | Execution::Vector { reductions, .. } =
+                &header.execution
+            {
+                copied.extend(reductions.iter().map(|reduction| reduction.array));
+            }
+        }
         let mut declarations = Vec::new();
         for id in used {
             let array = self.program.array(id);
             let is_memory = is_outer(array.storage) && !array.shape.is_empty();
-            if !is_memory || self.apart.contains(&id) || is_renamed(self, array) {
+            if !is_memory || copied.contains(&id) || self.apart.contains(&id) || is_renamed(self, array) {
                 continue;
             }
             let begin = self.byte_offset(original, array, false, Asked::AtMost);

@@ -82,7 +82,7 @@ fn what_the_source_reaches_bounds_arrays_of_unknown_size() {
     assert_eq!(of_40(&program(flat, original, good)), "");
     // What lies before the first element that the source writes belongs to something else.
     let early = "    for L0 i: i32 in 1 .. n {\n      S0: y[i] = x[i - 1]\n    }";
-    assert_eq!(of_40(&program(flat, original, early)), "address|p:7|y|1|2|40\n");
+    assert_eq!(of_40(&program(flat, original, early)), "address|p:7|y|1|2|40\naddress|p:7|x|38|0|38\n");
     let late = "    for L0 i: i32 in 2 .. n + 1 {\n      S0: y[i] = x[i - 2]\n    }";
     assert_eq!(of_40(&program(flat, original, late)), "address|p:7|x|38|0|38\naddress|p:7|y|40|2|40\n");
 }

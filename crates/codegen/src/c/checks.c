@@ -34,7 +34,7 @@ static __attribute__((unused, noinline)) void oxeye_check_found(int kind, const 
         oxeye_check_known[k].what = what;
         ++oxeye_check_n;
         n = oxeye_check_snprintf(line, sizeof line, "%s|%s|%ld|%ld|%ld\n", oxeye_check_kinds[kind], what, at, from, to);
-        fd = oxeye_check_open(path, 02102001, 0600); /* O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC */
+        fd = oxeye_check_open(path, 02002101, 0600); /* O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC */
         if (fd >= 0) {
             if (n > 0 && oxeye_check_write(fd, line, n < (int)sizeof line ? n : (int)sizeof line - 1) < 0)
                 n = 0;
