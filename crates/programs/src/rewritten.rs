@@ -50,7 +50,7 @@ pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u6
         no_alias: false,
         keeps_order: false,
         quiet: Vec::new(),
-            vector_bytes: None,
+        vector_bytes: None,
         nests: drawing.nests,
     }
 }

@@ -231,6 +231,7 @@ fn finish(
             reserved: Vec::new(),
             guard: SizeGuard::default(),
             known: Vec::new(),
+            checks: None,
         },
     );
     program.nests.insert(applied.nest.id, applied.nest);

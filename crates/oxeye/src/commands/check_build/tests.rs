@@ -1,5 +1,5 @@
 use super::accesses::{findings, with_recipes};
-use crate::commands::nests::NestFile;
+use crate::commands::nests::{NestFile, NestPlace};
 use crate::commands::replay::rendering;
 use crate::request::{Compiler, Options};
 use crate::schedule::{Rendering, prove};
@@ -66,7 +66,7 @@ fn a_planted_candidate_that_leaves_its_arrays_is_found() {
     options.compiler = Compiler::from_words(&["gcc".into(), "-O2".into()], &file);
     options.threads = 1;
     let nests = NestFile::read(&options).expect("it is read");
-    let of_smooth = |place: &crate::commands::NestPlace| nests.nest(*place).0.name == "smooth";
+    let of_smooth = |place: &NestPlace| nests.nest(*place).0.name == "smooth";
     let place = nests.places().into_iter().find(of_smooth).expect("the nest");
     let tiled: WrittenRecipe = "tile i:32".parse().expect("a recipe");
     let recipes = nests.recipe_file([(place, tiled.clone())]);

@@ -4,6 +4,7 @@
 //! was generated, so that a name always stands for the same text. Beside the files lie copies of what was generated, and an
 //! index.
 
+use crate::commands::replay::rewrite;
 use crate::nest::Workpiece;
 use crate::request::{Error, RecipeFile, write_atomically};
 use crate::schedule::{Trial, Verdict, digest};
@@ -78,7 +79,7 @@ pub(crate) fn keep_candidates(session: &Session<'_>, emitted: &Emitted, folder: 
                 nests: vec![recipe_of(&emitted.workpiece, idx, trial)],
                 ..emitted.recipes.clone()
             };
-            let rewritten = crate::commands::rewrite(unit, &reading, &recipes);
+            let rewritten = rewrite(unit, &reading, &recipes);
             if !rewritten.refused.is_empty() {
                 continue;
             }

@@ -6,7 +6,7 @@
 mod candidates;
 mod report;
 
-use super::replay::{rendering, replaced};
+use super::replay::{rendering, replaced, rewrite};
 use crate::budget::{n_runs, timing_seconds};
 use crate::nest::{ProgramRun, TunedNest, Workpiece};
 use crate::request::{Error, NestRecipe, Options, Phase, Progress, RecipeFile};
@@ -119,7 +119,7 @@ fn choose<'a>(
                 // What does not compile is told as such later.
                 Err(_) => crate::request::files::text(&path)?,
             };
-        let generated = super::rewrite(unit, &reading, &kept.recipes).text;
+        let generated = rewrite(unit, &reading, &kept.recipes).text;
         if is_named || now != generated {
             chosen.push(Chosen { kept, generated, now });
         }
@@ -291,7 +291,7 @@ fn block_of(
     let before = parts.get(1).map_or(String::new(), |(_, function)| function.clone());
     // Line ends are those of the user's file in both.
     let plain = |text: &str| text.replace("\r\n", "\n");
-    let generated = plain(&super::rewrite(unit, &reading, recipes).text);
+    let generated = plain(&rewrite(unit, &reading, recipes).text);
     let (text, behind) = (plain(text), plain(unit.source.get(span.end..)?));
     let end = generated.strip_suffix(behind.as_str())?.rfind(block.as_str())? + block.len();
     let (head, tail) = (&generated[..end - block.len()], &generated[end..]);
