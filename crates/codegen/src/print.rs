@@ -268,7 +268,7 @@ impl Context<'_> {
     fn linear_index(&self, array: &Array, indices: &[Expr], lanes: u32) -> String {
         let index = |k: usize| match self.checks {
             None => self.expr(&indices[k]),
-            Some(_) => Text::primary(self.index(array, &indices[..], k, lanes)),
+            Some(_) => Text::primary(self.index(array, indices, k, lanes)),
         };
         if indices.len() == 1 {
             return index(0).text;

@@ -1,7 +1,7 @@
 //! The build in which every access of the nests is checked.
 
 use super::report::BuildFinding;
-use crate::commands::nests::NestFile;
+use crate::commands::nests::{NestFile, NestPlace};
 use crate::commands::profile_report::SkippedNest;
 use crate::commands::replay::{rendering, replaced};
 use crate::request::{Error, Options, RecipeFile};
@@ -57,7 +57,15 @@ pub(super) fn with_recipes(unit: &Unit, options: &Options, recipes: &RecipeFile)
 pub(super) fn as_read(file: &Path, options: &Options) -> Result<Checked, Error> {
     let options = Options { file: file.to_owned(), ..options.clone() };
     let nests = NestFile::read(&options)?;
-    let as_they_are = nests.places().into_iter().map(|place| (place, WrittenRecipe::default()));
+    let places = nests.places();
+    let has_nests = |name: &String| places.iter().any(|place| nests.nest(*place).0.name == *name);
+    // Functions are checked where they stand, and not where a loop that calls them would have their text.
+    let stands_alone = |place: &NestPlace| {
+        let (function, nest) = nests.nest(*place);
+        !function.inlined.get(&nest.id).is_some_and(|inlined| inlined.iter().any(has_nests))
+    };
+    let alone: Vec<NestPlace> = places.iter().copied().filter(stands_alone).collect();
+    let as_they_are = alone.into_iter().map(|place| (place, WrittenRecipe::default()));
     let mut recipes = nests.recipe_file(as_they_are);
     // Sums stay in their order: nothing is rearranged here.
     recipes.reassociate = false;
