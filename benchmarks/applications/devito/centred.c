@@ -15,13 +15,15 @@ typedef float field[LX][LY][LZ];
 #define CENTRED_X(u) ((F1 * (u[x + 1][y][z] - u[x - 1][y][z]) + F2 * (u[x + 2][y][z] - u[x - 2][y][z])) / SPACING)
 #define CENTRED_Y(u) ((F1 * (u[x][y + 1][z] - u[x][y - 1][z]) + F2 * (u[x][y + 2][z] - u[x][y - 2][z])) / SPACING)
 #define CENTRED_Z(u) ((F1 * (u[x][y][z + 1] - u[x][y][z - 1]) + F2 * (u[x][y][z + 2] - u[x][y][z - 2])) / SPACING)
-#define LAPLACIAN(u)                                                                                                   \
-    ((3.0f * D0 * u[x][y][z] + D1 * (u[x - 1][y][z] + u[x + 1][y][z] + u[x][y - 1][z] + u[x][y + 1][z] +               \
-                                     u[x][y][z - 1] + u[x][y][z + 1]) +                                                \
-      D2 * (u[x - 2][y][z] + u[x + 2][y][z] + u[x][y - 2][z] + u[x][y + 2][z] + u[x][y][z - 2] + u[x][y][z + 2]) +     \
-      D3 * (u[x - 3][y][z] + u[x + 3][y][z] + u[x][y - 3][z] + u[x][y + 3][z] + u[x][y][z - 3] + u[x][y][z + 3]) +     \
-      D4 * (u[x - 4][y][z] + u[x + 4][y][z] + u[x][y - 4][z] + u[x][y + 4][z] + u[x][y][z - 4] + u[x][y][z + 4])) /    \
-     (SPACING * SPACING))
+#define SECOND_X(u)                                                                                                    \
+    ((D0 * u[x][y][z] + D1 * (u[x + 1][y][z] + u[x - 1][y][z]) + D2 * (u[x + 2][y][z] + u[x - 2][y][z]) +              \
+      D3 * (u[x + 3][y][z] + u[x - 3][y][z]) + D4 * (u[x + 4][y][z] + u[x - 4][y][z])) / (SPACING * SPACING))
+#define SECOND_Y(u)                                                                                                    \
+    ((D0 * u[x][y][z] + D1 * (u[x][y + 1][z] + u[x][y - 1][z]) + D2 * (u[x][y + 2][z] + u[x][y - 2][z]) +              \
+      D3 * (u[x][y + 3][z] + u[x][y - 3][z]) + D4 * (u[x][y + 4][z] + u[x][y - 4][z])) / (SPACING * SPACING))
+#define SECOND_Z(u)                                                                                                    \
+    ((D0 * u[x][y][z] + D1 * (u[x][y][z + 1] + u[x][y][z - 1]) + D2 * (u[x][y][z + 2] + u[x][y][z - 2]) +              \
+      D3 * (u[x][y][z + 3] + u[x][y][z - 3]) + D4 * (u[x][y][z + 4] + u[x][y][z - 4])) / (SPACING * SPACING))
 
 /* The derivatives of both fields along the axis of symmetry, in three directions. They are needed two cells beyond the
  * domain. */
@@ -51,14 +53,14 @@ static void update(field u_next, field u, field u_prev, field w_next, field w, f
     for (int x = HALO; x < NX + HALO; x++)
         for (int y = HALO; y < NY + HALO; y++)
             for (int z = HALO; z < NZ + HALO; z++) {
-                float across = LAPLACIAN(u) - (CENTRED_X(ux) + CENTRED_Y(uy) + CENTRED_Z(uz));
+                float across = SECOND_X(u) + SECOND_Y(u) + SECOND_Z(u) - (CENTRED_X(ux) + CENTRED_Y(uy) + CENTRED_Z(uz));
                 float along = CENTRED_X(wx) + CENTRED_Y(wy) + CENTRED_Z(wz);
                 float stretch = 1.0f + 2.0f * eps[x][y][z], couple = sqrtf(1.0f + 2.0f * delta[x][y][z]);
                 float factor = DT * DT / slowness[x][y][z], loss = DT * damp[x][y][z] / (2.0f * slowness[x][y][z]);
-                u_next[x][y][z] = (2.0f * u[x][y][z] - (1.0f - loss) * u_prev[x][y][z] +
-                                   factor * (stretch * across + couple * along)) / (1.0f + loss);
-                w_next[x][y][z] = (2.0f * w[x][y][z] - (1.0f - loss) * w_prev[x][y][z] +
-                                   factor * (couple * across + along)) / (1.0f + loss);
+                u_next[x][y][z] = u[x][y][z] + ((1.0f - loss) * (u[x][y][z] - u_prev[x][y][z]) +
+                                                  factor * (stretch * across + couple * along)) / (1.0f + loss);
+                w_next[x][y][z] = w[x][y][z] + ((1.0f - loss) * (w[x][y][z] - w_prev[x][y][z]) +
+                                                  factor * (couple * across + along)) / (1.0f + loss);
             }
 }
 

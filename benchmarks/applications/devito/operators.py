@@ -123,7 +123,7 @@ class Centred(Propagator):
         factor, loss = dt**2 / slowness, dt * damp / (2 * slowness)
         equations = []
         for a, waves in ((u, stretch * across + couple * axis), (w, couple * across + axis)):
-            equations.append(Eq(a.forward, (2 * a - (1 - loss) * a.backward + factor * waves) / (1 + loss)))
+            equations.append(Eq(a.forward, a + ((1 - loss) * (a - a.backward) + factor * waves) / (1 + loss)))
         self.operator(equations, autotune)
 
     def reset(self):

@@ -99,7 +99,7 @@ static inline void make_pulse(float *field, float height)
         for (int y = 0; y < NY; y++)
             for (int z = 0; z < NZ; z++) {
                 float r2 = (float)((x - NX / 2) * (x - NX / 2) + (y - NY / 2) * (y - NY / 2) + (z - NZ / 2) * (z - NZ / 2));
-                field[((size_t)(x + HALO) * LY + y + HALO) * LZ + z + HALO] = height * expf(-r2 / 18.0f);
+                field[((size_t)(x + HALO) * LY + y + HALO) * LZ + z + HALO] = height * expf(-r2 / 72.0f);
             }
 }
 

@@ -16,7 +16,7 @@ use crate::machine::Machine;
 use crate::{Verdict, repository};
 use definition::{Application, Program};
 use environment::Python;
-use oracle::{Built, Builder};
+use oracle::Builder;
 use table::Row;
 
 mod definition;
@@ -230,7 +230,7 @@ impl Session<'_> {
         row.untuned = times.next().unwrap_or_default();
         row.tuned = times.next().unwrap_or_default();
         row.peer = times.next();
-        row.work = Some(untuned.work()?);
+        row.work = untuned.work.get();
         Ok(())
     }
 }
@@ -238,11 +238,4 @@ impl Session<'_> {
 /// Fails with what was judged if it is not `right`.
 fn must(right: bool, why: impl FnOnce() -> String) -> Result<()> {
     if right { Ok(()) } else { bail!("{}", why()) }
-}
-
-impl Built {
-    /// The work of a run, in the unit of the program's definition.
-    fn work(&self) -> Result<f64> {
-        Ok(self.run(None)?.work)
-    }
 }

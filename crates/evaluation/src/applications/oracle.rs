@@ -1,5 +1,6 @@
 //! Building the programs, and asking the oracles whether their results are right.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,15 +38,8 @@ pub(super) struct Built {
     fields: PathBuf,
     threads: u16,
     limit: Duration,
-}
-
-/// What a program said of a run.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
-    /// Seconds of its kernel.
-    pub(super) seconds: f64,
-    /// What it did in those.
-    pub(super) work: f64,
+    /// What its latest run did, in the unit of its definition.
+    pub(super) work: Cell<Option<f64>>,
 }
 
 impl Builder<'_> {
@@ -71,7 +65,7 @@ impl Builder<'_> {
             format!("{} does not build {}: {}", self.compiler, source.display(), finished.stderr)
         })?;
         let fields = self.work.join(format!("{name}.fields"));
-        Ok(Built { executable, fields, threads: self.threads, limit: self.limit })
+        Ok(Built { executable, fields, threads: self.threads, limit: self.limit, work: Cell::new(None) })
     }
 }
 
@@ -85,8 +79,8 @@ impl Built {
         Ok(self.fields.clone())
     }
 
-    /// Runs it; with a folder, it writes its fields there.
-    pub(super) fn run(&self, folder: Option<&Path>) -> Result<Run> {
+    /// Runs it and gives the seconds of its kernel; with a folder, it writes its fields there.
+    pub(super) fn run(&self, folder: Option<&Path>) -> Result<f64> {
         let mut command = Command::new(&self.executable);
         command.args(folder).env("OMP_NUM_THREADS", self.threads.to_string());
         let finished = run_limited(&mut command, self.limit)?;
@@ -101,7 +95,8 @@ impl Built {
         let (Some(seconds), Some(work)) = (said("kernel_seconds:"), said("kernel_work:")) else {
             bail!("the {name} program does not say how long its kernel took or how much it did");
         };
-        Ok(Run { seconds, work })
+        self.work.set(Some(work));
+        Ok(seconds)
     }
 }
 

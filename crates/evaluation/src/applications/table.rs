@@ -120,7 +120,12 @@ impl Row {
     fn rate(&self, seconds: &[f64]) -> String {
         let Some((work, seconds)) = self.work.zip(median(seconds.to_vec())) else { return "-".to_owned() };
         let rate = work / seconds / self.per;
-        format!("{rate:.*}", if rate >= 100.0 { 0 } else if rate >= 1.0 { 1 } else { 3 })
+        let digits = match rate {
+            100.0.. => 0,
+            1.0.. => 1,
+            _ => 3,
+        };
+        format!("{rate:.digits$}")
     }
 
     /// The row in a line, for the terminal.
@@ -153,9 +158,7 @@ fn ratio(theirs: &[f64], ours: &[f64]) -> Option<Ratio> {
 /// The rows in `path`; none if there is no such file.
 pub(super) fn read(path: &Path) -> Result<Vec<Row>> {
     match fs::read_to_string(path) {
-        Ok(text) => {
-            serde_json::from_str(&text).with_context(|| format!("{} has no rows", path.display()))
-        }
+        Ok(text) => serde_json::from_str(&text).with_context(|| format!("{} has no rows", path.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
