@@ -75,7 +75,7 @@ static inline size_t fields_count(int n_dims, const long *dims)
         long dims_[] = {__VA_ARGS__};                                                                                  \
         int n_dims_ = (int)(sizeof dims_ / sizeof dims_[0]);                                                           \
         fields_write("out_" #name, letter, sizeof(type), name, n_dims_, dims_);                                        \
-        sum(#name, name, fields_count(n_dims_, dims_));                                                                \
+        sum(#name, (const type *)name, fields_count(n_dims_, dims_));                                                                \
     } while (0)
 #define OUTPUT_FLOAT(name, ...) OUTPUT("<f4", float, checksum_float, name, __VA_ARGS__)
 #define OUTPUT_DOUBLE(name, ...) OUTPUT("<f8", double, checksum, name, __VA_ARGS__)

@@ -49,18 +49,19 @@ int main(int argc, char **argv)
 {
     fields_open(argc, argv);
     size_t n = (size_t)CHANNELS * N * N * N, m = (size_t)CHANNELS * M * M * M;
-    float *volume = zeros_float(n), *padded = zeros_float(m), *gradient = zeros_float(n);
+    float (*volume)[N][N][N] = zeros(n, sizeof(float)), (*gradient)[N][N][N] = zeros(n, sizeof(float));
+    float (*padded)[M][M][M] = zeros(m, sizeof(float));
     unsigned seed = 31;
     for (size_t i = 0; i < n; i++)
-        volume[i] = (float)random_number(&seed);
+        ((float *)volume)[i] = (float)random_number(&seed);
     INPUT_FLOAT(volume, CHANNELS, N, N, N);
 
     bench_start();
     for (int t = 0; t < TIMES; t++) {
-        pad(CHANNELS, N, M, (void *)padded, (void *)volume);
-        zero(CHANNELS, N, (void *)gradient);
-        zero(CHANNELS, N, (void *)gradient);
-        pad_back(CHANNELS, N, M, (void *)gradient, (void *)padded);
+        pad(CHANNELS, N, M, padded, volume);
+        zero(CHANNELS, N, gradient);
+        zero(CHANNELS, N, gradient);
+        pad_back(CHANNELS, N, M, gradient, padded);
     }
     bench_stop();
     kernel_work(2.0 * TIMES * (double)m);
