@@ -2,11 +2,14 @@
 
 import json
 import os
+import shutil
 import sys
 import time
 import warnings
 
 warnings.simplefilter("ignore")
+# What was installed beside this Python, such as cmake, is there whether or not its environment is active.
+os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
 
 
 def answer(value):
@@ -143,6 +146,8 @@ def prepare(request):
 
 def build(request):
     """Compiles an SDFG into a folder."""
+    if shutil.which("cmake") is None:
+        fail(f"DaCe compiles with cmake, and there is none: {sys.executable} -m pip install cmake")
     sdfg = load(request["sdfg"])
     sdfg.name = request["name"]
     sdfg.build_folder = request["folder"]
