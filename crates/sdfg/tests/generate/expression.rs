@@ -38,13 +38,13 @@ impl Formula {
         let next = |random: &mut SplitMix64| Box::new(Self::inner(random, n_inputs, symbols, depth - 1));
         match if depth == 0 { random.remainder(4) } else { random.remainder(12) } {
             0 | 1 if n_inputs > 0 => Formula::Input(random.remainder(n_inputs as u64) as usize),
-            2 if !symbols.is_empty() => Formula::Symbol(pick(random, symbols).clone()),
+            2 if !symbols.is_empty() => Formula::Symbol(pick(random, symbols)),
             0..=3 => Formula::Number(between(random, -8, 8) as f64 / 4.0),
             4 => Formula::Choice(Box::new([*next(random), *next(random), *next(random), *next(random)])),
-            5 => Formula::One(*pick(random, &["abs", "-", "math.cos"]), next(random)),
+            5 => Formula::One(pick(random, &["abs", "-", "math.cos"]), next(random)),
             6 => Formula::One("math.sqrt", Box::new(Formula::One("abs", next(random)))),
             _ => {
-                let operator = *pick(random, &["+", "-", "*", "+", "*", "min", "max"]);
+                let operator = pick(random, &["+", "-", "*", "+", "*", "min", "max"]);
                 Formula::Two(operator, next(random), next(random))
             }
         }

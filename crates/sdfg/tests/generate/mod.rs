@@ -61,8 +61,8 @@ pub(crate) struct Generated {
 }
 
 /// One of some things.
-pub(crate) fn pick<'a, T>(random: &mut SplitMix64, items: &'a [T]) -> &'a T {
-    &items[random.remainder(items.len() as u64) as usize]
+pub(crate) fn pick<T: Clone>(random: &mut SplitMix64, items: &[T]) -> T {
+    items[random.remainder(items.len() as u64) as usize].clone()
 }
 
 /// A whole number in a range.
@@ -136,7 +136,7 @@ fn remark(random: &mut SplitMix64) -> String {
     let simple =
         ["1e+3", "-0.0", "123456789012345678901", "null", "true", "\"\\u00e9 \\\"\\\\\"", "{}", "[]", "1.10"];
     match random.remainder(3) {
-        0 => (*pick(random, &simple)).to_owned(),
+        0 => pick(random, &simple).to_owned(),
         1 => format!("[{}, {}]", pick(random, &simple), remark(random)),
         _ => format!("{{\"b\": {}, \"a\": {}}}", pick(random, &simple), remark(random)),
     }
@@ -150,7 +150,7 @@ fn sequence(random: &mut SplitMix64, depth: usize, iterators: &mut Vec<String>) 
                 let variable = format!("t{}", iterators.len());
                 // Each loop has an iterator of its own, also beside others.
                 let (first, limit, step) =
-                    *pick(random, &[(0, 3, 1), (1, 5, 2), (3, -1, -1), (2, 2, 1), (4, 0, -2)]);
+                    pick(random, &[(0, 3, 1), (1, 5, 2), (3, -1, -1), (2, 2, 1), (4, 0, -2)]);
                 iterators.push(variable.clone());
                 let body = sequence(random, depth + 1, iterators);
                 iterators.pop();
@@ -159,7 +159,7 @@ fn sequence(random: &mut SplitMix64, depth: usize, iterators: &mut Vec<String>) 
             4 => {
                 let mut known = vec!["N".to_owned(), "M".to_owned()];
                 known.extend(iterators.iter().cloned());
-                let (symbol, limit) = (pick(random, &known).clone(), between(random, 0, 6));
+                let (symbol, limit) = (pick(random, &known), between(random, 0, 6));
                 let then = sequence(random, depth + 1, iterators);
                 let is_empty = random.remainder(3) == 0;
                 let otherwise = if is_empty { Vec::new() } else { sequence(random, depth + 1, iterators) };

@@ -114,9 +114,9 @@ impl Operation {
                 Operation::Indirect { from, to, is_scatter: random.remainder(2) == 0 }
             }
             2 => Operation::Reduce {
-                from: *pick(random, &MATRICES),
-                to: *pick(random, &VECTORS),
-                how: *pick(random, &[SUM, MAX]),
+                from: pick(random, &MATRICES),
+                to: pick(random, &VECTORS),
+                how: pick(random, &[SUM, MAX]),
             },
             3 => Self::accumulation(random, iterators),
             _ => Self::map(random, iterators),
@@ -126,8 +126,8 @@ impl Operation {
     /// Every element of the inner part of a matrix, or of a vector.
     fn map(random: &mut SplitMix64, iterators: &[String]) -> Self {
         let data: &'static str =
-            if random.remainder(3) == 0 { *pick(random, &VECTORS) } else { *pick(random, &MATRICES) };
-        let step = *pick(random, &[1, 1, 1, 2]);
+            if random.remainder(3) == 0 { pick(random, &VECTORS) } else { pick(random, &MATRICES) };
+        let step = pick(random, &[1, 1, 1, 2]);
         let variables = ["i", "j"];
         let ranges: Vec<_> =
             variables.iter().zip(shape(data)).map(|(v, e)| (*v, [1, size(e) - 2, step])).collect();
@@ -142,11 +142,11 @@ impl Operation {
 
     /// Sums or largest values over rows or columns.
     fn accumulation(random: &mut SplitMix64, iterators: &[String]) -> Self {
-        let data: &'static str = *pick(random, &VECTORS);
+        let data: &'static str = pick(random, &VECTORS);
         let ranges = vec![("i", [0, size("N") - 1, 1]), ("j", [0, size("M") - 1, 1])];
         let output = Element { data, indices: vec![("i".to_owned(), 1, Offset::Number(0))] };
         let matrix = Element {
-            data: *pick(random, &MATRICES),
+            data: pick(random, &MATRICES),
             indices: vec![("i".to_owned(), 1, Offset::Number(0)), ("j".to_owned(), 1, Offset::Number(0))],
         };
         let formula = Self::formula(random, 1, &ranges, iterators);
@@ -154,7 +154,7 @@ impl Operation {
             ranges,
             inputs: vec![matrix],
             output,
-            combined: Some(*pick(random, &[SUM, MAX])),
+            combined: Some(pick(random, &[SUM, MAX])),
             formula,
         }
     }
@@ -179,7 +179,7 @@ impl Operation {
         iterators: &[String],
     ) -> Element {
         let is_matrix = ranges.len() == 2 && random.remainder(3) > 0;
-        let data: &'static str = if is_matrix { *pick(random, &MATRICES) } else { *pick(random, &VECTORS) };
+        let data: &'static str = if is_matrix { pick(random, &MATRICES) } else { pick(random, &VECTORS) };
         if data == written {
             let plain = |(v, _): &(&str, [i64; 3])| ((*v).to_owned(), 1, Offset::Number(0));
             return Element { data, indices: ranges.iter().map(plain).collect() };
@@ -189,7 +189,7 @@ impl Operation {
             // Backwards.
             0 => (variable.to_owned(), -1, Offset::FromEnd(extent, 0)),
             // A row that a loop around it says, all of which are less than 5.
-            1 if !iterators.is_empty() => (pick(random, iterators).clone(), 1, Offset::Number(0)),
+            1 if !iterators.is_empty() => (pick(random, iterators), 1, Offset::Number(0)),
             2 => (String::new(), 1, Offset::FromEnd(extent, 1)),
             _ => (variable.to_owned(), 1, Offset::Number(between(random, -1, 1))),
         };
@@ -379,7 +379,7 @@ impl State {
         code: &str,
     ) {
         // Extents by name, so that sizes stay symbols.
-        let extent = |k: usize| if shape(to).len() == 1 && k == 0 || k == 0 { "N" } else { "M" };
+        let extent = |k: usize| if k == 0 { "N" } else { "M" };
         let range = |(k, (_, [first, last, step])): (usize, &(&str, [i64; 3]))| {
             let less = size(extent(k)) - last;
             format!(
