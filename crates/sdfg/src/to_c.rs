@@ -633,9 +633,15 @@ impl Writer<'_> {
     fn mark_parallel(&mut self, graph: &Graph) {
         let program = self.program.clone();
         for (id, place) in &self.unit.places {
-            let is_map = place.graph.is_empty()
-                && matches!((place.blocks.as_slice(), place.nodes.as_slice()), ([state], [node])
-                    if matches!(kind(graph, state, *node), Some(NodeKind::MapEntry { .. } | NodeKind::Library { .. })));
+            let inner =
+                place.graph.iter().try_fold(graph, |graph, (state, node)| match kind(graph, state, *node) {
+                    Some(NodeKind::Nested { graph, .. }) => Some(&**graph),
+                    _ => None,
+                });
+            let is_map = inner.is_some_and(|graph| {
+                matches!((place.blocks.as_slice(), place.nodes.as_slice()), ([state], [node])
+                    if matches!(kind(graph, state, *node), Some(NodeKind::MapEntry { .. } | NodeKind::Library { .. })))
+            });
             if !is_map {
                 continue;
             }

@@ -21,4 +21,4 @@ mod tasklet;
 pub use outline::Outline;
 pub(crate) use outline::visit as visit_outline;
 pub use read::read_sdfg;
-pub use state::{Diagnostic, Place, Unit};
+pub use state::{Diagnostic, Place, Unit, Way};
