@@ -8,6 +8,7 @@ mod arrays;
 mod complex;
 mod control;
 mod dataflow;
+mod fold;
 mod library;
 mod names;
 mod nest;

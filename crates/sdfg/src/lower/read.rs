@@ -45,6 +45,7 @@ pub fn read_sdfg(sdfg: &Sdfg) -> Result<Unit, SdfgError> {
     let frame = Frame::new(&graph, Vec::new(), &env);
     let regions = lowering.regions(&frame, &controls, &mut env, 0);
     lowering.program.body = regions::single(regions);
+    let folded = lowering.fold();
     lowering.finish();
     let Lowering { program, places, diagnostics, definitions, relaid, inner, assigned, outline, .. } =
         lowering;
@@ -61,6 +62,7 @@ pub fn read_sdfg(sdfg: &Sdfg) -> Result<Unit, SdfgError> {
         containers,
         inner,
         given,
+        folded,
     })
 }
 

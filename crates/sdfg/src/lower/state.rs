@@ -79,6 +79,8 @@ pub struct Unit {
     pub inner: BTreeMap<Way, IndexMap<ArrayId, String>>,
     /// Symbols of the SDFG that keep the value that they are given from outside.
     pub given: BTreeSet<SymId>,
+    /// Nests that do without some of the arrays between operations that the SDFG has.
+    pub folded: BTreeSet<NestId>,
 }
 
 /// The way to a program inside of others: of each the state and the node there.
