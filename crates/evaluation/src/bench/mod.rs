@@ -288,12 +288,8 @@ impl<'a> Session<'a> {
         let toolchain = self.toolchain(compiler)?;
         let oxeye = self.oxeye.as_ref().context("no oxeye")?;
         let stem = format!("{}.{}", kernel.name, compiler.word());
-        let job = Job {
-            source: &kernel.path,
-            stem: &stem,
-            compiler: toolchain.program,
-            flags: &flags.for_user(),
-        };
+        let job =
+            Job { source: &kernel.path, stem: &stem, compiler: toolchain.program, flags: &flags.for_user() };
         let tuned = oxeye.tune(job, self.work);
         self.keep(&stem);
         let tuning = entry.tuning.insert(tuned?);
