@@ -64,6 +64,7 @@ mod text;
 mod types;
 mod vector;
 mod views;
+mod watch;
 mod widen;
 
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
@@ -76,6 +77,7 @@ pub use outline::{Outlined, render_outlined};
 pub use prelude::prelude;
 pub use render::{commented, render_nest};
 pub use size::{SizeGuard, extent_in_words, readable, size_in_words};
+pub use watch::{WatchedAccess, WatchedNest, WatchedProgram, watched_program};
 
 /// Why a nest has no rendering.
 #[derive(Debug, thiserror::Error)]

@@ -133,7 +133,7 @@ impl Context<'_> {
                 let prec = if text.starts_with('-') { prec::UNARY } else { prec::PRIMARY };
                 Text::new(text.clone(), prec)
             }
-            Expr::Read(access) => Text::primary(self.access(access)),
+            Expr::Read(access) => Text::primary(self.read(access)),
             Expr::Unary(op, inner) => {
                 let sign = match op {
                     UnaryOp::Neg => "-",
@@ -177,6 +177,14 @@ impl Context<'_> {
     pub(crate) fn binary(&self, op: BinaryOp, l: Text, r: Text, parts: (&Expr, &Expr)) -> Text {
         let Some((sign, p)) = operator(op) else {
             let sign = if op == BinaryOp::Min { "<" } else { ">" };
+            if self.watch.is_some() {
+                // Each operand is told of once.
+                let (l, r) = (l.text, r.text);
+                return Text::primary(format!(
+                    "__extension__({{ const __typeof__({l}) oxeye_l = {l}; const __typeof__({r}) oxeye_r = {r}; \
+                     oxeye_l {sign} oxeye_r ? oxeye_l : oxeye_r; }})"
+                ));
+            }
             if self.wide {
                 let name = if op == BinaryOp::Min { "OXEYE_MIN" } else { "OXEYE_MAX" };
                 return Text::primary(format!("{name}({}, {})", l.text, r.text));
