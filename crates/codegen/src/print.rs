@@ -213,6 +213,15 @@ impl Context<'_> {
         Text::new(format!("{} {sign} {}", wrap(l, parts.0, p), wrap(r, parts.1, right_least)), p)
     }
 
+    /// The value of an element.
+    pub(crate) fn read(&self, access: &Access) -> String {
+        let text = self.access(access);
+        match self.watch.as_ref().and_then(|watch| watch.number(access, false)) {
+            Some(site) => format!("OXEYE_WATCH_READ({site}, {text})"),
+            None => text,
+        }
+    }
+
     /// One element, as written in C outside vectors.
     pub(crate) fn access(&self, access: &Access) -> String {
         if let Some((_, name)) = self.aliases.iter().find(|(a, _)| a == access) {

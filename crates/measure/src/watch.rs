@@ -27,7 +27,7 @@ pub struct WatchLimits {
 
 impl Default for WatchLimits {
     fn default() -> Self {
-        Self { seconds: 20.0, bytes: 256 << 20, looks: 16 << 20 }
+        Self { seconds: 20.0, bytes: 256 << 20, looks: 4 << 20 }
     }
 }
 
@@ -91,8 +91,10 @@ pub struct WatchedSite {
     pub whole: u64,
     /// Floating-point values that are numbers of single precision.
     pub single: u64,
-    /// Values on the line through the first and the farthest one of the same invocation.
+    /// Values on the line through the first and the farthest one of the same invocation, which are not counted themselves.
     pub linear: u64,
+    /// Values beside it.
+    pub bent: u64,
     /// Changes from zero to others and back, from one value to the next.
     pub flips: u64,
     /// Bytes from the first to the last element.
@@ -213,6 +215,7 @@ fn take(seen: &mut Watched, words: &[&str]) -> Option<()> {
                 whole: number("whole")?,
                 single: number("single")?,
                 linear: number("linear")?,
+                bent: number("bent")?,
                 flips: number("flips")?,
                 reach: number("reach")?,
                 least: after(words, "least")?,
@@ -305,7 +308,7 @@ mod tests {
         assert_eq!(seen.outcome.exit, Exit::Exited(0));
         let [first, second, x, y] = seen.sites.as_slice() else { panic!("{:?}", seen.sites) };
         assert_eq!((first.all, first.dead, first.surely_dead, first.left), (1024, 8192, 8192, 0));
-        assert_eq!((second.dead, second.left, second.linear), (0, 4096, 1024));
+        assert_eq!((second.dead, second.left, second.linear, second.bent), (0, 4096, 1022, 0));
         assert_eq!((&x.flows[..], &y.flows[..]), (&[(Some(0), 4096)][..], &[(None, 4096)][..]));
         assert_eq!(y.exact, SeenValues { counts: vec![(3f64.to_bits(), 512)], has_more: false });
         assert!(second.exact.has_more && (seen.one_in, seen.stopped) == (1, false));

@@ -52,6 +52,7 @@ extern int oxeye_watch_libc_rename(const char *, const char *) __asm__("rename")
 extern int oxeye_watch_libc_getpid(void) __asm__("getpid");
 extern char *oxeye_watch_libc_getenv(const char *) __asm__("getenv");
 extern int oxeye_watch_libc_snprintf(char *, unsigned long, const char *, ...) __asm__("snprintf");
+extern int oxeye_watch_libc_mincore(void *, unsigned long, unsigned char *) __asm__("mincore");
 extern void *oxeye_watch_libc_mmap(void *, unsigned long, int, int, int, long) __asm__("mmap");
 
 /* The newest version of an element. */
@@ -88,7 +89,7 @@ typedef struct {
     unsigned long looked; /* of them looked at */
     unsigned long bytes;  /* of those, each counted for the blocks that it stands for */
     /* values */
-    unsigned long zeros, whole, single, linear, flips;
+    unsigned long zeros, whole, single, linear, bent, flips;
     unsigned long low, high; /* addresses */
     double least, most;
     long least_integer, most_integer;
@@ -146,7 +147,7 @@ static unsigned long oxeye_watch_arena_left, oxeye_watch_arena_bytes, oxeye_watc
 static unsigned long oxeye_watch_mask; /* blocks are kept if these bits of their hash are zero */
 static unsigned long oxeye_watch_weight = 1;
 static unsigned long oxeye_watch_looks, oxeye_watch_looks_of_mask, oxeye_watch_n_orders;
-static unsigned long oxeye_watch_most_bytes = 256UL << 20, oxeye_watch_most_looks = 16UL << 20;
+static unsigned long oxeye_watch_most_bytes = 256UL << 20, oxeye_watch_most_looks = 4UL << 20;
 static double oxeye_watch_most_seconds = 20;
 static long oxeye_watch_began;
 static int oxeye_watch_on;
@@ -257,10 +258,10 @@ OXEYE_WATCH_SLOW static void oxeye_watch_write_down(void)
         const oxeye_watch_site *site = &oxeye_watch_sites[k];
         if (!site->all)
             continue;
-        OXEYE_WATCH_PUT("site %d all %lu looked %lu bytes %lu zeros %lu whole %lu single %lu linear %lu flips %lu "
+        OXEYE_WATCH_PUT("site %d all %lu looked %lu bytes %lu zeros %lu whole %lu single %lu linear %lu bent %lu flips %lu "
                         "reach %lu unchanged %lu dead %lu surely %lu killer %d left %lu inner %lu ",
                         k, site->all, site->looked, site->bytes, site->zeros, site->whole, site->single, site->linear,
-                        site->flips, site->high - site->low, site->unchanged, site->dead, site->surely_dead,
+                        site->bent, site->flips, site->high - site->low, site->unchanged, site->dead, site->surely_dead,
                         site->killer, site->left, site->inner);
         OXEYE_WATCH_PUT("least %.17g most %.17g integers %ld %ld %lu\n", site->least, site->most, site->least_integer,
                         site->most_integer, site->most_unsigned);
@@ -281,8 +282,12 @@ OXEYE_WATCH_SLOW static void oxeye_watch_write_down(void)
     oxeye_watch_libc_rename(temporary, oxeye_watch_path);
 }
 
+static void oxeye_watch_start(void);
+
 __attribute__((destructor)) static void oxeye_watch_finish(void)
 {
+    if (oxeye_watch_state == 0)
+        oxeye_watch_start();
     if (oxeye_watch_state == 1) {
         oxeye_watch_on = 0;
         oxeye_watch_state = 2;
@@ -432,22 +437,23 @@ static double oxeye_watch_absolute(double x)
     return x < 0 ? -x : x;
 }
 
-/* Counts an element that lies on the line of the others. The first two of an invocation always do. */
+/* Whether an element lies on the line through the first one of an invocation and the farthest one that did; those two say
+ * nothing. */
 static void oxeye_watch_on_line(oxeye_watch_site *site, unsigned long address, int is_float, double value, long integer,
                                 double epsilon)
 {
     double distance, far;
+    int is_on;
     if (site->line_run != oxeye_watch_run || site->line_points == 0) {
         site->line_run = oxeye_watch_run;
         site->line_points = 1;
         site->line_address = address;
         site->line_value = value;
         site->line_integer = integer;
-        ++site->linear;
         return;
     }
     if (address == site->line_address) {
-        site->linear += is_float ? value == site->line_value : integer == site->line_integer;
+        site->bent += is_float ? value != site->line_value : integer != site->line_integer;
         return;
     }
     distance = (double)(long)(address - site->line_address);
@@ -456,7 +462,6 @@ static void oxeye_watch_on_line(oxeye_watch_site *site, unsigned long address, i
         site->far_address = address;
         site->far_value = value;
         site->far_integer = integer;
-        ++site->linear;
         return;
     }
     far = (double)(long)(site->far_address - site->line_address);
@@ -464,13 +469,15 @@ static void oxeye_watch_on_line(oxeye_watch_site *site, unsigned long address, i
         double expected = site->line_value + (site->far_value - site->line_value) * (distance / far);
         double scale = oxeye_watch_absolute(value) + oxeye_watch_absolute(site->line_value);
         double ratio = oxeye_watch_absolute(distance / far);
-        if (!(oxeye_watch_absolute(value - expected) <= 8 * epsilon * scale * (ratio > 1 ? ratio : 1)))
-            return;
+        is_on = oxeye_watch_absolute(value - expected) <= 8 * epsilon * scale * (ratio > 1 ? ratio : 1);
     } else {
         oxeye_watch_wide rise = (oxeye_watch_wide)integer - site->line_integer;
         oxeye_watch_wide whole = (oxeye_watch_wide)site->far_integer - site->line_integer;
-        if (rise * (long)(site->far_address - site->line_address) != whole * (long)(address - site->line_address))
-            return;
+        is_on = rise * (long)(site->far_address - site->line_address) == whole * (long)(address - site->line_address);
+    }
+    if (!is_on) {
+        ++site->bent;
+        return;
     }
     ++site->linear;
     if (oxeye_watch_absolute(distance) > oxeye_watch_absolute(far)) {
@@ -761,6 +768,14 @@ OXEYE_WATCH_UNUSED static void oxeye_watch_missed(int k)
     oxeye_watch_leave(k);
 }
 
+/* Whether there is memory everywhere: what is declared may be more than what is there. */
+static int oxeye_watch_is_mapped(const void *begin, long bytes)
+{
+    static unsigned char pages[OXEYE_WATCH_MOST_CONTENTS / 4096 + 2];
+    unsigned long first = (unsigned long)begin & ~4095UL;
+    return oxeye_watch_libc_mincore((void *)first, (unsigned long)begin + (unsigned long)bytes - first, pages) == 0;
+}
+
 static void oxeye_watch_contents_of(oxeye_watch_contents *contents)
 {
     unsigned long hash = 0x2545F4914F6CDD1DUL, first = 0, word;
@@ -794,7 +809,7 @@ OXEYE_WATCH_SLOW static void oxeye_watch_buffer(int nest, int argument, const vo
             other->is_valid = 0;
     }
     /* Of many invocations only some. */
-    if ((n > 4 && (n & (n - 1))) || bytes > OXEYE_WATCH_MOST_CONTENTS)
+    if ((n > 4 && (n & (n - 1))) || bytes > OXEYE_WATCH_MOST_CONTENTS || !oxeye_watch_is_mapped(begin, bytes))
         return;
     contents->nest = nest;
     contents->argument = argument;

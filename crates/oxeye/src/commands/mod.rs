@@ -16,6 +16,7 @@ mod profile_report;
 mod replay;
 mod sdfg;
 mod search;
+mod sweeps;
 mod tune;
 mod values;
 mod watching;

@@ -1,10 +1,12 @@
-//! A program whose nests tell what they read and write, run once: what the questions about values and flow are answered from.
+//! A program whose nests tell what they read and write, run once: what the questions about values and flow are answered
+//! from.
 
 use super::profile_report::SkippedNest;
+use super::sweeps::opened;
 use crate::nest::{ORIGINAL, Place};
 use crate::request::{Error, Phase};
 use crate::session::Session;
-use crate::stages::{build_error, has_main_elsewhere, read};
+use crate::stages::{build_error, has_main_elsewhere, read, read_options};
 use crate::whole::failure;
 use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::{Site, WatchedAccess, WatchedNest, watched_program};
@@ -126,6 +128,7 @@ pub(super) fn watched_file(session: &Session<'_>, watching: &WatchOptions) -> Re
             session.options.file.display()
         )));
     }
+    let unit = opened(unit, &read_options(session.options))?;
     let places = places(&unit);
     session.enter(Phase::Building)?;
     let original = session.workshop.write_variant(ORIGINAL, &unit.source)?;
@@ -158,9 +161,9 @@ pub(super) fn watched_file(session: &Session<'_>, watching: &WatchOptions) -> Re
     let bounds =
         WatchLimits { seconds: watching.seconds, looks: watching.looks.max(1), ..WatchLimits::default() };
     let command = session.options.run.of(&program);
-    let seen = session.in_program(|| watch(&command, &limits, &bounds, &session.workshop.folder))?;
+    let seen = session.in_program(|| watch(&command, &limits, &bounds, session.workshop.folder.path()))?;
     let outcome = succeeded(session, seen.outcome.clone())?;
-    let mut notes = session.notes.clone();
+    let mut notes = Vec::new();
     if seen.nests.is_empty() && !places.is_empty() {
         return Err(Error::ProgramRun {
             file: session.options.file.clone(),

@@ -34,7 +34,7 @@ pub struct FlowLine {
 /// Most lines that are drawn: those with the largest amounts.
 const MOST: usize = 60;
 /// Distance of the ends of lines at a box.
-const STEP: f64 = 19.0;
+const STEP: f64 = 20.0;
 const GAP: f64 = 16.0;
 
 /// The boxes and lines. Lines are the wider the more flows, by orders of magnitude.
@@ -61,9 +61,10 @@ pub fn flows(boxes: &[FlowBox], lines: &[FlowLine], size: PlotSize) -> Plot {
     let frame =
         Frame::new(size, width, !up.is_empty(), lines.iter().map(|line| line.amount).fold(0.0, f64::max));
     let mut canvas = Canvas::default();
-    for (side, is_down) in [(&down, true), (&up, false)] {
-        draw(&mut canvas, side, &tops, &frame, is_down);
-    }
+    let n_lanes = draw(&mut canvas, &down, &tops, &frame, true);
+    draw(&mut canvas, &up, &tops, &frame, false);
+    // Lanes that are not needed take no room.
+    let width = width.min(frame.right + frame.label + 14.0 * n_lanes as f64 + 20.0);
     for (flow_box, (top, height)) in boxes.iter().zip(&tops) {
         let class = if flow_box.is_outside { "ox-box ox-outside" } else { "ox-box" };
         let tooltip = format!("{}: {}", flow_box.title, flow_box.text);
@@ -110,8 +111,8 @@ impl Frame {
     }
 }
 
-/// The lines of one side, the short ones next to the boxes.
-fn draw(canvas: &mut Canvas, side: &[&FlowLine], tops: &[(f64, f64)], frame: &Frame, is_down: bool) {
+/// The lines of one side, the short ones next to the boxes. Returns how many lie side by side.
+fn draw(canvas: &mut Canvas, side: &[&FlowLine], tops: &[(f64, f64)], frame: &Frame, is_down: bool) -> usize {
     let mut ordered: Vec<&FlowLine> = side.to_vec();
     ordered.sort_by_key(|line| (line.from.abs_diff(line.to), line.from, line.to));
     // Ends at a box from top to bottom: first lines from above, then those to below.
@@ -128,7 +129,7 @@ fn draw(canvas: &mut Canvas, side: &[&FlowLine], tops: &[(f64, f64)], frame: &Fr
     let mut heights = vec![(0.0, 0.0); ordered.len()];
     let mut n_at = vec![0usize; tops.len()];
     for (at, _, is_target, k) in ends {
-        let y = tops[at].0 + 14.0 + STEP * n_at[at] as f64;
+        let y = tops[at].0 + 16.0 + STEP * n_at[at] as f64;
         n_at[at] += 1;
         if is_target { heights[k].1 = y } else { heights[k].0 = y }
     }
@@ -161,12 +162,13 @@ fn draw(canvas: &mut Canvas, side: &[&FlowLine], tops: &[(f64, f64)], frame: &Fr
         canvas.bend(&class, &points, 6.0, Some(&line.label));
         let head = [(edge, *to), (edge + sign * 9.0, to - 4.5), (edge + sign * 9.0, to + 4.5)];
         canvas.polygon(&format!("ox-flow-head{kind}"), &head);
-        let (anchor, at) = if is_down { (Anchor::Start, edge + 13.0) } else { (Anchor::End, edge - 13.0) };
-        if frame.label > 100.0 {
-            let label = fitting(&line.label, frame.label - 18.0);
-            canvas.text("ox-halo", (at, to - 4.0), anchor, 0.0, &label);
-        }
     }
+    let (anchor, at) = if is_down { (Anchor::Start, edge + 13.0) } else { (Anchor::End, edge - 13.0) };
+    for (line, (_, to)) in ordered.iter().zip(&heights).filter(|_| frame.label > 100.0) {
+        let label = fitting(&line.label, frame.label - 18.0);
+        canvas.text("", (at, to - 5.0), anchor, 0.0, &label);
+    }
+    lanes.len()
 }
 
 #[cfg(test)]

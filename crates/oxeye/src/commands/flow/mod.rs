@@ -35,7 +35,7 @@ pub struct FlowReport {
     pub nests: Vec<FlowNest>,
     /// What flows, the most bytes first.
     pub flows: Vec<Flow>,
-    /// Arrays that held the same, byte for byte, when each was last looked at behind a nest.
+    /// Arrays that held the same, byte for byte, behind some runs of nests.
     pub duplicates: Vec<Duplicate>,
     /// The nests that were not watched, and why.
     pub skipped: Vec<SkippedNest>,
@@ -109,7 +109,7 @@ pub fn flow(
         let found = sdfg::as_c(options, |c| flow(c, watching, progress))?;
         return Ok(FlowReport { input: options.file.clone(), ..found });
     }
-    let session = Session::for_reading(options, progress)?;
+    let session = Session::for_watching(options, progress)?;
     session.outcome(watched_file(&session, watching).map(|watched| report(&session, watched)))
 }
 
@@ -195,7 +195,7 @@ fn duplicates(watched: &WatchedFile) -> Vec<Duplicate> {
                 && ((*a == first.0 && *b == second.0) || (*a == second.0 && *b == first.0))
         };
         match found.iter_mut().find(is_it) {
-            Some(known) => known.times += same.times,
+            Some(known) => known.times = known.times.max(same.times),
             None => found.push(Duplicate { first, second, bytes: same.bytes, times: same.times }),
         }
     }

@@ -17,6 +17,7 @@ use oxeye_measure::WatchedSite;
 pub use patterns::Pattern;
 use patterns::{Group, Held, percent};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Name and version of the report's form.
@@ -110,7 +111,7 @@ pub fn values(
         let found = sdfg::as_c(options, |c| values(c, watching, progress))?;
         return Ok(ValuesReport { input: options.file.clone(), ..found });
     }
-    let session = Session::for_reading(options, progress)?;
+    let session = Session::for_watching(options, progress)?;
     session.outcome(watched_file(&session, watching).map(|watched| report(&session, watched)))
 }
 
@@ -118,9 +119,9 @@ fn report(session: &Session<'_>, watched: WatchedFile) -> ValuesReport {
     let all = watched.looked.accesses.max(1) as f64;
     let mut findings = findings(session, &watched);
     findings.sort_by(|a, b| {
-        b.share
-            .total_cmp(&a.share)
-            .then_with(|| (a.nest, &a.array, a.pattern).cmp(&(b.nest, &b.array, b.pattern)))
+        b.share.total_cmp(&a.share).then_with(|| {
+            (a.nest, &a.array, &a.lines, a.pattern).cmp(&(b.nest, &b.array, &b.lines, b.pattern))
+        })
     });
     let runs = watched.seen.nests.iter().filter(|nest| nest.entered + nest.concurrent > 0);
     let nests = runs.map(|nest| {
@@ -149,8 +150,8 @@ fn report(session: &Session<'_>, watched: WatchedFile) -> ValuesReport {
     }
 }
 
-/// What a group of accesses is: nest, array, and whether they store.
-type Kind<'w> = (u32, &'w str, bool);
+/// What a group of accesses is: nest and array, and of stores the line. What is read is told of together.
+type Kind<'w> = (u32, &'w str, Option<u32>);
 
 /// A group of accesses with the lines where they stand.
 struct Lines {
@@ -158,32 +159,38 @@ struct Lines {
     lines: Vec<u32>,
     /// Whether what is stored does not follow from the text alone.
     is_computed: bool,
+    /// Whether something is added to what is there.
+    is_sum: bool,
 }
 
 fn findings(session: &Session<'_>, watched: &WatchedFile) -> Vec<Finding> {
     let mut groups: IndexMap<Kind<'_>, Lines> = IndexMap::new();
     for (access, site) in watched.sites().filter(|(access, _)| !access.is_scalar) {
-        let kind = (access.nest, access.name.as_str(), access.is_store);
+        let kind = (access.nest, access.name.as_str(), access.is_store.then_some(access.line));
         let entry = groups.entry(kind).or_insert_with(|| Lines {
             group: Group::new(access.element),
             lines: Vec::new(),
             is_computed: false,
+            is_sum: false,
         });
         entry.group.add(site);
         entry.is_computed |= access.is_computed;
+        entry.is_sum |= access.is_sum;
         if !entry.lines.contains(&access.line) {
             entry.lines.push(access.line);
         }
     }
     let mut found = Vec::new();
-    for ((nest, array, is_store), Lines { group, lines, is_computed }) in &groups {
+    for ((nest, array, store), Lines { group, lines, is_computed, is_sum }) in &groups {
+        let is_store = store.is_some();
         let mut held = Vec::new();
         // Of what the text itself stores, a constant or an iterator, there is nothing to find out.
         if !is_store || *is_computed {
             held.extend(group.of_values());
         }
-        if *is_store {
-            held.extend(group.unchanged());
+        if is_store {
+            // A sum that does not change adds zeros, which is told of the array that they come from.
+            held.extend(group.unchanged().filter(|_| !is_sum));
             held.extend(not_read(session, watched, &group.seen, *nest, array));
         }
         let (function, line) = watched.place_of(*nest);
@@ -194,7 +201,7 @@ fn findings(session: &Session<'_>, watched: &WatchedFile) -> Vec<Finding> {
             function: function.clone(),
             line,
             lines: lines.clone(),
-            is_store: *is_store,
+            is_store,
             accesses: group.seen.all,
             share: group.seen.all as f64 / watched.looked.accesses.max(1) as f64,
             holds,
@@ -203,6 +210,10 @@ fn findings(session: &Session<'_>, watched: &WatchedFile) -> Vec<Finding> {
             advice,
         }));
     }
+    // What is read is what was stored.
+    let read: BTreeSet<(String, Pattern)> =
+        found.iter().filter(|f| !f.is_store).map(|f| (f.array.clone(), f.pattern)).collect();
+    found.retain(|f| !f.is_store || !read.contains(&(f.array.clone(), f.pattern)));
     found
 }
 

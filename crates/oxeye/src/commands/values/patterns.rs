@@ -112,7 +112,7 @@ impl Group {
             *seen = other.clone();
             return;
         }
-        let sums: [(&mut u64, u64); 12] = [
+        let sums: [(&mut u64, u64); 13] = [
             (&mut seen.all, other.all),
             (&mut seen.looked, other.looked),
             (&mut seen.bytes, other.bytes),
@@ -120,6 +120,7 @@ impl Group {
             (&mut seen.whole, other.whole),
             (&mut seen.single, other.single),
             (&mut seen.linear, other.linear),
+            (&mut seen.bent, other.bent),
             (&mut seen.flips, other.flips),
             (&mut seen.unchanged, other.unchanged),
             (&mut seen.dead, other.dead),
@@ -243,7 +244,9 @@ impl Group {
     }
 
     fn linear(&self) -> Option<Held> {
-        (self.seen.linear == self.seen.looked).then(|| Held {
+        // Two points make a line of any numbers: most of them have to be tried.
+        let is_line = self.seen.bent == 0 && self.seen.linear >= LEAST_ACCESSES;
+        (is_line && 2 * self.seen.linear >= self.seen.looked).then(|| Held {
             pattern: Pattern::Linear,
             holds: 1.0,
             detail: format!("from {} to {}", number(self.seen.least), number(self.seen.most)),
@@ -375,7 +378,8 @@ fn number(value: f64) -> String {
 
 pub(super) fn percent(share: f64) -> String {
     match 100.0 * share {
-        all if all >= 99.95 => "nearly all".to_owned(),
+        all if all >= 99.999 => "all".to_owned(),
+        all if all >= 99.5 => "nearly all".to_owned(),
         part if part >= 1.0 => format!("{part:.0} %"),
         part => format!("{part:.1} %"),
     }
