@@ -85,7 +85,6 @@ int main(void)
             a[i][j] = NOISE(i * N + j);
             b[i][j] = NOISE(j * N + i + 17) - 0.6;
             u[0][i][j] = NOISE(3 * i * N + j) * 2;
-            u[1][i][j] = NOISE(5 * i * N + j) * 2;
         }
     }
     for (int i = 0; i < N; i++)

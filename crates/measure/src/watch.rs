@@ -85,6 +85,8 @@ pub struct WatchedSite {
     pub looked: u64,
     /// Bytes, each counted for the blocks that the one looked at stands for.
     pub bytes: u64,
+    /// Values, counted likewise, as all counts that follow; not of scalars.
+    pub stands: u64,
     /// Zeros.
     pub zeros: u64,
     /// Floating-point values that are whole numbers.
@@ -211,6 +213,7 @@ fn take(seen: &mut Watched, words: &[&str]) -> Option<()> {
                 all: number("all")?,
                 looked: number("looked")?,
                 bytes: number("bytes")?,
+                stands: number("stands")?,
                 zeros: number("zeros")?,
                 whole: number("whole")?,
                 single: number("single")?,
@@ -311,6 +314,7 @@ mod tests {
         assert_eq!((second.dead, second.left, second.linear, second.bent), (0, 4096, 1022, 0));
         assert_eq!((&x.flows[..], &y.flows[..]), (&[(Some(0), 4096)][..], &[(None, 4096)][..]));
         assert_eq!(y.exact, SeenValues { counts: vec![(3f64.to_bits(), 512)], has_more: false });
+        assert_eq!((x.stands, x.whole, x.single), (512, 52, 103));
         assert!(second.exact.has_more && (seen.one_in, seen.stopped) == (1, false));
     }
 
@@ -318,7 +322,7 @@ mod tests {
     fn with_less_room_fewer_blocks_stand_for_all() {
         let seen = run(&WatchLimits { looks: 500, ..WatchLimits::default() });
         let x = &seen.sites[2];
-        assert!(seen.one_in > 1 && x.all == 512 && x.looked < x.all, "{x:?}");
+        assert!(seen.one_in > 1 && x.all == 512 && x.looked < x.all && x.stands > x.looked, "{x:?}");
         let seen = run(&WatchLimits { seconds: 0.0, ..WatchLimits::default() });
         assert!(seen.stopped && seen.sites.is_empty() && seen.outcome.exit == Exit::Exited(3));
     }

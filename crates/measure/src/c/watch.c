@@ -88,7 +88,8 @@ typedef struct {
     unsigned long all;    /* accesses */
     unsigned long looked; /* of them looked at */
     unsigned long bytes;  /* of those, each counted for the blocks that it stands for */
-    /* values */
+    /* values; what is counted from here on counts for these blocks, too */
+    unsigned long stands;
     unsigned long zeros, whole, single, linear, bent, flips;
     unsigned long low, high; /* addresses */
     double least, most;
@@ -258,9 +259,9 @@ OXEYE_WATCH_SLOW static void oxeye_watch_write_down(void)
         const oxeye_watch_site *site = &oxeye_watch_sites[k];
         if (!site->all)
             continue;
-        OXEYE_WATCH_PUT("site %d all %lu looked %lu bytes %lu zeros %lu whole %lu single %lu linear %lu bent %lu flips %lu "
+        OXEYE_WATCH_PUT("site %d all %lu looked %lu bytes %lu stands %lu zeros %lu whole %lu single %lu linear %lu bent %lu flips %lu "
                         "reach %lu unchanged %lu dead %lu surely %lu killer %d left %lu inner %lu ",
-                        k, site->all, site->looked, site->bytes, site->zeros, site->whole, site->single, site->linear,
+                        k, site->all, site->looked, site->bytes, site->stands, site->zeros, site->whole, site->single, site->linear,
                         site->bent, site->flips, site->high - site->low, site->unchanged, site->dead, site->surely_dead,
                         site->killer, site->left, site->inner);
         OXEYE_WATCH_PUT("least %.17g most %.17g integers %ld %ld %lu\n", site->least, site->most, site->least_integer,
@@ -418,7 +419,7 @@ static void oxeye_watch_count(oxeye_watch_values *values, unsigned long bits)
     unsigned at = (unsigned)((bits * 0x9E3779B97F4A7C15UL) >> 58);
     while (values->places[at].count) {
         if (values->places[at].bits == bits) {
-            ++values->places[at].count;
+            values->places[at].count += oxeye_watch_weight;
             return;
         }
         at = (at + 1) % OXEYE_WATCH_PLACES;
@@ -429,7 +430,7 @@ static void oxeye_watch_count(oxeye_watch_values *values, unsigned long bits)
     }
     ++values->n;
     values->places[at].bits = bits;
-    values->places[at].count = 1;
+    values->places[at].count = oxeye_watch_weight;
 }
 
 static double oxeye_watch_absolute(double x)
@@ -453,7 +454,7 @@ static void oxeye_watch_on_line(oxeye_watch_site *site, unsigned long address, i
         return;
     }
     if (address == site->line_address) {
-        site->bent += is_float ? value != site->line_value : integer != site->line_integer;
+        site->bent += (is_float ? value != site->line_value : integer != site->line_integer) ? oxeye_watch_weight : 0;
         return;
     }
     distance = (double)(long)(address - site->line_address);
@@ -476,10 +477,10 @@ static void oxeye_watch_on_line(oxeye_watch_site *site, unsigned long address, i
         is_on = rise * (long)(site->far_address - site->line_address) == whole * (long)(address - site->line_address);
     }
     if (!is_on) {
-        ++site->bent;
+        site->bent += oxeye_watch_weight;
         return;
     }
-    ++site->linear;
+    site->linear += oxeye_watch_weight;
     if (oxeye_watch_absolute(distance) > oxeye_watch_absolute(far)) {
         site->far_address = address;
         site->far_value = value;
@@ -502,7 +503,7 @@ static void oxeye_watch_see(oxeye_watch_site *site, int type, const void *p)
         bits = half;
         value = x;
         epsilon = 1.2e-7;
-        ++site->single;
+        site->single += oxeye_watch_weight;
         low = (half + (1U << 10)) & ~((1U << 11) - 1);
         oxeye_watch_count(&site->coarse, low);
         break;
@@ -511,7 +512,7 @@ static void oxeye_watch_see(oxeye_watch_site *site, int type, const void *p)
         oxeye_watch_copy(&value, p, 8);
         oxeye_watch_copy(&bits, p, 8);
         epsilon = 2.3e-16;
-        site->single += value != value || (double)(float)value == value;
+        site->single += value != value || (double)(float)value == value ? oxeye_watch_weight : 0;
         oxeye_watch_count(&site->coarse, (bits + (1UL << 39)) & ~((1UL << 40) - 1));
         break;
     }
@@ -525,7 +526,7 @@ static void oxeye_watch_see(oxeye_watch_site *site, int type, const void *p)
     }
     if (is_float) {
         is_zero = value == 0;
-        site->whole += value > -9e15 && value < 9e15 && (double)(long)value == value;
+        site->whole += value > -9e15 && value < 9e15 && (double)(long)value == value ? oxeye_watch_weight : 0;
     } else {
         bits = (unsigned long)integer;
         value = type == 9 ? (double)(unsigned long)integer : (double)integer;
@@ -537,10 +538,11 @@ static void oxeye_watch_see(oxeye_watch_site *site, int type, const void *p)
         site->least_integer = site->most_integer = integer;
         site->low = site->high = address;
     } else {
-        site->flips += is_zero != site->was_zero;
+        site->flips += is_zero != site->was_zero ? oxeye_watch_weight : 0;
     }
     site->was_zero = is_zero;
-    site->zeros += (unsigned long)is_zero;
+    site->zeros += is_zero ? oxeye_watch_weight : 0;
+    site->stands += oxeye_watch_weight;
     if (value < site->least)
         site->least = value;
     if (value > site->most)
@@ -642,7 +644,8 @@ __attribute__((noinline, unused)) static void oxeye_watch_look_stored(unsigned k
     step = 1UL << unit_log2;
     at = (unsigned)((address & (OXEYE_WATCH_BLOCK - 1)) >> unit_log2);
     /* What the program set up elsewhere is stored here for the first time. */
-    site->unchanged += block->units[at].known && __builtin_memcmp(p, was, size) == 0;
+    if (block->units[at].known && __builtin_memcmp(p, was, size) == 0)
+        site->unchanged += oxeye_watch_weight;
     for (end = at + (size >> unit_log2); at < end; ++at, address += step, before += step) {
         oxeye_watch_unit *unit = &block->units[at];
         unsigned char *kept = block->bytes + ((unsigned long)at << unit_log2);

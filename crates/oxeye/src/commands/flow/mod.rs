@@ -12,6 +12,7 @@ use super::sdfg;
 use super::watching::{Looked, WatchOptions, WatchedFile, watched_file};
 use crate::request::{Error, Options, Progress};
 use crate::session::Session;
+use oxeye_codegen::WatchedAccess;
 use oxeye_measure::WatchedRuns;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -56,7 +57,7 @@ pub struct FlowNest {
     pub runs: u64,
     /// See above.
     pub watched_runs: u64,
-    /// Bytes that its stores wrote.
+    /// Bytes that its stores to arrays wrote.
     pub stored_bytes: u64,
     /// Of those, bytes that were there before.
     pub unchanged_bytes: u64,
@@ -144,11 +145,13 @@ fn flow_nest(watched: &WatchedFile, runs: &WatchedRuns) -> FlowNest {
         left_bytes: 0,
         inner_bytes: 0,
     };
-    for (access, site) in watched.sites().filter(|(access, _)| access.nest == runs.nest) {
+    // Variables are kept in registers, if the compiler can.
+    let is_own = |access: &WatchedAccess| access.nest == runs.nest && !access.is_scalar;
+    for (access, site) in watched.sites().filter(|(access, _)| is_own(access)) {
         nest.inner_bytes += site.inner;
         if access.is_store {
             nest.stored_bytes += site.bytes;
-            let share = site.unchanged as f64 / site.looked.max(1) as f64;
+            let share = site.unchanged as f64 / site.stands.max(1) as f64;
             nest.unchanged_bytes += (site.bytes as f64 * share).round() as u64;
             nest.overwritten_unread_bytes += site.dead;
             nest.surely_unread_bytes += site.surely_dead;

@@ -112,10 +112,11 @@ impl Group {
             *seen = other.clone();
             return;
         }
-        let sums: [(&mut u64, u64); 13] = [
+        let sums: [(&mut u64, u64); 14] = [
             (&mut seen.all, other.all),
             (&mut seen.looked, other.looked),
             (&mut seen.bytes, other.bytes),
+            (&mut seen.stands, other.stands),
             (&mut seen.zeros, other.zeros),
             (&mut seen.whole, other.whole),
             (&mut seen.single, other.single),
@@ -145,7 +146,7 @@ impl Group {
     }
 
     fn share(&self, count: u64) -> f64 {
-        count as f64 / self.seen.looked.max(1) as f64
+        count as f64 / self.seen.stands.max(1) as f64
     }
 
     fn is_enough(&self) -> bool {
@@ -171,8 +172,8 @@ impl Group {
         let (bits, count) = *seen.exact.counts.first()?;
         let zeros = self.share(seen.zeros);
         if zeros >= LEAST_ZEROS {
-            let is_all = seen.zeros == seen.looked;
-            let run = seen.looked as f64 / (seen.flips as f64 + 1.0);
+            let is_all = seen.zeros == seen.stands;
+            let run = seen.stands as f64 / (seen.flips as f64 + 1.0);
             let (recipe, advice) = if is_all {
                 (
                     Some("specialisation"),
@@ -193,7 +194,7 @@ impl Group {
         }
         let holds = self.share(count);
         let value = shown(self.element, bits);
-        let is_all = count == seen.looked;
+        let is_all = count == seen.stands;
         if holds < LEAST_OF_ONE_VALUE {
             return None;
         }
@@ -223,7 +224,7 @@ impl Group {
         if values.has_more || n > FEW || self.element.bytes() == 1 || self.seen.looked < OFTEN * n as u64 {
             return None;
         }
-        let is_whole = !self.element.is_float() || self.seen.whole == self.seen.looked;
+        let is_whole = !self.element.is_float() || self.seen.whole == self.seen.stands;
         let is_dense = is_whole && self.seen.most - self.seen.least == (n - 1) as f64;
         let pattern = if is_dense { Pattern::FewDense } else { Pattern::FewFrequent };
         let (least, most) = (number(self.seen.least), number(self.seen.most));
@@ -246,7 +247,7 @@ impl Group {
     fn linear(&self) -> Option<Held> {
         // Two points make a line of any numbers: most of them have to be tried.
         let is_line = self.seen.bent == 0 && self.seen.linear >= LEAST_ACCESSES;
-        (is_line && 2 * self.seen.linear >= self.seen.looked).then(|| Held {
+        (is_line && 2 * self.seen.linear >= self.seen.stands).then(|| Held {
             pattern: Pattern::Linear,
             holds: 1.0,
             detail: format!("from {} to {}", number(self.seen.least), number(self.seen.most)),
@@ -257,7 +258,7 @@ impl Group {
 
     fn whole_numbers(&self) -> Option<Held> {
         let seen = &self.seen;
-        (self.element.is_float() && seen.whole == seen.looked).then(|| {
+        (self.element.is_float() && seen.whole == seen.stands).then(|| {
             let narrow = integer_type(seen.least, seen.most);
             let smaller = narrow.filter(|ty| ty.bytes() < self.element.bytes());
             Held {
@@ -276,7 +277,7 @@ impl Group {
     fn narrower(&self) -> Option<Held> {
         let seen = &self.seen;
         let ty = match self.element {
-            ScalarType::F64 => (seen.single == seen.looked).then_some(ScalarType::F32)?,
+            ScalarType::F64 => (seen.single == seen.stands).then_some(ScalarType::F32)?,
             ScalarType::F32 => return None,
             ScalarType::U64 => unsigned_type(seen.most_unsigned)?,
             _ => signed_or_unsigned(seen.integers.0, seen.integers.1)?,
@@ -430,6 +431,7 @@ mod tests {
         let seen = WatchedSite {
             all: values.len() as u64,
             looked: values.len() as u64,
+            stands: values.len() as u64,
             zeros: count(&|x| x == 0.0),
             whole: count(&|x| x == x.trunc()),
             single: count(&|x| f64::from(x as f32) == x),
