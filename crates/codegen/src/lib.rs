@@ -75,7 +75,7 @@ pub use expression::expression;
 pub use guard::{guarded, guarded_function};
 pub use isa::Isa;
 pub use options::RenderOptions;
-pub use outline::{Outlined, render_outlined};
+pub use outline::{Outlined, outline_own_text, render_outlined};
 pub use prelude::prelude;
 pub use render::{commented, render_nest};
 pub use size::{SizeGuard, extent_in_words, readable, size_in_words};

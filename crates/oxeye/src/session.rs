@@ -234,7 +234,7 @@ impl<'a> Session<'a> {
     pub(crate) fn rendering<'s>(&self, source: &'s str, threads: u32) -> Rendering<'s> {
         let plain_sums = self.options.compiler.vectorizes_sums();
         let (policy, guard) = (self.policy(), Default::default());
-        Rendering { source, threads, policy, guard, known: &[], isa: None, plain_sums }
+        Rendering { source, threads, policy, guard, known: &[], isa: None, own: None, plain_sums }
     }
 
     /// How far outputs of a nest may be apart. Without an explicit word for bits, compilers may contract a product and a

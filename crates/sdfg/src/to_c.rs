@@ -515,10 +515,17 @@ impl Writer<'_> {
     /// What is not read leaves plausible values.
     fn opaque(&mut self, diagnostic: usize, writes: &[ArrayId], depth: usize) {
         let why = self.unit.diagnostics.get(diagnostic).map_or_else(String::new, ToString::to_string);
+        self.invent(why, writes, depth);
+    }
+
+    fn invent(&mut self, why: String, writes: &[ArrayId], depth: usize) {
         self.line(depth, &format!("/* {} */", why.replace("*/", "* /")));
         let mut names = Vec::new();
         for id in writes {
             let Some(array) = self.program.arrays.get(id).cloned() else { continue };
+            if matches!(array.storage, Storage::Body(_) | Storage::Temp(_)) {
+                continue;
+            }
             let name = &array.name;
             names.push(format!("`{name}`"));
             let (ty, is_scalar) = (array.element.c_name(), array.shape.is_empty());
@@ -539,7 +546,19 @@ impl Writer<'_> {
         for id in group {
             let Some(nest) = self.program.nests.get(id) else { continue };
             let options = RenderOptions { indent: 4 * inner, threads: 2, ..RenderOptions::default() };
-            text += &unwrapped(&render_nest(&self.program, nest, &options)?, inner);
+            match render_nest(&self.program, nest, &options) {
+                Ok(rendered) => text += &unwrapped(&rendered, inner),
+                Err(_) if is_group => return group.iter().try_for_each(|one| self.nests(&[*one], depth)),
+                // The others do not have to stay as they are.
+                Err(error) => {
+                    let writes = nest.accesses().into_iter().filter(|(_, is_write)| *is_write);
+                    let writes: BTreeSet<ArrayId> = writes.map(|(access, _)| access.array).collect();
+                    let place = self.unit.places.get(id).map_or_else(String::new, ToString::to_string);
+                    let why = format!("{place}: not written as C: {error}");
+                    self.invent(why, &writes.into_iter().collect::<Vec<_>>(), depth);
+                    return Ok(());
+                }
+            }
         }
         if is_group {
             let columns = "    ".repeat(depth);

@@ -169,3 +169,42 @@ fn neighbours_that_hand_on_what_nobody_else_uses_are_one_tasklet() {
     let n_nodes: usize = states.iter().map(|state| state.nodes.len()).sum();
     assert_eq!(n_nodes, 3, "the tasklet, what it reads and what it writes");
 }
+
+#[test]
+fn what_a_loop_over_states_resizes_is_its_own() {
+    // DaCe allocates `sum` with `i + 1` elements where the iterator has its first value.
+    let mut program = Program::named("jacobi_2d", Grouping::Apart);
+    let arrays: Vec<String> = program
+        .unit
+        .program
+        .arrays
+        .values()
+        .filter(|a| a.storage == oxeye_ir::Storage::Local && !a.shape.is_empty())
+        .map(|a| a.name.clone())
+        .collect();
+    assert!(!arrays.is_empty());
+    let attributes = program.sdfg.document_mut().get_mut("attributes").expect("attributes");
+    let described = attributes.get_mut("_arrays").and_then(|a| a.get_mut(&arrays[0])).expect("a container");
+    let shape = described.get_mut("attributes").and_then(|a| a.get_mut("shape")).expect("a shape");
+    let Json::Array(extents) = shape else { panic!("a shape") };
+    extents[0] = Json::String("N - t + t - 2".into());
+    program = Program::of(program.sdfg.write(), Grouping::Apart);
+    let replaced = program.replaced(|_| true);
+    let found = tasklets(&replaced.sdfg);
+    assert_eq!(found.len(), 1, "{:?}", replaced.refused);
+    let own = format!("double *{} = (double *)malloc(", arrays[0]);
+    assert!(found[0].1.contains(&own), "{own}\n{}", found[0].1);
+}
+
+#[test]
+fn macros_of_the_untuned_file_are_defined_in_the_document() {
+    let program = Program::named("gemm", Grouping::Apart);
+    let text = "for (long i = 0; i < OXEYE_CEILDIV(NI, 2); i++)\n    C[i] = 0.0;\n".to_owned();
+    let first = *program.c.nests.keys().next().expect("nests");
+    let changed = Changed { global: String::new(), nests: [(first, text)].into_iter().collect() };
+    let wanted = BTreeSet::from([first]);
+    let replaced =
+        replace_nests(&program.sdfg, &program.unit, &program.c, &changed, &wanted).expect("a document");
+    assert!(replaced.nests.contains(&first), "{:?}", replaced.refused);
+    assert!(replaced.sdfg.write().contains("#define OXEYE_CEILDIV"));
+}

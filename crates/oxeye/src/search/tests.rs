@@ -127,6 +127,7 @@ fn rendering() -> Rendering<'static> {
         plain_sums: false,
         known: &[],
         isa: None,
+        own: None,
         guard: Default::default(),
     }
 }

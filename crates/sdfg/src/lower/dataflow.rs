@@ -1,7 +1,7 @@
 //! The nodes of a state: maps, copies, and programs inside.
 
-use super::arrays::iterators;
-use super::names::{Env, View, type_of};
+use super::arrays::{is_small, iterators};
+use super::names::{Env, Number, View, type_of};
 use super::nest::{Cx, Iterations};
 use super::ranges::Span;
 use super::state::{Frame, Lowering, Site};
@@ -141,7 +141,7 @@ impl Lowering {
                 None => Self::all_of(view),
             };
             let indices: Vec<Expr> = spans.into_iter().map(|s| s.start).collect();
-            inner.symbols.insert(name.clone(), Expr::Read(view.at(&indices)?));
+            inner.symbols.insert(name.clone(), Number::read(view.at(&indices)?).real()?);
         }
         let pairs: Vec<_> = params.iter().zip(ranges).collect();
         out.extend(self.map_dims(site, node, &pairs, &mut inner, cx)?);
@@ -215,6 +215,9 @@ impl Lowering {
             }
             let Some(view) = env.data.get(name).cloned() else { continue };
             let mut array = self.program.array(view.array).clone();
+            if !is_small(&view.shape, array.element) {
+                continue;
+            }
             array.storage = cx.storage();
             array.form = oxeye_ir::Form::Nested;
             let is_relaid = self.relaid.contains(&view.array);
@@ -330,9 +333,9 @@ impl Lowering {
                 };
                 spans.iter().enumerate().map(at).collect()
             };
-            let value = Expr::Read(source.at(&indices(src, &in_src))?);
+            let value = Number::read(source.at(&indices(src, &in_src))?);
             let element = target.at(&indices(dst, &in_dst))?;
-            Ok(vec![this.store(cx, element, combination, target.is_bool && !source.is_bool, value)?])
+            this.store(cx, element, combination, target.is_bool && !source.is_bool, value)
         })
     }
 

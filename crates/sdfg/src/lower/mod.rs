@@ -5,6 +5,7 @@
 //! `tasklet` and `library` make loops and statements, or say why they cannot.
 
 mod arrays;
+mod complex;
 mod control;
 mod dataflow;
 mod library;

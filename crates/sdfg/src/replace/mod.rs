@@ -16,6 +16,7 @@ use crate::lower::{Place, Unit};
 use crate::model::Graph;
 use crate::to_c::{CProgram, Changed};
 use indexmap::IndexMap;
+use oxeye_codegen::prelude;
 use oxeye_ir::NestId;
 use std::collections::BTreeSet;
 use tasklet::Tasklet;
@@ -74,7 +75,10 @@ pub fn replace_nests(
     }
     control::apply(document, &in_control);
     if !nests.is_empty() {
-        let global = cpp::cpp(&changed.global);
+        // Macros that the texts use may be those of the untuned file.
+        let texts = nests.iter().filter_map(|id| changed.nests.get(id)).map(String::as_str);
+        let macros = prelude(&texts.collect::<Vec<_>>());
+        let global = cpp::cpp(&format!("{macros}{}", changed.global));
         json::add_global(document, &format!("{}{global}", cpp::ANY));
     }
     result.graph()?;

@@ -101,7 +101,17 @@ impl Tasklet {
             // What only members of a group use is their own.
             let is_alone = described.storage == Storage::Local && elsewhere.is_empty();
             let is_own = is_alone && if group.len() > 1 { !program.is_asked(array) } else { !is_live(array) };
-            if unit.relaid.contains(&array) || container.is_none() || (is_own && group.len() > 1) {
+            // DaCe allocates it for the values that symbols have before the nest.
+            let is_resized = container.and_then(|data| graph.arrays.get(data)).is_some_and(|descriptor| {
+                let changed = group.iter().filter_map(|member| unit.assigned.get(member)).flatten();
+                changed.into_iter().any(|name| descriptor.shape.iter().any(|extent| has_word(extent, name)))
+            });
+            // Complex scalars are arrays of two parts.
+            let is_pair =
+                container.and_then(|data| graph.arrays.get(data)).is_some_and(|d| d.kind == "Scalar")
+                    && !described.shape.is_empty();
+            let is_elsewhere = unit.relaid.contains(&array) || container.is_none() || is_resized || is_pair;
+            if is_elsewhere || (is_own && group.len() > 1) {
                 if !is_own {
                     return Err(format!("`{name}` lies in memory otherwise than in the SDFG"));
                 }
@@ -207,6 +217,10 @@ impl Tasklet {
     pub(super) fn label(&self) -> &str {
         &self.label
     }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == word)
 }
 
 /// A connector that keeps an order.
