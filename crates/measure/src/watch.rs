@@ -21,7 +21,8 @@ pub struct WatchLimits {
     pub seconds: f64,
     /// Memory for what is known of the program's memory.
     pub bytes: u64,
-    /// Accesses that are looked at before every other part of the memory is left alone from then on; and again.
+    /// Accesses that are looked at before every other part of the memory is left alone from then on; and again, until few
+    /// parts are left.
     pub looks: u64,
 }
 
@@ -273,12 +274,12 @@ mod tests {
 
     /// Two nests: one stores twice, the other reads half of it and more that neither has stored.
     const PROGRAM: &str = "
-        double x[1024], y[1024];
+        double x[N], y[N];
         int main(void) {
             int i;
-            for (i = 0; i < 1024; i++) y[i] = 3.0;
+            for (i = 0; i < N; i++) y[i] = 3.0;
             if (oxeye_watch_enter(0)) {
-                for (i = 0; i < 1024; i++) {
+                for (i = 0; i < N; i++) {
                     double was = x[i]; x[i] = 1.0; oxeye_watch_stored(0, &x[i], &was, 8);
                     was = x[i]; x[i] = i * 0.1; oxeye_watch_stored(1, &x[i], &was, 8);
                 }
@@ -286,20 +287,21 @@ mod tests {
             }
             if (oxeye_watch_enter(1)) {
                 double sum = 0;
-                for (i = 0; i < 512; i++) sum += OXEYE_WATCH_READ(2, x[i]) + OXEYE_WATCH_READ(3, y[i]);
+                for (i = 0; i < N / 2; i++) sum += OXEYE_WATCH_READ(2, x[i]) + OXEYE_WATCH_READ(3, y[i]);
                 oxeye_watch_leave(1);
                 return sum < 0;
             }
             return 3;
         }";
 
-    fn run(limits: &WatchLimits) -> Watched {
+    fn run(limits: &WatchLimits, n: u32) -> Watched {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("watched.c");
         let head = "#define OXEYE_WATCH_NESTS 2\n#define OXEYE_WATCH_SITES 4\n\
                     #define OXEYE_WATCH_TYPES 1,1,1,1\n#define OXEYE_WATCH_NEST_OF 0,0,1,1\n";
         fs::write(&source, format!("{head}{WATCH_RUNTIME_C}{PROGRAM}")).unwrap();
-        let flags = ["-O1", "-std=c89", "-Wall", "-Wextra", "-Werror"];
+        let flags = ["-O1", "-std=c89", "-Wall", "-Wextra", "-Werror"].map(str::to_owned);
+        let flags = flags.into_iter().chain([format!("-DN={n}")]);
         let job = CompileJob::executable(&source, folder.path().join("watched")).args(flags);
         let program = Compiler::new("gcc", [""; 0]).compile(&job).unwrap();
         watch(&Invocation::new(program), &Limits::default(), limits, folder.path()).unwrap()
@@ -307,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_is_stored_twice_is_dead_and_what_is_read_flows() {
-        let seen = run(&WatchLimits::default());
+        let seen = run(&WatchLimits::default(), 1024);
         assert_eq!(seen.outcome.exit, Exit::Exited(0));
         let [first, second, x, y] = seen.sites.as_slice() else { panic!("{:?}", seen.sites) };
         assert_eq!((first.all, first.dead, first.surely_dead, first.left), (1024, 8192, 8192, 0));
@@ -320,10 +322,15 @@ mod tests {
 
     #[test]
     fn with_less_room_fewer_blocks_stand_for_all() {
-        let seen = run(&WatchLimits { looks: 500, ..WatchLimits::default() });
+        let few = WatchLimits { looks: 20_000, ..WatchLimits::default() };
+        let seen = run(&few, 1 << 16);
         let x = &seen.sites[2];
-        assert!(seen.one_in > 1 && x.all == 512 && x.looked < x.all && x.stands > x.looked, "{x:?}");
-        let seen = run(&WatchLimits { seconds: 0.0, ..WatchLimits::default() });
+        assert!(seen.one_in > 1 && x.all == 1 << 15 && x.looked < x.all && x.stands > x.looked, "{x:?}");
+        // There is about as much of it as of all.
+        assert!((x.stands as f64 / x.all as f64 - 1.0).abs() < 0.3, "{x:?}");
+        // A small program has none to spare.
+        assert_eq!(run(&few, 1 << 13).one_in, 1);
+        let seen = run(&WatchLimits { seconds: 0.0, ..WatchLimits::default() }, 1024);
         assert!(seen.stopped && seen.sites.is_empty() && seen.outcome.exit == Exit::Exited(3));
     }
 }

@@ -25,6 +25,8 @@
 #define OXEYE_WATCH_LOG2_BLOCK 9
 /* Most blocks that are kept: a table twice as large. */
 #define OXEYE_WATCH_MOST_BLOCKS (1UL << 19)
+/* With fewer blocks, none is left alone for the sake of time: they would stand for too much. */
+#define OXEYE_WATCH_LEAST_BLOCKS 512
 /* Distinct values of a site that are counted one by one, and places for them. */
 #define OXEYE_WATCH_VALUES 32
 #define OXEYE_WATCH_PLACES 64
@@ -584,7 +586,7 @@ static int oxeye_watch_begin_look(unsigned k, unsigned long address, unsigned si
     site->bytes += size * oxeye_watch_weight;
     if (++oxeye_watch_looks % 4096 == 0 && oxeye_watch_is_late())
         oxeye_watch_stop();
-    if (++oxeye_watch_looks_of_mask > oxeye_watch_most_looks)
+    if (++oxeye_watch_looks_of_mask > oxeye_watch_most_looks && oxeye_watch_n_blocks >= OXEYE_WATCH_LEAST_BLOCKS)
         oxeye_watch_halve();
     return !(oxeye_watch_hash(address >> OXEYE_WATCH_LOG2_BLOCK) & oxeye_watch_mask);
 }
