@@ -221,6 +221,7 @@ fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
                         guard: None,
                         known: BTreeMap::new(),
                         isa: None,
+                        own_text: false,
                         uneven: Vec::new(),
                         recipe,
                     });

@@ -230,3 +230,75 @@ int main(void)
     assert_ne!(ran.code, Some(0));
     assert!(ran.stderr.contains("`mmx`") && ran.stderr.contains("avx2"), "{}", ran.stderr);
 }
+
+/// A nest's own text in a function for wider vectors keeps its directives, its iterators, and what it leaves in variables.
+#[test]
+fn own_text_in_a_function() {
+    let source = "\
+#include <stdio.h>
+#define B 8
+#define AT(i, j) a[(i) * n + (j)]
+static float blocks(float *a, int n)
+{
+    int i, j, k;
+    float total = 0, last = 0;
+    for (k = 0; k < n / B; k++) {
+        float row[B] = {0.f};
+#pragma omp simd
+        for (j = 0; j < B; j++)
+            row[j] = AT(k, j) * 0.5f;
+        for (i = 0; i < n; i++)
+            for (j = 0; j < B; j++)
+                AT(i, j) += row[j];
+        last = row[B - 1];
+        total += last;
+    }
+    return total + last;
+}
+static void out(float *a, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (a[i] > 1e30f)
+            return;
+        a[i] *= 2;
+    }
+}
+int main(void)
+{
+    static float a[40 * 40];
+    for (int i = 0; i < 1600; i++)
+        a[i] = (float)(i % 7) / 4;
+    float total = blocks(a, 40);
+    out(a, 1600);
+    printf(\"%.9g %.9g %.9g\\n\", total, a[41], a[1599]);
+    return 0;
+}
+";
+    let playground = Playground::with("prog.c", source);
+    let mut recipes: Value = serde_json::from_str(&recipe_file(&[("blocks", json!([]))])).expect("JSON");
+    recipes["compiler"]["args"] = json!(["-O2"]);
+    let nest = &mut recipes["nests"][0];
+    (nest["isa"], nest["own_text"]) = (json!("avx2"), json!(true));
+    playground.write("r.json", &recipes.to_string());
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let tuned = playground.read("out.c");
+    let (_, function) = tuned.split_once("\nOXEYE_AVX2 static int oxeye_blocks_8(").expect("a function");
+    let (function, _) = function.split_once("\n}\n").expect("its end");
+    assert!(function.contains("#pragma omp simd\n        for (j = 0; j < B; j++)"), "{function}");
+    agree(&playground, "");
+    agree(&playground, "-fopenmp");
+    agree(&playground, "-Wall -Wextra -Werror -Wno-unknown-pragmas -std=c99");
+
+    // What leaves the function cannot leave another one, and what stays as it is has no steps.
+    recipes["nests"][0]["function"] = json!("out");
+    playground.write("r.json", &recipes.to_string());
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert_ne!(ran.code, Some(0));
+    recipes["nests"][0]["function"] = json!("blocks");
+    recipes["nests"][0]["recipe"] = json!(["tile i:4"]);
+    playground.write("r.json", &recipes.to_string());
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert_ne!(ran.code, Some(0));
+    assert!(ran.stderr.contains("has no steps"), "{}", ran.stderr);
+}

@@ -19,6 +19,7 @@ mod doctor;
 mod draw;
 mod exit;
 mod explain;
+mod flow;
 mod go_on;
 mod host;
 mod interrupt;
@@ -32,6 +33,8 @@ mod table;
 mod terminal;
 mod tune;
 mod tuning;
+mod values;
+mod watched;
 
 pub use call::{Answer, Failure, call, options};
 pub use exit::Exit;
@@ -60,6 +63,8 @@ enum Command {
     Host(host::Args),
     Doctor(doctor::Args),
     Profile(profile::Args),
+    Values(values::Args),
+    Flow(flow::Args),
     Replay(replay::Args),
     Rerun(rerun::Args),
     Db(db::Args),
@@ -75,6 +80,7 @@ pub fn run(command_line: impl IntoIterator<Item = impl Into<OsString> + Clone>) 
         Command::Db(args) => db::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Flow(args) => flow::run(args),
         Command::Host(args) => host::run(args),
         Command::Optimize(args) => optimize::run(args),
         Command::Profile(args) => profile::run(args),
@@ -82,6 +88,7 @@ pub fn run(command_line: impl IntoIterator<Item = impl Into<OsString> + Clone>) 
         Command::Rerun(args) => rerun::run(args),
         Command::Search(args) => search::run(args),
         Command::Tune(args) => tune::run(args),
+        Command::Values(args) => values::run(args),
     };
     match outcome {
         Ok(code) => code,

@@ -287,7 +287,7 @@ fn clause_names(text: &str) -> Vec<String> {
 }
 
 /// Variables in the expressions of clauses: how many threads there are, and how many iterations they take at once.
-fn clause_counts(text: &str) -> Vec<String> {
+pub(crate) fn clause_counts(text: &str) -> Vec<String> {
     let names = |_: &str, inside: &str| identifiers(inside).map(str::to_owned).collect();
     let mut found = in_clauses(text, &["schedule", "num_threads"], names);
     found.retain(|name| !["static", "dynamic", "guided", "auto", "runtime"].contains(&name.as_str()));
@@ -507,40 +507,9 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
             }
         }
     }
-    // Iterators that the source declares outside the nest.
     let names = list.iter().map(|a| a.name.as_str());
     let taken: BTreeSet<&str> = names.chain(roots.variables.keys().copied()).collect();
-    let is_unused = |name: &str| site.named.unused.iter().any(|d| identifiers(d).any(|word| word == name));
-    let mut iterators: BTreeMap<&str, &str> = BTreeMap::new();
-    for l in site.nest.loops() {
-        if is_identifier(&l.name) && !taken.contains(l.name.as_str()) && !is_unused(&l.name) {
-            iterators.insert(&l.name, if l.ty.is_float() { "int" } else { l.ty.c_name() });
-        }
-    }
-    let mut declared = String::new();
-    for (name, ty) in iterators {
-        let _ = writeln!(declared, "{ty} {name} = 0; (void){name};");
-    }
-    // Variables used only by directives.
-    let mut named: Vec<String> = clause_names(body);
-    named.retain(|name| {
-        let is_new = !declared.contains(&format!(" {name} = 0;"));
-        is_new && !is_unused(name) && !taken.contains(name.as_str())
-    });
-    for name in named {
-        let _ = writeln!(declared, "int {name} = 0; (void){name};");
-    }
-    let mut counts = clause_counts(body);
-    counts.retain(|name| {
-        let is_new = !declared.contains(&format!(" {name} = 0;"));
-        is_new && !is_unused(name) && !taken.contains(name.as_str())
-    });
-    for name in counts {
-        let _ = writeln!(declared, "int {name} = 1; (void){name};");
-    }
-    for declaration in site.named.unused {
-        let _ = writeln!(declared, "{declaration};");
-    }
+    let mut declared = declared_besides(site.nest, site.named, body, &taken);
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     if let Some(team) = program.teams.get(&site.nest.id) {
         // A team as in the program, with its thread-private variables.
@@ -572,6 +541,34 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     ];
     pieces.extend(site.never_called.iter().map(|body| (*body, no_body(source, *body))));
     splice(source, &pieces)
+}
+
+/// Declarations of the variables that the text of a nest uses besides those that are `taken`: iterators that the source
+/// declares outside of it, what only directives name, and what does not matter.
+pub(crate) fn declared_besides(nest: &Nest, named: Named<'_>, text: &str, taken: &BTreeSet<&str>) -> String {
+    let is_unused = |name: &str| named.unused.iter().any(|d| identifiers(d).any(|word| word == name));
+    let mut iterators: BTreeMap<&str, &str> = BTreeMap::new();
+    for l in nest.loops() {
+        if is_identifier(&l.name) && !taken.contains(l.name.as_str()) && !is_unused(&l.name) {
+            iterators.insert(&l.name, if l.ty.is_float() { "int" } else { l.ty.c_name() });
+        }
+    }
+    let mut declared = String::new();
+    for (name, ty) in iterators {
+        let _ = writeln!(declared, "{ty} {name} = 0; (void){name};");
+    }
+    for (names, value) in [(clause_names(text), 0), (clause_counts(text), 1)] {
+        for name in names {
+            let is_new = !declared.contains(&format!(" {name} = "));
+            if is_new && !is_unused(&name) && !taken.contains(name.as_str()) {
+                let _ = writeln!(declared, "int {name} = {value}; (void){name};");
+            }
+        }
+    }
+    for declaration in named.unused {
+        let _ = writeln!(declared, "{declaration};");
+    }
+    declared
 }
 
 /// A function before another, which begins at `at`; compilers count the lines of the file without it.

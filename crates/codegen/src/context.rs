@@ -3,6 +3,7 @@
 use crate::checks::Checks;
 use crate::open_orders::OpenOrders;
 use crate::types::{IteratorTypes, vector_type};
+use crate::watch::Watch;
 use crate::widen::Long;
 use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Storage, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,6 +96,8 @@ pub(crate) struct Context<'a> {
     pub(crate) shared: BTreeSet<ArrayId>,
     /// What accesses are checked against, in debug builds.
     pub(crate) checks: Option<Checks>,
+    /// The accesses that the text tells of.
+    pub(crate) watch: Option<Watch>,
 }
 
 /// The words of a C expression that are identifiers.
@@ -144,6 +147,7 @@ impl<'a> Context<'a> {
             in_team: false,
             shared: BTreeSet::new(),
             checks: None,
+            watch: None,
         };
         for symbol in program.symbols.values() {
             cx.taken.extend(identifiers(&symbol.name).map(str::to_owned));

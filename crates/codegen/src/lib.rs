@@ -61,11 +61,14 @@ mod size;
 mod stride;
 mod targets;
 mod team;
+mod telling;
 mod text;
 mod trace;
 mod types;
 mod vector;
 mod views;
+mod watch;
+mod watched;
 mod widen;
 
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
@@ -74,11 +77,12 @@ pub use expression::expression;
 pub use guard::{guarded, guarded_function};
 pub use isa::Isa;
 pub use options::RenderOptions;
-pub use outline::{Outlined, render_outlined};
+pub use outline::{Outlined, outline_own_text, render_outlined};
 pub use prelude::{prelude, vector_bytes, vectors_condition};
 pub use render::{commented, render_nest};
 pub use size::{SizeGuard, extent_in_words, readable, size_in_words};
 pub use trace::trace_program;
+pub use watched::{WatchedAccess, WatchedNest, WatchedProgram, watched_program};
 
 /// Why a nest has no rendering.
 #[derive(Debug, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 use crate::CodegenError;
 use crate::arguments::{ArgumentOf, arguments, parameter};
+use crate::capture::{Named, clause_counts, declared_besides};
 use crate::context::{Context, identifiers, is_identifier};
 use crate::isa::Isa;
 use crate::options::RenderOptions;
@@ -11,6 +12,7 @@ use crate::rows::row_test;
 use crate::views::Roots;
 use oxeye_ir::{Nest, Program, Step, Storage};
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 /// A nest in a function of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,65 +36,7 @@ pub fn render_outlined(
     name: &str,
 ) -> Result<Outlined, CodegenError> {
     let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
-    let not_apart = |why: &str| Err(CodegenError::NotApart { why: why.to_owned() });
-    let Some(original) = &options.original else {
-        return Err(CodegenError::NoOriginal { why: "other processors run it".into() });
-    };
-    if program.teams.contains_key(&nest.id) {
-        return not_apart("it runs in an existing team of threads");
-    }
-    if !original_nest.rotations.is_empty() || program.advances.contains_key(&nest.id) {
-        return not_apart("it moves pointers");
-    }
-    let roots = Roots::of(program, original_nest);
-    let (mut parameters, mut passed) = (Vec::new(), Vec::new());
-    for (root, view) in &roots.variables {
-        if view.n_base_steps() > 0 && view.steps.first() != Some(&Step::Follow) {
-            return not_apart("it uses members of a variable");
-        }
-        parameters.push(view.declaration.clone());
-        passed.push(format!("(void *){root}"));
-    }
-    let cx = Context::new(program, &BTreeSet::new(), &options.reserved);
-    let (mut before, mut after) = (String::new(), String::new());
-    for argument in arguments(program, original_nest) {
-        let name = &argument.name;
-        match argument.what {
-            ArgumentOf::Symbol(id) => {
-                // Of others, the variables are passed.
-                if is_identifier(name) && !program.symbol_views.contains_key(&id) {
-                    parameters.push(format!("{} {name}", argument.element.c_name()));
-                    passed.push(name.clone());
-                }
-            }
-            ArgumentOf::Array(id) if program.views.contains_key(&id) => {}
-            ArgumentOf::Array(id) => {
-                let array = program.array(id);
-                let ty = element_type(array);
-                if row_test(program, original_nest, id).is_some() {
-                    parameters.push(format!("{ty} {}{name}", "*".repeat(array.shape.len())));
-                    passed.push(format!("(void *){name}"));
-                } else if argument.is_buffer {
-                    let is_alone = array.storage != Storage::Global
-                        && !program.may_alias.iter().any(|(a, b)| *a == id || *b == id);
-                    let declaration = parameter(&cx, array, is_alone);
-                    if identifiers(&declaration).filter(|word| word == name).count() > 1 {
-                        return not_apart("the extents of an array follow from its own type");
-                    }
-                    parameters.push(declaration);
-                    passed.push(format!("(void *){name}"));
-                } else if argument.written || argument.is_scratch {
-                    parameters.push(format!("{ty} *oxeye_{name}"));
-                    passed.push(format!("&{name}"));
-                    before += &format!("    {ty} {name} = *oxeye_{name};\n");
-                    after += &format!("    *oxeye_{name} = {name};\n");
-                } else {
-                    parameters.push(format!("{ty} {name}"));
-                    passed.push(name.clone());
-                }
-            }
-        }
-    }
+    let interface = Interface::of(program, original_nest, options)?;
     let inside = RenderOptions {
         indent: 4,
         comment: Vec::new(),
@@ -100,16 +44,165 @@ pub fn render_outlined(
         ..options.clone()
     };
     let body = render_nest(program, nest, &inside)?;
-    let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
-    let (mark, has) = isa.words();
-    let function = format!(
-        "{mark} static int {name}({parameters})\n{{\n{before}    {body}\n{after}    return 1;\n}}\n\n"
-    );
-    let (outer, inner) = (" ".repeat(options.indent + 4), " ".repeat(options.indent + 8));
-    let block = format!(
-        "{{\n{outer}if (!{has} || !{name}({})) {{\n{inner}{original}\n{outer}}}\n{}}}",
-        passed.join(", "),
-        " ".repeat(options.indent)
-    );
-    Ok(Outlined { function, block })
+    Ok(interface.outlined(&body, options, isa, name))
+}
+
+/// The nest's own text, with the user's directives, in a function for these instructions, called `name`. Where the processor
+/// does not have them, or the sizes are not those of the guard, it runs in its place. `named` is what it uses besides its
+/// arguments.
+///
+/// # Errors
+/// If the nest does not stand by itself.
+pub fn outline_own_text(
+    program: &Program,
+    nest: &Nest,
+    options: &RenderOptions,
+    isa: Isa,
+    name: &str,
+    named: Named<'_>,
+) -> Result<Outlined, CodegenError> {
+    /// What means something else in another function.
+    const BOUND: [&str; 9] = [
+        "return",
+        "goto",
+        "static",
+        "extern",
+        "alloca",
+        "__builtin_alloca",
+        "__func__",
+        "__FUNCTION__",
+        "asm",
+    ];
+    let not_apart = |why: String| Err(CodegenError::NotApart { why });
+    let interface = Interface::of(program, nest, options)?;
+    let text = options.original.as_deref().unwrap_or_default();
+    if let Some(word) = identifiers(text).find(|word| BOUND.contains(word)) {
+        return not_apart(format!("its text has `{word}`"));
+    }
+    if let Some((array, _)) = named.sized.first() {
+        return not_apart(format!("its text takes the size of `{array}`"));
+    }
+    if let Some(variable) = named.by_calls.first() {
+        return not_apart(format!("functions that it calls use `{variable}`"));
+    }
+    if !options.known.is_empty() {
+        return not_apart("its own text is for all values".to_owned());
+    }
+    let cx = Context::new(program, &BTreeSet::new(), &options.reserved);
+    let mut conditions = Vec::new();
+    if let Some(least) = options.guard.least {
+        conditions.push(cx.is_large(nest, least)?);
+    }
+    for (position, least) in options.guard.lengths() {
+        conditions.push(cx.is_long(nest, position, least)?);
+    }
+    let mut body = String::new();
+    if !conditions.is_empty() {
+        let _ = writeln!(body, "if (!({})) return 0;", conditions.join(" && "));
+    }
+    let taken: BTreeSet<&str> = interface.names.iter().map(String::as_str).collect();
+    if let Some(count) = clause_counts(text).into_iter().find(|name| !taken.contains(name.as_str())) {
+        return not_apart(format!("how its directives share work depends on `{count}`"));
+    }
+    body += &declared_besides(nest, named, text, &taken);
+    body += text;
+    Ok(interface.outlined(&body, options, isa, name))
+}
+
+/// What a function for a nest takes and gives back.
+struct Interface {
+    parameters: Vec<String>,
+    passed: Vec<String>,
+    /// The names that the parameters have, or the variables made of them.
+    names: Vec<String>,
+    /// Lines at the begin of the function, and at its end.
+    before: String,
+    after: String,
+}
+
+impl Interface {
+    /// # Errors
+    /// If the nest does not stand by itself.
+    fn of(program: &Program, nest: &Nest, options: &RenderOptions) -> Result<Self, CodegenError> {
+        let not_apart = |why: &str| Err(CodegenError::NotApart { why: why.to_owned() });
+        if options.original.is_none() {
+            return Err(CodegenError::NoOriginal { why: "other processors run it".into() });
+        }
+        if program.teams.contains_key(&nest.id) {
+            return not_apart("it runs in an existing team of threads");
+        }
+        if !nest.rotations.is_empty() || program.advances.contains_key(&nest.id) {
+            return not_apart("it moves pointers");
+        }
+        let roots = Roots::of(program, nest);
+        let (mut parameters, mut passed, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        for (root, view) in &roots.variables {
+            if view.n_base_steps() > 0 && view.steps.first() != Some(&Step::Follow) {
+                return not_apart("it uses members of a variable");
+            }
+            parameters.push(view.declaration.clone());
+            passed.push(format!("(void *){root}"));
+            names.push((*root).to_owned());
+        }
+        let cx = Context::new(program, &BTreeSet::new(), &options.reserved);
+        let (mut before, mut after) = (String::new(), String::new());
+        for argument in arguments(program, nest) {
+            let name = &argument.name;
+            names.push(name.clone());
+            match argument.what {
+                ArgumentOf::Symbol(id) => {
+                    // Of others, the variables are passed.
+                    if is_identifier(name) && !program.symbol_views.contains_key(&id) {
+                        parameters.push(format!("{} {name}", argument.element.c_name()));
+                        passed.push(name.clone());
+                    }
+                }
+                ArgumentOf::Array(id) if program.views.contains_key(&id) => {}
+                ArgumentOf::Array(id) => {
+                    let array = program.array(id);
+                    let ty = element_type(array);
+                    if row_test(program, nest, id).is_some() {
+                        parameters.push(format!("{ty} {}{name}", "*".repeat(array.shape.len())));
+                        passed.push(format!("(void *){name}"));
+                    } else if argument.is_buffer {
+                        let is_alone = array.storage != Storage::Global
+                            && !program.may_alias.iter().any(|(a, b)| *a == id || *b == id);
+                        let declaration = parameter(&cx, array, is_alone);
+                        if identifiers(&declaration).filter(|word| word == name).count() > 1 {
+                            return not_apart("the extents of an array follow from its own type");
+                        }
+                        parameters.push(declaration);
+                        passed.push(format!("(void *){name}"));
+                    } else if argument.written || argument.is_scratch {
+                        parameters.push(format!("{ty} *oxeye_{name}"));
+                        passed.push(format!("&{name}"));
+                        before += &format!("    {ty} {name} = *oxeye_{name};\n");
+                        after += &format!("    *oxeye_{name} = {name};\n");
+                    } else {
+                        parameters.push(format!("{ty} {name}"));
+                        passed.push(name.clone());
+                    }
+                }
+            }
+        }
+        Ok(Self { parameters, passed, names, before, after })
+    }
+
+    /// The function with this body, and its call.
+    fn outlined(self, body: &str, options: &RenderOptions, isa: Isa, name: &str) -> Outlined {
+        let Self { parameters, passed, before, after, .. } = self;
+        let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
+        let (mark, has) = isa.words();
+        let function = format!(
+            "{mark} static int {name}({parameters})\n{{\n{before}    {body}\n{after}    return 1;\n}}\n\n"
+        );
+        let original = options.original.as_deref().unwrap_or_default();
+        let (outer, inner) = (" ".repeat(options.indent + 4), " ".repeat(options.indent + 8));
+        let block = format!(
+            "{{\n{outer}if (!{has} || !{name}({})) {{\n{inner}{original}\n{outer}}}\n{}}}",
+            passed.join(", "),
+            " ".repeat(options.indent)
+        );
+        Outlined { function, block }
+    }
 }

@@ -17,6 +17,7 @@
 //!
 //! The crate does not call the pipeline: it judges the command that users run.
 
+pub mod applications;
 pub mod bench;
 pub mod corpus;
 pub mod eval;

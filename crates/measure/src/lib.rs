@@ -58,6 +58,7 @@ mod swings;
 mod text;
 mod timing;
 mod trace;
+mod watch;
 mod whole;
 mod workdir;
 mod written;
@@ -84,5 +85,8 @@ pub use swings::{MOST_RUNS, SAFETY, Swings};
 pub use text::{Pattern, TextComparison, TextRules, compare_text};
 pub use timing::{TimeComparison, TimingOptions};
 pub use trace::{Interval, SiteTimes, TRACE_RUNTIME_C, TraceOptions, TraceRun, trace, trace_link_args};
+pub use watch::{
+    SameContents, SeenValues, WATCH_RUNTIME_C, WatchLimits, Watched, WatchedRuns, WatchedSite, watch,
+};
 pub use whole::{WholeComparison, WholeOptions, run_whole};
 pub use workdir::WorkDir;

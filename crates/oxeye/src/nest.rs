@@ -5,7 +5,7 @@ use crate::coverage::{Coverage, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
 use crate::mix::CallClass;
-use crate::schedule::{Proved, Timing, Trial, column};
+use crate::schedule::{Proved, Timing, Trial, column, named};
 use crate::session::Session;
 use crate::transfer::Advice;
 use oxeye_codegen::{
@@ -449,11 +449,7 @@ impl Place {
     pub(crate) fn site<'u>(&self, unit: &'u Unit, id: u32) -> Site<'u> {
         let function = &unit.functions[self.function_idx];
         let nest = &function.program.nests[&self.nest_id];
-        let named = function.named.get(&self.nest_id).map_or(Named::default(), |named| Named {
-            by_calls: &named.by_calls,
-            unused: &named.unused,
-            sized: &named.sized,
-        });
+        let named = function.named.get(&self.nest_id).map_or(Named::default(), named);
         let never_called = function.never_called.get(&self.nest_id).map_or(&[][..], Vec::as_slice);
         Site {
             id,

@@ -29,6 +29,8 @@ const UNEVEN: f64 = 0.5;
 const KNOWN: f64 = 0.2;
 /// How often a nest is a function of its own, for instructions that not all processors have.
 const WIDE: f64 = 0.3;
+/// How often such a nest stays as it is written.
+const OWN_TEXT: f64 = 0.3;
 
 /// Recipes for all nests of a unit, with other ones in every version.
 pub(crate) fn recipes(unit: &Unit, options: &ReadOptions, version: u64, seed: u64) -> RecipeFile {
@@ -98,6 +100,9 @@ impl Drawing<'_> {
             };
             let known = self.known(&program, &program.nests[id]);
             let isa = self.tests.chance(WIDE).then(|| "avx2".to_owned());
+            // With vectors of its own a nest may also stay as it is written.
+            let own_text = isa.is_some() && known.is_empty() && self.tests.chance(OWN_TEXT);
+            let recipe = if own_text { Recipe::default() } else { recipe };
             self.nests.push(NestRecipe {
                 isa,
                 function: function.name.clone(),
@@ -108,6 +113,7 @@ impl Drawing<'_> {
                 threads: None,
                 guard: None,
                 known,
+                own_text,
                 uneven,
                 recipe: recipe.into(),
             });

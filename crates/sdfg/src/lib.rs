@@ -19,7 +19,8 @@
 //! [`to_c`] writes the program down in C, which can be tuned like any other file, and [`replace_nests`] puts what was tuned
 //! there into the document.
 //!
-//! It runs no Python, judges no transformation, and does not read complex numbers, structures or streams.
+//! Complex numbers are two real ones next to each other. It runs no Python, judges no transformation, and does not read
+//! structures or streams.
 
 mod document;
 mod error;
@@ -35,7 +36,7 @@ mod to_c;
 pub use document::Sdfg;
 pub use error::SdfgError;
 pub use json::{Json, Layout};
-pub use lower::{Diagnostic, Outline, Place, Unit, read_sdfg};
+pub use lower::{Diagnostic, Outline, Place, Unit, Way, read_sdfg};
 pub use oxeye_ir::Program;
 pub use replace::{Replaced, replace_nests};
 pub use syntax::parse_expression;

@@ -35,6 +35,8 @@ pub enum Ex {
     Int(i64),
     /// Another number, as it is spelt.
     Float(String),
+    /// `2j`, by the number before the letter.
+    Imaginary(String),
     /// `True` and `False`.
     Bool(bool),
     /// A name, with the modules before it: `math.pi`.
@@ -96,6 +98,7 @@ type Result<T> = std::result::Result<T, SyntaxError>;
 enum Token {
     Int(i64),
     Float(String),
+    Imaginary(String),
     Name(String),
     Symbol(&'static str),
     Newline,
@@ -141,6 +144,7 @@ fn lex(text: &str) -> Result<Vec<Token>> {
             }
         }
         let mut rest = code;
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
         loop {
             rest = rest.trim_start();
             let Some(first) = rest.chars().next() else { break };
@@ -152,6 +156,12 @@ fn lex(text: &str) -> Result<Vec<Token>> {
                 let length = number_length(rest);
                 let (word, behind) = rest.split_at(length);
                 let plain = word.replace('_', "");
+                let is_imaginary = behind.strip_prefix(['j', 'J']).filter(|b| !b.starts_with(is_part));
+                if let (Some(behind), Ok(value)) = (is_imaginary, plain.parse::<f64>()) {
+                    tokens.push(Token::Imaginary(format!("{value:?}")));
+                    rest = behind;
+                    continue;
+                }
                 tokens.push(match plain.parse() {
                     Ok(value) => Token::Int(value),
                     Err(_) if plain.parse::<f64>().is_ok_and(f64::is_finite) => Token::Float(plain),
@@ -159,7 +169,6 @@ fn lex(text: &str) -> Result<Vec<Token>> {
                 });
                 rest = behind;
             } else if first.is_alphabetic() || first == '_' {
-                let is_part = |c: char| c.is_alphanumeric() || c == '_';
                 let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
                 tokens.push(Token::Name(rest[..length].to_owned()));
                 rest = &rest[length..];
@@ -267,7 +276,9 @@ impl Parser {
         SyntaxError(match self.peek() {
             None => "the text ends too early".into(),
             Some(Token::Symbol(s)) => format!("`{s}` is not understood here"),
-            Some(Token::Name(s) | Token::Float(s)) => format!("`{s}` is not understood here"),
+            Some(Token::Name(s) | Token::Float(s) | Token::Imaginary(s)) => {
+                format!("`{s}` is not understood here")
+            }
             Some(Token::Int(i)) => format!("`{i}` is not understood here"),
             Some(Token::Newline | Token::Indent | Token::Dedent) => "a line ends too early".into(),
         })
@@ -486,6 +497,10 @@ impl Parser {
                 self.at += 1;
                 Ok(Ex::Float(text))
             }
+            Some(Token::Imaginary(text)) => {
+                self.at += 1;
+                Ok(Ex::Imaginary(text))
+            }
             Some(Token::Symbol("(")) => {
                 self.at += 1;
                 let inner = self.expression()?;
@@ -528,7 +543,7 @@ impl Ex {
     /// Expressions directly inside.
     pub fn children(&self) -> Vec<&Ex> {
         match self {
-            Ex::Int(_) | Ex::Float(_) | Ex::Bool(_) | Ex::Name(_) => Vec::new(),
+            Ex::Int(_) | Ex::Float(_) | Ex::Imaginary(_) | Ex::Bool(_) | Ex::Name(_) => Vec::new(),
             Ex::Neg(e) | Ex::Not(e) | Ex::Invert(e) => vec![e],
             Ex::Binary(_, l, r) => vec![l, r],
             Ex::Call(_, args) | Ex::Index(_, args) => args.iter().collect(),
@@ -587,6 +602,7 @@ mod tests {
         match e {
             Ex::Int(i) => i.to_string(),
             Ex::Float(t) | Ex::Name(t) => t.clone(),
+            Ex::Imaginary(t) => format!("{t}j"),
             Ex::Bool(b) => b.to_string(),
             Ex::Neg(e) => format!("(- {})", show(e)),
             Ex::Not(e) => format!("(not {})", show(e)),
@@ -610,6 +626,7 @@ mod tests {
             ("x if a == b else (y if c else z)", "((a Eq b) ? x : (c ? y : z))"),
             ("math.exp(- x[i, j])", "math.exp((- x[i, j]))"),
             ("dace.float64(3)", "dace.float64(3)"),
+            ("z + 2j * 1e-3j", "(z Add (2.0j Mul 0.001j))"),
             ("lambda x: x", "error: `lambda` is not understood here"),
             ("(a + ", "error: the text ends too early"),
             ("a b", "error: `b` is not understood here"),

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use oxeye_evaluation::{bench, eval};
+use oxeye_evaluation::{applications, bench, eval};
 
 mod dace;
 mod database;
@@ -31,6 +31,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Check, tune and time the programs in benchmarks/applications against the packages they come from.
+    Applications(applications::Args),
     /// Time Oxeye against gcc, clang and Polly on the programs in benchmarks/kernels.
     Bench(bench::Args),
     /// Tune the DaCe programs in benchmarks/dace and compare them with DaCe's own.
@@ -59,6 +61,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
+        Task::Applications(args) => applications::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Dace(args) => dace::run(&args),
         Task::Database(args) => database::run(&args),

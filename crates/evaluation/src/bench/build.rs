@@ -233,24 +233,31 @@ pub(crate) struct Oxeye {
     pub(crate) limit: Duration,
 }
 
+/// A program to be tuned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job<'a> {
+    /// Its file.
+    pub(crate) source: &'a Path,
+    /// What the files that are written are called, without their endings.
+    pub(crate) stem: &'a str,
+    /// The user's compiler.
+    pub(crate) compiler: &'a str,
+    /// What the user would write behind it.
+    pub(crate) flags: &'a [String],
+}
+
 impl Oxeye {
-    /// Tunes `kernel` for the user's `toolchain` and `flags`; files go to `work`.
-    pub(crate) fn tune(
-        &self,
-        kernel: &Kernel,
-        toolchain: &Toolchain,
-        flags: &Flags,
-        work: &Path,
-    ) -> Result<Tuning> {
-        let stem = format!("{}.{}", kernel.name, toolchain.compiler.word());
+    /// Does `job`; files go to `work`.
+    pub(crate) fn tune(&self, job: Job<'_>, work: &Path) -> Result<Tuning> {
+        let stem = job.stem;
         let source = work.join(format!("{stem}.c"));
         let report = work.join(format!("{stem}.json"));
-        let mut arguments: Vec<OsString> = vec!["optimize".into(), kernel.path.clone().into()];
+        let mut arguments: Vec<OsString> = vec!["optimize".into(), job.source.into()];
         arguments.extend(["-o".into(), source.clone().into(), "--json".into(), report.clone().into()]);
         arguments.extend(["--threads".into(), self.threads.to_string().into()]);
         arguments.extend(self.options.iter().map(OsString::from));
-        arguments.extend(["--".into(), toolchain.program.into()]);
-        arguments.extend(flags.for_user().into_iter().map(OsString::from));
+        arguments.extend(["--".into(), job.compiler.into()]);
+        arguments.extend(job.flags.iter().map(OsString::from));
         let finished = run_limited(Command::new(&self.program).args(&arguments), self.limit)?;
         fs::write(work.join(format!("{stem}.log")), format!("{}{}", finished.stdout, finished.stderr))?;
         match finished.end {
@@ -265,7 +272,7 @@ impl Oxeye {
             serde_json::from_str(&report).context("oxeye's report is not JSON")?;
         let nests = report["nests"].as_array().map_or(&[][..], Vec::as_slice);
         Ok(Tuning {
-            source: if source.is_file() { source } else { kernel.path.clone() },
+            source: if source.is_file() { source } else { job.source.to_owned() },
             seconds: finished.wall.as_secs_f64(),
             program_seconds: report["program_seconds"].as_f64().unwrap_or(0.0),
             verified: report["program"]["verified"].as_bool().unwrap_or(false),

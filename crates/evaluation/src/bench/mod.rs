@@ -15,12 +15,12 @@ use crate::corpus::{self, Kernel};
 use crate::machine::Machine;
 use crate::process::run_limited;
 use crate::{Verdict, repository};
-use build::{Compiler, Flags, Oxeye, Peer, Toolchain};
+use build::{Compiler, Flags, Job, Oxeye, Peer, Toolchain};
 use outcome::{Outcome, judge};
 use stats::{Contender, Entry, KernelResult, Sample};
 use table::Conditions;
 
-mod build;
+pub(crate) mod build;
 mod outcome;
 pub(crate) mod stats;
 mod table;
@@ -287,8 +287,11 @@ impl<'a> Session<'a> {
     ) -> Result<()> {
         let toolchain = self.toolchain(compiler)?;
         let oxeye = self.oxeye.as_ref().context("no oxeye")?;
-        let tuned = oxeye.tune(kernel, toolchain, flags, self.work);
-        self.keep(&format!("{}.{}", kernel.name, compiler.word()));
+        let stem = format!("{}.{}", kernel.name, compiler.word());
+        let job =
+            Job { source: &kernel.path, stem: &stem, compiler: toolchain.program, flags: &flags.for_user() };
+        let tuned = oxeye.tune(job, self.work);
+        self.keep(&stem);
         let tuning = entry.tuning.insert(tuned?);
         eprintln!("    tuned for {} in {:.1} s", compiler.word(), tuning.seconds);
         let executable = self.executable(&kernel.name, Contender::Oxeye(compiler));

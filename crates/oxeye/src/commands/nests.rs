@@ -164,6 +164,7 @@ impl NestFile {
             let (function, nest) = self.nest(place);
             NestRecipe {
                 isa: None,
+                own_text: false,
                 function: function.name.clone(),
                 ordinal: place.ordinal,
                 within: Vec::new(),

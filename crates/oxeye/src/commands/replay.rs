@@ -5,7 +5,7 @@ use crate::request::{Compiler, Error, FpPolicy, Guard, NestRecipe, Options, Reci
 use crate::schedule::{Proved, Rendering, Unproved, prove};
 use crate::stages::read_options;
 use oxeye_codegen::{Isa, SizeGuard, tuned_file};
-use oxeye_frontend::{FrontendError, Function, ReadOptions, Unit, read_c};
+use oxeye_frontend::{FrontendError, Function, Named, ReadOptions, Unit, read_c};
 use oxeye_ir::{Nest, NestId, Span};
 use oxeye_transform::{Policy, PreparedNest, Recipe};
 use std::borrow::Cow;
@@ -182,7 +182,12 @@ pub(super) fn proved(
         },
         None => None,
     };
-    let how = Rendering { threads, guard, known: &known, isa, ..how };
+    if wanted.own_text && !recipe.steps.is_empty() {
+        return Err(Unproved::OwnTextWithSteps);
+    }
+    let none = Named::default();
+    let own = wanted.own_text.then(|| function.named.get(&nest.id).unwrap_or(&none));
+    let how = Rendering { threads, guard, known: &known, isa, own, ..how };
     Ok((prove(how, &PreparedNest::new(program, nest), &recipe)?, recipe))
 }
 
@@ -193,6 +198,7 @@ pub(super) fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'
         guard: SizeGuard::default(),
         known: &[],
         isa: None,
+        own: None,
         policy: Policy { reassociate: recipes.reassociate },
         plain_sums: recipes.compiler.vectorizes_sums(),
         checks: false,

@@ -66,6 +66,9 @@ pub struct NestRecipe {
     /// Instructions that its code uses where the processor has them: `avx2`, `avx2-fma` or `avx512`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isa: Option<String>,
+    /// Whether what uses them is the nest's own text, as it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_text: bool,
     /// Arrays of which the rows, behind pointers, are not evenly spaced: each row is reached through its pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uneven: Vec<String>,
@@ -146,6 +149,7 @@ mod tests {
                 guard: Some(Guard { least: Some(2e6), threads: None, extents: vec![0, 9] }),
                 known: [("r".into(), 5)].into(),
                 isa: Some("avx2".into()),
+                own_text: false,
                 uneven: vec!["u".into()],
                 recipe: serde_json::from_str(r#"[{"step":"vectorize","at":3}]"#).expect("a recipe"),
             }],

@@ -2,8 +2,10 @@
 
 use crate::parallel::{Panicked, guarded};
 use oxeye_codegen::{
-    CodegenError, Isa, Outlined, RenderOptions, SizeGuard, commented, render_nest, render_outlined,
+    CodegenError, Isa, Outlined, RenderOptions, SizeGuard, commented, outline_own_text, render_nest,
+    render_outlined,
 };
+use oxeye_frontend::Named;
 use oxeye_ir::{Execution, Span, SymId};
 use oxeye_transform::templates::{Instantiator, Template, Unfit};
 use oxeye_transform::{Applied, Policy, PreparedNest, Recipe, Refusal};
@@ -35,6 +37,8 @@ pub struct Proved {
     /// Instructions that it uses where the processor has them, and the function, to stand before the one with the nest, in
     /// which it does.
     pub wide: Option<(Isa, String)>,
+    /// What the nest's own text uses, if that function has the own text.
+    pub(crate) own: Option<Named>,
     /// Columns by which the text is indented.
     indent: usize,
 }
@@ -56,6 +60,9 @@ pub enum Unproved {
     /// It is for a value of something that the nest does not have.
     #[error("it is for one value of `{0}`, which is no size of the nest")]
     NoSymbol(String),
+    /// It is the nest's own text, and has steps.
+    #[error("it is the nest's own text, as it is, so it has no steps")]
+    OwnTextWithSteps,
     /// A bug of ours.
     #[error(transparent)]
     Panicked(#[from] Panicked),
@@ -85,6 +92,9 @@ pub(crate) struct Rendering<'s> {
     pub(crate) known: &'s [(SymId, i64)],
     /// Instructions that the text may use where the processor has them.
     pub(crate) isa: Option<Isa>,
+    /// With instructions of its own, the nest's own text is what uses them, as it is, if this says what it uses besides its
+    /// arguments.
+    pub(crate) own: Option<&'s Named>,
     /// [`Compiler::vectorizes_sums`](crate::Compiler::vectorizes_sums) of the user's compiler.
     pub(crate) plain_sums: bool,
     /// Whether the text is for a debug build, in which every access is checked.
@@ -126,13 +136,14 @@ struct Rendered {
     text: String,
     wide: Option<(Isa, String)>,
     openmp: bool,
+    own: Option<Named>,
     indent: usize,
 }
 
 impl Rendered {
     fn of(self, applied: Applied, known: &[(SymId, i64)]) -> Proved {
-        let Rendered { text, wide, openmp, indent } = self;
-        Proved { applied, text, wide, openmp, indent, known: known.to_vec() }
+        let Rendered { text, wide, openmp, own, indent } = self;
+        Proved { applied, text, wide, openmp, own, indent, known: known.to_vec() }
     }
 }
 
@@ -158,14 +169,24 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
         Some(isa) => {
             let line = span.map_or(0, |span| span.line);
             let name = format!("oxeye_{}_{line}", nest.function);
-            let Outlined { function, block } = render_outlined(program, nest, &options, isa, &name)?;
+            let outlined = match how.own {
+                Some(own) => outline_own_text(program, nest, &options, isa, &name, named(own)),
+                None => render_outlined(program, nest, &options, isa, &name),
+            };
+            let Outlined { function, block } = outlined?;
             (block, Some((isa, function)))
         }
     };
+    let own = how.own.filter(|_| how.isa.is_some()).cloned();
     // The user's own text, where it stands as the other branch, may have directives that nobody switched on.
     let ours = wide.as_ref().map_or(&text, |(_, function)| function);
-    let openmp = how.threads > 1 && ours.contains("#pragma omp");
-    Ok(Rendered { text, wide, openmp, indent })
+    let openmp = how.threads > 1 && own.is_none() && ours.contains("#pragma omp");
+    Ok(Rendered { text, wide, openmp, own, indent })
+}
+
+/// What a nest's own text uses, as those who write text take it.
+pub(crate) fn named(named: &Named) -> oxeye_codegen::Named<'_> {
+    oxeye_codegen::Named { by_calls: &named.by_calls, unused: &named.unused, sized: &named.sized }
 }
 
 /// The macros that a file defines.
@@ -213,7 +234,7 @@ impl Proved {
         guard: SizeGuard,
     ) -> Result<Self, Unproved> {
         guarded(|| {
-            let how = Rendering { guard, known: &self.known, isa: self.isa(), ..how };
+            let how = Rendering { guard, known: &self.known, isa: self.isa(), own: self.own.as_ref(), ..how };
             Ok(render(how, &self.applied, span)?.of(self.applied.clone(), &self.known))
         })?
     }
@@ -229,7 +250,7 @@ impl Proved {
         known: &[(SymId, i64)],
     ) -> Result<Self, Unproved> {
         guarded(|| {
-            let how = Rendering { known, isa: self.isa(), ..how };
+            let how = Rendering { known, isa: self.isa(), own: self.own.as_ref(), ..how };
             Ok(render(how, &self.applied, span)?.of(self.applied.clone(), known))
         })?
     }

@@ -277,6 +277,7 @@ pub fn trial_recipes(log: &Path, trial: usize) -> Result<RecipeFile, Error> {
             guard: None,
             known: BTreeMap::new(),
             isa: None,
+            own_text: false,
             uneven: nest.uneven.clone(),
             recipe: recipe.into(),
         }],

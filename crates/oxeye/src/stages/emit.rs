@@ -453,6 +453,7 @@ pub(crate) fn recipe_of(workpiece: &Workpiece, idx: usize, trial: &Trial) -> Nes
         guard: Guard::of(trial.guard),
         known: known_names(trial, nest.place.of(&workpiece.unit).1),
         isa: trial.proved.as_ref().and_then(|proved| proved.isa()).map(|isa| isa.word().to_owned()),
+        own_text: trial.proved.as_ref().is_some_and(|proved| proved.own.is_some()),
         uneven: nest.place.uneven_rows(&workpiece.unit),
         recipe: trial.schedule.recipe.clone().into(),
     }

@@ -22,6 +22,7 @@ mod synthetic_inputs;
 mod unchanged;
 
 pub use capture::{Captured, capture};
+pub(crate) use capture::{build_error, has_main_elsewhere};
 pub use emit::{Emitted, emit};
 pub(crate) use emit::{recipe_of, run_both};
 pub(crate) use html::{measured, nest_entry};

@@ -141,6 +141,7 @@ fn rendering() -> Rendering<'static> {
         checks: false,
         known: &[],
         isa: None,
+        own: None,
         guard: Default::default(),
     }
 }

@@ -4,7 +4,8 @@
 >>> report = oxeye.optimize("gemm.c", cc=["gcc", "-O3", "-march=native", "-lm"])
 
 Functions have the names of the commands: :func:`optimize`, :func:`search`, :func:`explain`, :func:`profile`,
-:func:`replay`, :func:`tune`, :func:`check`, :func:`host`, :func:`check_build`, :func:`rerun`, :func:`doctor`. Their options are keyword arguments. :func:`read` reads a file
+:func:`replay`, :func:`tune`, :func:`check`, :func:`values`, :func:`flow`, :func:`host`, :func:`check_build`, :func:`rerun`,
+:func:`doctor`. Their options are keyword arguments. :func:`read` reads a file
 into its nests, and :class:`Database` opens a recipe database. Runs measure one after the other, also from several threads.
 """
 
@@ -14,7 +15,19 @@ import atexit
 import os
 
 from . import _oxeye
-from .commands import check, check_build, doctor, explain, host, optimize, profile, replay, rerun, search, tune
+from .commands import (
+    check,
+    check_build,
+    doctor,
+    explain,
+    host,
+    optimize,
+    profile,
+    replay,
+    rerun,
+    search,
+    tune,
+)
 from .database import Database, Entry, Tally
 from .errors import (
     Cancelled,
@@ -31,6 +44,7 @@ from .records import Quantity, Record
 from .reports import CheckReport, Donor, ExplainReport, Host, NormalForm, ProfileReport, ProjectReport, Replayed, Report
 from .tables import Table
 from .units import Nest, Unit, read
+from .watching import Finding, Flow, FlowReport, ValuesReport, flow, values
 
 __version__ = _oxeye.VERSION
 
@@ -43,6 +57,9 @@ __all__ = [
     "Donor",
     "Entry",
     "ExplainReport",
+    "Finding",
+    "Flow",
+    "FlowReport",
     "Host",
     "InputError",
     "InternalError",
@@ -61,10 +78,12 @@ __all__ = [
     "Table",
     "Tally",
     "Unit",
+    "ValuesReport",
     "check",
     "check_build",
     "doctor",
     "explain",
+    "flow",
     "host",
     "optimize",
     "profile",
@@ -73,6 +92,7 @@ __all__ = [
     "rerun",
     "search",
     "tune",
+    "values",
 ]
 
 

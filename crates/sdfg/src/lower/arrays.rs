@@ -1,6 +1,8 @@
 //! Containers become arrays; parts of containers become views of them.
 
-use super::names::{Env, Names, View, hole, identifier, number, scalar_type, type_of};
+use super::names::{
+    Env, Names, Number, View, complex_type, hole, identifier, number, part, scalar_type, type_of,
+};
 use super::nest::Cx;
 use super::ranges::Span;
 use super::state::Lowering;
@@ -59,14 +61,14 @@ struct WithIterators<'a> {
 }
 
 impl Names for WithIterators<'_> {
-    fn value(&self, name: &str) -> Result<Expr> {
+    fn value(&self, name: &str) -> Result<Number> {
         match self.unknowns.get(name) {
-            Some(id) => Ok(Expr::from(*id)),
+            Some(id) => Ok(Number::Real(Expr::from(*id))),
             None => self.env.value(name),
         }
     }
 
-    fn element(&self, name: &str, indices: Vec<Expr>) -> Result<Expr> {
+    fn element(&self, name: &str, indices: Vec<Expr>) -> Result<Number> {
         self.env.element(name, indices)
     }
 }
@@ -135,9 +137,15 @@ impl Lowering {
         if !matches!(descriptor.kind.as_str(), "Array" | "Scalar") {
             return Err(format!("a container of type {} is not supported", descriptor.kind));
         }
-        let (element, is_bool) = scalar_type(&descriptor.dtype)
+        let complex = complex_type(&descriptor.dtype);
+        let (element, is_bool) = complex
+            .map(|element| (element, false))
+            .or_else(|| scalar_type(&descriptor.dtype))
             .ok_or_else(|| format!("elements of type {} are not supported", descriptor.dtype))?;
         let is_scalar = descriptor.kind == "Scalar";
+        if is_scalar && complex.is_some() && !descriptor.is_transient {
+            return Err("a complex number as an argument is not supported".into());
+        }
         let names = WithIterators { env, unknowns };
         let exact = self.extents(descriptor, &names)?;
         let strides = self.strides(descriptor, &exact, &names)?;
@@ -147,8 +155,8 @@ impl Lowering {
         let layout = layout(&exact, &strides);
         let storage = match cx {
             _ if !descriptor.is_transient => Storage::Param,
-            Some(cx) => cx.storage(),
-            None => Storage::Local,
+            Some(cx) if is_small(&exact, element) => cx.storage(),
+            _ => Storage::Local,
         };
         let mut is_relaid = false;
         let mut shape = Vec::new();
@@ -166,13 +174,18 @@ impl Lowering {
             None => return Err("its strides are not those of a dense array".into()),
         }
         let form = if is_scalar || matches!(storage, Storage::Body(_)) { Form::Nested } else { Form::Linear };
-        let permuted: Vec<Expr> = order.iter().map(|dim| shape[*dim].clone()).collect();
+        let mut permuted: Vec<Expr> = order.iter().map(|dim| shape[*dim].clone()).collect();
+        if is_scalar {
+            permuted.clear();
+        }
+        // The parts of a complex number lie next to each other.
+        permuted.extend(complex.map(|_| Expr::from(2)));
         let id = self.program.add_array(Array {
             id: ArrayId(0),
             name: identifier(name),
             element,
             c_type: None,
-            shape: if is_scalar { Vec::new() } else { permuted.into_iter().map(Some).collect() },
+            shape: permuted.into_iter().map(Some).collect(),
             form,
             storage,
             align: 0,
@@ -183,6 +196,7 @@ impl Lowering {
         let mut view = View::whole(id, exact, strides, is_bool);
         view.index =
             if is_scalar { Vec::new() } else { order.iter().map(|d| Expr::from(hole(*d))).collect() };
+        view.index.extend(complex.map(|_| Expr::from(part())));
         Ok(view)
     }
 
@@ -345,6 +359,16 @@ impl Lowering {
             })
             .collect())
     }
+}
+
+/// Whether an array fits on the stack: what is made anew inside a nest has to.
+pub(super) fn is_small(extents: &[Expr], element: ScalarType) -> bool {
+    const MOST_BYTES: i64 = 64 * 1024;
+    let constant = |e: &Expr| e.as_affine().and_then(Affine::as_constant);
+    let bytes = i64::try_from(2 * element.bytes()).ok();
+    let bytes =
+        extents.iter().try_fold(bytes, |n, e| Some(n.and_then(|n| n.checked_mul(constant(e)?.max(0)))));
+    bytes.flatten().is_some_and(|bytes| bytes <= MOST_BYTES)
 }
 
 /// The dimensions from the largest stride to the smallest, if elements lie densely so.

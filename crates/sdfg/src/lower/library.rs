@@ -1,6 +1,7 @@
 //! Operations of libraries become loops.
 
-use super::names::{Env, View, number};
+use super::complex;
+use super::names::{Env, Number, View, number};
 use super::nest::{Cx, Iterations};
 use super::ranges::Span;
 use super::state::{Lowering, Site};
@@ -8,7 +9,7 @@ use super::tasklet::Combination;
 use crate::json::Json;
 use crate::model::Edge;
 use crate::polynomial::are_equal;
-use oxeye_ir::{Access, BinaryOp, Expr, Node, Update};
+use oxeye_ir::{Access, Expr, Node, Update};
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -103,6 +104,9 @@ impl Lowering {
                 }
                 let c = self.operand(env, output("_c")?)?;
                 let (alpha, beta) = (scale("alpha", "1")?, scale("beta", "0")?);
+                if beta.is_some() {
+                    is_same(input("_cin").or_else(|_| input("_c"))?, output("_c")?)?;
+                }
                 self.product(Product { a, b, c, alpha, beta }, cx)?
             }
             "Gemv" => {
@@ -112,6 +116,9 @@ impl Lowering {
                 }
                 let (b, c) = (self.operand(env, input("_x")?)?, self.operand(env, output("_y")?)?);
                 let (alpha, beta) = (scale("alpha", "1")?, scale("beta", "0")?);
+                if beta.is_some() {
+                    is_same(input("_y")?, output("_y")?)?;
+                }
                 self.product(Product { a, b, c, alpha, beta }, cx)?
             }
             "Dot" => {
@@ -123,6 +130,37 @@ impl Lowering {
                 let from = self.operand(env, input("_inp")?)?;
                 let to = self.operand(env, output("_out")?)?;
                 self.transpose(&from, &to, cx)?
+            }
+            "Ger" | "Axpy" => {
+                let names: &[&str] = if short == "Ger" { &["_x", "_y"] } else { &["_x"] };
+                let factors: Result<Vec<Operand>> =
+                    names.iter().map(|name| self.operand(env, input(name)?)).collect();
+                let added = self.operand(env, input(if short == "Ger" { "_A" } else { "_y" })?)?;
+                let to = self.operand(env, output("_res")?)?;
+                let factor = scale(if short == "Ger" { "alpha" } else { "a" }, "1")?;
+                self.update(&factors?, &added, &to, factor.as_deref(), cx)?
+            }
+            "TensorDot" => {
+                let left = self.operand(env, input("_left_tensor")?)?;
+                let right = self.operand(env, input("_right_tensor")?)?;
+                let to = self.operand(env, output("_out_tensor")?)?;
+                let in_left = positions(attributes.get("left_axes"), left.spans.len())?;
+                let in_right = positions(attributes.get("right_axes"), right.spans.len())?;
+                let order = match attributes.get("permutation") {
+                    None | Some(Json::Null) => None,
+                    order => Some(positions(order, to.spans.len())?).filter(|order| !order.is_empty()),
+                };
+                self.tensor_dot((left, in_left), (right, in_right), (to, order), cx)?
+            }
+            "TensorTranspose" => {
+                let from = self.operand(env, input("_inp_tensor")?)?;
+                let to = self.operand(env, output("_out_tensor")?)?;
+                let (alpha, beta) = (scale("alpha", "1")?, scale("beta", "0")?);
+                if alpha.is_some() || beta.is_some() {
+                    return Err("a transposition with factors".into());
+                }
+                let axes = positions(attributes.get("axes"), from.spans.len())?;
+                self.permuted(from, to, &axes, cx)?
             }
             "Reduce" => {
                 let from = site.state.into(node).find(|e| e.memlet.is_some()).ok_or("it has no input")?;
@@ -175,16 +213,13 @@ impl Lowering {
             (0..c.rank()).map(|k| Iterations::count(format!("__i{k}"), c.extent(k))).collect();
         self.for_loops(cx, outer, &mut |this, cx, at| {
             let target = c.at(at)?;
-            let mut nodes = Vec::new();
-            match &beta {
-                None => nodes.push(cx.stmt(
-                    target.clone(),
-                    Update::Assign,
-                    number("0.0", element).or_else(|_| number("0", element))?,
-                )),
-                Some(beta) => nodes.push(cx.stmt(target.clone(), Update::Mul, number(beta, element)?)),
-            }
-            let sum = this.for_loop(cx, Iterations::count("__k", k_of_a.clone()), |_, cx, k| {
+            let (update, first) = match &beta {
+                None => (Update::Assign, number("0.0", element).or_else(|_| number("0", element))?),
+                Some(beta) => (Update::Mul, number(beta, element)?),
+            };
+            let mut nodes =
+                this.store(cx, target.clone(), &Combination::Update(update), false, Number::Real(first))?;
+            let sum = this.for_loop(cx, Iterations::count("__k", k_of_a.clone()), |this, cx, k| {
                 let leading = |operand: &Operand| at[n_leading - n_batch(operand)..n_leading].to_vec();
                 let mut in_a = leading(&a);
                 if has_row {
@@ -196,12 +231,12 @@ impl Lowering {
                 if has_column {
                     in_b.push(at[c.rank() - 1].clone());
                 }
-                let mut left = Expr::Read(a.at(&in_a)?);
+                let mut left = Number::read(a.at(&in_a)?);
                 if let Some(alpha) = &alpha {
-                    left = Expr::binary(BinaryOp::Mul, number(alpha, element)?, left);
+                    left = complex::product(Number::Real(number(alpha, element)?), left);
                 }
-                let value = Expr::binary(BinaryOp::Mul, left, Expr::Read(b.at(&in_b)?));
-                Ok(vec![cx.stmt(target, Update::Add, value)])
+                let value = complex::product(left, Number::read(b.at(&in_b)?));
+                this.store(cx, target, &Combination::Update(Update::Add), false, value)
             })?;
             nodes.push(sum);
             Ok(nodes)
@@ -214,11 +249,116 @@ impl Lowering {
         }
         let n = to.rank();
         let iterations = (0..n).map(|k| Iterations::count(format!("__i{k}"), to.extent(k))).collect();
-        self.for_loops(cx, iterations, &mut |_, cx, at| {
+        self.for_loops(cx, iterations, &mut |this, cx, at| {
             let mut turned = at.to_vec();
             turned.reverse();
-            let value = Expr::Read(from.at(&turned)?);
-            Ok(vec![cx.stmt(to.at(at)?, Update::Assign, value)])
+            let value = Number::read(from.at(&turned)?);
+            this.store(cx, to.at(at)?, &Combination::Update(Update::Assign), false, value)
+        })
+    }
+
+    /// `to = factor · the product of the factors' elements + added`, each factor along one more dimension.
+    fn update(
+        &mut self,
+        factors: &[Operand],
+        added: &Operand,
+        to: &Operand,
+        factor: Option<&str>,
+        cx: &mut Cx,
+    ) -> Result<Vec<Node>> {
+        let n = to.rank();
+        if n != factors.len() || added.rank() != n || factors.iter().any(|f| f.rank() != 1) {
+            return Err("its operands do not fit each other".into());
+        }
+        let element = self.program.array(to.view.array).element;
+        let iterations = (0..n).map(|k| Iterations::count(format!("__i{k}"), to.extent(k))).collect();
+        self.for_loops(cx, iterations, &mut |this, cx, at| {
+            let mut value = factor.map(|f| number(f, element)).transpose()?.map(Number::Real);
+            for (factor, index) in factors.iter().zip(at) {
+                let next = Number::read(factor.at(std::slice::from_ref(index))?);
+                value = Some(match value {
+                    None => next,
+                    Some(value) => complex::product(value, next),
+                });
+            }
+            let value = value.ok_or("it has no operands")?;
+            let sum = complex::sum(value, Number::read(added.at(at)?))?;
+            this.store(cx, to.at(at)?, &Combination::Update(Update::Assign), false, sum)
+        })
+    }
+
+    /// Sums over some dimensions of two arrays; the others are those of the result, in an order.
+    fn tensor_dot(
+        &mut self,
+        (mut left, in_left): (Operand, Vec<usize>),
+        (mut right, in_right): (Operand, Vec<usize>),
+        (mut to, order): (Operand, Option<Vec<usize>>),
+        cx: &mut Cx,
+    ) -> Result<Vec<Node>> {
+        for operand in [&mut left, &mut right, &mut to] {
+            operand.dims = (0..operand.spans.len()).collect();
+        }
+        let kept = |operand: &Operand, summed: &[usize]| -> Vec<usize> {
+            (0..operand.rank()).filter(|dim| !summed.contains(dim)).collect()
+        };
+        let (of_left, of_right) = (kept(&left, &in_left), kept(&right, &in_right));
+        let n = of_left.len() + of_right.len();
+        let order = order.unwrap_or_else(|| (0..n).collect());
+        let fits = in_left.len() == in_right.len()
+            && to.rank() == n
+            && order.len() == n
+            && (0..n).all(|k| order.contains(&k))
+            && in_left.iter().zip(&in_right).all(|(l, r)| are_equal(&left.extent(*l), &right.extent(*r)));
+        if !fits {
+            return Err("its operands do not fit each other".into());
+        }
+        let element = self.program.array(to.view.array).element;
+        let outer = (0..n).map(|k| Iterations::count(format!("__i{k}"), to.extent(k))).collect();
+        self.for_loops(cx, outer, &mut |this, cx, at| {
+            let target = to.at(at)?;
+            let zero = Number::Real(number("0.0", element).or_else(|_| number("0", element))?);
+            let mut nodes =
+                this.store(cx, target.clone(), &Combination::Update(Update::Assign), false, zero)?;
+            let place = |k: usize| at[order.iter().position(|o| *o == k).unwrap_or(k)].clone();
+            let inner = in_left.iter().enumerate();
+            let inner =
+                inner.map(|(k, dim)| Iterations::count(format!("__k{k}"), left.extent(*dim))).collect();
+            let sum = this.for_loops(cx, inner, &mut |this, cx, along| {
+                let (mut l, mut r) = (vec![Expr::from(0); left.rank()], vec![Expr::from(0); right.rank()]);
+                in_left.iter().zip(along).for_each(|(dim, e)| l[*dim] = e.clone());
+                in_right.iter().zip(along).for_each(|(dim, e)| r[*dim] = e.clone());
+                of_left.iter().enumerate().for_each(|(k, dim)| l[*dim] = place(k));
+                of_right.iter().enumerate().for_each(|(k, dim)| r[*dim] = place(of_left.len() + k));
+                let value = complex::product(Number::read(left.at(&l)?), Number::read(right.at(&r)?));
+                this.store(cx, target.clone(), &Combination::Update(Update::Add), false, value)
+            })?;
+            nodes.extend(sum);
+            Ok(nodes)
+        })
+    }
+
+    /// Each dimension of the result is the one of the input that `axes` says.
+    fn permuted(
+        &mut self,
+        mut from: Operand,
+        mut to: Operand,
+        axes: &[usize],
+        cx: &mut Cx,
+    ) -> Result<Vec<Node>> {
+        let n = from.spans.len();
+        if axes.len() != n || to.spans.len() != n || (0..n).any(|dim| !axes.contains(&dim)) {
+            return Err("its axes are no order of its dimensions".into());
+        }
+        (from.dims, to.dims) = ((0..n).collect(), (0..n).collect());
+        if axes.iter().enumerate().any(|(k, axis)| !are_equal(&to.extent(k), &from.extent(*axis))) {
+            return Err("its result has another shape than its input".into());
+        }
+        let iterations = (0..n).map(|k| Iterations::count(format!("__i{k}"), to.extent(k))).collect();
+        self.for_loops(cx, iterations, &mut |this, cx, at| {
+            let mut index = at.to_vec();
+            axes.iter().zip(at).for_each(|(axis, e)| index[*axis] = e.clone());
+            let value = Number::read(from.at(&index)?);
+            this.store(cx, to.at(at)?, &Combination::Update(Update::Assign), false, value)
         })
     }
 
@@ -241,19 +381,7 @@ impl Lowering {
         input.dims = (0..rank).collect();
         let axes: Vec<usize> = match attributes.get("axes") {
             None | Some(Json::Null) => (0..rank).collect(),
-            Some(Json::Array(items)) => items
-                .iter()
-                .map(|item| match item {
-                    Json::Number(text) | Json::String(text) => {
-                        let axis: i64 = text.parse().ok()?;
-                        let axis = if axis < 0 { axis + i64::try_from(rank).ok()? } else { axis };
-                        usize::try_from(axis).ok().filter(|a| *a < rank)
-                    }
-                    _ => None,
-                })
-                .collect::<Option<_>>()
-                .ok_or("its axes are no dimensions of its input")?,
-            Some(_) => return Err("its axes are no list".into()),
+            axes => positions(axes, rank)?,
         };
         let kept: Vec<usize> = (0..rank).filter(|dim| !axes.contains(dim)).collect();
         // Which dimension of the result each kept dimension is.
@@ -294,18 +422,44 @@ impl Lowering {
             let target = output.view.at(&index)?;
             let mut nodes = Vec::new();
             if let Some(identity) = &identity {
-                nodes.push(cx.stmt(target.clone(), Update::Assign, identity.clone()));
+                let first = Number::Real(identity.clone());
+                nodes = this.store(cx, target.clone(), &Combination::Update(Update::Assign), false, first)?;
             }
             let is_bool = output.view.is_bool;
             let sum = this.for_loops(cx, count(inner, "r"), &mut |this, cx, along| {
                 let mut all = vec![Expr::from(0); rank];
                 kept.iter().zip(at).for_each(|(dim, e)| all[*dim] = e.clone());
                 axes.iter().zip(along).for_each(|(dim, e)| all[*dim] = e.clone());
-                let value = Expr::Read(input.at(&all)?);
-                Ok(vec![this.store(cx, target.clone(), &combination, is_bool, value)?])
+                let value = Number::read(input.at(&all)?);
+                this.store(cx, target.clone(), &combination, is_bool, value)
             })?;
             nodes.extend(sum);
             Ok(nodes)
         })
+    }
+}
+
+/// A list of dimensions.
+fn positions(axes: Option<&Json>, rank: usize) -> Result<Vec<usize>> {
+    let Some(Json::Array(items)) = axes else { return Err("its axes are no list".into()) };
+    let position = |item: &Json| match item {
+        Json::Number(text) | Json::String(text) => {
+            let axis: i64 = text.parse().ok()?;
+            let axis = if axis < 0 { axis + i64::try_from(rank).ok()? } else { axis };
+            usize::try_from(axis).ok().filter(|a| *a < rank)
+        }
+        _ => None,
+    };
+    let found: Option<Vec<usize>> = items.iter().map(position).collect();
+    found.ok_or_else(|| "its axes are no dimensions of its input".to_owned())
+}
+
+/// Whether what comes in is what goes out.
+fn is_same(input: &Edge, output: &Edge) -> Result<()> {
+    let place = |edge: &Edge| edge.memlet.as_ref().map(|m| (m.data.clone(), m.subset.clone()));
+    if place(input) == place(output) {
+        Ok(())
+    } else {
+        Err("it adds to one container and writes another".into())
     }
 }

@@ -5,8 +5,10 @@
 //! `tasklet` and `library` make loops and statements, or say why they cannot.
 
 mod arrays;
+mod complex;
 mod control;
 mod dataflow;
+mod fold;
 mod library;
 mod names;
 mod nest;
@@ -20,4 +22,4 @@ mod tasklet;
 pub use outline::Outline;
 pub(crate) use outline::visit as visit_outline;
 pub use read::read_sdfg;
-pub use state::{Diagnostic, Place, Unit};
+pub use state::{Diagnostic, Place, Unit, Way};

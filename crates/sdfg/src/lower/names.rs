@@ -1,5 +1,6 @@
 //! What names mean at one place of the program, and expressions of them.
 
+use super::complex::both;
 use crate::syntax::{Ex, Operator};
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, Expr, MathFn, Program, ScalarType, SymId, Types, UnaryOp, Var,
@@ -32,8 +33,8 @@ pub(super) struct Env {
     pub(super) missing: BTreeMap<String, String>,
     /// Symbols that are variables here: they may change while the graph runs.
     pub(super) variables: BTreeMap<String, ArrayId>,
-    /// Values that go from tasklet to tasklet: of which node and connector.
-    pub(super) links: BTreeMap<(usize, String), ArrayId>,
+    /// Values that go from tasklet to tasklet: of which node and connector. Two scalars are the parts of a complex number.
+    pub(super) links: BTreeMap<(usize, String), Vec<ArrayId>>,
 }
 
 /// Stands for an index that is not known yet.
@@ -42,6 +43,52 @@ pub(super) fn hole(dim: usize) -> SymId {
 }
 
 const MAX_HOLES: u32 = 1000;
+
+/// Stands, as the last index, for the part of a complex number: zero for the real one, one for the imaginary one.
+pub(super) fn part() -> SymId {
+    hole(998)
+}
+
+/// A number of a program: real, or in two parts.
+#[derive(Clone, Debug)]
+pub(super) enum Number {
+    /// A real number.
+    Real(Expr),
+    /// Real and imaginary part.
+    Complex(Expr, Expr),
+}
+
+impl Number {
+    /// What stands at an element.
+    pub(super) fn read(access: Access) -> Self {
+        match parts(&access) {
+            Some([re, im]) => Number::Complex(Expr::Read(re), Expr::Read(im)),
+            None => Number::Real(Expr::Read(access)),
+        }
+    }
+
+    /// The number, if it is real.
+    pub(super) fn real(self) -> Result<Expr, String> {
+        match self {
+            Number::Real(value) => Ok(value),
+            Number::Complex(..) => Err("a complex number stands where a real one is needed".into()),
+        }
+    }
+}
+
+/// The two parts of an element, if it is a complex number.
+pub(super) fn parts(access: &Access) -> Option<[Access; 2]> {
+    if access.indices.last() != Some(&Expr::from(part())) {
+        return None;
+    }
+    Some([0, 1].map(|which| {
+        let mut one = access.clone();
+        if let Some(last) = one.indices.last_mut() {
+            *last = Expr::from(which);
+        }
+        one
+    }))
+}
 
 fn is_hole(var: Var) -> Option<usize> {
     match var {
@@ -122,18 +169,18 @@ impl View {
 /// What a name means in an expression.
 pub(super) trait Names {
     /// The value of a name.
-    fn value(&self, name: &str) -> Result<Expr, String>;
+    fn value(&self, name: &str) -> Result<Number, String>;
     /// An element of an array.
-    fn element(&self, name: &str, indices: Vec<Expr>) -> Result<Expr, String>;
+    fn element(&self, name: &str, indices: Vec<Expr>) -> Result<Number, String>;
 }
 
 impl Names for Env {
-    fn value(&self, name: &str) -> Result<Expr, String> {
+    fn value(&self, name: &str) -> Result<Number, String> {
         if let Some(value) = self.symbols.get(name) {
-            return Ok(value.clone());
+            return Ok(Number::Real(value.clone()));
         }
         match self.data.get(name) {
-            Some(view) => Ok(Expr::Read(view.only()?)),
+            Some(view) => Ok(Number::read(view.only()?)),
             None => Err(match self.missing.get(name) {
                 Some(reason) => format!("`{name}`: {reason}"),
                 None => format!("`{name}` has no known value here"),
@@ -141,9 +188,9 @@ impl Names for Env {
         }
     }
 
-    fn element(&self, name: &str, indices: Vec<Expr>) -> Result<Expr, String> {
+    fn element(&self, name: &str, indices: Vec<Expr>) -> Result<Number, String> {
         let view = self.view(name)?;
-        Ok(Expr::Read(view.at(&indices)?))
+        Ok(Number::read(view.at(&indices)?))
     }
 }
 
@@ -182,6 +229,15 @@ pub(super) fn scalar_type(dtype: &str) -> Option<(ScalarType, bool)> {
         "bool" | "bool_" => (U8, true),
         _ => return None,
     })
+}
+
+/// The type of both parts of a complex number.
+pub(super) fn complex_type(dtype: &str) -> Option<ScalarType> {
+    match dtype {
+        "complex128" => Some(ScalarType::F64),
+        "complex64" => Some(ScalarType::F32),
+        _ => None,
+    }
 }
 
 /// The type of an expression.
@@ -248,8 +304,20 @@ impl Converter<'_> {
     /// # Errors
     /// If it uses names or functions that are not known.
     pub(super) fn convert(&self, ex: &Ex) -> Result<Expr, String> {
-        let expr = self.expr(ex)?;
-        if size(&expr) > MAX_SIZE { Err("an expression is too long".into()) } else { Ok(expr) }
+        self.convert_number(ex)?.real()
+    }
+
+    /// The expression, which may be a complex number.
+    ///
+    /// # Errors
+    /// If it uses names or functions that are not known.
+    pub(super) fn convert_number(&self, ex: &Ex) -> Result<Number, String> {
+        let number = self.number(ex)?;
+        let length = match &number {
+            Number::Real(e) => size(e),
+            Number::Complex(re, im) => size(re) + size(im),
+        };
+        if length > MAX_SIZE { Err("an expression is too long".into()) } else { Ok(number) }
     }
 
     fn is_float(&self, expr: &Expr) -> bool {
@@ -257,9 +325,17 @@ impl Converter<'_> {
     }
 
     fn expr(&self, ex: &Ex) -> Result<Expr, String> {
-        Ok(match ex {
+        self.number(ex)?.real()
+    }
+
+    fn number(&self, ex: &Ex) -> Result<Number, String> {
+        Ok(Number::Real(match ex {
             Ex::Int(value) => integer(*value)?,
             Ex::Float(text) => float(text, ScalarType::F64)?,
+            Ex::Imaginary(text) => {
+                let zero = float("0.0", ScalarType::F64)?;
+                return Ok(Number::Complex(zero, float(text, ScalarType::F64)?));
+            }
             Ex::Bool(value) => Expr::from(i64::from(*value)),
             Ex::Name(name) => match name.as_str() {
                 "math.pi" | "numpy.pi" | "np.pi" | "pi" => float("3.141592653589793", ScalarType::F64)?,
@@ -267,9 +343,15 @@ impl Converter<'_> {
                 "math.inf" | "numpy.inf" | "np.inf" | "inf" | "INFINITY" | "oo" => {
                     float("inf", ScalarType::F64)?
                 }
-                _ => self.names.value(name)?,
+                _ => return self.names.value(name),
             },
-            Ex::Neg(e) => Expr::unary(UnaryOp::Neg, self.expr(e)?),
+            Ex::Neg(e) => match self.number(e)? {
+                Number::Real(e) => Expr::unary(UnaryOp::Neg, e),
+                Number::Complex(re, im) => {
+                    let minus = |e| Expr::unary(UnaryOp::Neg, e);
+                    return Ok(Number::Complex(minus(re), minus(im)));
+                }
+            },
             Ex::Not(e) => Expr::unary(UnaryOp::Not, self.expr(e)?),
             Ex::Invert(e) => {
                 let e = self.expr(e)?;
@@ -278,25 +360,37 @@ impl Converter<'_> {
                 }
                 Expr::unary(UnaryOp::BitNot, e)
             }
-            Ex::Binary(operator, l, r) => self.binary(*operator, l, r)?,
-            Ex::Call(name, args) => self.call(name, args)?,
+            Ex::Binary(operator, l, r) => match (self.number(l)?, self.number(r)?) {
+                (Number::Real(l), Number::Real(r)) => self.binary(*operator, l, r)?,
+                (l, r) => return self.complex_binary(*operator, l, r),
+            },
+            Ex::Call(name, args) => return self.call(name, args),
             Ex::Index(name, indices) => {
                 let indices: Vec<Expr> = indices.iter().map(|e| self.expr(e)).collect::<Result<_, _>>()?;
                 if indices.iter().any(|e| self.is_float(e)) {
                     return Err(format!("an index of `{name}` is no integer"));
                 }
-                self.names.element(name, indices)?
+                return self.names.element(name, indices);
             }
-            Ex::IfElse(condition, then, otherwise) => Expr::Select {
-                condition: Box::new(self.expr(condition)?),
-                then: Box::new(self.expr(then)?),
-                otherwise: Box::new(self.expr(otherwise)?),
-            },
-        })
+            Ex::IfElse(condition, then, otherwise) => {
+                let condition = self.expr(condition)?;
+                let select = |then, otherwise| Expr::Select {
+                    condition: Box::new(condition.clone()),
+                    then: Box::new(then),
+                    otherwise: Box::new(otherwise),
+                };
+                match (self.number(then)?, self.number(otherwise)?) {
+                    (Number::Real(then), Number::Real(otherwise)) => select(then, otherwise),
+                    (then, otherwise) => {
+                        let ((a, b), (c, d)) = (both(then)?, both(otherwise)?);
+                        return Ok(Number::Complex(select(a, c), select(b, d)));
+                    }
+                }
+            }
+        }))
     }
 
-    fn binary(&self, operator: Operator, l: &Ex, r: &Ex) -> Result<Expr, String> {
-        let (left, right) = (self.expr(l)?, self.expr(r)?);
+    fn binary(&self, operator: Operator, left: Expr, right: Expr) -> Result<Expr, String> {
         let plain = match operator {
             Operator::Add => BinaryOp::Add,
             Operator::Sub => BinaryOp::Sub,
@@ -349,22 +443,47 @@ impl Converter<'_> {
         Ok(self.function(MathFn::Pow, vec![base, exponent]))
     }
 
+    /// What is left of a division that is rounded down, as Python has it.
+    fn remainder(&self, l: Expr, r: Expr) -> Expr {
+        if self.is_float(&l) || self.is_float(&r) {
+            let quotient = Expr::binary(BinaryOp::Div, l.clone(), r.clone());
+            let whole = self.function(MathFn::Floor, vec![quotient]);
+            return Expr::binary(BinaryOp::Sub, l, Expr::binary(BinaryOp::Mul, whole, r));
+        }
+        let rest = Expr::binary(BinaryOp::Rem, l, r.clone());
+        Expr::binary(BinaryOp::Rem, Expr::binary(BinaryOp::Add, rest, r.clone()), r)
+    }
+
     fn function(&self, function: MathFn, args: Vec<Expr>) -> Expr {
         let single = args.iter().all(|e| type_of(self.program, e) == ScalarType::F32);
         Expr::Call { function, single, args }
     }
 
-    fn call(&self, name: &str, args: &[Ex]) -> Result<Expr, String> {
+    fn call(&self, name: &str, args: &[Ex]) -> Result<Number, String> {
         let short = name.rsplit('.').next().unwrap_or(name);
         // Quotients inside are rounded by the function.
         if let ("ceiling" | "floor", [Ex::Binary(Operator::Div, l, r)]) = (short, args) {
             let (l, r) = (self.expr(l)?, self.expr(r)?);
             if !self.is_float(&l) && !self.is_float(&r) {
-                return Ok(if short == "floor" { quotient(l, r) } else { ceiling(l, r) });
+                let rounded = if short == "floor" { quotient(l, r) } else { ceiling(l, r) };
+                return Ok(Number::Real(rounded));
             }
         }
-        let values: Vec<Expr> = args.iter().map(|e| self.expr(e)).collect::<Result<_, _>>()?;
-        let unknown = || Err(format!("the function `{name}` with {} arguments is not known", args.len()));
+        let numbers: Vec<Number> = args.iter().map(|e| self.number(e)).collect::<Result<_, _>>()?;
+        let is_complex = numbers.iter().any(|n| matches!(n, Number::Complex(..)));
+        if is_complex
+            || complex_type(short).is_some()
+            || matches!(short, "conj" | "conjugate" | "real" | "imag")
+        {
+            return self.complex_call(short, numbers);
+        }
+        let values = numbers.into_iter().map(Number::real).collect::<Result<Vec<_>, _>>()?;
+        self.real_call(name, short, values).map(Number::Real)
+    }
+
+    fn real_call(&self, name: &str, short: &str, values: Vec<Expr>) -> Result<Expr, String> {
+        let n_args = values.len();
+        let unknown = || Err(format!("the function `{name}` with {n_args} arguments is not known"));
         let relation = match short {
             "Eq" => Some(BinaryOp::Eq),
             "Ne" => Some(BinaryOp::Ne),
@@ -414,8 +533,60 @@ impl Converter<'_> {
                 let then = Box::new(Expr::unary(UnaryOp::Neg, e.clone()));
                 Ok(Expr::Select { condition, then, otherwise: Box::new(e) })
             }
+            ("sign" | "sgn", Some(e), None, None) => {
+                let of =
+                    |text| number(text, if self.is_float(&e) { ScalarType::F64 } else { ScalarType::I64 });
+                let (zero, one) = (of("0")?, of("1")?);
+                let chosen = |op, then: Expr, otherwise: Expr| Expr::Select {
+                    condition: Box::new(Expr::binary(op, e.clone(), zero.clone())),
+                    then: Box::new(then),
+                    otherwise: Box::new(otherwise),
+                };
+                let minus = chosen(BinaryOp::Lt, Expr::unary(UnaryOp::Neg, one.clone()), zero.clone());
+                Ok(chosen(BinaryOp::Gt, one, minus))
+            }
+            ("heaviside", Some(e), at_zero, None) => {
+                let of = |text| float(text, ScalarType::F64);
+                let (zero, one) = (of("0.0")?, of("1.0")?);
+                let chosen = |op, then: Expr, otherwise: Expr| Expr::Select {
+                    condition: Box::new(Expr::binary(op, e.clone(), zero.clone())),
+                    then: Box::new(then),
+                    otherwise: Box::new(otherwise),
+                };
+                let rest = match at_zero {
+                    Some(value) => chosen(BinaryOp::Lt, zero.clone(), value),
+                    None => zero.clone(),
+                };
+                Ok(chosen(BinaryOp::Gt, one, rest))
+            }
+            ("py_mod", Some(l), Some(r), None) => Ok(self.remainder(l, r)),
+            ("py_floor", Some(l), Some(r), None) => {
+                if self.is_float(&l) || self.is_float(&r) {
+                    let quotient = Expr::binary(BinaryOp::Div, l, r);
+                    return Ok(self.function(MathFn::Floor, vec![quotient]));
+                }
+                let rest = self.remainder(l.clone(), r.clone());
+                Ok(quotient(Expr::binary(BinaryOp::Sub, l, rest), r))
+            }
+            ("cpp_mod" | "fmod", Some(l), Some(r), None) => {
+                if self.is_float(&l) || self.is_float(&r) {
+                    return Ok(self.function(MathFn::Fmod, vec![l, r]));
+                }
+                Ok(Expr::binary(BinaryOp::Rem, l, r))
+            }
+            ("fmin" | "fmax", Some(l), Some(r), None) if !self.is_float(&l) && !self.is_float(&r) => {
+                Ok(Expr::binary(if short == "fmin" { BinaryOp::Min } else { BinaryOp::Max }, l, r))
+            }
+            ("rad2deg" | "deg2rad", Some(e), None, None) => {
+                let factor = if short == "rad2deg" { "57.29577951308232" } else { "0.017453292519943295" };
+                Ok(Expr::binary(BinaryOp::Mul, e, float(factor, ScalarType::F64)?))
+            }
+            ("isnan", Some(e), None, None) => Ok(Expr::binary(BinaryOp::Ne, e.clone(), e)),
+            ("signbit", Some(e), None, None) => Ok(Expr::binary(BinaryOp::Lt, e, Expr::from(0))),
             ("reciprocal", Some(e), None, None) => Ok(Expr::binary(BinaryOp::Div, Expr::from(1), e)),
-            ("pow" | "power" | "ipow", Some(l), Some(r), None) => self.power(l, r),
+            ("pow" | "power" | "ipow" | "np_float_pow" | "float_power", Some(l), Some(r), None) => {
+                self.power(l, r)
+            }
             (_, first, second, None) => {
                 let alias = match short {
                     "arcsin" => "asin",

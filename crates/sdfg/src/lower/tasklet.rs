@@ -1,6 +1,7 @@
 //! Tasklets become statements.
 
-use super::names::{Converter, Env, Names, View, truth, type_of};
+use super::complex::{both, product};
+use super::names::{Converter, Env, Names, Number, View, number, parts, truth, type_of};
 use super::nest::Cx;
 use super::state::{Lowering, Site};
 use crate::model::Edge;
@@ -17,6 +18,8 @@ enum Connected {
     Element(Access),
     /// A part of a container.
     Window(View),
+    /// What another tasklet has computed.
+    Local(Vec<ArrayId>),
 }
 
 /// How a value gets into a container.
@@ -53,10 +56,10 @@ impl Combination {
 }
 
 /// The two values that are combined.
-struct Pair<'a>(&'a str, Expr, &'a str, Expr);
+struct Pair<'a>(&'a str, Number, &'a str, Number);
 
 impl Names for Pair<'_> {
-    fn value(&self, name: &str) -> Result<Expr> {
+    fn value(&self, name: &str) -> Result<Number> {
         if name == self.0 {
             Ok(self.1.clone())
         } else if name == self.2 {
@@ -66,7 +69,7 @@ impl Names for Pair<'_> {
         }
     }
 
-    fn element(&self, name: &str, _: Vec<Expr>) -> Result<Expr> {
+    fn element(&self, name: &str, _: Vec<Expr>) -> Result<Number> {
         Err(format!("`{name}` is no array"))
     }
 }
@@ -75,26 +78,43 @@ impl Names for Pair<'_> {
 struct Scope<'a> {
     env: &'a Env,
     inputs: BTreeMap<String, Connected>,
-    locals: BTreeMap<String, ArrayId>,
+    /// Variables: one scalar each, or the two parts of a complex number.
+    locals: BTreeMap<String, Vec<ArrayId>>,
+}
+
+/// The value of a variable.
+fn local(scalars: &[ArrayId]) -> Result<Number> {
+    let read = |id: &ArrayId| Expr::Read(Access::scalar(*id));
+    match scalars {
+        [one] => Ok(Number::Real(read(one))),
+        [re, im] => Ok(Number::Complex(read(re), read(im))),
+        _ => Err("a variable has no value".into()),
+    }
 }
 
 impl Names for Scope<'_> {
-    fn value(&self, name: &str) -> Result<Expr> {
-        if let Some(local) = self.locals.get(name) {
-            return Ok(Expr::Read(Access::scalar(*local)));
+    fn value(&self, name: &str) -> Result<Number> {
+        if let Some(scalars) = self.locals.get(name) {
+            return local(scalars);
         }
         match self.inputs.get(name) {
-            Some(Connected::Element(access)) => Ok(Expr::Read(access.clone())),
-            Some(Connected::Window(view)) => Ok(Expr::Read(view.only()?)),
+            Some(Connected::Element(access)) => Ok(Number::read(access.clone())),
+            Some(Connected::Window(view)) => Ok(Number::read(view.only()?)),
+            Some(Connected::Local(scalars)) => local(scalars),
             None => self.env.value(name),
         }
     }
 
-    fn element(&self, name: &str, indices: Vec<Expr>) -> Result<Expr> {
+    fn element(&self, name: &str, indices: Vec<Expr>) -> Result<Number> {
         match self.inputs.get(name) {
-            Some(Connected::Element(access)) if indices == [Expr::from(0)] => Ok(Expr::Read(access.clone())),
-            Some(Connected::Element(_)) => Err(format!("`{name}` is a number, not an array")),
-            Some(Connected::Window(view)) => Ok(Expr::Read(view.at(&indices)?)),
+            Some(Connected::Element(access)) if indices == [Expr::from(0)] => {
+                Ok(Number::read(access.clone()))
+            }
+            Some(Connected::Local(scalars)) if indices == [Expr::from(0)] => local(scalars),
+            Some(Connected::Element(_) | Connected::Local(_)) => {
+                Err(format!("`{name}` is a number, not an array"))
+            }
+            Some(Connected::Window(view)) => Ok(Number::read(view.at(&indices)?)),
             None => self.env.element(name, indices),
         }
     }
@@ -140,7 +160,7 @@ impl Lowering {
                     let from = edge.src_connector.clone().unwrap_or_default();
                     let link = env.links.get(&(edge.src, from));
                     let link = link.ok_or_else(|| format!("`{name}` gets nothing"))?;
-                    Connected::Element(Access::scalar(*link))
+                    Connected::Local(link.clone())
                 }
             };
             inputs.insert(name.clone(), connected);
@@ -167,13 +187,14 @@ impl Lowering {
         let mut assigned = BTreeSet::new();
         collect(&statements, &mut read, &mut assigned);
         // An output is written at once if nothing can see that it is not written at the end.
-        let arrays_read: BTreeSet<ArrayId> = inputs.values().map(array_of).collect();
+        let arrays_read: BTreeSet<ArrayId> = inputs.values().filter_map(array_of).collect();
         let is_single = matches!(statements.as_slice(), [Statement::Assign { .. }]);
         let mut direct = BTreeMap::new();
         let mut later: BTreeMap<String, Vec<Output>> = BTreeMap::new();
         for (name, mut targets) in outputs {
             let is_window = |o: &Output| matches!(o.target, Connected::Window(_));
-            let is_apart = targets.iter().all(|o| !arrays_read.contains(&array_of(&o.target)));
+            let is_apart =
+                targets.iter().all(|o| array_of(&o.target).is_none_or(|id| !arrays_read.contains(&id)));
             let is_unseen = !read.contains(&name) && !inputs.contains_key(&name) && !links.contains(&name);
             if targets.iter().any(is_window) && !(is_single || is_apart) {
                 return Err(format!("`{name}` is read and written as an array"));
@@ -208,14 +229,14 @@ impl Lowering {
         let locals = body.scope.locals;
         for name in links {
             let local = locals.get(&name).ok_or_else(|| format!("`{name}` may have no value"))?;
-            env.links.insert((node, name), *local);
+            env.links.insert((node, name), local.clone());
         }
         for (name, targets) in later {
-            let local = locals.get(&name).ok_or_else(|| format!("`{name}` may have no value"))?;
+            let scalars = locals.get(&name).ok_or_else(|| format!("`{name}` may have no value"))?;
             for output in targets {
                 let Connected::Element(target) = output.target else { continue };
-                let value = Expr::Read(Access::scalar(*local));
-                out.push(self.store(cx, target, &output.combination, output.is_bool, value)?);
+                let value = local(scalars)?;
+                out.extend(self.store(cx, target, &output.combination, output.is_bool, value)?);
             }
         }
         Ok(())
@@ -245,31 +266,77 @@ impl Lowering {
         Ok((Connected::Window(self.window(view, &spans, shape, strides, view.is_bool)?), view.is_bool))
     }
 
-    /// The statement that puts a value into an element.
+    /// The statements that put a value into an element.
     pub(super) fn store(
-        &self,
+        &mut self,
         cx: &mut Cx,
         target: Access,
         combination: &Combination,
         is_bool: bool,
-        value: Expr,
-    ) -> Result<Node> {
-        let value = if is_bool { truth(value) } else { value };
-        match combination {
-            Combination::Update(update) => Ok(cx.stmt(target, *update, value)),
-            Combination::Other(old, new, body) => {
-                let names = Pair(old, Expr::Read(target.clone()), new, value);
-                let value = Converter { program: &self.program, names: &names }.convert(body)?;
-                Ok(cx.stmt(target, Update::Assign, value))
-            }
+        value: Number,
+    ) -> Result<Vec<Node>> {
+        if let Some(parts) = parts(&target) {
+            return self.store_complex(cx, (target, parts), combination, value);
         }
+        let value = match value {
+            Number::Real(value) if is_bool => Number::Real(truth(value)),
+            value => value,
+        };
+        let (update, value) = match combination {
+            Combination::Update(update) => (*update, value.real()?),
+            Combination::Other(old, new, body) => {
+                let names = Pair(old, Number::read(target.clone()), new, value);
+                (Update::Assign, Converter { program: &self.program, names: &names }.convert(body)?)
+            }
+        };
+        Ok(vec![cx.stmt(target, update, value)])
+    }
+
+    /// The same for both parts of a complex number.
+    fn store_complex(
+        &mut self,
+        cx: &mut Cx,
+        (target, [re, im]): (Access, [Access; 2]),
+        combination: &Combination,
+        value: Number,
+    ) -> Result<Vec<Node>> {
+        let (update, value) = match combination {
+            Combination::Update(update @ (Update::Assign | Update::Add | Update::Sub)) => (*update, value),
+            Combination::Update(Update::Mul) => {
+                (Update::Assign, product(Number::read(target.clone()), value))
+            }
+            Combination::Update(_) => return Err("complex numbers have no order".into()),
+            Combination::Other(old, new, body) => {
+                let names = Pair(old, Number::read(target.clone()), new, value);
+                let converter = Converter { program: &self.program, names: &names };
+                (Update::Assign, converter.convert_number(body)?)
+            }
+        };
+        let is_real = matches!(value, Number::Real(_));
+        let (first, second) = both(value)?;
+        if is_real && update != Update::Assign {
+            return Ok(vec![cx.stmt(re, update, first)]);
+        }
+        let second = if is_real { number("0.0", self.program.array(target.array).element)? } else { second };
+        if !second.reads().iter().any(|read| read.array == target.array) {
+            return Ok(vec![cx.stmt(re, update, first), cx.stmt(im, update, second)]);
+        }
+        // The second part may read what the first one changes.
+        let kept = self.local_scalar(cx, "re", type_of(&self.program, &first));
+        let value = Expr::Read(Access::scalar(kept));
+        Ok(vec![
+            cx.stmt(Access::scalar(kept), Update::Assign, first),
+            cx.stmt(im, update, second),
+            cx.stmt(re, update, value),
+        ])
     }
 }
 
-fn array_of(connected: &Connected) -> ArrayId {
+fn array_of(connected: &Connected) -> Option<ArrayId> {
     match connected {
-        Connected::Element(access) => access.array,
-        Connected::Window(view) => view.array,
+        Connected::Element(access) => Some(access.array),
+        Connected::Window(view) => Some(view.array),
+        Connected::Local(_) => None,
     }
 }
 
@@ -299,6 +366,10 @@ impl Body<'_, '_> {
         self.lowering.convert_with(ex, &self.scope)
     }
 
+    fn convert_number(&self, ex: &Ex) -> Result<Number> {
+        Converter { program: &self.lowering.program, names: &self.scope }.convert_number(ex)
+    }
+
     fn statements(&mut self, statements: &[Statement], cx: &mut Cx, out: &mut Vec<Node>) -> Result<()> {
         statements.iter().try_for_each(|statement| self.statement(statement, cx, out))
     }
@@ -325,7 +396,7 @@ impl Body<'_, '_> {
                         Ex::Binary(*operator, Box::new(old), Box::new(value.clone()))
                     }
                 };
-                let value = self.convert(&value)?;
+                let value = self.convert_number(&value)?;
                 if !self.direct.contains_key(target) {
                     if !indices.is_empty() {
                         return Err(format!("`{target}` is an array of its own"));
@@ -338,29 +409,55 @@ impl Body<'_, '_> {
                     Connected::Element(access) if indices.is_empty() || indices == [Expr::from(0)] => {
                         access.clone()
                     }
-                    Connected::Element(_) => return Err(format!("`{target}` is a number, not an array")),
+                    Connected::Element(_) | Connected::Local(_) => {
+                        return Err(format!("`{target}` is a number, not an array"));
+                    }
                     Connected::Window(view) => view.at(&indices)?,
                 };
-                out.push(self.lowering.store(cx, element, &output.combination, output.is_bool, value)?);
+                out.extend(self.lowering.store(cx, element, &output.combination, output.is_bool, value)?);
                 Ok(())
             }
         }
     }
 
-    fn assign_local(&mut self, name: &str, value: Expr, cx: &mut Cx, out: &mut Vec<Node>) -> Result<()> {
-        let id = match self.scope.locals.get(name) {
-            Some(id) => *id,
-            None => {
-                let ty = match type_of(&self.lowering.program, &value) {
-                    ScalarType::I32 if matches!(value, Expr::Affine(_)) => ScalarType::I64,
-                    ty => ty,
-                };
-                let id = self.lowering.local_scalar(cx, &format!("{}_{name}", self.label), ty);
-                self.scope.locals.insert(name.to_owned(), id);
-                id
+    fn assign_local(&mut self, name: &str, value: Number, cx: &mut Cx, out: &mut Vec<Node>) -> Result<()> {
+        let known = self.scope.locals.get(name).cloned();
+        let values = match value {
+            Number::Real(value) if known.as_ref().is_none_or(|ids| ids.len() == 1) => vec![value],
+            value => {
+                let (re, im) = both(value)?;
+                vec![re, im]
             }
         };
-        out.push(cx.stmt(Access::scalar(id), Update::Assign, value));
+        let ids = match known {
+            Some(ids) if ids.len() == values.len() => ids,
+            Some(_) => return Err(format!("`{name}` is real at first and complex later")),
+            None => {
+                let made = values.iter().map(|value| {
+                    let ty = match type_of(&self.lowering.program, value) {
+                        ScalarType::I32 if matches!(value, Expr::Affine(_)) => ScalarType::I64,
+                        ty => ty,
+                    };
+                    self.lowering.local_scalar(cx, &format!("{}_{name}", self.label), ty)
+                });
+                made.collect()
+            }
+        };
+        self.scope.locals.insert(name.to_owned(), ids.clone());
+        // What a part reads may be the other part of what is assigned.
+        let reads_own = |value: &Expr| value.reads().iter().any(|read| ids.contains(&read.array));
+        if let ([re, im], [first, second]) = (ids.as_slice(), values.as_slice())
+            && reads_own(second)
+        {
+            let kept = self.lowering.local_scalar(cx, "re", type_of(&self.lowering.program, first));
+            out.push(cx.stmt(Access::scalar(kept), Update::Assign, first.clone()));
+            out.push(cx.stmt(Access::scalar(*im), Update::Assign, second.clone()));
+            out.push(cx.stmt(Access::scalar(*re), Update::Assign, Expr::Read(Access::scalar(kept))));
+            return Ok(());
+        }
+        for (id, value) in ids.iter().zip(values) {
+            out.push(cx.stmt(Access::scalar(*id), Update::Assign, value));
+        }
         Ok(())
     }
 }

@@ -65,6 +65,7 @@ impl Tasklet {
     /// Why there is none.
     pub(super) fn new(
         graph: &Graph,
+        containers: &IndexMap<ArrayId, String>,
         unit: &Unit,
         program: &CProgram,
         id: NestId,
@@ -97,11 +98,21 @@ impl Tasklet {
             let (name, ty) = (described.name.clone(), described.element.c_name());
             let elsewhere = others(array);
             let is_written = accesses.iter().any(|(a, w)| *w && a.array == array);
-            let container = unit.containers.get(&array);
+            let container = containers.get(&array);
             // What only members of a group use is their own.
             let is_alone = described.storage == Storage::Local && elsewhere.is_empty();
             let is_own = is_alone && if group.len() > 1 { !program.is_asked(array) } else { !is_live(array) };
-            if unit.relaid.contains(&array) || container.is_none() || (is_own && group.len() > 1) {
+            // DaCe allocates it for the values that symbols have before the nest.
+            let is_resized = container.and_then(|data| graph.arrays.get(data)).is_some_and(|descriptor| {
+                let changed = group.iter().filter_map(|member| unit.assigned.get(member)).flatten();
+                changed.into_iter().any(|name| descriptor.shape.iter().any(|extent| has_word(extent, name)))
+            });
+            // Complex scalars are arrays of two parts.
+            let is_pair =
+                container.and_then(|data| graph.arrays.get(data)).is_some_and(|d| d.kind == "Scalar")
+                    && !described.shape.is_empty();
+            let is_elsewhere = unit.relaid.contains(&array) || container.is_none() || is_resized || is_pair;
+            if is_elsewhere || (is_own && group.len() > 1) {
                 if !is_own {
                     return Err(format!("`{name}` lies in memory otherwise than in the SDFG"));
                 }
@@ -203,10 +214,20 @@ impl Tasklet {
         ])
     }
 
+    /// The words of its text.
+    pub(super) fn words(&self) -> BTreeSet<&str> {
+        let lines = self.own.iter().map(|(before, _)| before.as_str()).chain([self.body.as_str()]);
+        lines.flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || c == '_'))).collect()
+    }
+
     /// The name of the state for it.
     pub(super) fn label(&self) -> &str {
         &self.label
     }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == word)
 }
 
 /// A connector that keeps an order.

@@ -33,7 +33,7 @@ pub(super) fn with_recipes(unit: &Unit, options: &Options, recipes: &RecipeFile)
     let mut n_nests = 0;
     for (id, wanted) in recipes.nests.iter().enumerate() {
         let mut wanted = wanted.clone();
-        wanted.isa = None;
+        (wanted.isa, wanted.own_text) = (None, false);
         match replaced(unit, &reading, (how, recipes.vector_bytes), &wanted) {
             Ok(replaced) => {
                 n_nests += 1;

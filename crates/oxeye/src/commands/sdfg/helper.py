@@ -2,11 +2,14 @@
 
 import json
 import os
+import shutil
 import sys
 import time
 import warnings
 
 warnings.simplefilter("ignore")
+# What was installed beside this Python, such as cmake, is there whether or not its environment is active.
+os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
 
 
 def answer(value):
@@ -101,6 +104,8 @@ def values_of(request, sdfg):
             values[name] = rng.random(shape) < 0.5
         else:
             array = rng.random(shape)
+            if dtype.kind == "c":
+                array = array + 1j * rng.random(shape)
             if len(shape) == 2 and shape[0] == shape[1]:
                 # Such that it can be factorized.
                 array = (array + array.T) / 2 + shape[0] * np.eye(shape[0])
@@ -143,6 +148,8 @@ def prepare(request):
 
 def build(request):
     """Compiles an SDFG into a folder."""
+    if shutil.which("cmake") is None:
+        fail(f"DaCe compiles with cmake, and there is none: {sys.executable} -m pip install cmake")
     sdfg = load(request["sdfg"])
     sdfg.name = request["name"]
     sdfg.build_folder = request["folder"]
@@ -161,7 +168,9 @@ def arguments_in(request, sdfg):
         if os.path.exists(path):
             values[name] = np.load(path)
         elif name in values:
-            number = float(values[name]) if "." in values[name] or "e" in values[name] else int(values[name])
+            text = values[name]
+            kind = complex if "j" in text else int if text.lstrip("-").isdigit() else float
+            number = kind(text)
             values[name] = described.dtype.type(number) if hasattr(described, "dtype") else number
     return {name: values[name] for name in sdfg.arglist()}
 
@@ -190,7 +199,10 @@ class Program:
 
 def difference(a, b):
     """Largest difference relative to the larger of a number and the mean of its array, and whether it may be so large."""
-    if a.dtype.kind not in "fc":
+    if a.dtype.kind == "c":
+        # Both parts of each number.
+        a, b = (np.ascontiguousarray(x).view(x.real.dtype) for x in (a, b))
+    if a.dtype.kind != "f":
         return (0.0, True) if np.array_equal(a, b) else (1.0, False)
     if a.size == 0 or np.array_equal(a, b, equal_nan=True):
         return 0.0, True
@@ -218,7 +230,7 @@ def judge(request):
         worst, wrong = 0.0, None
         for name, array in left.items():
             error, is_comparable = difference(array, after.arrays[name])
-            tolerance = request["tolerance"]["f32" if array.dtype.itemsize <= 4 else "f64"]
+            tolerance = request["tolerance"]["f32" if array.real.dtype.itemsize <= 4 else "f64"]
             own, _ = difference(array, before.arrays[name])
             if not is_comparable or error > max(tolerance, 10 * own):
                 wrong = f"`{name}` differs by {error:.1e}"

@@ -37,7 +37,7 @@ use special::specialise;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
-use wide::widen;
+use wide::{is_worth_it, widen, widen_own_text};
 
 /// A file with what was measured of its nests' candidates.
 pub struct Measured {
@@ -122,7 +122,9 @@ fn try_candidates(
     session.progress.event(Event::Nest { function, line: nest.place.span.line, n_candidates });
     if !nest.trials.iter().any(Trial::is_ready) {
         remark(&mut nest.note, "no schedule other than its own was found to be legal and different");
-        return Ok(());
+        if session.isa().is_none() {
+            return Ok(());
+        }
     }
     if session.progress.enough() {
         return Ok(());
@@ -151,9 +153,14 @@ fn try_candidates(
     };
     let mut baseline = bench.baseline_seconds;
     nest.baseline_seconds = Some(baseline);
+    let mut own_text = widen_own_text(&bench, how, &mut nest.trials)?;
     let mut finalists = screen(&bench, &mut nest.trials, first, &mut built.candidates)?;
+    let score = |k: &usize| nest.trials[*k].screened.map_or(f64::INFINITY, |screened| screened.score());
+    let others = finalists.iter().map(score).fold(baseline, f64::min);
+    own_text.retain(|k| is_worth_it(&nest.trials[*k], others));
+    finalists.extend(&own_text);
     nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut baseline)?;
-    if nest.winner.is_some() {
+    if nest.winner.is_some_and(|winner| !own_text.contains(&winner)) {
         let why = "a schedule that was advised is faster than the original";
         let untried = nest.trials[rest].iter_mut().filter(|trial| trial.verdict == Verdict::NotTried);
         untried.for_each(|trial| trial.why = Some(why.into()));
@@ -163,7 +170,13 @@ fn try_candidates(
         let time = for_suggestions(session.options.budget, nest.calls.share);
         bench.deadline = bench.deadline.min(Instant::now() + time);
         finalists.extend(screen(&bench, &mut nest.trials, rest, &mut built.candidates)?);
-        nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut baseline)?;
+        let before = nest.winner;
+        if let Some(winner) = before.and_then(|winner| nest.trials[winner].screened) {
+            let is_faster = |k: &usize| nest.trials[*k].screened.is_some_and(|s| s.score() < winner.score());
+            finalists.retain(is_faster);
+        }
+        nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut baseline)?.or(before);
+        demote(&mut nest.trials, before, nest.winner);
     }
     nest.winner = refine(&bench, how, nest.winner, &mut nest.trials, &mut baseline)?;
     nest.baseline_seconds = Some(baseline);
@@ -191,11 +204,16 @@ pub(crate) fn refine(
         }
         let before = winner;
         winner = choose(bench, how, &mut finalists, trials, baseline_seconds)?.or(before);
-        if let Some(before) = before.filter(|before| winner != Some(*before)) {
-            trials[before].verdict = Verdict::Slower;
-        }
+        demote(trials, before, winner);
     }
     Ok(winner)
+}
+
+/// What was the winner before and is no more, is slower.
+fn demote(trials: &mut [Trial], before: Option<usize>, winner: Option<usize>) {
+    if let Some(before) = before.filter(|before| winner != Some(*before)) {
+        trials[before].verdict = Verdict::Slower;
+    }
 }
 
 /// Compares before and after with the roofs, and says why nothing won, if nothing did.

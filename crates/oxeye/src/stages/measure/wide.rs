@@ -5,6 +5,7 @@ use super::special::{ranked, run_new};
 use crate::nest::stands_apart;
 use crate::request::Error;
 use crate::schedule::{Choice, Rendering, Schedule, Trial, instantiate, prove};
+use oxeye_codegen::Isa;
 use oxeye_ir::SymId;
 use oxeye_transform::templates::Instantiator;
 use oxeye_transform::{Machine, PreparedNest, Recipe};
@@ -24,6 +25,50 @@ struct Plan {
     known: Vec<(SymId, i64)>,
 }
 
+/// Tries the nest's own text with wider vectors, before anything else: it needs no schedule that is legal, and keeps what its
+/// author wrote into it. Gives the position of the new trial if it is right.
+///
+/// # Errors
+/// If the run is interrupted, or a process cannot be started.
+pub(super) fn widen_own_text(
+    bench: &Bench<'_>,
+    how: Rendering<'_>,
+    trials: &mut Vec<Trial>,
+) -> Result<Vec<usize>, Error> {
+    let site = bench.site;
+    let function = &site.unit.functions[site.place.function_idx];
+    let (Some(isa), Some(own)) = (isa_for(bench, trials), function.named.get(&site.place.nest_id)) else {
+        return Ok(Vec::new());
+    };
+    let (_, program, nest) = site.place.of(site.unit);
+    let how = Rendering { isa: Some(isa), own: Some(own), ..how };
+    let schedule = as_it_is();
+    let Ok(proved) = prove(how, &PreparedNest::new(program, nest), &schedule.recipe) else {
+        return Ok(Vec::new());
+    };
+    let schedule = Schedule { name: format!("{}, {}", schedule.name, isa.name()), ..schedule };
+    let first = trials.len();
+    trials.push(Trial::new(schedule, Choice::default(), Ok(Arc::new(proved))));
+    run_new(bench, trials, first, bench.baseline_seconds)
+}
+
+/// Whether a candidate that is for some processors only is worth that, beside so many seconds of others.
+pub(super) fn is_worth_it(trial: &Trial, others: f64) -> bool {
+    trial.screened.is_some_and(|screened| screened.score() * LEAST_GAIN < others)
+}
+
+fn as_it_is() -> Schedule {
+    Schedule { name: "as it is".into(), templates: Vec::new(), recipe: Recipe::default() }
+}
+
+/// The wider vectors that candidates of a nest may have, if any. Recipes that were given are measured as they are.
+fn isa_for(bench: &Bench<'_>, trials: &[Trial]) -> Option<Isa> {
+    let site = bench.site;
+    let is_given = !trials.is_empty() && trials.iter().all(|trial| trial.schedule.templates.is_empty());
+    let function = &site.unit.functions[site.place.function_idx];
+    if is_given || stands_apart(site.unit, function).is_err() { None } else { site.session.isa() }
+}
+
 /// Tries the fastest schedules, and the nest as it is, with wider vectors. Gives the positions of the new trials that are so
 /// much faster than all others that they are worth it.
 ///
@@ -35,13 +80,10 @@ pub(super) fn widen(
     trials: &mut Vec<Trial>,
 ) -> Result<Vec<usize>, Error> {
     let (site, session) = (bench.site, bench.site.session);
-    // Recipes that were given are measured as they are.
-    let is_given = trials.iter().all(|trial| trial.schedule.templates.is_empty());
-    let function = &site.unit.functions[site.place.function_idx];
-    if is_given || stands_apart(site.unit, function).is_err() || session.is_over(bench.deadline) {
+    if session.is_over(bench.deadline) {
         return Ok(Vec::new());
     }
-    let Some(isa) = session.isa() else { return Ok(Vec::new()) };
+    let Some(isa) = isa_for(bench, trials) else { return Ok(Vec::new()) };
     let first = trials.len();
     let ranked = ranked(trials);
     let best = ranked.first().map_or(f64::INFINITY, |(_, seconds)| *seconds).min(bench.baseline_seconds);
@@ -72,8 +114,7 @@ pub(super) fn widen(
         }
         plans.push(Plan { schedule: schedule.clone(), choice: choice.clone(), known });
     }
-    let as_it_is = Schedule { name: "as it is".into(), templates: Vec::new(), recipe: Recipe::default() };
-    plans.push(Plan { schedule: as_it_is, choice: Choice::default(), known: Vec::new() });
+    plans.push(Plan { schedule: as_it_is(), choice: Choice::default(), known: Vec::new() });
     plans.retain(|plan| !tried.contains(&plan.schedule.recipe));
     let mut seen = BTreeSet::new();
     for Plan { mut schedule, choice, known } in plans {
