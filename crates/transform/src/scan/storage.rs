@@ -5,13 +5,12 @@
 //! of many elements are apart (after distribution), an array over the iterators that distinguish them. The same applies
 //! to a temporary of the whole nest, which otherwise stays as it is.
 
-use super::rename_array;
 use crate::refusal::Reason;
 use crate::schedule::packed_contraction_of;
 use crate::schedule::space::{Space, implies, project};
-use crate::schedule::{MemoryAccess, Private, Schedule, Statement, Tree};
+use crate::schedule::{MemoryAccess, Schedule, Statement};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
-use oxeye_ir::{Affine, ArrayId, BinaryOp, Constraint, Execution, Expr, LoopId, Relation, Storage, Var};
+use oxeye_ir::{Affine, ArrayId, BinaryOp, Constraint, Expr, LoopId, Relation, Storage, Var};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -22,14 +21,13 @@ pub(crate) struct Layout {
 }
 
 /// An access to the array, standing for all that use the same elements at the same times.
-type Use<'a> = (&'a Statement, &'a MemoryAccess);
+pub(super) type Use<'a> = (&'a Statement, &'a MemoryAccess);
 
 /// The storage of an array: its remaining dimensions, where it is declared, and its extents.
 type Plan = (Layout, Storage, Vec<Option<Expr>>);
 
 /// Decides the storage of every private scalar and temporary, updating its declaration.
 pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout>, Reason> {
-    separate(schedule);
     let mut layouts = BTreeMap::new();
     let privates = schedule.privates.clone().into_iter().map(|p| (p.array, false));
     let temporaries = schedule.temporaries.clone().into_iter().map(|t| (t, true));
@@ -52,92 +50,6 @@ pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout
         layouts.insert(id, layout);
     }
     Ok(layouts)
-}
-
-/// Gives a private scalar a name of its own in each of neighbouring loops that share none of its elements, such as the
-/// pieces of a loop that was cut: one name for all of them would need an element for every iteration.
-fn separate(schedule: &mut Schedule) {
-    for private in schedule.privates.clone() {
-        let groups = groups(schedule, private.array);
-        for (first, group) in groups.into_iter().skip(1) {
-            let array = schedule.program.array(private.array).clone();
-            let own = Arc::make_mut(&mut schedule.program).add_array(array);
-            schedule.privates.push(Private { array: own, ..private.clone() });
-            for s in group {
-                let statement = &mut schedule.statements[s];
-                rename_array(Arc::make_mut(&mut statement.node), private.array, own);
-                let mut accesses = statement.accesses.to_vec();
-                for access in accesses.iter_mut().filter(|access| access.array == private.array) {
-                    access.array = own;
-                    access.source.array = own;
-                }
-                statement.accesses = accesses.into();
-            }
-            rename_reductions(&mut schedule.roots, first, (private.array, own), false);
-        }
-    }
-}
-
-/// The statements that use an array, by the loops below those that all of them share; one group if any statement stands
-/// directly in these, or two groups may use the same element.
-fn groups(schedule: &Schedule, array: ArrayId) -> Vec<(LoopId, Vec<usize>)> {
-    let paths = schedule.paths();
-    let uses = |s: &usize| schedule.statements[*s].accesses.iter().any(|a| a.array == array);
-    let users: Vec<usize> = (0..paths.len()).filter(uses).collect();
-    let Some(first) = users.first() else { return Vec::new() };
-    let n_common = users.iter().fold(paths[*first].len(), |n, s| {
-        let shared = paths[*first].iter().zip(&paths[*s]).take_while(|(a, b)| a == b).count();
-        n.min(shared)
-    });
-    let mut groups: Vec<(LoopId, Vec<usize>)> = Vec::new();
-    for s in users {
-        let in_contraction = packed_contraction_of(&schedule.roots, s).is_some();
-        let Some(below) = paths[s].get(n_common).filter(|_| !in_contraction) else { return Vec::new() };
-        match groups.iter_mut().find(|(l, _)| l == below) {
-            Some((_, group)) => group.push(s),
-            None => groups.push((*below, vec![s])),
-        }
-    }
-    let of = |group: &[usize]| -> Vec<Use<'_>> {
-        let uses = group.iter().map(|s| &schedule.statements[*s]);
-        uses.flat_map(|s| s.accesses.iter().filter(|a| a.array == array).map(move |a| (s, a))).collect()
-    };
-    let apart = groups.iter().enumerate().all(|(k, (_, one))| {
-        groups[k + 1..].iter().all(|(_, other)| share_nothing(schedule, &of(one), &of(other)))
-    });
-    if apart { groups } else { Vec::new() }
-}
-
-/// Whether no element is used by both.
-fn share_nothing(schedule: &Schedule, one: &[Use<'_>], other: &[Use<'_>]) -> bool {
-    one.iter().all(|s| {
-        other.iter().all(|t| {
-            let both = [*s, *t];
-            pairs(schedule, &both, &[], 0).nth(1).is_none_or(|(mut space, mut system, s, t)| {
-                for dim in 0..s.1.indices.len() {
-                    if let Some((terms, constant)) = difference(&mut space, &mut system, s, t, dim) {
-                        system.add_eq(&terms, constant);
-                    }
-                }
-                infeasible(&system)
-            })
-        })
-    })
-}
-
-/// Renames an accumulator in the lists of reductions of the loop `below` and those inside it.
-fn rename_reductions(trees: &mut [Tree], below: LoopId, renamed: (ArrayId, ArrayId), inside: bool) {
-    for tree in trees {
-        let Tree::Loop(l) = tree else { continue };
-        let inside = inside || l.id == below;
-        if let Execution::Parallel { reductions, .. } | Execution::Vector { reductions, .. } =
-            &mut l.execution
-            && inside
-        {
-            reductions.iter_mut().filter(|r| r.array == renamed.0).for_each(|r| r.array = renamed.1);
-        }
-        rename_reductions(&mut l.body, below, renamed, inside);
-    }
 }
 
 /// The storage in the innermost scope possible. `None` for a temporary if that is the whole nest.
@@ -193,7 +105,7 @@ fn plan(schedule: &Schedule, array: ArrayId, is_temporary: bool) -> Option<Plan>
 }
 
 /// Systems for every pair of uses, both in their domains, with the loops of `scope` equal up to `n_equal`.
-fn pairs<'a>(
+pub(super) fn pairs<'a>(
     schedule: &'a Schedule,
     uses: &'a [Use<'a>],
     scope: &'a [LoopId],
@@ -223,7 +135,8 @@ fn pairs<'a>(
     })
 }
 
-fn difference(
+/// The difference of two accesses' indices in one dimension; `None` if it is not affine.
+pub(super) fn difference(
     space: &mut Space,
     system: &mut System,
     s: Use,
@@ -237,7 +150,8 @@ fn difference(
     Some(difference)
 }
 
-fn infeasible(system: &System) -> bool {
+/// Whether no integer point satisfies the system.
+pub(super) fn infeasible(system: &System) -> bool {
     feasible(system, Limit::default()) == Feasibility::Infeasible
 }
 
