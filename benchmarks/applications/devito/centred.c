@@ -2,8 +2,6 @@
  * levels that are used in turns. */
 #include "tti.h"
 
-typedef float field[LX][LY][LZ];
-
 /* First differences of fourth order, second ones of eighth. */
 #define F1 (2.0f / 3.0f)
 #define F2 (-1.0f / 12.0f)
@@ -67,25 +65,26 @@ static void update(field u_next, field u, field u_prev, field w_next, field w, f
 int main(int argc, char **argv)
 {
     fields_open(argc, argv);
-    float *u = zeros_float(3 * CELLS), *w = zeros_float(3 * CELLS);
-    float *slowness = zeros_float(CELLS), *eps = zeros_float(CELLS), *delta = zeros_float(CELLS);
-    float *theta = zeros_float(CELLS), *phi = zeros_float(CELLS), *damp = zeros_float(CELLS);
-    float *ux = zeros_float(CELLS), *uy = zeros_float(CELLS), *uz = zeros_float(CELLS);
-    float *wx = zeros_float(CELLS), *wy = zeros_float(CELLS), *wz = zeros_float(CELLS);
-    make_pulse(u, 0.9f);
-    make_pulse(u + CELLS, 1.0f);
-    make_pulse(w, 0.4f);
-    make_pulse(w + CELLS, 0.5f);
-    make_parameter(slowness, 1500.0f, 2800.0f, 2.0f, 1.0f, 3.0f);
-    for (size_t i = 0; i < CELLS; i++)
-        slowness[i] = slowness[i] > 0.0f ? 1.0f / (slowness[i] * slowness[i]) : 0.0f;
+    field *u = zeros(3 * CELLS, sizeof(float)), *w = zeros(3 * CELLS, sizeof(float));
+    plane *slowness = zero_field(), *eps = zero_field(), *delta = zero_field();
+    plane *theta = zero_field(), *phi = zero_field(), *damp = zero_field();
+    plane *ux = zero_field(), *uy = zero_field(), *uz = zero_field();
+    plane *wx = zero_field(), *wy = zero_field(), *wz = zero_field();
+    make_pulse(u[0], 0.9f);
+    make_pulse(u[1], 1.0f);
+    make_pulse(w[0], 0.4f);
+    make_pulse(w[1], 0.5f);
+    /* 1 over the square of velocities from 1500 to 2800 metres per second. */
+    make_parameter(slowness, 1.3e-7f, 4.4e-7f, 2.0f, 1.0f, 3.0f);
     make_parameter(eps, 0.1f, 0.25f, 1.0f, 1.0f, 2.0f);
     make_parameter(delta, 0.02f, 0.1f, 2.0f, 3.0f, 1.0f);
     make_parameter(theta, 0.0f, 0.8f, 1.0f, 3.0f, 3.0f);
     make_parameter(phi, 0.0f, 0.6f, 3.0f, 2.0f, 1.0f);
     make_attenuation(damp);
-    for (size_t i = 0; i < CELLS; i++)
-        damp[i] = damp[i] * slowness[i];
+    for (int x = 0; x < LX; x++)
+        for (int y = 0; y < LY; y++)
+            for (int z = 0; z < LZ; z++)
+                damp[x][y][z] *= slowness[x][y][z];
     INPUT_FLOAT(u, 3, LX, LY, LZ);
     INPUT_FLOAT(w, 3, LX, LY, LZ);
     INPUT_FLOAT(slowness, LX, LY, LZ);
@@ -100,12 +99,9 @@ int main(int argc, char **argv)
 
     bench_start();
     for (int t = 1; t <= STEPS; t++) {
-        size_t next = (size_t)((t + 1) % 3) * CELLS, now = (size_t)(t % 3) * CELLS, prev = (size_t)((t - 1) % 3) * CELLS;
-        along_axis((void *)(u + now), (void *)(w + now), (void *)theta, (void *)phi, (void *)ux, (void *)uy, (void *)uz,
-                   (void *)wx, (void *)wy, (void *)wz);
-        update((void *)(u + next), (void *)(u + now), (void *)(u + prev), (void *)(w + next), (void *)(w + now),
-               (void *)(w + prev), (void *)slowness, (void *)eps, (void *)delta, (void *)damp, (void *)ux, (void *)uy,
-               (void *)uz, (void *)wx, (void *)wy, (void *)wz);
+        int next = (t + 1) % 3, now = t % 3, prev = (t - 1) % 3;
+        along_axis(u[now], w[now], theta, phi, ux, uy, uz, wx, wy, wz);
+        update(u[next], u[now], u[prev], w[next], w[now], w[prev], slowness, eps, delta, damp, ux, uy, uz, wx, wy, wz);
     }
     bench_stop();
     kernel_work((double)STEPS * NX * NY * NZ);

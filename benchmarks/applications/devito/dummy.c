@@ -1,8 +1,6 @@
 /* T0 to T2 in two loop nests a step, in a medium that is the same everywhere. */
 #include "tti.h"
 
-typedef float field[LX][LY][LZ];
-
 /* The medium is the same everywhere. */
 #define V 2200.0f
 #define B 1.1f
@@ -50,21 +48,13 @@ static void update(field p_next, field p, field p_prev, field m_next, field m, f
             }
 }
 
-static void rotate(float **next, float **now, float **prev)
-{
-    float *oldest = *prev;
-    *prev = *now;
-    *now = *next;
-    *next = oldest;
-}
-
 int main(int argc, char **argv)
 {
     fields_open(argc, argv);
-    float *p = zeros_float(CELLS), *p_prev = zeros_float(CELLS), *p_next = zeros_float(CELLS);
-    float *m = zeros_float(CELLS), *m_prev = zeros_float(CELLS), *m_next = zeros_float(CELLS);
-    float *px = zeros_float(CELLS), *py = zeros_float(CELLS), *pz = zeros_float(CELLS);
-    float *mx = zeros_float(CELLS), *my = zeros_float(CELLS), *mz = zeros_float(CELLS);
+    plane *p = zero_field(), *p_prev = zero_field(), *p_next = zero_field();
+    plane *m = zero_field(), *m_prev = zero_field(), *m_next = zero_field();
+    plane *px = zero_field(), *py = zero_field(), *pz = zero_field();
+    plane *mx = zero_field(), *my = zero_field(), *mz = zero_field();
     make_pulse(p, 1.0f);
     make_pulse(p_prev, 0.9f);
     make_pulse(m, 0.5f);
@@ -87,11 +77,17 @@ int main(int argc, char **argv)
 
     bench_start();
     for (int t = 0; t < STEPS; t++) {
-        fluxes((void *)p, (void *)m, (void *)px, (void *)py, (void *)pz, (void *)mx, (void *)my, (void *)mz);
-        update((void *)p_next, (void *)p, (void *)p_prev, (void *)m_next, (void *)m, (void *)m_prev, (void *)px,
-               (void *)py, (void *)pz, (void *)mx, (void *)my, (void *)mz);
-        rotate(&p_next, &p, &p_prev);
-        rotate(&m_next, &m, &m_prev);
+        fluxes(p, m, px, py, pz, mx, my, mz);
+        update(p_next, p, p_prev, m_next, m, m_prev, px,
+               py, pz, mx, my, mz);
+        plane *oldest = p_prev;
+        p_prev = p;
+        p = p_next;
+        p_next = oldest;
+        oldest = m_prev;
+        m_prev = m;
+        m = m_next;
+        m_next = oldest;
     }
     bench_stop();
     kernel_work((double)STEPS * NX * NY * NZ);

@@ -1,34 +1,41 @@
 /* T0 to T2 in two loop nests a step: tilted transverse isotropy, self-adjoint, with variable density. */
 #include "tti.h"
 
-typedef float field[LX][LY][LZ];
-
-/* T0 and T1: what flows through each cell, in three directions, of both fields. */
-static void fluxes(field p, field m, field b, field f, field eps, field eta, field theta, field phi, field px, field py,
-                   field pz, field mx, field my, field mz)
+/* T0: the axis of symmetry, and how the two fields are coupled. */
+static void axis(field theta, field phi, field eta, field nx, field ny, field nz, field q)
 {
     for (int x = HALO; x < NX + HALO; x++)
         for (int y = HALO; y < NY + HALO; y++)
             for (int z = HALO; z < NZ + HALO; z++) {
-                float nx = sinf(theta[x][y][z]) * cosf(phi[x][y][z]);
-                float ny = sinf(theta[x][y][z]) * sinf(phi[x][y][z]);
-                float nz = cosf(theta[x][y][z]);
-                float q = sqrtf(1.0f - eta[x][y][z] * eta[x][y][z]);
+                nx[x][y][z] = sinf(theta[x][y][z]) * cosf(phi[x][y][z]);
+                ny[x][y][z] = sinf(theta[x][y][z]) * sinf(phi[x][y][z]);
+                nz[x][y][z] = cosf(theta[x][y][z]);
+                q[x][y][z] = sqrtf(1.0f - eta[x][y][z] * eta[x][y][z]);
+            }
+}
+
+/* T1: what flows through each cell, in three directions, of both fields. */
+static void fluxes(field p, field m, field b, field f, field eps, field eta, field nx, field ny, field nz, field q,
+                   field px, field py, field pz, field mx, field my, field mz)
+{
+    for (int x = HALO; x < NX + HALO; x++)
+        for (int y = HALO; y < NY + HALO; y++)
+            for (int z = HALO; z < NZ + HALO; z++) {
                 float gx = PLUS_X(p), gy = PLUS_Y(p), gz = PLUS_Z(p);
                 float hx = PLUS_X(m), hy = PLUS_Y(m), hz = PLUS_Z(m);
-                float along_p = nx * gx + ny * gy + nz * gz;
-                float along_m = nx * hx + ny * hy + nz * hz;
+                float along_p = nx[x][y][z] * gx + ny[x][y][z] * gy + nz[x][y][z] * gz;
+                float along_m = nx[x][y][z] * hx + ny[x][y][z] * hy + nz[x][y][z] * hz;
                 float bfe = b[x][y][z] * f[x][y][z] * eta[x][y][z];
                 float tp = -b[x][y][z] * (2.0f * eps[x][y][z] + f[x][y][z] * eta[x][y][z] * eta[x][y][z]) * along_p +
-                           bfe * q * along_m;
-                float tm = bfe * q * along_p + bfe * eta[x][y][z] * along_m;
+                           bfe * q[x][y][z] * along_m;
+                float tm = bfe * q[x][y][z] * along_p + bfe * eta[x][y][z] * along_m;
                 float bp = b[x][y][z] * (1.0f + 2.0f * eps[x][y][z]), bm = b[x][y][z] * (1.0f - f[x][y][z]);
-                px[x][y][z] = bp * gx + nx * tp;
-                py[x][y][z] = bp * gy + ny * tp;
-                pz[x][y][z] = bp * gz + nz * tp;
-                mx[x][y][z] = bm * hx + nx * tm;
-                my[x][y][z] = bm * hy + ny * tm;
-                mz[x][y][z] = bm * hz + nz * tm;
+                px[x][y][z] = bp * gx + nx[x][y][z] * tp;
+                py[x][y][z] = bp * gy + ny[x][y][z] * tp;
+                pz[x][y][z] = bp * gz + nz[x][y][z] * tp;
+                mx[x][y][z] = bm * hx + nx[x][y][z] * tm;
+                my[x][y][z] = bm * hy + ny[x][y][z] * tm;
+                mz[x][y][z] = bm * hz + nz[x][y][z] * tm;
             }
 }
 
@@ -47,24 +54,17 @@ static void update(field p_next, field p, field p_prev, field m_next, field m, f
             }
 }
 
-static void rotate(float **next, float **now, float **prev)
-{
-    float *oldest = *prev;
-    *prev = *now;
-    *now = *next;
-    *next = oldest;
-}
-
 int main(int argc, char **argv)
 {
     fields_open(argc, argv);
-    float *p = zeros_float(CELLS), *p_prev = zeros_float(CELLS), *p_next = zeros_float(CELLS);
-    float *m = zeros_float(CELLS), *m_prev = zeros_float(CELLS), *m_next = zeros_float(CELLS);
-    float *v = zeros_float(CELLS), *b = zeros_float(CELLS), *f = zeros_float(CELLS);
-    float *eps = zeros_float(CELLS), *eta = zeros_float(CELLS), *theta = zeros_float(CELLS);
-    float *phi = zeros_float(CELLS), *wq = zeros_float(CELLS);
-    float *px = zeros_float(CELLS), *py = zeros_float(CELLS), *pz = zeros_float(CELLS);
-    float *mx = zeros_float(CELLS), *my = zeros_float(CELLS), *mz = zeros_float(CELLS);
+    plane *p = zero_field(), *p_prev = zero_field(), *p_next = zero_field();
+    plane *m = zero_field(), *m_prev = zero_field(), *m_next = zero_field();
+    plane *v = zero_field(), *b = zero_field(), *f = zero_field();
+    plane *eps = zero_field(), *eta = zero_field(), *theta = zero_field();
+    plane *phi = zero_field(), *wq = zero_field();
+    plane *nx = zero_field(), *ny = zero_field(), *nz = zero_field(), *q = zero_field();
+    plane *px = zero_field(), *py = zero_field(), *pz = zero_field();
+    plane *mx = zero_field(), *my = zero_field(), *mz = zero_field();
     make_pulse(p, 1.0f);
     make_pulse(p_prev, 0.9f);
     make_pulse(m, 0.5f);
@@ -94,13 +94,19 @@ int main(int argc, char **argv)
     INPUT_NUMBER(STEPS);
 
     bench_start();
+    axis(theta, phi, eta, nx, ny, nz, q);
     for (int t = 0; t < STEPS; t++) {
-        fluxes((void *)p, (void *)m, (void *)b, (void *)f, (void *)eps, (void *)eta, (void *)theta, (void *)phi,
-               (void *)px, (void *)py, (void *)pz, (void *)mx, (void *)my, (void *)mz);
-        update((void *)p_next, (void *)p, (void *)p_prev, (void *)m_next, (void *)m, (void *)m_prev, (void *)v,
-               (void *)b, (void *)wq, (void *)px, (void *)py, (void *)pz, (void *)mx, (void *)my, (void *)mz);
-        rotate(&p_next, &p, &p_prev);
-        rotate(&m_next, &m, &m_prev);
+        fluxes(p, m, b, f, eps, eta, nx, ny, nz, q, px, py, pz, mx, my, mz);
+        update(p_next, p, p_prev, m_next, m, m_prev, v,
+               b, wq, px, py, pz, mx, my, mz);
+        plane *oldest = p_prev;
+        p_prev = p;
+        p = p_next;
+        p_next = oldest;
+        oldest = m_prev;
+        m_prev = m;
+        m = m_next;
+        m_next = oldest;
     }
     bench_stop();
     kernel_work((double)STEPS * NX * NY * NZ);

@@ -15,4 +15,4 @@ def computed(kind):
 
 if __name__ == "__main__":
     same = computed(SelfAdjoint)
-    oracle({"fused": same, "unfused": same, "dummy": same, "centred": computed(Centred)})
+    oracle({"fused": same, "unfused": same, "unhoisted": same, "dummy": same, "centred": computed(Centred)})

@@ -14,4 +14,4 @@ def tuned(kind):
 
 if __name__ == "__main__":
     same = tuned(SelfAdjoint)
-    peer({"fused": same, "unfused": same, "dummy": same, "centred": tuned(Centred)})
+    peer({"fused": same, "unfused": same, "unhoisted": same, "dummy": same, "centred": tuned(Centred)})

@@ -56,6 +56,15 @@
     ((S1 * (f[x][y][z] - f[x][y][z - 1]) + S2 * (f[x][y][z + 1] - f[x][y][z - 2]) +                                    \
       S3 * (f[x][y][z + 2] - f[x][y][z - 3]) + S4 * (f[x][y][z + 3] - f[x][y][z - 4])) / SPACING)
 
+/* A field is an array of planes. */
+typedef float plane[LY][LZ];
+typedef plane field[LX];
+
+static inline plane *zero_field(void)
+{
+    return zeros(CELLS, sizeof(float));
+}
+
 /* A smooth number from 0 to 1 for a cell of the domain. */
 static inline float smooth(int x, int y, int z, float a, float b, float c)
 {
@@ -75,31 +84,31 @@ static inline float edge(int x, int y, int z)
 }
 
 /* Fills a parameter in the domain: from low to high, smoothly. */
-static inline void make_parameter(float *field, float low, float high, float a, float b, float c)
+static inline void make_parameter(field to, float low, float high, float a, float b, float c)
 {
     for (int x = 0; x < NX; x++)
         for (int y = 0; y < NY; y++)
             for (int z = 0; z < NZ; z++)
-                field[((size_t)(x + HALO) * LY + y + HALO) * LZ + z + HALO] = low + (high - low) * smooth(x, y, z, a, b, c);
+                to[x + HALO][y + HALO][z + HALO] = low + (high - low) * smooth(x, y, z, a, b, c);
 }
 
 /* Attenuation that grows towards the edges. */
-static inline void make_attenuation(float *field)
+static inline void make_attenuation(field to)
 {
     for (int x = 0; x < NX; x++)
         for (int y = 0; y < NY; y++)
             for (int z = 0; z < NZ; z++)
-                field[((size_t)(x + HALO) * LY + y + HALO) * LZ + z + HALO] = 0.6f + 60.0f * edge(x, y, z) * edge(x, y, z);
+                to[x + HALO][y + HALO][z + HALO] = 0.6f + 60.0f * edge(x, y, z) * edge(x, y, z);
 }
 
 /* A pulse in the middle. */
-static inline void make_pulse(float *field, float height)
+static inline void make_pulse(field to, float height)
 {
     for (int x = 0; x < NX; x++)
         for (int y = 0; y < NY; y++)
             for (int z = 0; z < NZ; z++) {
                 float r2 = (float)((x - NX / 2) * (x - NX / 2) + (y - NY / 2) * (y - NY / 2) + (z - NZ / 2) * (z - NZ / 2));
-                field[((size_t)(x + HALO) * LY + y + HALO) * LZ + z + HALO] = height * expf(-r2 / 72.0f);
+                to[x + HALO][y + HALO][z + HALO] = height * expf(-r2 / 72.0f);
             }
 }
 

@@ -1,8 +1,6 @@
 /* T0 to T2 one after the other: tilted transverse isotropy, self-adjoint, with variable density. */
 #include "tti.h"
 
-typedef float field[LX][LY][LZ];
-
 /* T0: the axis of symmetry, and how the two fields are coupled. */
 static void axis(field theta, field phi, field eta, field nx, field ny, field nz, field q)
 {
@@ -72,27 +70,19 @@ static void update(field next, field u, field prev, field v, field b, field wq, 
             }
 }
 
-static void rotate(float **next, float **now, float **prev)
-{
-    float *oldest = *prev;
-    *prev = *now;
-    *now = *next;
-    *next = oldest;
-}
-
 int main(int argc, char **argv)
 {
     fields_open(argc, argv);
-    float *p = zeros_float(CELLS), *p_prev = zeros_float(CELLS), *p_next = zeros_float(CELLS);
-    float *m = zeros_float(CELLS), *m_prev = zeros_float(CELLS), *m_next = zeros_float(CELLS);
-    float *v = zeros_float(CELLS), *b = zeros_float(CELLS), *f = zeros_float(CELLS);
-    float *eps = zeros_float(CELLS), *eta = zeros_float(CELLS), *theta = zeros_float(CELLS);
-    float *phi = zeros_float(CELLS), *wq = zeros_float(CELLS);
-    float *nx = zeros_float(CELLS), *ny = zeros_float(CELLS), *nz = zeros_float(CELLS);
-    float *q = zeros_float(CELLS);
-    float *gx = zeros_float(CELLS), *gy = zeros_float(CELLS), *gz = zeros_float(CELLS);
-    float *hx = zeros_float(CELLS), *hy = zeros_float(CELLS), *hz = zeros_float(CELLS);
-    float *sum = zeros_float(CELLS);
+    plane *p = zero_field(), *p_prev = zero_field(), *p_next = zero_field();
+    plane *m = zero_field(), *m_prev = zero_field(), *m_next = zero_field();
+    plane *v = zero_field(), *b = zero_field(), *f = zero_field();
+    plane *eps = zero_field(), *eta = zero_field(), *theta = zero_field();
+    plane *phi = zero_field(), *wq = zero_field();
+    plane *nx = zero_field(), *ny = zero_field(), *nz = zero_field();
+    plane *q = zero_field();
+    plane *gx = zero_field(), *gy = zero_field(), *gz = zero_field();
+    plane *hx = zero_field(), *hy = zero_field(), *hz = zero_field();
+    plane *sum = zero_field();
     make_pulse(p, 1.0f);
     make_pulse(p_prev, 0.9f);
     make_pulse(m, 0.5f);
@@ -122,18 +112,24 @@ int main(int argc, char **argv)
     INPUT_NUMBER(STEPS);
 
     bench_start();
-    axis((void *)theta, (void *)phi, (void *)eta, (void *)nx, (void *)ny, (void *)nz, (void *)q);
+    axis(theta, phi, eta, nx, ny, nz, q);
     for (int t = 0; t < STEPS; t++) {
-        gradient((void *)p, (void *)gx, (void *)gy, (void *)gz);
-        gradient((void *)m, (void *)hx, (void *)hy, (void *)hz);
-        fluxes((void *)gx, (void *)gy, (void *)gz, (void *)hx, (void *)hy, (void *)hz, (void *)b, (void *)f,
-               (void *)eps, (void *)eta, (void *)nx, (void *)ny, (void *)nz, (void *)q);
-        divergence((void *)sum, (void *)gx, (void *)gy, (void *)gz);
-        update((void *)p_next, (void *)p, (void *)p_prev, (void *)v, (void *)b, (void *)wq, (void *)sum);
-        divergence((void *)sum, (void *)hx, (void *)hy, (void *)hz);
-        update((void *)m_next, (void *)m, (void *)m_prev, (void *)v, (void *)b, (void *)wq, (void *)sum);
-        rotate(&p_next, &p, &p_prev);
-        rotate(&m_next, &m, &m_prev);
+        gradient(p, gx, gy, gz);
+        gradient(m, hx, hy, hz);
+        fluxes(gx, gy, gz, hx, hy, hz, b, f,
+               eps, eta, nx, ny, nz, q);
+        divergence(sum, gx, gy, gz);
+        update(p_next, p, p_prev, v, b, wq, sum);
+        divergence(sum, hx, hy, hz);
+        update(m_next, m, m_prev, v, b, wq, sum);
+        plane *oldest = p_prev;
+        p_prev = p;
+        p = p_next;
+        p_next = oldest;
+        oldest = m_prev;
+        m_prev = m;
+        m = m_next;
+        m_next = oldest;
     }
     bench_stop();
     kernel_work((double)STEPS * NX * NY * NZ);

@@ -70,6 +70,14 @@ pub fn call(words: &[OsString], progress: &dyn Progress) -> Result<Answer, Failu
             let (report, host) = args.answer(progress)?;
             Answer { html: Some(report.to_html(&host)), ..answer(report.to_json()) }
         }
+        Command::Values(args) => {
+            let report = args.answer(progress)?;
+            Answer { html: Some(report.to_html()), ..answer(report.to_json()) }
+        }
+        Command::Flow(args) => {
+            let report = args.answer(progress)?;
+            Answer { html: Some(report.to_html()), ..answer(report.to_json()) }
+        }
         Command::Replay(args) => answer(match args.answer()? {
             replay::Replayed::File(done) => serde_json::to_string(&done).map_err(anyhow::Error::from)?,
             replay::Replayed::Project(done) => done.to_json(),

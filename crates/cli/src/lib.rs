@@ -18,6 +18,7 @@ mod doctor;
 mod draw;
 mod exit;
 mod explain;
+mod flow;
 mod go_on;
 mod host;
 mod interrupt;
@@ -30,6 +31,8 @@ mod table;
 mod terminal;
 mod tune;
 mod tuning;
+mod values;
+mod watched;
 
 pub use call::{Answer, Failure, call, options};
 pub use exit::Exit;
@@ -57,6 +60,8 @@ enum Command {
     Host(host::Args),
     Doctor(doctor::Args),
     Profile(profile::Args),
+    Values(values::Args),
+    Flow(flow::Args),
     Replay(replay::Args),
     Db(db::Args),
 }
@@ -70,12 +75,14 @@ pub fn run(command_line: impl IntoIterator<Item = impl Into<OsString> + Clone>) 
         Command::Db(args) => db::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Flow(args) => flow::run(args),
         Command::Host(args) => host::run(args),
         Command::Optimize(args) => optimize::run(args),
         Command::Profile(args) => profile::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Search(args) => search::run(args),
         Command::Tune(args) => tune::run(args),
+        Command::Values(args) => values::run(args),
     };
     match outcome {
         Ok(code) => code,

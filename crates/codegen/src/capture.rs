@@ -64,7 +64,7 @@ pub fn splice(source: &str, replacements: &[(Span, String)]) -> String {
 }
 
 /// Where text for the top of the file goes: after a byte order mark.
-fn top(source: &str) -> usize {
+pub(crate) fn top(source: &str) -> usize {
     if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::open_orders::OpenOrders;
 use crate::types::{IteratorTypes, vector_type};
+use crate::watch::Watch;
 use crate::widen::Long;
 use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Storage, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,6 +93,8 @@ pub(crate) struct Context<'a> {
     pub(crate) in_team: bool,
     /// Variables of one thread of the team that all threads use, through pointers.
     pub(crate) shared: BTreeSet<ArrayId>,
+    /// The accesses that the text tells of.
+    pub(crate) watch: Option<Watch>,
 }
 
 /// The words of a C expression that are identifiers.
@@ -140,6 +143,7 @@ impl<'a> Context<'a> {
             long: Long::default(),
             in_team: false,
             shared: BTreeSet::new(),
+            watch: None,
         };
         for symbol in program.symbols.values() {
             cx.taken.extend(identifiers(&symbol.name).map(str::to_owned));

@@ -60,10 +60,13 @@ mod size;
 mod stride;
 mod targets;
 mod team;
+mod telling;
 mod text;
 mod types;
 mod vector;
 mod views;
+mod watch;
+mod watched;
 mod widen;
 
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
@@ -76,6 +79,7 @@ pub use outline::{Outlined, outline_own_text, render_outlined};
 pub use prelude::prelude;
 pub use render::{commented, render_nest};
 pub use size::{SizeGuard, extent_in_words, readable, size_in_words};
+pub use watched::{WatchedAccess, WatchedNest, WatchedProgram, watched_program};
 
 /// Why a nest has no rendering.
 #[derive(Debug, thiserror::Error)]

@@ -133,7 +133,7 @@ impl Context<'_> {
                 let prec = if text.starts_with('-') { prec::UNARY } else { prec::PRIMARY };
                 Text::new(text.clone(), prec)
             }
-            Expr::Read(access) => Text::primary(self.access(access)),
+            Expr::Read(access) => Text::primary(self.read(access)),
             Expr::Unary(op, inner) => {
                 let sign = match op {
                     UnaryOp::Neg => "-",
@@ -177,6 +177,14 @@ impl Context<'_> {
     pub(crate) fn binary(&self, op: BinaryOp, l: Text, r: Text, parts: (&Expr, &Expr)) -> Text {
         let Some((sign, p)) = operator(op) else {
             let sign = if op == BinaryOp::Min { "<" } else { ">" };
+            if self.watch.is_some() {
+                // Each operand is told of once.
+                let (l, r) = (l.text, r.text);
+                return Text::primary(format!(
+                    "__extension__({{ const __typeof__({l}) oxeye_l = {l}; const __typeof__({r}) oxeye_r = {r}; \
+                     oxeye_l {sign} oxeye_r ? oxeye_l : oxeye_r; }})"
+                ));
+            }
             if self.wide {
                 let name = if op == BinaryOp::Min { "OXEYE_MIN" } else { "OXEYE_MAX" };
                 return Text::primary(format!("{name}({}, {})", l.text, r.text));
@@ -203,6 +211,15 @@ impl Context<'_> {
         };
         let right_least = p + 1;
         Text::new(format!("{} {sign} {}", wrap(l, parts.0, p), wrap(r, parts.1, right_least)), p)
+    }
+
+    /// The value of an element.
+    pub(crate) fn read(&self, access: &Access) -> String {
+        let text = self.access(access);
+        match self.watch.as_ref().and_then(|watch| watch.number(access, false)) {
+            Some(site) => format!("OXEYE_WATCH_READ({site}, {text})"),
+            None => text,
+        }
     }
 
     /// One element, as written in C outside vectors.

@@ -57,6 +57,7 @@ mod statistics;
 mod swings;
 mod text;
 mod timing;
+mod watch;
 mod whole;
 mod workdir;
 mod written;
@@ -82,5 +83,8 @@ pub use statistics::{RatioInterval, Stat, quantile, ratio_interval};
 pub use swings::{MOST_RUNS, SAFETY, Swings};
 pub use text::{Pattern, TextComparison, TextRules, compare_text};
 pub use timing::{TimeComparison, TimingOptions};
+pub use watch::{
+    SameContents, SeenValues, WATCH_RUNTIME_C, WatchLimits, Watched, WatchedRuns, WatchedSite, watch,
+};
 pub use whole::{WholeComparison, WholeOptions, run_whole};
 pub use workdir::WorkDir;

@@ -41,9 +41,11 @@ pub(crate) fn timing_seconds(share: Option<f64>) -> f64 {
     MOST_TIMING_SECONDS * (2.0 * share.unwrap_or(1.0)).clamp(0.15, 1.0)
 }
 
-/// How often a program is run before and after: enough for the ratio to be known, and not more than a few seconds.
+/// How often a program is run before and after: enough for the ratio to be known, in a few seconds. Three runs, which show
+/// whether one was disturbed, may take longer.
 pub(crate) fn n_runs(program_seconds: f64) -> usize {
-    ((4.0 / program_seconds.max(1e-3)) as usize).clamp(1, MOST_RUNS)
+    let within = |seconds: f64| (seconds / program_seconds.max(1e-3)) as usize;
+    within(4.0).max(within(15.0).min(3)).clamp(1, MOST_RUNS)
 }
 
 /// How many candidates to compile together: long nests leave time for few of them, and then the rest need not be
@@ -113,5 +115,16 @@ impl Allowance<'_> {
     /// The same but for some time at the end.
     pub(crate) fn but(self, reserve: Duration) -> Self {
         Self { end: self.end.saturating_sub(reserve).max(self.begin), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_a_program() {
+        let runs = [0.0, 0.1, 1.0, 2.0, 5.0, 7.0, 20.0].map(n_runs);
+        assert_eq!(runs, [MOST_RUNS, MOST_RUNS, 4, 3, 3, 2, 1]);
     }
 }

@@ -76,13 +76,15 @@ mod workshop;
 
 pub use commands::{
     BuildSource, CHECK_SCHEMA, CONFIG_FILE, CandidateExplanation, CheckOptions, CheckReport, CheckedFile,
-    CheckedNest, CheckedProgram, DOCTOR_SCHEMA, DescribedNest, Diagnosis, DonorExplanation, EXPLAIN_SCHEMA,
-    ExplainOptions, ExplainReport, FileReport, Finding, Health, LOCK_FILE, LOCK_SCHEMA, LockedFile,
-    LockedMachine, LockedNest, LockedProgram, Misfit, NestExplanation, NestFile, NestPlace, PROFILE_SCHEMA,
-    PhaseSeconds, ProfileOptions, ProfileReport, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay,
-    REPLAY_SCHEMA, RefusalExplanation, ReplayOptions, ReplayedFile, Rewritten, SkippedNest, TUNE_SCHEMA,
-    TrialExplanation, TuneOptions, TuneOutput, TuneReport, check_project, doctor, explain, optimize,
-    optimize_and_learn, profile, replay, replay_project, replay_with, rewrite, search, tune,
+    CheckedNest, CheckedProgram, DOCTOR_SCHEMA, DescribedNest, Diagnosis, DonorExplanation, Duplicate,
+    EXPLAIN_SCHEMA, ExplainOptions, ExplainReport, FLOW_SCHEMA, FileReport, Finding, Flow, FlowNest,
+    FlowReport, Health, LOCK_FILE, LOCK_SCHEMA, LockedFile, LockedMachine, LockedNest, LockedProgram, Looked,
+    Misfit, NestExplanation, NestFile, NestPlace, PROFILE_SCHEMA, PhaseSeconds, ProfileOptions,
+    ProfileReport, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay, REPLAY_SCHEMA,
+    RefusalExplanation, ReplayOptions, ReplayedFile, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation,
+    TuneOptions, TuneOutput, TuneReport, VALUES_SCHEMA, ValuesFinding, ValuesNest, ValuesPattern,
+    ValuesReport, WatchOptions, check_project, doctor, explain, flow, optimize, optimize_and_learn, profile,
+    replay, replay_project, replay_with, rewrite, search, tune, values,
 };
 pub use coverage::{Coverage, FileShare, LoopShare};
 pub use knowledge::{

@@ -3,7 +3,7 @@
 
 use crate::knowledge::{Embedder, KnownNests, NestDescription, Undescribed};
 use crate::machine::{HostReport, detect, has, vector};
-use crate::request::{Error, Event, FpPolicy, Options, Phase, Progress, Setback, files};
+use crate::request::{Error, Event, FpPolicy, Knowledge, Options, Phase, Progress, Setback, files};
 use crate::schedule::Rendering;
 use crate::workshop::{Workshop, complaint};
 use oxeye_codegen::Isa;
@@ -66,25 +66,37 @@ impl<'a> Session<'a> {
     /// # Errors
     /// If the file is not there, or the compiler is missing.
     pub fn for_reading(options: &'a Options, progress: &'a dyn Progress) -> Result<Self, Error> {
+        let mut session = Self::with(options, &options.knowledge, progress)?;
+        session.find_openmp()?;
+        session.know_machine()?;
+        Ok(session)
+    }
+
+    /// The same for a run that measures no nest and looks nothing up.
+    ///
+    /// # Errors
+    /// If the file is not there, or the compiler is missing.
+    pub(crate) fn for_watching(options: &'a Options, progress: &'a dyn Progress) -> Result<Self, Error> {
+        Self::with(options, &Knowledge::Nothing, progress)
+    }
+
+    fn with(options: &'a Options, knowledge: &Knowledge, progress: &'a dyn Progress) -> Result<Self, Error> {
         let time = RunTime { start: Instant::now(), program_ns: AtomicU64::new(0) };
         files::check_readable(&options.file)?;
         let workshop = Workshop::new(options)?;
         let mut notes = Vec::new();
-        let mut session = Self {
+        Ok(Self {
             options,
             progress,
             host: detect(&workshop.compiler, None),
             workshop,
             host_profile: None,
-            known: KnownNests::open(&options.knowledge, &mut notes)?,
+            known: KnownNests::open(knowledge, &mut notes)?,
             threads: options.threads.max(1),
             notes,
             isa: OnceLock::new(),
             time,
-        };
-        session.find_openmp()?;
-        session.know_machine()?;
-        Ok(session)
+        })
     }
 
     /// Takes the kept profile of this machine, or measures one briefly.

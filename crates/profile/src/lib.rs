@@ -73,7 +73,7 @@
 //!
 //! [`Table`] has one row per nest and prints as text, CSV and JSON; with the feature `tables` (on by default) it is written
 //! as a Parquet file, with the feature `polars` it becomes a polars `DataFrame`. [`roofline`], [`bars`] and
-//! [`memory_sweep`] draw SVG, [`Canvas`] is for plots of other things in the same style, [`html_report`] writes one file
+//! [`memory_sweep`] draw SVG, so do [`share_bars`] and [`flows`]; [`Page`] is for reports of other things. [`Canvas`] is for plots of other things in the same style, [`html_report`] writes one file
 //! that needs nothing else.
 //!
 //! This crate does not run, time or read programs.
@@ -91,7 +91,7 @@ mod report;
 mod table;
 
 pub use figures::{format_bytes, format_capacity, format_ns, format_number, format_percent};
-pub use html::{html_project_report, html_report};
+pub use html::{Page, html_project_report, html_report};
 pub use input::{
     CacheTraffic, CounterValue, ExpensiveOperations, Flops, LevelBytes, NestInput, ThreadTime, levels_served,
 };
@@ -99,7 +99,8 @@ pub use model::profile_nest;
 pub use nest::{Bound, LevelProfile, NestProfile, Roof, Run, ScalingPoint};
 pub use oxeye_columns::Cells;
 pub use plot::{
-    Anchor, Bar, Canvas, FONT_PX, Plot, PlotSize, RooflinePoint, bars, memory_sweep, roofline, text_width,
+    Anchor, Bar, Canvas, FONT_PX, FlowBox, FlowLine, Plot, PlotSize, RooflinePoint, ShareBar, bars, flows,
+    memory_sweep, roofline, share_bars, text_width,
 };
 #[cfg(feature = "polars")]
 pub use polars_core::frame::DataFrame;

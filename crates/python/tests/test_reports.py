@@ -143,3 +143,23 @@ def test_projects_are_tuned_in_their_folder(tmp_path, monkeypatch, sum_c):
     assert [file.path for file in report.files] == ["sum.c"]
     assert (tmp_path / report.patch).read_text().startswith(("---", "diff"))
     assert len(report.files[0].report.table()) == len(report.files[0].report.nests) > 0
+
+
+def test_values_and_flow_are_watched(tmp_path):
+    file = tmp_path / "watched.c"
+    file.write_text(
+        "#include <stdio.h>\n"
+        "static double x[1000], y[1000];\n"
+        "int main(void) {\n"
+        "    for (int i = 0; i < 1000; i++) x[i] = 2.5;\n"
+        "    for (int i = 0; i < 1000; i++) y[i] = x[i] * (0.1 * i) * i;\n"
+        '    printf("%g\\n", y[10]);\n'
+        "    return 0;\n"
+        "}\n"
+    )
+    values = oxeye.values(file, cc=CC)
+    assert [(finding.array, finding.pattern) for finding in values.findings] == [("x", "one-value")]
+    assert values.findings[0].recipe == "specialisation" and "<svg" in values.to_html()
+    flow = oxeye.flow(file, cc=CC)
+    between = [flow for flow in flow.flows if flow.origin is not None]
+    assert [(flow.origin, flow.to, flow.bytes, flow.arrays) for flow in between] == [(0, 1, 8000, [["x", 8000]])]

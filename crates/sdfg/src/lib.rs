@@ -36,7 +36,7 @@ mod to_c;
 pub use document::Sdfg;
 pub use error::SdfgError;
 pub use json::{Json, Layout};
-pub use lower::{Diagnostic, Outline, Place, Unit, read_sdfg};
+pub use lower::{Diagnostic, Outline, Place, Unit, Way, read_sdfg};
 pub use oxeye_ir::Program;
 pub use replace::{Replaced, replace_nests};
 pub use syntax::parse_expression;

@@ -48,6 +48,8 @@ pub struct CProgram {
     pub invented: Vec<String>,
     /// The file up to the function.
     head: String,
+    /// Nests that are better than those of the SDFG as they are.
+    folded: BTreeSet<NestId>,
 }
 
 /// What is done about neighbouring nests that hand on arrays which nobody else uses.
@@ -115,7 +117,18 @@ pub fn to_c(sdfg: &Sdfg, unit: &Unit, grouping: Grouping) -> Result<CProgram, To
     head.insert_str(0, &macros);
     let source = format!("{head}{}\n{{\n{}}}\n", signature(&function, &parameters), writer.out);
     let Writer { program, nests, groups, asked, invented, .. } = writer;
-    Ok(CProgram { source, function, parameters, program, nests, groups, asked, invented, head })
+    Ok(CProgram {
+        source,
+        function,
+        parameters,
+        program,
+        nests,
+        groups,
+        asked,
+        invented,
+        head,
+        folded: unit.folded.clone(),
+    })
 }
 
 /// Declarations of what the harness has in the place of what is not understood.
@@ -221,7 +234,7 @@ impl CProgram {
         text
     }
 
-    /// What is another in a tuned version of the file.
+    /// What is another than in the SDFG in a tuned version of the file.
     ///
     /// # Errors
     /// If more than nests and what stands before the function has changed.
@@ -239,7 +252,8 @@ impl CProgram {
             let at = rest.find(&begin).ok_or_else(|| lost("the begin of a nest"))?;
             let inner = &rest[at + begin.len()..];
             let to = inner.find(&end).ok_or_else(|| lost("the end of a nest"))?;
-            if inner[..to].trim() != text.trim() {
+            let is_better = self.group(*id).iter().any(|member| self.folded.contains(member));
+            if is_better || inner[..to].trim() != text.trim() {
                 changed.nests.insert(*id, inner[..to].trim_matches('\n').to_owned());
             }
             rest = &inner[to..];
@@ -633,9 +647,15 @@ impl Writer<'_> {
     fn mark_parallel(&mut self, graph: &Graph) {
         let program = self.program.clone();
         for (id, place) in &self.unit.places {
-            let is_map = place.graph.is_empty()
-                && matches!((place.blocks.as_slice(), place.nodes.as_slice()), ([state], [node])
-                    if matches!(kind(graph, state, *node), Some(NodeKind::MapEntry { .. } | NodeKind::Library { .. })));
+            let inner =
+                place.graph.iter().try_fold(graph, |graph, (state, node)| match kind(graph, state, *node) {
+                    Some(NodeKind::Nested { graph, .. }) => Some(&**graph),
+                    _ => None,
+                });
+            let is_map = inner.is_some_and(|graph| {
+                matches!((place.blocks.as_slice(), place.nodes.as_slice()), ([state], [node])
+                    if matches!(kind(graph, state, *node), Some(NodeKind::MapEntry { .. } | NodeKind::Library { .. })))
+            });
             if !is_map {
                 continue;
             }

@@ -116,7 +116,7 @@ fn thousands_of_mutations() {
     let (texts, others) = (texts(), others());
     let documents: Vec<Json> = texts.iter().map(|t| Json::parse(t).expect("JSON")).collect();
     let sizes: Vec<usize> = documents.iter().map(size).collect();
-    let n_mutations = std::env::var("OXEYE_MUTATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(1000);
+    let n_mutations = std::env::var("OXEYE_MUTATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000);
     let layout = Layout { indent: None, is_spaced: false, is_ascii: true, has_newline: false };
     let (mut n_read, mut n_refused) = (0, 0);
     for seed in 0..n_mutations {

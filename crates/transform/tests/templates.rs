@@ -169,6 +169,7 @@ fn what_does_not_fit_is_said() {
     };
     assert_eq!(reason(&gemm, "source threads", 1), "there is only one thread");
     assert_eq!(reason(&gemm, "crossings", 2), "no inner iterator meets an outer one");
+    assert_eq!(reason(&gemm, "regions", 2), "no condition in an innermost loop changes at a known iteration");
     assert_eq!(
         reason(&gemm, "time-tiles:4x8", 2),
         "the nest is not a time loop around sweeps that depend on earlier ones"
@@ -176,4 +177,51 @@ fn what_does_not_fit_is_said() {
     assert_eq!(reason(&sweep, "contract", 2), "no statement sums up products over three loops");
     assert_eq!(reason(&gemm, "order:9 memory fused one-thread", 2), "there is no such legal loop order");
     assert!(reason(&gemm, "contract registers:99x1", 2).contains("a register tile of 99x8 is not possible"));
+}
+
+#[test]
+fn absorbing_layers_are_cut_from_the_interior() {
+    let layers = "program p {
+  symbol P0 n: i32
+  symbol P1 m: i32
+  array A0 u: f64[n][m] param
+  array A1 v: f64[n][m] param
+  array A2 a: f64[n] param
+  array A3 b: f64[m] param
+  dataflow { N0 }
+  nest N0 in p {
+    for L0 i: i32 in 0 .. n {
+      for L1 j: i32 in 0 .. m {
+        S0: v[i][j] = u[i][j]
+        if i < 5 || i >= n - 5 {
+          S1: v[i][j] = v[i][j] * a[i]
+        }
+        if j < 5 || j >= m - 5 {
+          S2: v[i][j] = v[i][j] * b[j]
+        }
+      }
+    }
+  }
+}
+";
+    let program = oxeye_ir::Program::parse(layers).unwrap();
+    let template: Template = "regions one-thread simd".parse().unwrap();
+    let policy = Policy { reassociate: false };
+    let recipe = template.instantiate(&program, &program.nests[0], &REAL, policy).unwrap();
+    assert_eq!(recipe.to_string().matches("split").count(), 2, "{recipe}");
+    let applied = oxeye_transform::apply(&program, &program.nests[0], &recipe, policy).unwrap();
+    let text = common::replaced(&applied).to_string();
+    // The columns before, in and behind the interior, each for two cases of rows; nothing is tested in these loops.
+    assert_eq!(text.matches("for ").count(), 1 + 2 * 3, "{text}");
+    assert_eq!(text.matches("if i < 5 || i >= n - 5 {").count(), 3, "{text}");
+    assert_eq!(text.matches("if ").count(), 3, "{text}");
+    assert_eq!(text.matches("b[j]").count(), 2 * 2, "{text}");
+    // Layers that meet, cover everything, or leave an interior.
+    for (n, m) in [(4, 7), (9, 10), (13, 23), (1, 30)] {
+        let symbols = program.symbols.keys().copied().zip([n, m]).collect();
+        let sample = Sample { program: program.clone(), symbols };
+        let memory = sample.memory(7).unwrap();
+        let what = format!("{n} x {m}");
+        assert!(matches!(check_with(&sample, &recipe, policy, &memory, 0.0, &what), Outcome::Same), "{what}");
+    }
 }

@@ -6,7 +6,7 @@ mod lanes;
 use crate::CodegenError;
 use crate::apart::rows_apart;
 use crate::context::{Context, identifiers};
-use crate::expand::{Expander, Item, Places, places};
+use crate::expand::{Expander, Item, Places, collect_loops, places};
 use crate::leaving::left_early;
 use crate::memory::{Memory, stack};
 use crate::open_orders::OpenOrders;
@@ -16,6 +16,7 @@ use crate::reduction::ReductionText;
 use crate::registers::{needs_memory, promote, writes};
 use crate::team::{Sharing, is_divided, refused};
 use crate::text::prec;
+use crate::watch::Watch;
 use crate::widen::widen;
 use oxeye_ir::{Affine, ArrayId, Execution, Expr, Loop, Nest, Node, OmpSchedule, Program, Stmt, Update, Var};
 use std::collections::BTreeSet;
@@ -23,6 +24,16 @@ use std::collections::BTreeSet;
 /// Renders a nest as a C block `{ … }` that can replace the original statement. It may use the definitions of
 /// [`crate::prelude`].
 pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> Result<String, CodegenError> {
+    render_with(program, nest, options, None)
+}
+
+/// The same, for a nest that tells of its accesses if there is a `watch`.
+pub(crate) fn render_with(
+    program: &Program,
+    nest: &Nest,
+    options: &RenderOptions,
+    watch: Option<Watch>,
+) -> Result<String, CodegenError> {
     check(program, nest)?;
     let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
     let mut widened = nest.clone();
@@ -35,6 +46,7 @@ pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> R
     let mut cx = Context::new(program, &used, &options.reserved);
     cx.open = open;
     cx.long = long;
+    cx.watch = watch;
     cx.apart = rows_apart(program, original_nest);
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);
@@ -411,7 +423,9 @@ impl Renderer<'_> {
         let mut rest = items;
         while let Some((first, after)) = rest.split_first() {
             let pair = match (first, after.first()) {
-                (Item::Stmt(one), Some(Item::Stmt(other))) => crate::complex::parts_of_one(one, other),
+                (Item::Stmt(one), Some(Item::Stmt(other))) if self.cx.watch.is_none() => {
+                    crate::complex::parts_of_one(one, other)
+                }
                 _ => None,
             };
             match pair {
@@ -508,6 +522,29 @@ impl Renderer<'_> {
     }
 
     fn a_loop(&mut self, header: &Loop, body: &[Item]) -> Result<(), CodegenError> {
+        let mut inside = BTreeSet::new();
+        collect_loops(body, &mut inside);
+        match self.cx.watch.clone() {
+            // What is no longer looked at runs as fast as ever.
+            Some(watch) if inside.is_empty() => {
+                self.line(format!("if ({}) {{", crate::watch::IS_ON));
+                self.depth += 1;
+                self.one_loop(header, body)?;
+                self.depth -= 1;
+                self.line("} else {");
+                self.depth += 1;
+                self.cx.watch = None;
+                self.one_loop(header, body)?;
+                self.cx.watch = Some(watch);
+                self.depth -= 1;
+                self.line("}");
+                Ok(())
+            }
+            _ => self.one_loop(header, body),
+        }
+    }
+
+    fn one_loop(&mut self, header: &Loop, body: &[Item]) -> Result<(), CodegenError> {
         let openmp = self.options.threads > 1 && !self.in_simd;
         let mut pragma = None;
         let mut reduction = ReductionText::default();
@@ -639,6 +676,9 @@ impl Renderer<'_> {
 
     /// A statement outside vectors.
     fn stmt(&mut self, s: &Stmt) -> Vec<String> {
+        if let Some(lines) = self.cx.watched_stmt(s) {
+            return lines;
+        }
         let target = self.cx.access(&s.target);
         let sign = match s.update {
             Update::Assign => "=",

@@ -80,7 +80,9 @@ impl Kind {
                 order: LoopOrder::Ranked { independent: Independent::Innermost, .. },
                 ..
             }) => Kind::Recurrences,
-            Strategy::Crossings | Strategy::Loops(Loops { order: LoopOrder::Ranked { .. }, .. }) => {
+            Strategy::Crossings
+            | Strategy::Regions
+            | Strategy::Loops(Loops { order: LoopOrder::Ranked { .. }, .. }) => {
                 Kind::Reordered
             }
             Strategy::Loops(Loops { order: LoopOrder::Source, .. }) => match template.threads {

@@ -6,6 +6,7 @@
 mod changes;
 mod doctor;
 mod explain;
+mod flow;
 mod nests;
 mod optimize;
 mod patch;
@@ -15,7 +16,10 @@ mod profile_report;
 mod replay;
 mod sdfg;
 mod search;
+mod sweeps;
 mod tune;
+mod values;
+mod watching;
 
 pub use changes::TuneOutput;
 pub use doctor::{DOCTOR_SCHEMA, Diagnosis, Finding, Health, doctor};
@@ -23,6 +27,7 @@ pub use explain::{
     CandidateExplanation, DescribedNest, DonorExplanation, EXPLAIN_SCHEMA, ExplainOptions, ExplainReport,
     NestExplanation, RefusalExplanation, TrialExplanation, explain,
 };
+pub use flow::{Duplicate, FLOW_SCHEMA, Flow, FlowNest, FlowReport, flow};
 pub use nests::{NestFile, NestPlace};
 pub use optimize::{optimize, optimize_and_learn};
 pub use profile::profile;
@@ -35,3 +40,7 @@ pub use tune::{
     PhaseSeconds, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay, REPLAY_SCHEMA, ReplayOptions,
     ReplayedFile, TUNE_SCHEMA, TuneOptions, TuneReport, check_project, replay_project, tune,
 };
+pub use values::{
+    Finding as ValuesFinding, Pattern as ValuesPattern, VALUES_SCHEMA, ValuesNest, ValuesReport, values,
+};
+pub use watching::{Looked, WatchOptions};

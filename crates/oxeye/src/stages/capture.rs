@@ -80,7 +80,7 @@ fn check_compiles(session: &Session<'_>, unit: &Unit) -> Result<(), Error> {
 }
 
 /// What to say when the user's own text does not build.
-fn build_error(session: &Session<'_>, error: MeasureError) -> Error {
+pub(crate) fn build_error(session: &Session<'_>, error: MeasureError) -> Error {
     match error {
         MeasureError::CompileFailed { text, .. } => Error::Build {
             command: session.options.compiler.line(),
@@ -91,7 +91,8 @@ fn build_error(session: &Session<'_>, error: MeasureError) -> Error {
     }
 }
 
-fn has_main_elsewhere(session: &Session<'_>) -> bool {
+/// Whether the program has a `main` in a source or object other than the file.
+pub(crate) fn has_main_elsewhere(session: &Session<'_>) -> bool {
     let defines_main = |source: &Path| {
         std::fs::read(source).is_ok_and(|bytes| {
             let text = String::from_utf8_lossy(&bytes);

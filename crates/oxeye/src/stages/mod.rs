@@ -21,6 +21,7 @@ mod synthetic_inputs;
 mod unchanged;
 
 pub use capture::{Captured, capture};
+pub(crate) use capture::{build_error, has_main_elsewhere};
 pub use emit::{Emitted, emit};
 pub(crate) use html::{measured, nest_entry};
 pub use measure::{Measured, measure};

@@ -2,6 +2,7 @@
 
 mod machine;
 mod nests;
+mod page;
 mod parts;
 mod project;
 mod style;
@@ -12,12 +13,13 @@ use crate::report::ReportData;
 use parts::figure;
 use std::fmt::Write;
 
+pub use page::Page;
 pub use project::html_project_report;
 
 /// The whole report. It follows the reader's choice of light or dark and fits a phone; all names are escaped.
 pub fn html_report(data: &ReportData) -> String {
     let kind = if data.has_after() { "optimization" } else { "profile" };
-    whole_page(data, kind, |page| {
+    whole_page(&data.title, kind, |page| {
         header(page, data, kind);
         nests::table(page, data);
         plots(page, data);
@@ -28,8 +30,8 @@ pub fn html_report(data: &ReportData) -> String {
 }
 
 /// A page around these sections.
-fn whole_page(data: &ReportData, kind: &str, sections: impl FnOnce(&mut String)) -> String {
-    let title = escape(&data.title);
+fn whole_page(title: &str, kind: &str, sections: impl FnOnce(&mut String)) -> String {
+    let title = escape(title);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\

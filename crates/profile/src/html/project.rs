@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub fn html_project_report(data: &ProjectData) -> String {
     let report = &data.report;
     let kind = "project";
-    whole_page(report, kind, |page| {
+    whole_page(&report.title, kind, |page| {
         header(page, report, kind);
         files(page, data);
         nests::table(page, report);

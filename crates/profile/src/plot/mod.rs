@@ -2,14 +2,18 @@
 
 mod axis;
 mod bars;
+mod flows;
 mod labels;
 mod roofline;
+mod shares;
 mod svg;
 mod sweep;
 pub(crate) mod theme;
 
 pub use bars::{Bar, bars};
+pub use flows::{FlowBox, FlowLine, flows};
 pub use roofline::{RooflinePoint, roofline};
+pub use shares::{ShareBar, share_bars};
 pub(crate) use svg::escape;
 pub use svg::{Anchor, Canvas, Plot, text_width};
 pub use sweep::memory_sweep;

@@ -105,6 +105,36 @@ impl Canvas {
         self.body.push_str("\"/>\n");
     }
 
+    /// A line through points with round corners, with a tooltip.
+    pub fn bend(&mut self, class: &str, points: &[(f64, f64)], radius: f64, tooltip: Option<&str>) {
+        let Some((first, rest)) = points.split_first() else { return };
+        let _ = write!(self.body, "<path class=\"{class}\" d=\"M{},{}", round(first.0), round(first.1));
+        let mut from = *first;
+        for (k, corner) in rest.iter().enumerate() {
+            let towards = |to: (f64, f64), by: f64| {
+                let length = (to.0 - corner.0).hypot(to.1 - corner.1);
+                let by = if length > 0.0 { by.min(length / 2.0) / length } else { 0.0 };
+                (corner.0 + (to.0 - corner.0) * by, corner.1 + (to.1 - corner.1) * by)
+            };
+            match rest.get(k + 1) {
+                Some(next) => {
+                    let (begin, end) = (towards(from, radius), towards(*next, radius));
+                    let numbers = [begin, *corner, end].map(|(x, y)| (round(x), round(y)));
+                    let [(a, b), (c, d), (e, f)] = numbers;
+                    let _ = write!(self.body, " L{a},{b} Q{c},{d} {e},{f}");
+                    from = end;
+                }
+                None => {
+                    let _ = write!(self.body, " L{},{}", round(corner.0), round(corner.1));
+                }
+            }
+        }
+        let _ = match tooltip {
+            Some(tooltip) => writeln!(self.body, "\"><title>{}</title></path>", escape(tooltip)),
+            None => writeln!(self.body, "\"/>"),
+        };
+    }
+
     /// A filled outline.
     pub fn polygon(&mut self, class: &str, points: &[(f64, f64)]) {
         let _ = write!(self.body, "<polygon class=\"{class}\" points=\"");

@@ -48,4 +48,10 @@ pub(crate) const PLOT_STYLE: &str = "
 .ox-mark-5{fill:var(--ox-5);stroke:var(--ox-bg);stroke-width:.6}.ox-line-5{fill:none;stroke:var(--ox-5);stroke-width:1.8}
 .ox-mark-6{fill:var(--ox-6);stroke:var(--ox-bg);stroke-width:.6}.ox-line-6{fill:none;stroke:var(--ox-6);stroke-width:1.8}
 .ox-mark-7{fill:var(--ox-7);stroke:var(--ox-bg);stroke-width:.6}.ox-line-7{fill:none;stroke:var(--ox-7);stroke-width:1.8}
+.ox-pale{opacity:.3}
+.ox-box{fill:var(--ox-panel);stroke:var(--ox-rule)}.ox-box.ox-outside{fill:var(--ox-bg);stroke-dasharray:4 3}
+.ox-flow{fill:none;stroke:var(--ox-after);stroke-linejoin:round;opacity:.8}.ox-flow.ox-back{stroke:var(--ox-before)}
+.ox-flow.ox-unread{stroke:var(--ox-muted);stroke-dasharray:4 3}.ox-flow-head{fill:var(--ox-after)}
+.ox-flow-head.ox-back{fill:var(--ox-before)}.ox-flow-head.ox-unread{fill:var(--ox-muted)}
+.ox-w1{stroke-width:1.2}.ox-w2{stroke-width:2}.ox-w3{stroke-width:3}.ox-w4{stroke-width:4.2}.ox-w5{stroke-width:5.6}
 ";

@@ -4,7 +4,7 @@
 >>> report = oxeye.optimize("gemm.c", cc=["gcc", "-O3", "-march=native", "-lm"])
 
 Functions have the names of the commands: :func:`optimize`, :func:`search`, :func:`explain`, :func:`profile`,
-:func:`replay`, :func:`tune`, :func:`check`, :func:`host`. Their options are keyword arguments. :func:`read` reads a file
+:func:`replay`, :func:`tune`, :func:`check`, :func:`values`, :func:`flow`, :func:`host`. Their options are keyword arguments. :func:`read` reads a file
 into its nests, and :class:`Database` opens a recipe database. Runs measure one after the other, also from several threads.
 """
 
@@ -31,6 +31,7 @@ from .records import Quantity, Record
 from .reports import CheckReport, Donor, ExplainReport, Host, NormalForm, ProfileReport, ProjectReport, Replayed, Report
 from .tables import Table
 from .units import Nest, Unit, read
+from .watching import Finding, Flow, FlowReport, ValuesReport, flow, values
 
 __version__ = _oxeye.VERSION
 
@@ -43,6 +44,9 @@ __all__ = [
     "Donor",
     "Entry",
     "ExplainReport",
+    "Finding",
+    "Flow",
+    "FlowReport",
     "Host",
     "InputError",
     "InternalError",
@@ -61,8 +65,10 @@ __all__ = [
     "Table",
     "Tally",
     "Unit",
+    "ValuesReport",
     "check",
     "explain",
+    "flow",
     "host",
     "optimize",
     "profile",
@@ -70,6 +76,7 @@ __all__ = [
     "replay",
     "search",
     "tune",
+    "values",
 ]
 
 

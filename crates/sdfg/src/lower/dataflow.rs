@@ -1,7 +1,7 @@
 //! The nodes of a state: maps, copies, and programs inside.
 
 use super::arrays::{is_small, iterators};
-use super::names::{Env, Number, View, type_of};
+use super::names::{Env, Number, View, hole, type_of};
 use super::nest::{Cx, Iterations};
 use super::ranges::Span;
 use super::state::{Frame, Lowering, Site};
@@ -414,8 +414,35 @@ impl Lowering {
         self.declare(graph, &mut inner, &iterators(&controls), cx);
         let mut path = site.frame.path.clone();
         path.push((site.id.clone(), node));
+        let own = graph.arrays.iter().filter(|(_, descriptor)| !descriptor.kind.contains("View"));
+        let whole = own.filter_map(|(name, _)| {
+            let view = inner.data.get(name).filter(|view| self.is_whole(view))?;
+            Some((view.array, name.clone()))
+        });
+        self.inner.insert(path.clone(), whole.collect());
         let frame = Frame::new(graph, path, &inner);
         Ok((frame, inner))
+    }
+
+    /// Whether each element of a container is the one with the same indices of its array, and lies where that does.
+    fn is_whole(&self, view: &View) -> bool {
+        let array = self.program.array(view.array);
+        let n = view.shape.len();
+        if array.shape.is_empty() {
+            return view.index.is_empty();
+        }
+        if view.index.len() != n || array.shape.len() != n {
+            return false;
+        }
+        let mut stride = Expr::from(1);
+        (0..n).rev().all(|dim| {
+            let Some(Some(extent)) = array.shape.get(dim) else { return false };
+            let is_same = view.index[dim] == Expr::from(hole(dim))
+                && are_equal(&view.strides[dim], &stride)
+                && (dim == 0 || are_equal(&view.shape[dim], extent));
+            stride = Expr::binary(BinaryOp::Mul, stride.clone(), extent.clone());
+            is_same
+        })
     }
 }
 

@@ -45,11 +45,25 @@ pub fn read_sdfg(sdfg: &Sdfg) -> Result<Unit, SdfgError> {
     let frame = Frame::new(&graph, Vec::new(), &env);
     let regions = lowering.regions(&frame, &controls, &mut env, 0);
     lowering.program.body = regions::single(regions);
+    let folded = lowering.fold();
     lowering.finish();
-    let Lowering { program, places, diagnostics, definitions, relaid, assigned, outline, .. } = lowering;
+    let Lowering { program, places, diagnostics, definitions, relaid, inner, assigned, outline, .. } =
+        lowering;
     let containers = containers.into_iter().filter(|(id, _)| program.arrays.contains_key(id)).collect();
     given.retain(|id| program.symbols.contains_key(id));
-    Ok(Unit { program, places, diagnostics, definitions, relaid, assigned, outline, containers, given })
+    Ok(Unit {
+        program,
+        places,
+        diagnostics,
+        definitions,
+        relaid,
+        assigned,
+        outline,
+        containers,
+        inner,
+        given,
+        folded,
+    })
 }
 
 impl Lowering {

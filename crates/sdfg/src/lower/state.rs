@@ -12,8 +12,8 @@ use std::fmt;
 /// Where something stands in an SDFG.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The way to the graph: of every program inside another one the state and the node there.
-    pub graph: Vec<(Vec<usize>, usize)>,
+    /// The way to the graph.
+    pub graph: Way,
     /// Blocks: states, or the header of a loop and its states. Each is a way of positions through regions.
     pub blocks: Vec<Vec<usize>>,
     /// Nodes of the only block; none if all of the blocks is meant.
@@ -75,9 +75,16 @@ pub struct Unit {
     pub outline: Vec<Outline>,
     /// The containers of the SDFG, none of those inside of other programs, that arrays are.
     pub containers: IndexMap<ArrayId, String>,
+    /// The same of programs inside of others, by the way to them: containers that are all of an array.
+    pub inner: BTreeMap<Way, IndexMap<ArrayId, String>>,
     /// Symbols of the SDFG that keep the value that they are given from outside.
     pub given: BTreeSet<SymId>,
+    /// Nests that do without some of the arrays between operations that the SDFG has.
+    pub folded: BTreeSet<NestId>,
 }
+
+/// The way to a program inside of others: of each the state and the node there.
+pub type Way = Vec<(Vec<usize>, usize)>;
 
 /// More nodes than are read one after the other before it is given up.
 const MAX_WORK: usize = 300_000;
@@ -88,6 +95,7 @@ pub(super) struct Lowering {
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) definitions: IndexMap<SymId, Expr>,
     pub(super) relaid: BTreeSet<ArrayId>,
+    pub(super) inner: BTreeMap<Way, IndexMap<ArrayId, String>>,
     /// First and last value of iterators.
     pub(super) ranges: BTreeMap<Var, (Affine, Affine)>,
     pub(super) n_work: usize,
@@ -230,6 +238,7 @@ impl Lowering {
             diagnostics: Vec::new(),
             definitions: IndexMap::new(),
             relaid: BTreeSet::new(),
+            inner: BTreeMap::new(),
             ranges: BTreeMap::new(),
             n_work: 0,
             variables: BTreeSet::new(),

@@ -2,7 +2,6 @@
 
 use super::json::{access, edge, memlet, mentions, number, object, position, text};
 use super::tasklet::Tasklet;
-use crate::document::Sdfg;
 use crate::json::Json;
 use crate::model::{Block, Graph, InterstateEdge, NodeKind, Range, State};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +23,7 @@ pub(super) struct Edit {
 /// Why they cannot.
 pub(super) fn plan(
     graph: &Graph,
-    sdfg: &Sdfg,
+    document: &Json,
     blocks: &[Vec<usize>],
     assigned: Option<&BTreeSet<String>>,
     tasklet: &Tasklet,
@@ -57,7 +56,6 @@ pub(super) fn plan(
             return Err("its loop is not only entered and left at its begin".into());
         }
     }
-    let document = sdfg.document();
     let mut symbols = Vec::new();
     for name in assigned.into_iter().flatten() {
         if is_read_behind(graph, document, &covered, header, name) {

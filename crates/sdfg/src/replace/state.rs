@@ -2,7 +2,6 @@
 
 use super::json::{access, edge, memlet, number, position, text};
 use super::tasklet::{Extra, Tasklet};
-use crate::document::Sdfg;
 use crate::json::Json;
 use crate::model::{Block, Edge, Graph, NodeKind, State};
 use indexmap::IndexMap;
@@ -26,7 +25,7 @@ type End = (Result<usize, usize>, Option<String>);
 /// Why they cannot.
 pub(super) fn plan(
     graph: &Graph,
-    sdfg: &Sdfg,
+    document: &Json,
     at: usize,
     roots: &[usize],
     tasklet: &Tasklet,
@@ -34,7 +33,7 @@ pub(super) fn plan(
     let Some(Block::State(state)) = graph.control.blocks.get(at) else {
         return Err("its state is not there".into());
     };
-    let document = sdfg.document().get("nodes").and_then(Json::as_array).and_then(|n| n.get(at));
+    let document = document.get("nodes").and_then(Json::as_array).and_then(|n| n.get(at));
     let memlets = document.and_then(|s| s.get("edges")).and_then(Json::as_array).unwrap_or_default();
     if memlets.len() != state.edges.len() {
         return Err("its state has edges of other kinds".into());

@@ -65,6 +65,7 @@ impl Tasklet {
     /// Why there is none.
     pub(super) fn new(
         graph: &Graph,
+        containers: &IndexMap<ArrayId, String>,
         unit: &Unit,
         program: &CProgram,
         id: NestId,
@@ -97,7 +98,7 @@ impl Tasklet {
             let (name, ty) = (described.name.clone(), described.element.c_name());
             let elsewhere = others(array);
             let is_written = accesses.iter().any(|(a, w)| *w && a.array == array);
-            let container = unit.containers.get(&array);
+            let container = containers.get(&array);
             // What only members of a group use is their own.
             let is_alone = described.storage == Storage::Local && elsewhere.is_empty();
             let is_own = is_alone && if group.len() > 1 { !program.is_asked(array) } else { !is_live(array) };
@@ -211,6 +212,12 @@ impl Tasklet {
             ("scope_entry", Json::Null),
             ("scope_exit", Json::Null),
         ])
+    }
+
+    /// The words of its text.
+    pub(super) fn words(&self) -> BTreeSet<&str> {
+        let lines = self.own.iter().map(|(before, _)| before.as_str()).chain([self.body.as_str()]);
+        lines.flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || c == '_'))).collect()
     }
 
     /// The name of the state for it.

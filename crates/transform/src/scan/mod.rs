@@ -5,21 +5,24 @@
 
 mod conditions;
 mod packed_contraction;
+mod regions;
 mod rewrite;
 mod scalar_replacement;
 mod storage;
 
 pub(crate) use conditions::{bounds_from, condition, guarded};
+pub(crate) use regions::conditions_on;
 pub(crate) use rewrite::{for_each_access, rename_array, substitute};
 
 use conditions::complementary;
+use regions::{Known, MOST_UNSWITCHED, if_false, if_true, invariant_condition, negation};
 use rewrite::{drop_unused, make_unique, relocate};
 
 use crate::refusal::Reason;
 use crate::schedule::space::{gist, implies, is_empty, project};
 use crate::schedule::{LoopNode, Schedule, Tree, leaves};
 use oxeye_ir::{
-    Affine, Array, Bound, Constraint, Execution, Loop, LoopId, Nest, Node, Program, Relation, Var,
+    Affine, Array, Bound, Constraint, Execution, Expr, Loop, LoopId, Nest, Node, Program, Relation, Var,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,7 +78,8 @@ pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Progr
 fn trees_under(schedule: &Schedule, given: &[Constraint]) -> Result<(Program, Vec<Node>), Reason> {
     let context = [&schedule.program.assumptions, given].concat();
     let mut program = Program::clone(&schedule.program);
-    let mut generator = Generator { schedule, program: &mut program, paths: schedule.paths() };
+    let paths = schedule.paths();
+    let mut generator = Generator { schedule, program: &mut program, paths, conditions: Vec::new() };
     let roots = generator.trees(&schedule.roots, &mut Vec::new(), &context)?;
     Ok((program, roots))
 }
@@ -94,6 +98,8 @@ pub(crate) struct Generator<'a> {
     /// Gets the temporaries made during generation.
     pub(crate) program: &'a mut Program,
     paths: Vec<Vec<LoopId>>,
+    /// Conditions, tested before the loops that are being generated, that hold inside them.
+    conditions: Vec<Expr>,
 }
 
 impl Generator<'_> {
@@ -134,7 +140,15 @@ impl Generator<'_> {
             Var::Loop(l) => statement.map.get(&l).cloned(),
             Var::Sym(_) => None,
         });
-        guarded(&gist(&statement.domain, context), vec![node], Vec::new())
+        if matches!(node, Node::Stmt(_)) {
+            return guarded(&gist(&statement.domain, context), vec![node], Vec::new());
+        }
+        let rows = [context, &statement.domain].concat();
+        let nodes = Known { rows: &rows, conditions: &self.conditions }.decided(vec![node]);
+        if nodes.is_empty() {
+            return nodes;
+        }
+        guarded(&gist(&statement.domain, context), nodes, Vec::new())
     }
 
     /// The constraints of the statement's domain on the loops in `outer` and `id`.
@@ -215,6 +229,9 @@ impl Generator<'_> {
             )));
         }
         let inside = [context, &own, &before].concat();
+        if let Some(condition) = self.unswitched(loop_node, outer, &inside) {
+            return self.under_both(loop_node, condition, outer, context);
+        }
         outer.push(loop_node.id);
         let body = self.trees(&loop_node.body, outer, &inside);
         outer.pop();
@@ -242,6 +259,42 @@ impl Generator<'_> {
         let known = [context, &before].concat();
         let nodes = self.accumulate(node, outer, &known, &inside)?;
         Ok(guarded(&before, nodes, Vec::new()))
+    }
+
+    /// A condition that an innermost loop does not change, and that it need not test in every iteration.
+    fn unswitched(&self, loop_node: &LoopNode, outer: &[LoopId], inside: &[Constraint]) -> Option<Expr> {
+        if self.conditions.len() >= MOST_UNSWITCHED {
+            return None;
+        }
+        loop_node.body.iter().find_map(|tree| match tree {
+            Tree::Leaf(s) if self.schedule.statements[*s].assignment().is_none() => {
+                invariant_condition(&self.leaf(*s, inside), outer)
+            }
+            _ => None,
+        })
+    }
+
+    /// The loop for the case that `condition` holds, and for the other.
+    fn under_both(
+        &mut self,
+        loop_node: &LoopNode,
+        condition: Expr,
+        outer: &mut Vec<LoopId>,
+        context: &[Constraint],
+    ) -> Result<Vec<Node>, Reason> {
+        self.conditions.push(condition.clone());
+        let then = self.loop_node(loop_node, outer, &[context, &if_true(&condition)].concat());
+        self.conditions.pop();
+        self.conditions.push(negation(condition.clone()));
+        let otherwise = self.loop_node(loop_node, outer, &[context, &if_false(&condition)].concat());
+        self.conditions.pop();
+        Ok(match (then?, otherwise?) {
+            (then, otherwise) if then.is_empty() && otherwise.is_empty() => Vec::new(),
+            (then, otherwise) if then.is_empty() => {
+                vec![Node::If { condition: negation(condition), then: otherwise, otherwise: then }]
+            }
+            (then, otherwise) => vec![Node::If { condition, then, otherwise }],
+        })
     }
 
     /// Conditions on the loops in `outer` under which every point of the tile in `points` is in every domain, as far as

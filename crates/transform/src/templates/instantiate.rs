@@ -257,7 +257,7 @@ impl Start {
             return Err(Unfit::Inapplicable("no loop of the nest has bounds that can be analysed".into()));
         }
         let own = match template.strategy {
-            Strategy::Loops(_) | Strategy::Crossings => None,
+            Strategy::Loops(_) | Strategy::Crossings | Strategy::Regions => None,
             Strategy::PackedContraction(_) | Strategy::Factor { .. } | Strategy::TimeTiles { .. } => {
                 match template.threads {
                     Threads::One => None,
@@ -287,6 +287,7 @@ impl Start {
                 stencil::time_tiles(builder, (*steps, *rows), shares).map(whole)
             }
             Strategy::Crossings => split::at_crossings(builder).map(whole),
+            Strategy::Regions => split::at_conditions(builder).map(whole),
         }
     }
 
@@ -386,7 +387,7 @@ impl Start {
             _ => &[(4, 4), (4, 8), (8, 8)],
         };
         found.extend(tiles.iter().map(|(steps, rows)| Strategy::TimeTiles { steps: *steps, rows: *rows }));
-        found.push(Strategy::Crossings);
+        found.extend([Strategy::Crossings, Strategy::Regions]);
         if !self.products.is_empty() && self.schedule.statements.len() > 1 {
             found.push(Strategy::Factor { steps: 64, blocks: BlockShape::USUAL });
         }

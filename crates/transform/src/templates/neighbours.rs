@@ -51,7 +51,7 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
             if loops.order == Order::Source {
                 near.push(Strategy::PackedContraction(BlockShape::USUAL));
                 near.push(Strategy::TimeTiles { steps: 8, rows: 32 });
-                near.push(Strategy::Crossings);
+                near.extend([Strategy::Crossings, Strategy::Regions]);
             }
             near
         }
@@ -76,7 +76,7 @@ fn strategies(strategy: &Strategy) -> Vec<Strategy> {
             near.push(source);
             near
         }
-        Strategy::Crossings => vec![source],
+        Strategy::Crossings | Strategy::Regions => vec![source],
     }
 }
 

@@ -50,6 +50,8 @@ pub enum Strategy {
     },
     /// Loops cut where one iterator meets another.
     Crossings,
+    /// Innermost loops cut where conditions inside them change.
+    Regions,
 }
 
 /// Loop order, cache tiles and unrolling.
@@ -261,6 +263,7 @@ impl Strategy {
             Strategy::Factor { steps, blocks } => format!("blocked factorization {steps}{}", blocks.title()),
             Strategy::TimeTiles { steps, rows } => format!("time tiles {steps}x{rows}"),
             Strategy::Crossings => "split where iterators meet".into(),
+            Strategy::Regions => "split where conditions change".into(),
         }
     }
 

@@ -28,6 +28,7 @@ impl fmt::Display for Template {
             Strategy::Factor { steps, blocks } => write!(f, "factor:{steps} {blocks}")?,
             Strategy::TimeTiles { steps, rows } => write!(f, "time-tiles:{steps}x{rows}")?,
             Strategy::Crossings => write!(f, "crossings")?,
+            Strategy::Regions => write!(f, "regions")?,
         }
         match self.threads {
             Threads::One => write!(f, " one-thread")?,
@@ -156,6 +157,9 @@ fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
     if words.accept("crossings") {
         return Ok(Strategy::Crossings);
     }
+    if words.accept("regions") {
+        return Ok(Strategy::Regions);
+    }
     if words.accept("contract") {
         return Ok(Strategy::PackedContraction(block_shape(words)?));
     }
@@ -172,7 +176,7 @@ fn strategy(words: &mut Words<'_>) -> Result<Strategy, String> {
         None => {
             let found = words.0.first().map_or("nothing".into(), |w| format!("`{w}`"));
             return Err(format!(
-                "it starts with source, order, contract, factor, time-tiles or crossings, not with {found}"
+                "it starts with source, order, contract, factor, time-tiles, crossings or regions, not with {found}"
             ));
         }
     };
@@ -291,13 +295,14 @@ mod tests {
             "order:0 parallel-innermost fused one-thread simd:scattered",
         );
         same("  crossings   strips:64 ", "crossings strips:64 simd");
+        same("regions", "regions threads simd");
         same("normal source", "normal source threads simd");
     }
 
     #[test]
     fn what_is_wrong_is_said() {
         for (text, wanted) in [
-            ("", "it starts with source, order, contract, factor, time-tiles or crossings, not with nothing"),
+            ("", "it starts with source, order, contract, factor, time-tiles, crossings or regions, not with nothing"),
             ("sideways", "not with `sideways`"),
             ("normal", "not with nothing"),
             ("normal normal source", "not with `normal`"),
