@@ -111,17 +111,17 @@ pub(crate) fn points_of(nest: &Nest, sizes: &Sizes) -> Option<(f64, bool)> {
     let runs: Option<Vec<_>> =
         nest.stmts().iter().map(|stmt| executions(nest, stmt.id, &|sym| sizes.get(sym))).collect();
     let most = runs?.into_iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
-    Some((most.value, most.exact))
+    (!most.at_most).then_some((most.value, most.exact))
 }
 
 /// Floating-point operations of all statements, and whether that is exact; `None` where it depends on data.
 pub(crate) fn flops_of(program: &Program, nest: &Nest, sizes: &Sizes) -> Option<(f64, bool)> {
     let mut work = Work::default();
     for stmt in nest.stmts() {
-        let runs = executions(nest, stmt.id, &|sym| sizes.get(sym))?;
-        work.add(program, stmt, runs.value, runs.exact);
+        work.add(program, stmt, executions(nest, stmt.id, &|sym| sizes.get(sym))?);
     }
-    Some((work.flops.values().sum(), !work.estimated))
+    // What may be far too many operations gives no rate.
+    (!work.at_most).then_some((work.flops.values().sum(), !work.estimated))
 }
 
 /// Operations of all instances of the statements of a nest.
