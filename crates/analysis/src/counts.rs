@@ -167,6 +167,8 @@ pub struct Count {
     pub value: f64,
     /// Whether it was counted; otherwise it is an estimate, in which data-dependent guards count as taken.
     pub exact: bool,
+    /// Whether there are such guards, or data-dependent bounds that were left out: the number may be far too large.
+    pub at_most: bool,
 }
 
 /// Executions of `stmt` under values of the symbols. `None` if it does not occur in `nest`, a symbol has no value, or a
@@ -187,7 +189,7 @@ pub fn trip_count(nest: &Nest, id: LoopId, value_of: &dyn Fn(SymId) -> Option<i6
     let entries = count(nest, &|node| matches!(node, Node::Loop(l) if l.id == id), value_of)?;
     let total = iterations(nest, id, value_of)?;
     let value = if entries.value == 0.0 { 0.0 } else { total.value / entries.value };
-    Some(Count { value, exact: entries.exact && total.exact })
+    Some(Count { value, exact: entries.exact && total.exact, at_most: entries.at_most || total.at_most })
 }
 
 fn count(
@@ -229,16 +231,17 @@ struct Counter<'a> {
     value_of: &'a dyn Fn(SymId) -> Option<i64>,
     iterators: HashMap<LoopId, i64>,
     exact: bool,
+    at_most: bool,
 }
 
 impl<'a> Counter<'a> {
     fn new(value_of: &'a dyn Fn(SymId) -> Option<i64>) -> Self {
-        Self { value_of, iterators: HashMap::new(), exact: true }
+        Self { value_of, iterators: HashMap::new(), exact: true, at_most: false }
     }
 
     fn count(mut self, path: &[Step<'_>]) -> Option<Count> {
         let value = self.instances(path, WORK)?;
-        Some(Count { value, exact: self.exact })
+        Some(Count { value, exact: self.exact, at_most: self.at_most })
     }
 
     fn instances(&mut self, path: &[Step<'_>], work: u64) -> Option<f64> {
@@ -248,7 +251,7 @@ impl<'a> Counter<'a> {
                 Some(value) if (value != 0) != *holds => Some(0.0),
                 Some(_) => self.instances(rest, work),
                 None => {
-                    self.exact = false;
+                    (self.exact, self.at_most) = (false, true);
                     self.instances(rest, work)
                 }
             },
@@ -304,7 +307,7 @@ impl<'a> Counter<'a> {
             };
             match value {
                 Some(value) => result = Some(result.map_or(value, |other| choose(value, other))),
-                None => self.exact = false,
+                None => (self.exact, self.at_most) = (false, true),
             }
         }
         result

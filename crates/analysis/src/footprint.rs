@@ -236,7 +236,7 @@ impl Image {
         let points = Points::new(&indices);
         let (value, counted) = points.count()?;
         let exact = counted && projection.exact && stmt.domain.exact && access.exact;
-        let mut count = Count { value, exact };
+        let mut count = Count { value, exact, at_most: false };
         if access.indices.iter().any(Option::is_none)
             && let Some(runs) = executions(nest, stmt.id, value_of)
         {
@@ -261,7 +261,7 @@ fn union<'a>(images: impl Iterator<Item = &'a Image>) -> Count {
         }
     }
     match distinct.as_slice() {
-        [] => Count { value: 0.0, exact: true },
+        [] => Count { value: 0.0, exact: true, at_most: false },
         [image] => image.count,
         images => {
             let sum: f64 = images.iter().map(|image| image.count.value).sum();
@@ -273,7 +273,7 @@ fn union<'a>(images: impl Iterator<Item = &'a Image>) -> Count {
                 })
                 .product();
             let exact = images.iter().any(|image| image.count.exact && image.count.value == hull);
-            Count { value: sum.min(hull), exact }
+            Count { value: sum.min(hull), exact, at_most: false }
         }
     }
 }

@@ -47,6 +47,7 @@ mod pointers;
 mod polynomial;
 mod preprocess;
 mod prove;
+mod ragged;
 mod refusal;
 mod regions;
 mod rotations;

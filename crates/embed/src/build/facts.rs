@@ -133,11 +133,12 @@ impl<'a> Facts<'a> {
         let entries = match facts.path.last() {
             _ if facts.n_guards > 0 => return (trip_count(self.nest, facts.l.id, self.value_of), total),
             Some(&outer) => self.loops[outer].total,
-            None => Some(Count { value: 1.0, exact: true }),
+            None => Some(Count { value: 1.0, exact: true, at_most: false }),
         };
         let trip = entries.zip(total).map(|(entries, total)| Count {
             value: if entries.value > 0.0 { total.value / entries.value } else { 0.0 },
             exact: entries.exact && total.exact,
+            at_most: entries.at_most || total.at_most,
         });
         (trip, total)
     }
@@ -147,7 +148,7 @@ impl<'a> Facts<'a> {
         match facts.path.last() {
             _ if !facts.guards.is_empty() => executions(self.nest, facts.stmt.id, self.value_of),
             Some(&inner) => self.loops[inner].total,
-            None => Some(Count { value: 1.0, exact: true }),
+            None => Some(Count { value: 1.0, exact: true, at_most: false }),
         }
     }
 
@@ -216,7 +217,7 @@ impl<'a> Facts<'a> {
     pub(super) fn access_runs(&self, stmt: &StmtFacts<'_>, access: &AccessFacts) -> Option<Count> {
         match access.steps.len() {
             n if n == stmt.path.len() && !matches!(access.role, Role::Bound | Role::Guard) => stmt.runs,
-            0 => Some(Count { value: 1.0, exact: true }),
+            0 => Some(Count { value: 1.0, exact: true, at_most: false }),
             n => self.loops[stmt.path[n - 1]].total,
         }
     }

@@ -34,8 +34,10 @@ pub(super) struct Application {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Program {
-    /// File name without `.c`.
+    /// Its name, for people and for `oracle.py` and `peer.py`.
     pub(super) name: String,
+    /// File name without `.c`, if that is not the name.
+    pub(super) file: Option<String>,
     /// What it computes, in a line.
     pub(super) what: String,
     /// The unit of its rate, such as Mcells/s.
@@ -45,6 +47,8 @@ pub(super) struct Program {
     /// Whether `peer.py` has it.
     #[serde(default)]
     pub(super) peer: bool,
+    /// How many times as fast as the package's own code it should be, if that is not what the application says.
+    pub(super) against_peer: Option<f64>,
     /// `-D` options for the oracle.
     pub(super) check: String,
     /// `-D` options for a run of a second or so.
@@ -56,7 +60,7 @@ pub(super) struct Program {
 impl Program {
     /// Its file in the application's folder.
     pub(super) fn file(&self) -> String {
-        format!("{}.c", self.name)
+        format!("{}.c", self.file.as_ref().unwrap_or(&self.name))
     }
 
     /// The options of the size `word`.

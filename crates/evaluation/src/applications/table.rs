@@ -97,7 +97,7 @@ impl Row {
             unit: program.unit.clone(),
             per: program.per,
             against_untuned: application.against_untuned,
-            against_peer: application.against_peer,
+            against_peer: program.against_peer.unwrap_or(application.against_peer),
             threads,
             cpu: machine.cpu.clone(),
             date: machine.date.clone(),

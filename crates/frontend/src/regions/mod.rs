@@ -15,6 +15,7 @@ use crate::delinearize::delinearize;
 use crate::lower::State;
 use crate::places::Places;
 use crate::prove::Facts;
+use crate::ragged;
 use crate::refusal::Refusal;
 use crate::scopes::Scopes;
 use crate::uniform::Uniformity;
@@ -137,6 +138,7 @@ impl<'a> Regions<'a> {
                 (Some(var), Some(range)) => scopes.includes(*var, *range),
                 _ => true,
             };
+        ragged::align(&mut regions.state.program);
         delinearize(&mut regions.state.program, &regions.known, &wide, &is_visible);
         let body = regions.sequence(pieces);
         regions.state.program.body = body;

@@ -3,7 +3,7 @@
 
 use super::sizes::Sizes;
 use oxeye_analysis::traffic::{CacheGeometry, LevelTraffic, TrafficOptions, traffic};
-use oxeye_analysis::{Operations, executions, footprints, operations};
+use oxeye_analysis::{Count, Operations, executions, footprints, operations};
 use oxeye_host::{FloatType, HostProfile, Operation, Provenance, Quantity};
 use oxeye_ir::{MathFn, Nest, Program, ScalarType, Stmt};
 use oxeye_profile::{CacheTraffic, ExpensiveOperations, Flops, NestInput, levels_served};
@@ -24,7 +24,7 @@ pub(crate) fn count(
     let mut work = Work::default();
     for stmt in nest.stmts() {
         match executions(nest, stmt.id, &value_of) {
-            Some(n) => work.add(program, stmt, n.value, n.exact),
+            Some(n) => work.add(program, stmt, n),
             None => work.uncounted = true,
         }
     }
@@ -113,13 +113,17 @@ struct Work {
     expensive: BTreeMap<(Operation, FloatType), f64>,
     /// Some statement's executions are an estimate.
     estimated: bool,
+    /// Some statement stands behind guards that depend on data, which are assumed to hold.
+    at_most: bool,
     /// Some statement's executions are not known at all.
     uncounted: bool,
 }
 
 impl Work {
-    fn add(&mut self, program: &Program, stmt: &Stmt, executions: f64, exact: bool) {
-        self.estimated |= !exact;
+    fn add(&mut self, program: &Program, stmt: &Stmt, count: Count) {
+        let executions = count.value;
+        self.estimated |= !count.exact;
+        self.at_most |= count.at_most;
         let Operations { float_adds, float_muls, float_divs, calls, .. } = operations(program, stmt);
         let ty = match program.array(stmt.target.array).element {
             ScalarType::F32 => FloatType::F32,
@@ -144,7 +148,10 @@ impl Work {
             input.why_missing.push(why.into());
             return;
         }
-        let figure = |value| counted(value, !self.estimated);
+        let figure = |value| match self.at_most {
+            true => Quantity { provenance: Provenance::Assumed, ..counted(value, false) },
+            false => counted(value, !self.estimated),
+        };
         input.flops = self.flops.iter().map(|(ty, n)| Flops { ty: *ty, count: figure(*n) }).collect();
         input.expensive = self
             .expensive

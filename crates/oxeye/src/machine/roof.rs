@@ -24,6 +24,9 @@ impl<'a> Roofs<'a> {
     /// For a nest of which `input` was counted with these sizes, in so many threads at most.
     pub(crate) fn of(host: &'a HostProfile, input: NestInput, sizes: Sizes, threads: u32) -> Self {
         let mut least = NestInput { levels: Vec::new(), ..input.clone() };
+        // What stands behind guards may hardly ever run.
+        least.flops.retain(|flops| flops.count.provenance != Provenance::Assumed);
+        least.expensive.retain(|each| each.count.provenance != Provenance::Assumed);
         if let (Some(bytes), Some(footprint)) = (input.compulsory_bytes, input.footprint_bytes) {
             let level = home_level(host, footprint.value, threads);
             least.levels = vec![LevelBytes { level, bytes }];
@@ -75,7 +78,7 @@ impl<'a> Roofs<'a> {
     /// measured: that of the faster type if it has several, `None` if none was counted.
     pub(crate) fn peak_gflops(&self, threads: u32) -> Option<f64> {
         let peak = |ty| Some(self.host.peak_gflops(ty, threads, u32::MAX)?.value);
-        self.least.flops.iter().filter_map(|flops| peak(flops.ty)).reduce(f64::max)
+        self.input.flops.iter().filter_map(|flops| peak(flops.ty)).reduce(f64::max)
     }
 }
 
@@ -128,6 +131,20 @@ mod tests {
             max_vector_bits: 512,
             ..NestInput::new(0, "f:1")
         }
+    }
+
+    #[test]
+    fn operations_behind_guards_are_no_roof() {
+        let at_roof = 10.0 / 236.0;
+        let of = |provenance| {
+            let mut input = least();
+            input.flops[0].count.provenance = provenance;
+            let host = host(false);
+            let roofs = Roofs::of(&host, input, Sizes::default(), 2);
+            (roofs.near(at_roof, 2), roofs.least_seconds(2).is_some(), roofs.peak_gflops(1).is_some())
+        };
+        assert_eq!(of(Provenance::Counted), (Some("f64 peak".to_owned()), true, true));
+        assert_eq!(of(Provenance::Assumed), (None, false, true));
     }
 
     #[test]

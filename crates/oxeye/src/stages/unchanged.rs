@@ -3,6 +3,7 @@
 use crate::machine::ENOUGH_PERCENT;
 use crate::nest::{Standing, TunedNest};
 use crate::schedule::Verdict;
+use oxeye_host::Provenance;
 use oxeye_profile::Bound;
 use serde::Serialize;
 
@@ -39,7 +40,8 @@ impl Unchanged {
         let any = |wanted: &[Verdict]| nest.trials.iter().any(|trial| wanted.contains(&trial.verdict));
         let is_at_roof = nest.before.as_ref().is_some_and(|profile| {
             let is_roof = !matches!(profile.bound, Bound::Overhead | Bound::Unknown);
-            let left = profile.roof_fraction.map_or(1.0, |fraction| 1.0 - fraction.value);
+            let reached = profile.roof_fraction.filter(|fraction| fraction.provenance != Provenance::Assumed);
+            let left = reached.map_or(1.0, |fraction| 1.0 - fraction.value);
             is_roof && 100.0 * left <= f64::from(ENOUGH_PERCENT)
         });
         Some(match () {
