@@ -188,17 +188,19 @@ fn absorbing_layers_are_cut_from_the_interior() {
   array A1 v: f64[n][m] param
   array A2 a: f64[n] param
   array A3 b: f64[m] param
+  array A4 sum: f64 body(L1)
   dataflow { N0 }
   nest N0 in p {
     for L0 i: i32 in 0 .. n {
       for L1 j: i32 in 0 .. m {
-        S0: v[i][j] = u[i][j]
+        S0: sum = u[i][j]
         if i < 5 || i >= n - 5 {
-          S1: v[i][j] = v[i][j] * a[i]
+          S1: sum = sum * a[i]
         }
         if j < 5 || j >= m - 5 {
-          S2: v[i][j] = v[i][j] * b[j]
+          S2: sum = sum * b[j]
         }
+        S3: v[i][j] = sum
       }
     }
   }
@@ -216,6 +218,9 @@ fn absorbing_layers_are_cut_from_the_interior() {
     assert_eq!(text.matches("if i < 5 || i >= n - 5 {").count(), 3, "{text}");
     assert_eq!(text.matches("if ").count(), 3, "{text}");
     assert_eq!(text.matches("b[j]").count(), 2 * 2, "{text}");
+    // The scalar stays one in each of them.
+    assert!(!text.contains("sum: f64["), "{text}");
+    assert!(text.matches("sum").count() > 3 && text.contains(": f64 temp("), "{text}");
     // Layers that meet, cover everything, or leave an interior.
     for (n, m) in [(4, 7), (9, 10), (13, 23), (1, 30)] {
         let symbols = program.symbols.keys().copied().zip([n, m]).collect();

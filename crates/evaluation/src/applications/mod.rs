@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::ValueEnum;
 
 use crate::bench::build::{Oxeye, Tuning};
@@ -17,7 +17,7 @@ use crate::{Verdict, repository};
 use definition::{Application, Program};
 use environment::Python;
 use oracle::Builder;
-use table::Row;
+use table::{Conditions, Row};
 
 mod definition;
 mod environment;
@@ -152,7 +152,13 @@ struct Session<'a> {
 impl Session<'_> {
     /// Everything about one program; what goes wrong is in the row.
     fn measure(&self, application: &Application, program: &Program) -> Row {
-        let mut row = Row::new(application, program, self.args.size.word(), self.args.threads, &self.machine);
+        let conditions = Conditions {
+            size: self.args.size.word(),
+            threads: self.args.threads,
+            options: &self.args.oxeye_options,
+            machine: &self.machine,
+        };
+        let mut row = Row::new(application, program, &conditions);
         if let Err(error) = self.fill(application, program, &mut row) {
             row.failure = Some(format!("{error:#}"));
         }
@@ -233,9 +239,4 @@ impl Session<'_> {
         row.work = untuned.work.get();
         Ok(())
     }
-}
-
-/// Fails with what was judged if it is not `right`.
-fn must(right: bool, why: impl FnOnce() -> String) -> Result<()> {
-    if right { Ok(()) } else { bail!("{}", why()) }
 }

@@ -11,7 +11,6 @@ use anyhow::{Context, Result, bail};
 
 use super::definition::{Application, Program};
 use super::environment::Python;
-use super::must;
 use crate::process::{End, Finished, run_limited};
 
 /// How programs are built.
@@ -187,6 +186,11 @@ impl Oracle<'_> {
 pub(super) fn right(answer: &serde_json::Value) -> Result<f64> {
     must(answer["right"] == true, || format!("wrong: {}", answer["wrong"].as_str().unwrap_or("no answer")))?;
     answer["largest"].as_f64().context("the answer has no difference")
+}
+
+/// Fails with the reason if it is not `right`.
+fn must(right: bool, why: impl FnOnce() -> String) -> Result<()> {
+    if right { Ok(()) } else { bail!("{}", why()) }
 }
 
 #[cfg(test)]

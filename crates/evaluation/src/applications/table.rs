@@ -28,6 +28,9 @@ pub(super) struct Row {
     cpu: String,
     date: String,
     commit: String,
+    /// Options of `oxeye optimize`.
+    #[serde(default)]
+    options: String,
     /// The `-D` options it was timed with.
     pub(super) sizes: String,
     /// Largest difference from the oracle, as a share of a field's maximum, of the untuned program.
@@ -54,6 +57,19 @@ pub(super) struct Row {
     pub(super) failure: Option<String>,
 }
 
+/// What stays the same over all programs of a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Conditions<'a> {
+    /// The name of the sizes.
+    pub(super) size: &'a str,
+    /// Threads of tuned programs and peers.
+    pub(super) threads: u16,
+    /// Options of `oxeye optimize`.
+    pub(super) options: &'a str,
+    /// Where and when.
+    pub(super) machine: &'a Machine,
+}
+
 /// What is kept of a tuning.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TuningFacts {
@@ -70,13 +86,8 @@ impl From<&Tuning> for TuningFacts {
 
 impl Row {
     /// A row in which nothing has been measured yet.
-    pub(super) fn new(
-        application: &Application,
-        program: &Program,
-        size: &str,
-        threads: u16,
-        machine: &Machine,
-    ) -> Row {
+    pub(super) fn new(application: &Application, program: &Program, conditions: &Conditions<'_>) -> Row {
+        let Conditions { size, threads, options, machine } = *conditions;
         Row {
             application: application.name.clone(),
             title: application.title.clone(),
@@ -91,6 +102,7 @@ impl Row {
             cpu: machine.cpu.clone(),
             date: machine.date.clone(),
             commit: machine.commit.clone(),
+            options: options.to_owned(),
             sizes: String::new(),
             oracle_before: None,
             changes_found: None,
@@ -209,10 +221,11 @@ fn markdown(rows: &[Row]) -> String {
         }
         text.push('\n');
         for row in &rows {
-            let Row { program, size, what, sizes, threads, cpu, date, commit, .. } = row;
+            let Row { program, size, what, sizes, threads, cpu, date, commit, options, .. } = row;
+            let options = if options.is_empty() { String::new() } else { format!("; `{options}`") };
             let _ = writeln!(
                 text,
-                "- {program}, {size}: {what}; `{sizes}`; {threads} threads; {cpu}; {date}; commit {commit}"
+                "- {program}, {size}: {what}; `{sizes}`; {threads} threads{options}; {cpu}; {date}; commit {commit}"
             );
         }
     }

@@ -398,6 +398,8 @@ class Report(_Page):
         if not is_kept:
             # The files were there as long as the run took.
             self._fields.update(input=None, output=None)
+            for name in ("input", "output"):
+                self.__dict__.pop(name, None)
 
     @property
     def sdfg(self) -> Any:

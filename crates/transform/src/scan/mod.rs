@@ -5,6 +5,7 @@
 
 mod conditions;
 mod packed_contraction;
+mod pieces;
 mod regions;
 mod rewrite;
 mod scalar_replacement;
@@ -33,6 +34,7 @@ use std::sync::Arc;
 /// that all run, with `original` for the other case.
 pub(crate) fn generate(mut schedule: Schedule, original: &Nest) -> Result<(Program, Nest), Reason> {
     let whole: Vec<Array> = schedule.temporaries.iter().map(|t| schedule.program.array(*t).clone()).collect();
+    pieces::separate(&mut schedule);
     let mut layouts = storage::assign(&mut schedule)?;
     let (mut program, mut roots) = match trees_under(&schedule, &[]) {
         Ok(found) => found,

@@ -169,7 +169,8 @@ mod tests {
         let i = Affine::var(I);
         assert_eq!(truth(&[Constraint::lt(i.clone(), 2.into())]), Some(true));
         assert_eq!(truth(&[Constraint::ge(i.clone(), Affine::var(N).offset(-1))]), Some(true));
-        let inside = [Constraint::ge(i.clone(), 3.into()), Constraint::lt(i.clone(), Affine::var(N).offset(-3))];
+        let inside =
+            [Constraint::ge(i.clone(), 3.into()), Constraint::lt(i.clone(), Affine::var(N).offset(-3))];
         assert_eq!(truth(&inside), Some(false));
         assert_eq!(truth(&inside[..1]), None);
     }

@@ -21,7 +21,7 @@ pub(crate) struct Layout {
 }
 
 /// An access to the array, standing for all that use the same elements at the same times.
-type Use<'a> = (&'a Statement, &'a MemoryAccess);
+pub(super) type Use<'a> = (&'a Statement, &'a MemoryAccess);
 
 /// The storage of an array: its remaining dimensions, where it is declared, and its extents.
 type Plan = (Layout, Storage, Vec<Option<Expr>>);
@@ -105,7 +105,7 @@ fn plan(schedule: &Schedule, array: ArrayId, is_temporary: bool) -> Option<Plan>
 }
 
 /// Systems for every pair of uses, both in their domains, with the loops of `scope` equal up to `n_equal`.
-fn pairs<'a>(
+pub(super) fn pairs<'a>(
     schedule: &'a Schedule,
     uses: &'a [Use<'a>],
     scope: &'a [LoopId],
@@ -135,7 +135,8 @@ fn pairs<'a>(
     })
 }
 
-fn difference(
+/// The difference of two accesses' indices in one dimension; `None` if it is not affine.
+pub(super) fn difference(
     space: &mut Space,
     system: &mut System,
     s: Use,
@@ -149,7 +150,8 @@ fn difference(
     Some(difference)
 }
 
-fn infeasible(system: &System) -> bool {
+/// Whether no integer point satisfies the system.
+pub(super) fn infeasible(system: &System) -> bool {
     feasible(system, Limit::default()) == Feasibility::Infeasible
 }
 

@@ -302,7 +302,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         for (text, wanted) in [
-            ("", "it starts with source, order, contract, factor, time-tiles, crossings or regions, not with nothing"),
+            (
+                "",
+                "it starts with source, order, contract, factor, time-tiles, crossings or regions, not with nothing",
+            ),
             ("sideways", "not with `sideways`"),
             ("normal", "not with nothing"),
             ("normal normal source", "not with `normal`"),

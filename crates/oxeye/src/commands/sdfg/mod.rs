@@ -69,6 +69,12 @@ pub(super) fn written(
     made.changed = judged.kept.is_some();
     made.seconds = session.start().elapsed().as_secs_f64();
     made.notes.extend(program.c.invented.iter().cloned());
+    let kept = judged.kept.iter().flat_map(|kept| &kept.nests);
+    let folded: Vec<String> =
+        kept.filter(|id| program.unit.folded.contains(*id)).map(|id| program.name(*id)).collect();
+    if !folded.is_empty() {
+        made.notes.push(format!("no arrays between operations any more: {}", folded.join(", ")));
+    }
     made.notes.extend(judged.notes);
     let whole = &mut made.program;
     (whole.baseline_ms, whole.optimized_ms, whole.speedup) = (None, None, None);

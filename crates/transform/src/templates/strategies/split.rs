@@ -57,7 +57,9 @@ pub(crate) fn at_conditions(mut builder: Builder) -> Result<Builder, Unfit> {
         }
     }
     if builder.steps.is_empty() {
-        return Err(Unfit::Inapplicable("no condition in an innermost loop changes at a known iteration".into()));
+        return Err(Unfit::Inapplicable(
+            "no condition in an innermost loop changes at a known iteration".into(),
+        ));
     }
     Ok(builder)
 }
