@@ -16,7 +16,7 @@
 #endif
 /* Pixels of the image, which has to hold all spots. */
 #define WIDTH (7 * FIBRES + 12)
-#define HEIGHT (3 * WAVES / 2 + 9)
+#define HEIGHT (29 * WAVES / 20 + 13)
 
 #define DEGREE 7   /* Gauss-Hermite functions a dimension: degrees 0 to 6 */
 #define LEGENDRE 4 /* coefficients a parameter: degrees 0 to 3 */

@@ -197,7 +197,7 @@ proptest! {
 
     #[test]
     fn dependences_are_complete_when_inexact(seed in any::<u64>()) {
-        check_complete(seed, Menu { inexact: true, at_most: false })?;
+        check_complete(seed, Menu { inexact: true })?;
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Containers become arrays; parts of containers become views of them.
 
-use super::names::{
-    Env, Names, Number, View, complex_type, hole, identifier, number, part, scalar_type, type_of,
-};
+use super::complex::{Number, part};
+use super::names::{Env, Names, View, complex_type, hole, identifier, number, scalar_type, type_of};
 use super::nest::Cx;
 use super::ranges::Span;
 use super::state::Lowering;

@@ -1,7 +1,8 @@
 //! The nodes of a state: maps, copies, and programs inside.
 
 use super::arrays::{is_small, iterators};
-use super::names::{Env, Number, View, hole, type_of};
+use super::complex::Number;
+use super::names::{Env, View, hole, type_of};
 use super::nest::{Cx, Iterations};
 use super::ranges::Span;
 use super::state::{Frame, Lowering, Site};

@@ -1,7 +1,7 @@
 //! Operations of libraries become loops.
 
-use super::complex;
-use super::names::{Env, Number, View, number};
+use super::complex::{self, Number};
+use super::names::{Env, View, number};
 use super::nest::{Cx, Iterations};
 use super::ranges::Span;
 use super::state::{Lowering, Site};

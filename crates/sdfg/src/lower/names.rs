@@ -1,6 +1,6 @@
 //! What names mean at one place of the program, and expressions of them.
 
-use super::complex::both;
+use super::complex::{self, Number, both, float};
 use crate::syntax::{Ex, Operator};
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, Expr, MathFn, Program, ScalarType, SymId, Types, UnaryOp, Var,
@@ -43,52 +43,6 @@ pub(super) fn hole(dim: usize) -> SymId {
 }
 
 const MAX_HOLES: u32 = 1000;
-
-/// Stands, as the last index, for the part of a complex number: zero for the real one, one for the imaginary one.
-pub(super) fn part() -> SymId {
-    hole(998)
-}
-
-/// A number of a program: real, or in two parts.
-#[derive(Clone, Debug)]
-pub(super) enum Number {
-    /// A real number.
-    Real(Expr),
-    /// Real and imaginary part.
-    Complex(Expr, Expr),
-}
-
-impl Number {
-    /// What stands at an element.
-    pub(super) fn read(access: Access) -> Self {
-        match parts(&access) {
-            Some([re, im]) => Number::Complex(Expr::Read(re), Expr::Read(im)),
-            None => Number::Real(Expr::Read(access)),
-        }
-    }
-
-    /// The number, if it is real.
-    pub(super) fn real(self) -> Result<Expr, String> {
-        match self {
-            Number::Real(value) => Ok(value),
-            Number::Complex(..) => Err("a complex number stands where a real one is needed".into()),
-        }
-    }
-}
-
-/// The two parts of an element, if it is a complex number.
-pub(super) fn parts(access: &Access) -> Option<[Access; 2]> {
-    if access.indices.last() != Some(&Expr::from(part())) {
-        return None;
-    }
-    Some([0, 1].map(|which| {
-        let mut one = access.clone();
-        if let Some(last) = one.indices.last_mut() {
-            *last = Expr::from(which);
-        }
-        one
-    }))
-}
 
 fn is_hole(var: Var) -> Option<usize> {
     match var {
@@ -245,25 +199,6 @@ pub(super) fn type_of(program: &Program, expr: &Expr) -> ScalarType {
     Types::inside(program, &[]).expr(expr)
 }
 
-/// A floating literal.
-pub(super) fn float(text: &str, ty: ScalarType) -> Result<Expr, String> {
-    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    if !value.is_finite() {
-        let zero = || float("0.0", ty);
-        let one = if value.is_nan() { zero()? } else { float("1.0", ty)? };
-        let infinite = Expr::binary(BinaryOp::Div, one, zero()?);
-        return Ok(if value < 0.0 { Expr::unary(UnaryOp::Neg, infinite) } else { infinite });
-    }
-    let digits = text.trim_start_matches('-');
-    let is_plain = digits.contains(['.', 'e', 'E']) && !digits.contains("e+") && !digits.starts_with('.');
-    let mut text = if is_plain { digits.to_owned() } else { format!("{:?}", value.abs()) };
-    if ty == ScalarType::F32 {
-        text.push('f');
-    }
-    let literal = Expr::Float { text, ty };
-    Ok(if value.is_sign_negative() { Expr::unary(UnaryOp::Neg, literal) } else { literal })
-}
-
 /// A number of some type, from its spelling.
 pub(super) fn number(text: &str, ty: ScalarType) -> Result<Expr, String> {
     if ty.is_float() {
@@ -362,7 +297,7 @@ impl Converter<'_> {
             }
             Ex::Binary(operator, l, r) => match (self.number(l)?, self.number(r)?) {
                 (Number::Real(l), Number::Real(r)) => self.binary(*operator, l, r)?,
-                (l, r) => return self.complex_binary(*operator, l, r),
+                (l, r) => return complex::binary(self.program, *operator, l, r),
             },
             Ex::Call(name, args) => return self.call(name, args),
             Ex::Index(name, indices) => {
@@ -475,7 +410,7 @@ impl Converter<'_> {
             || complex_type(short).is_some()
             || matches!(short, "conj" | "conjugate" | "real" | "imag")
         {
-            return self.complex_call(short, numbers);
+            return complex::call(self.program, short, numbers);
         }
         let values = numbers.into_iter().map(Number::real).collect::<Result<Vec<_>, _>>()?;
         self.real_call(name, short, values).map(Number::Real)

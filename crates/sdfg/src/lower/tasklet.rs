@@ -1,7 +1,7 @@
 //! Tasklets become statements.
 
-use super::complex::{both, product};
-use super::names::{Converter, Env, Names, Number, View, number, parts, truth, type_of};
+use super::complex::{Number, both, parts, product};
+use super::names::{Converter, Env, Names, View, number, truth, type_of};
 use super::nest::Cx;
 use super::state::{Lowering, Site};
 use crate::model::Edge;
