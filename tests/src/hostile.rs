@@ -183,6 +183,7 @@ impl Hostile {
                 no_alias: false,
                 keeps_order: false,
                 quiet: Vec::new(),
+                vector_bytes: None,
                 nests: nests.collect(),
             };
             let tuned = oxeye::replay(&recipes, &path).unwrap_or_else(|e| panic!("{e}\n{recipes:#?}"));
