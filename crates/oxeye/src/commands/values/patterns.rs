@@ -463,7 +463,7 @@ mod tests {
         assert_eq!(found(mostly), Some((Pattern::MostlyOneValue, Some("specialisation"))));
         let regions = |k: u32| if k < 700 { 0.0 } else { noise(k) };
         assert_eq!(found(regions), Some((Pattern::Zeros, Some("splitting"))));
-        let scattered = |k: u32| if k % 3 != 0 { 0.0 } else { noise(k) };
+        let scattered = |k: u32| if k.is_multiple_of(3) { noise(k) } else { 0.0 };
         assert_eq!(found(scattered), Some((Pattern::Zeros, Some("zero guard"))));
         assert_eq!(found(|k| f64::from(k % 7)), Some((Pattern::FewDense, Some("narrower storage"))));
         assert_eq!(found(|k| [0.1, 7.0, 2.5][k as usize % 3]).map(|p| p.0), Some(Pattern::FewFrequent));
