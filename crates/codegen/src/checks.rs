@@ -4,25 +4,9 @@
 //! reaches of the array, and with the alignment of the element; a stored floating-point number must be one.
 
 use crate::alias::Asked;
-use crate::context::{Context, is_outer};
+use crate::context::{Checks, Context, is_outer};
 use oxeye_ir::{Access, Array, ArrayId, Execution, Expr, Nest};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// What the accesses of a nest are checked against.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Checks {
-    /// The nest, as findings name it.
-    place: String,
-    /// Variables with the address of an array, the first one that the nest may use of it, and the first behind that.
-    ranges: BTreeMap<ArrayId, [String; 3]>,
-}
-
-impl Checks {
-    /// Checks whose findings are said to be in this nest.
-    pub(crate) fn new(place: &str) -> Self {
-        Self { place: place.to_owned(), ranges: BTreeMap::new() }
-    }
-}
+use std::collections::BTreeSet;
 
 impl Context<'_> {
     /// Declarations of the ranges of the arrays that a nest uses, where accesses are checked; `original` is the nest as it was

@@ -1,6 +1,5 @@
 //! The scope of the text being written: names, register variables, and spellings of iterators.
 
-use crate::checks::Checks;
 use crate::open_orders::OpenOrders;
 use crate::types::{IteratorTypes, vector_type};
 use crate::watch::Watch;
@@ -233,5 +232,21 @@ impl<'a> Context<'a> {
 impl IteratorTypes for Context<'_> {
     fn type_of_loop(&self, id: LoopId) -> ScalarType {
         self.iterators.get(&id).map_or(ScalarType::I32, |(_, ty)| *ty)
+    }
+}
+
+/// What the accesses of a nest are checked against.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Checks {
+    /// The nest, as findings name it.
+    pub(crate) place: String,
+    /// Variables with the address of an array, the first one that the nest may use of it, and the first behind that.
+    pub(crate) ranges: BTreeMap<ArrayId, [String; 3]>,
+}
+
+impl Checks {
+    /// Checks whose findings are said to be in this nest.
+    pub(crate) fn new(place: &str) -> Self {
+        Self { place: place.to_owned(), ranges: BTreeMap::new() }
     }
 }

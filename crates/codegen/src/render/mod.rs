@@ -5,8 +5,7 @@ mod lanes;
 
 use crate::CodegenError;
 use crate::apart::rows_apart;
-use crate::checks::Checks;
-use crate::context::{Context, identifiers};
+use crate::context::{Checks, Context, identifiers};
 use crate::expand::{Expander, Item, Places, collect_loops, places};
 use crate::leaving::left_early;
 use crate::memory::{Memory, stack};
