@@ -263,6 +263,17 @@ static void out(float *a, int n)
         a[i] *= 2;
     }
 }
+static void down(float *a, int n)
+{
+    long i = n / 2 + 1;
+    while (i-- > 0)
+        a[i] = a[i] * 3 + 1;
+}
+static void limited(int *limit, int *counts)
+{
+    for (int i = 0; i < *limit; i++)
+        counts[i] = i / 2;
+}
 int main(void)
 {
     static float a[40 * 40];
@@ -270,6 +281,12 @@ int main(void)
         a[i] = (float)(i % 7) / 4;
     float total = blocks(a, 40);
     out(a, 1600);
+    down(a, 100);
+    int counts[90] = {0};
+    counts[7] = 80;
+    limited(&counts[7], counts);
+    for (int i = 0; i < 90; i++)
+        total += (float)counts[i];
     printf(\"%.9g %.9g %.9g\\n\", total, a[41], a[1599]);
     return 0;
 }
@@ -289,6 +306,19 @@ int main(void)
     agree(&playground, "");
     agree(&playground, "-fopenmp");
     agree(&playground, "-Wall -Wextra -Werror -Wno-unknown-pragmas -std=c99");
+
+    // A counter begins where it did; what a loop counts to may be among what it writes.
+    for (function, text) in [("down", "long i = n / 2 + 1;"), ("limited", "(int *limit, int *counts)")] {
+        recipes["nests"][0]["function"] = json!(function);
+        playground.write("r.json", &recipes.to_string());
+        let ran = playground.run("replay r.json prog.c -o out.c");
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let tuned = playground.read("out.c");
+        let (_, own) = tuned.split_once("\nOXEYE_AVX2 static int oxeye_").expect("a function");
+        assert!(own.split_once("\n}\n").expect("its end").0.contains(text), "{own}");
+        agree(&playground, "");
+        agree(&playground, "-O3");
+    }
 
     // What leaves the function cannot leave another one, and what stays as it is has no steps.
     recipes["nests"][0]["function"] = json!("out");

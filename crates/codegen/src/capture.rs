@@ -39,6 +39,8 @@ pub struct Named<'a> {
     pub unused: &'a [String],
     /// Arrays of which the text takes the size, by name, with their declarations.
     pub sized: &'a [(String, String)],
+    /// A counter that begins with a value from before the text, and that value.
+    pub begins: Option<&'a (String, String)>,
 }
 
 /// Replaces byte ranges and keeps everything else. Ranges that overlap an earlier one, or do not fit the source, are
@@ -555,7 +557,8 @@ pub(crate) fn declared_besides(nest: &Nest, named: Named<'_>, text: &str, taken:
     }
     let mut declared = String::new();
     for (name, ty) in iterators {
-        let _ = writeln!(declared, "{ty} {name} = 0; (void){name};");
+        let value = named.begins.filter(|(counter, _)| counter == name).map_or("0", |(_, value)| value);
+        let _ = writeln!(declared, "{ty} {name} = {value}; (void){name};");
     }
     for (names, value) in [(clause_names(text), 0), (clause_counts(text), 1)] {
         for name in names {

@@ -10,7 +10,7 @@ use crate::print::element_type;
 use crate::render::render_nest;
 use crate::rows::row_test;
 use crate::views::Roots;
-use oxeye_ir::{Nest, Program, Step, Storage};
+use oxeye_ir::{Constant, Nest, Program, Step, Storage};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -74,6 +74,8 @@ pub fn outline_own_text(
         "asm",
     ];
     let not_apart = |why: String| Err(CodegenError::NotApart { why });
+    // What its text uses, which need not be what is left of it in a normal form.
+    let nest = program.nests.get(&nest.id).unwrap_or(nest);
     let interface = Interface::of(program, nest, options)?;
     let text = options.original.as_deref().unwrap_or_default();
     if let Some(word) = identifiers(text).find(|word| BOUND.contains(word)) {
@@ -165,8 +167,13 @@ impl Interface {
                         parameters.push(format!("{ty} {}{name}", "*".repeat(array.shape.len())));
                         passed.push(format!("(void *){name}"));
                     } else if argument.is_buffer {
+                        let loaded = |c: &Constant| match c {
+                            Constant::Symbol(symbol) => program.loads.get(symbol).map(|access| access.array),
+                            Constant::Base(base) => Some(*base),
+                        };
                         let is_alone = array.storage != Storage::Global
-                            && !program.may_alias.iter().any(|(a, b)| *a == id || *b == id);
+                            && !program.may_alias.iter().any(|(a, b)| *a == id || *b == id)
+                            && !program.may_change.iter().any(|(c, b)| *b == id || loaded(c) == Some(id));
                         let declaration = parameter(&cx, array, is_alone);
                         if identifiers(&declaration).filter(|word| word == name).count() > 1 {
                             return not_apart("the extents of an array follow from its own type");

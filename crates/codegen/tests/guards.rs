@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{COMPILERS, driver, has, rendered, run_with};
+use common::{COMPILERS, driver, has, links, rendered, run_with};
 use oxeye_codegen::{CodegenError, RenderOptions, SizeGuard, render_nest};
 use oxeye_ir::Program;
 
@@ -109,7 +109,7 @@ fn run_at(text: &str, options: &RenderOptions, sizes: &[&[i64]]) -> Result<Vec<f
         sizes.iter().map(|sizes| sizes.iter().map(i64::to_string).collect()).collect();
     let flags = ["-O1", "-g", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut worst = Vec::new();
-    for compiler in COMPILERS.iter().filter(|c| has(c)) {
+    for compiler in COMPILERS.iter().filter(|c| has(c) && links(c, &flags)) {
         let outputs = run_with(compiler, &flags, &source, &arguments)?;
         worst.extend(outputs.iter().map(|output| output.trim().parse::<f64>().expect("a number")));
     }

@@ -256,8 +256,8 @@ pub(crate) struct For {
     pub(crate) body: Stmt,
     /// Whether the variable is one less in the body than in the header.
     pub(crate) is_behind: bool,
-    /// Whether it is a `while` loop in the source.
-    pub(crate) is_while: bool,
+    /// If it is a `while` loop in the source, what its variable is before it.
+    pub(crate) enters_with: Option<Expr>,
 }
 
 impl Stmt {

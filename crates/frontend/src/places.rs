@@ -63,6 +63,11 @@ impl<'a> Places<'a> {
         places
     }
 
+    /// The text after preprocessing.
+    pub(crate) fn text(&self, range: Range) -> Option<&str> {
+        self.preprocessed.text.get(range.start..range.end)
+    }
+
     /// The definition of the function with this body.
     pub(crate) fn function(&self, body: Range) -> Option<&Extent> {
         self.functions.get(&body.start).map(|block| &block.whole)

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::error::MeasureError;
 use crate::process::{Exit, Invocation, Limits, run_program};
+use crate::workdir::WorkDir;
 
 /// A compiler and the flags every translation unit is compiled with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,6 +200,31 @@ impl Compiler {
             }
         }
         result
+    }
+
+    /// Whether programs that it makes run here, with a run-time library that its flags ask for, such as a sanitizer's.
+    ///
+    /// # Errors
+    /// Why not, in a line.
+    pub fn makes_programs(&self, environment: &[(&str, &str)]) -> Result<(), String> {
+        let run = || {
+            let work = WorkDir::new()?;
+            let source = work.write("probe.c", "int main(void) { return 0; }\n")?;
+            let program = self.compile(&CompileJob::executable(source, work.join("probe")))?;
+            let set = |run: Invocation, (name, value): &(&str, &str)| run.env(*name, *value);
+            let invocation = environment.iter().fold(Invocation::new(program), set);
+            run_program(&invocation, &Limits { seconds: 20.0, ..Limits::default() })
+        };
+        match run() {
+            Ok(outcome) if outcome.exit.success() => Ok(()),
+            Ok(outcome) => Err(format!("a program that it made ends with {}", outcome.exit)),
+            Err(error) => {
+                let error = error.to_string();
+                let missing =
+                    error.lines().find(|line| line.contains("cannot find") || line.contains("error"));
+                Err(missing.or(error.lines().next()).unwrap_or_default().trim().to_owned())
+            }
+        }
     }
 
     fn compile_once(&self, job: &CompileJob) -> Result<PathBuf, MeasureError> {

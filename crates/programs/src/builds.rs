@@ -1,6 +1,6 @@
 //! Compilers, flags, and the sizes that programs are built and run with.
 
-use oxeye_measure::{Exit, Invocation, Limits, MeasureError, run_program};
+use oxeye_measure::{Compiler, Exit, Invocation, Limits, MeasureError, run_program};
 use oxeye_random::Rng;
 use std::path::Path;
 
@@ -26,6 +26,8 @@ const SECONDS: f64 = 120.0;
 #[derive(Clone, Debug)]
 pub struct Builds {
     compilers: Vec<&'static str>,
+    /// Those of them whose sanitizers work.
+    sanitizing: Vec<&'static str>,
 }
 
 /// Sizes that are fixed when a program is built.
@@ -58,7 +60,10 @@ impl Builds {
             asked.is_ok_and(|outcome| outcome.exit.success())
         };
         let compilers: Vec<&str> = ["gcc", "clang-19", "clang"].into_iter().filter(exists).take(2).collect();
-        (!compilers.is_empty()).then_some(Self { compilers })
+        let sanitizes =
+            |compiler: &&str| Compiler::new(*compiler, SANITIZED.iter().copied()).makes_programs(&[]).is_ok();
+        let sanitizing = compilers.iter().copied().filter(sanitizes).collect();
+        (!compilers.is_empty()).then_some(Self { compilers, sanitizing })
     }
 
     /// Names of the compilers.
@@ -66,14 +71,22 @@ impl Builds {
         &self.compilers
     }
 
+    /// Names of those with sanitizers that work.
+    pub fn sanitizing(&self) -> &[&'static str] {
+        &self.sanitizing
+    }
+
     /// The one that preprocesses.
     pub(crate) fn first(&self) -> &'static str {
         self.compilers[0]
     }
 
-    /// With sanitizers; compilers take turns.
+    /// With sanitizers; compilers take turns. Where no compiler has them, without.
     pub(crate) fn sanitized(&self, turn: usize) -> Build {
-        Build { compiler: self.compilers[turn % self.compilers.len()], flags: SANITIZED }
+        match self.sanitizing.len() {
+            0 => self.fast(turn),
+            n => Build { compiler: self.sanitizing[turn % n], flags: SANITIZED },
+        }
     }
 
     /// Optimised; compilers and flags take turns.

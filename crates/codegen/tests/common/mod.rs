@@ -32,6 +32,16 @@ pub fn has(compiler: &str) -> bool {
     is_there
 }
 
+/// Whether the compiler has what flags link with, such as a sanitizer's library. As with [`has`], it may have to.
+pub fn links(compiler: &str, flags: &[&str]) -> bool {
+    let links = run(compiler, flags, "int main(void) { return 0; }\n");
+    if let Err(why) = &links {
+        assert!(compiler != "gcc" && !is_required("clang"), "{why}");
+        eprintln!("skipped: {compiler} does not link with {flags:?}");
+    }
+    links.is_ok()
+}
+
 /// Builds and runs; returns standard output, or what went wrong.
 pub fn run(compiler: &str, flags: &[&str], source: &str) -> Result<String, String> {
     run_with(compiler, flags, source, &[vec![]]).map(|outputs| outputs.concat())

@@ -50,12 +50,12 @@ impl Converter<'_> {
         let itself = Expr { kind: ExprKind::Var(var), range };
         let first = before.and_then(|before| first_value(before, var)).cloned().unwrap_or(itself.clone());
         let mut parts = For {
-            init: Some(set(itself, first)),
+            init: Some(set(itself, first.clone())),
             condition: Some(condition.clone()),
             step: step.cloned(),
             body: Stmt { kind: StmtKind::Block(rest.to_vec()), range: body.range },
             is_behind: false,
-            is_while: true,
+            enters_with: Some(first),
         };
         self.step_behind(&mut parts);
         parts.step.is_some().then(|| Stmt { kind: StmtKind::For(Box::new(parts)), range: s.range })

@@ -285,7 +285,7 @@ impl Converter<'_> {
         });
         let step = node.child_by_field_name("update").map(|n| self.expr(n));
         let body = *self.boxed_stmt(node.child_by_field_name("body"), node);
-        let mut parts = For { init, condition, step, body, is_behind: false, is_while: false };
+        let mut parts = For { init, condition, step, body, is_behind: false, enters_with: None };
         self.settle_header(&mut parts);
         StmtKind::For(Box::new(parts))
     }

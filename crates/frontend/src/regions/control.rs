@@ -90,7 +90,7 @@ impl<'a> Regions<'a> {
                     self.block(body, facts, out);
                 }
             }
-            StmtKind::For(f) if !f.is_while || self.places.has_loop(s.range) => {
+            StmtKind::For(f) if f.enters_with.is_none() || self.places.has_loop(s.range) => {
                 self.for_stmt(s, f, facts, out)
             }
             StmtKind::If { condition, then, otherwise } if s.contains_for() => {

@@ -98,6 +98,8 @@ pub struct Named {
     pub unused: Vec<String>,
     /// Arrays of which the text takes the size, by name, with their declarations.
     pub sized: Vec<(String, String)>,
+    /// A counter that begins with a value from before the text, and that value.
+    pub begins: Option<(String, String)>,
 }
 
 /// Names of the functions that are inlined in a nest, for nests that have any.

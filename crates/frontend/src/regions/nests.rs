@@ -1,7 +1,7 @@
 //! Lowering one nest, with its conditions and effects.
 
 use super::{Named, Regions};
-use crate::ast::{ExprKind, For, Range, Stmt, Type, VarId, VarKind};
+use crate::ast::{ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::context::Team;
 use crate::flow::{is_live_after, is_scratch_of};
 use crate::lower::{Lowerer, State, changing_places, disguised, needed_later, reached, row_tests, sets};
@@ -286,7 +286,21 @@ impl<'a> Regions<'a> {
         };
         sized.retain(|v| represented.contains(v) && is_array(v));
         let declared = |v: VarId| Some((file.var(v).name.clone(), file.declaration(file.var(v))?));
+        // A `while` loop leaves it to the text before it; the value that stands for it may have been moved into the loop.
+        let begins = match &s.kind {
+            StmtKind::For(f) => f.enters_with.as_ref().and_then(|value| {
+                let init = match &f.init.as_ref()?.kind {
+                    StmtKind::Expr(init) => init,
+                    _ => return None,
+                };
+                let ExprKind::Assign(_, target, _) = &init.kind else { return None };
+                let var = target.as_var().filter(|var| value.as_var() != Some(*var))?;
+                Some((file.var(var).name.clone(), self.places.text(value.range)?.to_owned()))
+            }),
+            _ => None,
+        };
         Named {
+            begins,
             sized: sized.into_iter().filter_map(declared).collect(),
             by_calls: by_calls.iter().map(|v| file.var(*v).name.clone()).collect(),
             unused: unused

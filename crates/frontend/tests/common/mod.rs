@@ -268,6 +268,7 @@ pub fn site_of<'u>(function: &'u Function, nest: &'u Nest) -> Site<'u> {
         by_calls: &named.by_calls,
         unused: &named.unused,
         sized: &named.sized,
+        begins: named.begins.as_ref(),
     });
     let never_called = &function.never_called[&nest.id];
     Site {

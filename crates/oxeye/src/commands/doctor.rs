@@ -108,7 +108,7 @@ pub fn doctor(compiler: &Compiler) -> Result<Diagnosis, Error> {
         Err(_) => Err("there is no compiler".to_owned()),
     };
     let probed = [Sanitizer::Address, Sanitizer::Undefined].into_iter().filter(|_| about.is_ok());
-    let sanitizers = probed.map(|kind| (kind.name(), kind.probe(compiler, &work))).collect();
+    let sanitizers = probed.map(|kind| (kind.name(), kind.probe(compiler))).collect();
     let used_vectors = if about.is_ok() { used_vectors(compiler) } else { None };
     let load = std::fs::read_to_string("/proc/loadavg").ok();
     let set = |name: &'static str| Some((name, std::env::var(name).ok().filter(|value| !value.is_empty())?));

@@ -186,7 +186,12 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
 
 /// What a nest's own text uses, as those who write text take it.
 pub(crate) fn named(named: &Named) -> oxeye_codegen::Named<'_> {
-    oxeye_codegen::Named { by_calls: &named.by_calls, unused: &named.unused, sized: &named.sized }
+    oxeye_codegen::Named {
+        by_calls: &named.by_calls,
+        unused: &named.unused,
+        sized: &named.sized,
+        begins: named.begins.as_ref(),
+    }
 }
 
 /// The macros that a file defines.

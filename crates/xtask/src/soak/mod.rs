@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use crate::threads::on_threads;
 use anyhow::{Context, Result, bail};
 use oxeye_evaluation::Verdict;
+use oxeye_measure::Compiler;
 
 use pair::{Made, Pair};
 
@@ -91,7 +92,7 @@ struct Tally {
 const MANY: usize = 20;
 
 fn soak(args: &Args, progress: &(dyn Fn(&str) + Sync)) -> Result<Outcome> {
-    let builds: Vec<_> = BUILDS.iter().filter(|(compiler, _)| exists(compiler)).collect();
+    let builds: Vec<_> = BUILDS.iter().filter(|build| works(build)).collect();
     if builds.is_empty() {
         bail!("neither gcc nor clang-19 is there");
     }
@@ -201,9 +202,9 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn exists(compiler: &str) -> bool {
-    let probe = Command::new(compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    probe.is_ok_and(|s| s.success())
+/// Whether the compiler is there, with what its flags link with.
+fn works((compiler, flags): &(&str, &[&str])) -> bool {
+    Compiler::new(*compiler, flags.iter().copied()).makes_programs(&[]).is_ok()
 }
 
 /// Compiles and runs; index and description of every pair that went wrong.
@@ -317,7 +318,7 @@ mod tests {
         });
         assert!(pairs[1].interpreted().is_some_and(|what| what.contains("wrong in the interpreter")));
         pairs[2].body = "{ abort(); }".into();
-        let (compiler, flags) = BUILDS.iter().find(|(compiler, _)| exists(compiler)).unwrap();
+        let (compiler, flags) = BUILDS.iter().find(|build| works(build)).unwrap();
         let found = run_batch(&pairs, compiler, flags).unwrap();
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(

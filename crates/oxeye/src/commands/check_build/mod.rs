@@ -289,7 +289,7 @@ impl Subject<'_> {
         let flags = sanitizer.flags();
         let build = DebugBuild::new(sanitizer.name(), sanitizer.asserts(), &flags);
         let workshop = &self.session.workshop;
-        if let Err(why) = sanitizer.probe(&workshop.compiler, &workshop.folder) {
+        if let Err(why) = sanitizer.probe(&workshop.compiler) {
             return Ok(build.not_done(format!("{} does not have it here: {why}", workshop.compiler.program)));
         }
         let program = match self.build(sanitizer.name(), &self.text, &self.path, self.openmp, &flags)? {

@@ -1,7 +1,7 @@
 //! The builds with the compiler's sanitizers.
 
 use super::report::BuildFinding;
-use oxeye_measure::{CompileJob, Compiler, Invocation, Limits, WorkDir, run_program};
+use oxeye_measure::Compiler;
 
 /// A sanitizer of compilers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,26 +50,8 @@ impl Sanitizer {
     ///
     /// # Errors
     /// Why not, in a line.
-    pub(crate) fn probe(self, compiler: &Compiler, work: &WorkDir) -> Result<(), String> {
-        let name = format!("probe-{}", self.name());
-        let run = || {
-            let source = work.write(format!("{name}.c"), "int main(void) { return 0; }\n")?;
-            let compiler = Compiler::new(&compiler.program, self.flags());
-            let program = compiler.compile(&CompileJob::executable(source, work.join(&name)))?;
-            let (variable, options) = self.options();
-            let limits = Limits { seconds: 20.0, ..Limits::default() };
-            run_program(&Invocation::new(program).env(variable, options), &limits)
-        };
-        match run() {
-            Ok(outcome) if outcome.exit.success() => Ok(()),
-            Ok(outcome) => Err(format!("a program with it ends with {}", outcome.exit)),
-            Err(error) => {
-                let error = error.to_string();
-                let missing =
-                    error.lines().find(|line| line.contains("cannot find") || line.contains("error"));
-                Err(missing.or(error.lines().next()).unwrap_or_default().trim().to_owned())
-            }
-        }
+    pub(crate) fn probe(self, compiler: &Compiler) -> Result<(), String> {
+        Compiler::new(&compiler.program, self.flags()).makes_programs(&[self.options()])
     }
 
     /// What it wrote to standard error, each thing once; at most 20.
