@@ -6,7 +6,7 @@ import numpy as np
 N, M = (dace.symbol(s, dtype=dace.int64) for s in ("N", "M"))
 
 SIZES = {"N": 6, "M": 4}
-LARGE = {"N": 3000, "M": 2500}
+LARGE = {"N": 900, "M": 700}
 
 
 @dace.program

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{read, same_output};
+use common::{read, replays_agree, same_output};
 
 const PROGRAM: &str = "
 static double x[400], y[400], z[400];
@@ -107,6 +107,32 @@ int main(int argc, char **argv)
 #[test]
 fn they_are_read_and_give_the_same_results() {
     same_output(PROGRAM, 11, &["0", "1", "2", "7", "40"]);
+}
+
+#[test]
+fn counters_of_replays_begin_where_they_do() {
+    let program = "
+void down(long n, double *x)
+{
+    long i = n + 1;
+    while (i-- > 0)
+        x[i] = x[i] * 0.5 + i;
+}
+void up(int n, double *x)
+{
+    int k;
+    k = 2 * n;
+    while (k < 9 * n) {
+        x[k] += k;
+        k++;
+    }
+}
+int main(void)
+{
+    return 0;
+}
+";
+    replays_agree(program, &["down", "up"]);
 }
 
 #[test]

@@ -68,3 +68,37 @@ def test_sizes_that_are_missing_are_named():
 def test_other_objects_are_refused():
     with pytest.raises(oxeye.InputError, match="not int"):
         oxeye.optimize(3)
+
+
+def test_files_are_named_from_where_one_is_and_plain_c_will_do(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    """DaCe's own has an atomic update for every weight; C has none, and no schedule is faster than that in one thread."""
+    n, bins = (dace.symbol(name, dtype=dace.int64) for name in ("N", "BINS"))
+    sdfg = dace.SDFG("weights_of_bins")
+    sdfg.add_array("keys", [n], dace.int32)
+    sdfg.add_array("weights", [n], dace.float64)
+    sdfg.add_array("sums", [bins], dace.float64)
+    state = sdfg.add_state()
+    state.add_mapped_tasklet(
+        "add",
+        {"i": "0:N"},
+        {"key": dace.Memlet("keys[i]"), "weight": dace.Memlet("weights[i]")},
+        "total[key] = weight",
+        {"total": dace.Memlet("sums[0:BINS]", dynamic=True, wcr="lambda x, y: x + y")},
+        external_edges=True,
+    )
+    monkeypatch.chdir(tmp_path)
+    sdfg.save("weights.sdfg")
+    rng = np.random.default_rng(3)
+    keys = rng.integers(0, 64, 2_000_000).astype(np.int32)
+    report = oxeye.optimize(
+        "weights.sdfg",
+        symbols={"N": 2_000_000, "BINS": 64},
+        inputs={"keys": keys},
+        budget=10,
+        quick=True,
+        threads=1,
+        no_database=True,
+        progress=False,
+    )
+    assert report.changed and report.program.verified
+    assert (tmp_path / "weights.oxeye.sdfg").exists()

@@ -13,7 +13,11 @@ fn main() {
             let sdfg = Sdfg::parse(&text).map_err(|e| e.to_string())?;
             let unit = read_sdfg(&sdfg).map_err(|e| e.to_string())?;
             let c = to_c(&sdfg, &unit, Grouping::Together).map_err(|e| e.to_string())?;
-            let changed = Changed { global: "#include <cstdlib>\n".into(), nests: c.nests.clone() };
+            let changed = Changed {
+                global: "#include <cstdlib>\n".into(),
+                nests: c.nests.clone(),
+                ..Changed::default()
+            };
             let wanted = c.nests.keys().copied().collect();
             let replaced = replace_nests(&sdfg, &unit, &c, &changed, &wanted).map_err(|e| e.to_string())?;
             for (nest, why) in &replaced.refused {

@@ -84,6 +84,17 @@ pub struct Changed {
     pub global: String,
     /// New texts of nests.
     pub nests: IndexMap<NestId, String>,
+    /// The texts of the others, which DaCe may compile to something slower.
+    pub plain: IndexMap<NestId, String>,
+}
+
+impl Changed {
+    /// The same with all nests as they are in C.
+    pub fn whole(&self) -> Changed {
+        let mut nests = self.nests.clone();
+        nests.extend(self.plain.clone());
+        Changed { global: self.global.clone(), nests, plain: IndexMap::new() }
+    }
 }
 
 /// Writes the program that an SDFG is in C.
@@ -246,16 +257,16 @@ impl CProgram {
         let own = self.head.trim();
         let global = front.replacen(own, "", 1);
         let global = if global.trim().is_empty() { String::new() } else { front.trim().to_owned() + "\n" };
-        let mut changed = Changed { global, nests: IndexMap::new() };
+        let mut changed = Changed { global, ..Changed::default() };
         for (id, text) in &self.nests {
             let (begin, end) = (opening(*id), end(*id));
             let at = rest.find(&begin).ok_or_else(|| lost("the begin of a nest"))?;
             let inner = &rest[at + begin.len()..];
             let to = inner.find(&end).ok_or_else(|| lost("the end of a nest"))?;
             let is_better = self.group(*id).iter().any(|member| self.folded.contains(member));
-            if is_better || inner[..to].trim() != text.trim() {
-                changed.nests.insert(*id, inner[..to].trim_matches('\n').to_owned());
-            }
+            let is_other = is_better || inner[..to].trim() != text.trim();
+            let texts = if is_other { &mut changed.nests } else { &mut changed.plain };
+            texts.insert(*id, inner[..to].trim_matches('\n').to_owned());
             rest = &inner[to..];
         }
         Ok(changed)

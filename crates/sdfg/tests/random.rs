@@ -36,7 +36,7 @@ fn what_is_not_replaced_keeps_everything() {
         let unit = read_sdfg(&sdfg).expect("a program");
         let c = to_c(&sdfg, &unit, Grouping::Apart).expect("C");
         let Some(last) = c.nests.keys().last().copied() else { continue };
-        let changed = Changed { global: String::new(), nests: c.nests.clone() };
+        let changed = Changed { global: String::new(), nests: c.nests.clone(), ..Changed::default() };
         let replaced =
             replace_nests(&sdfg, &unit, &c, &changed, &BTreeSet::from([last])).expect("a document");
         let place = &unit.places[&last];

@@ -27,7 +27,8 @@ impl Program {
 
     /// Every nest that is wanted as a tasklet of its own text.
     fn replaced(&self, wanted: impl Fn(NestId) -> bool) -> Replaced {
-        let changed = Changed { global: "#define TUNED 1\n".into(), nests: self.c.nests.clone() };
+        let changed =
+            Changed { global: "#define TUNED 1\n".into(), nests: self.c.nests.clone(), ..Changed::default() };
         let wanted: BTreeSet<NestId> = self.c.nests.keys().copied().filter(|id| wanted(*id)).collect();
         replace_nests(&self.sdfg, &self.unit, &self.c, &changed, &wanted).expect("a document")
     }
@@ -158,8 +159,11 @@ fn only_nests_that_changed_are_found_in_a_tuned_file() {
     assert_eq!(changed.nests.keys().map(|id| id.0).collect::<Vec<_>>(), [0]);
     assert!(changed.nests[0].contains("beta * C"), "{:?}", changed.nests);
     assert!(changed.global.starts_with("/* helpers */"), "{}", changed.global);
+    assert_eq!(changed.plain.len(), program.c.nests.len() - 1);
+    assert_eq!(changed.whole().nests.len(), program.c.nests.len());
+    assert_eq!(changed.whole().nests[0], changed.nests[0]);
     let same = program.c.changed(&program.c.source).expect("itself");
-    assert!(same.nests.is_empty() && same.global.is_empty());
+    assert!(same.nests.is_empty() && same.global.is_empty() && same.plain.len() == program.c.nests.len());
     let lost = program.c.changed(&tuned.replace("/* end of nest 1 */", "")).unwrap_err();
     assert_eq!(lost.to_string(), "the tuned C has lost the end of a nest");
 }
@@ -210,7 +214,8 @@ fn macros_of_the_untuned_file_are_defined_in_the_document() {
     let program = Program::named("gemm", Grouping::Apart);
     let text = "for (long i = 0; i < OXEYE_CEILDIV(NI, 2); i++)\n    C[i] = 0.0;\n".to_owned();
     let first = *program.c.nests.keys().next().expect("nests");
-    let changed = Changed { global: String::new(), nests: [(first, text)].into_iter().collect() };
+    let changed =
+        Changed { global: String::new(), nests: [(first, text)].into_iter().collect(), ..Changed::default() };
     let wanted = BTreeSet::from([first]);
     let replaced =
         replace_nests(&program.sdfg, &program.unit, &program.c, &changed, &wanted).expect("a document");

@@ -12,6 +12,12 @@ warnings.simplefilter("ignore")
 os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
 
 
+def build_type():
+    """What CMake adds for DaCe's type of build: the last level of optimization holds."""
+    flags = {"Debug": "-g", "Release": "-O3 -DNDEBUG", "RelWithDebInfo": "-O2 -g -DNDEBUG", "MinSizeRel": "-Os -DNDEBUG"}
+    return flags.get(dace.Config.get("compiler", "build_type"), "").split()
+
+
 def answer(value):
     sys.stdout.flush()
     print("\n" + json.dumps(value))
@@ -139,7 +145,7 @@ def prepare(request):
     answer(
         {
             "scalars": scalars,
-            "flags": dace.Config.get("compiler", "cpu", "args").split(),
+            "flags": dace.Config.get("compiler", "cpu", "args").split() + build_type(),
             "compiler": dace.Config.get("compiler", "cpu", "executable") or "",
             "version": dace.__version__,
         }

@@ -109,7 +109,12 @@ struct Judged {
     notes: Vec<String>,
 }
 
-/// Builds the original and the tuned program with DaCe, and takes out nests until the tuned one is right and faster.
+/// What is worth writing nests as C that are no faster for a C compiler: DaCe's own may have atomic updates, or hide from
+/// the compiler what it needs to know.
+const LEAST_GAIN_OF_PLAIN_C: f64 = 1.05;
+
+/// Builds the original and the tuned program with DaCe, and takes out nests until the tuned one is right and faster. At last
+/// the nests that were not tuned are tried as C as well.
 fn judged(
     program: &SdfgProgram,
     changed: &Changed,
@@ -118,7 +123,8 @@ fn judged(
 ) -> Result<Judged, Error> {
     let mut judged = Judged::default();
     let all: BTreeSet<NestId> = changed.nests.keys().copied().collect();
-    if all.is_empty() {
+    let whole = changed.whole();
+    if whole.nests.is_empty() {
         return Ok(judged);
     }
     let python = program.python(options)?;
@@ -133,7 +139,7 @@ fn judged(
         if progress.cancelled() {
             return Err(Error::Cancelled);
         }
-        let replaced = replace_nests(&program.sdfg, &program.unit, &program.c, changed, wanted)
+        let replaced = replace_nests(&program.sdfg, &program.unit, &program.c, &whole, wanted)
             .map_err(|e| Error::Input(e.to_string()))?;
         if replaced.nests.is_empty() {
             return Ok(Attempt { replaced, outcome: Err("no nest can be replaced".to_owned()) });
@@ -165,7 +171,40 @@ fn judged(
         };
         Ok(Attempt { replaced, outcome })
     };
-    let first = attempt(&all, TIMING_SECONDS)?;
+    let mut best = match all.is_empty() {
+        true => None,
+        false => tuned_nests(program, &all, &mut attempt, &mut judged)?,
+    };
+    if !changed.plain.is_empty() {
+        let wanted = match &best {
+            Some(best) => best.replaced.nests.iter().chain(changed.plain.keys()).copied().collect(),
+            None => changed.plain.keys().copied().collect(),
+        };
+        let with_plain = attempt(&wanted, TIMING_SECONDS)?;
+        if with_plain.gains()
+            && with_plain.gain() > best.as_ref().map_or(1.0, Attempt::gain) * LEAST_GAIN_OF_PLAIN_C
+        {
+            let plain = with_plain.replaced.nests.iter().filter(|id| changed.plain.contains_key(*id));
+            let names: Vec<String> = plain.map(|id| program.name(*id)).collect();
+            judged.notes.push(format!("as plain C faster than what DaCe makes of it: {}", names.join(", ")));
+            best = Some(with_plain);
+        }
+    }
+    if let Some(Attempt { replaced, outcome: Ok(times) }) = best {
+        judged.kept = Some(replaced);
+        judged.times = Some(times);
+    }
+    Ok(judged)
+}
+
+/// The tuned nests, or those of them that gain by themselves, if they gain.
+fn tuned_nests(
+    program: &SdfgProgram,
+    all: &BTreeSet<NestId>,
+    attempt: &mut dyn FnMut(&BTreeSet<NestId>, f64) -> Result<Attempt, Error>,
+    judged: &mut Judged,
+) -> Result<Option<Attempt>, Error> {
+    let first = attempt(all, TIMING_SECONDS)?;
     for (nest, reason) in &first.replaced.refused {
         judged.notes.push(format!("{} stays as it is: {reason}", program.name(*nest)));
     }
@@ -203,11 +242,7 @@ fn judged(
             None => "the tuned program is no faster as DaCe builds it".to_owned(),
         });
     }
-    if let Some(Attempt { replaced, outcome: Ok(times) }) = best {
-        judged.kept = Some(replaced);
-        judged.times = Some(times);
-    }
-    Ok(judged)
+    Ok(best)
 }
 
 /// A program with some of the nests.
@@ -220,5 +255,9 @@ impl Attempt {
     /// Whether it is right, and faster beyond noise.
     fn gains(&self) -> bool {
         self.outcome.as_ref().is_ok_and(|times| times.speedup.low > 1.0)
+    }
+
+    fn gain(&self) -> f64 {
+        self.outcome.as_ref().map_or(0.0, |times| times.speedup.median)
     }
 }

@@ -128,6 +128,8 @@ impl<'a> Python<'a> {
     /// If Python does not run.
     pub(super) fn build(&self, sdfg: &Path, name: &str) -> Result<Result<PathBuf, String>, Error> {
         let folder = self.folder.join(format!("dace-{name}"));
+        // The script runs in its own folder.
+        let sdfg = std::path::absolute(sdfg).unwrap_or_else(|_| sdfg.to_owned());
         let answer = self.ask(&json!({"do": "build", "sdfg": sdfg, "name": name, "folder": folder}))?;
         Ok(answer.map(|_| folder).map_err(|error| match error.contains("error:") {
             true => format!("DaCe does not compile it: {}", complaint(&error)),
