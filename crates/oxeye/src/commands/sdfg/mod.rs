@@ -201,7 +201,7 @@ fn judged(
 fn tuned_nests(
     program: &SdfgProgram,
     all: &BTreeSet<NestId>,
-    attempt: &mut dyn FnMut(&BTreeSet<NestId>, f64) -> Result<Attempt, Error>,
+    attempt: &mut Attempting<'_>,
     judged: &mut Judged,
 ) -> Result<Option<Attempt>, Error> {
     let first = attempt(all, TIMING_SECONDS)?;
@@ -244,6 +244,9 @@ fn tuned_nests(
     }
     Ok(best)
 }
+
+/// Builds and judges the program with these nests, timed for so many seconds.
+type Attempting<'a> = dyn FnMut(&BTreeSet<NestId>, f64) -> Result<Attempt, Error> + 'a;
 
 /// A program with some of the nests.
 struct Attempt {
