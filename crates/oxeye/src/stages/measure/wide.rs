@@ -7,13 +7,16 @@ use crate::request::Error;
 use crate::schedule::{Choice, Rendering, Schedule, Trial, instantiate, prove};
 use oxeye_codegen::Isa;
 use oxeye_ir::SymId;
-use oxeye_transform::templates::Instantiator;
+use oxeye_transform::templates::{Instantiator, Lanes};
 use oxeye_transform::{Machine, PreparedNest, Recipe};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// So many schedules are tried so, those that were the fastest.
 const MOST_SCHEDULES: usize = 3;
+/// And so many further ones with accesses that are not contiguous in lanes, which may pay with wider vectors only: those have
+/// instructions for it.
+const MOST_SCATTERED: usize = 2;
 /// What is worth a function of its own is so much faster than what needs none.
 const LEAST_GAIN: f64 = 1.1;
 
@@ -69,7 +72,7 @@ fn isa_for(bench: &Bench<'_>, trials: &[Trial]) -> Option<Isa> {
     if is_given || stands_apart(site.unit, function).is_err() { None } else { site.session.isa() }
 }
 
-/// Tries the fastest schedules, and the nest as it is, with wider vectors. Gives the positions of the new trials that are so
+/// Tries the fastest schedules, those with scattered accesses in lanes, and the nest as it is, with wider vectors. Gives the positions of the new trials that are so
 /// much faster than all others that they are worth it.
 ///
 /// # Errors
@@ -97,8 +100,13 @@ pub(super) fn widen(
         .map(|trial| trial.schedule.recipe.clone())
         .collect();
     let mut plans: Vec<Plan> = Vec::new();
-    let narrow = ranked.into_iter().filter(|(k, _)| trials[*k].isa.is_none());
-    for (k, _) in narrow.take(MOST_SCHEDULES) {
+    let narrow: Vec<usize> =
+        ranked.into_iter().map(|(k, _)| k).filter(|k| trials[*k].isa.is_none()).collect();
+    let (fastest, others) = narrow.split_at(narrow.len().min(MOST_SCHEDULES));
+    let is_scattered = |k: &&usize| {
+        trials[**k].schedule.template().is_some_and(|template| template.lanes == Lanes::Scattered)
+    };
+    for &k in fastest.iter().chain(others.iter().filter(is_scattered).take(MOST_SCATTERED)) {
         let Trial { schedule, choice, proved, is_special, .. } = &trials[k];
         let known = match (is_special, proved) {
             (true, Some(proved)) => proved.known.clone(),
