@@ -193,7 +193,9 @@ fn shown(done: &ProjectReplay) -> String {
     done.notes.iter().for_each(|note| out += &format!("{note}\n"));
     out += &match (&done.patch, &done.folder) {
         _ if done.files.is_empty() => "there are no recipes; nothing is changed\n".to_owned(),
-        (Some(patch), _) => format!("patch written to {0}; try it with: git apply {0}\n", patch.display()),
+        (Some(patch), _) => {
+            format!("patch written to {}; try it with: {}\n", patch.display(), oxeye::apply_command(patch))
+        }
         (None, Some(folder)) => format!("copies of the changed files written to {}\n", folder.display()),
         (None, None) => "the files are changed in place\n".to_owned(),
     };

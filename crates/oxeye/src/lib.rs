@@ -85,7 +85,7 @@ pub use commands::{
     REPLAY_SCHEMA, RERUN_SCHEMA, RefusalExplanation, ReplayOptions, ReplayedFile, RerunCandidate,
     RerunFigures, RerunOptions, RerunReport, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation,
     TuneOptions, TuneOutput, TuneReport, VALUES_SCHEMA, ValuesFinding, ValuesNest, ValuesPattern,
-    ValuesReport, WatchOptions, check_build, check_project, doctor, explain, flow, optimize,
+    ValuesReport, WatchOptions, apply_command, check_build, check_project, doctor, explain, flow, optimize,
     optimize_and_learn, profile, replay, replay_project, replay_with, rerun, rewrite, search, tune, values,
 };
 pub use coverage::{Coverage, FileShare, LoopShare};

@@ -32,8 +32,8 @@ pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, vie
         }
     };
     if let Some(patch) = &report.patch {
-        let patch = patch.display();
-        out += &wrapped(&format!("patch written to {patch}; try it with: git apply {patch}"), view.width);
+        let try_it = oxeye::apply_command(patch);
+        out += &wrapped(&format!("patch written to {}; try it with: {try_it}", patch.display()), view.width);
     } else if let Some(folder) = &report.folder {
         let text = format!("copies of the changed files written to {}", folder.display());
         out += &wrapped(&text, view.width);

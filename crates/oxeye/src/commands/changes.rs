@@ -114,6 +114,24 @@ pub(super) fn relative(path: &Path, root: &Path) -> PathBuf {
     path.strip_prefix(root).unwrap_or(path).to_owned()
 }
 
+/// A command that applies a patch, typed in the present folder. Below the root of a repository, `git apply` takes the paths of
+/// a patch for others, and leaves out files beside the folder.
+pub fn apply_command(patch: &Path) -> String {
+    let here = Path::new(".").canonicalize().unwrap_or_default();
+    apply_command_in(&here, &root(&here), patch)
+}
+
+fn apply_command_in(here: &Path, root: &Path, patch: &Path) -> String {
+    let depth = here.strip_prefix(root).map_or(0, |below| below.components().count());
+    match depth {
+        0 => format!("git apply {}", patch.display()),
+        _ => {
+            let up = vec![".."; depth].join("/");
+            format!("git -C {up} apply {}", here.join(patch).display())
+        }
+    }
+}
+
 /// A unified diff, which `git apply` and `patch -p1` understand in the root.
 pub(super) fn patch_text(files: &[ChangedFile], root: &Path) -> String {
     let mut text = String::new();
@@ -130,6 +148,14 @@ pub(super) fn patch_text(files: &[ChangedFile], root: &Path) -> String {
 mod tests {
     use super::*;
     use std::process::Command;
+
+    #[test]
+    fn patches_are_applied_in_the_root() {
+        let command =
+            |here: &str| apply_command_in(Path::new(here), Path::new("/p"), Path::new("out/x.patch"));
+        assert_eq!(command("/p"), "git apply out/x.patch");
+        assert_eq!(command("/p/src/omp"), "git -C ../.. apply /p/src/omp/out/x.patch");
+    }
 
     #[test]
     fn patch_programs_understand_it() {

@@ -24,7 +24,7 @@ mod tune;
 mod values;
 mod watching;
 
-pub use changes::TuneOutput;
+pub use changes::{TuneOutput, apply_command};
 pub use check_build::{
     BuildFinding, BuildOutcome, CHECK_BUILD_SCHEMA, CheckBuildOptions, CheckBuildReport, DebugBuild,
     check_build,
