@@ -556,6 +556,10 @@ pub(crate) fn declared_besides(nest: &Nest, named: Named<'_>, text: &str, taken:
         }
     }
     let mut declared = String::new();
+    // The value that a counter begins with may be one of them.
+    for declaration in named.unused {
+        let _ = writeln!(declared, "{declaration};");
+    }
     for (name, ty) in iterators {
         let value = named.begins.filter(|(counter, _)| counter == name).map_or("0", |(_, value)| value);
         let _ = writeln!(declared, "{ty} {name} = {value}; (void){name};");
@@ -567,9 +571,6 @@ pub(crate) fn declared_besides(nest: &Nest, named: Named<'_>, text: &str, taken:
                 let _ = writeln!(declared, "int {name} = {value}; (void){name};");
             }
         }
-    }
-    for declaration in named.unused {
-        let _ = writeln!(declared, "{declaration};");
     }
     declared
 }

@@ -127,12 +127,19 @@ void up(int n, double *x)
         k++;
     }
 }
+void fixed(double *x)
+{
+    const long length = 40;
+    long i = length;
+    while (i-- > 0)
+        x[i] = x[i] * 0.5 + i;
+}
 int main(void)
 {
     return 0;
 }
 ";
-    replays_agree(program, &["down", "up"]);
+    replays_agree(program, &["down", "up", "fixed"]);
 }
 
 #[test]

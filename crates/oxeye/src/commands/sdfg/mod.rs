@@ -238,8 +238,8 @@ fn tuned_nests(
         }
     } else if best.is_none() && !usable.is_empty() {
         judged.notes.push(match &judged.mismatch {
-            Some(reason) => format!("the tuned program is discarded: {reason}"),
-            None => "the tuned program is no faster as DaCe builds it".to_owned(),
+            Some(reason) => format!("the tuned nests are discarded: {reason}"),
+            None => "the tuned nests are no faster as DaCe builds them".to_owned(),
         });
     }
     Ok(best)

@@ -72,8 +72,8 @@ fn isa_for(bench: &Bench<'_>, trials: &[Trial]) -> Option<Isa> {
     if is_given || stands_apart(site.unit, function).is_err() { None } else { site.session.isa() }
 }
 
-/// Tries the fastest schedules, those with scattered accesses in lanes, and the nest as it is, with wider vectors. Gives the positions of the new trials that are so
-/// much faster than all others that they are worth it.
+/// Tries the fastest schedules, those with scattered accesses in lanes, and the nest as it is, with wider vectors. Gives the
+/// positions of the new trials that are so much faster than all others that they are worth it.
 ///
 /// # Errors
 /// If the run is interrupted, or a process cannot be started.
