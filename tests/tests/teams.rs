@@ -54,6 +54,8 @@ static void many(int n)
     {
         int k;
         for (k = 0; k < 3; k++) {
+#pragma omp single
+            x[0] += k;
 #pragma omp for reduction(+ : total) schedule(static)
             for (i = 0; i < n; i++)
                 for (int m = 0; m < n; m++)
@@ -141,6 +143,95 @@ fn candidates_share_the_team() {
     assert!(!tuned.contains("parallel for"), "{tuned}");
     // Before each nest, and the program's own.
     assert_eq!(tuned.matches("#pragma omp barrier").count(), 5, "{tuned}");
+    assert_eq!(tuned.matches("#pragma omp for schedule(static)").count(), 4, "{tuned}");
+    agree(&playground);
+}
+
+/// Loops that a team runs together around loops that it divides: in a function that it calls, in a region, and as one.
+const TOGETHER: &str = r#"#include <stdio.h>
+#ifndef N
+#define N 40
+#endif
+static double a[N + 1][N + 1], b[N + 1][N + 1], line[N + 1], x[N + 2];
+static void columns(int n)
+{
+    int i, j, half;
+    double t;
+    for (j = 0; j < n; j++) {
+        half = j / 2;
+#pragma omp for nowait
+        for (i = 0; i < n; i++)
+            line[i] = a[i][j] + a[half][i];
+#pragma omp barrier
+#pragma omp for
+        for (i = 1; i < n - 1; i++) {
+            t = line[i - 1] + line[i + 1];
+            b[i][j] = 0.25 * t + line[i];
+        }
+    }
+}
+static void eliminate(int n)
+{
+    int i, j, k;
+#pragma omp parallel private(i, j, k)
+    for (k = 0; k < n; k++) {
+#pragma omp for
+        for (i = k + 1; i < n; i++)
+            for (j = k + 1; j < n; j++)
+                b[i][j] -= 0.001 * b[i][k] * b[k][j];
+    }
+}
+static void steps(int n, int count)
+{
+#pragma omp parallel
+    {
+        double w = 0.5;
+        columns(n);
+        for (int step = 0; step < count; step++) {
+            int next = step + 1;
+#pragma omp for
+            for (int i = 0; i < n; i++)
+                x[i] = w * x[i] + next;
+            if (step > 1) {
+#pragma omp for
+                for (int i = 0; i < n; i++)
+                    a[i][step % 2] += x[i];
+            }
+        }
+    }
+}
+int main(void)
+{
+    static const int sizes[] = { N, 0, 1, 2, N / 2, N - 1 };
+    for (int s = 0; s < 6; s++) {
+        int n = sizes[s] < 0 ? 0 : sizes[s] > N ? N : sizes[s];
+        for (int i = 0; i <= N; i++)
+            for (int j = 0; j <= N; j++)
+                a[i][j] = b[i][j] = (i * 7 + j * 3) % 11;
+        steps(n, 5);
+        columns(n / 2);
+        eliminate(n);
+        double sum = 0;
+        for (int i = 0; i <= N; i++) {
+            sum += x[i] * i;
+            for (int j = 0; j <= N; j++)
+                sum += a[i][j] * (i - j) + b[i][j] * j;
+        }
+        printf("%d %.17g\n", n, sum);
+    }
+    return 0;
+}
+"#;
+
+#[test]
+fn what_a_team_runs_together_is_one_nest() {
+    let playground = Playground::with("prog.c", TOGETHER);
+    let nests = [
+        nest("columns", 0, json!([parallel(1), parallel(2)])),
+        nest("steps", 0, json!([parallel(1), parallel(2)])),
+        nest("eliminate", 0, json!([parallel(1)])),
+    ];
+    let tuned = replayed(&playground, &nests).expect("replays");
     assert_eq!(tuned.matches("#pragma omp for schedule(static)").count(), 4, "{tuned}");
     agree(&playground);
 }

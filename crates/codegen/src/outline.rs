@@ -130,9 +130,8 @@ impl Interface {
         if options.original.is_none() {
             return Err(CodegenError::NoOriginal { why: "other processors run it".into() });
         }
-        if program.teams.contains_key(&nest.id) {
-            return not_apart("it runs in an existing team of threads");
-        }
+        // All threads of a team call the function, each with variables of its own.
+        let is_common = |id| program.teams.get(&nest.id).is_some_and(|team| !team.own.contains(&id));
         if !nest.rotations.is_empty() || program.advances.contains_key(&nest.id) {
             return not_apart("it moves pointers");
         }
@@ -180,6 +179,8 @@ impl Interface {
                         }
                         parameters.push(declaration);
                         passed.push(format!("(void *){name}"));
+                    } else if argument.written && is_common(id) {
+                        return not_apart("it sets a variable that all threads of a team have in common");
                     } else if argument.written || argument.is_scratch {
                         parameters.push(format!("{ty} *oxeye_{name}"));
                         passed.push(format!("&{name}"));

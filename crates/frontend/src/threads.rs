@@ -1,6 +1,6 @@
 //! Whether a loop under OpenMP directives may be read as the plain loop.
 
-use crate::ast::{ExprKind, Function, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::ast::{Expr, ExprKind, Function, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::context::{Context, Team};
 use crate::directives::{Construct, Directive, Pragma};
 use crate::flow::{is_address_taken, is_live_after, is_live_before};
@@ -32,14 +32,17 @@ impl<'a> Context<'a> {
         Some(kept(pragma, &format!("stands before the {what}"), place))
     }
 
-    /// Refuses a statement of `function` whose meaning differs between one and several threads.
-    pub(crate) fn check_pragmas(&self, function: &Function, s: &Stmt) -> Lowered<()> {
+    /// Refuses a statement of `function` whose meaning differs between one and several threads. Barriers between loops
+    /// that a team runs together mean nothing to one thread.
+    pub(crate) fn check_pragmas(&self, function: &Function, s: &Stmt, is_together: bool) -> Lowered<()> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if let Some(refusal) = self.kept_above(s) {
             return Err(refusal);
         }
         for pragma in self.directives.inside(s.range) {
-            if matches!(pragma.directive, Directive::Kept | Directive::Alone) {
+            let is_barrier = pragma.text == "omp barrier";
+            if matches!(pragma.directive, Directive::Kept | Directive::Alone) && !(is_together && is_barrier)
+            {
                 return Err(kept(pragma, "is inside the loop", head));
             }
         }
@@ -93,6 +96,26 @@ impl<'a> Context<'a> {
             let is_shared = self.constructs(inner).any(|c| c.is_shared);
             !is_parallel && (is_shared || self.shares_outer_team(inner))
         })
+    }
+
+    /// Whether a team runs a loop together: each of its threads runs it, and directives inside divide all of its work
+    /// among them. Outside of these are only loops, conditions, and variables that each thread has of its own.
+    pub(crate) fn is_run_together(&self, s: &Stmt, team: Team<'_>) -> bool {
+        let mut together = Together { cx: self, team, shared: Vec::new(), used: BTreeSet::new() };
+        let is_loop = matches!(s.kind, StmtKind::For(_));
+        let is_plain = self.constructs(s).all(|c| c.is_parallel && !c.is_shared && !c.is_simd);
+        let is_it = is_loop && is_plain && together.is_undivided(s) && !together.shared.is_empty();
+        // What an iteration leaves in a thread's own variable nobody else has.
+        is_it
+            && together.shared.iter().all(|shared| {
+                let scan = Scan::of(self.file, shared);
+                scan.written.iter().chain(&scan.iterators).all(|var| {
+                    let is_own = self.is_of_thread(self.position, team, *var) && !scan.declared.contains(var);
+                    !is_own
+                        || shared.range.contains(self.file.var(*var).range)
+                        || !together.used.contains(var) && self.is_set_before_use(shared, *var)
+                })
+            })
     }
 
     /// Refuses a loop shared by a team if it leaves values in thread-private variables.
@@ -213,8 +236,8 @@ impl<'a> Context<'a> {
     /// The variables declared outside of a loop that each thread changes separately while it runs the loop.
     pub(crate) fn changed_by_threads(&self, s: &Stmt, team: Team<'_>) -> BTreeSet<VarId> {
         let scan = Scan::of(self.file, s);
-        let private: BTreeSet<&str> =
-            self.constructs(s).flat_map(|c| &c.private).map(String::as_str).collect();
+        let mut private: BTreeSet<&str> = BTreeSet::new();
+        s.walk(&mut |s| private.extend(self.constructs(s).flat_map(|c| &c.private).map(String::as_str)));
         // A write through a pointer goes elsewhere.
         let is_elsewhere = |v: &&VarId| {
             let variable = self.file.var(**v);
@@ -244,6 +267,93 @@ impl<'a> Context<'a> {
             counters.contains(&scalar) || !is_live_before(body, scalar)
         };
         is_scalar && !is_address_taken(self.function, scalar) && iteration(s, n_collapsed).is_some_and(is_set)
+    }
+}
+
+/// What stands in a loop that a team runs together, outside of the loops that it divides.
+struct Together<'c, 'a, 's> {
+    cx: &'c Context<'a>,
+    team: Team<'c>,
+    /// The loops that the team divides.
+    shared: Vec<&'s Stmt>,
+    /// The variables that are used outside of them, other than by loops that begin by setting them.
+    used: BTreeSet<VarId>,
+}
+
+impl<'s> Together<'_, '_, 's> {
+    fn stmt(&mut self, s: &'s Stmt) -> bool {
+        if self.cx.kept_above(s).is_some() {
+            return false;
+        }
+        let mut constructs = self.cx.constructs(s).peekable();
+        if constructs.peek().is_none() {
+            return self.is_undivided(s);
+        }
+        self.shared.push(s);
+        matches!(s.kind, StmtKind::For(_)) && constructs.all(|c| c.is_shared && !c.is_parallel)
+    }
+
+    fn is_undivided(&mut self, s: &'s Stmt) -> bool {
+        match &s.kind {
+            StmtKind::Empty => true,
+            StmtKind::Block(body) => body.iter().all(|s| self.stmt(s)),
+            StmtKind::If { condition, then, otherwise } => {
+                self.is_pure(condition)
+                    && self.stmt(then)
+                    && otherwise.iter().all(|otherwise| self.stmt(otherwise))
+            }
+            StmtKind::For(f) => {
+                let Ok(header) = header(f, s.range) else { return false };
+                let before = self.used.contains(&header.var);
+                let is_plain = f.init.iter().all(|init| self.is_undivided(init))
+                    && f.condition.iter().all(|condition| self.is_pure(condition))
+                    && f.step.iter().all(|step| self.is_assignment(step));
+                let is_plain = is_plain && self.stmt(&f.body);
+                if !before {
+                    self.used.remove(&header.var);
+                }
+                is_plain
+            }
+            StmtKind::Expr(e) => self.is_assignment(e),
+            StmtKind::Declare(declared) => declared.iter().all(|d| {
+                let variable = self.cx.file.var(d.var);
+                variable.ty.as_scalar().is_some()
+                    && self.cx.is_of_thread(self.cx.position, self.team, d.var)
+                    && d.init.iter().all(|init| self.is_pure(init))
+            }),
+            _ => false,
+        }
+    }
+
+    /// Whether it sets one of a thread's own variables.
+    fn is_assignment(&mut self, e: &'s Expr) -> bool {
+        let (target, value) = match &e.kind {
+            ExprKind::Assign(None, target, value) => (target, Some(value)),
+            ExprKind::Assign(Some(_), target, value) if self.is_pure(target) => (target, Some(value)),
+            ExprKind::Step { target, .. } if self.is_pure(target) => (target, None),
+            _ => return false,
+        };
+        let is_own =
+            target.as_var().is_some_and(|var| self.cx.is_of_thread(self.cx.position, self.team, var));
+        is_own && value.is_none_or(|value| self.is_pure(value))
+    }
+
+    /// Whether it computes a value and nothing else.
+    fn is_pure(&mut self, e: &'s Expr) -> bool {
+        let mut is_pure = true;
+        let used = &mut self.used;
+        e.walk(&mut |e| {
+            is_pure &= !matches!(
+                e.kind,
+                ExprKind::Assign(..)
+                    | ExprKind::Step { .. }
+                    | ExprKind::Call(..)
+                    | ExprKind::Both(..)
+                    | ExprKind::Unknown(..)
+            );
+            used.extend(e.as_var());
+        });
+        is_pure
     }
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn extents(ty: &Type) -> Vec<&Expr> {
 /// A function as run by a team, or the statement under `omp parallel` in it.
 #[derive(Clone, Debug, Default)]
 struct Scope<'a> {
-    /// What may differ at a shared loop, by the loop's start.
+    /// What may differ at a shared loop, or one around it, by the loop's start.
     at_loops: HashMap<usize, HashSet<VarId>>,
     /// What may differ at any time: variables whose address is taken, and shared memory that all threads write.
     always: HashSet<VarId>,
@@ -251,7 +251,9 @@ impl<'a> Walk<'_, 'a> {
         let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
         let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
         let is_kept = self.cx.kept_above(s).is_some();
-        if is_shared && !makes_team && self.n_teams_inside == 0 {
+        // What is asked of loops that the team divides, and of those around them.
+        let is_asked = is_shared || matches!(s.kind, StmtKind::For(_)) && self.cx.shares_outer_team(s);
+        if is_asked && !makes_team && self.n_teams_inside == 0 {
             let state = self.state.iter().copied();
             self.found.at_loops.entry(s.range.start).or_default().extend(state);
         }

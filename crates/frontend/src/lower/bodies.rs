@@ -46,7 +46,7 @@ impl Lowerer<'_> {
         if function.params.len() != args.len() {
             return Err(refuse("with the wrong number of arguments"));
         }
-        if let Err(refusal) = self.cx.check_pragmas(function, &function.body) {
+        if let Err(refusal) = self.cx.check_pragmas(function, &function.body, false) {
             return Err(refuse(&format!("in which {}", refusal.message)));
         }
         if self.cx.is_threaded && self.cx.shares_outer_team(&function.body) {

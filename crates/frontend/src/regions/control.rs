@@ -221,7 +221,7 @@ impl<'a> Regions<'a> {
         let is_wanted = self.is_wanted(s.range);
         let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
         let is_around_shared = self.is_of_every_thread(s) && self.shares_loops(&f.body);
-        if is_wanted && is_around_shared {
+        if is_wanted && is_around_shared && !self.is_run_together(s) {
             // Its threads divide the loops inside.
         } else if is_wanted && self.collapsed.contains(&s.range) {
             // What stands in its place would be no loop of the directive's.
@@ -275,6 +275,11 @@ impl<'a> Regions<'a> {
     /// Whether each thread of the team around a loop runs all of its iterations.
     pub(super) fn is_of_every_thread(&self, s: &Stmt) -> bool {
         self.cx.is_threaded && self.team.is_some() && !self.cx.constructs(s).any(|c| c.is_shared)
+    }
+
+    /// Whether the team around a loop, or the one that is made for it, runs it together.
+    pub(super) fn is_run_together(&self, s: &Stmt) -> bool {
+        self.cx.is_threaded && self.cx.is_run_together(s, self.team.unwrap_or(Team { region: None }))
     }
 
     /// Whether a loop shall be control around the nests inside it.

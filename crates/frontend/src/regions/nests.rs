@@ -60,8 +60,11 @@ impl<'a> Regions<'a> {
         let Some(span) = self.places.of_loop(s.range, self.cx.above(s)) else {
             return Err(Refusal::new(head, "the pragmas above the loop are not written out in the file"));
         };
-        self.cx.check_pragmas(self.cx.function, s)?;
-        let team = self.team.or(Some(Team { region: None })).filter(|_| self.is_shared_by_team(s));
+        let is_together = self.is_run_together(s);
+        self.cx.check_pragmas(self.cx.function, s, is_together)?;
+        let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
+        let is_of_team = self.is_shared_by_team(s) || is_together && !makes_team;
+        let team = self.team.or(Some(Team { region: None })).filter(|_| is_of_team);
         let team = team.filter(|_| self.cx.is_threaded);
         if let Some(team) = team {
             self.cx.check_team(s, team)?;
@@ -69,8 +72,7 @@ impl<'a> Regions<'a> {
             self.cx.check_uniform(s, team, &differing)?;
             self.cx.check_waiting(s, team)?;
         }
-        let makes_team = self.cx.constructs(s).any(|c| c.is_parallel);
-        if self.cx.is_threaded && !makes_team && self.cx.shares_outer_team(s) {
+        if self.cx.is_threaded && !makes_team && !is_together && self.cx.shares_outer_team(s) {
             return Err(Refusal::new(head, "an existing team of threads shares the loops inside"));
         }
         let at_end = match whole {
@@ -186,7 +188,7 @@ impl<'a> Regions<'a> {
         }
         let one_thread = match own {
             _ if self.in_lanes => Some("a loop around it runs in vector lanes".to_owned()),
-            None if self.is_of_every_thread(s) => {
+            None if self.is_of_every_thread(s) && !is_together => {
                 Some("every thread of the `omp parallel` around it runs this loop".to_owned())
             }
             own => own,

@@ -24,6 +24,7 @@ constructs! {
     ParallelFor "omp parallel for"
     ParallelRegion "omp for in omp parallel"
     Orphaned "omp for of the caller's team"
+    Together "omp for in a loop of omp parallel"
     Collapse "collapse"
     PrivateClause "private"
     FirstPrivate "firstprivate"

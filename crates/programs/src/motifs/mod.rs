@@ -73,6 +73,7 @@ const MOTIFS: &[Motif] = &[
     threads::reduction,
     threads::last,
     threads::orphaned,
+    threads::together,
     threads::kept,
     hazards::overlap,
     hazards::overlap,

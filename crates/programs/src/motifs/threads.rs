@@ -205,6 +205,50 @@ pub(super) fn orphaned(m: &mut Maker) -> String {
     )
 }
 
+/// A loop that a team runs together around loops that it divides, which hand a row on to each other.
+pub(super) fn together(m: &mut Maker) -> String {
+    m.has(Construct::Together);
+    m.has(Construct::ParallelRegion);
+    m.has(Construct::PrivateClause);
+    m.own_counters = true;
+    let dims = [m.size(), m.size()];
+    let element = m.float();
+    let ty = element.c();
+    let a = m.array(&dims, element, READ);
+    let b = m.array(&dims, element, DISTINCT);
+    let row = m.array(&dims[..1], element, DISTINCT);
+    let (n, rounds) = (m.sizes[dims[0]].text.clone(), m.sizes[dims[1]].text.clone());
+    m.locals.push("int i, j, left = 0;".into());
+    let at: Vec<String> = ["i", "j"].map(str::to_owned).to_vec();
+    let there = vec!["i".to_owned()];
+    let first = vec!["0".to_owned()];
+    let value = m.value(element, &[read(&a, &at), read(&b, &at)], &at);
+    let fill = m.assignment(&row.at(&there), element, &value);
+    let reads = [read(&b, &at), read(&row, &there), read(&row, &first), variable("weight", element)];
+    let value = m.value(element, &reads, &at);
+    let use_it = m.assignment(&b.at(&at), element, &value);
+    let (one, two) = (m.directive("for", 1, ""), m.directive("for", 1, ""));
+    // Barriers of their own in place of those of the loops.
+    let (nowait, barrier) = if m.chance(30) {
+        m.has(Construct::NoWait);
+        (" nowait\n", "#pragma omp barrier\n")
+    } else {
+        ("\n", "")
+    };
+    let (one, two) = (one.replace('\n', nowait), two.replace('\n', nowait));
+    let declared = m.chance(50);
+    let set = if declared { "" } else { "left = j / 2;\n" };
+    let left = if declared { "(j / 2)" } else { "left" };
+    let inside = format!(
+        "{set}{one}for (i = 0; i < {n}; i++) {{\n{}}}\n{barrier}{two}for (i = 0; i < {n}; i++) {{\n    {ty} weight = {left} % 3 * 0.25;\n{}}}\n{barrier}",
+        indented(&fill),
+        indented(&use_it)
+    );
+    let loops = format!("for (j = 0; j < {rounds}; j++) {{\n{}}}\n", indented(&inside));
+    let region = "#pragma omp parallel private(i, j, left)\n";
+    if m.chance(40) { format!("{region}{loops}") } else { format!("{region}{{\n{}}}\n", indented(&loops)) }
+}
+
 /// Directives that keep their loop as it is.
 pub(super) fn kept(m: &mut Maker) -> String {
     m.has(Construct::Atomics);
