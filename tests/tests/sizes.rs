@@ -101,6 +101,29 @@ fn both_sides_of_a_guard_do_the_same() {
     assert_eq!(ran.code, Some(0), "{}{}\n{tuned}", ran.stdout, ran.stderr);
 }
 
+/// Threads were worth it, the same code without them was not: a build without OpenMP is the user's own.
+#[test]
+fn without_openmp_the_original_runs() {
+    let playground = Playground::with("prog.c", PROGRAM);
+    let guards = [json!({"openmp": true}), Value::Null, json!({"openmp": true, "least": 45.0})];
+    playground.write("r.json", &guarded(&guards));
+    let ran = playground.run("replay r.json prog.c -o out.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let tuned = playground.read("out.c");
+    assert_eq!(tuned.matches("#if defined(_OPENMP)").count(), 2, "{tuned}");
+    let script = "set -e
+        flags='-O1 -Wall -Wextra -Werror -Wno-unknown-pragmas -ffp-contract=off'
+        gcc -E -P prog.c | sed -n '/ factor(/,/ relax(/p' | tr -d ' \\n' > a.txt
+        gcc -E -P out.c | sed -n '/ factor(/,/ relax(/p' | tr -d ' \\n' > b.txt
+        test -s a.txt; cmp a.txt b.txt
+        gcc $flags prog.c -o a.exe; gcc $flags out.c -o b.exe; gcc $flags -fopenmp out.c -o c.exe
+        for n in 0 2 44 46 90; do
+            ./a.exe $n > a.txt; ./b.exe $n > b.txt; ./c.exe $n > c.txt; cmp a.txt b.txt; cmp a.txt c.txt
+        done";
+    let ran = playground.shell(script);
+    assert_eq!(ran.code, Some(0), "{}{}\n{tuned}", ran.stdout, ran.stderr);
+}
+
 #[test]
 fn code_for_one_value_of_a_size_leaves_others_to_the_original() {
     let playground = Playground::with("prog.c", PROGRAM);

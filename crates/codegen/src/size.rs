@@ -7,7 +7,7 @@ use crate::rows::row_extent;
 use oxeye_ir::{Affine, Extents, Nest, Program, Var};
 use std::collections::BTreeSet;
 
-/// From which sizes on something is worth its overhead. Sizes are [`Nest::size`](oxeye_ir::Nest::size), as numbers.
+/// From which sizes on, and in which builds, something is worth its overhead. Sizes are [`Nest::size`](oxeye_ir::Nest::size), as numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SizeGuard {
     /// Below this, the original text runs.
@@ -17,6 +17,8 @@ pub struct SizeGuard {
     /// Where an extent of the nest is below this, the original text runs; 0 asks for nothing. In the order of the extents,
     /// of which only so many can be guarded.
     pub extents: [u32; SizeGuard::EXTENTS],
+    /// In a build without OpenMP, the original text runs. Who puts the nest into a file sees to that.
+    pub openmp: bool,
 }
 
 impl SizeGuard {

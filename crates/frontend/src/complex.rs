@@ -1,4 +1,5 @@
-//! Words of complex numbers that a parser of C without them would not understand, replaced by others of the same length.
+//! Words that the parser would not understand, those of complex numbers, or would take for words of the language, replaced by
+//! others of the same length.
 
 use crate::lexer::{Token, TokenKind, tokens};
 use oxeye_ir::ScalarType;
@@ -6,6 +7,15 @@ use std::collections::HashMap;
 
 /// Names of types that stand for `double _Complex` and `float _Complex`: known to the parser, and hardly used in C.
 const STAND_INS: [(&str, ScalarType); 2] = [("max_align_t", ScalarType::F64), ("charptr_t", ScalarType::F32)];
+
+/// Names that the parser takes for constants, and what stands for them: before C23 they mean what a program says.
+const NAMES: [(&str, &str); 4] =
+    [("true", "tru$"), ("false", "fals$"), ("TRUE", "TRU$"), ("FALSE", "FALS$")];
+
+/// The name that some word of a readable text stands for.
+pub(crate) fn name_of(word: &str) -> Option<&'static str> {
+    NAMES.iter().find(|(_, stand_in)| *stand_in == word).map(|(name, _)| *name)
+}
 
 /// A preprocessed text that can be parsed, with the same places as the original.
 #[derive(Debug, Default)]
@@ -37,6 +47,10 @@ impl Readable {
                     let at = token.start + 3;
                     readable.parts.insert(at, token.text.starts_with("__imag"));
                     edits.push((token.start, token.end(), "   *".to_owned()));
+                }
+                (TokenKind::Word, word) => {
+                    let stand_in = NAMES.iter().find(|(name, _)| *name == word);
+                    edits.extend(stand_in.map(|(_, with)| (token.start, token.end(), (*with).to_owned())));
                 }
                 (TokenKind::Number, number) => {
                     if let Some(real) = without_unit(number) {
@@ -137,6 +151,7 @@ mod tests {
         assert_eq!(readable.parts_of("max_align_t"), Some(ScalarType::F64));
         assert_eq!(readable.part_at(text.find("__imag__").expect("is there") + 3), Some(true));
         assert_eq!(readable.imaginary_at(text.find("2.5").expect("is there")), Some("2.5f"));
+        assert_eq!(Readable::of("int true = x.FALSE;").text, "int tru$ = x.FALS$;");
         for text in ["max_align_t x; double _Complex z;", "int x = 3;"] {
             assert_eq!(Readable::of(text).text, text);
         }

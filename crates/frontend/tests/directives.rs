@@ -281,6 +281,83 @@ void run(int n, double *x, double **parts)
     assert_eq!(words, expected);
 }
 
+/// Loops around loops that a team divides are nests if nothing else happens in them.
+#[test]
+fn what_a_team_runs_together() {
+    let source = "static double x[99], y[99], z[99][99];
+static long n_rounds;
+static void columns(int n)
+{
+    int i, j, half;
+    for (j = 0; j < n; j++) {
+        half = j / 2;
+#pragma omp for nowait
+        for (i = 0; i < n; i++)
+            x[i] = z[i][j] + z[i][half];
+#pragma omp barrier
+#pragma omp for
+        for (i = 0; i < n; i++)
+            z[i][j] += x[n - 1 - i];
+    }
+}
+void region(int n)
+{
+    int i, k;
+#pragma omp parallel private(i, k)
+    for (k = 0; k < n; k++) {
+#pragma omp for
+        for (i = k; i < n; i++)
+            x[i] += y[k];
+    }
+}
+static void others(int n)
+{
+    int i, k;
+    double last;
+    for (k = 0; k < n; k++) {
+        n_rounds++;
+#pragma omp for
+        for (i = 0; i < n; i++)
+            x[i] += 1;
+    }
+    for (k = 0; k < n; k++) {
+#pragma omp for
+        for (i = 0; i < n; i++) {
+            last = x[i];
+            y[i] = last;
+        }
+        if (last > 3)
+#pragma omp for
+            for (i = 0; i < n; i++)
+                x[i] += 1;
+    }
+    for (k = 0; k < n; k++) {
+#pragma omp single
+        x[0] = k;
+#pragma omp for
+        for (i = 0; i < n; i++)
+            y[i] += x[0];
+    }
+}
+void run(int n)
+{
+#pragma omp parallel
+    {
+        columns(n);
+        others(n);
+    }
+    region(n);
+}
+";
+    let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
+    let unit = read_with(source, &options);
+    let counts = |p: &Program| (p.nests.len(), p.teams.len(), p.one_thread.len());
+    let found: Vec<_> = unit.functions.iter().map(|f| counts(&f.program)).collect();
+    assert_eq!(found, [(1, 1, 0), (1, 0, 0), (3, 3, 0)], "{}", show(&unit));
+    let depths = |k: usize| unit.functions[k].program.nests.values().map(|n| n.loops().len()).max();
+    assert_eq!((depths(0), depths(1), depths(2)), (Some(3), Some(2), Some(1)), "{}", show(&unit));
+}
+
 /// Barriers in place of a loop that had none could make threads wait for each other for ever.
 #[test]
 fn threads_that_wait_for_each_other_by_themselves() {

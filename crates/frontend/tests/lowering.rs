@@ -640,3 +640,43 @@ fn matrices_are_rows_of_numbers_elsewhere() {
 "
     ));
 }
+
+/// Before C23, `true` and `false` are names like others.
+#[test]
+fn names_that_became_words_of_the_language() {
+    let unit = common::read(
+        "enum { FALSE, TRUE = 7 };
+void f(int n, double *restrict x)
+{
+    int true = n / 2, false = !true;
+    for (int i = 0; i < true; i++)
+        x[i] = false + TRUE;
+}
+",
+    );
+    let text = show(&unit);
+    assert!(text.contains("true") && text.contains("+ 7"), "{text}");
+    assert!(!text.contains('$'), "{text}");
+}
+
+/// Tiles of a size that only the run knows, counted without a sign: their first values are products of numbers that are not
+/// negative.
+#[test]
+fn unsigned_counters_of_tiles() {
+    let unit = common::read(
+        "#include <stddef.h>
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+void f(size_t n, size_t tile, double *restrict x, const double *restrict y)
+{
+    for (size_t i = 0; i < n; i += tile)
+        for (size_t j = 0; j < n; j += tile)
+            for (size_t k = i; k < MIN(n, i + tile); k++)
+                for (size_t l = j; l < MIN(n, j + tile); l++)
+                    x[k * n + l] += y[l * n + k];
+}
+",
+    );
+    let depths: Vec<_> = unit.functions[0].program.nests.values().map(|n| n.loops().len()).collect();
+    assert_eq!(depths, [4], "{}", show(&unit));
+    assert!(show(&unit).contains("test(tile >= 1)"), "{}", show(&unit));
+}

@@ -213,6 +213,9 @@ pub(crate) fn stands_apart(unit: &Unit, function: &Function) -> Result<(), Codeg
     Err(CodegenError::NotApart { why: why.into() })
 }
 
+/// The condition of a build with OpenMP.
+const OPENMP: &str = "defined(_OPENMP)";
+
 /// What stands before the function with a nest, and where, if the nest's new form calls a function of its own.
 pub(crate) fn helper(
     unit: &Unit,
@@ -222,20 +225,21 @@ pub(crate) fn helper(
 ) -> Option<(Span, String)> {
     let (_, text) = proved.wide.as_ref()?;
     let start = function.span.start;
-    let when = function.conditions.get(&nest).map_or(&[][..], |when| &when.preprocessor);
-    Some((Span { end: start, ..function.span }, guarded_function(&unit.source, start, text, when)))
+    let mut when = function.conditions.get(&nest).map_or(Vec::new(), |when| when.preprocessor.clone());
+    when.extend(proved.needs_openmp.then(|| OPENMP.to_owned()));
+    Some((Span { end: start, ..function.span }, guarded_function(&unit.source, start, text, &when)))
 }
 
 /// What stands in the place of a nest for which `block` is: with the user's own text for builds in which the nest is another,
-/// and for those with narrower vectors than the block names, where the build that it was tuned for had so many bytes of them:
-/// there it would be compiled to something slower than the original.
+/// for those without OpenMP if it needs that, and for those with narrower vectors than the block names, where the build that it
+/// was tuned for had so many bytes of them: there it would be compiled to something slower than the original.
 pub(crate) fn replacement(
     unit: &Unit,
     function: &Function,
     nest: NestId,
     span: Span,
     mut block: String,
-    build_vectors: Option<u32>,
+    (needs_openmp, build_vectors): (bool, Option<u32>),
 ) -> String {
     let elsewhere = function.elsewhere.get(&nest).map_or(&[][..], Vec::as_slice);
     if !elsewhere.is_empty() {
@@ -259,6 +263,7 @@ pub(crate) fn replacement(
     let mut preprocessor = when.map_or(Vec::new(), |when| when.preprocessor.clone());
     let constant = when.map_or(&[][..], |when| &when.constant);
     let needed = build_vectors.map_or(0, |bytes| bytes.min(vector_bytes(&block)));
+    preprocessor.extend(needs_openmp.then(|| OPENMP.to_owned()));
     preprocessor.extend(vectors_condition(needed).map(str::to_owned));
     match preprocessor.is_empty() && constant.is_empty() {
         true => block,

@@ -119,6 +119,9 @@ impl Converter<'_> {
                 Some(Meaning::Var(id)) => ExprKind::Var(*id),
                 Some(Meaning::Constant(value)) => ExprKind::Int(*value, ScalarType::I32),
                 Some(Meaning::Type(_)) => unknown(format!("the type name `{text}` as a value")),
+                // From C23 on.
+                None if text == "true" => ExprKind::Int(1, ScalarType::I32),
+                None if text == "false" => ExprKind::Int(0, ScalarType::I32),
                 Some(Meaning::Other) | None => ExprKind::Name(text.to_owned()),
             },
             "number_literal" => {
@@ -142,8 +145,6 @@ impl Converter<'_> {
                 Some(value) => ExprKind::Int(value, ScalarType::I32),
                 None => unknown("a character literal".into()),
             },
-            "true" => ExprKind::Int(1, ScalarType::I32),
-            "false" => ExprKind::Int(0, ScalarType::I32),
             "parenthesized_expression" => {
                 let inner = named_children(node);
                 match inner.as_slice() {

@@ -13,7 +13,7 @@ mod switches;
 
 use crate::ast::*;
 use crate::callees;
-use crate::complex::Readable;
+use crate::complex::{Readable, name_of};
 use crate::constants;
 use crate::handles::connect;
 use crate::preprocess::Preprocessed;
@@ -98,7 +98,8 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
 
 impl<'a> Converter<'a> {
     fn node_text(&self, node: Node<'_>) -> &'a str {
-        self.text.get(node.start_byte()..node.end_byte()).unwrap_or("")
+        let text = self.text.get(node.start_byte()..node.end_byte()).unwrap_or("");
+        name_of(text).unwrap_or(text)
     }
 
     fn lookup(&self, name: &str) -> Option<&Meaning> {

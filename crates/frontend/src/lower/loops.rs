@@ -472,8 +472,8 @@ impl Lowerer<'_> {
         Some(BoundTerm::Affine { expr: e.clone().offset(shift), divisor })
     }
 
-    /// Checks that unsigned counters never pass zero.
-    fn check_unsigned(&self, l: &Loop, at: Range) -> Lowered<()> {
+    /// Checks that unsigned counters never pass zero; a first value from before the nest is tested there.
+    fn check_unsigned(&mut self, l: &Loop, at: Range) -> Lowered<()> {
         if !is_unsigned(l.ty) {
             return Ok(());
         }
@@ -484,9 +484,9 @@ impl Lowerer<'_> {
                 let slack = (least - 1).saturating_mul(*divisor).saturating_add(1);
                 self.facts.prove_non_negative(&expr.clone().offset(-slack))
             }
-            BoundTerm::Data(_) => false,
+            BoundTerm::Data(e) => least == 0 && self.is_non_negative(e),
         });
-        if is_fine {
+        if is_fine || l.step > 0 && matches!(l.lower.as_affine(), Some(first) if self.is_at_least(&first.clone(), 0)) {
             return Ok(());
         }
         Err(Refusal::new(

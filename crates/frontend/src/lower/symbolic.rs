@@ -39,7 +39,7 @@ impl Lowerer<'_> {
     }
 
     /// Makes sure that a number is at least `least`, by a test before the nest if it must be.
-    fn is_at_least(&mut self, a: &Affine, least: i64) -> bool {
+    pub(super) fn is_at_least(&mut self, a: &Affine, least: i64) -> bool {
         if self.facts.prove_non_negative(&a.clone().offset(-least)) {
             return true;
         }

@@ -89,17 +89,21 @@ pub struct Guard {
     /// Where an extent is below this, in the order of the extents, the original text runs; 0 asks for nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extents: Vec<u32>,
+    /// Without OpenMP, the original text runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub openmp: bool,
 }
 
 impl Guard {
     /// The guard as a recipe file has it: nothing if it asks for nothing.
     pub(crate) fn of(guard: SizeGuard) -> Option<Self> {
-        let SizeGuard { least, threads, extents } = guard;
+        let SizeGuard { least, threads, extents, openmp } = guard;
         let n_extents = guard.lengths().last().map_or(0, |(last, _)| last + 1);
         (guard != SizeGuard::default()).then(|| Self {
             least,
             threads,
             extents: extents[..n_extents].to_vec(),
+            openmp,
         })
     }
 
@@ -108,7 +112,12 @@ impl Guard {
         let positive = |value: Option<f64>| value.filter(|value| value.is_finite() && *value > 0.0);
         let mut extents = [0; SizeGuard::EXTENTS];
         extents.iter_mut().zip(&self.extents).for_each(|(to, from)| *to = *from);
-        SizeGuard { least: positive(self.least), threads: positive(self.threads), extents }
+        SizeGuard {
+            least: positive(self.least),
+            threads: positive(self.threads),
+            extents,
+            openmp: self.openmp,
+        }
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Proved {
     pub text: String,
     /// Whether the text needs OpenMP.
     pub openmp: bool,
+    /// Whether it is slower than the original without.
+    pub needs_openmp: bool,
     /// The symbols that the text is for one value of.
     pub known: Vec<(SymId, i64)>,
     /// Instructions that it uses where the processor has them, and the function, to stand before the one with the nest, in
@@ -136,14 +138,15 @@ struct Rendered {
     text: String,
     wide: Option<(Isa, String)>,
     openmp: bool,
+    needs_openmp: bool,
     own: Option<Named>,
     indent: usize,
 }
 
 impl Rendered {
     fn of(self, applied: Applied, known: &[(SymId, i64)]) -> Proved {
-        let Rendered { text, wide, openmp, own, indent } = self;
-        Proved { applied, text, wide, openmp, own, indent, known: known.to_vec() }
+        let Rendered { text, wide, openmp, needs_openmp, own, indent } = self;
+        Proved { applied, text, wide, openmp, needs_openmp, own, indent, known: known.to_vec() }
     }
 }
 
@@ -181,7 +184,8 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
     // The user's own text, where it stands as the other branch, may have directives that nobody switched on.
     let ours = wide.as_ref().map_or(&text, |(_, function)| function);
     let openmp = how.threads > 1 && own.is_none() && ours.contains("#pragma omp");
-    Ok(Rendered { text, wide, openmp, own, indent })
+    let needs_openmp = openmp && how.guard.openmp;
+    Ok(Rendered { text, wide, openmp, needs_openmp, own, indent })
 }
 
 /// What a nest's own text uses, as those who write text take it.

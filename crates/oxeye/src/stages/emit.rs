@@ -317,10 +317,8 @@ impl Emitted {
             let place = &self.workpiece.nests[*idx].place;
             let function = &unit.functions[place.function_idx];
             let block = self.blocks.get(idx)?.clone();
-            Some((
-                place.span,
-                replacement(unit, function, place.nest_id, place.span, block, self.recipes.vector_bytes),
-            ))
+            let builds = (self.proved(*idx)?.needs_openmp, self.recipes.vector_bytes);
+            Some((place.span, replacement(unit, function, place.nest_id, place.span, block, builds)))
         };
         let helpers = winners.iter().filter_map(|idx| {
             let place = &self.workpiece.nests[*idx].place;

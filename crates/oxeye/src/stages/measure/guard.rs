@@ -113,6 +113,7 @@ pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) ->
             Err(setback) => return wrong(bench, trial, setback),
         }
     }
+    guard.openmp = loses_without_openmp(bench, trial)?;
     // It may have won before, with a guard of then.
     if guard != trial.guard {
         let span = bench.site.nest().span;
@@ -131,6 +132,24 @@ pub(super) fn guard(bench: &Bench<'_>, how: Rendering<'_>, trial: &mut Trial) ->
         }
     }
     Ok(true)
+}
+
+/// Whether a trial with threads is slower than the original where the user's build stays without OpenMP.
+fn loses_without_openmp(bench: &Bench<'_>, trial: &Trial) -> Result<bool, Error> {
+    let site = bench.site;
+    let (Some(library), Some(proved)) = (trial.library.as_deref(), &trial.proved) else { return Ok(false) };
+    if !proved.is_parallel() || site.session.workshop.openmp_flag().is_none() {
+        return Ok(false);
+    }
+    let max_seconds = PART * PART * timing_seconds(site.calls.share);
+    let options = TimingOptions { max_seconds, min_samples: 5, max_samples: 15, ..TimingOptions::default() };
+    let alone = bench.replay.with_threads(1);
+    let compared = alone.compare_times(&bench.baseline, library, bench.sample(), &options);
+    match site.session.judge(compared) {
+        Ok(times) => Ok(times.ratio_median < NO_LOSS),
+        Err(Setback::Item(_)) => Ok(false),
+        Err(Setback::Run(error)) => Err(error),
+    }
 }
 
 /// A trial that failed at a smaller size.
