@@ -546,12 +546,15 @@ fn type_of_initial_value(all: &[Token<'_>], brackets: &Brackets, open: usize) ->
 /// like a cast to a parser that does not know declarations.
 fn needless_parens(all: &[Token<'_>], system_typedefs: &[(String, String)]) -> Vec<usize> {
     let mut types: HashSet<&str> = system_typedefs.iter().map(|(name, _)| name.as_str()).collect();
-    let mut in_typedef = false;
+    // How many braces of structures are open in a type definition.
+    let mut in_typedef: Option<usize> = None;
     for token in all {
-        match token.text {
-            "typedef" => in_typedef = true,
-            ";" => in_typedef = false,
-            text if in_typedef && token.kind == TokenKind::Word => _ = types.insert(text),
+        match (token.text, &mut in_typedef) {
+            ("typedef", _) => in_typedef = Some(0),
+            (";", Some(0)) => in_typedef = None,
+            ("{", Some(depth)) => *depth += 1,
+            ("}", Some(depth)) => *depth = depth.saturating_sub(1),
+            (text, Some(0)) if token.kind == TokenKind::Word => _ = types.insert(text),
             _ => {}
         }
     }
@@ -591,7 +594,9 @@ fn needless_parens(all: &[Token<'_>], system_typedefs: &[(String, String)]) -> V
         for layer in 1.. {
             let Some(before) = position.checked_sub(layer + 1) else { break };
             let (open, Some(close)) = (&all[position - layer], all.get(end + layer)) else { break };
-            if !open.is("(") || !close.is(")") || !starts_operand(before) {
+            // Before a brace it is a type whose definition is not seen.
+            let is_literal = all.get(end + layer + 1).is_some_and(|t| t.is("{"));
+            if !open.is("(") || !close.is(")") || is_literal || !starts_operand(before) {
                 break;
             }
             found.extend([open.start, close.start]);
@@ -661,6 +666,14 @@ mod tests {
             text.contains("x =   a   +  b[i](j)  * f(c) - (real) d  + (int) e ; if (g) h(int)(i);"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn parentheses_around_types_stay() {
+        let output = "# 1 \"a.c\"\ntypedef struct { double x; struct { int y; } z; } pair;\n\
+                      p = (pair){ 1 }; q = (pair)(r); s = (unseen){ 2 }; t = (x) - (y);";
+        let text = clean(output, "a.c").text;
+        assert!(text.contains("p = (pair){ 1 }; q = (pair) r ; s = (unseen){ 2 }; t =  x  -  y ;"), "{text}");
     }
 
     #[test]
