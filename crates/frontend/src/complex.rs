@@ -9,8 +9,7 @@ use std::collections::HashMap;
 const STAND_INS: [(&str, ScalarType); 2] = [("max_align_t", ScalarType::F64), ("charptr_t", ScalarType::F32)];
 
 /// Names that the parser takes for constants, and what stands for them: before C23 they mean what a program says.
-const NAMES: [(&str, &str); 4] =
-    [("true", "tru$"), ("false", "fals$"), ("TRUE", "TRU$"), ("FALSE", "FALS$")];
+const NAMES: [(&str, &str); 4] = [("true", "tru$"), ("false", "fals$"), ("TRUE", "TRU$"), ("FALSE", "FALS$")];
 
 /// The name that some word of a readable text stands for.
 pub(crate) fn name_of(word: &str) -> Option<&'static str> {

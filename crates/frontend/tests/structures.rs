@@ -543,3 +543,41 @@ int main(void)
         &["1"],
     );
 }
+
+/// A structure that a function takes by value may change when the function has ended, but not before.
+#[test]
+fn structures_by_value_are_copies() {
+    let source = |body: &str, call: &str| {
+        format!(
+            "typedef struct {{ double x, y; }} point;
+static double norm(point p, double *out, point *all)
+{{
+    {body}
+    return p.x + p.y;
+}}
+void f(int n, point *restrict points, double *restrict out)
+{{
+    point *same = points;
+    for (int i = 0; i < n; i++) {{
+        double r = norm({call});
+        points[i].x = 0.5 * r;
+    }}
+}}
+"
+        )
+    };
+    let calls = ["points[i], &out[i], points", "points[i], &out[i], same", "same[i], &out[i], points"];
+    let n_nests = |body: &str, call: &str| {
+        let unit = common::read(&source(body, call));
+        unit.functions.iter().find(|f| f.name == "f").map_or(0, |f| f.program.nests.len())
+    };
+    for call in calls {
+        assert_eq!(n_nests("*out = p.x;", call), 1, "{call}");
+        assert_eq!(n_nests("p.y = 3;", call), 0, "{call}");
+    }
+    // Structures that lead to the same memory by other names are told apart by a test.
+    for call in &calls[..2] {
+        assert_eq!(n_nests("all[0].x = 3;", call), 0, "{call}");
+        assert_eq!(n_nests("all->y = 3;", call), 0, "{call}");
+    }
+}

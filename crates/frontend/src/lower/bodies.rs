@@ -269,7 +269,7 @@ impl Lowerer<'_> {
                 }
                 ty @ (Type::Pointer { .. } | Type::Array { .. }) => pointers.push((*param, arg, ty)),
                 Type::Struct(_) => {
-                    let pointer = self.structure_by_value(arg)?;
+                    let pointer = self.structure_by_value(arg, function, args)?;
                     let pointer = self.settled(pointer, at, out)?;
                     frame.insert(*param, Bound::Pointer(pointer));
                 }

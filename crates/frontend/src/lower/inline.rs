@@ -103,7 +103,7 @@ impl Lowerer<'_> {
                 ty @ (Type::Pointer { .. } | Type::Array { .. }) => {
                     Bound::Pointer(self.argument_pointer(arg, ty)?.handed_over())
                 }
-                Type::Struct(_) => Bound::Pointer(self.structure_by_value(arg)?),
+                Type::Struct(_) => Bound::Pointer(self.structure_by_value(arg, function, args)?),
                 _ => return Err(refuse("which takes arguments other than numbers and arrays")),
             };
             frame.push((*param, bound));

@@ -486,7 +486,9 @@ impl Lowerer<'_> {
             }
             BoundTerm::Data(e) => least == 0 && self.is_non_negative(e),
         });
-        if is_fine || l.step > 0 && matches!(l.lower.as_affine(), Some(first) if self.is_at_least(&first.clone(), 0)) {
+        if is_fine
+            || l.step > 0 && matches!(l.lower.as_affine(), Some(first) if self.is_at_least(&first.clone(), 0))
+        {
             return Ok(());
         }
         Err(Refusal::new(

@@ -4,9 +4,10 @@
 use super::lowerer::{Bound, Lowerer};
 use super::pointer::{Pointer, n_levels};
 use super::value::{Value, reads_memory};
-use crate::ast::{Expr, ExprKind, Range, Scalar, Type, VarId};
+use crate::ast::{Expr, ExprKind, Function, Range, Scalar, Type, VarId};
 use crate::members::member_of;
 use crate::refusal::{Lowered, Refusal};
+use crate::scan::Scan;
 use oxeye_ir::{Access, Array, ArrayId, Form, Node, Step, Storage, Update};
 
 /// The actual place of a member.
@@ -82,24 +83,46 @@ impl Lowerer<'_> {
         Ok(Pointer { base, indices, offset, pointee: (**pointee).clone(), in_row, is_object: false })
     }
 
-    /// The place of a structure that is passed by value; refused if anything changes it while the nest runs.
-    pub(super) fn structure_by_value(&mut self, e: &Expr) -> Lowered<Pointer> {
+    /// The place of a structure that a function takes by value, which stands for the function's copy of it; refused if the
+    /// function changes either while the other is in use.
+    pub(super) fn structure_by_value(
+        &mut self,
+        e: &Expr,
+        function: &Function,
+        args: &[Expr],
+    ) -> Lowered<Pointer> {
         let address = Expr { kind: ExprKind::AddressOf(Box::new(e.clone())), range: e.range };
         let pointer = self.pointer(&address)?;
         let file = self.cx.file;
         let root = file.root(pointer.base);
-        let is_changed = |v: &VarId| self.scan.written.contains(v) || self.scan.stored.contains(v);
-        let members = file.members.iter().filter(|((of, _), _)| *of == root).map(|(_, id)| id);
         // A computed complex number, which nobody else knows.
         if file.var(root).is_own() {
             return Ok(pointer);
         }
-        if is_changed(&root) || members.into_iter().any(is_changed) {
-            let message =
-                format!("`{}` is passed by value, and changed in the loop", file.var(pointer.base).name);
-            return Err(Refusal::new(e.range, message).help("pass a pointer to it"));
+        if !self.keeps_structures(root, function, args) {
+            let (name, callee) = (&file.var(pointer.base).name, &function.name);
+            let message = format!("`{name}` is passed by value to `{callee}`, which changes it or its copy");
+            return Err(Refusal::new(e.range, message).help("copy what it changes into local variables"));
         }
         Ok(pointer)
+    }
+
+    /// Whether a call writes neither the structures that belong to a variable nor those that it is passed by value.
+    fn keeps_structures(&mut self, root: VarId, function: &Function, args: &[Expr]) -> bool {
+        let file = self.cx.file;
+        let scan = Scan::of(file, &function.body);
+        !scan.is_cut_short
+            && scan.written.iter().chain(&scan.stored).all(|var| {
+                let of = file.root(*var);
+                match function.params.iter().position(|param| *param == of) {
+                    Some(k) if file.var(of).ty.is_pointer() => {
+                        let leads = args.get(k).and_then(|arg| self.pointer(arg).ok());
+                        leads.is_some_and(|leads| file.root(leads.base) != root)
+                    }
+                    Some(_) => !matches!(file.var(of).ty, Type::Struct(_)),
+                    None => of != root,
+                }
+            })
     }
 
     /// The same pointer with constant parts: values that the nest may change later are kept in separate variables.

@@ -136,8 +136,10 @@ pub(super) fn by_value(m: &mut Maker) -> String {
         m.shown.push(format!("show_d(\"{name}\", &{name}_data->x, 3 * {count});"));
         m.parameter(2, name, format!("{tag} *{name}"), format!("{name}_data"));
     }
-    let form = m.between(0, 5);
+    let form = m.between(0, 7);
     m.over(1, n, 0, Manner::FORWARD, |_, i| match form {
+        6 => format!("double part = {scale}(&vb[{i}], va[{i}]);\nva[{i}].y = part;\nva[{i}].z += 0.25 * part;\n"),
+        7 => format!("{tag} *all = va;\nall[{i}].x = {scale}(&va[{i} - 1], all[{i}]) + all[{i}].y;\n"),
         0 => format!("va[{i}] = {add}(va[{i}], vb[{i} + 1]);\n"),
         1 => format!("{tag} old = va[{i}];\nva[{i}] = vb[{i} - 1];\nvb[{i}] = old;\n"),
         2 => format!("{tag} sum = {add}(va[{i} - 1], vb[{i}]);\nva[{i}].x = sum.y;\nva[{i}].z = {scale}(&sum, vb[{i}]);\n"),
