@@ -16,13 +16,13 @@ pub(crate) fn is_live_after(file: &File, function: &Function, after: Range, var:
         for e in s.exprs() {
             e.walk(&mut |e| match &e.kind {
                 ExprKind::Var(v) if *v == var || *v == whole => is_mentioned |= !after.contains(e.range),
-                ExprKind::AddressOf(inner) => is_wild |= inner.as_var() == Some(var),
                 _ => {}
             });
         }
     });
-    if is_wild {
-        return is_mentioned || is_address_taken(function, var);
+    let is_kept = is_address_kept(file, function, var);
+    if is_wild || is_kept {
+        return is_mentioned || is_kept;
     }
     let mut query = Query { var, whole, at: after, is_found: false, at_break: false, at_continue: false };
     query.before(&function.body, false);
@@ -88,6 +88,75 @@ pub(crate) fn is_address_taken(function: &Function, var: VarId) -> bool {
         }
     });
     is_taken
+}
+
+/// Whether somebody may know the address of a variable once a statement has ended: functions that only follow what they are
+/// passed do not keep it.
+pub(crate) fn is_address_kept(file: &File, function: &Function, var: VarId) -> bool {
+    fn is_kept(file: &File, e: &Expr, var: VarId) -> bool {
+        match &e.kind {
+            ExprKind::AddressOf(inner) if inner.as_var() == Some(var) => true,
+            ExprKind::Call(callee, args) => {
+                let is_kept = |(position, arg): (usize, &Expr)| match lent(file, arg) {
+                    Some(lent) if lent == var => !only_follows(file, callee, position, 0),
+                    _ => is_kept(file, arg, var),
+                };
+                args.iter().enumerate().any(is_kept)
+            }
+            _ => e.children().into_iter().any(|e| is_kept(file, e, var)),
+        }
+    }
+    let mut found = false;
+    function.body.walk(&mut |s| found |= s.exprs().into_iter().any(|e| is_kept(file, e, var)));
+    found
+}
+
+/// The number whose address an argument is.
+pub(crate) fn lent(file: &File, arg: &Expr) -> Option<VarId> {
+    let ExprKind::AddressOf(inner) = &arg.kind else { return None };
+    inner.as_var().filter(|var| file.var(*var).ty.as_scalar().is_some())
+}
+
+/// Whether a function of the file does nothing with its argument at a position but read and write the numbers that it leads to,
+/// or the members of the structures.
+pub(crate) fn only_follows(file: &File, callee: &Expr, position: usize, depth: usize) -> bool {
+    const MOST_CALLS: usize = 4;
+    fn goes_further(file: &File, e: &Expr, param: VarId, depth: usize) -> bool {
+        match &e.kind {
+            ExprKind::Deref(inner) if inner.as_var() == Some(param) => false,
+            ExprKind::Index(base, index) if base.as_var() == Some(param) => {
+                goes_further(file, index, param, depth)
+            }
+            // `&*p` is the pointer itself.
+            ExprKind::AddressOf(inner) => {
+                let mut is_inside = false;
+                inner.walk(&mut |e| is_inside |= e.as_var().is_some_and(|var| file.root(var) == param));
+                is_inside
+            }
+            ExprKind::Call(callee, args) => {
+                args.iter().enumerate().any(|(position, arg)| match arg.as_var() == Some(param) {
+                    true => !only_follows(file, callee, position, depth + 1),
+                    false => goes_further(file, arg, param, depth),
+                })
+            }
+            ExprKind::Unknown(..) => e.mentions(param),
+            _ => {
+                e.as_var() == Some(param)
+                    || e.children().into_iter().any(|e| goes_further(file, e, param, depth))
+            }
+        }
+    }
+    let ExprKind::Name(name) = &callee.kind else { return false };
+    let Some((_, function)) = file.function(name).filter(|_| depth < MOST_CALLS) else { return false };
+    let Some(param) = function.params.get(position) else { return false };
+    let pointee = file.var(*param).ty.pointee();
+    let is_fitting = pointee.is_some_and(|ty| ty.as_scalar().is_some() || matches!(ty, Type::Struct(_)));
+    let mut is_kept = function.problem.is_some() || !is_fitting;
+    function.body.walk(&mut |s| {
+        let is_unread = matches!(&s.kind, StmtKind::Unknown(_, inside) if inside.is_empty());
+        is_kept |= is_unread || s.exprs().into_iter().any(|e| goes_further(file, e, *param, depth));
+    });
+    !is_kept
 }
 
 /// Whether the address of a variable or of one of its parts is taken.

@@ -1,6 +1,7 @@
 //! Which pointers may lead to the same memory.
 
 use crate::ast::*;
+use crate::flow::{lent, only_follows};
 use crate::members::member_of;
 use crate::rotations::rotations_in;
 use oxeye_ir::Step;
@@ -179,8 +180,15 @@ impl<'a> Pointers<'a> {
                         false
                     }
                 };
-                for arg in args {
-                    self.expr(arg, is_harmless);
+                if let Some(var) = allocated_by(e) {
+                    self.assigned.entry(var).or_default().push(e);
+                    args.iter().skip(1).for_each(|arg| self.expr(arg, false));
+                    return;
+                }
+                for (position, arg) in args.iter().enumerate() {
+                    if lent(self.file, arg).is_none() || !only_follows(self.file, callee, position, 0) {
+                        self.expr(arg, is_harmless);
+                    }
                 }
             }
             _ => {
@@ -222,6 +230,9 @@ impl<'a> Pointers<'a> {
     fn is_allocation(&self, e: &Expr, depth: usize) -> bool {
         let ExprKind::Call(callee, _) = &e.uncast().kind else { return false };
         let ExprKind::Name(name) = &callee.kind else { return false };
+        if allocated_by(e).is_some() {
+            return true;
+        }
         if let Some((_, function)) = self.file.function(name) {
             return depth < 3 && self.returns_allocation(function, depth + 1);
         }
@@ -242,7 +253,7 @@ impl<'a> Pointers<'a> {
                             && self.assigned.get(&v).is_some_and(|values| {
                                 values.iter().all(|e| self.is_allocation(e, depth) || is_null(e))
                             })
-                            && !is_copied(function, v)
+                            && !is_copied(self.file, function, v)
                     }
                     None => self.is_allocation(value, depth) || is_null(value),
                 });
@@ -462,13 +473,35 @@ fn is_null(e: &Expr) -> bool {
     matches!(e.uncast().kind, ExprKind::Int(0, _))
 }
 
+/// The pointer that `posix_memalign(&p, ...)` sets to new memory.
+fn allocated_by(e: &Expr) -> Option<VarId> {
+    let ExprKind::Call(callee, args) = &e.kind else { return None };
+    let is_it = matches!(&callee.kind, ExprKind::Name(name) if name == "posix_memalign");
+    let first = args.first().filter(|_| is_it)?.uncast();
+    let ExprKind::AddressOf(pointer) = &first.kind else { return None };
+    pointer.as_var()
+}
+
 /// Whether the pointer's value is used other than in tests, subscripts and `return`.
-fn is_copied(function: &Function, var: VarId) -> bool {
-    fn go(e: &Expr, var: VarId) -> bool {
+fn is_copied(file: &File, function: &Function, var: VarId) -> bool {
+    fn go(file: &File, e: &Expr, var: VarId) -> bool {
+        let go = |e: &Expr, var: VarId| go(file, e, var);
         match &e.kind {
             ExprKind::Var(v) => *v == var,
             ExprKind::Assign(None, target, value) if target.as_var() == Some(var) => go(value, var),
             ExprKind::Index(base, index) if base.as_var() == Some(var) => go(index, var),
+            // Of a member of the structures that it leads to.
+            ExprKind::AddressOf(inner) => {
+                let mut is_inside = false;
+                inner.walk(&mut |e| is_inside |= e.as_var().is_some_and(|v| file.root(v) == var));
+                is_inside
+            }
+            ExprKind::Call(_, args) if allocated_by(e) == Some(var) => {
+                args.iter().skip(1).any(|arg| go(arg, var))
+            }
+            ExprKind::Call(callee, args) => args.iter().enumerate().any(|(position, arg)| {
+                go(arg, var) && !(arg.as_var() == Some(var) && only_follows(file, callee, position, 0))
+            }),
             ExprKind::Deref(base) if base.as_var() == Some(var) => false,
             ExprKind::Unary(oxeye_ir::UnaryOp::Not, e) if e.as_var() == Some(var) => false,
             ExprKind::SizeofExpr(_) => false,
@@ -481,7 +514,7 @@ fn is_copied(function: &Function, var: VarId) -> bool {
     let mut is_copied = false;
     function.body.walk(&mut |s| {
         if !matches!(s.kind, StmtKind::Return(_)) {
-            is_copied |= s.exprs().into_iter().any(|e| e.as_var() != Some(var) && go(e, var));
+            is_copied |= s.exprs().into_iter().any(|e| e.as_var() != Some(var) && go(file, e, var));
         }
     });
     is_copied

@@ -349,3 +349,102 @@ int main(int argc, char **argv)
 fn cases_and_loops_that_count_without_for() {
     same_output(CASES, 1, SIZES);
 }
+
+/// A local number whose address only helpers know, which do nothing but follow it, is no other pointer's.
+#[test]
+fn addresses_that_are_only_lent() {
+    let source = |helper: &str| {
+        format!(
+            "double *grid, *kept;
+void store(double *where);
+static void half(double *to)
+{{
+    *to = 0.5 * *to;
+}}
+static void force(double x, double *to)
+{{
+    {helper}
+}}
+void f(int n, double *p)
+{{
+    double fx;
+    for (int i = 0; i < n; i++) {{
+        fx = 1;
+        force(grid[i], &fx);
+        p[i] += fx;
+    }}
+}}
+"
+        )
+    };
+    let found = |helper: &str| {
+        let unit = common::read(&source(helper));
+        let program = unit.functions.iter().find(|f| f.name == "f").map(|f| &f.program);
+        let text = program.map_or_else(String::new, ToString::to_string);
+        (text.contains("nest"), text.contains("live_out") || text.contains("live"), text)
+    };
+    for helper in ["*to += x;", "to[0] = x * x; half(to);", "if (x > 0) *to = x;"] {
+        let (is_nest, is_live, text) = found(helper);
+        assert!(is_nest && !is_live, "{helper}\n{text}");
+    }
+    for helper in ["*to = x; kept = to;", "*to = x; kept = &to[0];"] {
+        let (is_nest, is_live, text) = found(helper);
+        assert!(!is_nest || is_live, "{helper}\n{text}");
+    }
+}
+
+/// Memory that a function of the program allocates is nobody else's, however it gets it, unless it keeps the address.
+#[test]
+fn memory_from_functions_that_allocate() {
+    let source = |body: &str| {
+        format!(
+            "int posix_memalign(void **p, unsigned long alignment, unsigned long bytes);
+typedef struct {{ double x, y; }} point;
+static point *kept;
+static double *first;
+static void fill(long n, point *p)
+{{
+    for (long i = 0; i < n; i++)
+        p[i].x = p[i].y = i;
+}}
+static void remember(point *p)
+{{
+    first = &p->y;
+}}
+static void *memory(unsigned long bytes)
+{{
+    void *p = 0;
+    if (posix_memalign(&p, 64, bytes))
+        p = 0;
+    return p;
+}}
+static point *points(long n)
+{{
+    point *all = (point *)memory(n * sizeof(point));
+    if (all == 0)
+        return 0;
+    {body}
+    return all;
+}}
+void f(long n, const double *index)
+{{
+    point *all = points(n);
+    double *grid = (double *)memory(8 * n);
+    first = grid;
+    for (long i = 0; i < n; i++)
+        all[i].x = 0.5 * all[i].y + grid[(long)index[i]];
+}}
+"
+        )
+    };
+    let may_alias = |body: &str| {
+        let unit = common::read(&source(body));
+        let program = &unit.functions.iter().find(|f| f.name == "f").expect("it has a nest").program;
+        let name = |id: &oxeye_ir::ArrayId| program.array(*id).name.clone();
+        program.may_alias.iter().any(|(a, b)| name(a) == "grid" || name(b) == "grid")
+    };
+    assert!(!may_alias("fill(n, all);"));
+    for body in ["kept = all;", "remember(all);", "first = &all[0].x;", "kept = &all[1];"] {
+        assert!(may_alias(body), "{body}");
+    }
+}
