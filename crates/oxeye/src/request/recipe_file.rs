@@ -155,7 +155,7 @@ mod tests {
                 line: 7,
                 name: "mine".into(),
                 threads: Some(1),
-                guard: Some(Guard { least: Some(2e6), threads: None, extents: vec![0, 9] }),
+                guard: Some(Guard { least: Some(2e6), threads: None, extents: vec![0, 9], openmp: true }),
                 known: [("r".into(), 5)].into(),
                 isa: Some("avx2".into()),
                 own_text: false,
