@@ -457,7 +457,9 @@ pub(crate) fn constant(e: &Expr) -> Option<i64> {
     use oxeye_ir::BinaryOp::*;
     match &e.kind {
         ExprKind::Int(value, _) => Some(*value),
-        ExprKind::Promote(e) | ExprKind::Cast(Type::Scalar(_), e) => constant(e),
+        ExprKind::Promote(e) => constant(e),
+        // Of negative numbers, others have another value.
+        ExprKind::Cast(Type::Scalar(to), e) => constant(e).filter(|n| *n >= 0 || !to.ty.is_unsigned()),
         ExprKind::Unary(oxeye_ir::UnaryOp::Neg, e) => constant(e)?.checked_neg(),
         ExprKind::Binary(op, l, r) => {
             let (l, r) = (constant(l)?, constant(r)?);

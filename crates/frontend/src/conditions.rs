@@ -469,7 +469,7 @@ impl Evaluator<'_> {
             self.at += 1;
             match crate::literal::number(word)? {
                 crate::literal::Literal::Int(value, _) => value,
-                crate::literal::Literal::Float(..) => return None,
+                crate::literal::Literal::Great(_) | crate::literal::Literal::Float(..) => return None,
             }
         };
         self.depth -= 1;

@@ -6,10 +6,12 @@ use oxeye_ir::ScalarType;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Literal {
     Int(i64, ScalarType),
+    /// An `unsigned long` that is no `long`, as the `long` with the same bits.
+    Great(i64),
     Float(String, ScalarType),
 }
 
-/// Reads a number; `None` if it has no IR type (`1.0L`, `3i`) or does not fit.
+/// Reads a number; `None` if it has no IR type (`1.0L`, `3i`).
 pub(crate) fn number(text: &str) -> Option<Literal> {
     let lower = text.to_ascii_lowercase();
     let is_hex = lower.starts_with("0x");
@@ -51,7 +53,7 @@ pub(crate) fn number(text: &str) -> Option<Literal> {
     } else {
         ScalarType::U64
     };
-    Some(Literal::Int(i64::try_from(value).ok()?, ty))
+    Some(i64::try_from(value).map_or(Literal::Great(value.cast_signed()), |value| Literal::Int(value, ty)))
 }
 
 /// A `long double` literal that is exactly a `double`, as in the macros of `<float.h>`: the literal without its suffix.

@@ -177,3 +177,51 @@ fn what_does_not_count_stays() {
     let messages: Vec<_> = unit.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert_eq!(messages.len(), 6, "{messages:?}");
 }
+
+/// A second condition that the body decides leaves the loop: the loops around it are read.
+#[test]
+fn conditions_that_the_body_decides() {
+    let unit = common::read(
+        "void julia(int *out, int w, int h, int most)
+{
+    for (int py = 0; py < h; py++)
+        for (int px = 0; px < w; px++) {
+            double x = px * 3.5 / w - 2.5, y = py * 2.0 / h - 1.0, t;
+            int k;
+            for (k = 0; k < most && x * x + y * y <= 4.0; k++) {
+                t = x * x - y * y - 0.7;
+                y = 2 * x * y + 0.27;
+                x = t;
+            }
+            out[py * w + px] = k;
+        }
+}
+void escape(int *out, int w, int most)
+{
+    for (int px = 0; px < w; px++) {
+        double x = px * 1.5 / w, y = 0;
+        int k = 0;
+        while (x * x + y * y < 4.0 && k < most) {
+            double t = x * x - y * y - 0.7;
+            y = 2 * x * y + 0.27;
+            x = t;
+            k++;
+        }
+        out[px] = k;
+    }
+}
+void search(const int *a, int n, int key, int *at)
+{
+    int i;
+    for (i = 0; i < n && a[i] != key; i++)
+        ;
+    *at = i;
+}
+",
+    );
+    let depths = |name: &str| {
+        let function = unit.functions.iter().find(|f| f.name == name);
+        function.into_iter().flat_map(|f| f.program.nests.values()).map(|n| n.loops().len()).max()
+    };
+    assert_eq!((depths("julia"), depths("escape")), (Some(3), Some(2)), "{}", common::show(&unit));
+}

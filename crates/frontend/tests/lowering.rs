@@ -680,3 +680,26 @@ void f(size_t n, size_t tile, double *restrict x, const double *restrict y)
     assert_eq!(depths, [4], "{}", show(&unit));
     assert!(show(&unit).contains("test(tile >= 1)"), "{}", show(&unit));
 }
+
+/// Matrices as structures: what the ends of inner loops lead through is tested once the outer loops are known to be entered.
+#[test]
+fn members_that_only_inner_loops_lead_through() {
+    let unit = common::read(
+        "typedef struct { int rows, cols; double *v; } mat;
+static inline double get(const mat *m, int i, int j) { return m->v[i * m->cols + j]; }
+void product(const mat *a, const mat *b, mat *c)
+{
+    for (int i = 0; i < a->rows; i++)
+        for (int j = 0; j < b->cols; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < a->cols; k++)
+                sum += get(a, i, k) * get(b, k, j);
+            c->v[i * c->cols + j] = sum;
+        }
+}
+",
+    );
+    let text = show(&unit);
+    assert!(text.contains("for L0 i: i32 in 0 .. P0") && text.contains("P1 \"b->cols\""), "{text}");
+    assert!(text.contains("reached(0 < P0 && 0 < P1)"), "{text}");
+}

@@ -5,7 +5,7 @@ use super::Converter;
 use super::statements::leaves_early;
 use crate::ast::*;
 use crate::scan::{commas, counter};
-use oxeye_ir::{BinaryOp, ScalarType};
+use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
 
 impl Converter<'_> {
     /// `i = first; while (i < n) { ...; i++; }` as a `for` loop, which sets the variable again; with `before` before it. Without a
@@ -58,6 +58,7 @@ impl Converter<'_> {
             enters_with: Some(first),
         };
         self.step_behind(&mut parts);
+        tests_inside(&mut parts);
         parts.step.is_some().then(|| Stmt { kind: StmtKind::For(Box::new(parts)), range: s.range })
     }
 
@@ -70,6 +71,7 @@ impl Converter<'_> {
             f.init = Some(set(itself.clone(), itself));
         }
         self.step_behind(f);
+        tests_inside(f);
     }
 
     /// Whether a variable is an integer that only its function changes.
@@ -143,6 +145,58 @@ impl Converter<'_> {
             None => step,
         });
     }
+}
+
+/// `for (k = 0; k < most && x < 4; k++)`, where the body changes `x`, as a loop that counts and begins with
+/// `if (!(x < 4)) break;`.
+fn tests_inside(f: &mut For) {
+    fn conjuncts<'e>(e: &'e Expr, found: &mut Vec<&'e Expr>) {
+        match &e.kind {
+            ExprKind::Binary(BinaryOp::And, l, r) => {
+                conjuncts(l, found);
+                conjuncts(r, found);
+            }
+            _ => found.push(e),
+        }
+    }
+    let (Some(var), Some(condition)) = (counter(f), &f.condition) else { return };
+    let mut changed = std::collections::BTreeSet::new();
+    f.body.walk_exprs(&mut |e| {
+        if let ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } = &e.kind {
+            changed.extend(target.as_var());
+        }
+    });
+    let is_test = |e: &Expr| {
+        let (mut is_changed, mut is_pure) = (false, true);
+        e.walk(&mut |e| {
+            is_changed |= e.as_var().is_some_and(|var| changed.contains(&var));
+            is_pure &=
+                !matches!(e.kind, ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Unknown(..));
+        });
+        is_changed && is_pure && !e.mentions(var)
+    };
+    let mut all = Vec::new();
+    conjuncts(condition, &mut all);
+    let (tests, ends): (Vec<&Expr>, Vec<&Expr>) = all.into_iter().partition(|e| is_test(e));
+    let at = condition.range;
+    let both = |all: Vec<&Expr>| {
+        all.into_iter().cloned().reduce(|l, r| Expr {
+            kind: ExprKind::Binary(BinaryOp::And, Box::new(l), Box::new(r)),
+            range: at,
+        })
+    };
+    let (Some(tests), Some(ends)) = (both(tests), both(ends)) else { return };
+    let condition = Expr { range: tests.range, kind: ExprKind::Unary(UnaryOp::Not, Box::new(tests)) };
+    let then = Box::new(Stmt { kind: StmtKind::Break, range: condition.range });
+    let leave = Stmt { range: condition.range, kind: StmtKind::If { condition, then, otherwise: None } };
+    let range = f.body.range;
+    let body = std::mem::replace(&mut f.body, Stmt { kind: StmtKind::Empty, range });
+    let rest = match body.kind {
+        StmtKind::Block(rest) => rest,
+        _ => vec![body],
+    };
+    f.body = Stmt { kind: StmtKind::Block(std::iter::once(leave).chain(rest).collect()), range };
+    f.condition = Some(ends);
 }
 
 /// How a condition tests the variable that it steps.

@@ -133,6 +133,13 @@ impl Converter<'_> {
                 };
                 let kind = match literal::number(digits.trim_start()) {
                     Some(Literal::Int(value, ty)) => ExprKind::Int(value, ty),
+                    Some(Literal::Great(value)) => {
+                        let kind = ExprKind::Int(value, ScalarType::I64);
+                        ExprKind::Cast(
+                            Type::scalar(ScalarType::U64),
+                            Box::new(Expr { kind, range: range(node) }),
+                        )
+                    }
                     Some(Literal::Float(text, ty)) => ExprKind::Float(text, ty),
                     None => return unknown(format!("the number `{text}`")),
                 };

@@ -13,10 +13,10 @@ mod switches;
 
 use crate::ast::*;
 use crate::callees;
-use crate::complex::{Readable, name_of};
 use crate::constants;
 use crate::handles::connect;
 use crate::preprocess::Preprocessed;
+use crate::readable::{Readable, name_of};
 use oxeye_ir::ScalarType;
 use std::collections::HashMap;
 use tree_sitter::Node;

@@ -80,44 +80,42 @@ pub(crate) fn reached(
     let mut path = Vec::new();
     search.nodes(&nest.roots, &mut path, true);
     let mut conditions: Vec<Expr> = Vec::new();
-    let mut done = search.always.clone();
-    let missing: Vec<&Followed> = search.all.difference(&search.always).collect();
-    for way in missing {
-        if done.contains(way) {
-            continue;
-        }
-        let sure = search.sure.iter().filter(|(w, _)| w == way).min_by_key(|(_, loops)| loops.len());
-        let name = || {
-            let (root, steps) = way;
-            let view = View {
-                root: root.clone(),
-                declaration: String::new(),
-                steps: steps.clone(),
-                is_loaded: false,
-                record: None,
-            };
-            view.base()
+    // What may be read once the conditions so far hold.
+    let mut known = search.always.clone();
+    let mut missing: Vec<(&Followed, Option<Vec<Expr>>)> = search
+        .all
+        .difference(&search.always)
+        .map(|way| {
+            let sure = search.sure.iter().filter(|(w, _)| w == way).min_by_key(|(_, loops)| loops.len());
+            (way, sure.and_then(|(_, loops)| first_or_last(loops)))
+        })
+        .collect();
+    while !missing.is_empty() {
+        let is_readable = |(_, found): &(&Followed, Option<Vec<Expr>>)| {
+            let all = |conditions: &Vec<Expr>| conditions.iter().all(|c| search.ways_of(c).is_subset(&known));
+            found.as_ref().is_some_and(all)
         };
-        let Some((_, loops)) = sure else { return Err(name()) };
-        let Some(found) = first_or_last(loops) else { return Err(name()) };
-        for condition in found {
+        let Some(next) = missing.iter().position(is_readable) else { break };
+        let (way, found) = missing.remove(next);
+        for condition in found.into_iter().flatten() {
             if !conditions.contains(&condition) {
                 conditions.push(condition);
             }
         }
-        done.insert(way.clone());
+        known.insert(way.clone());
+    }
+    if let Some(((root, steps), _)) = missing.first() {
+        let view = View {
+            root: root.clone(),
+            declaration: String::new(),
+            steps: steps.clone(),
+            is_loaded: false,
+            record: None,
+        };
+        return Err(view.base());
     }
     let both = |l, r| Expr::Binary(BinaryOp::And, Box::new(l), Box::new(r));
-    let condition = conditions.into_iter().reduce(both);
-    // What the condition itself reads must be readable.
-    if let Some(condition) = &condition {
-        for way in search.ways_of(condition) {
-            if !search.always.contains(&way) {
-                return Err(way.0);
-            }
-        }
-    }
-    Ok(condition)
+    Ok(conditions.into_iter().reduce(both))
 }
 
 struct Search<'a> {
