@@ -7,7 +7,8 @@ use crate::rows::row_extent;
 use oxeye_ir::{Affine, Extents, Nest, Program, Var};
 use std::collections::BTreeSet;
 
-/// From which sizes on, and in which builds, something is worth its overhead. Sizes are [`Nest::size`](oxeye_ir::Nest::size), as numbers.
+/// From which sizes on, and in which builds, something is worth its overhead. Sizes are [`Nest::size`](oxeye_ir::Nest::size),
+/// as numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SizeGuard {
     /// Below this, the original text runs.

@@ -210,6 +210,15 @@ void escape(int *out, int w, int most)
         out[px] = k;
     }
 }
+void guarded(const int *lengths, int *out, int w, int left)
+{
+    for (int px = 0; px < w; px++) {
+        int k;
+        for (k = 0; left > 0 && k < lengths[0]; k++)
+            left -= out[k];
+        out[px] = k;
+    }
+}
 void search(const int *a, int n, int key, int *at)
 {
     int i;
@@ -224,4 +233,6 @@ void search(const int *a, int n, int key, int *at)
         function.into_iter().flat_map(|f| f.program.nests.values()).map(|n| n.loops().len()).max()
     };
     assert_eq!((depths("julia"), depths("escape")), (Some(3), Some(2)), "{}", common::show(&unit));
+    // What the first condition guards is not read before it.
+    assert_eq!(depths("guarded"), None, "{}", common::show(&unit));
 }

@@ -5,7 +5,7 @@ use super::Converter;
 use super::statements::leaves_early;
 use crate::ast::*;
 use crate::scan::{commas, counter};
-use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
+use oxeye_ir::{BinaryOp, MathFn, ScalarType, UnaryOp};
 
 impl Converter<'_> {
     /// `i = first; while (i < n) { ...; i++; }` as a `for` loop, which sets the variable again; with `before` before it. Without a
@@ -170,13 +170,37 @@ fn tests_inside(f: &mut For) {
         let (mut is_changed, mut is_pure) = (false, true);
         e.walk(&mut |e| {
             is_changed |= e.as_var().is_some_and(|var| changed.contains(&var));
-            is_pure &=
-                !matches!(e.kind, ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Unknown(..));
+            is_pure &= match &e.kind {
+                ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Unknown(..) => false,
+                ExprKind::Call(callee, _) => {
+                    matches!(&callee.kind, ExprKind::Name(name) if MathFn::from_c_name(name).is_some())
+                }
+                _ => true,
+            };
         });
         is_changed && is_pure && !e.mentions(var)
     };
     let mut all = Vec::new();
     conjuncts(condition, &mut all);
+    // An end that stands behind a test is evaluated where the test fails, too.
+    let is_harmless = |e: &&Expr| {
+        let mut is_harmless = true;
+        e.walk(&mut |e| {
+            is_harmless &= !matches!(
+                e.kind,
+                ExprKind::Index(..)
+                    | ExprKind::Deref(..)
+                    | ExprKind::Member(..)
+                    | ExprKind::Call(..)
+                    | ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, ..)
+            );
+        });
+        is_harmless
+    };
+    let first = all.iter().position(|e| is_test(e)).unwrap_or(all.len());
+    if !all[first..].iter().all(|e| is_test(e) || is_harmless(e)) {
+        return;
+    }
     let (tests, ends): (Vec<&Expr>, Vec<&Expr>) = all.into_iter().partition(|e| is_test(e));
     let at = condition.range;
     let both = |all: Vec<&Expr>| {
