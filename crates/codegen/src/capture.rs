@@ -4,7 +4,7 @@ use crate::arguments::{Argument, ArgumentOf, arguments, parameter, rows_variable
 use crate::context::{Context, identifiers, is_identifier};
 use crate::prelude::{missing_functions, prelude};
 use crate::rows::row_test;
-use crate::views::Roots;
+use crate::views::{Roots, arrays_of};
 use oxeye_ir::{Affine, Array, ArrayId, Nest, Program, Span, Step, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -135,8 +135,9 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         let reached = entry.and_then(|e| e.reached.as_ref()).map(|e| cx.expr(e).text);
         let is_reached =
             reached.as_ref().map_or_else(String::new, |e| format!("const int oxeye_reached = {e}; "));
+        let scans = scans(site, reached.is_some());
         let (rows, looks) = cx.look_at_rows(site);
-        let mut calls = format!("{is_reached}{rows}oxeye_capture_begin({id});");
+        let mut calls = format!("{is_reached}{scans}{rows}oxeye_capture_begin({id});");
         // Reads only through pointers that the nest follows.
         let guarded = |text: &str| match &reached {
             Some(_) => format!("(oxeye_reached ? {text} : 0)"),
@@ -218,12 +219,24 @@ impl Context<'_> {
             let (array, variable) = (program.array(test.array), rows_variable(test.array));
             let (name, size, n) = (&array.name, array.element.bytes(), test.ranges.len() - 1);
             let _ = write!(declared, "oxeye_capture_rows {variable} = {{0}}; ");
+            // Rows that may not be there are not looked at: the original text runs.
+            let table = match &test.used {
+                Some(used) => format!("({}) ? {name} : 0", self.expr(used).text),
+                None => name.clone(),
+            };
             let _ = write!(
                 looks,
                 "const long {variable}_range[] = {}; \
-                 oxeye_capture_look({id}, &{variable}, {name}, {n}, {size}, {variable}_range); ",
+                 oxeye_capture_look({id}, &{variable}, {table}, {n}, {size}, {variable}_range); ",
                 self.row_ranges(test)
             );
+            if test.used.is_some() {
+                let _ = write!(
+                    looks,
+                    "if ({variable}.spacing == OXEYE_CAPTURE_NO_ROWS && {variable}_range[0] <= {variable}_range[1]) \
+                     {variable}.spacing = OXEYE_CAPTURE_OVERLAPPING; "
+                );
+            }
             let others = tests.iter().enumerate().filter(|(_, other)| {
                 let (a, b) = (test.array.min(other.array), test.array.max(other.array));
                 let is_pair =
@@ -257,6 +270,20 @@ impl Context<'_> {
         }
         (declared, looks)
     }
+}
+
+/// Statements that find out which rows behind pointers a nest uses.
+fn scans(site: &Site, is_guarded: bool) -> String {
+    let program = site.program;
+    let Some(entry) = program.entries.get(&site.nest.id).filter(|entry| !entry.scans.is_empty()) else {
+        return String::new();
+    };
+    let mut cx = Context::new(program, &arrays_of(program, site.nest), &[]);
+    for (id, view) in &program.views {
+        cx.names.insert(*id, format!("({})", view.base()));
+    }
+    let lines = cx.scan_lines(entry, is_guarded.then_some("oxeye_reached"));
+    lines.iter().fold(String::new(), |text, line| text + line.trim_start() + "\n")
 }
 
 /// Whether a parameter of the function is declared `restrict`.

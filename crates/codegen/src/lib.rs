@@ -57,6 +57,7 @@ mod reduction;
 mod registers;
 mod render;
 mod rows;
+mod scans;
 mod size;
 mod stride;
 mod targets;

@@ -9,6 +9,7 @@ use crate::options::RenderOptions;
 use crate::print::element_type;
 use crate::render::render_nest;
 use crate::rows::row_test;
+use crate::scans::is_scanned;
 use crate::views::Roots;
 use oxeye_ir::{Constant, Nest, Program, Step, Storage};
 use std::collections::BTreeSet;
@@ -152,8 +153,9 @@ impl Interface {
             names.push(name.clone());
             match argument.what {
                 ArgumentOf::Symbol(id) => {
-                    // Of others, the variables are passed.
-                    if is_identifier(name) && !program.symbol_views.contains_key(&id) {
+                    // Of others, the variables are passed; what is found out before the nest is found out inside.
+                    let is_variable = is_identifier(name) && !program.symbol_views.contains_key(&id);
+                    if is_variable && !is_scanned(program, nest, id) {
                         parameters.push(format!("{} {name}", argument.element.c_name()));
                         passed.push(name.clone());
                     }

@@ -3,7 +3,8 @@
 
 use crate::context::{Context, identifiers, is_identifier};
 use crate::rows::{Asked, least_extent, row_extent};
-use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest, Program, SymId, Var, View};
+use crate::scans::scanned;
+use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest, Program, RowTest, SymId, Var, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The symbols that a nest uses in bounds, values, the extents of its arrays and the clauses of its directives, by
@@ -18,7 +19,9 @@ pub(crate) fn symbols_of(program: &Program, nests: &[&Nest]) -> BTreeSet<SymId> 
     let arrays = nests.iter().flat_map(|n| n.arrays()).filter_map(|id| program.arrays.get(&id));
     let entries = nests.iter().filter_map(|n| program.entries.get(&n.id));
     let extents = arrays.flat_map(|a| a.shape.iter().flatten());
-    let ranges = entries.clone().flat_map(|e| &e.rows).flat_map(|r| &r.ranges).flat_map(|(l, h)| [l, h]);
+    let rows = entries.clone().flat_map(|e| &e.rows);
+    let ranges = rows.clone().flat_map(|r| &r.ranges).flat_map(|(l, h)| [l, h]);
+    let ranges = ranges.chain(rows.filter_map(|r| r.used.as_ref()));
     let advances = nests.iter().filter_map(|n| program.advances.get(&n.id)).flatten().map(|a| &a.by);
     for e in
         extents.chain(ranges).chain(advances).chain(entries.flat_map(|e| e.reached.iter().chain(&e.tests)))
@@ -58,6 +61,15 @@ pub(crate) struct Before {
     pub(crate) if_used: Vec<(String, String)>,
     /// Assignments after the nest.
     pub(crate) after: Vec<String>,
+}
+
+/// Whether the symbol is the first or the last index of rows that are used.
+fn is_end_of(test: &RowTest, symbol: SymId) -> bool {
+    let mut found = false;
+    for e in test.ranges.iter().flat_map(|(low, high)| [low, high]).chain(&test.used) {
+        e.visit(&mut |e| found |= matches!(e, Expr::Affine(a) if a.uses(symbol)));
+    }
+    found
 }
 
 /// Whether an array's base, or a scalar, is an expression that is worth a name.
@@ -155,8 +167,25 @@ impl Context<'_> {
             bases.insert(base, name.clone());
             self.names.insert(*id, name);
         }
+        if let Some(entry) = entry {
+            for (symbol, is_least) in scanned(entry) {
+                let of = entry.rows.iter().find(|test| is_end_of(test, symbol));
+                let stem = of.map_or_else(|| "row".to_owned(), |test| self.name(test.array).to_owned());
+                let name = self.fresh(&format!("{stem}_{}", if is_least { "first" } else { "last" }));
+                self.symbol_names.insert(symbol, name);
+            }
+            let reached = self.reached.clone();
+            before.lines.extend(self.scan_lines(entry, reached.as_deref()));
+        }
         for test in entry.into_iter().flat_map(|e| &e.rows) {
             let array = program.array(test.array);
+            let used = test.used.as_ref().map(|used| {
+                let used = self.expr(used).text;
+                let name = self.fresh(&format!("{}_used", array.name));
+                before.lines.push(format!("const int {name} = {used};"));
+                before.conditions.push(name.clone());
+                name
+            });
             if self.apart.contains(&test.array) {
                 for (extent, range) in array.shape.iter().zip(&test.ranges).skip(1) {
                     let symbol = extent.as_ref().and_then(Expr::as_affine).and_then(oxeye_ir::Affine::as_var);
@@ -172,8 +201,8 @@ impl Context<'_> {
             }
             let even = self.fresh(&format!("{}_even", array.name));
             let mut value = self.rows(test, &array.name, Asked::Even);
-            if let Some(reached) = &self.reached {
-                value = format!("{reached} && {value}");
+            for condition in used.iter().chain(&self.reached) {
+                value = format!("{condition} && {value}");
             }
             before.lines.push(format!("const int {even} = {value};"));
             before.conditions.push(even.clone());

@@ -106,8 +106,8 @@ pub use nest::{
 pub use parse::ParseError;
 pub use print::Names;
 pub use program::{
-    Advance, Array, Constant, ControlLoop, Entry, Form, Opaque, Program, Region, RowForm, RowTest, Storage,
-    Symbol, Team,
+    Advance, Array, Constant, ControlLoop, Entry, Form, Opaque, Program, Region, RowForm, RowScan, RowTest,
+    ScanEnd, ScanStep, Storage, Symbol, Team,
 };
 pub use ranges::{AccessRanges, IndexRange};
 pub use trips::Extents;

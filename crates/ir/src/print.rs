@@ -2,8 +2,8 @@
 
 use crate::{
     Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constant, Constraint, Execution, Expr, Form,
-    Loop, LoopId, MathFn, Nest, Node, OmpSchedule, Program, Reduction, Region, Relation, RowForm, ScalarType,
-    Storage, SymId, UnaryOp, Update, Var,
+    Loop, LoopId, MathFn, Nest, Node, OmpSchedule, Program, Reduction, Region, Relation, RowForm, RowScan,
+    ScalarType, ScanStep, Storage, SymId, UnaryOp, Update, Var,
 };
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -523,7 +523,7 @@ impl<'a> Printer<'a> {
         self.close();
     }
 
-    fn views(&mut self, program: &Program) {
+    fn views(&mut self, program: &'a Program) {
         let symbols = program.symbol_views.iter().map(|(id, view)| (id.to_string(), view));
         for (id, view) in symbols.chain(program.views.iter().map(|(id, view)| (id.to_string(), view))) {
             let mut text = format!("view {id} {} {}", quoted(&view.to_string()), quoted(&view.declaration));
@@ -560,9 +560,15 @@ impl<'a> Printer<'a> {
             for rows in &entry.rows {
                 let form = if rows.form == RowForm::Apart { "apart " } else { "" };
                 _ = write!(text, " rows {} {form}", rows.array);
+                if let Some(used) = &rows.used {
+                    _ = write!(text, "used({})", self.names.expr(used));
+                }
                 for (low, high) in &rows.ranges {
                     _ = write!(text, "({} .. {})", self.names.expr(low), self.names.expr(high));
                 }
+            }
+            for scan in &entry.scans {
+                text += &self.scan(scan);
             }
             self.line(&text);
         }
@@ -581,6 +587,29 @@ impl<'a> Printer<'a> {
         for (nest, reason) in &program.one_thread {
             self.line(&format!("one_thread {nest} {}", quoted(reason)));
         }
+    }
+
+    fn scan(&mut self, scan: &'a RowScan) -> String {
+        let mut text = String::from(" scan(");
+        for (k, step) in scan.steps.iter().enumerate() {
+            if k == scan.n_deciding {
+                text += "any ";
+            }
+            match step {
+                ScanStep::Loop(l) => {
+                    _ = write!(text, "{} ", self.names.header(l));
+                    self.names.enter(l);
+                }
+                ScanStep::If(condition) => _ = write!(text, "if {} ", self.names.expr(condition)),
+            }
+        }
+        for (k, end) in scan.ends.iter().enumerate() {
+            let (update, value) = (if end.is_least { "min=" } else { "max=" }, self.names.expr(&end.value));
+            _ = write!(text, "{}{} {update} {value}", if k == 0 { ": " } else { ", " }, end.symbol);
+        }
+        let loops = scan.steps.iter().filter(|step| matches!(step, ScanStep::Loop(_)));
+        loops.for_each(|_| self.names.leave());
+        text + ")"
     }
 
     fn region(&mut self, region: &Region) {

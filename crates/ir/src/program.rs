@@ -1,7 +1,7 @@
 //! Programs: symbols, arrays, control regions and the dataflow between nests.
 
 use crate::{
-    Access, ArrayId, Constraint, DataflowGraph, Expr, LoopId, Nest, NestId, ScalarType, SymId, View,
+    Access, ArrayId, Constraint, DataflowGraph, Expr, Loop, LoopId, Nest, NestId, ScalarType, SymId, View,
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -175,6 +175,42 @@ pub struct Entry {
     /// shape.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<RowTest>,
+    /// How the ends of ranges are found that are not known otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scans: Vec<RowScan>,
+}
+
+/// Finds out which rows behind pointers a nest uses before it runs: its loops around accesses to them, with the conditions
+/// of these accesses. It reads nothing that the nest would not read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowScan {
+    /// From the outermost inwards.
+    pub steps: Vec<ScanStep>,
+    /// How many of the steps decide which rows are used; the others only whether they are, and the first time that they
+    /// are is enough.
+    pub n_deciding: usize,
+    /// What is found.
+    pub ends: Vec<ScanEnd>,
+}
+
+/// A step of a [`RowScan`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ScanStep {
+    /// A loop, without its body.
+    Loop(Loop),
+    /// A condition.
+    If(Expr),
+}
+
+/// A symbol that is the least or the greatest of some values, the greatest or least 64-bit integer if there are none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScanEnd {
+    /// The symbol.
+    pub symbol: SymId,
+    /// Whether it is the least value.
+    pub is_least: bool,
+    /// The values, in each iteration of the deciding steps for which the others find a use.
+    pub value: Expr,
 }
 
 /// What is tested of rows behind pointers before a nest, and so how the nest reaches their elements.
@@ -189,7 +225,7 @@ pub enum RowForm {
 }
 
 /// Rows behind pointers (`double **u`) as a nest uses them. The first and the last rows are sure to be used if
-/// [`Entry::reached`] holds.
+/// [`Entry::reached`] and [`RowTest::used`] hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowTest {
     /// The array; its form is linear, and all its extents except the first are symbols of their own.
@@ -199,6 +235,10 @@ pub struct RowTest {
     pub form: RowForm,
     /// Least and greatest index of each dimension, over symbols.
     pub ranges: Vec<(Expr, Expr)>,
+    /// A condition over symbols, some of them of [`Entry::scans`], under which the first and the last rows are used, if
+    /// that does not follow from [`Entry::reached`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<Expr>,
 }
 
 /// Facts about a nest run by a team of threads that an OpenMP directive elsewhere has created (`omp for` without

@@ -2,7 +2,8 @@
 
 use crate::{
     Access, Affine, ArrayId, Bound, BoundTerm, Constant, Execution, Expr, Loop, LoopId, MathFn, Names, Nest,
-    NestId, Node, Program, Reduction, Region, Stmt, Storage, Types, UnaryOp, Var, parse::float_type,
+    NestId, Node, Program, Reduction, Region, RowScan, ScanStep, Stmt, Storage, Types, UnaryOp, Var,
+    parse::float_type,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -172,10 +173,34 @@ impl<'a> Checker<'a> {
                 });
             }
             let ranges = entry.rows.iter().flat_map(|r| &r.ranges).flat_map(|(low, high)| [low, high]);
-            for e in ranges.chain(&entry.reached).chain(&entry.tests) {
+            let used = entry.rows.iter().filter_map(|r| r.used.as_ref());
+            for e in ranges.chain(used).chain(&entry.reached).chain(&entry.tests) {
                 self.require(e.reads().is_empty(), || "a test before a nest reads arrays".into());
                 self.expr(e, &[]);
             }
+            entry.scans.iter().for_each(|scan| self.scan(scan));
+        }
+    }
+
+    fn scan(&mut self, scan: &RowScan) {
+        self.require(scan.n_deciding <= scan.steps.len(), || "a scan has too few steps".into());
+        let mut path = Vec::new();
+        let mut n_decided = 0;
+        for (k, step) in scan.steps.iter().enumerate() {
+            match step {
+                ScanStep::Loop(l) => {
+                    self.for_loop(l, &path);
+                    path.push(l);
+                }
+                ScanStep::If(condition) => self.expr(condition, &path),
+            }
+            if k < scan.n_deciding {
+                n_decided = path.len();
+            }
+        }
+        for end in &scan.ends {
+            self.var(end.symbol.into(), &[]);
+            self.expr(&end.value, path.get(..n_decided).unwrap_or(&path));
         }
     }
 

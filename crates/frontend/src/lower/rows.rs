@@ -3,11 +3,12 @@
 
 use super::entered::entered;
 use super::lowerer::Lowerer;
+use super::row_scans::scanned;
+use super::uses::{Use, uses};
 use crate::ast::{Range, VarId};
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{
-    Affine, ArrayId, BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, RowForm, RowTest, ScalarType,
-    SymId, Var,
+    Affine, ArrayId, BinaryOp, Expr, Loop, Nest, Program, RowForm, RowScan, RowTest, ScalarType, SymId, Var,
 };
 
 impl Lowerer<'_> {
@@ -32,91 +33,77 @@ impl Lowerer<'_> {
     }
 }
 
-/// The tests for the rows that a nest uses, and the conditions under which it uses the first and the last of them.
+/// Tests of rows before a nest.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) tests: Vec<RowTest>,
+    /// What finds out the ends of their ranges.
+    pub(crate) scans: Vec<RowScan>,
+    /// Conditions under which the nest uses the first and the last rows of those that need no scan.
+    pub(crate) conditions: Vec<Expr>,
+}
+
+/// The tests for the rows that a nest uses.
 pub(crate) fn row_tests(
-    program: &Program,
+    program: &mut Program,
     nest: &Nest,
     rows: &[(ArrayId, usize)],
     at: Range,
-) -> Lowered<(Vec<RowTest>, Vec<Expr>)> {
-    let (mut tests, mut conditions) = (Vec::new(), Vec::new());
+) -> Lowered<Rows> {
+    let mut found = Rows::default();
     for (array, n_levels) in rows.iter().filter(|(id, _)| nest.arrays().contains(id)) {
-        let mut uses = Vec::new();
-        collect(&nest.roots, *array, &mut Vec::new(), true, &mut uses);
-        let found = hull(&uses, *n_levels).and_then(|ranges| {
-            let sure = witness(&uses, &ranges, *n_levels)?;
-            Some((ranges, sure))
+        let uses = uses(program, nest, *array, n_levels - 1);
+        let all: Vec<&Use> = uses.iter().collect();
+        let ends: Option<Vec<Ends>> = (0..*n_levels).map(|d| hull(&all, d)).collect();
+        let sure = ends.and_then(|ends| {
+            let conditions = witness(&uses, &ends, *n_levels)?;
+            let ranges = ends.into_iter().map(Ends::ranges).collect::<Option<_>>()?;
+            Some((RowTest { array: *array, form: RowForm::Even, ranges, used: None }, conditions))
         });
-        let Some((ranges, sure)) = found else {
+        if let Some((test, conditions)) = sure {
+            found.tests.push(test);
+            found.conditions.extend(conditions);
+            continue;
+        }
+        let test = match n_levels {
+            2 => scanned(program, *array, &uses, &mut found.scans),
+            _ => None,
+        };
+        let Some(test) = test else {
             let name = &program.array(*array).name;
             let head = Range { start: at.start, end: at.start + 3 };
             let message = format!("which rows of `{name}` are used depends on what the loop computes");
             return Err(Refusal::new(head, message)
                 .help(format!("make `{name}` one block, `double *{name}` with `{name}[i * m + j]`")));
         };
-        let ranges = ranges.into_iter().filter_map(Ends::ranges).collect();
-        tests.push(RowTest { array: *array, form: RowForm::Even, ranges });
-        conditions.extend(sure);
+        found.tests.push(test);
     }
-    Ok((tests, conditions))
+    Ok(found)
 }
 
-/// The indices of an access, the loops around it, and whether it is made in each of their iterations.
-type Use<'a> = (&'a [Expr], Vec<&'a Loop>, bool);
-
-fn collect<'a>(
-    nodes: &'a [Node],
-    array: ArrayId,
-    path: &mut Vec<&'a Loop>,
-    is_sure: bool,
-    found: &mut Vec<Use<'a>>,
-) {
-    fn expr<'a>(e: &'a Expr, array: ArrayId, path: &[&'a Loop], is_sure: bool, found: &mut Vec<Use<'a>>) {
-        match e {
-            Expr::Select { condition, then, otherwise } => {
-                expr(condition, array, path, is_sure, found);
-                expr(then, array, path, false, found);
-                expr(otherwise, array, path, false, found);
-            }
-            Expr::Binary(BinaryOp::And | BinaryOp::Or, l, r) => {
-                expr(l, array, path, is_sure, found);
-                expr(r, array, path, false, found);
-            }
-            _ => {
-                if let Expr::Read(access) = e
-                    && access.array == array
-                {
-                    found.push((&access.indices, path.to_vec(), is_sure));
-                }
-                e.children().into_iter().for_each(|c| expr(c, array, path, is_sure, found));
+/// Says again how rows are found, where nests have come to reach the arrays in their conditions by other indices.
+pub(crate) fn renew_scans(program: &mut Program) {
+    let with_scans = program.entries.iter().filter(|(_, entry)| !entry.scans.is_empty());
+    for id in with_scans.map(|(id, _)| *id).collect::<Vec<_>>() {
+        let (Some(nest), Some(mut entry)) =
+            (program.nests.get(&id).cloned(), program.entries.get(&id).cloned())
+        else {
+            continue;
+        };
+        entry.scans.clear();
+        let mut is_known = true;
+        for test in entry.rows.iter_mut().filter(|test| test.used.is_some()) {
+            let uses = uses(program, &nest, test.array, test.ranges.len() - 1);
+            match scanned(program, test.array, &uses, &mut entry.scans) {
+                Some(new) => *test = RowTest { form: test.form, ..new },
+                None => is_known = false,
             }
         }
-    }
-    for node in nodes {
-        match node {
-            Node::Stmt(s) => {
-                if s.target.array == array {
-                    found.push((&s.target.indices, path.clone(), is_sure));
-                }
-                s.target.indices.iter().for_each(|e| expr(e, array, path, is_sure, found));
-                expr(&s.value, array, path, is_sure, found);
-            }
-            Node::If { condition, then, otherwise } => {
-                expr(condition, array, path, is_sure, found);
-                collect(then, array, path, false, found);
-                collect(otherwise, array, path, false, found);
-            }
-            Node::Loop(l) => {
-                for term in l.lower.0.iter().chain(&l.upper.0) {
-                    if let BoundTerm::Data(e) = term {
-                        expr(e, array, path, false, found);
-                    }
-                }
-                path.push(l);
-                collect(&l.body, array, path, is_sure, found);
-                path.pop();
-            }
+        if !is_known {
+            // The text of the user runs.
+            entry.tests.push(Expr::from(0));
         }
+        program.entries.insert(id, entry);
     }
 }
 
@@ -125,7 +112,7 @@ fn collect<'a>(
 type End = Vec<Affine>;
 
 /// The values among which the least and the greatest index of a dimension are, as expressions of symbols.
-struct Ends {
+pub(super) struct Ends {
     low: Vec<End>,
     high: Vec<End>,
 }
@@ -142,7 +129,7 @@ impl Ends {
         }
     }
 
-    fn ranges(self) -> Option<(Expr, Expr)> {
+    pub(super) fn ranges(self) -> Option<(Expr, Expr)> {
         let join = |values: Vec<Expr>, op| {
             values.into_iter().reduce(|a, b| Expr::Binary(op, Box::new(a), Box::new(b)))
         };
@@ -161,30 +148,27 @@ fn only(end: &End) -> Option<&Affine> {
     }
 }
 
-/// The least and greatest index of each dimension over all uses.
-fn hull(uses: &[Use<'_>], n_levels: usize) -> Option<Vec<Ends>> {
-    (0..n_levels)
-        .map(|d| {
-            let end = |is_low: bool| {
-                let mut found: Vec<End> = Vec::new();
-                for (indices, loops, _) in uses {
-                    let value = extreme(indices.get(d)?.as_affine()?, loops, is_low)?;
-                    let beats = |a: &End, b: &End| match (only(a), only(b)) {
-                        (Some(a), Some(b)) => (a.clone() - b.clone())
-                            .as_constant()
-                            .is_some_and(|d| if is_low { d <= 0 } else { d >= 0 }),
-                        _ => a == b,
-                    };
-                    if !found.iter().any(|known| beats(known, &value)) {
-                        found.retain(|known| !beats(&value, known));
-                        found.push(value);
-                    }
-                }
-                (found.len() <= MOST_ENDS).then_some(found)
+/// The least and greatest index of a dimension over all uses.
+pub(super) fn hull(uses: &[&Use], d: usize) -> Option<Ends> {
+    let n_dims = uses.first()?.indices.len();
+    let end = |is_low: bool| {
+        let mut found: Vec<End> = Vec::new();
+        for u in uses.iter().filter(|u| !u.is_of_row || d + 1 < n_dims) {
+            let value = extreme(u.indices.get(d)?.as_affine()?, &u.loops(), is_low)?;
+            let beats = |a: &End, b: &End| match (only(a), only(b)) {
+                (Some(a), Some(b)) => (a.clone() - b.clone())
+                    .as_constant()
+                    .is_some_and(|d| if is_low { d <= 0 } else { d >= 0 }),
+                _ => a == b,
             };
-            Some(Ends { low: end(true)?, high: end(false)? })
-        })
-        .collect()
+            if !found.iter().any(|known| beats(known, &value)) {
+                found.retain(|known| !beats(&value, known));
+                found.push(value);
+            }
+        }
+        (found.len() <= MOST_ENDS).then_some(found)
+    };
+    Some(Ends { low: end(true)?, high: end(false)? })
 }
 
 /// The least or greatest value over the loops.
@@ -202,6 +186,19 @@ fn extreme(a: &Affine, loops: &[&Loop], is_low: bool) -> Option<End> {
         };
         end = end.into_iter().map(put).collect::<Option<Vec<_>>>()?.concat();
     }
+    // The greatest, or least, is none of those that are surely beaten.
+    let mut distinct: Vec<Affine> = Vec::new();
+    for a in end {
+        let beats = |a: &Affine, b: &Affine| {
+            let distance = (a.clone() - b.clone()).as_constant();
+            distance.is_some_and(|d| if is_low { d >= 0 } else { d <= 0 })
+        };
+        if !distinct.iter().any(|known| beats(known, &a)) {
+            distinct.retain(|known| !beats(&a, known));
+            distinct.push(a);
+        }
+    }
+    let end = distinct;
     let is_known = end.len() <= MOST_ENDS && end.iter().all(|a| a.loops().next().is_none());
     is_known.then_some(end)
 }
@@ -213,7 +210,7 @@ fn sole_extreme(a: &Affine, loops: &[&Loop], is_low: bool) -> Option<Affine> {
 
 /// Conditions under which the first and last rows of every dimension are surely used: with more than two levels in all
 /// combinations.
-fn witness(uses: &[Use<'_>], ranges: &[Ends], n_levels: usize) -> Option<Vec<Expr>> {
+fn witness(uses: &[Use], ranges: &[Ends], n_levels: usize) -> Option<Vec<Expr>> {
     let mut conditions = Vec::new();
     if n_levels == 3
         && let Some(conditions) = swept(uses, ranges)
@@ -223,7 +220,8 @@ fn witness(uses: &[Use<'_>], ranges: &[Ends], n_levels: usize) -> Option<Vec<Exp
     if n_levels > 2 {
         let ranges: Vec<_> = ranges.iter().take(n_levels - 1).map(Ends::single).collect::<Option<_>>()?;
         // One access that runs over all rows, whatever the other subscripts.
-        return uses.iter().filter(|u| u.2).find_map(|(indices, loops, _)| {
+        return uses.iter().filter(|u| u.is_sure()).find_map(|u| {
+            let (indices, loops) = (&u.indices, &u.loops());
             let is_box =
                 loops.iter().all(|l| is_rectangular(l)) && are_independent(indices, loops, n_levels - 1);
             let reaches = (0..n_levels - 1).all(|d| {
@@ -240,8 +238,8 @@ fn witness(uses: &[Use<'_>], ranges: &[Ends], n_levels: usize) -> Option<Vec<Exp
         ranges[0].low.iter().map(|low| (true, low)).chain(ranges[0].high.iter().map(|high| (false, high)));
     for (is_low, wanted) in ends {
         let wanted = only(wanted)?;
-        let found = uses.iter().filter(|u| u.2).find_map(|(indices, loops, _)| {
-            let index = indices.first()?.as_affine()?;
+        let found = uses.iter().filter(|u| u.is_sure()).find_map(|u| {
+            let (index, loops) = (u.indices.first()?.as_affine()?, &u.loops());
             if loops.len() > 6 {
                 return None;
             }
@@ -261,7 +259,7 @@ fn witness(uses: &[Use<'_>], ranges: &[Ends], n_levels: usize) -> Option<Vec<Exp
 /// A use whose loops form a box: the range of its first index, the distance between its values, the range of its second
 /// index.
 struct Swept<'a> {
-    loops: &'a [&'a Loop],
+    loops: Vec<&'a Loop>,
     first: (Affine, Affine),
     stride: i64,
     second: (Affine, Affine),
@@ -269,23 +267,26 @@ struct Swept<'a> {
 
 /// As [`witness`], for rows of rows that no single access sweeps: for both ends of the second index, accesses that together
 /// have every value of the first one.
-fn swept(uses: &[Use<'_>], ranges: &[Ends]) -> Option<Vec<Expr>> {
+fn swept(uses: &[Use], ranges: &[Ends]) -> Option<Vec<Expr>> {
     let first = ranges[0].single()?;
     let boxes: Vec<Swept<'_>> = uses
         .iter()
-        .filter(|(indices, loops, is_sure)| {
-            *is_sure && loops.iter().all(|l| is_rectangular(l)) && are_independent(indices, loops, 2)
+        .filter(|u| {
+            let is_box = u.loops.iter().all(is_rectangular) && are_independent(&u.indices, &u.loops(), 2);
+            u.is_sure() && !u.is_of_row && is_box
         })
-        .filter_map(|(indices, loops, _)| {
+        .filter_map(|u| {
+            let (indices, loops) = (&u.indices, u.loops());
             let range = |d: usize| {
                 let a = indices.get(d)?.as_affine()?;
-                Some((sole_extreme(a, loops, true)?, sole_extreme(a, loops, false)?))
+                Some((sole_extreme(a, &loops, true)?, sole_extreme(a, &loops, false)?))
             };
             let a = indices.first()?.as_affine()?;
             let mut coefficients = loops.iter().map(|l| a.coefficient(l.id)).filter(|c| *c != 0);
             let stride = coefficients.next().unwrap_or(1).abs();
             let is_single = coefficients.next().is_none();
-            is_single.then_some(Swept { loops, first: range(0)?, stride, second: range(1)? })
+            let (first, second) = (range(0)?, range(1)?);
+            is_single.then_some(Swept { loops, first, stride, second })
         })
         .collect();
     let mut conditions: Vec<Expr> = Vec::new();
@@ -321,7 +322,7 @@ fn chain(boxes: &[&Swept<'_>], (low, high): (&Affine, &Affine)) -> Option<Vec<Ex
             return None;
         }
         if *distance == next {
-            conditions.extend(entered(s.loops, &vec![true; s.loops.len()])?.0);
+            conditions.extend(entered(&s.loops, &vec![true; s.loops.len()])?.0);
             next = distance + 1;
         }
         // All remainders by the stride, and up to the end.

@@ -12,7 +12,7 @@ use crate::Severity;
 use crate::ast::{Range, VarId};
 use crate::context::{Context, Team};
 use crate::delinearize::delinearize;
-use crate::lower::State;
+use crate::lower::{State, renew_scans};
 use crate::places::Places;
 use crate::prove::Facts;
 use crate::ragged;
@@ -142,6 +142,7 @@ impl<'a> Regions<'a> {
             };
         ragged::align(&mut regions.state.program);
         delinearize(&mut regions.state.program, &regions.known, &wide, &is_visible);
+        renew_scans(&mut regions.state.program);
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();

@@ -4,7 +4,9 @@ use super::{Named, Regions};
 use crate::ast::{ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::context::Team;
 use crate::flow::{is_live_after, is_scratch_of};
-use crate::lower::{Lowerer, State, changing_places, disguised, needed_later, reached, row_tests, sets};
+use crate::lower::{
+    Lowerer, Rows, State, changing_places, disguised, needed_later, reached, row_tests, sets,
+};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
@@ -387,7 +389,7 @@ impl<'a> Regions<'a> {
 
     /// Records which rows behind pointers the nest uses.
     pub(super) fn test_rows(&self, state: &mut State, nest: &Nest, at: Range) -> Lowered<()> {
-        let (rows, conditions) = row_tests(&state.program, nest, &state.rows, at)?;
+        let Rows { tests: rows, scans, conditions } = row_tests(&mut state.program, nest, &state.rows, at)?;
         if rows.is_empty() {
             return Ok(());
         }
@@ -407,6 +409,7 @@ impl<'a> Regions<'a> {
         }
         let entry = state.program.entries.entry(nest.id).or_default();
         entry.rows = rows;
+        entry.scans = scans;
         let mut seen = BTreeSet::new();
         for condition in conditions {
             // Each access gives the same condition.

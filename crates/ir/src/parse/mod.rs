@@ -7,8 +7,8 @@ mod nest;
 
 use crate::{
     Advance, Array, ArrayId, Constant, Constraint, ControlLoop, DataflowGraph, Entry, Expr, Form, LoopId,
-    Nest, NestId, Opaque, Program, Record, Region, RowForm, RowTest, ScalarType, Storage, SymId, Symbol,
-    Team, View,
+    Nest, NestId, Opaque, Program, Record, Region, RowForm, RowScan, RowTest, ScalarType, ScanEnd, ScanStep,
+    Storage, SymId, Symbol, Team, View,
 };
 pub use error::ParseError;
 use indexmap::{IndexMap, map};
@@ -403,7 +403,12 @@ impl Parser {
             if self.take_word("rows") {
                 let array = self.id("an array's id (A0)")?;
                 let form = if self.take_word("apart") { RowForm::Apart } else { RowForm::Even };
-                let mut rows = RowTest { array, form, ranges: Vec::new() };
+                let mut rows = RowTest { array, form, ranges: Vec::new(), used: None };
+                if self.take_word("used") {
+                    self.symbol("(")?;
+                    rows.used = Some(self.expr()?);
+                    self.symbol(")")?;
+                }
                 while self.take_symbol("(") {
                     let low = self.expr()?;
                     self.symbol("..")?;
@@ -411,6 +416,13 @@ impl Parser {
                     self.symbol(")")?;
                 }
                 entry.rows.push(rows);
+                continue;
+            }
+            if self.take_word("scan") {
+                let n_loops = self.path.len();
+                let scan = self.scan();
+                self.path.truncate(n_loops);
+                entry.scans.push(scan?);
                 continue;
             }
             let is_reached = self.take_word("reached");
@@ -422,6 +434,39 @@ impl Parser {
             self.symbol(")")?;
             if is_reached { entry.reached = Some(e) } else { entry.tests.push(e) }
         }
+    }
+
+    fn scan(&mut self) -> Parsed<RowScan> {
+        let mut scan = RowScan { steps: Vec::new(), n_deciding: usize::MAX, ends: Vec::new() };
+        self.symbol("(")?;
+        while !self.take_symbol(":") {
+            if self.take_word("any") {
+                scan.n_deciding = scan.steps.len();
+            }
+            if self.take_word("if") {
+                scan.steps.push(ScanStep::If(self.expr()?));
+                continue;
+            }
+            self.word("for")?;
+            let header = self.header()?;
+            self.path.push((header.name.clone(), header.id));
+            scan.steps.push(ScanStep::Loop(header));
+        }
+        scan.n_deciding = scan.n_deciding.min(scan.steps.len());
+        loop {
+            let symbol = self.id("a symbol's id (P0)")?;
+            let is_least = self.take_word("min");
+            if !is_least {
+                self.word("max")?;
+            }
+            self.symbol("=")?;
+            scan.ends.push(ScanEnd { symbol, is_least, value: self.expr()? });
+            if !self.take_symbol(",") {
+                break;
+            }
+        }
+        self.symbol(")")?;
+        Ok(scan)
     }
 
     fn team(&mut self) -> Parsed<Team> {

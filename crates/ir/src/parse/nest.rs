@@ -81,6 +81,15 @@ impl Parser {
     }
 
     fn for_loop(&mut self) -> Parsed<Loop> {
+        let header = self.header()?;
+        self.path.push((header.name.clone(), header.id));
+        let body = self.block(Self::node);
+        self.path.pop();
+        Ok(Loop { body: body?, ..header })
+    }
+
+    /// A loop as far as its body.
+    pub(super) fn header(&mut self) -> Parsed<Loop> {
         let id = self.id("a loop's id (L0)")?;
         let name = self.name("the iterator's name")?;
         self.symbol(":")?;
@@ -91,10 +100,7 @@ impl Parser {
         let upper = self.bound("min")?;
         let step = if self.take_word("step") { self.integer()? } else { 1 };
         let execution = self.execution()?;
-        self.path.push((name.clone(), id));
-        let body = self.block(Self::node);
-        self.path.pop();
-        Ok(Loop { id, name, ty, lower, upper, step, execution, body: body? })
+        Ok(Loop { id, name, ty, lower, upper, step, execution, body: Vec::new() })
     }
 
     fn bound(&mut self, combine: &str) -> Parsed<Bound> {

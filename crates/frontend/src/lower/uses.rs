@@ -1,0 +1,335 @@
+//! Every access of a nest to an array, with the loops and conditions under which it is made.
+
+use oxeye_ir::{
+    Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program,
+    ScalarType, UnaryOp, Update, Var,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An access to rows behind pointers.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    /// With scalars replaced by what they hold.
+    pub(super) indices: Vec<Expr>,
+    /// The loops around it, without their bodies. Conditions on iterators are among their bounds.
+    pub(super) loops: Vec<Loop>,
+    /// The other conditions, each with the number of loops around it.
+    pub(super) guards: Vec<(Expr, usize)>,
+    /// How many conditions and loops depend on what the nest computes.
+    pub(super) n_unknown: usize,
+    /// Whether the row is used in both branches of a condition: only its number is of interest.
+    pub(super) is_of_row: bool,
+}
+
+impl Use {
+    /// Whether it is made in each iteration of its loops.
+    pub(super) fn is_sure(&self) -> bool {
+        self.guards.is_empty() && self.n_unknown == 0
+    }
+
+    pub(super) fn loops(&self) -> Vec<&Loop> {
+        self.loops.iter().collect()
+    }
+}
+
+/// What a nest writes.
+pub(super) fn written(nest: &Nest) -> BTreeSet<ArrayId> {
+    nest.accesses().into_iter().filter(|(_, is_written)| *is_written).map(|(a, _)| a.array).collect()
+}
+
+/// All uses of an array with so many dimensions of pointers.
+pub(super) fn uses(program: &Program, nest: &Nest, array: ArrayId, n_pointers: usize) -> Vec<Use> {
+    let mut collector = Collector {
+        program,
+        array,
+        n_pointers,
+        written: written(nest),
+        loops: Vec::new(),
+        guards: Vec::new(),
+        n_unknown: 0,
+        scalars: BTreeMap::new(),
+        found: Vec::new(),
+    };
+    collector.nodes(&nest.roots);
+    collector.found
+}
+
+/// Expressions with more parts are not put in place of scalars.
+const MOST_PARTS: usize = 64;
+
+struct Collector<'a> {
+    program: &'a Program,
+    array: ArrayId,
+    n_pointers: usize,
+    written: BTreeSet<ArrayId>,
+    loops: Vec<Loop>,
+    guards: Vec<(Expr, usize)>,
+    n_unknown: usize,
+    /// What scalars of the nest hold.
+    scalars: BTreeMap<ArrayId, Expr>,
+    found: Vec<Use>,
+}
+
+impl Collector<'_> {
+    /// The expression without what the nest writes, if it does not depend on anything else of that.
+    fn known(&self, e: &Expr) -> Option<Expr> {
+        let mut e = e.clone();
+        self.make_known(&mut e)?;
+        let mut n_parts = 0;
+        e.visit(&mut |_| n_parts += 1);
+        (n_parts <= MOST_PARTS).then_some(e)
+    }
+
+    fn make_known(&self, e: &mut Expr) -> Option<()> {
+        if let Expr::Read(access) = e
+            && self.written.contains(&access.array)
+        {
+            *e = self.scalars.get(&access.array).filter(|_| access.indices.is_empty())?.clone();
+            return Some(());
+        }
+        e.children_mut().into_iter().try_for_each(|child| self.make_known(child))
+    }
+
+    /// What a scalar of this type holds once the value is stored in it.
+    fn held(&self, ty: ScalarType, value: Expr) -> Expr {
+        match &value {
+            Expr::Read(access) if self.program.array(access.array).element == ty => value,
+            _ => converted(ty, value),
+        }
+    }
+
+    fn record(&mut self, indices: &[Expr]) {
+        let known: Option<Vec<Expr>> = indices.iter().map(|e| self.known(e)).collect();
+        let n_unknown = self.n_unknown + usize::from(known.is_none());
+        self.found.push(Use {
+            indices: known.unwrap_or_else(|| indices.to_vec()),
+            loops: self.loops.clone(),
+            guards: self.guards.clone(),
+            n_unknown,
+            is_of_row: false,
+        });
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        match e {
+            Expr::Select { condition, then, otherwise } => {
+                self.expr(condition);
+                self.either(condition, |c| c.expr(then), |c| c.expr(otherwise));
+            }
+            Expr::Binary(BinaryOp::And, l, r) => {
+                self.expr(l);
+                self.under(l, true, |c| c.expr(r));
+            }
+            Expr::Binary(BinaryOp::Or, l, r) => {
+                self.expr(l);
+                self.under(l, false, |c| c.expr(r));
+            }
+            _ => {
+                if let Expr::Read(access) = e
+                    && access.array == self.array
+                {
+                    self.record(&access.indices);
+                }
+                e.children().into_iter().for_each(|child| self.expr(child));
+            }
+        }
+    }
+
+    /// What happens where a condition holds, or does not.
+    fn under(&mut self, condition: &Expr, holds: bool, inside: impl FnOnce(&mut Self)) {
+        let (loops, n_guards, n_unknown) = (self.loops.clone(), self.guards.len(), self.n_unknown);
+        self.suppose(condition, holds);
+        inside(self);
+        self.loops = loops;
+        self.guards.truncate(n_guards);
+        self.n_unknown = n_unknown;
+    }
+
+    fn suppose(&mut self, condition: &Expr, holds: bool) {
+        match (condition, holds) {
+            (Expr::Unary(UnaryOp::Not, inner), _) => self.suppose(inner, !holds),
+            (Expr::Binary(BinaryOp::And, l, r), true) | (Expr::Binary(BinaryOp::Or, l, r), false) => {
+                self.suppose(l, holds);
+                self.suppose(r, holds);
+            }
+            _ => {
+                if self.narrow(condition, holds).is_some() {
+                    return;
+                }
+                match self.known(condition) {
+                    Some(known) if holds => self.guards.push((known, self.loops.len())),
+                    Some(known) => {
+                        let not = Expr::Unary(UnaryOp::Not, Box::new(known));
+                        self.guards.push((not, self.loops.len()));
+                    }
+                    None => self.n_unknown += 1,
+                }
+            }
+        }
+    }
+
+    /// A comparison as bounds of the innermost loop whose iterator is in it.
+    fn narrow(&mut self, condition: &Expr, holds: bool) -> Option<()> {
+        use BinaryOp::{Ge, Gt, Le, Lt};
+        let Expr::Binary(op, l, r) = condition else { return None };
+        let (l, r) = (l.as_affine()?.clone(), r.as_affine()?.clone());
+        // That is not negative.
+        let difference = match (op, holds) {
+            (Lt, true) | (Ge, false) => (r - l).offset(-1),
+            (Le, true) | (Gt, false) => r - l,
+            (Gt, true) | (Le, false) => (l - r).offset(-1),
+            (Ge, true) | (Lt, false) => l - r,
+            _ => return None,
+        };
+        let innermost = self.loops.iter_mut().rev().find(|l| difference.uses(l.id))?;
+        let coefficient = difference.coefficient(innermost.id);
+        if innermost.step.abs() != 1 || coefficient.abs() != 1 {
+            return None;
+        }
+        let rest = difference.add_scaled(&Affine::var(innermost.id), -coefficient);
+        let (bound, term) = match coefficient {
+            1 => (&mut innermost.lower, rest.scaled(-1)),
+            _ => (&mut innermost.upper, rest.offset(1)),
+        };
+        bound.0.push(term.into());
+        Some(())
+    }
+
+    /// Two branches: a row that both use is used.
+    fn either(&mut self, condition: &Expr, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
+        let from = self.found.len();
+        let scalars = self.scalars.clone();
+        let n_then = self.branch(condition, true, then);
+        self.scalars.clone_from(&scalars);
+        let between = self.found.len();
+        let n_otherwise = self.branch(condition, false, otherwise);
+        self.scalars = scalars;
+        let n_loops = self.loops.len();
+        let rows = |uses: &[Use], (n_guards, n_unknown): (usize, usize)| -> Vec<Vec<Expr>> {
+            let is_sure =
+                |u: &&Use| u.loops.len() == n_loops && u.guards.len() == n_guards && u.n_unknown == n_unknown;
+            uses.iter().filter(is_sure).map(|u| u.indices.clone()).collect()
+        };
+        let n = self.n_pointers;
+        let others = rows(&self.found[between..], n_otherwise);
+        let mut both = rows(&self.found[from..between], n_then);
+        both.retain(|indices| others.iter().any(|other| other.get(..n) == indices.get(..n)));
+        for indices in both {
+            self.found.push(Use {
+                indices,
+                loops: self.loops.clone(),
+                guards: self.guards.clone(),
+                n_unknown: self.n_unknown,
+                is_of_row: true,
+            });
+        }
+    }
+
+    /// The number of conditions in a branch.
+    fn branch(&mut self, condition: &Expr, holds: bool, inside: impl FnOnce(&mut Self)) -> (usize, usize) {
+        let mut n = (0, 0);
+        self.under(condition, holds, |c| {
+            n = (c.guards.len(), c.n_unknown);
+            inside(c);
+        });
+        n
+    }
+
+    fn nodes(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            match node {
+                Node::Stmt(s) => {
+                    s.target.indices.iter().for_each(|e| self.expr(e));
+                    self.expr(&s.value);
+                    if s.target.array == self.array {
+                        self.record(&s.target.indices);
+                    }
+                    if s.target.indices.is_empty() {
+                        let value = self.known(&s.value).filter(|_| s.update == Update::Assign);
+                        let element = self.program.array(s.target.array).element;
+                        match value {
+                            Some(value) => self.scalars.insert(s.target.array, self.held(element, value)),
+                            None => self.scalars.remove(&s.target.array),
+                        };
+                    }
+                }
+                Node::If { condition, then, otherwise } => {
+                    self.expr(condition);
+                    self.either(condition, |c| c.nodes(then), |c| c.nodes(otherwise));
+                    self.forget(then);
+                    self.forget(otherwise);
+                }
+                Node::Loop(l) => self.around(l),
+            }
+        }
+    }
+
+    fn around(&mut self, l: &Loop) {
+        let n_unknown = self.n_unknown;
+        let mut is_known = true;
+        let mut bound = |c: &mut Self, bound: &Bound| {
+            let term = |term: &BoundTerm| match term {
+                BoundTerm::Data(e) => {
+                    // One term may be evaluated only where another one allows it.
+                    c.n_unknown += 1;
+                    c.expr(e);
+                    c.n_unknown -= 1;
+                    let known = c.known(e);
+                    is_known &= known.is_some();
+                    BoundTerm::Data(known.unwrap_or_else(|| e.clone()))
+                }
+                term => term.clone(),
+            };
+            Bound(bound.0.iter().map(term).collect())
+        };
+        let (lower, upper) = (bound(self, &l.lower), bound(self, &l.upper));
+        self.forget(&l.body);
+        self.n_unknown += usize::from(!is_known);
+        self.loops.push(Loop {
+            id: l.id,
+            name: l.name.clone(),
+            ty: l.ty,
+            lower,
+            upper,
+            step: l.step,
+            execution: Execution::Sequential,
+            body: Vec::new(),
+        });
+        self.nodes(&l.body);
+        self.loops.pop();
+        self.n_unknown = n_unknown;
+        self.forget(&l.body);
+    }
+
+    /// Values that scalars may no longer have.
+    fn forget(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            if let Node::Stmt(s) = node {
+                self.scalars.remove(&s.target.array);
+            }
+            node.bodies().into_iter().for_each(|body| self.forget(body));
+        }
+    }
+}
+
+/// A conversion, unless it is one already.
+pub(super) fn converted(ty: ScalarType, e: Expr) -> Expr {
+    match e {
+        Expr::Cast(known, _) if known == ty => e,
+        e => Expr::Cast(ty, Box::new(e)),
+    }
+}
+
+/// The loops whose iterators an expression has.
+pub(super) fn iterators(e: &Expr) -> BTreeSet<LoopId> {
+    let mut found = BTreeSet::new();
+    e.visit(&mut |e| {
+        if let Expr::Affine(a) = e {
+            found.extend(a.terms().filter_map(|(v, _)| match v {
+                Var::Loop(id) => Some(id),
+                Var::Sym(_) => None,
+            }));
+        }
+    });
+    found
+}
