@@ -3,6 +3,7 @@
 use crate::CodegenError;
 use crate::context::Context;
 use crate::print::{Text, prec};
+use crate::rows::row_test;
 use crate::views::symbols_of;
 use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest, Program};
 use std::collections::BTreeSet;
@@ -70,6 +71,14 @@ impl Context<'_> {
             let rows = match array.shape.first() {
                 Some(Some(_)) if !end => return Some("0".to_owned()),
                 Some(Some(extent)) => self.expr(extent),
+                _ if let Some(test) = row_test(self.program, nest, array.id).filter(|t| t.used.is_some()) => {
+                    let (first, last) = test.ranges.first()?;
+                    let e = match end {
+                        true => Expr::binary(oxeye_ir::BinaryOp::Add, last.clone(), Expr::from(1)),
+                        false => first.clone(),
+                    };
+                    self.expr(&e)
+                }
                 _ => {
                     let reach = reach(self.program, nest, array.id, asked)?;
                     let e = if end {

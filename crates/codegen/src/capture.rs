@@ -136,6 +136,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
         let is_reached =
             reached.as_ref().map_or_else(String::new, |e| format!("const int oxeye_reached = {e}; "));
         let scans = scans(site, reached.is_some());
+        sizes.push(scans.clone());
         let (rows, looks) = cx.look_at_rows(site);
         let mut calls = format!("{is_reached}{scans}{rows}oxeye_capture_begin({id});");
         // Reads only through pointers that the nest follows.

@@ -33,6 +33,7 @@ mod diagnostic;
 mod directives;
 mod elsewhere;
 mod flow;
+mod forward;
 mod halos;
 mod handles;
 mod layout;

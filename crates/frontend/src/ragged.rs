@@ -48,7 +48,10 @@ impl Sum {
                 self.add(r, factor.checked_neg()?, program)?;
             }
             Expr::Unary(UnaryOp::Neg, inner) => self.add(inner, factor.checked_neg()?, program)?,
-            Expr::Cast(ScalarType::I64, inner) => self.add(inner, factor, program)?,
+            Expr::Cast(ScalarType::I64, inner) => match Sum::of(inner, program) {
+                Some(sum) => *self = std::mem::take(self).add_scaled(&sum, factor)?,
+                None => self.add_rest(e, factor)?,
+            },
             _ if is_signed(e, program) => self.add_rest(e, factor)?,
             _ => return None,
         }
@@ -148,7 +151,7 @@ fn align_nodes(nodes: &mut [Node], program: &Program, written: &BTreeSet<ArrayId
 /// The loop counted by what its iterator has added to it in the first target that moves with the data.
 fn aligned(l: &Loop, program: &Program, written: &BTreeSet<ArrayId>) -> Option<Loop> {
     let is_plain = l.step == 1 && l.execution == Execution::Sequential;
-    if !is_plain || !matches!(l.ty, ScalarType::I32 | ScalarType::I64) {
+    if !is_plain || !matches!(l.ty, ScalarType::I32 | ScalarType::I64 | ScalarType::U64) {
         return None;
     }
     let nest = Nest::new(oxeye_ir::NestId(0), "", l.body.clone());

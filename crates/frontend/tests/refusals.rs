@@ -229,7 +229,7 @@ void good(int n, double *x) { for (int i = 0; i < n; i++) x[i] = 0; }
 void half(int n, double **y, double *x, int *which)
 {
     for (int i = 0; i < n; i++)
-        y[which[i]][0] = 1;
+        y[which[i]][0] = which[i]++;
     for (int i = 0; i < n; i++)
         x[i] = 1;
 }

@@ -54,7 +54,7 @@ void gathered(int n, double **u, const int *which)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < 8; j++)
-            u[which[i]][j] = 0.0;
+            u[which[i]][j] = which[i]--;
 }
 void bytes(int n, char **u)
 {
@@ -565,3 +565,140 @@ void total(int n, double **u, double *sum)
             *sum += u[i][j];
 }
 ";
+
+/// Conditions and numbers from memory decide which rows there are.
+const DECIDED: &str = "void masked(int n, int m, int **mask, double **in, double **out)
+{
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < m - 1; j++)
+            if (!mask[i][j])
+                out[i][j] = 0.25 * (in[i - 1][j] + in[i + 1][j] + in[i][j - 1] + in[i][j + 1]);
+}
+void chosen(int n, int m, const int *use, double **in, double *sum)
+{
+    for (int i = 0; i < n; i++) {
+        int weight = use[i];
+        if (weight == 0) continue;
+        for (int j = 0; j < m; j++)
+            sum[j] += weight * in[i][j];
+    }
+}
+void gathered(int n, int m, const int *ends, const int *column, double **in, double **out)
+{
+    for (int i = 0; i < n; i++)
+        for (int p = ends[i]; p < ends[i + 1]; p++)
+            for (int j = 0; j < m; j++)
+                out[i][j] += in[column[p]][j];
+}
+void ragged(int n, const int *length, double **in, double *sum)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < length[i]; j++)
+            sum[i] += in[i][j];
+}
+void edges(int n, int m, double **in, double **out)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            double s = in[i][j];
+            if (i > 0) s += in[i - 1][j];
+            if (i < n - 1) s += in[i + 1][j];
+            if (j > 0) s += in[i][j - 1];
+            out[i][j] = s;
+        }
+}
+void table(int n, int m, const short *a, const short *b, int **best)
+{
+    for (int i = 1; i <= n; i++)
+        for (int j = 1; j <= m; j++)
+            if (a[i - 1] == b[j - 1])
+                best[i][j] = best[i - 1][j - 1] + 1;
+            else
+                best[i][j] = best[i - 1][j] > best[i][j - 1] ? best[i - 1][j] : best[i][j - 1];
+}
+";
+
+#[test]
+fn rows_that_conditions_decide_on() {
+    assert_snapshot!(shown(DECIDED));
+}
+
+/// Tables of pointers are no longer than what is used of them, and rows have allocations of their own.
+const DECIDED_MAIN: &str = "
+const char *__asan_default_options(void) { return \"detect_leaks=0\"; }
+static void **rows(int first, int last, int bytes, int is_even)
+{
+    int n = last - first + 1;
+    void **p = malloc(n * sizeof *p);
+    bytes = (bytes + 7) / 8 * 8;
+    char *block = is_even ? calloc(n, bytes) : 0;
+    for (int i = 0; i < n; i++) {
+        p[i] = is_even ? block + (size_t)i * bytes : calloc(1, bytes);
+        for (int k = 0; k < bytes / 8; k++)
+            ((double *)p[i])[k] = (i * 7 + k) % 11;
+    }
+    return p - first;
+}
+static double total(int first, int last, int m, double **u)
+{
+    double s = 0;
+    for (int i = first; i <= last; i++)
+        for (int j = 0; j < m; j++)
+            s += u[i][j] * (1 + (i + 2 * j) % 5);
+    return s;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), m = n + 3;
+    for (int is_even = 0; is_even < 2; is_even++) {
+        /* Rows 3 to n - 4 alone are used. */
+        int first = 3, last = n - 4;
+        double **in = (double **)rows(first - 1, last + 1, m * 8, is_even);
+        double **out = (double **)rows(first, last, m * 8, is_even);
+        int **mask = (int **)rows(0, n - 1, m * 4 + 8, is_even);
+        int *use = calloc(n, 4), *length = calloc(n, 4), *ends = calloc(n + 1, 4), *column = calloc(n * n, 4);
+        double *sum = calloc(m, 8);
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < m; j++)
+                mask[i][j] = i < first || i > last || (i + j) % 3 == 0;
+            use[i] = i >= first && i <= last ? i % 4 : 0;
+            length[i] = i >= first && i <= last && i % 3 ? m - i : 0;
+            ends[i + 1] = ends[i] + (i >= first && i <= last ? i % 5 : 0);
+        }
+        for (int i = 0; i < n; i++) {
+            for (int p = ends[i]; p < ends[i + 1]; p++)
+                column[p] = first - 1 + (i * 31 + p * 17) % (last - first + 3);
+        }
+        masked(n, m, mask, in, out);
+        chosen(n, m, use, in, sum);
+        gathered(n, m, ends, column, in, out);
+        ragged(n, length, in, sum);
+        double **a = (double **)rows(0, n - 1, m * 8, is_even), **b = (double **)rows(0, n - 1, m * 8, is_even);
+        edges(n, m, a, b);
+        short *s = calloc(m, 2), *t = calloc(m, 2);
+        for (int i = 0; i < m; i++) { s[i] = i * 5 % 3; t[i] = i * 7 % 4; }
+        int **best = (int **)rows(0, n, (m + 1) * 4 + 8, is_even);
+        for (int i = 0; i <= n; i++) for (int j = 0; j <= m; j++) best[i][j] = 0;
+        table(n, m, s, t, best);
+        double all = total(first - 1, last + 1, m, in) + total(first, last, m, out) + total(0, n - 1, m, b);
+        for (int i = 0; i < m; i++) all += sum[i] * (i % 3);
+        printf(\"%.10g %d\\n\", all, best[n][m]);
+        /* Nothing is used at all. */
+        masked(2, m, mask, 0, 0);
+        for (int i = 0; i < n; i++) use[i] = length[i] = 0;
+        chosen(n, m, use, 0, sum);
+        ragged(n, length, 0, sum);
+    }
+    return 0;
+}
+";
+
+#[test]
+fn programs_with_rows_that_conditions_decide_on_do_the_same() {
+    same_output(&[DECIDED, DECIDED_MAIN].concat(), 7, &["9", "12", "33"]);
+}
+
+#[test]
+fn programs_with_rows_that_conditions_decide_on_run_through_pointers_as_well() {
+    same_output_apart(&format!("{DECIDED}{DECIDED_MAIN}"), 7, &["9", "12", "33"]);
+}

@@ -232,7 +232,6 @@ fn within_row(u: &Use) -> Option<(Use, Expr, Expr)> {
     let Some((at, along)) = u.loops.iter().enumerate().rfind(|(_, l)| index.uses(l.id)) else {
         return Some((u.clone(), index.clone(), index.clone()));
     };
-    let index = index.as_affine()?;
     let is_inside = |(_, depth): &(Expr, usize)| *depth > at;
     if u.guards.iter().any(is_inside) {
         return None;
@@ -244,18 +243,15 @@ fn within_row(u: &Use) -> Option<(Use, Expr, Expr)> {
     };
     let least = end(&along.lower, BinaryOp::Max, 0)?;
     let greatest = end(&along.upper, BinaryOp::Min, -1)?;
-    let coefficient = index.coefficient(along.id);
-    let rest = index.clone().add_scaled(&Affine::var(along.id), -coefficient);
-    let value = |end: Expr| -> Expr {
-        let moved = match coefficient {
-            1 => end,
-            _ => Expr::binary(BinaryOp::Mul, Expr::from(coefficient), end),
-        };
-        sum(moved, rest.clone())
-    };
-    let (low, high) = match coefficient > 0 {
-        true => (value(least), value(greatest)),
-        false => (value(greatest), value(least)),
+    let (low, high) = match index {
+        Expr::Affine(a) if a.coefficient(along.id) < 0 => {
+            let coefficient = a.coefficient(along.id);
+            let rest = a.clone().add_scaled(&Affine::var(along.id), -coefficient);
+            let value =
+                |end: Expr| sum(Expr::binary(BinaryOp::Mul, Expr::from(coefficient), end), rest.clone());
+            (value(greatest), value(least))
+        }
+        index => (with(index, along.id, &least)?, with(index, along.id, &greatest)?),
     };
     let along = along.clone();
     let mut u = u.clone();
@@ -267,6 +263,31 @@ fn within_row(u: &Use) -> Option<(Use, Expr, Expr)> {
     }
     u.loops.remove(at);
     Some((u, low, high))
+}
+
+/// An index that grows with an iterator, with a value in its place.
+fn with(index: &Expr, iterator: LoopId, value: &Expr) -> Option<Expr> {
+    match index {
+        e if !e.uses(iterator) => Some(e.clone()),
+        Expr::Affine(a) => {
+            let coefficient = a.coefficient(iterator);
+            let rest = a.clone().add_scaled(&Affine::var(iterator), -coefficient);
+            let moved = match coefficient {
+                1 => value.clone(),
+                2.. => Expr::binary(BinaryOp::Mul, Expr::from(coefficient), value.clone()),
+                _ => return None,
+            };
+            Some(sum(moved, rest))
+        }
+        Expr::Binary(BinaryOp::Add, l, r) => {
+            Some(Expr::binary(BinaryOp::Add, with(l, iterator, value)?, with(r, iterator, value)?))
+        }
+        Expr::Binary(BinaryOp::Sub, l, r) if !r.uses(iterator) => {
+            Some(Expr::binary(BinaryOp::Sub, with(l, iterator, value)?, (**r).clone()))
+        }
+        Expr::Cast(ScalarType::I64, inner) => Some(converted(ScalarType::I64, with(inner, iterator, value)?)),
+        _ => None,
+    }
 }
 
 fn sum(e: Expr, a: Affine) -> Expr {

@@ -2,7 +2,7 @@
 
 use oxeye_ir::{
     Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program,
-    ScalarType, UnaryOp, Update, Var,
+    ScalarType, Stmt, UnaryOp, Update, Var,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,22 +32,15 @@ impl Use {
     }
 }
 
-/// What a nest writes.
-pub(super) fn written(nest: &Nest) -> BTreeSet<ArrayId> {
-    nest.accesses().into_iter().filter(|(_, is_written)| *is_written).map(|(a, _)| a.array).collect()
-}
-
 /// All uses of an array with so many dimensions of pointers.
 pub(super) fn uses(program: &Program, nest: &Nest, array: ArrayId, n_pointers: usize) -> Vec<Use> {
     let mut collector = Collector {
-        program,
+        holdings: Holdings::of(program, nest),
         array,
         n_pointers,
-        written: written(nest),
         loops: Vec::new(),
         guards: Vec::new(),
         n_unknown: 0,
-        scalars: BTreeMap::new(),
         found: Vec::new(),
     };
     collector.nodes(&nest.roots);
@@ -57,22 +50,24 @@ pub(super) fn uses(program: &Program, nest: &Nest, array: ArrayId, n_pointers: u
 /// Expressions with more parts are not put in place of scalars.
 const MOST_PARTS: usize = 64;
 
-struct Collector<'a> {
+/// What the scalars of a nest hold at a place in it, as far as that does not depend on what it computes.
+#[derive(Clone)]
+pub(crate) struct Holdings<'a> {
     program: &'a Program,
-    array: ArrayId,
-    n_pointers: usize,
     written: BTreeSet<ArrayId>,
-    loops: Vec<Loop>,
-    guards: Vec<(Expr, usize)>,
-    n_unknown: usize,
-    /// What scalars of the nest hold.
     scalars: BTreeMap<ArrayId, Expr>,
-    found: Vec<Use>,
 }
 
-impl Collector<'_> {
+impl<'a> Holdings<'a> {
+    /// At its beginning.
+    pub(crate) fn of(program: &'a Program, nest: &Nest) -> Self {
+        let written = nest.accesses().into_iter().filter(|(_, is_written)| *is_written);
+        let written = written.map(|(access, _)| access.array).collect();
+        Self { program, written, scalars: BTreeMap::new() }
+    }
+
     /// The expression without what the nest writes, if it does not depend on anything else of that.
-    fn known(&self, e: &Expr) -> Option<Expr> {
+    pub(crate) fn known(&self, e: &Expr) -> Option<Expr> {
         let mut e = e.clone();
         self.make_known(&mut e)?;
         let mut n_parts = 0;
@@ -90,16 +85,73 @@ impl Collector<'_> {
         e.children_mut().into_iter().try_for_each(|child| self.make_known(child))
     }
 
-    /// What a scalar of this type holds once the value is stored in it.
-    fn held(&self, ty: ScalarType, value: Expr) -> Expr {
-        match &value {
-            Expr::Read(access) if self.program.array(access.array).element == ty => value,
-            _ => converted(ty, value),
+    /// Whether an array that the nest writes may have memory in common with one that the expression reads.
+    pub(crate) fn may_be_written(&self, e: &Expr) -> bool {
+        let pairs = || self.program.may_alias.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
+        let is_written = |id: ArrayId| pairs().any(|(a, b)| a == id && self.written.contains(&b));
+        e.reads().into_iter().any(|access| is_written(access.array))
+    }
+
+    /// After a statement.
+    pub(crate) fn store(&mut self, s: &Stmt) {
+        if !s.target.indices.is_empty() {
+            return;
+        }
+        let id = s.target.array;
+        match self.known(&s.value).filter(|_| s.update == Update::Assign) {
+            Some(value) => {
+                let element = self.program.array(id).element;
+                let held = match self.natural(&value) {
+                    Some(ty) if ty == element => value,
+                    _ => converted(element, value),
+                };
+                self.scalars.insert(id, held);
+            }
+            None => _ = self.scalars.remove(&id),
         }
     }
 
+    /// The type that C gives a value, where that is easily told.
+    fn natural(&self, e: &Expr) -> Option<ScalarType> {
+        use ScalarType::{I8, I16, I32, U8, U16};
+        match e {
+            Expr::Read(access) => match self.program.array(access.array).element {
+                I8 | U8 | I16 | U16 => Some(I32),
+                ty => Some(ty),
+            },
+            Expr::Cast(ty, _) => Some(*ty),
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, l, r) => {
+                let (l, r) = (self.natural(l)?, self.natural(r)?);
+                (l == r).then_some(l)
+            }
+            _ => None,
+        }
+    }
+
+    /// Scalars that these nodes write are no longer known.
+    pub(crate) fn forget(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            if let Node::Stmt(s) = node {
+                self.scalars.remove(&s.target.array);
+            }
+            node.bodies().into_iter().for_each(|body| self.forget(body));
+        }
+    }
+}
+
+struct Collector<'a> {
+    holdings: Holdings<'a>,
+    array: ArrayId,
+    n_pointers: usize,
+    loops: Vec<Loop>,
+    guards: Vec<(Expr, usize)>,
+    n_unknown: usize,
+    found: Vec<Use>,
+}
+
+impl Collector<'_> {
     fn record(&mut self, indices: &[Expr]) {
-        let known: Option<Vec<Expr>> = indices.iter().map(|e| self.known(e)).collect();
+        let known: Option<Vec<Expr>> = indices.iter().map(|e| self.holdings.known(e)).collect();
         let n_unknown = self.n_unknown + usize::from(known.is_none());
         self.found.push(Use {
             indices: known.unwrap_or_else(|| indices.to_vec()),
@@ -156,7 +208,7 @@ impl Collector<'_> {
                 if self.narrow(condition, holds).is_some() {
                     return;
                 }
-                match self.known(condition) {
+                match self.holdings.known(condition) {
                     Some(known) if holds => self.guards.push((known, self.loops.len())),
                     Some(known) => {
                         let not = Expr::Unary(UnaryOp::Not, Box::new(known));
@@ -198,12 +250,12 @@ impl Collector<'_> {
     /// Two branches: a row that both use is used.
     fn either(&mut self, condition: &Expr, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
         let from = self.found.len();
-        let scalars = self.scalars.clone();
+        let holdings = self.holdings.clone();
         let n_then = self.branch(condition, true, then);
-        self.scalars.clone_from(&scalars);
+        self.holdings.clone_from(&holdings);
         let between = self.found.len();
         let n_otherwise = self.branch(condition, false, otherwise);
-        self.scalars = scalars;
+        self.holdings = holdings;
         let n_loops = self.loops.len();
         let rows = |uses: &[Use], (n_guards, n_unknown): (usize, usize)| -> Vec<Vec<Expr>> {
             let is_sure =
@@ -239,25 +291,18 @@ impl Collector<'_> {
         for node in nodes {
             match node {
                 Node::Stmt(s) => {
-                    s.target.indices.iter().for_each(|e| self.expr(e));
-                    self.expr(&s.value);
                     if s.target.array == self.array {
                         self.record(&s.target.indices);
                     }
-                    if s.target.indices.is_empty() {
-                        let value = self.known(&s.value).filter(|_| s.update == Update::Assign);
-                        let element = self.program.array(s.target.array).element;
-                        match value {
-                            Some(value) => self.scalars.insert(s.target.array, self.held(element, value)),
-                            None => self.scalars.remove(&s.target.array),
-                        };
-                    }
+                    s.target.indices.iter().for_each(|e| self.expr(e));
+                    self.expr(&s.value);
+                    self.holdings.store(s);
                 }
                 Node::If { condition, then, otherwise } => {
                     self.expr(condition);
                     self.either(condition, |c| c.nodes(then), |c| c.nodes(otherwise));
-                    self.forget(then);
-                    self.forget(otherwise);
+                    self.holdings.forget(then);
+                    self.holdings.forget(otherwise);
                 }
                 Node::Loop(l) => self.around(l),
             }
@@ -274,7 +319,7 @@ impl Collector<'_> {
                     c.n_unknown += 1;
                     c.expr(e);
                     c.n_unknown -= 1;
-                    let known = c.known(e);
+                    let known = c.holdings.known(e);
                     is_known &= known.is_some();
                     BoundTerm::Data(known.unwrap_or_else(|| e.clone()))
                 }
@@ -283,7 +328,7 @@ impl Collector<'_> {
             Bound(bound.0.iter().map(term).collect())
         };
         let (lower, upper) = (bound(self, &l.lower), bound(self, &l.upper));
-        self.forget(&l.body);
+        self.holdings.forget(&l.body);
         self.n_unknown += usize::from(!is_known);
         self.loops.push(Loop {
             id: l.id,
@@ -298,17 +343,7 @@ impl Collector<'_> {
         self.nodes(&l.body);
         self.loops.pop();
         self.n_unknown = n_unknown;
-        self.forget(&l.body);
-    }
-
-    /// Values that scalars may no longer have.
-    fn forget(&mut self, nodes: &[Node]) {
-        for node in nodes {
-            if let Node::Stmt(s) = node {
-                self.scalars.remove(&s.target.array);
-            }
-            node.bodies().into_iter().for_each(|body| self.forget(body));
-        }
+        self.holdings.forget(&l.body);
     }
 }
 

@@ -5,13 +5,14 @@
 
 mod aliases;
 mod control;
-mod nests;
+pub(crate) mod nests;
 mod pieces;
 
 use crate::Severity;
 use crate::ast::{Range, VarId};
 use crate::context::{Context, Team};
 use crate::delinearize::delinearize;
+use crate::forward::forward;
 use crate::lower::{State, renew_scans};
 use crate::places::Places;
 use crate::prove::Facts;
@@ -140,6 +141,7 @@ impl<'a> Regions<'a> {
                 (Some(var), Some(range)) => scopes.includes(*var, *range),
                 _ => true,
             };
+        forward(&mut regions.state.program);
         ragged::align(&mut regions.state.program);
         delinearize(&mut regions.state.program, &regions.known, &wide, &is_visible);
         renew_scans(&mut regions.state.program);

@@ -307,17 +307,30 @@ impl<'a> Regions<'a> {
             begins,
             sized: sized.into_iter().filter_map(declared).collect(),
             by_calls: by_calls.iter().map(|v| file.var(*v).name.clone()).collect(),
-            unused: unused
+            unused: self
+                .enumerations(s)
                 .into_iter()
-                .filter_map(|v| {
+                .chain(unused.into_iter().filter_map(|v| {
                     if let Some(function) = file.callees.get(&v) {
                         return Some(format!("__typeof__(&{function}) {} = &{function}", file.var(v).name));
                     }
                     let value = file.constants.get(&v).copied().unwrap_or_default();
                     Some(format!("{} = {{{value}}}", file.declaration(file.var(v))?))
-                })
+                }))
                 .collect(),
         }
+    }
+
+    /// Declarations of the function's own constants that the text uses.
+    fn enumerations(&self, s: &Stmt) -> Vec<String> {
+        let function = self.cx.function.range;
+        let words: BTreeSet<&str> = self.places.text(s.range).map(words).unwrap_or_default();
+        let own = self.cx.file.named.iter().filter(|(name, range)| {
+            function.start <= range.start && range.end <= s.range.start && words.contains(name.as_str())
+        });
+        let bodies: BTreeSet<(usize, usize)> = own.map(|(_, range)| (range.start, range.end)).collect();
+        let text = |(start, end)| self.places.text(Range { start, end }).filter(|text| text.starts_with('{'));
+        bodies.into_iter().filter_map(text).map(|body| format!("enum {body}")).collect()
     }
 
     fn is_visible_anywhere(&self, var: VarId) -> bool {
@@ -451,6 +464,10 @@ impl<'a> Regions<'a> {
         });
         written
     }
+}
+
+fn words(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
 }
 
 fn reads(nodes: &[Node], array: ArrayId) -> bool {
