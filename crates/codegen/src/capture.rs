@@ -400,6 +400,16 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         match what {
             ArgumentOf::Array(id) if program.views.contains_key(id) => {
                 let view = &program.views[id];
+                if let Some(test) = row_test(program, site.nest, *id) {
+                    let table = format!("oxeye_rows_{k}");
+                    let (made, freed) = cx.make_rows(test, &table, &format!("oxeye_passed_{k}"));
+                    parameters.push(format!("void *oxeye_passed_{k}"));
+                    before += &made;
+                    let _ = writeln!(before, "__builtin_memcpy((void *)&({name}), &{table}, sizeof(void *));");
+                    after += &freed;
+                    passed.push(format!("args[{k}]"));
+                    continue;
+                }
                 if *is_buffer && view.n_base_steps() == 0 {
                     parameters.push(view.declaration.clone());
                 } else {

@@ -179,9 +179,11 @@ impl Context<'_> {
         }
         for test in entry.into_iter().flat_map(|e| &e.rows) {
             let array = program.array(test.array);
+            let plain = program.views.get(&array.id).map_or_else(|| array.name.clone(), View::plain_name);
+            let table = self.name(test.array).to_owned();
             let used = test.used.as_ref().map(|used| {
                 let used = self.expr(used).text;
-                let name = self.fresh(&format!("{}_used", array.name));
+                let name = self.fresh(&format!("{plain}_used"));
                 before.lines.push(format!("const int {name} = {used};"));
                 before.conditions.push(name.clone());
                 name
@@ -190,7 +192,7 @@ impl Context<'_> {
                 for (extent, range) in array.shape.iter().zip(&test.ranges).skip(1) {
                     let symbol = extent.as_ref().and_then(Expr::as_affine).and_then(oxeye_ir::Affine::as_var);
                     let Some(Var::Sym(symbol)) = symbol else { continue };
-                    let name = self.fresh(&format!("{}_extent", array.name));
+                    let name = self.fresh(&format!("{plain}_extent"));
                     let was_wide = std::mem::replace(&mut self.wide, true);
                     let value = self.expr(&least_extent(range)).text;
                     self.wide = was_wide;
@@ -199,8 +201,8 @@ impl Context<'_> {
                 }
                 continue;
             }
-            let even = self.fresh(&format!("{}_even", array.name));
-            let mut value = self.rows(test, &array.name, Asked::Even);
+            let even = self.fresh(&format!("{plain}_even"));
+            let mut value = self.rows(test, &table, Asked::Even);
             for condition in used.iter().chain(&self.reached) {
                 value = format!("{condition} && {value}");
             }
@@ -209,14 +211,14 @@ impl Context<'_> {
             for (k, extent) in array.shape.iter().enumerate().skip(1) {
                 let symbol = extent.as_ref().and_then(Expr::as_affine).and_then(oxeye_ir::Affine::as_var);
                 let Some(Var::Sym(symbol)) = symbol else { continue };
-                let name = self.fresh(&format!("{}_extent", array.name));
-                let value = self.rows(test, &array.name, Asked::Extent(k));
+                let name = self.fresh(&format!("{plain}_extent"));
+                let value = self.rows(test, &table, Asked::Extent(k));
                 before.lines.push(format!("const long {name} = {even} ? {value} : 1;"));
                 self.symbol_names.insert(symbol, name);
             }
-            let name = self.fresh(&format!("{}_rows", array.name));
+            let name = self.fresh(&format!("{plain}_rows"));
             let ty = crate::print::element_type(array);
-            let value = self.rows(test, &array.name, Asked::Origin);
+            let value = self.rows(test, &table, Asked::Origin);
             before.lines.push(format!("{ty} *const {name} = {even} ? ({ty} *)({value}) : 0;"));
             self.names.insert(test.array, name);
         }

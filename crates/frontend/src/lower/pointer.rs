@@ -1,8 +1,8 @@
 //! Pointers that are followed while a nest is lowered.
 
 use super::value::Value;
-use crate::ast::{self, File, Type, VarId};
-use oxeye_ir::Expr;
+use crate::ast::{self, File, Member, Type, VarId};
+use oxeye_ir::{Expr, Step};
 
 /// A pointer into an array: the element (or row) at `indices`, plus `offset` elements.
 #[derive(Clone, Debug)]
@@ -42,7 +42,9 @@ impl Pointer {
 /// The number of pointers to follow to the elements, if a variable is rows behind pointers.
 pub(super) fn n_levels(file: &File, var: VarId) -> Option<usize> {
     let variable = file.var(var);
-    if variable.member.is_some() {
+    // One of many structures has rows of its own.
+    let is_single = |m: &Member| m.steps.iter().all(|step| matches!(step, Step::Field(_) | Step::Follow));
+    if !variable.member.as_ref().is_none_or(is_single) {
         return None;
     }
     let mut n = 1;
