@@ -28,8 +28,10 @@ pub struct Coverage {
 pub struct LoopShare {
     /// Its first line.
     pub line: u32,
-    /// Its share of the time.
+    /// Its share of the time, without that of nests and loops inside.
     pub share: f64,
+    /// Its share with everything in it and what that calls.
+    pub whole: f64,
 }
 
 /// Another file of the program.
@@ -42,9 +44,14 @@ pub struct FileShare {
 }
 
 impl Coverage {
-    /// The share of the loop whose first line this is.
+    /// The share of the loop whose first line this is, without that of others inside.
     pub fn of_loop(&self, line: u32) -> Option<f64> {
         self.loops.iter().find(|found| found.line == line).map(|found| found.share)
+    }
+
+    /// The share of the loop whose first line this is, with everything in it.
+    pub fn of_whole_loop(&self, line: u32) -> Option<f64> {
+        self.loops.iter().find(|found| found.line == line).map(|found| found.whole)
     }
 }
 
@@ -140,6 +147,12 @@ impl Stacks {
         let share = |n: usize| n as f64 / self.0.len() as f64;
         let (mut n_tunable, mut n_elsewhere) = (0, 0);
         let (mut in_loops, mut in_files) = (BTreeMap::new(), BTreeMap::new());
+        // By first lines: the share of the largest loop there, as the smallest has the time of its own.
+        let mut wholes: BTreeMap<u32, f64> = BTreeMap::new();
+        for lines in loops {
+            let whole = wholes.entry(lines.first.0).or_insert(0.0);
+            *whole = whole.max(self.share(*lines));
+        }
         for stack in &self.0 {
             if stack.own.iter().any(|at| around(*at, tunable).is_some()) {
                 n_tunable += 1;
@@ -153,8 +166,13 @@ impl Stacks {
                 n_elsewhere += 1;
             }
         }
+        let of_line = |(line, whole): (u32, f64)| LoopShare {
+            line,
+            share: share(in_loops.get(&line).copied().unwrap_or(0)),
+            whole,
+        };
         let mut loops: Vec<LoopShare> =
-            in_loops.into_iter().map(|(line, n)| LoopShare { line, share: share(n) }).collect();
+            wholes.into_iter().filter(|(_, whole)| *whole > 0.0).map(of_line).collect();
         loops.sort_by(|a, b| b.share.total_cmp(&a.share));
         let mut files: Vec<FileShare> =
             in_files.into_iter().map(|(file, n)| FileShare { file: file.clone(), share: share(n) }).collect();
@@ -241,7 +259,8 @@ mod tests {
         let sampled = Stacks::of(Path::new("a.c"), &stacks).expect("enough samples");
         let inner = Lines { first: (20, 35), last: (20, 60) };
         let found = sampled.coverage(&[inner], &[Lines::whole(5, 8), Lines::whole(20, 20)]);
-        assert_eq!((found.tunable, found.of_loop(5), found.of_loop(20)), (0.4, Some(0.6), None));
+        assert_eq!((found.tunable, found.of_loop(5), found.of_loop(20)), (0.4, Some(0.6), Some(0.0)));
+        assert_eq!((found.of_whole_loop(5), found.of_whole_loop(20)), (Some(0.6), Some(1.0)));
         assert_eq!(sampled.share(inner), 0.4);
     }
 
