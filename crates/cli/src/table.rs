@@ -245,13 +245,26 @@ fn unread(report: &Report, view: View) -> String {
         let help = reason.help.map(|help| format!("; {help}")).unwrap_or_default();
         out += &wrapped(&format!("left as it is: {place}{}{help}", reason.message), view.width);
     }
-    let mut lines: Vec<u32> = idle.into_iter().flat_map(|reason| reason.lines).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    if !lines.is_empty() {
-        let places = place(&lines);
-        out += &cut(&format!("not read, and hardly any time is spent there: {places}"), view.width);
-        out.push('\n');
+    // Those that themselves take no time may have loops inside, or calls, that do.
+    let takes_time = |line: &u32| {
+        let whole = report.coverage.as_ref().and_then(|found| found.of_whole_loop(*line));
+        whole.is_some_and(|share| share >= WORTH_A_WORD)
+    };
+    let troubles = report.diagnostics.iter();
+    let troubles = troubles.filter(|trouble| idle.iter().any(|reason| reason.message == trouble.message));
+    let (around, idle): (Vec<_>, Vec<_>) =
+        troubles.partition(|trouble| trouble.loop_line.as_ref().is_some_and(takes_time));
+    for (what, troubles) in [
+        ("not read, but what takes time there is in other loops", around),
+        ("not read, and hardly any time is spent there", idle),
+    ] {
+        let mut lines: Vec<u32> = troubles.into_iter().filter_map(|trouble| trouble.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        if !lines.is_empty() {
+            out += &cut(&format!("{what}: {}", place(&lines)), view.width);
+            out.push('\n');
+        }
     }
     out
 }

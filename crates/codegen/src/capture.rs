@@ -81,6 +81,7 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)], quiet: &[String
     for (span, text) in &mut all {
         let is_function = span.start == span.end;
         *text = quieted(text, quiet, if is_function { ("", "\n") } else { ("{\n", "\n}") });
+        *text = closed(source, *span, std::mem::take(text));
     }
     if !definitions.is_empty() {
         let definitions = quieted(&(definitions + "\n"), quiet, ("", "\n"));
@@ -94,6 +95,14 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)], quiet: &[String
         }
     }
     splice(source, &all)
+}
+
+/// What stands in the place of a span: if it ends an `#if` that opens before it, so does that, at its beginning.
+fn closed(source: &str, span: Span, text: String) -> String {
+    match span.opening(source) {
+        Some(_) => format!("#endif\n{text}"),
+        None => text,
+    }
 }
 
 /// A text for which some warnings are switched off, with what stands before and behind that.

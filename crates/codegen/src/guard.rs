@@ -11,7 +11,7 @@ pub fn guarded(
     preprocessor: &[String],
     constant: &[String],
 ) -> String {
-    let Some(original) = source.get(span.start..span.end) else { return block.to_owned() };
+    let original = span.text(source);
     let line_start = source[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let before = &source[line_start..span.start];
     let indent = &before[..before.len() - before.trim_start().len()];

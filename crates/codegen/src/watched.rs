@@ -125,7 +125,7 @@ pub fn watched_program(source: &str, sites: &[Site], runtime: &str) -> WatchedPr
     let mut replacements = Vec::new();
     for site in sites {
         let Some(span) = site.nest.span else { continue };
-        let text = source.get(span.start..span.end).unwrap_or_default();
+        let text = &*span.text(source);
         match watched_nest(site, text, made.accesses.len()) {
             Ok((block, accesses)) if made.accesses.len() + accesses.len() <= MOST_SITES => {
                 made.accesses.extend(accesses);

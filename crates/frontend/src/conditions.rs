@@ -8,6 +8,7 @@
 use crate::ast::{File, Range};
 use crate::lexer::{DirectiveLine, Token, TokenKind, is_type_word, tokens, tokens_and_directives};
 use crate::preprocess::{Define, Preprocessed};
+use oxeye_ir::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
@@ -44,6 +45,7 @@ pub(crate) struct Reliance<'a> {
     preprocessed: &'a Preprocessed,
     macros: HashMap<&'a str, Vec<&'a Define>>,
     source: Text<'a>,
+    text: &'a str,
     /// Whether directives of OpenACC are ignored, which another build would act on.
     ignores_openacc: bool,
     headers: BTreeMap<u32, String>,
@@ -64,7 +66,15 @@ impl<'a> Reliance<'a> {
         let read =
             |(k, name): (usize, &String)| Some((k as u32, std::fs::read_to_string(Path::new(name)).ok()?));
         let headers = preprocessed.headers.iter().enumerate().filter_map(read).collect();
-        Reliance { file, preprocessed, macros, source: Text { tokens, directives }, ignores_openacc, headers }
+        Reliance {
+            file,
+            preprocessed,
+            macros,
+            text: source,
+            source: Text { tokens, directives },
+            ignores_openacc,
+            headers,
+        }
     }
 
     /// The definition of a macro at a place of the preprocessed text.
@@ -91,7 +101,10 @@ impl<'a> Reliance<'a> {
             preprocessor.insert("!defined(_OPENACC)".to_owned());
         }
         // Pragmas may use macros too.
-        let inside = self.source.directives.iter().filter(|d| span.contains(&d.start));
+        let whole = Span { start: span.start, end: span.end, line: 0 };
+        let opening = whole.opening(self.text);
+        let is_opening = |start: usize| opening.as_ref().is_some_and(|line| line.start == start);
+        let inside = self.source.directives.iter().filter(|d| span.contains(&d.start) || is_opening(d.start));
         for directive in inside {
             match directive.name() {
                 "pragma" => mention(&tokens(directive.text.trim_start_matches('#')), &mut next),

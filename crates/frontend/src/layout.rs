@@ -2,6 +2,7 @@
 
 use crate::directives::{self, Directive};
 use crate::lexer::{DirectiveLine, Token, TokenKind, tokens_and_directives};
+use oxeye_ir::Span;
 use std::collections::{HashMap, HashSet};
 
 /// The bytes of a statement or definition.
@@ -41,6 +42,7 @@ pub(crate) struct LoopPlace {
 /// The loops and file-scope blocks of a text, in textual order.
 #[derive(Debug, Default)]
 pub(crate) struct Layout<'a> {
+    text: &'a str,
     pub(crate) loops: Vec<LoopPlace>,
     pub(crate) directives: Vec<DirectiveLine<'a>>,
     pub(crate) blocks: Vec<Block>,
@@ -102,7 +104,7 @@ impl<'a> Layout<'a> {
         tokens.retain(|t| !skipped.iter().any(|range| range.contains(&t.start)));
         let brackets = Brackets::of(&tokens);
         let statements = Statements { tokens: &tokens, brackets: &brackets, survey };
-        let mut layout = Layout { directives, ..Layout::default() };
+        let mut layout = Layout { text, directives, ..Layout::default() };
         let (mut parens, mut braces) = (0usize, 0usize);
         // The `while` at the end of `do ... while (...)`.
         let mut ends_of_do: HashSet<usize> = HashSet::new();
@@ -253,7 +255,10 @@ impl<'a> Layout<'a> {
                 }
                 // `#ifdef` around pragmas only belongs to them.
                 "endif" => {
-                    let Some(first) = start_of_pragma_group(rest) else { break };
+                    let Some(first) = start_of_pragma_group(rest) else {
+                        start = self.start_in_group(rest, lines).unwrap_or(start);
+                        break;
+                    };
                     let group = rest[first].start..last.start;
                     if place.words.iter().any(|(at, _)| group.contains(at)) {
                         break;
@@ -280,6 +285,61 @@ impl<'a> Layout<'a> {
         let n_words = place.words.iter().filter(|(at, _)| *at >= start).count();
         (n_words == n_made).then_some(start)
     }
+
+    /// Whether an `#if` that opens before a span and ends inside is the only one of which that is so, and found by everyone.
+    pub(crate) fn is_balanced(&self, span: Span) -> bool {
+        let (mut depth, mut n_closed) = (0usize, 0);
+        for directive in self.directives.iter().filter(|d| (span.start..span.end).contains(&d.start)) {
+            match directive.name() {
+                "if" | "ifdef" | "ifndef" => depth += 1,
+                "endif" if depth > 0 => depth -= 1,
+                "endif" => n_closed += 1,
+                "else" | "elif" | "elifdef" | "elifndef" if depth == 0 => return false,
+                _ => {}
+            }
+        }
+        depth == 0 && n_closed == usize::from(span.opening(self.text).is_some())
+    }
+
+    /// The start of the pragmas in force at the end of a part `#if ... #endif` that other code begins: the `#if` can be
+    /// repeated before them. The `#endif` is the last of the directives; `lines` are those of the pragmas in force.
+    fn start_in_group(&self, directives: &[&DirectiveLine<'_>], lines: &[u32]) -> Option<usize> {
+        let (last, before) = directives.split_last()?;
+        let first = pragmas_at_end(before).last()?;
+        if !pragmas_at_end(before).all(|pragma| lines.contains(&pragma.line)) {
+            return None;
+        }
+        let mut open = Vec::new();
+        for directive in self.directives.iter().take_while(|d| d.start < first.start) {
+            match directive.name() {
+                "if" | "ifdef" | "ifndef" => open.push((directive, true)),
+                "endif" => _ = open.pop(),
+                // Its condition is not that of one line, or may change on the way.
+                "else" | "elif" | "elifdef" | "elifndef" => open.last_mut()?.1 = false,
+                "define" | "undef" | "include" | "pragma"
+                    if directive.text.contains("macro") || directive.name() != "pragma" =>
+                {
+                    open.iter_mut().for_each(|(_, is_simple)| *is_simple = false);
+                }
+                _ => {}
+            }
+        }
+        let (opening, is_simple) = open.pop()?;
+        let span = Span { start: first.start, end: last.end(), line: first.line };
+        let is_found = span.opening(self.text)? == (opening.start..opening.end());
+        let is_one_line = !opening.text.contains(['\\', '/', '\n']);
+        (is_simple && is_found && is_one_line).then_some(first.start)
+    }
+}
+
+/// The pragmas for loops that are last among directives.
+fn pragmas_at_end<'d, 'a>(
+    directives: &'d [&'d DirectiveLine<'a>],
+) -> impl Iterator<Item = &'d DirectiveLine<'a>> {
+    directives.iter().rev().copied().take_while(|d| {
+        let text = d.text.split_once("pragma").map_or("", |(_, text)| text);
+        d.name() == "pragma" && !matches!(directives::parse(text), Directive::Alone | Directive::Other)
+    })
 }
 
 /// The position of the `#if` whose `#endif` comes last, if there are only pragmas for loops in between.

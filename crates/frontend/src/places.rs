@@ -105,7 +105,8 @@ impl<'a> Places<'a> {
         }
         let start = self.layout.start_with_pragmas(place, &lines)?;
         let end = place.semicolon.filter(|_| *with_semicolon).unwrap_or(place.balanced?.1);
-        Some(Span { start, end, line: place.whole.line })
+        let span = Span { start, end, line: place.whole.line };
+        self.layout.is_balanced(span).then_some(span)
     }
 }
 

@@ -125,10 +125,7 @@ impl Scanner<'_> {
             }
             match (target.as_var(), self.file.pointer_var(target)) {
                 (Some(v), _) => self.wrote(v),
-                (None, Some(v)) => {
-                    self.scan.stored.insert(v);
-                    self.others(v);
-                }
+                (None, Some(v)) => self.store(v),
                 (None, None) => {}
             }
         });
@@ -147,16 +144,18 @@ impl Scanner<'_> {
         }
     }
 
+    /// A write to a variable, and to what else it is if it is a member that has several names.
     fn wrote(&mut self, v: VarId) {
         self.scan.written.insert(v);
-        self.others(v);
-    }
-
-    /// Adds what else is written with a member that has several names.
-    fn others(&mut self, v: VarId) {
         let others = self.file.all_it_stands_for(v);
         self.scan.written.extend(&others);
         self.scan.stored.extend(others);
+    }
+
+    /// A write through a variable, which stays what it is, under any of its names.
+    fn store(&mut self, v: VarId) {
+        self.scan.stored.insert(v);
+        self.scan.stored.extend(self.file.all_it_stands_for(v));
     }
 
     /// A function's writes through a parameter are writes to what the argument points to.
@@ -165,8 +164,7 @@ impl Scanner<'_> {
             if matches!(name, "memset" | "memcpy")
                 && let Some(v) = args.first().and_then(|e| self.file.pointer_var(e))
             {
-                self.scan.stored.insert(v);
-                self.others(v);
+                self.store(v);
             }
             return;
         };

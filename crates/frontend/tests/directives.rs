@@ -4,6 +4,7 @@ mod common;
 
 use common::{read_with, show, shown};
 use insta::assert_snapshot;
+use oxeye_codegen::{guarded, tuned_file};
 use oxeye_frontend::ReadOptions;
 use oxeye_ir::Program;
 
@@ -96,6 +97,145 @@ void f(int n, double *x)
         ]
     );
     assert_eq!(texts.iter().map(|s| s.line).collect::<Vec<_>>(), [8, 15, 17, 20]);
+}
+
+/// An `#if` may open before other code than the pragmas that it ends with. A nest that takes its place ends it first, and the
+/// original in other builds opens it again.
+#[test]
+fn pragmas_behind_other_code_in_a_part_of_some_builds() {
+    let source = "#define OPEN
+void g(int n);
+void f(int n, double *x)
+{
+#ifdef OPEN
+    g(4);
+    #pragma omp parallel for
+#endif
+    for (int i = 0; i < n; i++)
+        x[i] = 0;
+#ifdef OPEN
+    g(5);
+#else
+    g(6);
+    #pragma omp parallel for
+#endif
+    for (int i = 0; i < n; i++)
+        x[i] = 1;
+#ifdef OPEN
+    g(7);
+    #pragma omp parallel for
+#else
+    g(8);
+#endif
+    for (int i = 0; i < n; i++)
+        x[i] = 2;
+#ifdef OPEN
+    g(9);
+#undef OPEN
+    #pragma omp parallel for
+#endif
+    for (int i = 0; i < n; i++)
+        x[i] = 3;
+#ifndef OPEN
+    g(10); /*
+#endif
+*/
+    #pragma omp parallel for
+#endif
+    for (int i = 0; i < n; i++)
+        x[i] = 4;
+}
+";
+    let unit = read_with(source, &ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() });
+    let function = &unit.functions[0];
+    let spans: Vec<_> = function.program.nests.values().map(|n| n.span.expect("a place")).collect();
+    let starts: Vec<_> = spans.iter().map(|s| source[s.start..].lines().next().unwrap_or("")).collect();
+    let pragma = "#pragma omp parallel for";
+    assert_eq!(starts, [pragma, "for (int i = 0; i < n; i++)", pragma]);
+    assert_eq!(spans.iter().map(|s| s.line).collect::<Vec<_>>(), [9, 17, 40]);
+    let refused: Vec<_> = unit.diagnostics.iter().map(|d| (d.nest_line, d.message.as_str())).collect();
+    let why = "the pragmas above the loop are not written out in the file";
+    assert_eq!(refused, [(Some(25), why), (Some(32), why)]);
+    let conditions: Vec<_> = function
+        .program
+        .nests
+        .keys()
+        .map(|id| function.conditions.get(id).cloned().unwrap_or_default())
+        .collect();
+    assert_eq!(conditions[0].preprocessor, ["defined(OPEN)"]);
+    let replacements: Vec<_> = spans
+        .iter()
+        .zip(&conditions)
+        .map(|(span, when)| (*span, guarded(source, *span, "{ }", &when.preprocessor, &when.constant)))
+        .collect();
+    let tuned = tuned_file(source, &replacements, &[]);
+    let expected = "#ifdef OPEN
+    g(4);
+    #endif
+#if defined(OPEN)
+    { }
+    #else
+    
+#ifdef OPEN
+#pragma omp parallel for
+#endif
+    for (int i = 0; i < n; i++)
+        x[i] = 0;
+    #endif
+";
+    assert!(tuned.contains(expected), "{tuned}");
+}
+
+/// What a pointer in a structure leads to that all threads share is theirs together.
+#[test]
+fn stores_through_members_of_shared_structures() {
+    let source = "typedef struct { int n, last; float *out; float *row[4]; float sums[4]; } input;
+static void sweep(input *in, float *a)
+{
+#pragma omp parallel
+    {
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < in->n; i++)
+            in->out[i] = a[i] * 2;
+#pragma omp for
+        for (int i = 0; i < in->n; i++)
+            in->last = i;
+    }
+}
+static void each(input *in, float *a)
+{
+#pragma omp for
+    for (int i = 0; i < 4; i++)
+        in->out[i] = a[i];
+}
+static void own(input *in, float *a)
+{
+#pragma omp for
+    for (int i = 0; i < 4; i++)
+        in->sums[i] = a[i];
+}
+void run(int n, float *a, float *out)
+{
+    input all = { n, 0, out };
+    sweep(&all, a);
+#pragma omp parallel
+    {
+        float mine[4];
+        input of_thread = { n, 0, mine };
+        each(&of_thread, a);
+        own(&of_thread, a);
+    }
+}
+";
+    let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
+    let unit = read_with(source, &options);
+    let counts: Vec<_> = unit
+        .functions
+        .iter()
+        .map(|f| (f.name.as_str(), f.program.nests.len(), f.program.teams.len()))
+        .collect();
+    let words: Vec<_> = unit.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(counts, [("sweep", 1, 1)], "{words:?} {}", show(&unit));
 }
 
 #[test]

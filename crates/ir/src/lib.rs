@@ -86,6 +86,7 @@ mod parse;
 mod print;
 mod program;
 mod ranges;
+mod span;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(test)]
@@ -101,7 +102,7 @@ pub use dot::to_dot;
 pub use expr::{Access, BinaryOp, ComplexOp, Expr, MathFn, Part, ScalarType, UnaryOp};
 pub use ids::{ArrayId, LoopId, NestId, StmtId, SymId};
 pub use nest::{
-    Bound, BoundTerm, Execution, Loop, Nest, Node, OmpSchedule, Reduction, Rotation, Span, Stmt, Update,
+    Bound, BoundTerm, Execution, Loop, Nest, Node, OmpSchedule, Reduction, Rotation, Stmt, Update,
 };
 pub use parse::ParseError;
 pub use print::Names;
@@ -110,6 +111,7 @@ pub use program::{
     ScanEnd, ScanStep, Storage, Symbol, Team,
 };
 pub use ranges::{AccessRanges, IndexRange};
+pub use span::Span;
 pub use trips::Extents;
 pub use types::Types;
 pub use verify::{Violation, verify, verify_nest};

@@ -1,6 +1,6 @@
 //! Loop nests: the loop tree with its statements.
 
-use crate::{Access, Affine, ArrayId, Expr, LoopId, NestId, ScalarType, StmtId, SymId, Var};
+use crate::{Access, Affine, ArrayId, Expr, LoopId, NestId, ScalarType, Span, StmtId, SymId, Var};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -245,17 +245,6 @@ impl Node {
             child.substitute(with);
         }
     }
-}
-
-/// Bytes `start..end` of a part of the user's file, and its line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Span {
-    /// First byte.
-    pub start: usize,
-    /// One past the last byte.
-    pub end: usize,
-    /// Line of the statement, from 1; pragmas above it may start earlier.
-    pub line: u32,
 }
 
 /// A loop nest: the unit that is tuned and replaced.

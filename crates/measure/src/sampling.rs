@@ -30,6 +30,8 @@ pub struct SourceLine {
     pub file: PathBuf,
     /// The line, from 1.
     pub line: u32,
+    /// The column in bytes, from 1; 0 where it is not known.
+    pub column: u32,
 }
 
 /// A sampled run.
@@ -157,7 +159,8 @@ fn lines_at(loader: &Loader, address: u64) -> Vec<SourceLine> {
     while let Ok(Some(frame)) = frames.next() {
         let Some(location) = frame.location else { continue };
         if let (Some(file), Some(line)) = (location.file, location.line.filter(|line| *line > 0)) {
-            lines.push(SourceLine { file: PathBuf::from(file), line });
+            let column = location.column.unwrap_or(0);
+            lines.push(SourceLine { file: PathBuf::from(file), line, column });
         }
     }
     lines

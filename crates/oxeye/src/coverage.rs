@@ -28,8 +28,10 @@ pub struct Coverage {
 pub struct LoopShare {
     /// Its first line.
     pub line: u32,
-    /// Its share of the time.
+    /// Its share of the time, without that of nests and loops inside.
     pub share: f64,
+    /// Its share with everything in it and what that calls.
+    pub whole: f64,
 }
 
 /// Another file of the program.
@@ -42,23 +44,53 @@ pub struct FileShare {
 }
 
 impl Coverage {
-    /// The share of the loop whose first line this is.
+    /// The share of the loop whose first line this is, without that of others inside.
     pub fn of_loop(&self, line: u32) -> Option<f64> {
         self.loops.iter().find(|found| found.line == line).map(|found| found.share)
     }
+
+    /// The share of the loop whose first line this is, with everything in it.
+    pub fn of_whole_loop(&self, line: u32) -> Option<f64> {
+        self.loops.iter().find(|found| found.line == line).map(|found| found.whole)
+    }
 }
 
-/// First and last lines of a loop.
-pub(crate) type Lines = (u32, u32);
+/// A line and a column of the file, both from 1. The column is 0 where it is not known.
+pub(crate) type Spot = (u32, u32);
+
+/// Where a loop begins and ends: other code may stand on its first and last lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lines {
+    /// Its first byte.
+    pub(crate) first: Spot,
+    /// Its last byte.
+    pub(crate) last: Spot,
+}
+
+impl Lines {
+    /// All that stands on these lines.
+    pub(crate) fn whole(first: u32, last: u32) -> Self {
+        Self { first: (first, 1), last: (last, u32::MAX) }
+    }
+
+    fn contain(&self, at: Spot) -> bool {
+        match at {
+            (line, 0) => (self.first.0..=self.last.0).contains(&line),
+            at => (self.first..=self.last).contains(&at),
+        }
+    }
+}
 
 /// The call stacks of a run of the program, as far as they are in its sources.
 pub(crate) struct Stacks(Vec<Stack>);
 
 struct Stack {
-    /// Lines of the file, the innermost call first.
-    own: Vec<u32>,
-    /// The source file of the innermost call, if it is another one. What headers define counts where it is used.
+    /// Places in the file, the innermost call first.
+    own: Vec<Spot>,
+    /// The source file of the innermost call, if it is another one.
     other: Option<PathBuf>,
+    /// The header of the innermost call, if it is no system's: what it defines counts where it is used, if that is in a loop.
+    header: Option<PathBuf>,
 }
 
 impl Stacks {
@@ -69,7 +101,7 @@ impl Stacks {
         let mut waiting: HashMap<&Path, HashSet<u32>> = HashMap::new();
         let mut stacks = Vec::new();
         for sample in samples {
-            let mut stack = Stack { own: Vec::new(), other: None };
+            let mut stack = Stack { own: Vec::new(), other: None, header: None };
             let mut is_innermost = true;
             let mut waits = false;
             for at in sample {
@@ -79,9 +111,15 @@ impl Stacks {
                     waits = waiting.entry(&at.file).or_insert_with(|| waits_in(&at.file)).contains(&at.line);
                 }
                 if is_own {
-                    stack.own.push(at.line);
+                    stack.own.push((at.line, at.column));
                 } else if is_innermost && is_source {
                     stack.other = Some(at.file.clone());
+                } else if is_innermost
+                    && stack.header.is_none()
+                    && !at.file.starts_with("/usr")
+                    && at.file.exists()
+                {
+                    stack.header = Some(at.file.clone());
                 }
                 is_innermost &= !is_source;
             }
@@ -95,33 +133,46 @@ impl Stacks {
 
     /// The share of the time in a loop, with what it calls.
     pub(crate) fn share(&self, lines: Lines) -> f64 {
-        let is_inside = |stack: &&Stack| stack.own.iter().any(|line| (lines.0..=lines.1).contains(line));
+        let is_inside = |stack: &&Stack| stack.own.iter().any(|at| lines.contain(*at));
         self.0.iter().filter(is_inside).count() as f64 / self.0.len() as f64
     }
 
     /// Where the time goes: to nests that can be tuned where one is at work, else to the innermost source file, and in that
     /// of the nests to the innermost loop.
     pub(crate) fn coverage(&self, tunable: &[Lines], loops: &[Lines]) -> Coverage {
-        let around = |line: u32, loops: &[Lines]| {
-            let around = loops.iter().filter(|lines| (lines.0..=lines.1).contains(&line));
-            around.min_by_key(|lines| lines.1 - lines.0).map(|lines| lines.0)
+        let around = |at: Spot, loops: &[Lines]| {
+            let around = loops.iter().filter(|lines| lines.contain(at));
+            around.min_by_key(|lines| lines.last.0 - lines.first.0).map(|lines| lines.first.0)
         };
         let share = |n: usize| n as f64 / self.0.len() as f64;
         let (mut n_tunable, mut n_elsewhere) = (0, 0);
         let (mut in_loops, mut in_files) = (BTreeMap::new(), BTreeMap::new());
+        // By first lines: the share of the largest loop there, as the smallest has the time of its own.
+        let mut wholes: BTreeMap<u32, f64> = BTreeMap::new();
+        for lines in loops {
+            let whole = wholes.entry(lines.first.0).or_insert(0.0);
+            *whole = whole.max(self.share(*lines));
+        }
         for stack in &self.0 {
-            if stack.own.iter().any(|line| around(*line, tunable).is_some()) {
+            if stack.own.iter().any(|at| around(*at, tunable).is_some()) {
                 n_tunable += 1;
             } else if let Some(file) = &stack.other {
                 *in_files.entry(file).or_insert(0) += 1;
-            } else if let Some(line) = stack.own.iter().find_map(|line| around(*line, loops)) {
+            } else if let Some(line) = stack.own.iter().find_map(|at| around(*at, loops)) {
                 *in_loops.entry(line).or_insert(0) += 1;
+            } else if let Some(file) = &stack.header {
+                *in_files.entry(file).or_insert(0) += 1;
             } else {
                 n_elsewhere += 1;
             }
         }
+        let of_line = |(line, whole): (u32, f64)| LoopShare {
+            line,
+            share: share(in_loops.get(&line).copied().unwrap_or(0)),
+            whole,
+        };
         let mut loops: Vec<LoopShare> =
-            in_loops.into_iter().map(|(line, n)| LoopShare { line, share: share(n) }).collect();
+            wholes.into_iter().filter(|(_, whole)| *whole > 0.0).map(of_line).collect();
         loops.sort_by(|a, b| b.share.total_cmp(&a.share));
         let mut files: Vec<FileShare> =
             in_files.into_iter().map(|(file, n)| FileShare { file: file.clone(), share: share(n) }).collect();
@@ -155,12 +206,12 @@ mod tests {
     use super::*;
 
     fn stack(lines: &[(&str, u32)]) -> Vec<SourceLine> {
-        lines.iter().map(|(file, line)| SourceLine { file: file.into(), line: *line }).collect()
+        lines.iter().map(|(file, line)| SourceLine { file: file.into(), line: *line, column: 0 }).collect()
     }
 
     #[test]
     fn a_sample_counts_where_something_could_be_done_about_it() {
-        let (tunable, loops) = ([(10, 12)], [(20, 40), (25, 30)]);
+        let (tunable, loops) = ([Lines::whole(10, 12)], [Lines::whole(20, 40), Lines::whole(25, 30)]);
         let mut stacks = Vec::new();
         let mut add = |n: usize, lines: &[(&str, u32)]| stacks.extend(vec![stack(lines); n]);
         add(40, &[("a.c", 11), ("a.c", 50)]);
@@ -177,13 +228,42 @@ mod tests {
         let file = Path::new("a.c");
         let sampled = Stacks::of(file, &stacks).expect("enough samples");
         let found = sampled.coverage(&tunable, &loops);
-        assert_eq!(sampled.share((50, 60)), 0.55);
+        assert_eq!(sampled.share(Lines::whole(50, 60)), 0.55);
         assert_eq!((found.samples, found.tunable), (100, 0.5));
         assert_eq!((found.of_loop(25), found.of_loop(20)), (Some(0.2), Some(0.05)));
         assert_eq!(found.loops[0].line, 25);
         assert_eq!((found.files[0].share, found.elsewhere), (0.1, 0.15));
         assert!(Stacks::of(file, &stacks[..19]).is_none());
     }
+
+    #[test]
+    fn functions_of_headers_count_for_the_loops_around_their_calls() {
+        let header = tempfile::NamedTempFile::with_suffix(".h").expect("a file");
+        let name = header.path().to_str().expect("a name");
+        let mut stacks = vec![stack(&[(name, 3), ("a.c", 11)]); 50];
+        stacks.extend(vec![stack(&[(name, 3), ("a.c", 35)]); 30]);
+        stacks.extend(vec![stack(&[(name, 3), ("a.c", 60)]); 20]);
+        let sampled = Stacks::of(Path::new("a.c"), &stacks).expect("enough samples");
+        let found = sampled.coverage(&[Lines::whole(10, 12)], &[Lines::whole(20, 40)]);
+        assert_eq!((found.tunable, found.of_loop(20), found.elsewhere), (0.5, Some(0.3), 0.0));
+        assert_eq!(found.files, [FileShare { file: header.path().into(), share: 0.2 }]);
+    }
+
+    #[test]
+    fn calls_beside_a_loop_on_its_line_are_not_in_it() {
+        let at = |line, column| SourceLine { file: "a.c".into(), line, column };
+        // `for (...) { f(); for (...) x[i] = 0; }` on line 20, where `f` has the loop at line 5.
+        let mut stacks = vec![vec![at(6, 7), at(20, 30)]; 60];
+        stacks.extend(vec![vec![at(20, 48)]; 30]);
+        stacks.extend(vec![vec![at(20, 0)]; 10]);
+        let sampled = Stacks::of(Path::new("a.c"), &stacks).expect("enough samples");
+        let inner = Lines { first: (20, 35), last: (20, 60) };
+        let found = sampled.coverage(&[inner], &[Lines::whole(5, 8), Lines::whole(20, 20)]);
+        assert_eq!((found.tunable, found.of_loop(5), found.of_loop(20)), (0.4, Some(0.6), Some(0.0)));
+        assert_eq!((found.of_whole_loop(5), found.of_whole_loop(20)), (Some(0.6), Some(1.0)));
+        assert_eq!(sampled.share(inner), 0.4);
+    }
+
     #[test]
     fn threads_that_wait_for_their_team_do_not_count() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -198,7 +278,7 @@ mod tests {
         stacks.extend(vec![stack(&[(name, 2), (name, 9)]); 70]);
         stacks.extend(vec![stack(&[(name, 4), (name, 9)]); 10]);
         let sampled = Stacks::of(&file, &stacks).expect("enough samples");
-        let found = sampled.coverage(&[(3, 5)], &[(8, 9)]);
+        let found = sampled.coverage(&[Lines::whole(3, 5)], &[Lines::whole(8, 9)]);
         assert_eq!((found.samples, found.tunable, found.of_loop(9)), (40, 1.0, None));
     }
 }

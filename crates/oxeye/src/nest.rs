@@ -19,6 +19,7 @@ use oxeye_measure::{Left, Sample};
 use oxeye_profile::{NestInput, NestProfile};
 use oxeye_transform::RefusedSuggestion;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -441,8 +442,8 @@ impl Place {
     }
 
     /// The nest's own text.
-    pub(crate) fn text<'u>(&self, unit: &'u Unit) -> &'u str {
-        unit.source.get(self.span.start..self.span.end).unwrap_or_default()
+    pub(crate) fn text<'u>(&self, unit: &'u Unit) -> Cow<'u, str> {
+        self.span.text(&unit.source)
     }
 
     /// `function:line`.

@@ -252,15 +252,21 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
         help: Some("do it otherwise".into()),
     };
     let mut report = report(vec![nest(0, 31, "f", 0.7, Unchanged::NothingFaster)]);
-    report.diagnostics =
-        vec![trouble(10, "cheap"), trouble(50, "dear"), trouble(70, "dear"), trouble(90, "free")];
+    report.diagnostics = vec![
+        trouble(10, "cheap"),
+        trouble(50, "dear"),
+        trouble(70, "dear"),
+        trouble(90, "free"),
+        trouble(40, "free"),
+    ];
     report.coverage = Some(Coverage {
         samples: 1000,
         tunable: 0.7,
         loops: vec![
-            LoopShare { line: 50, share: 0.15 },
-            LoopShare { line: 10, share: 0.04 },
-            LoopShare { line: 90, share: 0.004 },
+            LoopShare { line: 50, share: 0.15, whole: 0.15 },
+            LoopShare { line: 10, share: 0.04, whole: 0.04 },
+            LoopShare { line: 90, share: 0.004, whole: 0.004 },
+            LoopShare { line: 40, share: 0.001, whole: 0.15 },
         ],
         files: vec![FileShare { file: "src/util.c".into(), share: 0.06 }],
         elsewhere: 0.046,
@@ -278,6 +284,7 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
     assert!(told[1].starts_with("left as it is: line 11 (4 % of the time): cheap"), "{told:?}");
     assert_eq!(told.len(), 2);
     assert!(text.contains("not read, and hardly any time is spent there: line 91\n"), "{text}");
+    assert!(text.contains("not read, but what takes time there is in other loops: line 41\n"), "{text}");
     assert!(text.lines().all(|line| measure_text_width(line) <= 80), "{text}");
 }
 

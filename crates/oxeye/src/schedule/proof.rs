@@ -152,7 +152,7 @@ impl Rendered {
 
 /// The text of a nest after a recipe. `span` is the nest's place.
 fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<Rendered, CodegenError> {
-    let original = span.and_then(|s| how.source.get(s.start..s.end)).map(str::to_owned);
+    let original = span.map(|span| span.text(how.source).into_owned());
     let indent = span.map_or(0, |s| column(how.source, s.start));
     let options = RenderOptions {
         threads: how.threads,

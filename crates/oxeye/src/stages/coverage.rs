@@ -47,14 +47,26 @@ pub(crate) fn sample(session: &Session<'_>, executable: &Path) -> Result<Sampled
     })
 }
 
-/// The lines of a nest.
+/// Where a nest begins and ends, without the pragmas above it that its span takes in.
 pub(crate) fn lines(unit: &Unit, place: &Place) -> Lines {
-    let span = place.span;
-    let text = unit.source.get(span.start..span.end).unwrap_or_default();
-    // A span takes in the pragmas above the loop; its line is the loop's.
-    let above = text.lines().take_while(|line| !line.trim_start().starts_with("for")).count();
-    let n_lines = text.lines().count().saturating_sub(above).max(1);
-    (span.line, span.line + n_lines as u32 - 1)
+    let (source, span) = (unit.source.as_bytes(), place.span);
+    let is_line_end = |byte: &&u8| **byte == b'\n';
+    let end = span.end.min(source.len());
+    let mut start = span.start.min(end);
+    let mut line = 1 + source[..start].iter().filter(is_line_end).count() as u32;
+    while line < span.line
+        && let Some(length) = source[start..end].iter().position(|byte| *byte == b'\n')
+    {
+        start += length + 1;
+        line += 1;
+    }
+    let column = |at: usize| {
+        let before = source[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+        (at - before) as u32 + 1
+    };
+    let last = end.saturating_sub(1).max(start);
+    let n_more = source[start..end].iter().filter(is_line_end).count() as u32;
+    Lines { first: (line, column(start)), last: (line + n_more, column(last)) }
 }
 
 /// Where the time goes, between nests that are tuned and loops that are not.
@@ -66,6 +78,6 @@ pub(crate) fn coverage(stacks: &Stacks, unit: &Unit, nests: &[TunedNest]) -> Cov
             Standing::Skipped(_) => loops.push(lines(unit, &nest.place)),
         }
     }
-    loops.extend(unit.diagnostics.iter().filter_map(|d| d.nest_line.zip(d.nest_end)));
+    loops.extend(unit.diagnostics.iter().filter_map(|d| Some(Lines::whole(d.nest_line?, d.nest_end?))));
     stacks.coverage(&tunable, &loops)
 }

@@ -297,7 +297,8 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
                 .into(),
         );
     }
-    if emitted.whole.is_none() && !options.checks.is_empty() {
+    // The program of a project is run when all of its files are tuned.
+    if emitted.whole.is_none() && options.project.is_none() && !options.checks.is_empty() {
         let note = "no whole program was run, so --tolerance, --ignore and --compare were not used";
         notes.push(note.into());
     }

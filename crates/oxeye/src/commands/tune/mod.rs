@@ -26,14 +26,19 @@ pub use replay::{ProjectReading, ProjectReplay, REPLAY_SCHEMA, ReplayOptions, Re
 pub use report::{FileReport, TUNE_SCHEMA, TuneReport};
 pub use stopwatch::PhaseSeconds;
 
-use super::changes::{ChangedFile, root};
+use super::changes::{ChangedFile, relative, root};
+use crate::coverage::Stacks;
 use crate::request::{Error, Progress, ProjectRecipes, check_writable, write_atomically};
-use files::{added, tune_files};
+use files::{TunedFile, added, tune_files};
 use lock::locked;
 use programs::settle;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use stopwatch::Stopwatch;
-use subject::{Subject, check};
+use subject::{Hot, Subject, check};
+
+/// Share of the time from which a file that is not tuned is named.
+const LEAST_TOLD: f64 = 0.05;
 
 /// Tunes the files of a project that take its time, and writes a patch.
 ///
@@ -42,6 +47,36 @@ use subject::{Subject, check};
 pub fn tune(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneReport, Error> {
     let result = tune_project(options, progress);
     result.map_err(|error| if progress.cancelled() { Error::Cancelled } else { error })
+}
+
+/// What is said of files that take time and are compiled as parts of others.
+fn included(subject: &Subject, hot: &Hot, files: &[TunedFile], root: &Path) -> Vec<String> {
+    let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let project = subject.build.project();
+    let units: BTreeSet<PathBuf> = project.units.iter().map(|unit| absolute(&unit.source)).collect();
+    let mut shares: BTreeMap<PathBuf, f64> = BTreeMap::new();
+    for file in files {
+        let known = file.report.report.as_ref().and_then(|report| report.coverage.clone());
+        // Of a file without nests nothing is known but the samples.
+        let sampled = || Some(Stacks::of(&file.path, &hot.run.stacks)?.coverage(&[], &[]));
+        for found in known.or_else(sampled).into_iter().flat_map(|coverage| coverage.files) {
+            let share = shares.entry(absolute(&found.file)).or_insert(0.0);
+            *share = share.max(found.share);
+        }
+    }
+    let is_told = |(path, share): &(&PathBuf, &f64)| **share >= LEAST_TOLD && !units.contains(*path);
+    let mut found: Vec<_> = shares.iter().filter(is_told).collect();
+    found.sort_by(|a, b| b.1.total_cmp(a.1));
+    let note = |(path, share): (&PathBuf, &f64)| {
+        let path = relative(path, root);
+        let percent = (100.0 * share).round();
+        format!(
+            "{percent} % of the time is in {}, which others include, and which stays as it is: only files that are compiled by \
+             themselves are tuned",
+            path.display()
+        )
+    };
+    found.into_iter().map(note).collect()
 }
 
 fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneReport, Error> {
@@ -71,6 +106,7 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
         ));
     }
     let mut files = tune_files(&mut subject, &hot, options, progress, &root)?;
+    notes.extend(included(&subject, &hot, &files, &root));
     stages.lap("tuning files");
     let program = settle(&mut subject, &mut files, &before, &hot, options, progress)?;
     stages.lap("final runs");

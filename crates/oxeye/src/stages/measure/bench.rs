@@ -191,7 +191,7 @@ impl ReplaySite<'_> {
     /// # Errors
     /// If the text cannot be written.
     pub(crate) fn original(&self) -> Result<CompileJob, Error> {
-        self.library("original", self.place.text(self.unit), false)
+        self.library("original", &self.place.text(self.unit), false)
     }
 
     /// The original nest as a library.
@@ -325,7 +325,7 @@ impl<'a> Bench<'a> {
     /// The original, built with these constants; `None` if it does not build.
     fn library_knowing(site: ReplaySite<'_>, constants: &Constants) -> Result<Option<PathBuf>, Error> {
         let site = ReplaySite { constants, ..site };
-        let job = site.library("knowing", site.place.text(site.unit), false)?;
+        let job = site.library("knowing", &site.place.text(site.unit), false)?;
         match site.built(site.session.workshop.replay_compiler().compile(&job)) {
             Ok(library) => Ok(Some(library)),
             Err(setback) => setback.item().map(|_| None),
@@ -478,7 +478,7 @@ impl<'a> Bench<'a> {
         let wide: Vec<String> =
             session.isa().map_or(&[][..], |isa| isa.features()).iter().map(|f| format!("-m{f}")).collect();
         let job = |(k, flags): (usize, &&[&str])| -> Result<CompileJob, Error> {
-            let job = site.library(&format!("witness{k}"), text, false)?.args(flags.iter().copied());
+            let job = site.library(&format!("witness{k}"), &text, false)?.args(flags.iter().copied());
             Ok(if k == 0 { job } else { job.args(&wide) })
         };
         let jobs = OTHER_BUILDS[..N_BUILDS].iter().enumerate().map(job).collect::<Result<Vec<_>, _>>()?;
