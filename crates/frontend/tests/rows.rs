@@ -702,3 +702,97 @@ fn programs_with_rows_that_conditions_decide_on_do_the_same() {
 fn programs_with_rows_that_conditions_decide_on_run_through_pointers_as_well() {
     same_output_apart(&format!("{DECIDED}{DECIDED_MAIN}"), 7, &["9", "12", "33"]);
 }
+
+/// Tables of pointers in structures.
+const MEMBERS: &str = "struct grid { int n, m; double **u, **v; struct { float **now; } part; };
+static void smooth(struct grid *g)
+{
+    for (int i = 1; i < g->n - 1; i++)
+        for (int j = 1; j < g->m - 1; j++)
+            g->v[i][j] = 0.25 * (g->u[i - 1][j] + g->u[i + 1][j] + g->u[i][j - 1] + g->u[i][j + 1]);
+}
+static void product(const struct grid *a, const struct grid *b, struct grid *c)
+{
+    for (int i = 0; i < c->n; i++)
+        for (int j = 0; j < c->m; j++) {
+            c->v[i][j] = 0;
+            for (int k = 0; k < c->n; k++)
+                c->v[i][j] += a->u[i][k] * b->u[k][j];
+        }
+}
+static void rows_of(const struct grid *g, int id, float *x)
+{
+    for (int j = 0; j < g->m; j++)
+        x[j] = g->part.now[id][j] - g->part.now[id + 1][j];
+}
+static void masked(struct grid g, const int *use)
+{
+    for (int i = 0; i < g.n; i++)
+        if (use[i])
+            for (int j = 0; j < g.m; j++)
+                g.v[i][j] *= 2;
+}
+";
+
+const MEMBERS_MAIN: &str = "
+const char *__asan_default_options(void) { return \"detect_leaks=0\"; }
+static void *row(int bytes)
+{
+    return calloc(1, bytes);
+}
+static struct grid made(int n, int is_even)
+{
+    struct grid g = {n, n + 2, calloc(n, sizeof(double *)), calloc(n, sizeof(double *)), {calloc(n, sizeof(float *))}};
+    double *block = calloc(2 * n * (n + 2), sizeof(double));
+    for (int i = 0; i < n; i++) {
+        g.u[i] = is_even ? block + i * (n + 2) : row((n + 2) * 8);
+        g.v[i] = is_even ? block + (n + i) * (n + 2) : row((n + 2) * 8);
+        g.part.now[i] = row((n + 2) * 4);
+        for (int j = 0; j < n + 2; j++) {
+            g.u[i][j] = (i * 5 + j) % 7;
+            g.part.now[i][j] = (i + 3 * j) % 5;
+        }
+    }
+    return g;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    for (int is_even = 0; is_even < 2; is_even++) {
+        struct grid a = made(n, is_even), b = made(n, is_even), c = made(n, is_even);
+        float *x = calloc(n + 2, 4);
+        int *use = calloc(n, 4);
+        for (int i = 0; i < n; i++)
+            use[i] = i % 3 == 1;
+        smooth(&a);
+        product(&a, &b, &c);
+        /* The same rows in both. */
+        a.v = a.u;
+        smooth(&a);
+        masked(c, use);
+        if (n > 1)
+            rows_of(&a, n - 2, x);
+        double s = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n + 2; j++)
+                s += a.u[i][j] * (i + 1) + c.v[i][j] * (j % 3) + x[j];
+        printf(\"%.10g\\n\", s);
+    }
+    return 0;
+}
+";
+
+#[test]
+fn rows_behind_members() {
+    assert_snapshot!(shown(MEMBERS));
+}
+
+#[test]
+fn programs_with_rows_behind_members_do_the_same() {
+    same_output(&[MEMBERS, MEMBERS_MAIN].concat(), 5, &["1", "2", "3", "17"]);
+}
+
+#[test]
+fn programs_with_rows_behind_members_run_through_pointers_as_well() {
+    same_output_apart(&format!("{MEMBERS}{MEMBERS_MAIN}"), 5, &["1", "2", "3", "17"]);
+}
