@@ -581,3 +581,32 @@ void f(int n, point *restrict points, double *restrict out)
         assert_eq!(n_nests("all->y = 3;", call), 0, "{call}");
     }
 }
+
+/// A pointer that is followed in both branches of a condition is followed.
+#[test]
+fn members_followed_in_both_branches() {
+    assert_snapshot!(shown(
+        "struct grid { int n, m; int *mask; double *data; };
+void relax(const struct grid *a, struct grid *b)
+{
+    for (int i = 1; i < a->n - 1; i++)
+        for (int j = 1; j < a->m - 1; j++) {
+            int c = i * a->m + j;
+            if (a->mask[c]) {
+                b->data[c] = a->data[c];
+                continue;
+            }
+            b->data[c] = 0.5 * (a->data[c - 1] + a->data[c + 1]);
+        }
+}
+void one_branch(const struct grid *a, struct grid *b)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->mask[i])
+            b->data[i] = a->data[i];
+        else
+            a->data[i] = 0;
+}
+"
+    ));
+}

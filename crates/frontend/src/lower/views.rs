@@ -174,6 +174,15 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// What nodes follow whenever they run, inside these loops.
+    fn surely_in(&self, nodes: &'a [Node], path: &[&'a Loop]) -> BTreeSet<Followed> {
+        let (always, sure, all) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
+        let mut inside = Search { program: self.program, conditional: self.conditional, always, sure, all };
+        inside.nodes(nodes, &mut path.to_vec(), true);
+        let sure = inside.sure.into_iter().filter(|(_, loops)| loops.len() == path.len());
+        inside.always.into_iter().chain(sure.map(|(way, _)| way)).collect()
+    }
+
     fn note(&mut self, ways: BTreeSet<Followed>, path: &[&'a Loop], is_sure: bool) {
         for way in ways {
             if is_sure && path.is_empty() {
@@ -195,6 +204,9 @@ impl<'a> Search<'a> {
                 }
                 Node::If { condition, then, otherwise } => {
                     self.expr(condition, path, is_sure);
+                    // What both branches follow is followed.
+                    let [a, b] = [&**then, otherwise].map(|nodes| self.surely_in(nodes, path));
+                    self.note(a.intersection(&b).cloned().collect(), path, is_sure);
                     self.nodes(then, path, false);
                     self.nodes(otherwise, path, false);
                 }
