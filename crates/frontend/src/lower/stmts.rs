@@ -246,7 +246,10 @@ impl Lowerer<'_> {
                 (Some(op), Some(Bound::Value(old))) => self.binary(op, old, value.clone(), at).ok(),
                 (Some(_), _) => None,
             };
-            let new = new.map(|new| self.converted(new, &scalar));
+            let new = match new.map(|new| self.converted(new, &scalar)) {
+                Some(new) if self.is_tame(v) => Some(self.ahead(new, at)?),
+                new => new,
+            };
             self.note_value(v, new);
         }
         let update = match op {
