@@ -414,7 +414,8 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                     let (made, freed) = cx.make_rows(test, &table, &format!("oxeye_passed_{k}"));
                     parameters.push(format!("void *oxeye_passed_{k}"));
                     before += &made;
-                    let _ = writeln!(before, "__builtin_memcpy((void *)&({name}), &{table}, sizeof(void *));");
+                    let _ =
+                        writeln!(before, "__builtin_memcpy((void *)&({name}), &{table}, sizeof(void *));");
                     after += &freed;
                     passed.push(format!("args[{k}]"));
                     continue;

@@ -72,9 +72,16 @@ pub(crate) fn row_tests(
         let Some(test) = test else {
             let name = &program.array(*array).name;
             let head = Range { start: at.start, end: at.start + 3 };
-            let message = format!("which rows of `{name}` are used depends on what the loop computes");
-            return Err(Refusal::new(head, message)
-                .help(format!("make `{name}` one block, `double *{name}` with `{name}[i * m + j]`")));
+            let message = match n_levels {
+                2 => format!("which rows of `{name}` are used depends on what the loop computes"),
+                _ => format!("not all rows of `{name}` between the first and the last are sure to be there"),
+            };
+            let help = match n_levels {
+                _ if name.contains(['.', '>']) => "keep the elements in one block".to_owned(),
+                2 => format!("make `{name}` one block, `double *{name}` with `{name}[i * m + j]`"),
+                _ => format!("make `{name}` one block, `double (*{name})[m][n]`"),
+            };
+            return Err(Refusal::new(head, message).help(help));
         };
         found.tests.push(test);
     }

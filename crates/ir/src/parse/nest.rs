@@ -149,7 +149,7 @@ impl Parser {
             Ok(Execution::Vector { lanes, reductions: self.reductions()? })
         } else if self.take_word("unrolled") {
             Ok(Execution::Unrolled)
-        } else if self.is_symbol("{") {
+        } else if self.is_symbol("{") || self.is_in_scan {
             Ok(Execution::Sequential)
         } else {
             self.expected("`step`, `parallel`, `vector`, `unrolled` or `{`")

@@ -12,6 +12,25 @@ struct Rows {
 impl Rows {
     /// A parameter with `(n + 2)` rows of `(o + 2)` elements, which the caller shows; rows may be shared.
     fn new(m: &mut Maker, element: Element, n: usize, o: usize) -> Self {
+        let name = Self::made(m, element, n, o);
+        m.parameter(2, &name, format!("{} **{name}", element.c()), format!("{name}_data"));
+        Self { name, element }
+    }
+
+    /// The same as a member of a structure.
+    fn in_structure(m: &mut Maker, element: Element, n: usize, o: usize) -> Self {
+        m.has(Construct::Structures);
+        m.has(Construct::MemberPointers);
+        let name = Self::made(m, element, n, o);
+        let tag = m.global(&format!("struct {name}_table"));
+        m.before += &format!("{tag} {{ int n; {} **rows; }};\n", element.c());
+        m.setup.push(format!("{tag} {name}_table = {{1, {name}_data}};"));
+        m.parameter(1, &name, format!("{tag} *{name}"), format!("&{name}_table"));
+        Self { name: format!("{name}->rows"), element }
+    }
+
+    /// Rows under a name, with `_data` behind it.
+    fn made(m: &mut Maker, element: Element, n: usize, o: usize) -> String {
         m.has(Construct::Rows);
         let (rows, length) = (m.sizes[n].value.clone(), m.sizes[o].value.clone());
         let (ty, helper) = (element.c(), element.helper());
@@ -21,8 +40,7 @@ impl Rows {
             "{ty} **{name}_data = rows_{helper}({rows} + 2, {length} + 2, (kind + {shift}) % 5, {seed});"
         ));
         m.shown.push(format!("show_rows_{helper}(\"{name}\", {name}_data, {rows} + 2, {length} + 2);"));
-        m.parameter(2, &name, format!("{ty} **{name}"), format!("{name}_data"));
-        Self { name, element }
+        name
     }
 
     fn read(&self, i: &str, j: &str) -> Read {
@@ -173,14 +191,24 @@ pub(super) fn chosen(m: &mut Maker) -> String {
     m.has(Construct::ChosenRows);
     let (n, o) = (m.open_size(), m.size());
     let element = m.element();
-    let (u, v) = (Rows::new(m, element, n, o), Rows::new(m, element, n, o));
+    let rows = |m: &mut Maker| match m.chance(30) {
+        true => Rows::in_structure(m, element, n, o),
+        false => Rows::new(m, element, n, o),
+    };
+    let (u, v) = (rows(m), rows(m));
     let place = m.places(n, n);
-    let (writes, order) = (m.chance(50), m.order(2));
+    let (writes, order, condition) = (m.chance(50), m.order(2), m.between(0, 3));
     m.nest(&[n, o], &order, (0, 0), Manner::ANY, &mut |m, at| {
         let there = place.at(&at[..1]);
         let (near, far) = (u.read(&at[0], &at[1]), v.read(&there, &at[1]));
         let value = m.value(element, &[near.clone(), far.clone()], &[]);
-        m.assignment(if writes { &far.text } else { &near.text }, element, &value)
+        let done = m.assignment(if writes { &far.text } else { &near.text }, element, &value);
+        // Whether a row is used at all is for memory to say.
+        match condition {
+            0 => format!("if ({there} % 3 == 1) {{\n{}}}\n", indented(&done)),
+            1 => format!("if ({there} >= {0} && {0} > 1) {{\n{1}}}\n", at[0], indented(&done)),
+            _ => done,
+        }
     })
 }
 
