@@ -174,3 +174,65 @@ fn nests_with_uneven_rows_are_tuned() {
     let ran = playground.shell(script);
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
 }
+
+/// Tables with only those rows that a condition allows.
+const CHOSEN: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+
+static void multiply(const int *use, int n, double **a, double **b, double **c)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                if (use[i])
+                    c[i][j] += a[i][k] * b[k][j];
+}
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 260, *use = calloc(n + 1, sizeof *use);
+    double **t[3];
+    for (int k = 0; k < 3; k++) {
+        /* Of two of them, the rows before the third are not even in the table. */
+        int first = k == 1 || n < 4 ? 0 : 3;
+        t[k] = (double **)calloc(n - first + 1, sizeof(double *)) - first;
+        for (int i = first; i < n; i++) {
+            t[k][i] = calloc(n + 1 + i % 3 * 8, sizeof(double));
+            for (int j = 0; j < n; j++)
+                t[k][i][j] = (i * 7 + j * 3 + k) % 11;
+            use[i] = first == 3 && i % 4 != 1;
+        }
+    }
+    multiply(use, n, t[0], t[1], t[2]);
+    double s = 0;
+    for (int i = n < 4 ? 0 : 3; i < n; i++)
+        for (int j = 0; j < n; j++)
+            s += t[2][i][j] * ((i + j) % 7);
+    printf("%.17g\n", s);
+    return 0;
+}
+"#;
+
+#[test]
+fn rows_that_a_condition_decides_on_are_tuned() {
+    let playground = Playground::with("prog.c", CHOSEN);
+    let ran = playground.run(
+        "optimize prog.c --quick -f multiply -o out.c --json r.json --budget 10s --threads 1 -- gcc -O1",
+    );
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_str(&playground.read("r.json")).expect("JSON");
+    let nest = &report["nests"][0];
+    assert!(nest["recipe"].is_string(), "{nest:#}");
+    let bad = ["wrong_result", "crashed", "does_not_compile"];
+    let trials = nest["trials"].as_array().expect("trials");
+    assert_eq!(trials.iter().find(|t| bad.iter().any(|bad| t["verdict"] == *bad)), None, "{nest:#}");
+    let script = "
+        export ASAN_OPTIONS=detect_leaks=0
+        flags=\"-O1 -Wall -Werror -fsanitize=address,undefined -fno-sanitize-recover=all\"
+        gcc $flags prog.c -o a.exe && gcc $flags out.c -o b.exe || exit 1
+        for n in 260 0 1 3 4 5 33; do
+            ./a.exe $n > a.txt && ./b.exe $n > b.txt && cmp a.txt b.txt || exit 1
+        done";
+    let ran = playground.shell(script);
+    assert_eq!(ran.code, Some(0), "{}{}\n{}", ran.stdout, ran.stderr, playground.read("out.c"));
+}

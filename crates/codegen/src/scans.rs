@@ -5,26 +5,24 @@ use crate::print::prec;
 use oxeye_ir::{ArrayId, Entry, Nest, Program, RowScan, ScanStep, SymId};
 use std::collections::BTreeSet;
 
-/// The least of no numbers.
-const LEAST_OF_NONE: &str = "__LONG_MAX__";
-/// The greatest of no numbers.
-const GREATEST_OF_NONE: &str = "-__LONG_MAX__ - 1";
-
-/// The symbols that scans find, and whether each is the least value.
-pub(crate) fn scanned(entry: &Entry) -> Vec<(SymId, bool)> {
-    let mut found: Vec<(SymId, bool)> = Vec::new();
-    for end in entry.scans.iter().flat_map(|scan| &scan.ends) {
-        if !found.iter().any(|(symbol, _)| *symbol == end.symbol) {
-            found.push((end.symbol, end.is_least));
+/// The symbols that scans find, in pairs of the least and the greatest of some values.
+pub(crate) fn scanned(entry: &Entry) -> Vec<(SymId, SymId)> {
+    let of = |is_least| {
+        let mut found: Vec<SymId> = Vec::new();
+        for end in entry.scans.iter().flat_map(|scan| &scan.ends).filter(|end| end.is_least == is_least) {
+            if !found.contains(&end.symbol) {
+                found.push(end.symbol);
+            }
         }
-    }
-    found
+        found
+    };
+    of(true).into_iter().zip(of(false)).collect()
 }
 
 /// Whether a scan before the nest finds the symbol's value.
 pub(crate) fn is_scanned(program: &Program, nest: &Nest, symbol: SymId) -> bool {
     let entry = program.entries.get(&nest.id);
-    entry.is_some_and(|entry| scanned(entry).iter().any(|(found, _)| *found == symbol))
+    entry.is_some_and(|entry| scanned(entry).iter().any(|(first, last)| [*first, *last].contains(&symbol)))
 }
 
 impl Context<'_> {
@@ -33,9 +31,10 @@ impl Context<'_> {
     pub(crate) fn scan_lines(&mut self, entry: &Entry, condition: Option<&str>) -> Vec<String> {
         let symbols = scanned(entry);
         let mut lines = Vec::new();
-        for (symbol, is_least) in &symbols {
-            let start = if *is_least { LEAST_OF_NONE } else { GREATEST_OF_NONE };
-            lines.push(format!("long {} = {start};", self.symbol_name(*symbol)));
+        let pairs: Vec<(String, String)> =
+            symbols.iter().map(|(first, last)| (self.symbol_name(*first), self.symbol_name(*last))).collect();
+        for (first, last) in &pairs {
+            lines.push(format!("long {first} = __LONG_MAX__, {last} = -__LONG_MAX__ - 1;"));
         }
         if symbols.is_empty() {
             return lines;
@@ -53,11 +52,9 @@ impl Context<'_> {
         }
         lines.extend(condition.map(|_| "}".to_owned()));
         (self.apart, self.watch, self.checks) = (apart, watch, checks);
-        for (symbol, is_least) in &symbols {
-            let (none, empty) = if *is_least { (LEAST_OF_NONE, "0") } else { (GREATEST_OF_NONE, "-1") };
-            let name = self.symbol_name(*symbol);
-            lines.push(format!("if ({name} == {none})"));
-            lines.push(format!("    {name} = {empty};"));
+        for (first, last) in &pairs {
+            lines.push(format!("if ({first} > {last})"));
+            lines.push(format!("    {first} = 0, {last} = -1;"));
         }
         lines
     }
@@ -93,7 +90,9 @@ impl Context<'_> {
             self.steps(rest, &mut text);
         }
         for end in &scan.ends {
-            let was_wide = std::mem::replace(&mut self.wide, true);
+            // An iterator by itself has the value that it has, of whatever type.
+            let is_iterator = end.value.as_affine().is_some_and(|a| a.as_var().is_some());
+            let was_wide = std::mem::replace(&mut self.wide, !is_iterator);
             let value = self.expr(&end.value);
             self.wide = was_wide;
             let (name, compare) = (self.symbol_name(end.symbol), if end.is_least { "<" } else { ">" });

@@ -168,11 +168,13 @@ impl Context<'_> {
             self.names.insert(*id, name);
         }
         if let Some(entry) = entry {
-            for (symbol, is_least) in scanned(entry) {
-                let of = entry.rows.iter().find(|test| is_end_of(test, symbol));
+            for (first, last) in scanned(entry) {
+                let of = entry.rows.iter().find(|test| is_end_of(test, first));
                 let stem = of.map_or_else(|| "row".to_owned(), |test| self.name(test.array).to_owned());
-                let name = self.fresh(&format!("{stem}_{}", if is_least { "first" } else { "last" }));
-                self.symbol_names.insert(symbol, name);
+                for (symbol, end) in [(first, "first"), (last, "last")] {
+                    let name = self.fresh(&format!("{stem}_{end}"));
+                    self.symbol_names.insert(symbol, name);
+                }
             }
             let reached = self.reached.clone();
             before.lines.extend(self.scan_lines(entry, reached.as_deref()));

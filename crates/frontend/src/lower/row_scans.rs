@@ -176,6 +176,7 @@ fn chain(u: Use, wanted: Vec<Wanted>) -> Option<RowScan> {
     let n_true = steps[..n_deciding].iter().filter(|step| is_true(step)).count();
     n_deciding -= n_true;
     steps.retain(|step| !is_true(step));
+    let steps = joined(steps, &mut n_deciding);
     let ends = wanted.into_iter().flat_map(|((first, last), low, high)| {
         [
             ScanEnd { symbol: first, is_least: true, value: low },
@@ -183,6 +184,24 @@ fn chain(u: Use, wanted: Vec<Wanted>) -> Option<RowScan> {
         ]
     });
     Some(RowScan { steps, n_deciding, ends: ends.collect() })
+}
+
+/// Conditions that follow each other become one.
+fn joined(steps: Vec<ScanStep>, n_deciding: &mut usize) -> Vec<ScanStep> {
+    let (mut result, mut first): (Vec<ScanStep>, usize) = (Vec::new(), *n_deciding);
+    for (k, step) in steps.into_iter().enumerate() {
+        match (result.last_mut(), step) {
+            (Some(ScanStep::If(known)), ScanStep::If(next)) if k != *n_deciding => {
+                if *known != next {
+                    *known = both(known.clone(), next);
+                }
+                first -= usize::from(k < *n_deciding);
+            }
+            (_, step) => result.push(step),
+        }
+    }
+    *n_deciding = first;
+    result
 }
 
 /// The iterators in a loop's bounds, and whether they read memory; `None` for a bound that is a quotient.

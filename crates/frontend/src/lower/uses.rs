@@ -98,6 +98,10 @@ impl<'a> Holdings<'a> {
             return;
         }
         let id = s.target.array;
+        // Stores elsewhere may change it.
+        if self.may_be_written(&Expr::Read(s.target.clone())) {
+            return;
+        }
         match self.known(&s.value).filter(|_| s.update == Update::Assign) {
             Some(value) => {
                 let element = self.program.array(id).element;

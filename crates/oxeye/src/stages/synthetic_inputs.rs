@@ -4,8 +4,8 @@ use crate::machine::{element_type, memory_bytes};
 use crate::request::{Error, Options};
 use oxeye_codegen::{Argument, ArgumentOf};
 use oxeye_ir::{
-    Access, Affine, Array, ArrayId, BinaryOp, BoundTerm, Expr, Nest, Node, Program, Region, ScalarType,
-    SymId, UnaryOp, Var,
+    Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Expr, LoopId, Nest, Node, Program, Region,
+    RowScan, ScalarType, ScanStep, SymId, UnaryOp, Var,
 };
 use oxeye_measure::{Init, Sample, SyntheticArg, read_npy_header};
 use std::collections::BTreeMap;
@@ -56,6 +56,13 @@ pub(crate) fn sample(
                 "line {line}: the loop takes `{}` from memory, which --set does not fill; tune it in a program that \
                  calls `{}`",
                 symbol.name, nest.function
+            )));
+        }
+        if value_of(sym).is_none() && is_scanned(program, sym) {
+            return Err(Error::Input(format!(
+                "line {line}: which rows the loop uses depends on what it finds in memory; tune it in a program that \
+                 calls `{}`",
+                nest.function
             )));
         }
         if value_of(sym).is_none() {
@@ -197,6 +204,9 @@ fn symbol_values(options: &Options, program: &Program) -> Result<BTreeMap<SymId,
         }
     }
     control_values(&program.body, &mut values);
+    for scan in program.entries.values().flat_map(|entry| &entry.scans) {
+        scan_values(scan, &mut values);
+    }
     // Rows behind pointers, made up, lie as close as the nests let them.
     for rows in program.entries.values().flat_map(|entry| &entry.rows) {
         let extents = program.array(rows.array).shape.iter().zip(&rows.ranges).skip(1);
@@ -210,6 +220,47 @@ fn symbol_values(options: &Options, program: &Program) -> Result<BTreeMap<SymId,
         }
     }
     Ok(values)
+}
+
+/// Whether a scan before a nest finds the symbol's value.
+fn is_scanned(program: &Program, symbol: SymId) -> bool {
+    let scans = program.entries.values().flat_map(|entry| &entry.scans);
+    scans.flat_map(|scan| &scan.ends).any(|end| end.symbol == symbol)
+}
+
+/// Rows that a nest may use are there, whether it uses them or not.
+fn scan_values(scan: &RowScan, values: &mut BTreeMap<SymId, i64>) {
+    let mut iterators: BTreeMap<LoopId, (i64, i64)> = BTreeMap::new();
+    let end_of =
+        |a: &Affine, iterators: &BTreeMap<LoopId, (i64, i64)>, values: &BTreeMap<SymId, i64>, is_least| {
+            a.terms().try_fold(a.constant_part(), |sum: i64, (var, c)| {
+                let value = match var {
+                    Var::Sym(symbol) => *values.get(&symbol)?,
+                    Var::Loop(id) => {
+                        let (least, greatest) = iterators.get(&id)?;
+                        if (c > 0) == is_least { *least } else { *greatest }
+                    }
+                };
+                sum.checked_add(value.checked_mul(c)?)
+            })
+        };
+    for step in &scan.steps {
+        let ScanStep::Loop(l) = step else { continue };
+        let ends = |bound: &Bound, is_least| -> Vec<i64> {
+            let affine = bound.0.iter().filter_map(BoundTerm::as_affine);
+            affine.filter_map(|a| end_of(a, &iterators, values, is_least)).collect()
+        };
+        let (lower, upper) = (ends(&l.lower, true), ends(&l.upper, false));
+        if let (Some(least), Some(behind)) = (lower.into_iter().max(), upper.into_iter().min()) {
+            iterators.insert(l.id, (least, behind.saturating_sub(1)));
+        }
+    }
+    for end in &scan.ends {
+        let found = end.value.as_affine().and_then(|a| end_of(a, &iterators, values, end.is_least));
+        let Some(found) = found else { continue };
+        let known = values.entry(end.symbol).or_insert(found);
+        *known = if end.is_least { found.min(*known) } else { found.max(*known) };
+    }
 }
 
 fn control_values(region: &Region, values: &mut BTreeMap<SymId, i64>) {
