@@ -11,6 +11,7 @@ mod companions;
 mod complex;
 mod entered;
 mod exits;
+mod hull;
 mod index;
 mod inline;
 mod loops;

@@ -1,7 +1,7 @@
 //! Rows behind pointers of which conditions or numbers from memory decide whether they are used: loops that find out
 //! before the nest.
 
-use super::rows::hull;
+use super::hull::hull;
 use super::uses::{Use, converted, iterators};
 use oxeye_ir::{
     Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Program, RowForm, RowScan, RowTest,
