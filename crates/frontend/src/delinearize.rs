@@ -329,7 +329,9 @@ pub(crate) fn delinearize(
     is_visible: &dyn Fn(SymId, NestId) -> bool,
 ) {
     // Elements that are read before nests keep their one subscript.
-    let loaded: HashSet<ArrayId> = program.loads.values().map(|access| access.array).collect();
+    let mut loaded: HashSet<ArrayId> = program.loads.values().map(|access| access.array).collect();
+    // So do rows behind pointers, one for each pointer.
+    loaded.extend(program.entries.values().flat_map(|entry| &entry.rows).map(|test| test.array));
     let is_flat = |a: &&oxeye_ir::Array| a.shape.len() == 1 && !loaded.contains(&a.id);
     let flat: Vec<ArrayId> = program.arrays.values().filter(is_flat).map(|a| a.id).collect();
     let mut nests = std::mem::take(&mut program.nests);
