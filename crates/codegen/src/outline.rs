@@ -9,7 +9,6 @@ use crate::options::RenderOptions;
 use crate::print::element_type;
 use crate::render::render_nest;
 use crate::rows::row_test;
-use crate::scans::is_scanned;
 use crate::views::Roots;
 use oxeye_ir::{Constant, Nest, Program, Step, Storage};
 use std::collections::BTreeSet;
@@ -155,7 +154,8 @@ impl Interface {
                 ArgumentOf::Symbol(id) => {
                     // Of others, the variables are passed; what is found out before the nest is found out inside.
                     let is_variable = is_identifier(name) && !program.symbol_views.contains_key(&id);
-                    if is_variable && !is_scanned(program, nest, id) {
+                    let entry = program.entries.get(&nest.id);
+                    if is_variable && !entry.is_some_and(|entry| entry.finds(id)) {
                         parameters.push(format!("{} {name}", argument.element.c_name()));
                         passed.push(name.clone());
                     }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::print::prec;
-use oxeye_ir::{ArrayId, Entry, Nest, Program, RowScan, ScanStep, SymId};
+use oxeye_ir::{ArrayId, Entry, RowScan, ScanStep, SymId};
 use std::collections::BTreeSet;
 
 /// The symbols that scans find, in pairs of the least and the greatest of some values.
@@ -17,12 +17,6 @@ pub(crate) fn scanned(entry: &Entry) -> Vec<(SymId, SymId)> {
         found
     };
     of(true).into_iter().zip(of(false)).collect()
-}
-
-/// Whether a scan before the nest finds the symbol's value.
-pub(crate) fn is_scanned(program: &Program, nest: &Nest, symbol: SymId) -> bool {
-    let entry = program.entries.get(&nest.id);
-    entry.is_some_and(|entry| scanned(entry).iter().any(|(first, last)| [*first, *last].contains(&symbol)))
 }
 
 impl Context<'_> {

@@ -796,3 +796,22 @@ fn programs_with_rows_behind_members_do_the_same() {
 fn programs_with_rows_behind_members_run_through_pointers_as_well() {
     same_output_apart(&format!("{MEMBERS}{MEMBERS_MAIN}"), 5, &["1", "2", "3", "17"]);
 }
+
+/// The number of a row may be a product; there is one subscript for each pointer still.
+#[test]
+fn rows_at_steps_of_a_variable_length() {
+    let unit = read(
+        "struct grid { double **u; };
+void f(int m, int n, struct grid *s, double **v, int stride)
+{
+    for (int i = 0; i < m; i += stride)
+        for (int j = 0; j < n; j++)
+            s->u[i][j] += v[i][j];
+}
+",
+    );
+    let function = &unit.functions[0];
+    assert_eq!(oxeye_ir::verify(&function.program), Ok(()));
+    let nest = &function.program.nests[0];
+    assert!(nest.accesses().iter().all(|(access, _)| access.indices.len() == 2), "{}", function.program);
+}

@@ -180,6 +180,13 @@ pub struct Entry {
     pub scans: Vec<RowScan>,
 }
 
+impl Entry {
+    /// Whether a scan finds the symbol's value.
+    pub fn finds(&self, symbol: SymId) -> bool {
+        self.scans.iter().flat_map(|scan| &scan.ends).any(|end| end.symbol == symbol)
+    }
+}
+
 /// Finds out which rows behind pointers a nest uses before it runs: its loops around accesses to them, with the conditions
 /// of these accesses. It reads nothing that the nest would not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

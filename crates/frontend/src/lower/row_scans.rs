@@ -52,7 +52,7 @@ pub(super) fn scanned(
     let columns = match columns {
         Some(ends) => {
             for u in &known {
-                chain((*u).clone(), vec![row(u)?])?.join(&mut found);
+                join(chain((*u).clone(), vec![row(u)?])?, &mut found);
             }
             ends.ranges()?
         }
@@ -65,7 +65,7 @@ pub(super) fn scanned(
             for u in uses.iter().filter(|u| !u.is_of_row) {
                 let (u, low, high) = within_row(u)?;
                 let wanted = vec![row(&u)?, (symbols, low, high)];
-                chain(u, wanted)?.join(&mut found);
+                join(chain(u, wanted)?, &mut found);
             }
             (symbols.0.into(), symbols.1.into())
         }
@@ -80,7 +80,7 @@ pub(super) fn scanned(
         let used = both(at_most(first, low.clone()), at_most(high.clone(), last));
         ((low, high), used)
     };
-    found.into_iter().for_each(|scan| scan.join(scans));
+    found.into_iter().for_each(|scan| join(scan, scans));
     Some(RowTest { array, form: RowForm::Even, ranges: vec![range, columns], used: Some(used) })
 }
 
@@ -88,27 +88,21 @@ fn both(a: Expr, b: Expr) -> Expr {
     Expr::Binary(BinaryOp::And, Box::new(a), Box::new(b))
 }
 
-trait Join {
-    /// Adds a scan, to one with the same steps if there is one.
-    fn join(self, scans: &mut Vec<RowScan>);
-}
-
-impl Join for RowScan {
-    fn join(self, scans: &mut Vec<RowScan>) {
-        let same = scans.iter_mut().find(|s| s.steps == self.steps && s.n_deciding == self.n_deciding);
-        let Some(same) = same else { return scans.push(self) };
-        for end in self.ends {
-            let distance = |other: &ScanEnd| match (&end.value, &other.value) {
-                (Expr::Affine(a), Expr::Affine(b)) => (a.clone() - b.clone()).as_constant(),
-                (a, b) => (a == b).then_some(0),
-            };
-            let alike = |other: &&mut ScanEnd| (other.symbol, other.is_least) == (end.symbol, end.is_least);
-            let known = same.ends.iter_mut().filter(alike).find_map(|o| Some((distance(o)?, o)));
-            match known {
-                Some((distance, known)) if (distance < 0) == end.is_least && distance != 0 => *known = end,
-                Some(_) => {}
-                None => same.ends.push(end),
-            }
+/// Adds a scan, to one with the same steps if there is one.
+fn join(scan: RowScan, scans: &mut Vec<RowScan>) {
+    let same = scans.iter_mut().find(|s| s.steps == scan.steps && s.n_deciding == scan.n_deciding);
+    let Some(same) = same else { return scans.push(scan) };
+    for end in scan.ends {
+        let distance = |other: &ScanEnd| match (&end.value, &other.value) {
+            (Expr::Affine(a), Expr::Affine(b)) => (a.clone() - b.clone()).as_constant(),
+            (a, b) => (a == b).then_some(0),
+        };
+        let alike = |other: &&mut ScanEnd| (other.symbol, other.is_least) == (end.symbol, end.is_least);
+        let known = same.ends.iter_mut().filter(alike).find_map(|o| Some((distance(o)?, o)));
+        match known {
+            Some((distance, known)) if (distance < 0) == end.is_least && distance != 0 => *known = end,
+            Some(_) => {}
+            None => same.ends.push(end),
         }
     }
 }

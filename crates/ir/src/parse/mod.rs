@@ -74,8 +74,6 @@ struct Parser {
     named: HashMap<String, Vec<Global>>,
     /// Iterators in scope, outermost first.
     path: Vec<(String, LoopId)>,
-    /// Whether loops end without bodies.
-    is_in_scan: bool,
 }
 
 impl Parser {
@@ -88,7 +86,6 @@ impl Parser {
             symbols: HashSet::new(),
             named: HashMap::new(),
             path: Vec::new(),
-            is_in_scan: false,
         };
         program.symbols.values().for_each(|s| parser.declare_symbol(s));
         program.arrays.values().for_each(|a| parser.declare_array(a));
@@ -423,9 +420,7 @@ impl Parser {
             }
             if self.take_word("scan") {
                 let n_loops = self.path.len();
-                self.is_in_scan = true;
                 let scan = self.scan();
-                self.is_in_scan = false;
                 self.path.truncate(n_loops);
                 entry.scans.push(scan?);
                 continue;

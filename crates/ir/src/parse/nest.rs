@@ -82,13 +82,14 @@ impl Parser {
 
     fn for_loop(&mut self) -> Parsed<Loop> {
         let header = self.header()?;
+        let execution = self.execution()?;
         self.path.push((header.name.clone(), header.id));
         let body = self.block(Self::node);
         self.path.pop();
-        Ok(Loop { body: body?, ..header })
+        Ok(Loop { execution, body: body?, ..header })
     }
 
-    /// A loop as far as its body.
+    /// A loop as far as how it is executed.
     pub(super) fn header(&mut self) -> Parsed<Loop> {
         let id = self.id("a loop's id (L0)")?;
         let name = self.name("the iterator's name")?;
@@ -99,7 +100,7 @@ impl Parser {
         self.symbol("..")?;
         let upper = self.bound("min")?;
         let step = if self.take_word("step") { self.integer()? } else { 1 };
-        let execution = self.execution()?;
+        let execution = Execution::Sequential;
         Ok(Loop { id, name, ty, lower, upper, step, execution, body: Vec::new() })
     }
 
@@ -149,7 +150,7 @@ impl Parser {
             Ok(Execution::Vector { lanes, reductions: self.reductions()? })
         } else if self.take_word("unrolled") {
             Ok(Execution::Unrolled)
-        } else if self.is_symbol("{") || self.is_in_scan {
+        } else if self.is_symbol("{") {
             Ok(Execution::Sequential)
         } else {
             self.expected("`step`, `parallel`, `vector`, `unrolled` or `{`")

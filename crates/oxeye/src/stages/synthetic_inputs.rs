@@ -58,7 +58,7 @@ pub(crate) fn sample(
                 symbol.name, nest.function
             )));
         }
-        if value_of(sym).is_none() && is_scanned(program, sym) {
+        if value_of(sym).is_none() && program.entries.values().any(|entry| entry.finds(sym)) {
             return Err(Error::Input(format!(
                 "line {line}: which rows the loop uses depends on what it finds in memory; tune it in a program that \
                  calls `{}`",
@@ -220,12 +220,6 @@ fn symbol_values(options: &Options, program: &Program) -> Result<BTreeMap<SymId,
         }
     }
     Ok(values)
-}
-
-/// Whether a scan before a nest finds the symbol's value.
-fn is_scanned(program: &Program, symbol: SymId) -> bool {
-    let scans = program.entries.values().flat_map(|entry| &entry.scans);
-    scans.flat_map(|scan| &scan.ends).any(|end| end.symbol == symbol)
 }
 
 /// Rows that a nest may use are there, whether it uses them or not.
