@@ -51,10 +51,11 @@ pub(crate) fn rows_apart(program: &Program, nest: &Nest) -> BTreeSet<ArrayId> {
 }
 
 impl Context<'_> {
-    /// The indices of rows, as the initializer of an array of `long`.
+    /// The indices of rows, and behind them those of the parts, as the initializer of an array of `long`.
     pub(crate) fn row_ranges(&mut self, test: &RowTest) -> String {
         let was_wide = std::mem::replace(&mut self.wide, true);
-        let ends = test.ranges.iter().flat_map(|(low, high)| [low, high]).map(|e| self.expr(e).text);
+        let ends = test.ranges.iter().chain(test.parts.iter().flatten());
+        let ends = ends.flat_map(|(low, high)| [low, high]).map(|e| self.expr(e).text);
         let text = ends.collect::<Vec<_>>().join(", ");
         self.wide = was_wide;
         format!("{{{text}}}")
@@ -85,12 +86,13 @@ impl Context<'_> {
         let (mut declarations, mut elements) = (Vec::new(), Vec::new());
         for (memory, position) in ordered {
             let others = members.others[position];
-            let (name, address, ranges, levels, size) = match memory {
+            let (name, address, ranges, levels, parts, size) = match memory {
                 Memory::Array(id) if self.apart.contains(&id) => {
                     let Some(test) = row_test(self.program, original, id) else { continue };
                     let size = self.program.array(id).element.bytes();
                     let name = self.name(id).to_owned();
-                    (name.clone(), name, self.row_ranges(test), test.ranges.len() - 1, size)
+                    let ranges = self.row_ranges(test);
+                    (name.clone(), name, ranges, test.ranges.len() - 1, test.parts.len(), size)
                 }
                 Memory::Array(id) => {
                     let array = self.program.array(id);
@@ -104,16 +106,16 @@ impl Context<'_> {
                         });
                     };
                     let address = format!("(const void *){}", self.address(array));
-                    (array.name.clone(), address, format!("{{{begin}, ({end}) - 1}}"), 0, 1)
+                    (array.name.clone(), address, format!("{{{begin}, ({end}) - 1}}"), 0, 0, 1)
                 }
                 Memory::Object(object) => {
                     let address = format!("(const void *)&({object})");
-                    ("object".to_owned(), address, format!("{{0, (long)sizeof({object}) - 1}}"), 0, 1)
+                    ("object".to_owned(), address, format!("{{0, (long)sizeof({object}) - 1}}"), 0, 0, 1)
                 }
             };
             let range = self.fresh(&format!("{name}_range"));
             declarations.push(format!("const long {range}[] = {ranges};"));
-            elements.push(format!("{{{address}, {range}, {levels}, {size}, {others}UL}}"));
+            elements.push(format!("{{{address}, {range}, {levels}, {parts}, {size}, {others}UL}}"));
         }
         let rows = self.fresh("rows");
         declarations.push(format!("const oxeye_rows {rows}[] = {{{}}};", elements.join(", ")));

@@ -228,6 +228,7 @@ impl Context<'_> {
         for test in tests {
             let (array, variable) = (program.array(test.array), rows_variable(test.array));
             let (name, size, n) = (&array.name, array.element.bytes(), test.ranges.len() - 1);
+            let parts = test.parts.len();
             let _ = write!(declared, "oxeye_capture_rows {variable} = {{0}}; ");
             // Rows that may not be there are not looked at: the original text runs.
             let table = match &test.used {
@@ -237,7 +238,7 @@ impl Context<'_> {
             let _ = write!(
                 looks,
                 "const long {variable}_range[] = {}; \
-                 oxeye_capture_look({id}, &{variable}, {table}, {n}, {size}, {variable}_range); ",
+                 oxeye_capture_look({id}, &{variable}, {table}, {n}, {parts}, {size}, {variable}_range); ",
                 self.row_ranges(test)
             );
             if test.used.is_some() {
@@ -254,7 +255,7 @@ impl Context<'_> {
                 is_pair && (written.contains(&a) || written.contains(&b))
             });
             let others = others.filter(|(k, _)| *k < 64).fold(0u64, |bits, (k, _)| bits | 1 << k);
-            rows.push((variable, format!("{name}, {{}}_range, {n}, {size}, {others}UL"), others));
+            rows.push((variable, format!("{name}, {{}}_range, {n}, {parts}, {size}, {others}UL"), others));
         }
         // Rows that overlap are left to the original text.
         if rows.iter().any(|(.., others)| *others != 0) {

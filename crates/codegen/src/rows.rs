@@ -48,34 +48,52 @@ impl Context<'_> {
         let size = element.bytes();
         let n = test.ranges.len() - 1;
         let was_wide = std::mem::replace(&mut self.wide, true);
-        let ends: Vec<(String, String)> = test
-            .ranges
-            .iter()
-            .map(|(low, high)| (self.expr(low).at(prec::ADD), self.expr(high).at(prec::ADD)))
-            .collect();
-        self.wide = was_wide;
+        let end = |e: &Expr| self.expr(e).at(prec::ADD);
         let mut constants: Vec<(String, String)> = Vec::new();
-        for (k, (low, high)) in ends.iter().enumerate() {
-            constants.push((format!("oxeye_f{k}"), low.clone()));
-            constants.push((format!("oxeye_l{k}"), high.clone()));
+        for (k, (low, high)) in test.ranges.iter().enumerate() {
+            constants.push((format!("oxeye_f{k}"), end(low)));
+            constants.push((format!("oxeye_l{k}"), end(high)));
         }
-        let row = |other: Option<(usize, String)>| -> String {
+        // The blocks of rows that are used: names of the first and the last index of each dimension.
+        let name_of = |part: Option<usize>, end: &str, d: usize| {
+            format!("oxeye_{}{end}{d}", part.map_or(String::new(), |p| format!("p{p}")))
+        };
+        let mut parts: Vec<Option<usize>> = (0..test.parts.len()).map(Some).collect();
+        for (p, part) in test.parts.iter().enumerate() {
+            for (d, (low, high)) in part.iter().enumerate() {
+                constants.push((name_of(Some(p), "f", d), end(low)));
+                constants.push((name_of(Some(p), "l", d), end(high)));
+            }
+        }
+        if parts.is_empty() {
+            parts.push(None);
+        }
+        self.wide = was_wide;
+        let row = |part: Option<usize>, other: Option<usize>| -> String {
             let subscripts: String = (0..n)
-                .map(|d| match &other {
-                    Some((k, at)) if *k == d => format!("[{at}]"),
-                    _ => format!("[oxeye_f{d}]"),
+                .map(|d| match other {
+                    Some(k) if k == d => format!("[{} + 1]", name_of(part, "f", d)),
+                    _ => format!("[{}]", name_of(part, "f", d)),
                 })
                 .collect();
             format!("(__UINTPTR_TYPE__){name}{subscripts}")
         };
         // Bytes between neighbours, from the innermost rows outwards.
         for k in (0..n).rev() {
-            let next = row(Some((k, format!("oxeye_f{k} + 1"))));
             let alone = match k + 1 == n {
                 true => format!("(oxeye_l{n} + 1) * {size}L"),
                 false => format!("(oxeye_l{} + 1) * oxeye_b{}", k + 1, k + 1),
             };
-            let distance = format!("oxeye_f{k} < oxeye_l{k} ? (long)({next} - {}) : {alone}", row(None));
+            // Two neighbours lie in a part that has more than one row in this dimension.
+            let spans = |p: &Option<usize>| p.is_none_or(|p| test.parts[p].get(k) == test.ranges.get(k));
+            let seen: Vec<Option<usize>> = match parts.iter().find(|p| spans(p)) {
+                Some(whole) => vec![*whole],
+                None => parts.clone(),
+            };
+            let distance = seen.into_iter().rev().fold(alone, |otherwise, p| {
+                let (f, l) = (name_of(p, "f", k), name_of(p, "l", k));
+                format!("{f} < {l} ? (long)({} - {}) : {otherwise}", row(p, Some(k)), row(p, None))
+            });
             constants.push((format!("oxeye_b{k}"), distance));
         }
         let mut text = String::new();
@@ -83,10 +101,13 @@ impl Context<'_> {
             true => format!("oxeye_b{} / {size}L", k - 1),
             false => format!("(oxeye_b{k} > 0 ? oxeye_b{} / oxeye_b{k} : 1)", k - 1),
         };
-        let offset = (0..n).map(|k| format!("oxeye_f{k} * oxeye_b{k}")).collect::<Vec<_>>().join(" + ");
+        let first = parts[0];
+        let offset: Vec<String> =
+            (0..n).map(|k| format!("{} * oxeye_b{k}", name_of(first, "f", k))).collect();
+        let offset = offset.join(" + ");
         match asked {
             Asked::Extent(k) => _ = write!(text, "{}; }})", extent(k)),
-            Asked::Origin => _ = write!(text, "{} - ({offset}); }})", row(None)),
+            Asked::Origin => _ = write!(text, "{} - ({offset}); }})", row(first, None)),
             Asked::Even => {
                 let mut conditions = Vec::new();
                 for k in 1..=n {
@@ -99,24 +120,27 @@ impl Context<'_> {
                 let mut positive: Vec<String> = (0..n).map(|k| format!("oxeye_b{k} > 0")).collect();
                 positive.extend(conditions);
                 let _ = write!(text, "int oxeye_even = {}; ", positive.join(" && "));
-                for k in 0..n {
+                for part in &parts {
+                    for k in 0..n {
+                        let (f, l) = (name_of(*part, "f", k), name_of(*part, "l", k));
+                        let _ = write!(
+                            text,
+                            "for (long oxeye_r{k} = {f}; oxeye_even && oxeye_r{k} <= {l}; oxeye_r{k}++) "
+                        );
+                    }
+                    let subscripts: String = (0..n).map(|k| format!("[oxeye_r{k}]")).collect();
+                    let moved = (0..n).map(|k| {
+                        let f = name_of(first, "f", k);
+                        format!("(__UINTPTR_TYPE__)(oxeye_r{k} - {f}) * (__UINTPTR_TYPE__)oxeye_b{k}")
+                    });
+                    let moved = moved.collect::<Vec<_>>().join(" + ");
+                    let first = row(first, None);
                     let _ = write!(
                         text,
-                        "for (long oxeye_r{k} = oxeye_f{k}; oxeye_even && oxeye_r{k} <= oxeye_l{k}; oxeye_r{k}++) "
+                        "oxeye_even = (__UINTPTR_TYPE__){name}{subscripts} - {first} == {moved}; "
                     );
                 }
-                let subscripts: String = (0..n).map(|k| format!("[oxeye_r{k}]")).collect();
-                let moved: Vec<String> = (0..n)
-                    .map(|k| {
-                        format!("(__UINTPTR_TYPE__)(oxeye_r{k} - oxeye_f{k}) * (__UINTPTR_TYPE__)oxeye_b{k}")
-                    })
-                    .collect();
-                let _ = write!(
-                    text,
-                    "oxeye_even = (__UINTPTR_TYPE__){name}{subscripts} - {} == {}; oxeye_even; }})",
-                    row(None),
-                    moved.join(" + ")
-                );
+                text += "oxeye_even; })";
             }
         }
         // Only what is used, to avoid compiler warnings.

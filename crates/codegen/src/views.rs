@@ -19,9 +19,7 @@ pub(crate) fn symbols_of(program: &Program, nests: &[&Nest]) -> BTreeSet<SymId> 
     let arrays = nests.iter().flat_map(|n| n.arrays()).filter_map(|id| program.arrays.get(&id));
     let entries = nests.iter().filter_map(|n| program.entries.get(&n.id));
     let extents = arrays.flat_map(|a| a.shape.iter().flatten());
-    let rows = entries.clone().flat_map(|e| &e.rows);
-    let ranges = rows.clone().flat_map(|r| &r.ranges).flat_map(|(l, h)| [l, h]);
-    let ranges = ranges.chain(rows.filter_map(|r| r.used.as_ref()));
+    let ranges = entries.clone().flat_map(|e| &e.rows).flat_map(RowTest::exprs);
     let advances = nests.iter().filter_map(|n| program.advances.get(&n.id)).flatten().map(|a| &a.by);
     for e in
         extents.chain(ranges).chain(advances).chain(entries.flat_map(|e| e.reached.iter().chain(&e.tests)))
@@ -66,7 +64,7 @@ pub(crate) struct Before {
 /// Whether the symbol is the first or the last index of rows that are used.
 fn is_end_of(test: &RowTest, symbol: SymId) -> bool {
     let mut found = false;
-    for e in test.ranges.iter().flat_map(|(low, high)| [low, high]).chain(&test.used) {
+    for e in test.exprs() {
         e.visit(&mut |e| found |= matches!(e, Expr::Affine(a) if a.uses(symbol)));
     }
     found

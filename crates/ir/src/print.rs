@@ -566,6 +566,12 @@ impl<'a> Printer<'a> {
                 for (low, high) in &rows.ranges {
                     _ = write!(text, "({} .. {})", self.names.expr(low), self.names.expr(high));
                 }
+                for part in &rows.parts {
+                    text += " part";
+                    for (low, high) in part {
+                        _ = write!(text, "({} .. {})", self.names.expr(low), self.names.expr(high));
+                    }
+                }
             }
             for scan in &entry.scans {
                 text += &self.scan(scan);

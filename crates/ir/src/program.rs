@@ -220,6 +220,14 @@ pub struct ScanEnd {
     pub value: Expr,
 }
 
+impl RowTest {
+    /// All its expressions over symbols.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let ends = self.ranges.iter().chain(self.parts.iter().flatten());
+        ends.flat_map(|(low, high)| [low, high]).chain(&self.used)
+    }
+}
+
 /// What is tested of rows behind pointers before a nest, and so how the nest reaches their elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RowForm {
@@ -232,7 +240,8 @@ pub enum RowForm {
 }
 
 /// Rows behind pointers (`double **u`) as a nest uses them. The first and the last rows are sure to be used if
-/// [`Entry::reached`] and [`RowTest::used`] hold.
+/// [`Entry::reached`] and [`RowTest::used`] hold; with more than one dimension of pointers all that are in the ranges, or
+/// in one of the parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowTest {
     /// The array; its form is linear, and all its extents except the first are symbols of their own.
@@ -242,6 +251,10 @@ pub struct RowTest {
     pub form: RowForm,
     /// Least and greatest index of each dimension, over symbols.
     pub ranges: Vec<(Expr, Expr)>,
+    /// If not all rows in the ranges are used, which: the least and greatest index of each dimension of pointers. A stencil
+    /// uses a cross.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Vec<(Expr, Expr)>>,
     /// A condition over symbols, some of them of [`Entry::scans`], under which the first and the last rows are used, if
     /// that does not follow from [`Entry::reached`].
     #[serde(default, skip_serializing_if = "Option::is_none")]

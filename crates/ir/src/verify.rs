@@ -2,7 +2,7 @@
 
 use crate::{
     Access, Affine, ArrayId, Bound, BoundTerm, Constant, Execution, Expr, Loop, LoopId, MathFn, Names, Nest,
-    NestId, Node, Program, Reduction, Region, RowScan, ScanStep, Stmt, Storage, Types, UnaryOp, Var,
+    NestId, Node, Program, Reduction, Region, RowScan, RowTest, ScanStep, Stmt, Storage, Types, UnaryOp, Var,
     parse::float_type,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -171,10 +171,11 @@ impl<'a> Checker<'a> {
                 self.require(n_dims == rows.ranges.len() && n_dims > 0, || {
                     format!("the test of the rows of {} has the wrong number of dimensions", rows.array)
                 });
+                self.require(rows.parts.iter().all(|part| part.len() + 1 == n_dims), || {
+                    format!("a part of the rows of {} has the wrong number of dimensions", rows.array)
+                });
             }
-            let ranges = entry.rows.iter().flat_map(|r| &r.ranges).flat_map(|(low, high)| [low, high]);
-            let used = entry.rows.iter().filter_map(|r| r.used.as_ref());
-            for e in ranges.chain(used).chain(&entry.reached).chain(&entry.tests) {
+            for e in entry.rows.iter().flat_map(RowTest::exprs).chain(&entry.reached).chain(&entry.tests) {
                 self.require(e.reads().is_empty(), || "a test before a nest reads arrays".into());
                 self.expr(e, &[]);
             }

@@ -434,10 +434,10 @@ static void look(int k, int uneven, long n, double **u, double ***v)
     long ranges[] = {1, n, 0, 2}, cube[] = {0, n - 2, -1, 1, 2, 3};
     oxeye_capture_rows rows = {0}, more = {0};
     oxeye_capture_begin(k);
-    oxeye_capture_look(k, &rows, u, 1, sizeof **u, ranges);
+    oxeye_capture_look(k, &rows, u, 1, 0, sizeof **u, ranges);
     if (uneven == 2)
         rows.spacing = OXEYE_CAPTURE_OVERLAPPING;
-    oxeye_capture_look(k, &more, v, 2, sizeof ***v, cube);
+    oxeye_capture_look(k, &more, v, 2, 0, sizeof ***v, cube);
     oxeye_capture_arg(k, 0, &rows.extents[1], sizeof rows.extents[1]);
     oxeye_capture_rows_arg(k, 1, &rows);
     oxeye_capture_arg(k, 2, &more.extents[1], sizeof more.extents[1]);

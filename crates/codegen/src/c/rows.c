@@ -1,11 +1,12 @@
 #ifndef OXEYE_ROWS
 #define OXEYE_ROWS
-/* Elements of so many bytes behind so many levels of pointers, by the first and last index of each dimension; and the arrays,
- * as bits, that they must be apart from: with its own bit, its rows must be apart from each other. */
+/* Elements of so many bytes behind so many levels of pointers, by the first and last index of each dimension; behind these the
+ * same for each part of the rows, if not all of them are used; and the arrays, as bits, that they must be apart from: with its
+ * own bit, its rows must be apart from each other. */
 typedef struct {
     const void *memory;
     const long *ranges;
-    int levels;
+    int levels, parts;
     long element;
     unsigned long others;
 } oxeye_rows;
@@ -15,24 +16,42 @@ typedef struct {
 } oxeye_row;
 typedef void *oxeye_pointer __attribute__((may_alias));
 
-/* The row of an array at these indices, which are moved on to the next one; 0 behind the last one. */
+/* Whether the row at these indices is used. */
+static __attribute__((unused)) int oxeye_row_is_used(const oxeye_rows *rows, const long *at)
+{
+    int d, p, n = rows->levels;
+    const long *part = rows->ranges + 2 * (n + 1);
+    for (p = 0; p < rows->parts; p++, part += 2 * n) {
+        for (d = 0; d < n && at[d] >= part[2 * d] && at[d] <= part[2 * d + 1]; d++)
+            ;
+        if (d == n)
+            return 1;
+    }
+    return !rows->parts;
+}
+
+/* The next row of an array that is used, from these indices on, which are moved behind it; 0 behind the last one. */
 static __attribute__((unused)) int oxeye_next_row(const oxeye_rows *rows, long *at, oxeye_row *row)
 {
     const void *memory = rows->memory;
     const long *ranges = rows->ranges;
-    int d, n = rows->levels;
-    if (at[n] > 0)
-        return 0;
-    for (d = 0; d < n; d++)
-        memory = ((const oxeye_pointer *)memory)[at[d]];
+    int d, is_used, n = rows->levels;
+    do {
+        if (at[n] > 0)
+            return 0;
+        is_used = oxeye_row_is_used(rows, at);
+        if (is_used)
+            for (d = 0; d < n; d++)
+                memory = ((const oxeye_pointer *)memory)[at[d]];
+        for (d = n - 1; d >= 0 && at[d] == ranges[2 * d + 1]; d--)
+            at[d] = ranges[2 * d];
+        if (d >= 0)
+            at[d]++;
+        else
+            at[n] = 1;
+    } while (!is_used);
     row->begin = (__UINTPTR_TYPE__)memory + (__UINTPTR_TYPE__)(ranges[2 * n] * rows->element);
     row->end = (__UINTPTR_TYPE__)memory + (__UINTPTR_TYPE__)((ranges[2 * n + 1] + 1) * rows->element);
-    for (d = n - 1; d >= 0 && at[d] == ranges[2 * d + 1]; d--)
-        at[d] = ranges[2 * d];
-    if (d >= 0)
-        at[d]++;
-    else
-        at[n] = 1;
     return 1;
 }
 

@@ -6,6 +6,7 @@
 mod access;
 mod ahead;
 mod assigned;
+mod blocks;
 mod bodies;
 mod companions;
 mod complex;

@@ -81,7 +81,13 @@ pub(super) fn scanned(
         ((low, high), used)
     };
     found.into_iter().for_each(|scan| join(scan, scans));
-    Some(RowTest { array, form: RowForm::Even, ranges: vec![range, columns], used: Some(used) })
+    Some(RowTest {
+        array,
+        form: RowForm::Even,
+        ranges: vec![range, columns],
+        parts: Vec::new(),
+        used: Some(used),
+    })
 }
 
 fn both(a: Expr, b: Expr) -> Expr {

@@ -1,14 +1,15 @@
 //! Rows behind pointers, `double **u`: which of them a nest is sure to use, so that a test before it may read their
 //! addresses.
 
+use super::blocks::used_rows;
 use super::entered::entered;
-use super::hull::{Ends, hull, only, sole_extreme};
+use super::hull::{Ends, hull, only};
 use super::lowerer::Lowerer;
 use super::row_scans::scanned;
 use super::uses::{Use, uses};
 use crate::ast::{Range, VarId};
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{Affine, ArrayId, Expr, Loop, Nest, Program, RowForm, RowScan, RowTest, ScalarType, SymId};
+use oxeye_ir::{ArrayId, Expr, Nest, Program, RowForm, RowScan, RowTest, ScalarType, SymId};
 
 impl Lowerer<'_> {
     /// Symbols for the distances of rows: how many rows or elements of a dimension lie in one of the dimension before.
@@ -55,9 +56,12 @@ pub(crate) fn row_tests(
         let all: Vec<&Use> = uses.iter().collect();
         let ends: Option<Vec<Ends>> = (0..*n_levels).map(|d| hull(&all, d)).collect();
         let sure = ends.and_then(|ends| {
-            let conditions = witness(&uses, &ends, *n_levels)?;
+            let (parts, conditions) = match n_levels {
+                2 => (Vec::new(), witness(&uses, &ends)?),
+                _ => used_rows(&uses, &ends).map(|used| (used.parts, used.conditions))?,
+            };
             let ranges = ends.into_iter().map(Ends::ranges).collect::<Option<_>>()?;
-            Some((RowTest { array: *array, form: RowForm::Even, ranges, used: None }, conditions))
+            Some((RowTest { array: *array, form: RowForm::Even, ranges, parts, used: None }, conditions))
         });
         if let Some((test, conditions)) = sure {
             found.tests.push(test);
@@ -113,32 +117,9 @@ pub(crate) fn renew_scans(program: &mut Program) {
     }
 }
 
-/// Conditions under which the first and last rows of every dimension are surely used: with more than two levels in all
-/// combinations.
-fn witness(uses: &[Use], ranges: &[Ends], n_levels: usize) -> Option<Vec<Expr>> {
+/// Conditions under which the first and the last rows are surely used.
+fn witness(uses: &[Use], ranges: &[Ends]) -> Option<Vec<Expr>> {
     let mut conditions = Vec::new();
-    if n_levels == 3
-        && let Some(conditions) = swept(uses, ranges)
-    {
-        return Some(conditions);
-    }
-    if n_levels > 2 {
-        let ranges: Vec<_> = ranges.iter().take(n_levels - 1).map(Ends::single).collect::<Option<_>>()?;
-        // One access that runs over all rows, whatever the other subscripts.
-        return uses.iter().filter(|u| u.is_sure()).find_map(|u| {
-            let (indices, loops) = (&u.indices, &u.loops());
-            let is_box =
-                loops.iter().all(|l| is_rectangular(l)) && are_independent(indices, loops, n_levels - 1);
-            let reaches = (0..n_levels - 1).all(|d| {
-                let index = indices.get(d).and_then(Expr::as_affine);
-                index.is_some_and(|a| {
-                    sole_extreme(a, loops, true).as_ref() == Some(ranges[d].0)
-                        && sole_extreme(a, loops, false).as_ref() == Some(ranges[d].1)
-                })
-            });
-            if !is_box || !reaches { None } else { entered(loops, &vec![true; loops.len()]).map(|e| e.0) }
-        });
-    }
     let ends =
         ranges[0].low.iter().map(|low| (true, low)).chain(ranges[0].high.iter().map(|high| (false, high)));
     for (is_low, wanted) in ends {
@@ -159,93 +140,4 @@ fn witness(uses: &[Use], ranges: &[Ends], n_levels: usize) -> Option<Vec<Expr>> 
         conditions.extend(found);
     }
     Some(conditions)
-}
-
-/// A use whose loops form a box: the range of its first index, the distance between its values, the range of its second
-/// index.
-struct Swept<'a> {
-    loops: Vec<&'a Loop>,
-    first: (Affine, Affine),
-    stride: i64,
-    second: (Affine, Affine),
-}
-
-/// As [`witness`], for rows of rows that no single access sweeps: for both ends of the second index, accesses that together
-/// have every value of the first one.
-fn swept(uses: &[Use], ranges: &[Ends]) -> Option<Vec<Expr>> {
-    let first = ranges[0].single()?;
-    let boxes: Vec<Swept<'_>> = uses
-        .iter()
-        .filter(|u| {
-            let is_box = u.loops.iter().all(is_rectangular) && are_independent(&u.indices, &u.loops(), 2);
-            u.is_sure() && !u.is_of_row && is_box
-        })
-        .filter_map(|u| {
-            let (indices, loops) = (&u.indices, u.loops());
-            let range = |d: usize| {
-                let a = indices.get(d)?.as_affine()?;
-                Some((sole_extreme(a, &loops, true)?, sole_extreme(a, &loops, false)?))
-            };
-            let a = indices.first()?.as_affine()?;
-            let mut coefficients = loops.iter().map(|l| a.coefficient(l.id)).filter(|c| *c != 0);
-            let stride = coefficients.next().unwrap_or(1).abs();
-            let is_single = coefficients.next().is_none();
-            let (first, second) = (range(0)?, range(1)?);
-            is_single.then_some(Swept { loops, first, stride, second })
-        })
-        .collect();
-    let mut conditions: Vec<Expr> = Vec::new();
-    let ends =
-        ranges[1].low.iter().map(|low| (true, low)).chain(ranges[1].high.iter().map(|high| (false, high)));
-    for (is_low, wanted) in ends {
-        let wanted = only(wanted)?;
-        let end = |s: &&Swept<'_>| if is_low { s.second.0 == *wanted } else { s.second.1 == *wanted };
-        let found = chain(&boxes.iter().filter(end).collect::<Vec<_>>(), first)?;
-        for condition in found {
-            if !conditions.contains(&condition) {
-                conditions.push(condition);
-            }
-        }
-    }
-    Some(conditions)
-}
-
-/// What must hold for these accesses to have all values of a range of the first index.
-fn chain(boxes: &[&Swept<'_>], (low, high): (&Affine, &Affine)) -> Option<Vec<Expr>> {
-    // By where they begin, as far as that is a constant distance.
-    let mut at: Vec<(i64, &Swept<'_>)> =
-        boxes.iter().filter_map(|s| Some(((s.first.0.clone() - low.clone()).as_constant()?, *s))).collect();
-    at.sort_by_key(|(distance, _)| *distance);
-    let (_, first) = at.iter().find(|(distance, _)| *distance == 0)?;
-    let length = first.first.1.clone() - first.first.0.clone();
-    let is_alike =
-        |s: &Swept<'_>| s.stride == first.stride && s.first.1.clone() - s.first.0.clone() == length;
-    let mut conditions = Vec::new();
-    let mut next = 0;
-    for (distance, s) in at.iter().filter(|(_, s)| is_alike(s)) {
-        if *distance > next {
-            return None;
-        }
-        if *distance == next {
-            conditions.extend(entered(&s.loops, &vec![true; s.loops.len()])?.0);
-            next = distance + 1;
-        }
-        // All remainders by the stride, and up to the end.
-        if next >= first.stride && s.first.1 == *high {
-            return Some(conditions);
-        }
-    }
-    None
-}
-
-fn is_rectangular(l: &Loop) -> bool {
-    let bounds = [l.lower.as_affine(), l.upper.as_affine()];
-    l.step.abs() == 1 && bounds.iter().all(|b| b.is_some_and(|b| b.loops().next().is_none()))
-}
-
-/// Whether no loop moves two of the first indices at once.
-fn are_independent(indices: &[Expr], loops: &[&Loop], n: usize) -> bool {
-    let affine: Option<Vec<&Affine>> = indices.iter().take(n).map(Expr::as_affine).collect();
-    affine
-        .is_some_and(|all| loops.iter().all(|l| all.iter().filter(|a| a.coefficient(l.id) != 0).count() <= 1))
 }

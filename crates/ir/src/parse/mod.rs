@@ -403,17 +403,15 @@ impl Parser {
             if self.take_word("rows") {
                 let array = self.id("an array's id (A0)")?;
                 let form = if self.take_word("apart") { RowForm::Apart } else { RowForm::Even };
-                let mut rows = RowTest { array, form, ranges: Vec::new(), used: None };
+                let mut rows = RowTest { array, form, ranges: Vec::new(), parts: Vec::new(), used: None };
                 if self.take_word("used") {
                     self.symbol("(")?;
                     rows.used = Some(self.expr()?);
                     self.symbol(")")?;
                 }
-                while self.take_symbol("(") {
-                    let low = self.expr()?;
-                    self.symbol("..")?;
-                    rows.ranges.push((low, self.expr()?));
-                    self.symbol(")")?;
+                rows.ranges = self.index_ranges()?;
+                while self.take_word("part") {
+                    rows.parts.push(self.index_ranges()?);
                 }
                 entry.rows.push(rows);
                 continue;
@@ -434,6 +432,18 @@ impl Parser {
             self.symbol(")")?;
             if is_reached { entry.reached = Some(e) } else { entry.tests.push(e) }
         }
+    }
+
+    /// The first and last index of each dimension.
+    fn index_ranges(&mut self) -> Parsed<Vec<(Expr, Expr)>> {
+        let mut ranges = Vec::new();
+        while self.take_symbol("(") {
+            let low = self.expr()?;
+            self.symbol("..")?;
+            ranges.push((low, self.expr()?));
+            self.symbol(")")?;
+        }
+        Ok(ranges)
     }
 
     fn scan(&mut self) -> Parsed<RowScan> {

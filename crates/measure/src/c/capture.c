@@ -7,7 +7,7 @@
  *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, look what it points into;
  *                                                  -2: not to be kept
  *   oxeye_capture_arg(site, 1, &n, sizeof n);
- *   oxeye_capture_look(site, &rows, u, 1, sizeof **u, ranges);   rows behind pointers: how they lie
+ *   oxeye_capture_look(site, &rows, u, 1, 0, sizeof **u, ranges); rows behind pointers: how they lie
  *   oxeye_capture_rows_arg(site, 2, &rows);                      they as one argument
  *   ... the loop nest ...
  *   oxeye_capture_result(site, 1, &n, sizeof n);    for what was handed over as a copy and may have another value now
@@ -32,6 +32,7 @@
 #define OXEYE_CAPTURE_STACK_BYTES (16UL << 20)
 /* Levels of pointers in front of rows, and how many such arguments may lie unevenly. */
 #define OXEYE_CAPTURE_LEVELS 3
+#define OXEYE_CAPTURE_PARTS 8
 #define OXEYE_CAPTURE_GATHERED 2048
 #define OXEYE_CAPTURE_UNUSED __attribute__((unused))
 
@@ -77,6 +78,7 @@ typedef struct {
 typedef struct {
     enum { OXEYE_CAPTURE_NO_ROWS, OXEYE_CAPTURE_EVEN, OXEYE_CAPTURE_UNEVEN, OXEYE_CAPTURE_OVERLAPPING } spacing;
     int levels;
+    int parts;    /* of the rows, if not all of them are used */
     long element; /* its bytes */
     const void *table;
     long first[OXEYE_CAPTURE_LEVELS + 1];
@@ -85,6 +87,7 @@ typedef struct {
     long extents[OXEYE_CAPTURE_LEVELS + 1]; /* of the stored array; not that of the first dimension */
     const char *begin; /* the first element, in memory */
     long bytes;        /* of the stored array */
+    long part[OXEYE_CAPTURE_PARTS][2 * OXEYE_CAPTURE_LEVELS]; /* the first and last index of each dimension of pointers */
 } oxeye_capture_rows;
 
 /* The program's pointers are of other types. */
@@ -486,16 +489,39 @@ static const char *oxeye_capture_row(const oxeye_capture_rows *rows, const long 
     return (const char *)row;
 }
 
-/* The indices of the next row; 0 behind the last one. */
+/* Whether the row at these indices is used. */
+static int oxeye_capture_is_used(const oxeye_capture_rows *rows, const long *at)
+{
+    int d, p, n = rows->levels;
+    for (p = 0; p < rows->parts; ++p) {
+        for (d = 0; d < n && at[d] >= rows->part[p][2 * d] && at[d] <= rows->part[p][2 * d + 1]; ++d)
+            ;
+        if (d == n)
+            return 1;
+    }
+    return !rows->parts;
+}
+
+/* The indices of the first row. */
+static void oxeye_capture_first_row(const oxeye_capture_rows *rows, long *at)
+{
+    int d;
+    for (d = 0; d < rows->levels; ++d)
+        at[d] = rows->parts ? rows->part[0][2 * d] : rows->first[d];
+}
+
+/* The indices of the next row that is used; 0 behind the last one. */
 static int oxeye_capture_next_row(const oxeye_capture_rows *rows, long *at)
 {
     int d;
-    for (d = rows->levels - 1; d >= 0; --d) {
-        if (at[d]++ < rows->last[d])
-            return 1;
-        at[d] = rows->first[d];
-    }
-    return 0;
+    do {
+        for (d = rows->levels - 1; d >= 0; --d) {
+            if (at[d]++ < rows->last[d])
+                break;
+            at[d] = rows->first[d];
+        }
+    } while (d >= 0 && !oxeye_capture_is_used(rows, at));
+    return d >= 0;
 }
 
 /* Bytes from the first row of the stored array to the one at these indices. */
@@ -508,24 +534,39 @@ static long oxeye_capture_row_offset(const oxeye_capture_rows *rows, const long 
     return offset;
 }
 
+/* The distance in bytes between two neighbours in a dimension, or 0 if no two of them are used. */
+static long oxeye_capture_stride(const oxeye_capture_rows *rows, int d)
+{
+    long at[OXEYE_CAPTURE_LEVELS + 1];
+    const char *row;
+    int k, p = 0;
+    oxeye_capture_first_row(rows, at);
+    if (rows->parts) {
+        while (p < rows->parts && rows->part[p][2 * d] >= rows->part[p][2 * d + 1])
+            ++p;
+        if (p == rows->parts)
+            return 0;
+        for (k = 0; k < rows->levels; ++k)
+            at[k] = rows->part[p][2 * k];
+    } else if (rows->first[d] == rows->last[d]) {
+        return 0;
+    }
+    row = oxeye_capture_row(rows, at);
+    ++at[d];
+    return (long)((unsigned long)oxeye_capture_row(rows, at) - (unsigned long)row);
+}
+
 /* Sets the strides to the distances of the rows in memory: 1 if all rows lie so. Each dimension then holds the indices of the
  * next one. */
 static int oxeye_capture_is_even(oxeye_capture_rows *rows)
 {
-    long at[OXEYE_CAPTURE_LEVELS + 1];
-    const char *origin;
+    long at[OXEYE_CAPTURE_LEVELS + 1], stride;
+    unsigned long origin;
     int d, n = rows->levels;
-    for (d = 0; d <= n; ++d)
-        at[d] = rows->first[d];
-    origin = oxeye_capture_row(rows, at);
     rows->strides[n] = rows->element;
     for (d = n - 1; d >= 0; --d) {
-        rows->strides[d] = (rows->last[d + 1] + 1) * rows->strides[d + 1];
-        if (rows->first[d] < rows->last[d]) {
-            ++at[d];
-            rows->strides[d] = (long)((unsigned long)oxeye_capture_row(rows, at) - (unsigned long)origin);
-            --at[d];
-        }
+        stride = oxeye_capture_stride(rows, d);
+        rows->strides[d] = stride ? stride : (rows->last[d + 1] + 1) * rows->strides[d + 1];
         if (rows->strides[d] <= 0)
             return 0;
     }
@@ -536,11 +577,17 @@ static int oxeye_capture_is_even(oxeye_capture_rows *rows)
         if (rows->first[d] < 0 || rows->last[d] >= rows->extents[d])
             return 0;
     }
+    oxeye_capture_first_row(rows, at);
+    origin = (unsigned long)oxeye_capture_row(rows, at) - (unsigned long)oxeye_capture_row_offset(rows, at);
+    for (d = 0; d < n; ++d)
+        at[d] = rows->first[d];
+    if (!oxeye_capture_is_used(rows, at) && !oxeye_capture_next_row(rows, at))
+        return 0;
     do
-        if ((unsigned long)oxeye_capture_row(rows, at) - (unsigned long)origin !=
-            (unsigned long)oxeye_capture_row_offset(rows, at))
+        if ((unsigned long)oxeye_capture_row(rows, at) - origin != (unsigned long)oxeye_capture_row_offset(rows, at))
             return 0;
     while (oxeye_capture_next_row(rows, at));
+    rows->begin = (const char *)origin + rows->first[n] * rows->element;
     return 1;
 }
 
@@ -552,6 +599,12 @@ static int oxeye_capture_gather(int fd, const oxeye_capture_rows *rows, long off
     int d, failed;
     for (d = 0; d <= n; ++d)
         at[d] = rows->first[d];
+    /* The last row may be one that is not used. */
+    failed = oxeye_capture_put(fd, "", 1, offset + rows->bytes - 1);
+    if (failed)
+        return failed;
+    if (!oxeye_capture_is_used(rows, at) && !oxeye_capture_next_row(rows, at))
+        return 0;
     do
         failed = oxeye_capture_put(fd, oxeye_capture_row(rows, at) + rows->first[n] * rows->element, bytes,
                                    offset + oxeye_capture_row_offset(rows, at));
@@ -878,18 +931,23 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void 
     site->overhead = oxeye_capture_overhead_so_far();
 }
 
-/* Finds out how the rows behind the pointers in a table lie; the ranges are the first and last index of each dimension. With
- * no table, they are not looked at. */
+/* Finds out how the rows behind the pointers in a table lie; the ranges are the first and last index of each dimension, and
+ * behind them those of the parts. With no table, they are not looked at. */
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_look(int k, oxeye_capture_rows *rows, const void *table, int levels,
-                                                    long element, const long *ranges)
+                                                    int parts, long element, const long *ranges)
 {
-    int d, is_empty = 0;
+    long at[OXEYE_CAPTURE_LEVELS + 1];
+    int d, p, is_empty = 0;
     rows->spacing = OXEYE_CAPTURE_NO_ROWS;
     rows->levels = levels;
     rows->element = element;
     rows->table = table;
     rows->begin = 0;
     rows->bytes = 0;
+    rows->parts = parts;
+    for (p = 0; p < parts; ++p)
+        for (d = 0; d < 2 * levels; ++d)
+            rows->part[p][d] = ranges[2 * (levels + 1) + 2 * levels * p + d];
     for (d = 0; d <= levels; ++d) {
         rows->first[d] = ranges[2 * d];
         rows->last[d] = ranges[2 * d + 1];
@@ -903,12 +961,13 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_look(int k, oxeye_capture_rows *r
     if (!oxeye_capture_is_even(rows)) {
         /* Stored, they lie as close as the indices let them. */
         rows->spacing = OXEYE_CAPTURE_UNEVEN;
+        oxeye_capture_first_row(rows, at);
+        rows->begin = oxeye_capture_row(rows, at) + rows->first[levels] * element;
         for (d = levels; d > 0; --d) {
             rows->extents[d] = rows->last[d] + 1 - (rows->first[d] < 0 ? rows->first[d] : 0);
             rows->strides[d - 1] = rows->extents[d] * rows->strides[d];
         }
     }
-    rows->begin = oxeye_capture_row(rows, rows->first) + rows->first[levels] * element;
     rows->bytes = element;
     for (d = 0; d <= levels; ++d)
         rows->bytes += (rows->last[d] - rows->first[d]) * rows->strides[d];
