@@ -90,16 +90,7 @@ pub(crate) fn copied(file: &mut File, to: &Expr, from: &Expr, range: Range) -> O
     ways_inside(file, &Type::Struct(id), &mut Vec::new(), &mut ways)?;
     let mut all: Option<Expr> = None;
     for way in ways {
-        let at = |file: &mut File, e: &Expr| {
-            way.iter().fold(e.clone(), |e, step| match step {
-                Part::Field(name) => Expr { kind: member(file, e, name, false, range), range },
-                Part::Element(k) => {
-                    let k = Expr { kind: ExprKind::Int(*k, ScalarType::I32), range };
-                    Expr { kind: ExprKind::Index(Box::new(e), Box::new(k)), range }
-                }
-            })
-        };
-        let (to, from) = (at(file, to), at(file, from));
+        let (to, from) = (members_at(file, to, &way, range), members_at(file, from, &way, range));
         let one = Expr { kind: ExprKind::Assign(None, Box::new(to), Box::new(from)), range };
         all = Some(match all {
             Some(before) => Expr { kind: ExprKind::Comma(Box::new(before), Box::new(one)), range },
@@ -109,15 +100,31 @@ pub(crate) fn copied(file: &mut File, to: &Expr, from: &Expr, range: Range) -> O
     Some(all?.kind)
 }
 
+/// What this way leads to from a structure.
+pub(crate) fn members_at(file: &mut File, e: &Expr, way: &[Part], range: Range) -> Expr {
+    way.iter().fold(e.clone(), |e, step| match step {
+        Part::Field(name) => Expr { kind: member(file, e, name, false, range), range },
+        Part::Element(k) => {
+            let k = Expr { kind: ExprKind::Int(*k, ScalarType::I32), range };
+            Expr { kind: ExprKind::Index(Box::new(e), Box::new(k)), range }
+        }
+    })
+}
+
 /// A step from a structure to something inside of it.
-#[derive(Clone)]
-enum Part {
+#[derive(Clone, PartialEq)]
+pub(crate) enum Part {
     Field(String),
     Element(i64),
 }
 
 /// The paths to all numbers and pointers in a type; `None` if there are too many, or other types.
-fn ways_inside(file: &File, ty: &Type, way: &mut Vec<Part>, found: &mut Vec<Vec<Part>>) -> Option<()> {
+pub(crate) fn ways_inside(
+    file: &File,
+    ty: &Type,
+    way: &mut Vec<Part>,
+    found: &mut Vec<Vec<Part>>,
+) -> Option<()> {
     match ty {
         Type::Scalar(_) | Type::Pointer { .. } => {
             found.push(way.clone());
@@ -282,12 +289,12 @@ fn rebuilt(ty: &Type, n: usize, with: Type) -> Option<Type> {
 }
 
 impl File {
-    /// Whether a variable is a part of a complex number that is itself a variable of a function.
+    /// Whether a variable is inside of a structure or a complex number that is itself a variable of a function.
     pub(crate) fn is_part_of_own(&self, var: VarId) -> bool {
         let Some(member) = &self.var(var).member else { return false };
         let is_own =
             matches!(self.var(member.root).kind, VarKind::Param(_) | VarKind::Local { is_static: false });
-        is_own && matches!(member.steps.as_slice(), [Step::Real | Step::Imaginary])
+        is_own && member.steps.iter().all(|step| member_of(step).is_some())
     }
 
     /// The type of an lvalue or pointer expression, if it is simple.

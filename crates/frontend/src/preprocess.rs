@@ -120,9 +120,10 @@ impl Preprocessed {
     }
 
     fn push_line(&mut self, line: &str, place: Place, number: u32) {
-        // `main(argc, argv)` without a type looks like a call.
+        // `main(argc, argv)` without a type looks like a call; the type may also stand in the line before.
         let after_main = line.strip_prefix("main").map(str::trim_start);
-        let is_untyped_main = after_main.is_some_and(|l| l.starts_with('(') && !l.contains(';'));
+        let is_untyped_main = after_main.is_some_and(|l| l.starts_with('(') && !l.contains(';'))
+            && self.text.trim_end().chars().next_back().is_none_or(|c| matches!(c, ';' | '}'));
         let typed = if is_untyped_main { Some(format!("int {line}")) } else { None };
         let line = typed.as_deref().unwrap_or(line);
         self.lines.push((self.text.len(), place, number));

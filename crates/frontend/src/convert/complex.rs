@@ -47,7 +47,7 @@ fn wider(a: ScalarType, b: ScalarType) -> ScalarType {
 }
 
 /// Whether an expression changes anything, so that it must be evaluated once.
-fn has_effects(e: &Expr) -> bool {
+pub(super) fn has_effects(e: &Expr) -> bool {
     let mut found = false;
     e.walk(&mut |e| {
         found |= matches!(
@@ -198,7 +198,7 @@ impl Converter<'_> {
     }
 
     /// A variable that the source does not have; its name is none of C's.
-    fn own_variable(&mut self, name: &str, ty: Type, range: Range) -> VarId {
+    pub(super) fn own_variable(&mut self, name: &str, ty: Type, range: Range) -> VarId {
         self.scopes.push(std::collections::HashMap::new());
         let var = self.add_var(name, ty, VarKind::Local { is_static: false }, range);
         self.scopes.pop();
@@ -433,76 +433,6 @@ impl Converter<'_> {
             }
             _ => None,
         }
-    }
-
-    /// Makes a function that returns a complex number, and otherwise only computes, one that stores it where one more
-    /// parameter leads.
-    pub(super) fn settle_result(&mut self, function: usize) {
-        let f = &self.file.functions[function];
-        let Some(ty) = self.parts_of_type(&f.returns) else { return };
-        if !self.file.only_computes(f) {
-            return;
-        }
-        let (name, range, position) = (f.name.clone(), f.body.range, f.params.len());
-        let returns = self.complex_type(ty);
-        let result = Type::Pointer { to: Box::new(returns), is_restrict: true };
-        let var = self.add_var("complex.result", result, VarKind::Param(position), range);
-        let target = Expr { kind: ExprKind::Var(var), range };
-        let target = Expr { kind: ExprKind::Deref(Box::new(target)), range };
-        let mut body = self.file.functions[function].body.clone();
-        if self.store_result(&mut body, &target).is_none() {
-            return;
-        }
-        let f = &mut self.file.functions[function];
-        f.params.push(var);
-        (f.body, f.returns) = (body, Type::Void);
-        self.with_results.insert(name, ty);
-    }
-
-    /// Puts an assignment before every `return`.
-    fn store_result(&mut self, s: &mut Stmt, target: &Expr) -> Option<()> {
-        match &mut s.kind {
-            StmtKind::Block(body) => body.iter_mut().try_for_each(|s| self.store_result(s, target)),
-            StmtKind::If { then, otherwise, .. } => {
-                self.store_result(then, target)?;
-                otherwise.as_mut().map_or(Some(()), |s| self.store_result(s, target))
-            }
-            StmtKind::For(f) => self.store_result(&mut f.body, target),
-            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => self.store_result(body, target),
-            StmtKind::Return(value) => {
-                let value = value.take()?;
-                let kind = self.complex_assignment(None, target, &value, value.range)?;
-                if matches!(kind, ExprKind::Unknown(..)) {
-                    return None;
-                }
-                let set = StmtKind::Expr(Expr { kind, range: value.range });
-                let statements = [set, StmtKind::Return(None)].map(|kind| Stmt { kind, range: s.range });
-                s.kind = StmtKind::Block(statements.into());
-                Some(())
-            }
-            StmtKind::Empty | StmtKind::Expr(_) | StmtKind::Declare(_) | StmtKind::Break => Some(()),
-            StmtKind::Continue => Some(()),
-            StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..) => None,
-        }
-    }
-
-    /// The result of a function of the file that returns a complex number, called before the statement.
-    pub(super) fn complex_result(&mut self, callee: &Expr, args: &[Expr], range: Range) -> Option<ExprKind> {
-        let ExprKind::Name(name) = &callee.kind else { return None };
-        let ty = *self.with_results.get(name)?;
-        if self.before.is_none() || args.iter().any(has_effects) {
-            return Some(unknown("a complex number from a function, here,"));
-        }
-        let ty = self.complex_type(ty);
-        let var = self.own_variable("complex.value", ty, range);
-        let value = Expr { kind: ExprKind::Var(var), range };
-        let address = Expr { kind: ExprKind::AddressOf(Box::new(value.clone())), range };
-        let args = args.iter().cloned().chain([address]).collect();
-        let call = Expr { kind: ExprKind::Call(Box::new(callee.clone()), args), range };
-        let declared = StmtKind::Declare(vec![Declared { var, init: None }]);
-        let statements = [declared, StmtKind::Expr(call)].map(|kind| Stmt { kind, range });
-        self.before.get_or_insert_default().extend(statements);
-        Some(value.kind)
     }
 
     /// Complex arguments of a function of the file: computed ones become variables.

@@ -279,7 +279,8 @@ impl Converter<'_> {
                     return kind;
                 }
                 let args: Vec<Expr> = args.into_iter().map(|e| self.complex_argument(e)).collect();
-                if let Some(kind) = self.complex_result(&callee, &args, range(node)) {
+                args.iter().for_each(|arg| self.know_members(arg));
+                if let Some(kind) = self.whole_result(&callee, &args, range(node)) {
                     return kind;
                 }
                 ExprKind::Call(callee, args)
@@ -311,7 +312,10 @@ impl Converter<'_> {
                 }
                 ExprKind::List(values.into_iter().map(|n| self.expr(n)).collect())
             }
-            "compound_literal_expression" => self.unknown_with("a compound literal", node),
+            "compound_literal_expression" => match self.compound_literal(node) {
+                Some(value) => value,
+                None => self.unknown_with("a compound literal", node),
+            },
             "gnu_asm_expression" => self.unknown_with("inline assembly", node),
             "null" => ExprKind::Int(0, ScalarType::I64),
             _ => self.unknown_with("an expression of unknown kind", node),

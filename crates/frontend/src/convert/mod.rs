@@ -9,6 +9,7 @@ mod expressions;
 mod functions;
 mod statements;
 mod steps;
+mod structures;
 mod switches;
 
 use crate::ast::*;
@@ -17,7 +18,6 @@ use crate::constants;
 use crate::handles::connect;
 use crate::preprocess::Preprocessed;
 use crate::readable::{Readable, name_of};
-use oxeye_ir::ScalarType;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
@@ -48,8 +48,8 @@ struct Converter<'a> {
     words: &'a Readable,
     /// Whether the compiler multiplies complex numbers by the plain formula.
     has_plain_products: bool,
-    /// Functions that store their complex result through one more parameter, and the type of its parts.
-    with_results: HashMap<String, ScalarType>,
+    /// Functions that store the structure or complex number that they return through one more parameter, and its type.
+    with_results: HashMap<String, usize>,
     /// Statements to run before the current one; `None` where that is not the same.
     before: Option<Vec<Stmt>>,
 }

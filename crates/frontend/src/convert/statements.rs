@@ -2,7 +2,6 @@
 
 use super::{Converter, MAX_DEPTH, Meaning, named_children, range};
 use crate::ast::*;
-use crate::members::copied;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
@@ -202,7 +201,7 @@ impl Converter<'_> {
 
     pub(super) fn local_declaration(&mut self, node: Node<'_>) -> StmtKind {
         let specifiers = self.specifiers(node);
-        let (mut declared, mut copies) = (Vec::new(), Vec::new());
+        let mut declared = Vec::new();
         // Those with what must be done before them.
         let mut first = Vec::new();
         let declare = |declared, range| Stmt { kind: StmtKind::Declare(declared), range };
@@ -217,49 +216,47 @@ impl Converter<'_> {
                 continue;
             }
             let kind = VarKind::Local { is_static: specifiers.is_static };
-            let var = self.add_var(&name, ty, kind, range);
+            let var = self.add_var(&name, ty.clone(), kind, range);
             let name = Expr { kind: ExprKind::Var(var), range };
-            let is_list = init.is_some_and(|n| n.kind() == "initializer_list");
+            let list = init.filter(|n| n.kind() == "initializer_list");
             let (init, before) = self.with_before(|c| {
+                if let Some(list) = list
+                    && !specifiers.is_static
+                    && let Some(values) = c.listed(list, &ty).filter(|_| matches!(ty, Type::Struct(_)))
+                {
+                    return Some((None, Some(c.set_members(&name, values, range))));
+                }
                 let init = init.map(|n| c.expr(n))?;
-                let set = if is_list { None } else { c.complex_assignment(None, &name, &init, range) };
-                Some((init, set))
+                let set = if list.is_some() { None } else { c.whole_assignment(&name, &init, range) };
+                match set {
+                    // The value of a number, the real part of a complex one included.
+                    Some(ExprKind::Assign(None, _, value)) if c.file.type_of(&name)?.as_scalar().is_some() => {
+                        Some((Some(*value), None))
+                    }
+                    Some(kind) => {
+                        Some((None, Some(Stmt { kind: StmtKind::Expr(Expr { kind, range }), range })))
+                    }
+                    None => Some((Some(init), None)),
+                }
             });
-            let (init, set) = init.unzip();
-            // The value of a number, the real part of a complex one included.
-            let (init, set) = match set.flatten() {
-                Some(ExprKind::Assign(None, _, value)) => (Some(*value), None),
-                set => (init, set),
-            };
+            let (init, set) = init.unwrap_or_default();
             if set.is_some() || !before.is_empty() {
-                let is_whole = set.is_some();
                 first.push(declare(std::mem::take(&mut declared), range));
-                first.append(&mut copies);
                 first.extend(before);
-                first.push(declare(vec![Declared { var, init: init.filter(|_| !is_whole) }], range));
-                first.extend(set.map(|kind| Stmt { kind: StmtKind::Expr(Expr { kind, range }), range }));
+                first.push(declare(vec![Declared { var, init }], range));
+                first.extend(set);
                 continue;
             }
-            let whole = init
-                .as_ref()
-                .and_then(|init| Some(Expr { kind: copied(&mut self.file, &name, init, range)?, range }));
-            match whole {
-                Some(copy) => {
-                    declared.push(Declared { var, init: None });
-                    copies.push(Stmt { kind: StmtKind::Expr(copy), range });
-                }
-                None => declared.push(Declared { var, init }),
-            }
+            declared.push(Declared { var, init });
         }
         let is_static = specifiers.is_static;
         if !first.is_empty() && is_static {
-            return StmtKind::Unknown("a static complex number".into(), first);
+            return StmtKind::Unknown("a static structure".into(), first);
         }
-        if first.is_empty() && (copies.is_empty() || is_static) {
+        if first.is_empty() {
             return StmtKind::Declare(declared);
         }
         first.push(declare(declared, range(node)));
-        first.append(&mut copies);
         first.retain(|s| !matches!(&s.kind, StmtKind::Declare(none) if none.is_empty()));
         StmtKind::Block(first)
     }

@@ -1,0 +1,202 @@
+//! Structures by value: copied, built from lists, passed to and returned by functions of the file. Each is some variable;
+//! what is copied are its members.
+
+use super::complex::has_effects;
+use super::{Converter, named_children, range};
+use crate::ast::*;
+use crate::members::{Part, copied, members_at, ways_inside};
+use oxeye_ir::ScalarType;
+use tree_sitter::Node;
+
+fn unknown(what: &str) -> ExprKind {
+    ExprKind::Unknown(what.to_owned(), Vec::new())
+}
+
+impl Converter<'_> {
+    /// `target = value`, if they are structures or complex numbers.
+    pub(super) fn whole_assignment(&mut self, target: &Expr, value: &Expr, range: Range) -> Option<ExprKind> {
+        match self.complex_assignment(None, target, value, range) {
+            Some(kind) => Some(kind),
+            None => copied(&mut self.file, target, value, range),
+        }
+    }
+
+    /// Makes a function that returns a structure or a complex number, and otherwise only computes, one that stores it where
+    /// one more parameter leads.
+    pub(super) fn settle_result(&mut self, function: usize) {
+        let f = &self.file.functions[function];
+        let Type::Struct(id) = f.returns else { return };
+        if !self.file.only_computes(f) || self.members_of(id).is_none() {
+            return;
+        }
+        let (name, range, position) = (f.name.clone(), f.body.range, f.params.len());
+        let result = Type::Pointer { to: Box::new(Type::Struct(id)), is_restrict: true };
+        let var = self.add_var("whole.result", result, VarKind::Param(position), range);
+        let target = Expr { kind: ExprKind::Var(var), range };
+        let target = Expr { kind: ExprKind::Deref(Box::new(target)), range };
+        let mut body = self.file.functions[function].body.clone();
+        if self.store_result(&mut body, &target).is_none() {
+            return;
+        }
+        let f = &mut self.file.functions[function];
+        f.params.push(var);
+        (f.body, f.returns) = (body, Type::Void);
+        self.with_results.insert(name, id);
+    }
+
+    /// Puts an assignment before every `return`.
+    fn store_result(&mut self, s: &mut Stmt, target: &Expr) -> Option<()> {
+        match &mut s.kind {
+            StmtKind::Block(body) => body.iter_mut().try_for_each(|s| self.store_result(s, target)),
+            StmtKind::If { then, otherwise, .. } => {
+                self.store_result(then, target)?;
+                otherwise.as_mut().map_or(Some(()), |s| self.store_result(s, target))
+            }
+            StmtKind::For(f) => self.store_result(&mut f.body, target),
+            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => self.store_result(body, target),
+            StmtKind::Return(value) => {
+                let value = value.take()?;
+                let kind = self.whole_assignment(target, &value, value.range)?;
+                if matches!(kind, ExprKind::Unknown(..)) {
+                    return None;
+                }
+                let set = StmtKind::Expr(Expr { kind, range: value.range });
+                let statements = [set, StmtKind::Return(None)].map(|kind| Stmt { kind, range: s.range });
+                s.kind = StmtKind::Block(statements.into());
+                Some(())
+            }
+            StmtKind::Empty | StmtKind::Expr(_) | StmtKind::Declare(_) | StmtKind::Break => Some(()),
+            StmtKind::Continue => Some(()),
+            StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..) => None,
+        }
+    }
+
+    /// The result of a function of the file that returns a structure or a complex number, called before the statement.
+    pub(super) fn whole_result(&mut self, callee: &Expr, args: &[Expr], range: Range) -> Option<ExprKind> {
+        let ExprKind::Name(name) = &callee.kind else { return None };
+        let id = *self.with_results.get(name)?;
+        let what = if self.file.structures[id].complex.is_some() { "complex number" } else { "structure" };
+        if self.before.is_none() || args.iter().any(has_effects) {
+            return Some(unknown(&format!("a {what} from a function, here,")));
+        }
+        let name = if what == "structure" { "structure.value" } else { "complex.value" };
+        let value = self.whole_variable(name, id, range);
+        let address = Expr { kind: ExprKind::AddressOf(Box::new(value.clone())), range };
+        let args = args.iter().cloned().chain([address]).collect();
+        let call = Expr { kind: ExprKind::Call(Box::new(callee.clone()), args), range };
+        self.before.get_or_insert_default().push(Stmt { kind: StmtKind::Expr(call), range });
+        Some(value.kind)
+    }
+
+    /// A variable for a structure that the source has no name for, declared before the statement.
+    fn whole_variable(&mut self, name: &str, id: usize, range: Range) -> Expr {
+        let var = self.own_variable(name, Type::Struct(id), range);
+        let value = Expr { kind: ExprKind::Var(var), range };
+        self.know_members(&value);
+        let declared = StmtKind::Declare(vec![Declared { var, init: None }]);
+        self.before.get_or_insert_default().push(Stmt { kind: declared, range });
+        value
+    }
+
+    /// Lets a structure that is passed by value have all its members as variables.
+    pub(super) fn know_members(&mut self, e: &Expr) {
+        let Some(Type::Struct(id)) = self.file.type_of(e) else { return };
+        for way in self.members_of(id).unwrap_or_default() {
+            members_at(&mut self.file, e, &way, e.range);
+        }
+    }
+
+    /// The ways to the numbers and pointers in a structure.
+    fn members_of(&self, id: usize) -> Option<Vec<Vec<Part>>> {
+        let mut ways = Vec::new();
+        ways_inside(&self.file, &Type::Struct(id), &mut Vec::new(), &mut ways)?;
+        Some(ways)
+    }
+
+    /// `(vec3){ x, y, z }`: a variable that is set before the statement.
+    pub(super) fn compound_literal(&mut self, node: Node<'_>) -> Option<ExprKind> {
+        let ty = self.type_descriptor(node.child_by_field_name("type")?);
+        let Type::Struct(id) = ty else { return None };
+        let values = self.listed(node.child_by_field_name("value")?, &ty)?;
+        if self.before.is_none() {
+            return None;
+        }
+        let target = self.whole_variable("structure.literal", id, range(node));
+        let set = self.set_members(&target, values, range(node));
+        self.before.get_or_insert_default().push(set);
+        Some(target.kind)
+    }
+
+    /// The values of a list for a structure, with the members that they are for: those that it does not name are zero. `None`
+    /// if it cannot be told which member a value is for.
+    pub(super) fn listed(&mut self, list: Node<'_>, ty: &Type) -> Option<Vec<(Vec<Part>, Expr)>> {
+        let mut values = Vec::new();
+        self.listed_in(list, ty, &mut Vec::new(), &mut values)?;
+        Some(values)
+    }
+
+    fn listed_in(
+        &mut self,
+        list: Node<'_>,
+        ty: &Type,
+        way: &mut Vec<Part>,
+        values: &mut Vec<(Vec<Part>, Expr)>,
+    ) -> Option<()> {
+        let parts: Vec<(Part, Type)> = match ty {
+            Type::Struct(id) => {
+                self.members_of(*id)?;
+                let fields = self.file.structures.get(*id)?.fields.as_ref()?;
+                fields.iter().map(|f| (Part::Field(f.name.clone()), f.ty.clone())).collect()
+            }
+            Type::Array { of, len: Some(len), .. } => {
+                (0..constant(len)?).map(|k| (Part::Element(k), (**of).clone())).collect()
+            }
+            _ => return None,
+        };
+        let mut given: Vec<Option<Node<'_>>> = vec![None; parts.len()];
+        let mut next = 0;
+        for node in named_children(list) {
+            let mut value = node;
+            if node.kind() == "initializer_pair" {
+                let designator = node.child_by_field_name("designator")?;
+                let name = named_children(designator).first().map(|n| self.node_text(*n).to_owned())?;
+                next = parts.iter().position(|(part, _)| *part == Part::Field(name.clone()))?;
+                value = node.child_by_field_name("value")?;
+            }
+            *given.get_mut(next)? = Some(value);
+            next += 1;
+        }
+        for ((part, ty), node) in parts.into_iter().zip(given) {
+            way.push(part);
+            match (node, &ty) {
+                (Some(node), Type::Scalar(_) | Type::Pointer { .. }) if node.kind() != "initializer_list" => {
+                    let value = self.expr(node);
+                    let is_plain = !has_effects(&value);
+                    values.push((way.clone(), Some(value).filter(|_| is_plain)?));
+                }
+                (Some(node), ty) if node.kind() == "initializer_list" => {
+                    self.listed_in(node, ty, way, values)?;
+                }
+                (Some(_), _) => return None,
+                (None, ty) => {
+                    let mut ways = Vec::new();
+                    ways_inside(&self.file, ty, way, &mut ways)?;
+                    let zero = Expr { kind: ExprKind::Int(0, ScalarType::I32), range: range(list) };
+                    values.extend(ways.into_iter().map(|way| (way, zero.clone())));
+                }
+            }
+            way.pop();
+        }
+        Some(())
+    }
+
+    /// Assignments to members.
+    pub(super) fn set_members(&mut self, to: &Expr, values: Vec<(Vec<Part>, Expr)>, range: Range) -> Stmt {
+        let set = values.into_iter().map(|(way, value)| {
+            let member = members_at(&mut self.file, to, &way, range);
+            let kind = ExprKind::Assign(None, Box::new(member), Box::new(value));
+            Stmt { kind: StmtKind::Expr(Expr { kind, range }), range }
+        });
+        Stmt { kind: StmtKind::Block(set.collect()), range }
+    }
+}
