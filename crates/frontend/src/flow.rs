@@ -6,7 +6,7 @@ use crate::ast::*;
 pub(crate) fn is_live_after(file: &File, function: &Function, after: Range, var: VarId) -> bool {
     let whole = file.root(var);
     match file.var(var).kind {
-        VarKind::Member if file.is_part_of_own(var) && !is_whole_taken(file, function, whole) => {}
+        VarKind::Member if file.is_part_of_own(var) && !is_whole_taken(file, whole) => {}
         VarKind::Global { .. } | VarKind::Local { is_static: true } | VarKind::Member => return true,
         VarKind::Param(_) | VarKind::Local { .. } => {}
     }
@@ -160,9 +160,10 @@ pub(crate) fn only_follows(file: &File, callee: &Expr, position: usize, depth: u
 }
 
 /// Whether the address of a variable or of one of its parts is taken.
-fn is_whole_taken(file: &File, function: &Function, whole: VarId) -> bool {
+fn is_whole_taken(file: &File, whole: VarId) -> bool {
+    let Some(owner) = file.var(whole).function.and_then(|id| file.functions.get(id)) else { return true };
     let mut parts = file.members.iter().filter(|((of, _), _)| *of == whole).map(|(_, part)| *part);
-    is_address_taken(function, whole) || parts.any(|part| is_address_taken(function, part))
+    is_address_taken(owner, whole) || parts.any(|part| is_address_taken(owner, part))
 }
 
 struct Query {

@@ -289,12 +289,31 @@ fn rebuilt(ty: &Type, n: usize, with: Type) -> Option<Type> {
 }
 
 impl File {
-    /// Whether a variable is inside of a structure or a complex number that is itself a variable of a function.
+    /// Whether a variable is a member of a structure or a complex number that is itself a variable of a function; what a
+    /// pointer there leads to is not.
     pub(crate) fn is_part_of_own(&self, var: VarId) -> bool {
+        let is_member = |m: &Member| m.steps.iter().all(|step| member_of(step).is_some());
+        self.var(var).member.as_ref().is_some_and(is_member) && self.lies_in_own(var)
+    }
+
+    /// The same, members of structures in arrays included.
+    pub(crate) fn lies_in_own(&self, var: VarId) -> bool {
         let Some(member) = &self.var(var).member else { return false };
-        let is_own =
-            matches!(self.var(member.root).kind, VarKind::Param(_) | VarKind::Local { is_static: false });
-        is_own && member.steps.iter().all(|step| member_of(step).is_some())
+        let root = self.var(member.root);
+        let mut ty = Some(&root.ty);
+        for step in &member.steps {
+            ty = match (step, ty) {
+                (Step::Subscript, Some(Type::Array { of, .. })) => Some(of),
+                (step, Some(Type::Struct(id))) => {
+                    let field = member_of(step).and_then(|name| self.structures[*id].field(name));
+                    field.map(|field| &field.ty)
+                }
+                _ => None,
+            };
+        }
+        let is_own = matches!(root.kind, VarKind::Param(_) | VarKind::Local { is_static: false });
+        let is_parameter = |ty: &Type| matches!((root.kind, ty), (VarKind::Param(_), Type::Array { .. }));
+        is_own && !is_parameter(&root.ty) && ty.is_some_and(|ty| !matches!(ty, Type::Pointer { .. }))
     }
 
     /// The type of an lvalue or pointer expression, if it is simple.

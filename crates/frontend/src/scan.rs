@@ -158,6 +158,15 @@ impl Scanner<'_> {
         self.scan.stored.extend(self.file.all_it_stands_for(v));
     }
 
+    /// The member of an argument `&x` that a member of a parameter is in this call.
+    fn member_of_argument(&self, v: VarId, function: &Function, args: &[Expr]) -> Option<VarId> {
+        let member = self.file.var(v).member.as_ref()?;
+        let k = function.params.iter().position(|param| *param == member.root)?;
+        let ExprKind::AddressOf(inner) = &args.get(k)?.kind else { return None };
+        let (oxeye_ir::Step::Follow, steps) = member.steps.split_first()? else { return None };
+        self.file.members.get(&(inner.as_var()?, steps.to_vec())).copied()
+    }
+
     /// A function's writes through a parameter are writes to what the argument points to.
     fn call(&mut self, name: &str, args: &[Expr]) {
         let Some((position, function)) = self.file.function(name) else {
@@ -178,9 +187,17 @@ impl Scanner<'_> {
         self.n_calls += 1;
         self.within.push(position);
         let outer = std::mem::take(&mut self.scan.stored);
+        let written_outside = std::mem::take(&mut self.scan.written);
         self.stmt(&function.body);
         self.within.pop();
         let inner = std::mem::replace(&mut self.scan.stored, outer);
+        let written = std::mem::replace(&mut self.scan.written, written_outside);
+        for v in &written {
+            if let Some(of) = self.member_of_argument(*v, function, args) {
+                self.wrote(of);
+            }
+        }
+        self.scan.written.extend(written);
         for v in inner {
             match function.params.iter().position(|p| *p == v) {
                 Some(k) => self.scan.stored.extend(args.get(k).and_then(|e| self.file.pointer_var(e))),
@@ -195,12 +212,19 @@ impl File {
     /// Whether a function changes only its own variables.
     pub(crate) fn only_computes(&self, function: &Function) -> bool {
         let scan = Scan::of(self, &function.body);
+        // The results of the functions that it calls are variables of its own.
+        let is_result = |v: &VarId| {
+            let root = self.root(*v);
+            self.var(root).is_own() && !function.params.contains(&root)
+        };
         let is_own = |v: &VarId| {
             matches!(self.var(*v).kind, VarKind::Param(_) | VarKind::Local { is_static: false })
-                || self.is_part_of_own(*v)
+                || self.lies_in_own(*v)
+                || is_result(v)
         };
         let is_own_array = |v: &VarId| {
-            is_own(v) && !function.params.contains(v) && matches!(self.var(*v).ty, Type::Array { .. })
+            let is_array = matches!(self.var(*v).ty, Type::Array { .. } | Type::Struct(_));
+            is_own(v) && !function.params.contains(v) && is_array
         };
         !scan.is_cut_short
             && scan.written.iter().chain(&scan.iterators).all(is_own)

@@ -279,7 +279,7 @@ impl Converter<'_> {
                     return kind;
                 }
                 let args: Vec<Expr> = args.into_iter().map(|e| self.complex_argument(e)).collect();
-                args.iter().for_each(|arg| self.know_members(arg));
+                let args = self.whole_arguments(&callee, args);
                 if let Some(kind) = self.whole_result(&callee, &args, range(node)) {
                     return kind;
                 }

@@ -230,7 +230,9 @@ impl Converter<'_> {
                 let set = if list.is_some() { None } else { c.whole_assignment(&name, &init, range) };
                 match set {
                     // The value of a number, the real part of a complex one included.
-                    Some(ExprKind::Assign(None, _, value)) if c.file.type_of(&name)?.as_scalar().is_some() => {
+                    Some(ExprKind::Assign(None, _, value))
+                        if c.file.type_of(&name)?.as_scalar().is_some() =>
+                    {
                         Some((Some(*value), None))
                     }
                     Some(kind) => {

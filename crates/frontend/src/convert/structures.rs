@@ -5,6 +5,7 @@ use super::complex::has_effects;
 use super::{Converter, named_children, range};
 use crate::ast::*;
 use crate::members::{Part, copied, members_at, ways_inside};
+use crate::scan::Scan;
 use oxeye_ir::ScalarType;
 use tree_sitter::Node;
 
@@ -98,8 +99,45 @@ impl Converter<'_> {
         value
     }
 
+    /// Structures as arguments of a function of the file: copies, where the function changes them.
+    pub(super) fn whole_arguments(&mut self, callee: &Expr, args: Vec<Expr>) -> Vec<Expr> {
+        let mut changed = vec![false; args.len()];
+        if let ExprKind::Name(name) = &callee.kind
+            && let Some((_, function)) = self.file.function(name)
+        {
+            let scan = Scan::of(&self.file, &function.body);
+            for var in scan.written.iter().chain(&scan.stored) {
+                let param = function.params.iter().position(|p| *p == self.file.root(*var));
+                if let Some(is_changed) = param.and_then(|k| changed.get_mut(k)) {
+                    *is_changed = true;
+                }
+            }
+        }
+        let mut passed = Vec::new();
+        for (arg, is_changed) in args.into_iter().zip(changed) {
+            passed.push(self.whole_argument(arg, is_changed));
+        }
+        passed
+    }
+
+    fn whole_argument(&mut self, arg: Expr, is_changed: bool) -> Expr {
+        let Some(Type::Struct(id)) = self.file.type_of(&arg) else { return arg };
+        self.know_members(&arg);
+        if !is_changed || self.before.is_none() || self.members_of(id).is_none() || has_effects(&arg) {
+            return arg;
+        }
+        let range = arg.range;
+        let copy = self.whole_variable("structure.copy", id, range);
+        if let Some(set) = copied(&mut self.file, &copy, &arg, range) {
+            let set = Stmt { kind: StmtKind::Expr(Expr { kind: set, range }), range };
+            self.before.get_or_insert_default().push(set);
+            return copy;
+        }
+        arg
+    }
+
     /// Lets a structure that is passed by value have all its members as variables.
-    pub(super) fn know_members(&mut self, e: &Expr) {
+    fn know_members(&mut self, e: &Expr) {
         let Some(Type::Struct(id)) = self.file.type_of(e) else { return };
         for way in self.members_of(id).unwrap_or_default() {
             members_at(&mut self.file, e, &way, e.range);

@@ -5,7 +5,6 @@ use super::lowerer::{Bound, Lowerer};
 use super::pointer::{Pointer, n_levels};
 use super::value::{Value, reads_memory};
 use crate::ast::{Expr, ExprKind, Function, Range, Scalar, Type, VarId};
-use crate::members::member_of;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::Scan;
 use oxeye_ir::{Access, Array, ArrayId, Form, Node, Step, Storage, Update};
@@ -186,12 +185,7 @@ impl Lowerer<'_> {
             {
                 continue;
             }
-            let is_inside = file
-                .var(member)
-                .member
-                .as_ref()
-                .is_some_and(|m| m.steps.iter().all(|s| member_of(s).is_some()));
-            if is_inside && !matches!(file.var(member).ty, Type::Pointer { .. }) {
+            if file.lies_in_own(member) {
                 let array = self.new_array(member, Storage::Body(owner), at)?;
                 self.state.arrays.insert(member, array);
             }
