@@ -28,6 +28,7 @@ mod conditions;
 mod constants;
 mod context;
 mod convert;
+mod copies;
 mod delinearize;
 mod diagnostic;
 mod directives;

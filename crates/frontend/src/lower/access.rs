@@ -636,7 +636,10 @@ impl<'a> Lowerer<'a> {
             name: match storage {
                 Storage::Body(_) => {
                     let part = variable.member.as_ref().and_then(|m| name_of_part(m, name));
-                    part.as_ref().unwrap_or(name).replace(|c: char| !c.is_alphanumeric() && c != '_', "_")
+                    part.as_ref()
+                        .unwrap_or(name)
+                        .replace("[]", "")
+                        .replace(|c: char| !c.is_alphanumeric() && c != '_', "_")
                 }
                 _ => name.clone(),
             },

@@ -31,6 +31,8 @@ pub(crate) struct State {
     pub(crate) extents: HashMap<(VarId, usize), SymId>,
     /// Arrays whose rows are behind pointers, and the number of pointers to their elements.
     pub(crate) rows: Vec<(ArrayId, usize)>,
+    /// Members of structures that live inside a nest.
+    pub(crate) members: HashSet<ArrayId>,
 }
 
 impl State {
@@ -44,6 +46,7 @@ impl State {
             null_tests: HashMap::new(),
             extents: HashMap::new(),
             rows: Vec::new(),
+            members: HashSet::new(),
         }
     }
 

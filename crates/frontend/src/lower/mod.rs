@@ -38,5 +38,6 @@ pub(crate) use index::disguised;
 pub(crate) use loops::{changing_places, header, needed_later};
 pub(crate) use lowerer::{Lowerer, State};
 pub(crate) use rows::{Rows, renew_scans, row_tests};
-pub(crate) use uses::Holdings;
+pub(crate) use stmts::as_update;
+pub(crate) use uses::{Holdings, natural};
 pub(crate) use views::reached;

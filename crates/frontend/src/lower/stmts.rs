@@ -565,7 +565,7 @@ fn skipping(s: &Stmt) -> Option<(&ast::Expr, &[Stmt])> {
 }
 
 /// `x = x + e` and the like as updates.
-fn as_update(access: &Access, value: Expr, element: ScalarType) -> (Update, Expr) {
+pub(crate) fn as_update(access: &Access, value: Expr, element: ScalarType) -> (Update, Expr) {
     let Expr::Binary(op, l, r) = &value else { return (Update::Assign, value) };
     let is_old = |e: &Expr| matches!(e, Expr::Read(a) if a == access);
     let update = match op {

@@ -188,6 +188,7 @@ impl Lowerer<'_> {
             if file.lies_in_own(member) {
                 let array = self.new_array(member, Storage::Body(owner), at)?;
                 self.state.arrays.insert(member, array);
+                self.state.members.insert(array);
             }
         }
         Ok(())

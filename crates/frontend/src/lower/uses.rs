@@ -105,30 +105,13 @@ impl<'a> Holdings<'a> {
         match self.known(&s.value).filter(|_| s.update == Update::Assign) {
             Some(value) => {
                 let element = self.program.array(id).element;
-                let held = match self.natural(&value) {
+                let held = match natural(self.program, &value) {
                     Some(ty) if ty == element => value,
                     _ => converted(element, value),
                 };
                 self.scalars.insert(id, held);
             }
             None => _ = self.scalars.remove(&id),
-        }
-    }
-
-    /// The type that C gives a value, where that is easily told.
-    fn natural(&self, e: &Expr) -> Option<ScalarType> {
-        use ScalarType::{I8, I16, I32, U8, U16};
-        match e {
-            Expr::Read(access) => match self.program.array(access.array).element {
-                I8 | U8 | I16 | U16 => Some(I32),
-                ty => Some(ty),
-            },
-            Expr::Cast(ty, _) => Some(*ty),
-            Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, l, r) => {
-                let (l, r) = (self.natural(l)?, self.natural(r)?);
-                (l == r).then_some(l)
-            }
-            _ => None,
         }
     }
 
@@ -140,6 +123,24 @@ impl<'a> Holdings<'a> {
             }
             node.bodies().into_iter().for_each(|body| self.forget(body));
         }
+    }
+}
+
+/// The type that C gives a value, where that is easily told.
+pub(crate) fn natural(program: &Program, e: &Expr) -> Option<ScalarType> {
+    use ScalarType::{I8, I16, I32, U8, U16};
+    match e {
+        Expr::Read(access) => match program.array(access.array).element {
+            I8 | U8 | I16 | U16 => Some(I32),
+            ty => Some(ty),
+        },
+        Expr::Cast(ty, _) | Expr::Float { ty, .. } => Some(*ty),
+        Expr::Unary(UnaryOp::Neg, e) => natural(program, e),
+        Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div, l, r) => {
+            let (l, r) = (natural(program, l)?, natural(program, r)?);
+            (l == r).then_some(l)
+        }
+        _ => None,
     }
 }
 

@@ -11,6 +11,7 @@ mod pieces;
 use crate::Severity;
 use crate::ast::{Range, VarId};
 use crate::context::{Context, Team};
+use crate::copies::remove_copies;
 use crate::delinearize::delinearize;
 use crate::forward::forward;
 use crate::lower::{State, renew_scans};
@@ -141,6 +142,7 @@ impl<'a> Regions<'a> {
                 (Some(var), Some(range)) => scopes.includes(*var, *range),
                 _ => true,
             };
+        remove_copies(&mut regions.state.program, &regions.state.members);
         forward(&mut regions.state.program);
         ragged::align(&mut regions.state.program);
         delinearize(&mut regions.state.program, &regions.known, &wide, &is_visible);
