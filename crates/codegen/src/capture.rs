@@ -415,8 +415,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                     let (made, freed) = cx.make_rows(test, &table, &format!("oxeye_passed_{k}"));
                     parameters.push(format!("void *oxeye_passed_{k}"));
                     before += &made;
-                    let _ =
-                        writeln!(before, "__builtin_memcpy((void *)&({name}), &{table}, sizeof(void *));");
+                    before += &cx.set_rows(test, name, &table);
                     after += &freed;
                     passed.push(format!("args[{k}]"));
                     continue;

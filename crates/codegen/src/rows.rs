@@ -196,4 +196,18 @@ impl Context<'_> {
         }
         (made, freed)
     }
+
+    /// C text that lets a member lead to a table of rows: a pointer, or an array of pointers inside the structure.
+    pub(crate) fn set_rows(&mut self, test: &RowTest, member: &str, table: &str) -> String {
+        let Some((low, high)) = test.ranges.first() else { return String::new() };
+        let was_wide = std::mem::replace(&mut self.wide, true);
+        let (low, high) = (self.expr(low).text, self.expr(high).at(prec::ADD));
+        self.wide = was_wide;
+        format!(
+            "if (__builtin_types_compatible_p(__typeof__({member}), __typeof__(&({member})[0])))\n\
+             __builtin_memcpy((void *)&({member}), &{table}, sizeof(void *));\n\
+             else for (long oxeye_r0 = {low}; oxeye_r0 <= {high}; oxeye_r0++)\n\
+             __builtin_memcpy((void *)&({member})[oxeye_r0], &{table}[oxeye_r0], sizeof(void *));\n"
+        )
+    }
 }

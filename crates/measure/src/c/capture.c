@@ -73,10 +73,18 @@ typedef struct {
     long nanoseconds;
 } oxeye_capture_class;
 
+/* Outside of the structure that has one, for files that are compiled as C++. */
+enum oxeye_capture_spacing {
+    OXEYE_CAPTURE_NO_ROWS,
+    OXEYE_CAPTURE_EVEN,
+    OXEYE_CAPTURE_UNEVEN,
+    OXEYE_CAPTURE_OVERLAPPING
+};
+
 /* Rows of elements behind so many levels of pointers, in dimensions from 0 to levels. Stored they are one array, which begins
  * with the first element in the ranges. */
 typedef struct {
-    enum { OXEYE_CAPTURE_NO_ROWS, OXEYE_CAPTURE_EVEN, OXEYE_CAPTURE_UNEVEN, OXEYE_CAPTURE_OVERLAPPING } spacing;
+    enum oxeye_capture_spacing spacing;
     int levels;
     int parts;    /* of the rows, if not all of them are used */
     long element; /* its bytes */
