@@ -27,6 +27,11 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// How many of the steps rewrite the nest itself, before the others edit its schedule.
+    pub(crate) fn n_rewrites(&self) -> usize {
+        self.steps.iter().take_while(|step| step.as_rewrite().is_some()).count()
+    }
+
     /// The recipe with loops, statements and variables renamed.
     ///
     /// # Errors
