@@ -4,7 +4,7 @@
 //! nest or proved, or the reason why there are none.
 
 use crate::request::{FoundValue, ValueRecipe};
-use oxeye_ir::{ArrayId, Nest, Program};
+use oxeye_ir::{ArrayId, Nest, Program, Stmt};
 use oxeye_transform::{Literal, Policy, PreparedNest, Recipe, Transformation, steps};
 
 /// The steps that use a finding in a nest, the most promising first; there is at least one.
@@ -26,21 +26,38 @@ pub(crate) fn steps_for(
     let prepared = PreparedNest::new(program, nest);
     let attempt = Attempt { prepared: &prepared, policy };
     let is_of_zeros = found.pattern == "zeros";
+    let special = |value: Literal| {
+        let step = |array: &ArrayId| steps::Specialise { array: *array, value: value.clone() }.into();
+        attempt.all(arrays.iter().map(step))
+    };
+    let split = || {
+        let at = |array: ArrayId| {
+            nest.loops().into_iter().map(move |l| steps::SplitZeros { at: l.id, array }.into())
+        };
+        attempt.those_that_fit(arrays.iter().flat_map(|array| at(*array)))
+    };
+    let guard = || {
+        let step = |array: &ArrayId| steps::GuardZeros { array: *array }.into();
+        attempt.all(arrays.iter().map(step))
+    };
     let made: Vec<Result<Recipe, String>> = match found.recipe {
         Some(ValueRecipe::Specialisation) => {
             let Some(value) = found.value.as_ref().and_then(|text| text.parse::<Literal>().ok()) else {
                 return Err("some of the values are others".into());
             };
-            let step = |array: &ArrayId| steps::Specialise { array: *array, value: value.clone() }.into();
-            vec![attempt.all(arrays.iter().map(step))]
+            // Of zeros only a part may have been looked at, without the ends of a range.
+            if is_of_zeros { vec![special(value), split()] } else { vec![special(value)] }
         }
-        Some(ValueRecipe::Splitting | ValueRecipe::ZeroGuard) if is_of_zeros => {
-            let at = |array: ArrayId| {
-                nest.loops().into_iter().map(move |l| steps::SplitZeros { at: l.id, array }.into())
+        Some(ValueRecipe::Splitting | ValueRecipe::ZeroGuard) if is_of_zeros => vec![split(), guard()],
+        Some(ValueRecipe::DeadStore) => {
+            let is_meant = |s: &&Stmt| {
+                arrays.contains(&s.target.array) && s.line.is_some_and(|line| found.lines.contains(&line))
             };
-            let split = attempt.those_that_fit(arrays.iter().flat_map(|array| at(*array)));
-            let guard = |array: &ArrayId| steps::GuardZeros { array: *array }.into();
-            vec![split, attempt.all(arrays.iter().map(guard))]
+            let stores: Vec<&Stmt> = nest.stmts().into_iter().filter(is_meant).collect();
+            if stores.is_empty() {
+                return Err("the nest has no such store".into());
+            }
+            vec![attempt.all(stores.into_iter().map(|s| steps::DropStore { stmt: s.id }.into()))]
         }
         Some(recipe) => return Err(format!("{recipe} is not done by Oxeye")),
         None => return Err("no recipe would profit".into()),

@@ -49,7 +49,7 @@ impl Rewrite for DropStore {
         let others = schedule.statements.iter().filter(|s| s.id != self.stmt);
         let mut reason = "no later statement stores into all of its elements in the same iteration";
         for later in others.filter_map(|s| Store::of(&schedule, s)).filter(|s| s.update == Update::Assign) {
-            let Some(covered) = Covered::by(&store, &later, &schedule) else { continue };
+            let Some(covered) = Covered::by(&store, &later) else { continue };
             if schedule.statements.iter().all(|reader| covered.leaves_alone(reader)) {
                 without(&mut nest.nest.roots, self.stmt);
                 return Ok(());
@@ -81,7 +81,8 @@ impl<'s> Store<'s> {
     fn of(schedule: &Schedule, statement: &'s Statement) -> Option<Self> {
         let assignment = statement.assignment()?;
         let target = statement.accesses.iter().find(|access| access.write)?;
-        let indices = target.indices.iter().map(|i| i.as_ref().map(|i| statement.mapped(i))).collect::<Option<_>>()?;
+        let indices =
+            target.indices.iter().map(|i| i.as_ref().map(|i| statement.mapped(i))).collect::<Option<_>>()?;
         let domain = [&statement.domain[..], &schedule.program.assumptions].concat();
         Some(Self { statement, target, indices, update: assignment.update, domain })
     }
@@ -102,7 +103,7 @@ struct Covered<'s> {
 }
 
 impl<'s> Covered<'s> {
-    fn by(store: &'s Store<'s>, later: &'s Store<'s>, schedule: &Schedule) -> Option<Self> {
+    fn by(store: &'s Store<'s>, later: &'s Store<'s>) -> Option<Self> {
         if store.target.array != later.target.array {
             return None;
         }
@@ -111,7 +112,8 @@ impl<'s> Covered<'s> {
         if first.get(n_common)? >= second.get(n_common)? {
             return None;
         }
-        let mut at: BTreeMap<LoopId, Affine> = later.loops().take(n_common).map(|l| (l, Affine::var(l))).collect();
+        let mut at: BTreeMap<LoopId, Affine> =
+            later.loops().take(n_common).map(|l| (l, Affine::var(l))).collect();
         let own: Vec<LoopId> = later.loops().skip(n_common).collect();
         for (wanted, index) in store.indices.iter().zip(&later.indices) {
             let mut unknown = index.loops().filter(|l| own.contains(l) && !at.contains_key(l));
@@ -134,8 +136,7 @@ impl<'s> Covered<'s> {
                 implies(&store.domain, &there)
             })
         };
-        let is_covered = later.statement.domain.iter().all(runs) && schedule.program.one_thread.is_empty();
-        (is_covered || later.statement.domain.iter().all(runs)).then_some(covered)
+        later.statement.domain.iter().all(runs).then_some(covered)
     }
 
     /// An expression of the later store's iterators, where it overwrites an instance of the first.
@@ -177,8 +178,13 @@ impl<'s> Covered<'s> {
         let later = &self.later.statement.time;
         let n_shared = reader.time.loops.iter().zip(&later.loops).take_while(|(a, b)| a == b).count();
         for (id, is_reverse) in &later.loops[self.n_common..n_shared] {
+            let own = Affine::var(*id);
             let Some(value) = self.at.get(id) else { return false };
-            let (terms, constant) = space.difference((1, &Affine::var(*id)), (0, value));
+            // The schedule counts the iterations of other steps in its own way.
+            if self.later.statement.map.get(id) != Some(&own) {
+                return false;
+            }
+            let (terms, constant) = space.difference((1, &own), (0, value));
             space.fit(&mut system);
             // value − iterator ≥ 1 of what is read earlier
             let sign = if *is_reverse { -1 } else { 1 };

@@ -80,6 +80,7 @@ macro_rules! steps {
     };
 }
 
+pub mod drop_store;
 pub mod fission;
 pub mod fuse;
 pub mod guard_zeros;
@@ -116,6 +117,7 @@ steps! {
     specialise::Specialise,
     split_zeros::SplitZeros,
     guard_zeros::GuardZeros,
+    drop_store::DropStore,
 }
 
 impl Transformation {
@@ -130,6 +132,7 @@ impl Transformation {
             Self::Specialise(step) => Some(step),
             Self::SplitZeros(step) => Some(step),
             Self::GuardZeros(step) => Some(step),
+            Self::DropStore(step) => Some(step),
             _ => None,
         }
     }
