@@ -1,6 +1,6 @@
 //! Nests one branch of which is the nest as it was read: the user's own text can stand there.
 
-use crate::context::Context;
+use crate::context::{Context, identifiers};
 use crate::memory::stack;
 use oxeye_ir::{Access, ArrayId, Expr, MathFn, Nest, Node, Storage, UnaryOp};
 use std::collections::BTreeSet;
@@ -34,11 +34,25 @@ impl OwnBranch {
 }
 
 impl Context<'_> {
-    /// Declarations of the variables that what stands before a nest sets. They are not declared again in the nest.
-    pub(crate) fn declare_before(&mut self, roots: &[Node], nest: &Nest) -> Vec<String> {
+    /// Declarations of the variables that what stands before a nest sets. They are not declared again in the nest, and none has
+    /// a name that means something else in the user's text.
+    pub(crate) fn declare_before(
+        &mut self,
+        roots: &[Node],
+        nest: &Nest,
+        original: Option<&str>,
+    ) -> Vec<String> {
+        let words: BTreeSet<&str> = original.into_iter().flat_map(identifiers).collect();
         let before = Nest { roots: roots.to_vec(), ..nest.clone() };
         let is_temporary = |id: &ArrayId| self.program.array(*id).storage == Storage::Temp(None);
         let all: Vec<ArrayId> = before.arrays().into_iter().filter(is_temporary).collect();
+        for id in &all {
+            let mut name = self.name(*id).to_owned();
+            while words.contains(name.as_str()) {
+                name = self.fresh(&name);
+            }
+            self.names.insert(*id, name);
+        }
         let lines = all.iter().map(|id| stack(self, self.program.array(*id))).collect();
         self.declared = all.into_iter().collect::<BTreeSet<_>>();
         lines

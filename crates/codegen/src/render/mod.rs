@@ -274,7 +274,7 @@ impl Renderer<'_> {
         items: &[Item],
         conditions: &[String],
     ) -> Result<String, CodegenError> {
-        let declarations = self.cx.declare_before(roots, nest);
+        let declarations = self.cx.declare_before(roots, nest, self.options.original.as_deref());
         self.lines(declarations);
         let differs = self.cx.access(&own.differs);
         // Debug builds check what the nest itself does.

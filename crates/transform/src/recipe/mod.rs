@@ -32,6 +32,11 @@ impl Recipe {
         self.steps.iter().take_while(|step| step.as_rewrite().is_some()).count()
     }
 
+    /// Whether it rewrites the nest for the values that its arrays have: how much the nest does then depends on these.
+    pub fn is_for_values(&self) -> bool {
+        self.n_rewrites() > 0
+    }
+
     /// The recipe with loops, statements and variables renamed.
     ///
     /// # Errors
