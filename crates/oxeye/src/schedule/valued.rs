@@ -46,7 +46,7 @@ pub(crate) fn steps_for(
                 return Err("some of the values are others".into());
             };
             // Of zeros only a part may have been looked at, without the ends of a range.
-            if is_of_zeros { vec![special(value), split()] } else { vec![special(value)] }
+            if is_of_zeros { vec![split(), special(value)] } else { vec![special(value)] }
         }
         Some(ValueRecipe::Splitting | ValueRecipe::ZeroGuard) if is_of_zeros => vec![split(), guard()],
         Some(ValueRecipe::DeadStore) => {
@@ -59,7 +59,7 @@ pub(crate) fn steps_for(
             }
             vec![attempt.all(stores.into_iter().map(|s| steps::DropStore { stmt: s.id }.into()))]
         }
-        Some(recipe) => return Err(format!("{recipe} is not done by Oxeye")),
+        Some(_) => return Err("Oxeye has no step for it".into()),
         None => return Err("no recipe would profit".into()),
     };
     let mut refused = Vec::new();

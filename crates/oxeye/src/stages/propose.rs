@@ -65,10 +65,12 @@ pub(crate) fn proposal(
 ) -> Result<Proposal, Error> {
     let mut proposal = without_values(session, unit, nest, how)?;
     if session.options.values.is_some() {
-        let (trials, refused) = value_trials(session, unit, nest);
-        proposal.n_first += trials.len();
-        proposal.trials.splice(0..0, trials);
-        proposal.refused.extend(refused);
+        let found = value_trials(session, unit, nest);
+        let n_more = found.plain.len() + found.scheduled.len();
+        proposal.trials.splice(proposal.n_first..proposal.n_first, found.scheduled);
+        proposal.trials.splice(0..0, found.plain);
+        proposal.n_first += n_more;
+        proposal.refused.extend(found.refused);
         Trial::mark_duplicates(&mut proposal.trials);
     }
     Ok(proposal)

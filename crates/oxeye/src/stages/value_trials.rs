@@ -9,14 +9,21 @@ use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, suggest_for};
 use std::sync::Arc;
 
 /// So many schedules are tried of a nest as a finding lets it be, beside the order that it has.
-const MOST_SUGGESTIONS: usize = 6;
+const MOST_SUGGESTIONS: usize = 4;
 
-/// The trials for the findings of the options that are about a nest, and what cannot be done.
-pub(super) fn value_trials(
-    session: &Session<'_>,
-    unit: &Unit,
-    nest: &TunedNest,
-) -> (Vec<Trial>, Vec<RefusedSuggestion>) {
+/// The trials for the findings of the options that are about a nest.
+#[derive(Default)]
+pub(super) struct ValueTrials {
+    /// The nest as the findings let it be, in the order that it has.
+    pub(super) plain: Vec<Trial>,
+    /// With what it then suggests.
+    pub(super) scheduled: Vec<Trial>,
+    /// What cannot be done.
+    pub(super) refused: Vec<RefusedSuggestion>,
+}
+
+/// The trials for the findings of the options that are about a nest.
+pub(super) fn value_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNest) -> ValueTrials {
     let (function, program, ir) = nest.place.of(unit);
     let span = nest.place.span;
     let n_lines = span.text(&unit.source).lines().count() as u32;
@@ -27,24 +34,27 @@ pub(super) fn value_trials(
     let mut refused = Vec::new();
     let mut together = Recipe::default();
     for found in own.filter(|found| found.recipe.is_some()) {
-        let name = format!("values of {}", found.array);
+        let of = |recipe: &Recipe| {
+            let step = recipe.steps.first().map_or("", |step| step.name());
+            format!("{step} of {}", found.array)
+        };
         match guarded(|| steps_for(found, program, ir, session.policy())) {
             Ok(Ok(recipes)) => {
                 together.steps.extend(recipes.first().into_iter().flat_map(|recipe| recipe.steps.clone()));
-                bases.extend(recipes.into_iter().map(|recipe| (name.clone(), recipe)));
+                bases.extend(recipes.into_iter().map(|recipe| (of(&recipe), recipe)));
             }
-            Ok(Err(why)) => refused.push(RefusedSuggestion::new(name, why)),
-            Err(bug) => refused.push(RefusedSuggestion::new(name, bug)),
+            Ok(Err(why)) => refused.push(RefusedSuggestion::new(format!("values of {}", found.array), why)),
+            Err(bug) => refused.push(RefusedSuggestion::new(format!("values of {}", found.array), bug)),
         }
     }
     bases.dedup_by(|a, b| a.1 == b.1);
     if bases.iter().all(|(_, recipe)| *recipe != together) && bases.len() > 1 {
-        bases.insert(0, ("values".to_owned(), together));
+        bases.insert(0, ("all of its values".to_owned(), together));
     }
     let prepared = PreparedNest::new(program, ir);
     let threads = nest.threads(session);
     let how = session.rendering(&unit.source, threads);
-    let mut trials = Vec::new();
+    let (mut plain, mut scheduled) = (Vec::new(), Vec::new());
     for (name, base) in bases {
         let rewritten = match guarded(|| prepared.rewritten(&base, session.policy())) {
             Ok(Ok(rewritten)) => rewritten,
@@ -66,14 +76,15 @@ pub(super) fn value_trials(
         });
         let all: Vec<(String, Recipe)> = [(name.clone(), base.clone())].into_iter().chain(further).collect();
         let proofs = parallel::map(&all, |(_, recipe)| prove(how, &prepared, recipe));
-        for ((name, recipe), proof) in all.into_iter().zip(proofs) {
+        for (k, ((name, recipe), proof)) in all.into_iter().zip(proofs).enumerate() {
             let proof = proof.map_err(Unproved::from).and_then(|proof| proof);
             if let Err(why) = &proof {
                 refused.push(RefusedSuggestion::new(&name, why));
             }
             let schedule = Schedule { name, templates: Vec::new(), recipe };
-            trials.push(Trial::new(schedule, Choice::default(), proof.map(Arc::new)));
+            let trial = Trial::new(schedule, Choice::default(), proof.map(Arc::new));
+            if k == 0 { plain.push(trial) } else { scheduled.push(trial) }
         }
     }
-    (trials, refused)
+    ValueTrials { plain, scheduled, refused }
 }

@@ -46,7 +46,7 @@ impl Rewrite for GuardZeros {
                  have no sign, as -ffast-math does",
             ));
         }
-        let roots = guarding.nodes(&nest.nest.roots);
+        let roots = guarding.nodes(&nest.nest.roots, &[]);
         nest.nest.roots = roots;
         Ok(())
     }
@@ -89,10 +89,11 @@ impl Guarding<'_> {
         self.is_finite || !has_float
     }
 
-    fn nodes(&self, nodes: &[Node]) -> Vec<Node> {
+    /// The nodes with their conditions, inside loops that have an iteration if these conditions hold.
+    fn nodes(&self, nodes: &[Node], around: &[Expr]) -> Vec<Node> {
         let mut guarded: Vec<(Option<Expr>, Vec<Node>)> = Vec::new();
         for node in nodes {
-            let Guarded { condition, node } = self.node(node);
+            let Guarded { condition, node } = self.node(node, around);
             match guarded.last_mut() {
                 Some((Some(known), together)) if Some(&*known) == condition.as_ref() => together.push(node),
                 _ => guarded.push((condition, vec![node])),
@@ -105,7 +106,7 @@ impl Guarding<'_> {
         all.collect()
     }
 
-    fn node(&self, node: &Node) -> Guarded {
+    fn node(&self, node: &Node, around: &[Expr]) -> Guarded {
         match node {
             Node::Stmt(s) => {
                 let factor = self.factor(s).filter(|_| self.is_allowed(s));
@@ -114,12 +115,14 @@ impl Guarding<'_> {
                 Guarded { condition, node: node.clone() }
             }
             Node::If { condition, then, otherwise } => {
-                let (then, otherwise) = (self.nodes(then), self.nodes(otherwise));
+                let (then, otherwise) = (self.nodes(then, around), self.nodes(otherwise, around));
                 Guarded { condition: None, node: Node::If { condition: condition.clone(), then, otherwise } }
             }
             Node::Loop(l) => {
-                let body = self.nodes(&l.body);
-                let hoisted = match (&body[..], entered(l), &l.body[..]) {
+                let is_entered = entered(l).map(|condition| condition.filter(|c| !around.contains(c)));
+                let inside: Vec<Expr> = around.iter().cloned().chain(entered(l).flatten()).collect();
+                let body = self.nodes(&l.body, &inside);
+                let hoisted = match (&body[..], is_entered, &l.body[..]) {
                     // It is read before the loop only if it is read in the loop.
                     ([Node::If { condition, then, otherwise }], Some(is_entered), inner)
                         if otherwise.is_empty()

@@ -165,8 +165,8 @@ impl Valued {
     pub(crate) fn finish(mut self, mut program: Program, mut nest: Nest) -> Result<(Program, Nest), Reason> {
         let is_found = |a: &Affine| self.found.iter().any(|(symbol, _)| a.uses(*symbol));
         for array in program.arrays.values() {
-            let extents = array.shape.iter().flatten().filter_map(Expr::as_affine);
-            if extents.into_iter().any(is_found) {
+            let mut extents = array.shape.iter().flatten();
+            if extents.any(|extent| self.found.iter().any(|(symbol, _)| extent.uses(*symbol))) {
                 return Err(Reason::not_writable(format!(
                     "the extent of {} would be known only when the zeros are found",
                     array.name

@@ -11,10 +11,12 @@ use std::collections::BTreeSet;
 pub(crate) fn replaced_by(nodes: &mut [Node], array: ArrayId, value: &Expr) {
     for node in nodes {
         for_each_expr(node, &mut |e, _| {
-            e.rewrite(&mut |e| {
-                if matches!(e, Expr::Read(access) if access.array == array) {
-                    *e = value.clone();
-                }
+            e.rewrite(&mut |e| match e {
+                Expr::Read(access) if access.array == array => *e = value.clone(),
+                // What has become affine is one expression.
+                Expr::Binary(op, l, r) => *e = Expr::binary(*op, (**l).clone(), (**r).clone()),
+                Expr::Unary(op, inner) => *e = Expr::unary(*op, (**inner).clone()),
+                _ => {}
             });
         });
     }
