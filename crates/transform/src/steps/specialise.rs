@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::Schedule;
 use crate::values::{
-    Literal, Rewrite, Valued, assign, grouped, is_value, misplaced, only_if, reads_under, replaced_by,
+    Group, Literal, Rewrite, Valued, assign, grouped, is_value, misplaced, only_if, reads_under, replaced_by,
     simplified, wrapped,
 };
 use oxeye_ir::{Access, ArrayId, BinaryOp, Expr, Node, ScalarType, UnaryOp};
@@ -47,7 +47,7 @@ impl Rewrite for Specialise {
         let groups = grouped(&nest.program, nest.original(), &reads)?;
         let (differs, same) = (nest.differs(), nest.scalar("same", ScalarType::I32));
         let read = |scalar| Expr::Read(Access::scalar(scalar));
-        for (steps, accesses) in groups {
+        for Group { steps, accesses } in groups {
             let test = |access: &Access| {
                 let test = is_value(access, element, &value, policy.finite);
                 assign(same, Expr::binary(BinaryOp::BitAnd, read(same), test))

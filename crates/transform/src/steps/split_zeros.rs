@@ -16,7 +16,7 @@ use crate::refusal::{Reason, RefusalKind};
 use crate::scan::make_unique;
 use crate::schedule::Schedule;
 use crate::values::{
-    Literal, Read, Rewrite, Step, Valued, assign, grouped, is_value, misplaced, only_if, reads_under,
+    Group, Literal, Read, Rewrite, Step, Valued, assign, grouped, is_value, misplaced, only_if, reads_under,
     replaced_by, simplified, wrapped,
 };
 use oxeye_ir::{
@@ -83,7 +83,7 @@ impl Rewrite for SplitZeros {
         let read = |scalar| Expr::Read(Access::scalar(scalar));
         let mut body = vec![assign(other, Expr::from(0))];
         let mut around: Vec<Step> = Vec::new();
-        for (steps, accesses) in groups {
+        for Group { steps, accesses } in groups {
             // What stands around the loop is the same for all of its iterations.
             let Some(position) = steps.iter().position(|step| matches!(step, Step::Loop(l) if l.id == at.id))
             else {

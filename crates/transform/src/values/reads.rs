@@ -25,6 +25,13 @@ pub(crate) struct Read {
     pub(crate) access: Access,
 }
 
+/// Loops and conditions, and the elements that are read inside them.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) accesses: Vec<Access>,
+}
+
 /// The reads of an array under some nodes.
 ///
 /// # Errors
@@ -101,19 +108,15 @@ impl Search {
 ///
 /// # Errors
 /// If what decides that changes while the nest runs.
-pub(crate) fn grouped(
-    program: &Program,
-    nest: &Nest,
-    reads: &[Read],
-) -> Result<Vec<(Vec<Step>, Vec<Access>)>, Reason> {
-    let mut groups: Vec<(Vec<Step>, Vec<Access>)> = Vec::new();
+pub(crate) fn grouped(program: &Program, nest: &Nest, reads: &[Read]) -> Result<Vec<Group>, Reason> {
+    let mut groups: Vec<Group> = Vec::new();
     for read in reads {
         let steps = needed(read);
         fixed(program, nest, &steps, &read.access)?;
-        match groups.iter_mut().find(|(known, _)| *known == steps) {
-            Some((_, accesses)) if accesses.contains(&read.access) => {}
-            Some((_, accesses)) => accesses.push(read.access.clone()),
-            None => groups.push((steps, vec![read.access.clone()])),
+        match groups.iter_mut().find(|group| group.steps == steps) {
+            Some(group) if group.accesses.contains(&read.access) => {}
+            Some(group) => group.accesses.push(read.access.clone()),
+            None => groups.push(Group { steps, accesses: vec![read.access.clone()] }),
         }
     }
     Ok(groups)
