@@ -476,7 +476,7 @@ mod tests {
         group
     }
 
-    fn found(values: impl Fn(u32) -> f64) -> Option<(Pattern, Option<&'static str>)> {
+    fn found(values: impl Fn(u32) -> f64) -> Option<(Pattern, Option<ValueRecipe>)> {
         let values: Vec<f64> = (0..1000).map(values).collect();
         group(&values).of_values().map(|held| (held.pattern, held.recipe))
     }
