@@ -55,7 +55,7 @@ static void step(void)
 int main(int argc, char **argv)
 {
     model(argc > 1 ? atof(argv[1]) : 0.5, argc > 2 ? atoi(argv[2]) : -1, argc > 3 ? atoi(argv[3]) : 25);
-    for (int t = 0; t < 40; t++)
+    for (int t = 0; t < 12; t++)
         step();
     double sum = 0.0;
     for (int i = 0; i < NX; i++)
@@ -107,7 +107,7 @@ fn recipes(flags: &str, nests: &[(usize, &str)]) -> String {
 }
 
 fn found(play: &Playground, flags: &str) -> Vec<Value> {
-    let ran = play.run(&format!("values waves.c --json values.json -- {flags}"));
+    let ran = play.run(&format!("values waves.c --accesses 100000000 --json values.json -- {flags}"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let asks = "to have these recipes tried: oxeye optimize waves.c --values values.json";
     assert!(ran.stdout.lines().last().is_some_and(|line| line.starts_with(asks)), "{}", ran.stdout);
