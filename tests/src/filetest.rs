@@ -9,7 +9,7 @@
 //! the temporaries and the nest after the steps, or `refused: …`
 //! ```
 //!
-//! Commands are `apply strict`, `apply reassociate` (every line `// {…}` is a step of the recipe, in which loops may be
+//! Commands are `apply strict`, `apply reassociate`, `apply finite` (every line `// {…}` is a step of the recipe, in which loops may be
 //! given by name), `suggest strict`, `suggest reassociate`, `normalize strict`, `normalize reassociate` (the normal
 //! form without names), `verify` and `roundtrip`. `OXEYE_BLESS=1` rewrites the expectations with the output; read the
 //! difference before keeping it.
@@ -17,10 +17,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, run_nest};
-use oxeye_ir::{ArrayId, Nest, Program, Storage};
+use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, Value, run_nest};
+use oxeye_ir::{ArrayId, Nest, Program, ScalarType, Storage};
 use oxeye_transform::{
-    Applied, Machine, Policy, Suggestion, WrittenRecipe, apply, normalize, normalize_nest, suggest,
+    Applied, Machine, Policy, Recipe, Suggestion, Transformation, WrittenRecipe, apply, normalize,
+    normalize_nest, suggest,
 };
 
 const SEPARATOR: &str = "// ----";
@@ -99,8 +100,9 @@ pub fn run(input: &str) -> Result<String, String> {
     oxeye_ir::verify(&program).map_err(|v| format!("not well formed: {v:?}"))?;
     let nest = program.nests.values().next().ok_or("there is no nest")?;
     let policy = match command.split_whitespace().nth(1) {
-        Some("strict") => Policy { reassociate: false },
-        Some("reassociate") => Policy { reassociate: true },
+        Some("strict") => Policy { reassociate: false, finite: false },
+        Some("reassociate") => Policy { reassociate: true, finite: false },
+        Some("finite") => Policy { reassociate: true, finite: true },
         _ => return Err(format!("`{command}` is no command")),
     };
     match command.split_whitespace().next() {
@@ -108,9 +110,9 @@ pub fn run(input: &str) -> Result<String, String> {
             let written: WrittenRecipe = serde_json::from_str(&format!("[{}]", steps.join(",")))
                 .map_err(|e| format!("the recipe: {e}"))?;
             let recipe = written.resolve(&program, nest, policy);
-            match recipe.and_then(|recipe| apply(&program, nest, &recipe, policy)) {
-                Ok(applied) => {
-                    check(&program, nest, &applied)?;
+            match recipe.and_then(|recipe| Ok((apply(&program, nest, &recipe, policy)?, recipe))) {
+                Ok((applied, recipe)) => {
+                    check(&program, nest, &applied, &recipe)?;
                     Ok(shown(&applied))
                 }
                 Err(refusal) => Ok(format!("refused: {refusal}")),
@@ -123,7 +125,7 @@ pub fn run(input: &str) -> Result<String, String> {
             for Suggestion { name, recipe, .. } in &found.recipes {
                 let applied =
                     apply(&program, nest, recipe, policy).map_err(|r| format!("`{name}` is refused: {r}"))?;
-                check(&program, nest, &applied)?;
+                check(&program, nest, &applied, recipe)?;
                 let _ = writeln!(text, "{name}: {recipe}");
             }
             for reason in &found.refused {
@@ -134,7 +136,8 @@ pub fn run(input: &str) -> Result<String, String> {
         Some("normalize") => {
             let normal = normalize_nest(&program, nest, policy);
             let (after, own) = (normal.program, normal.nest);
-            check(&program, nest, &Applied { program: after, nest: own, reassociated: normal.reassociated })?;
+            let applied = Applied { program: after, nest: own, reassociated: normal.reassociated };
+            check(&program, nest, &applied, &Recipe::default())?;
             let form = normalize(&program, policy);
             let again = normalize(&form.program, policy);
             if again.text != form.text {
@@ -171,10 +174,35 @@ fn shown(applied: &Applied) -> String {
     lines.into_iter().map(|l| format!("{}\n", l.strip_prefix("  ").unwrap_or(l))).collect()
 }
 
+/// A memory in which values are what a recipe takes them to be, if it does.
+fn planted(memory: &Memory, recipe: &Recipe) -> Result<Option<Memory>, String> {
+    let mut planted = None;
+    for step in &recipe.steps {
+        let (array, value) = match step {
+            Transformation::Specialise(step) => (step.array, step.value.to_string()),
+            Transformation::SplitZeros(step) => (step.array, "0".to_owned()),
+            Transformation::GuardZeros(step) => (step.array, "0".to_owned()),
+            _ => continue,
+        };
+        let of_memory: &mut Memory = planted.get_or_insert_with(|| memory.clone());
+        let Some(buffer) = of_memory.buffers.get_mut(&array) else { continue };
+        let value = match buffer.element {
+            ScalarType::F64 => Value::F64(value.parse().map_err(|e| format!("{value}: {e}"))?),
+            ScalarType::F32 => Value::F32(value.parse().map_err(|e| format!("{value}: {e}"))?),
+            _ => Value::Int(value.parse().map_err(|e| format!("{value}: {e}"))?),
+        };
+        let n = buffer.values.len();
+        // Zeros lie in a region.
+        let region = if matches!(step, Transformation::Specialise(_)) { 0..n } else { n / 4..n - n / 4 };
+        buffer.values[region].fill(Some(value));
+    }
+    Ok(planted)
+}
+
 /// Whether the transformed nest is well formed, survives a round trip through text, and computes what the original
 /// computes for a few sizes, with concurrent loops visited in several orders. At least one size must be large enough to
-/// execute.
-fn check(program: &Program, nest: &Nest, applied: &Applied) -> Result<(), String> {
+/// execute. Arrays whose values the recipe has something to say of have those values in one run, and any in another.
+fn check(program: &Program, nest: &Nest, applied: &Applied, recipe: &Recipe) -> Result<(), String> {
     let mut transformed = applied.program.clone();
     transformed.nests.insert(applied.nest.id, applied.nest.clone());
     transformed.rebuild_dataflow();
@@ -199,31 +227,35 @@ fn check(program: &Program, nest: &Nest, applied: &Applied) -> Result<(), String
                 continue;
             }
         };
-        let run = |program: &Program, nest: &Nest, order| {
-            let mut memory = memory.clone();
-            let options = Options { max_steps: 5_000_000, parallel: order, vector: order };
-            run_nest(program, nest, &mut memory, options).map(|()| memory)
-        };
-        let expected = match run(program, nest, Order::Forward) {
-            Ok(mut memory) => {
-                memory.buffers.retain(|id, _| !is_dead(program, nest, *id));
-                memory
+        let planted = planted(&memory, recipe)?;
+        let memories = [&memory].into_iter().chain(&planted);
+        for memory in memories {
+            let run = |program: &Program, nest: &Nest, order| {
+                let mut memory = memory.clone();
+                let options = Options { max_steps: 5_000_000, parallel: order, vector: order };
+                run_nest(program, nest, &mut memory, options).map(|()| memory)
+            };
+            let expected = match run(program, nest, Order::Forward) {
+                Ok(mut memory) => {
+                    memory.buffers.retain(|id, _| !is_dead(program, nest, *id));
+                    memory
+                }
+                // Too small for the program's accesses.
+                Err(error @ (InterpretError::OutOfBounds { .. } | InterpretError::Undefined(_))) => {
+                    why_skipped = error.to_string();
+                    continue;
+                }
+                Err(error) => return Err(format!("the original fails at size {size}: {error}")),
+            };
+            for order in [Order::Forward, Order::Reversed, Order::Shuffled(3)] {
+                let actual = run(&applied.program, &applied.nest, order)
+                    .map_err(|e| format!("the result fails at size {size}: {e}\n{transformed}"))?;
+                if let Some(difference) = expected.difference(&actual, program, tolerance) {
+                    return Err(format!("wrong at size {size}, {order:?}: {difference}\n{transformed}"));
+                }
             }
-            // Too small for the program's accesses.
-            Err(error @ (InterpretError::OutOfBounds { .. } | InterpretError::Undefined(_))) => {
-                why_skipped = error.to_string();
-                continue;
-            }
-            Err(error) => return Err(format!("the original fails at size {size}: {error}")),
-        };
-        for order in [Order::Forward, Order::Reversed, Order::Shuffled(3)] {
-            let actual = run(&applied.program, &applied.nest, order)
-                .map_err(|e| format!("the result fails at size {size}: {e}\n{transformed}"))?;
-            if let Some(difference) = expected.difference(&actual, program, tolerance) {
-                return Err(format!("wrong at size {size}, {order:?}: {difference}\n{transformed}"));
-            }
+            n_executed += 1;
         }
-        n_executed += 1;
     }
     if n_executed == 0 {
         return Err(format!("nothing was executed: {why_skipped} at every size"));

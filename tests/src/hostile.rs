@@ -201,7 +201,7 @@ const MACHINE: Machine = Machine { l1: 2 << 10, l2: 16 << 10, l3: 64 << 10, thre
 
 /// The schedules found legal, by function and number of the nest.
 fn schedules(unit: &Unit) -> BTreeMap<(String, usize), Vec<NestRecipe>> {
-    let policy = Policy { reassociate: false };
+    let policy = Policy { reassociate: false, finite: false };
     let mut found = BTreeMap::new();
     for function in &unit.functions {
         for (ordinal, nest) in function.program.nests.values().enumerate() {

@@ -112,7 +112,7 @@ fn normal_forms(source: &str) -> Vec<String> {
     for function in &unit.functions {
         let mut nests: Vec<_> = function.program.nests.values().filter(|n| !n.loops().is_empty()).collect();
         nests.sort_by_key(|n| n.span.map(|s| s.start));
-        let policy = Policy { reassociate: true };
+        let policy = Policy { reassociate: true, finite: false };
         found.extend(nests.iter().map(|nest| normalize_nest(&function.program, nest, policy).text));
     }
     assert!(!found.is_empty(), "no nests in\n{source}");
@@ -242,7 +242,7 @@ const IN_C: &[(&str, &str)] = &[
 /// The same of an SDFG, as it was read.
 fn normal_forms_of_sdfg(name: &str) -> Vec<String> {
     let program = in_c(name, Grouping::Apart).program;
-    let policy = Policy { reassociate: true };
+    let policy = Policy { reassociate: true, finite: false };
     let nests = program.nests.values().filter(|n| !n.loops().is_empty());
     nests.map(|nest| normalize_nest(&program, nest, policy).text).collect()
 }
@@ -276,7 +276,7 @@ fn the_c_that_stands_for_an_sdfg_has_its_normal_forms() {
 /// What was found for the C is a recipe for the SDFG, without another search: the same template gives the same steps.
 #[test]
 fn recipes_of_the_c_serve_the_sdfg() {
-    let policy = Policy { reassociate: true };
+    let policy = Policy { reassociate: true, finite: false };
     let machine = Machine { l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 32 };
     for (name, c) in IN_C {
         let playground = Playground::with("prog.c", c);

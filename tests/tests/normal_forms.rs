@@ -151,7 +151,7 @@ fn normal_forms_of_the_corpus_keep_the_order_of_the_source() {
             for nest in function.program.nests.values().filter(is_tuned) {
                 for reassociate in [false, true] {
                     let (policy, prepared) =
-                        (Policy { reassociate }, PreparedNest::new(&function.program, nest));
+                        (Policy { reassociate, finite: false }, PreparedNest::new(&function.program, nest));
                     let recipe = Recipe { steps: vec![Normalize {}.into()] };
                     if let Err(refusal) = prepared.apply(&recipe, policy) {
                         panic!("{}, {}: {refusal}", path.display(), function.name);

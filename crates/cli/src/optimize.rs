@@ -6,7 +6,7 @@ use crate::go_on::GoOn;
 use crate::program::ProgramArgs;
 use crate::tuning::{KnowledgeArgs, Memory, TuningArgs, duration};
 use anyhow::bail;
-use oxeye::{Progress, Report, SavedRecipes};
+use oxeye::{FoundValues, Progress, Report, SavedRecipes};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,6 +36,10 @@ Examples:
   Keep the fastest candidates as files, to be edited and run again
     oxeye optimize gemm.c --keep-candidates candidates -- gcc -O3
     oxeye rerun gemm.c --candidates candidates -- gcc -O3
+
+  Use what the arrays hold: one value, zeros, what is overwritten unread
+    oxeye values solver.c --json values.json -- gcc -O3 -ffast-math
+    oxeye optimize solver.c --values values.json -- gcc -O3 -ffast-math
 
   Keep every trial in the recipe database, failures included
     oxeye optimize gemm.c --learn -- gcc -O3 -march=native -lm
@@ -74,6 +78,9 @@ pub(crate) struct Args {
     /// Try the recipes of this file on their nests before the others, such as those of another machine
     #[arg(long, value_name = "RECIPE")]
     candidates: Option<PathBuf>,
+    /// Try recipes for what a report of `oxeye values --json` found: each is proved, or tested at run time before its nest
+    #[arg(long, value_name = "REPORT")]
+    values: Option<PathBuf>,
     /// Write the fastest candidates of every nest to a folder, as files for `oxeye rerun`; those that were edited stay
     #[arg(long, value_name = "FOLDER")]
     keep_candidates: Option<PathBuf>,
@@ -109,6 +116,7 @@ impl Args {
                 SavedRecipes::Project(_) => bail!("{} is for a project, not for one file", path.display()),
             };
         }
+        options.values = self.values.as_deref().map(FoundValues::load).transpose()?;
         options.keep_candidates = self.keep_candidates.clone();
         self.tuning.apply(&mut options, &[])?;
         let memory = if self.learn { Some(Memory::open(self.knowledge.database.clone())?) } else { None };

@@ -8,7 +8,7 @@ use crate::terminal::View;
 use crate::watched::{Outputs, WatchArgs};
 use oxeye::{Progress, ValuesFinding, ValuesReport};
 use oxeye_profile::format_percent;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,6 +17,10 @@ Examples:
 
   The same as a page with a picture, and for scripts
     oxeye values solver.c --html values.html --json values.json -- gcc -O3 -lm
+
+  Let the recipes be tried; what they rely on is tested when the program runs
+    oxeye values solver.c --json values.json -- gcc -O3 -ffast-math
+    oxeye optimize solver.c --values values.json -- gcc -O3 -ffast-math
 
 The program is run twice as it is and once with every access of its loop nests
 told. Found are arrays that hold one value, mostly one, zeros, few values, whole
@@ -67,20 +71,22 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     outputs.write(&args.json, &|| report.to_json())?;
     outputs.write(&args.html, &|| report.to_html())?;
     outputs.write(&args.svg, &|| report.to_svg())?;
-    outputs.print(&|| shown(&report, View::of_stdout(false).width))?;
+    outputs.print(&|| shown(&report, args.json.as_deref(), View::of_stdout(false).width))?;
     Ok(if report.nests.is_empty() { Exit::Negative } else { Exit::Done })
 }
 
 /// The report for people.
-fn shown(report: &ValuesReport, width: usize) -> String {
+fn shown(report: &ValuesReport, json: Option<&Path>, width: usize) -> String {
     let mut out = String::new();
     if report.findings.is_empty() {
         out.push_str("nothing was found\n");
     } else {
         out += &table(&report.findings, width);
         for finding in &report.findings {
-            let recipe = finding.recipe.as_ref().map(|recipe| format!("{recipe}: ")).unwrap_or_default();
-            out += &wrapped(&format!("{}: {recipe}{}", place(finding), finding.advice), width);
+            let recipe = finding.recipe.map(|recipe| format!("{recipe}: ")).unwrap_or_default();
+            let why_not = finding.no_steps.as_ref().map(|why| format!(" (to be done by hand: {why})"));
+            let advice = format!("{}: {recipe}{}", place(finding), finding.advice);
+            out += &wrapped(&(advice + &why_not.unwrap_or_default()), width);
         }
     }
     for nest in &report.skipped {
@@ -89,7 +95,24 @@ fn shown(report: &ValuesReport, width: usize) -> String {
     for note in std::iter::once(&report.looked.in_words()).chain(&report.notes) {
         out += &wrapped(note, width);
     }
+    if report.findings.iter().any(|finding| !finding.steps.is_empty()) {
+        out += &how_to_ask(report, json);
+    }
     out
+}
+
+/// What makes `optimize` try the recipes.
+fn how_to_ask(report: &ValuesReport, json: Option<&Path>) -> String {
+    let file = report.input.display();
+    match json.filter(|path| *path != Path::new("-")) {
+        Some(json) => format!(
+            "to have these recipes tried: oxeye optimize {file} --values {}, with the same compiler\n",
+            json.display()
+        ),
+        None => format!(
+            "to have these recipes tried: --json values.json here, then oxeye optimize {file} --values values.json\n"
+        ),
+    }
 }
 
 fn place(finding: &ValuesFinding) -> String {

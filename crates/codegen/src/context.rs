@@ -93,6 +93,10 @@ pub(crate) struct Context<'a> {
     pub(crate) in_team: bool,
     /// Variables of one thread of the team that all threads use, through pointers.
     pub(crate) shared: BTreeSet<ArrayId>,
+    /// Variables that are declared before the nest.
+    pub(crate) declared: BTreeSet<ArrayId>,
+    /// Whether the user's text calls `copysign`, so that it is declared there.
+    pub(crate) has_copysign: bool,
     /// What accesses are checked against, in debug builds.
     pub(crate) checks: Option<Checks>,
     /// The accesses that the text tells of.
@@ -145,6 +149,8 @@ impl<'a> Context<'a> {
             long: Long::default(),
             in_team: false,
             shared: BTreeSet::new(),
+            declared: BTreeSet::new(),
+            has_copysign: true,
             checks: None,
             watch: None,
         };

@@ -51,6 +51,7 @@ mod memory;
 mod open_orders;
 mod options;
 mod outline;
+mod own_branch;
 mod prelude;
 mod print;
 mod reduction;

@@ -212,7 +212,7 @@ impl Memory {
                         lines.push(pointer(cx, array, buffer));
                     }
                 }
-                None if *place != at || cx.shared.contains(id) => {}
+                None if *place != at || cx.shared.contains(id) || cx.declared.contains(id) => {}
                 None => match cx.registers.get(id) {
                     Some(registers) => lines.extend(registers.declarations()),
                     None => lines.push(stack(cx, array)),

@@ -155,7 +155,9 @@ impl Context<'_> {
             Expr::Call { function, single, args } => {
                 let args: Vec<String> = args.iter().map(|a| self.expr(a).text).collect();
                 let suffix = if *single && *function != MathFn::Abs { "f" } else { "" };
-                Text::primary(format!("{}{suffix}({})", function.name(), args.join(", ")))
+                let is_own = *function == MathFn::Copysign && !self.has_copysign;
+                let prefix = if is_own { "__builtin_" } else { "" };
+                Text::primary(format!("{prefix}{}{suffix}({})", function.name(), args.join(", ")))
             }
             Expr::Select { condition, then, otherwise } => {
                 let at = prec::TERNARY + 1;

@@ -29,7 +29,7 @@ fn no_nest_of_the_dataset_is_one_of_the_corpus() {
     for record in table::read(&path).expect("a dataset") {
         let (program, nest) = record.nest.parse().expect("a nest");
         for reassociate in [false, true] {
-            let normal = normalize_nest(&program, &nest, Policy { reassociate });
+            let normal = normalize_nest(&program, &nest, Policy { reassociate, finite: false });
             let hash = format!("{:016x}", normal.hash);
             assert!(!excluded.contains(hash.as_str()), "{}", record.nest.id);
         }

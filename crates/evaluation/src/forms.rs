@@ -26,7 +26,8 @@ pub struct ProgramForms {
 }
 
 /// Sums in order, and sums reordered.
-pub const POLICIES: [Policy; 2] = [Policy { reassociate: false }, Policy { reassociate: true }];
+pub const POLICIES: [Policy; 2] =
+    [Policy { reassociate: false, finite: false }, Policy { reassociate: true, finite: false }];
 
 /// The nests of a program under a policy.
 ///

@@ -84,8 +84,8 @@ pub use commands::{
     PhaseSeconds, ProfileOptions, ProfileReport, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay,
     REPLAY_SCHEMA, RERUN_SCHEMA, RefusalExplanation, ReplayOptions, ReplayedFile, RerunCandidate,
     RerunFigures, RerunOptions, RerunReport, Rewritten, SkippedNest, TUNE_SCHEMA, TrialExplanation,
-    TuneOptions, TuneOutput, TuneReport, VALUES_SCHEMA, ValuesFinding, ValuesNest, ValuesPattern,
-    ValuesReport, WatchOptions, apply_command, check_build, check_project, doctor, explain, flow, optimize,
+    TuneOptions, TuneOutput, TuneReport, ValuesFinding, ValuesNest, ValuesPattern, ValuesReport,
+    WatchOptions, apply_command, check_build, check_project, doctor, explain, flow, optimize,
     optimize_and_learn, profile, replay, replay_project, replay_with, rerun, rewrite, search, tune, values,
 };
 pub use coverage::{Coverage, FileShare, LoopShare};
@@ -105,10 +105,11 @@ pub use oxeye_profile::NestProfile;
 pub use oxeye_transform::{Recipe, STORED_RECIPE_FORMAT, StoredRecipe, Transformation, WrittenRecipe};
 pub use parallel::Panicked;
 pub use request::{
-    Checks, Compiler, DonorSearch, Error, Event, FileRecipes, FpPolicy, Guard, Knowledge, NestRecipe,
-    Options, OtherFiles, PROJECT_RECIPES_SCHEMA, Phase, PlainCompiler, Progress, ProjectFile, ProjectRecipes,
-    RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, SavedRecipes, Silent, check_writable,
-    default_output, is_same_file, parse_duration, write_atomically,
+    Checks, Compiler, DonorSearch, Error, Event, FileRecipes, FoundValue, FoundValues, FpPolicy, Guard,
+    Knowledge, NestRecipe, Options, OtherFiles, PROJECT_RECIPES_SCHEMA, Phase, PlainCompiler, Progress,
+    ProjectFile, ProjectRecipes, RECIPE_SCHEMA, REPORT_SCHEMA, RecipeFile, RunCommand, SavedRecipes, Silent,
+    VALUES_SCHEMA, ValueRecipe, check_writable, default_output, is_same_file, parse_duration,
+    write_atomically,
 };
 pub use schedule::{Choice, Proved, Schedule, SizeTiming, Timing, Trial, Unproved, Verdict};
 pub use search::{SEARCH_SCHEMA, SearchOptions, trial_recipes};

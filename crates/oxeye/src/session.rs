@@ -227,7 +227,7 @@ impl<'a> Session<'a> {
 
     /// The policy under which recipes are applied.
     pub(crate) fn policy(&self) -> Policy {
-        Policy { reassociate: self.options.reassociate() }
+        Policy { reassociate: self.options.reassociate(), finite: self.options.finite() }
     }
 
     /// How recipes become text for so many threads in a file with this source.

@@ -88,7 +88,7 @@ impl Example {
     ) -> Result<Self, ExampleError> {
         let error = |what: String| ExampleError { id: nest.id.clone(), what };
         let (program, body) = nest.parse().map_err(|e| error(e.to_string()))?;
-        let normal = normalize_nest(&program, &body, Policy { reassociate: true });
+        let normal = normalize_nest(&program, &body, Policy { reassociate: true, finite: false });
         let values = symbol_values(&normal.program, &nest.sizes);
         let value_of = |s: SymId| values.get(&s).copied();
         let graph =

@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut program: Program = std::fs::read_to_string(path)?.parse()?;
     let recipe: Recipe = serde_json::from_str(recipe)?;
-    let policy = Policy { reassociate: !rest.is_empty() };
+    let policy = Policy { reassociate: !rest.is_empty(), finite: false };
     let id = *program.nests.keys().next().ok_or("no nest")?;
     let applied = apply(&program, &program.nests[&id], &recipe, policy)?;
     program = applied.program;

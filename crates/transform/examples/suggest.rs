@@ -18,7 +18,7 @@ fn main() {
         Err(error) => return eprintln!("{path}: {error}"),
     };
     let machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 64 };
-    let policy = Policy { reassociate: true };
+    let policy = Policy { reassociate: true, finite: false };
     for nest in program.nests.values() {
         let started = std::time::Instant::now();
         let found = suggest(&program, nest, &machine, policy);

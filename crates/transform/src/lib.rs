@@ -24,7 +24,7 @@
 //!   }
 //! }".parse()?;
 //! let nest = &program.nests[0];
-//! let policy = Policy { reassociate: false };
+//! let policy = Policy { reassociate: false, finite: false };
 //!
 //! // What is worth trying here. Each proposal is a value that can be kept and applied again.
 //! let machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 32 };
@@ -68,11 +68,12 @@ pub mod steps;
 pub mod templates;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod values;
 
 pub use apply::apply;
 pub use normalize::{Change, LogEntry, NormalForm, NormalNest, Rewrite, Stage, normalize, normalize_nest};
 pub use policy::Policy;
-pub use prepared::{Applied, Judged, PreparedNest};
+pub use prepared::{Applied, Judged, PreparedNest, Rewritten};
 pub use recipe::{Recipe, RecipeError, WrittenRecipe};
 pub use refusal::{Reason, Refusal, RefusalKind};
 pub use schedule::packed_contraction::Blocks;
@@ -84,3 +85,4 @@ pub use templates::{
     Machine, RefusedSuggestion, STORED_RECIPE_FORMAT, StoredRecipe, Suggestion, Suggestions, suggest,
     suggest_for,
 };
+pub use values::Literal;

@@ -7,4 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Policy {
     /// Floating-point sums may be reordered.
     pub reassociate: bool,
+    /// Numbers are finite and zeros have no sign: products with zero may be left out.
+    #[serde(default)]
+    pub finite: bool,
 }

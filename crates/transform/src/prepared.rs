@@ -8,6 +8,7 @@ use crate::refusal::{Reason, Refusal};
 use crate::scan;
 use crate::schedule::Schedule;
 use crate::steps::{self, Transformation};
+use crate::values::Valued;
 use oxeye_ir::{Nest, Program};
 use std::sync::{Arc, OnceLock};
 
@@ -45,6 +46,19 @@ pub(crate) struct Normalized {
     pub(crate) schedule: Schedule,
     /// Whether its statements access the elements that the map to the source says.
     elements: Result<(), Reason>,
+}
+
+/// A nest after the first steps of a recipe, those that rewrite it.
+#[derive(Clone, Debug)]
+pub struct Rewritten {
+    valued: Valued,
+}
+
+impl Rewritten {
+    /// The nest, for suggestions.
+    pub fn prepared(&self) -> PreparedNest<'_> {
+        PreparedNest::new(&self.valued.program, &self.valued.nest)
+    }
 }
 
 /// The dependences that recipes on a normal form are checked against.
@@ -105,6 +119,38 @@ impl<'a> PreparedNest<'a> {
     /// # Errors
     /// If a step does not fit the nest, or the result cannot be proved to keep every dependence.
     pub fn apply(&self, recipe: &Recipe, policy: Policy) -> Result<Applied, Refusal> {
+        let n_rewrites = recipe.n_rewrites();
+        if n_rewrites == 0 {
+            return self.scheduled(recipe, policy);
+        }
+        let Rewritten { valued } = self.rewritten(recipe, policy)?;
+        let rest = Recipe { steps: recipe.steps[n_rewrites..].to_vec() };
+        let applied = PreparedNest::new(&valued.program, &valued.nest)
+            .scheduled(&rest, policy)
+            .map_err(|refusal| Refusal { step: n_rewrites + refusal.step, ..refusal })?;
+        let last = n_rewrites - 1;
+        let Applied { program, nest, reassociated } = applied;
+        let (program, nest) =
+            valued.finish(program, nest).map_err(|reason| reason.at_step(last, &recipe.steps[last]))?;
+        Ok(Applied { program, nest, reassociated })
+    }
+
+    /// The nest that the steps of a recipe see which stand behind those that rewrite the nest itself.
+    ///
+    /// # Errors
+    /// If one of these does not fit.
+    pub fn rewritten(&self, recipe: &Recipe, policy: Policy) -> Result<Rewritten, Refusal> {
+        let refused = |k: usize| move |reason: Reason| reason.at_step(k, &recipe.steps[k]);
+        let mut valued = Valued::new(self.program, self.nest).map_err(refused(0))?;
+        for (k, step) in recipe.steps.iter().enumerate() {
+            let Some(rewrite) = step.as_rewrite() else { break };
+            rewrite.rewrite(&mut valued, policy).map_err(refused(k))?;
+        }
+        Ok(Rewritten { valued })
+    }
+
+    /// Applies the steps of a recipe without rewrites.
+    fn scheduled(&self, recipe: &Recipe, policy: Policy) -> Result<Applied, Refusal> {
         if !matches!(recipe.steps.first(), Some(Transformation::Normalize(_))) {
             let judge = |schedule: &Schedule| legality::check(schedule, policy);
             return apply_from(self.schedule().clone(), self.nest, recipe, (0, policy), &judge);
@@ -174,7 +220,7 @@ mod tests {
     use crate::steps::Normalize;
     use oxeye_ir::Node;
 
-    const STRICT: Policy = Policy { reassociate: false };
+    const STRICT: Policy = Policy { reassociate: false, finite: false };
 
     /// The judge takes a normal form as a nest like any other; only the source shows that it is wrong.
     #[test]

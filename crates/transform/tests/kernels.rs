@@ -18,7 +18,7 @@ fn sizes(name: &str) -> &'static [(i64, i64)] {
 
 fn check_suggestions(reassociate: bool) {
     let machine = Machine { l1: 1 << 10, l2: 8 << 10, l3: 64 << 10, threads: 2, vector_bytes: 32 };
-    let policy = Policy { reassociate };
+    let policy = Policy { reassociate, finite: false };
     let mut n_recipes = 0;
     for (name, program) in kernels() {
         oxeye_ir::verify(&program).unwrap_or_else(|e| panic!("{name}: {e:?}"));

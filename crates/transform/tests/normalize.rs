@@ -17,8 +17,8 @@ use oxeye_transform::{
 };
 use std::collections::BTreeMap;
 
-const STRICT: Policy = Policy { reassociate: false };
-const REASSOCIATE: Policy = Policy { reassociate: true };
+const STRICT: Policy = Policy { reassociate: false, finite: false };
+const REASSOCIATE: Policy = Policy { reassociate: true, finite: false };
 
 fn sample(seed: u64) -> Sample {
     let plain = Shape { has_guards: false, has_combined_bounds: false, has_steps: false, ..Shape::default() };

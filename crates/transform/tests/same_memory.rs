@@ -12,8 +12,8 @@ use oxeye_ir::testing::{Random, Shape, random_program};
 use oxeye_transform::testing::{random_product, random_recipe};
 use oxeye_transform::{Machine, Policy, PreparedNest, Recipe, Suggestion, suggest};
 
-const STRICT: Policy = Policy { reassociate: false };
-const REASSOCIATE: Policy = Policy { reassociate: true };
+const STRICT: Policy = Policy { reassociate: false, finite: false };
+const REASSOCIATE: Policy = Policy { reassociate: true, finite: false };
 
 /// Integers give the same bits in every order of sums and products; floating point under the strict policy must too.
 fn shapes() -> Vec<(Shape, Policy)> {

@@ -26,7 +26,7 @@ fn sample(seed: u64, random: &mut Random) -> (Sample, Policy) {
     if random.chance(60) {
         forget_scalars(&mut sample);
     }
-    (sample, Policy { reassociate })
+    (sample, Policy { reassociate, finite: false })
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn random_templates_on_random_nests() {
 
 #[test]
 fn every_template_of_the_panel_fits_some_kernel() {
-    let policy = Policy { reassociate: true };
+    let policy = Policy { reassociate: true, finite: false };
     let mut fits = vec![Vec::new(); panel().len()];
     for (name, program) in kernels() {
         let mut instantiator = Instantiator::new(&program, &program.nests[0], &REAL, policy);
@@ -91,7 +91,7 @@ fn every_template_of_the_panel_fits_some_kernel() {
 /// A stored template gives the same recipe in the next run, and only the nest and the machine matter.
 #[test]
 fn suggestions_are_instances_of_their_templates() {
-    let policy = Policy { reassociate: true };
+    let policy = Policy { reassociate: true, finite: false };
     for (name, program) in kernels() {
         if !["gemm", "lu", "jacobi_2d", "floyd_warshall"].contains(&name.as_str()) {
             continue;
@@ -112,7 +112,7 @@ fn sizes_follow_the_machine() {
     let recipe = |text: &str, machine: &Machine| {
         let template: Template = text.parse().unwrap();
         template
-            .instantiate(&program, nest, machine, Policy { reassociate: true })
+            .instantiate(&program, nest, machine, Policy { reassociate: true, finite: false })
             .map(|r| r.to_string())
             .map_err(|unfit| unfit.to_string())
     };
@@ -148,7 +148,8 @@ fn beside_strips_other_loops_are_shared_as_they_are() {
 ";
     let program = oxeye_ir::Program::parse(both).unwrap();
     let template: Template = "order:0 memory distributed strips:256 simd".parse().unwrap();
-    let recipe = template.instantiate(&program, &program.nests[0], &REAL, Policy { reassociate: true });
+    let recipe =
+        template.instantiate(&program, &program.nests[0], &REAL, Policy { reassociate: true, finite: false });
     let recipe = recipe.unwrap().to_string();
     // One row of `a` after the other: sums of `x` by rows, sums of `y` in strips of columns.
     assert_eq!(recipe.matches("parallelize").count(), 2, "{recipe}");
@@ -163,7 +164,7 @@ fn what_does_not_fit_is_said() {
         let template: Template = text.parse().unwrap();
         let machine = Machine { threads, ..REAL };
         template
-            .instantiate(program, &program.nests[0], &machine, Policy { reassociate: false })
+            .instantiate(program, &program.nests[0], &machine, Policy { reassociate: false, finite: false })
             .unwrap_err()
             .to_string()
     };
@@ -208,7 +209,7 @@ fn absorbing_layers_are_cut_from_the_interior() {
 ";
     let program = oxeye_ir::Program::parse(layers).unwrap();
     let template: Template = "regions one-thread simd".parse().unwrap();
-    let policy = Policy { reassociate: false };
+    let policy = Policy { reassociate: false, finite: false };
     let recipe = template.instantiate(&program, &program.nests[0], &REAL, policy).unwrap();
     assert_eq!(recipe.to_string().matches("split").count(), 2, "{recipe}");
     let applied = oxeye_transform::apply(&program, &program.nests[0], &recipe, policy).unwrap();

@@ -11,6 +11,7 @@ use crate::leaving::left_early;
 use crate::memory::{Memory, stack};
 use crate::open_orders::OpenOrders;
 use crate::options::RenderOptions;
+use crate::own_branch::{OwnBranch, calls};
 use crate::print::element_type;
 use crate::reduction::ReductionText;
 use crate::registers::{needs_memory, promote, writes};
@@ -18,7 +19,9 @@ use crate::team::{Sharing, is_divided, refused};
 use crate::text::prec;
 use crate::watch::Watch;
 use crate::widen::widen;
-use oxeye_ir::{Affine, ArrayId, Execution, Expr, Loop, Nest, Node, OmpSchedule, Program, Stmt, Update, Var};
+use oxeye_ir::{
+    Affine, ArrayId, Execution, Expr, Loop, MathFn, Nest, Node, OmpSchedule, Program, Stmt, Update, Var,
+};
 use std::collections::BTreeSet;
 
 /// Renders a nest as a C block `{ … }` that can replace the original statement. It may use the definitions of
@@ -37,16 +40,22 @@ pub(crate) fn render_with(
     check(program, nest)?;
     let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
     let mut widened = nest.clone();
+    let own_branch = OwnBranch::take(original_nest, &mut widened);
     let long = widen(program, original_nest, &mut widened);
     let nest = &widened;
     let mut places = places(program, nest);
     let open = OpenOrders { all: options.reassociate, into: original_nest.unordered.clone() };
-    let items = Expander { program, places: &places, open: &open }.nodes(&nest.roots);
+    let expander = Expander { program, places: &places, open: &open };
+    let (roots_before, roots) = nest.roots.split_at(own_branch.as_ref().map_or(0, |own| own.n_before));
+    let mut items = expander.nodes(roots_before);
+    let n_before = items.len();
+    items.extend(expander.nodes(roots));
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
     let mut cx = Context::new(program, &used, &options.reserved);
     cx.open = open;
     cx.long = long;
     cx.watch = watch;
+    cx.has_copysign = calls(original_nest, MathFn::Copysign);
     cx.apart = rows_apart(program, original_nest);
     cx.checks = options.checks.as_deref().map(Checks::new);
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
@@ -109,7 +118,9 @@ pub(crate) fn render_with(
         });
     }
     let mut condition = None;
-    if !conditions.is_empty() {
+    if let Some(own) = &own_branch {
+        condition = Some(r.values_tested(own, roots_before, nest, &items[..n_before], &conditions)?);
+    } else if !conditions.is_empty() {
         let tested = conditions.join(" && ");
         if memory.is_empty() && team.is_none() {
             condition = Some(tested);
@@ -134,14 +145,14 @@ pub(crate) fn render_with(
     }
     match condition {
         None => {
-            r.top(original_nest, nest, &items)?;
+            r.top(original_nest, nest, &items[n_before..])?;
             r.moves(original_nest);
             r.lines(before.after);
         }
         Some(condition) => {
             r.line(format!("if ({condition}) {{"));
             r.depth += 1;
-            r.top(original_nest, nest, &items)?;
+            r.top(original_nest, nest, &items[n_before..])?;
             r.moves(original_nest);
             r.lines(before.after);
             r.depth -= 1;
@@ -252,6 +263,30 @@ impl Renderer<'_> {
         let declarations = self.memory.declarations(&self.cx, self.places, None);
         self.lines(declarations);
         if self.cx.in_team { self.together(items) } else { self.items(items) }
+    }
+
+    /// What looks at values before the nest, if the other conditions hold; gives the condition that all of them do.
+    fn values_tested(
+        &mut self,
+        own: &OwnBranch,
+        roots: &[Node],
+        nest: &Nest,
+        items: &[Item],
+        conditions: &[String],
+    ) -> Result<String, CodegenError> {
+        let declarations = self.cx.declare_before(roots, nest, self.options.original.as_deref());
+        self.lines(declarations);
+        let differs = self.cx.access(&own.differs);
+        // Debug builds check what the nest itself does.
+        let checks = self.cx.checks.take();
+        if conditions.is_empty() {
+            self.items(items)?;
+        } else {
+            self.line(format!("{differs} = 1;"));
+            self.braced(format!("if ({})", conditions.join(" && ")), |r| r.items(items))?;
+        }
+        self.cx.checks = checks;
+        Ok(format!("!{differs}"))
     }
 
     /// Gives all threads of a team the same buffers, and one thread's variables where they need the same. `is_tested`

@@ -15,7 +15,7 @@ pub(super) struct Candidate {
 }
 
 /// Sums may be reordered, as the compiler's flags allow.
-pub(crate) const POLICY: Policy = Policy { reassociate: true };
+pub(crate) const POLICY: Policy = Policy { reassociate: true, finite: false };
 
 /// A nest as one template schedules it.
 #[derive(Clone, Debug)]

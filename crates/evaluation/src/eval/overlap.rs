@@ -42,7 +42,7 @@ impl Overlap {
             overlap.n_nests += program.nests.len();
             let Some(kernel) = kernels.iter().find(|k| k.name == program.name) else { continue };
             let args = compiler_args(kernel);
-            let policy = Policy { reassociate: args.iter().any(|arg| arg == "-ffast-math") };
+            let policy = Policy { reassociate: args.iter().any(|arg| arg == "-ffast-math"), finite: false };
             let forms = forms::read(&kernel.path, policy, &ReadOptions { args, ..ReadOptions::default() })?;
             for nest in &program.nests {
                 let place = format!("{} line {}", program.name, nest.line);
@@ -81,7 +81,7 @@ mod tests {
         let kernels = corpus::select(&folder, &["gemm".to_owned()]).expect("it is there");
         let args = |_: &Kernel| vec!["-ffast-math".to_owned()];
         let options = ReadOptions { args: args(&kernels[0]), ..ReadOptions::default() };
-        let policy = Policy { reassociate: true };
+        let policy = Policy { reassociate: true, finite: false };
         let forms = forms::read(&kernels[0].path, policy, &options).expect("it can be read").nests;
         let run = |form: &NestForm| {
             let (function, line) = (form.function.clone(), form.line as u64);

@@ -50,7 +50,5 @@ pub use tune::{
     PhaseSeconds, ProjectConfig, ProjectLock, ProjectReading, ProjectReplay, REPLAY_SCHEMA, ReplayOptions,
     ReplayedFile, TUNE_SCHEMA, TuneOptions, TuneReport, check_project, replay_project, tune,
 };
-pub use values::{
-    Finding as ValuesFinding, Pattern as ValuesPattern, VALUES_SCHEMA, ValuesNest, ValuesReport, values,
-};
+pub use values::{Finding as ValuesFinding, Pattern as ValuesPattern, ValuesNest, ValuesReport, values};
 pub use watching::{Looked, WatchOptions};

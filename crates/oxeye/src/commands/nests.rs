@@ -191,7 +191,7 @@ impl NestFile {
     }
 
     fn policy(&self) -> Policy {
-        Policy { reassociate: self.options.reassociate() }
+        Policy { reassociate: self.options.reassociate(), finite: false }
     }
 
     fn surroundings(&self, progress: &dyn Progress) -> Result<&Surroundings, Error> {

@@ -200,7 +200,10 @@ pub(super) fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'
         known: &[],
         isa: None,
         own: None,
-        policy: Policy { reassociate: recipes.reassociate },
+        policy: Policy {
+            reassociate: recipes.reassociate,
+            finite: !recipes.keeps_order && recipes.compiler.has_finite_math(),
+        },
         plain_sums: recipes.compiler.vectorizes_sums(),
         checks: false,
     }

@@ -102,6 +102,21 @@ impl Compiler {
         })
     }
 
+    /// Whether the flags say that numbers are finite and that zeros have no sign, so that a product with zero is zero; the last
+    /// word counts.
+    pub fn has_finite_math(&self) -> bool {
+        let said = self.args.iter().fold((false, false), |(finite, signless), flag| match flag.as_str() {
+            "-ffast-math" | "-Ofast" | "-ffp-model=aggressive" => (true, true),
+            "-fno-fast-math" | "-ffp-model=strict" | "-ffp-model=precise" => (false, false),
+            "-ffinite-math-only" => (true, signless),
+            "-fno-finite-math-only" | "-fhonor-nans" | "-fhonor-infinities" => (false, signless),
+            "-fno-signed-zeros" | "-funsafe-math-optimizations" => (finite, true),
+            "-fsigned-zeros" | "-fno-unsafe-math-optimizations" => (finite, false),
+            _ => (finite, signless),
+        });
+        said == (true, true)
+    }
+
     /// Whether the compiler makes vectors of floating-point sums without being asked: it may reorder them, and optimises
     /// as far as that.
     pub fn vectorizes_sums(&self) -> bool {
@@ -163,6 +178,11 @@ mod tests {
         assert!(compiler("gcc -O3 -ffast-math").allows_reassociation());
         assert!(!compiler("gcc -Ofast -fno-associative-math").allows_reassociation());
         assert!(compiler("gcc -fno-fast-math -fassociative-math").allows_reassociation());
+        assert!(compiler("gcc -O3 -ffast-math").has_finite_math());
+        assert!(compiler("gcc -ffinite-math-only -fno-signed-zeros").has_finite_math());
+        assert!(!compiler("gcc -O3 -ffinite-math-only").has_finite_math());
+        assert!(!compiler("gcc -Ofast -fsigned-zeros").has_finite_math());
+        assert!(!compiler("gcc -O3 -fassociative-math").has_finite_math());
     }
 
     #[test]

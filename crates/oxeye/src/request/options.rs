@@ -2,6 +2,7 @@
 
 use super::checks::Checks;
 use super::compiler::Compiler;
+use super::found_values::FoundValues;
 use super::recipe_file::NestRecipe;
 use super::run_command::RunCommand;
 use indexmap::IndexMap;
@@ -32,6 +33,8 @@ pub struct Options {
     pub top_k: usize,
     /// Recipes to try on their nests before the others.
     pub candidates: Vec<NestRecipe>,
+    /// What `oxeye values` found: recipes that use it are tried as well.
+    pub values: Option<FoundValues>,
     /// Where recipes that helped other nests are looked up.
     pub knowledge: Knowledge,
     /// How the nests that recipes are taken from are found.
@@ -82,6 +85,7 @@ impl Options {
             inputs: IndexMap::new(),
             top_k: 3,
             candidates: Vec::new(),
+            values: None,
             knowledge: Knowledge::Shipped,
             donors: DonorSearch::Embedding,
             budget: Duration::from_secs(60),
@@ -115,6 +119,11 @@ impl Options {
             FpPolicy::Reassociate => true,
             FpPolicy::FromFlags => self.compiler.allows_reassociation(),
         }
+    }
+
+    /// Whether a product with zero is zero, under policy and flags.
+    pub fn finite(&self) -> bool {
+        self.fp != FpPolicy::Strict && self.compiler.has_finite_math()
     }
 }
 

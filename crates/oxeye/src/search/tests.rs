@@ -123,7 +123,7 @@ fn rendering() -> Rendering<'static> {
     Rendering {
         source: "",
         threads: 2,
-        policy: Policy { reassociate: true },
+        policy: Policy { reassociate: true, finite: false },
         plain_sums: false,
         checks: false,
         known: &[],

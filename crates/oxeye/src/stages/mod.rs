@@ -20,6 +20,7 @@ mod second_round;
 mod sizes_report;
 mod synthetic_inputs;
 mod unchanged;
+mod value_trials;
 
 pub use capture::{Captured, capture};
 pub(crate) use capture::{build_error, has_main_elsewhere};

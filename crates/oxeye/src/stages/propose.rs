@@ -2,6 +2,7 @@
 //! loops suggest.
 
 use super::capture::Captured;
+use super::value_trials::value_trials;
 use crate::knowledge::NestDescription;
 use crate::nest::{Place, Standing, TunedNest, Workpiece};
 use crate::parallel::{self, Panicked, guarded};
@@ -57,6 +58,25 @@ pub fn propose(session: &Session<'_>, captured: Captured) -> Result<Proposed, Er
 /// # Errors
 /// If the recipe database cannot be read.
 pub(crate) fn proposal(
+    session: &Session<'_>,
+    unit: &Unit,
+    nest: &TunedNest,
+    how: DonorSearch,
+) -> Result<Proposal, Error> {
+    let mut proposal = without_values(session, unit, nest, how)?;
+    if session.options.values.is_some() {
+        let found = value_trials(session, unit, nest);
+        let n_more = found.plain.len() + found.scheduled.len();
+        proposal.trials.splice(proposal.n_first..proposal.n_first, found.scheduled);
+        proposal.trials.splice(0..0, found.plain);
+        proposal.n_first += n_more;
+        proposal.refused.extend(found.refused);
+        Trial::mark_duplicates(&mut proposal.trials);
+    }
+    Ok(proposal)
+}
+
+fn without_values(
     session: &Session<'_>,
     unit: &Unit,
     nest: &TunedNest,

@@ -393,7 +393,8 @@ impl ProgramReport {
 fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
     let (function, program, ir) = nest.place.of(&emitted.workpiece.unit);
     let (chosen, timing) = nest.winner().unzip();
-    let profile = chosen.and(nest.after.as_ref()).or(nest.before.as_ref());
+    let is_for_values = chosen.is_some_and(|trial| trial.schedule.recipe.is_for_values());
+    let profile = chosen.and(nest.after.as_ref()).or(nest.before.as_ref()).filter(|_| !is_for_values);
     let donor = nest.advice.as_deref().zip(chosen.and_then(|t| t.choice.donor_idx));
     let donor = donor.map(|((_, advice), idx)| &advice.donors[idx]);
     let bound = |p: &NestProfile| (p.bound != Bound::Unknown).then(|| p.bound.to_string());

@@ -2,7 +2,7 @@
 
 use super::align::AlignedNode;
 use crate::knowledge::UnreadableRecipe;
-use oxeye_ir::{LoopId, StmtId, Var};
+use oxeye_ir::{ArrayId, LoopId, StmtId, Var};
 use oxeye_transform::{Reason, Recipe, Refusal, RefusalKind, Renaming};
 use std::collections::BTreeMap;
 
@@ -60,6 +60,10 @@ impl Renaming for Names {
             let text = format!("no statement here is like statement {id} of the donor");
             Reason::new(RefusalKind::NoSuchStatement, text)
         })
+    }
+
+    fn of_array(&self, _: ArrayId) -> Result<ArrayId, Reason> {
+        Err(Reason::new(RefusalKind::Unsupported, "it is for the values of an array of the donor"))
     }
 
     fn of_variable(&self, variable: Var) -> Result<Var, Reason> {

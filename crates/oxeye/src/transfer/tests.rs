@@ -15,7 +15,7 @@ use oxeye_ir::{Program, SymId};
 use oxeye_transform::templates::Template;
 use oxeye_transform::{Applied, Machine, Policy, PreparedNest, Recipe, StoredRecipe, suggest_for};
 
-const POLICY: Policy = Policy { reassociate: true };
+const POLICY: Policy = Policy { reassociate: true, finite: false };
 const MACHINE: Machine = Machine { l1: 48 << 10, l2: 2 << 20, l3: 32 << 20, threads: 2, vector_bytes: 32 };
 
 const PRODUCT: &str = "program f {

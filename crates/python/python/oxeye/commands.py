@@ -71,6 +71,7 @@ def optimize(
     in_place: bool = False,
     top_k: int | None = None,
     candidates: _words.PathLike | Iterable[tuple[Nest, str]] | None = None,
+    values: _words.PathLike | None = None,
     fp: str | None = None,
     tolerance: float | None = None,
     ignore: Sequence[str] = (),
@@ -129,6 +130,8 @@ def optimize(
         Candidates to try first on each nest, from what helped similar nests. Default: 3.
     candidates : str or path, or iterable of (Nest, str), optional
         Recipes of one's own to try before the others: a recipe file, or nests of :func:`oxeye.read` with recipes.
+    values : str or path, optional
+        The JSON that ``oxeye values --json`` wrote: recipes for what it found are tried as well.
     fp : {"strict", "reassociate"}, optional
         Whether floating-point sums may be reordered. Default: as the compile flags say.
     tolerance : float, optional
@@ -197,6 +200,7 @@ def optimize(
             output=program.output,
             in_place=in_place,
             top_k=top_k,
+            values=values,
             fp=fp,
             tolerance=tolerance,
             ignore=ignore,

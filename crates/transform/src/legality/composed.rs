@@ -78,7 +78,7 @@ pub(crate) fn check_elements(
     source: &Schedule,
     instances: &Instances,
 ) -> Result<(), Reason> {
-    let composed = Composed::new(normal, source, instances, Policy { reassociate: false });
+    let composed = Composed::new(normal, source, instances, Policy { reassociate: false, finite: false });
     let models: BTreeMap<StmtId, &StmtModel> =
         source.original.model.stmts.iter().map(|stmt| (stmt.id, stmt)).collect();
     for (s, statement) in normal.statements.iter().enumerate() {
@@ -398,7 +398,7 @@ mod tests {
     use crate::normalize::Rewrite;
     use oxeye_ir::{Program, SymId};
 
-    const STRICT: Policy = Policy { reassociate: false };
+    const STRICT: Policy = Policy { reassociate: false, finite: false };
 
     fn program(body: &str) -> Program {
         let text = format!(

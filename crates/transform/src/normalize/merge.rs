@@ -305,7 +305,7 @@ fn as_written(schedule: &Schedule, first: usize, time: &crate::schedule::Origina
 
 fn is_legal(schedule: &mut Schedule, schedules: Vec<StatementSchedule>, policy: Policy) -> bool {
     // Sums keep their order: merging is no reason to reorder them.
-    let exact = Policy { reassociate: false };
+    let exact = Policy { reassociate: false, finite: false };
     steps::edit(schedule, &Transformation::Reorder(Reorder { schedules }), policy).is_ok()
         && legality::check(schedule, exact).is_ok()
 }

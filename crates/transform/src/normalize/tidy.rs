@@ -141,7 +141,7 @@ impl Rewriter<'_> {
         let canonical = Canonical::new(self.program, self.shapes, path, stmt, self.policy);
         let own = canonical.stmt(stmt);
         if self.policy.reassociate && !self.reassociated {
-            let strict = Policy { reassociate: false };
+            let strict = Policy { reassociate: false, finite: false };
             let exact = Canonical::new(self.program, self.shapes, path, stmt, strict).stmt(stmt);
             self.reassociated = (&exact.value, exact.update) != (&own.value, own.update);
         }

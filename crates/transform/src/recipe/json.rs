@@ -106,6 +106,8 @@ fn read(kind: Kind, value: &Value, names: &mut Names) -> Result<Argument, Unread
         Kind::OmpSchedule => Argument::OmpSchedule(plain(kind, &capitalized(value))?),
         Kind::Team => Argument::Team(Some(plain(kind, &capitalized(value))?)),
         Kind::Blocks => Argument::Blocks(plain(kind, value)?),
+        Kind::Array => Argument::Array(plain(kind, value)?),
+        Kind::Value => read_word(kind, &value.to_string(), names)?,
     })
 }
 
@@ -174,6 +176,8 @@ impl Serialize for Written<'_> {
             Argument::OmpSchedule(schedule) => schedule.serialize(serializer),
             Argument::Team(schedule) => schedule.serialize(serializer),
             Argument::Blocks(blocks) => blocks.serialize(serializer),
+            Argument::Array(id) => id.serialize(serializer),
+            Argument::Literal(value) => value.to_string().serialize(serializer),
         }
     }
 }

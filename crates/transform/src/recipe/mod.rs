@@ -27,6 +27,16 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// How many of the steps rewrite the nest itself, before the others edit its schedule.
+    pub(crate) fn n_rewrites(&self) -> usize {
+        self.steps.iter().take_while(|step| step.as_rewrite().is_some()).count()
+    }
+
+    /// Whether it rewrites the nest for the values that its arrays have: how much the nest does then depends on these.
+    pub fn is_for_values(&self) -> bool {
+        self.n_rewrites() > 0
+    }
+
     /// The recipe with loops, statements and variables renamed.
     ///
     /// # Errors

@@ -185,7 +185,13 @@ fn read(kind: Kind, words: &mut Words<'_>, names: &mut Names) -> Result<Argument
         Kind::OmpSchedule => Argument::OmpSchedule(omp_schedule(words)),
         Kind::Team => Argument::Team(Some(omp_schedule(words))),
         Kind::Blocks => Argument::Blocks(blocks(words)?),
+        Kind::Array => Argument::Array(parsed(kind, words.next(noun)?)?),
+        Kind::Value => Argument::Literal(parsed(kind, words.next(noun)?)?),
     })
+}
+
+fn parsed<T: FromStr>(kind: Kind, word: &str) -> Result<T, Unreadable> {
+    word.parse().map_err(|_| format!("`{word}` is not {}", kind.noun()).into())
 }
 
 fn statement(word: &str) -> Result<StmtId, Unreadable> {
@@ -294,6 +300,8 @@ fn texts(argument: &Argument, names: &Names) -> Vec<String> {
         Argument::Position(k) => k.iter().map(ToString::to_string).collect(),
         Argument::Expression(e) => vec![affine::print(e, names)],
         Argument::Schedules(all) => all.iter().map(|schedule| print_schedule(schedule, names)).collect(),
+        Argument::Array(id) => vec![id.to_string()],
+        Argument::Literal(value) => vec![value.to_string()],
         Argument::OmpSchedule(schedule) => vec![print_omp_schedule(*schedule)],
         Argument::Team(schedule) => schedule.iter().map(|s| print_omp_schedule(*s)).collect(),
         Argument::Blocks(Blocks { mr, nr, lanes, mc, nc, kc }) => {

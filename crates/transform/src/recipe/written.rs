@@ -9,7 +9,8 @@ use crate::refusal::{Reason, Refusal, RefusalKind};
 use crate::schedule::{Schedule, Tree, leaves};
 use crate::steps::argument::Renaming;
 use crate::steps::{Transformation, all_loops, edit};
-use oxeye_ir::{LoopId, Nest, Program, StmtId, Var};
+use crate::values::Valued;
+use oxeye_ir::{ArrayId, LoopId, Nest, Program, StmtId, Var};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -90,19 +91,37 @@ impl WrittenRecipe {
         if self.names.is_empty() {
             return Ok(Recipe { steps: self.steps.clone() });
         }
-        let is_normal = matches!(self.steps.first(), Some(Transformation::Normalize(_)));
+        let mut steps = Vec::new();
+        let refused = |k: usize| move |reason: Reason| reason.at_step(k, print(&self.steps[k], &self.names));
+        let n_rewrites = self.steps.iter().take_while(|step| step.as_rewrite().is_some()).count();
+        let mut rewritten: Option<Valued> = None;
+        for (k, written) in self.steps[..n_rewrites].iter().enumerate() {
+            let valued = match &mut rewritten {
+                Some(valued) => valued,
+                none => none.insert(Valued::new(program, nest).map_err(refused(k))?),
+            };
+            let schedule = Schedule::import(&valued.program, &valued.nest);
+            let step =
+                written.renamed(&Here { schedule: &schedule, names: &self.names }).map_err(refused(k))?;
+            if let Some(rewrite) = step.as_rewrite() {
+                rewrite.rewrite(valued, policy).map_err(refused(k))?;
+            }
+            steps.push(step);
+        }
+        let (program, nest) =
+            rewritten.as_ref().map_or((program, nest), |valued| (&valued.program, &valued.nest));
+        let is_normal = matches!(self.steps.get(n_rewrites), Some(Transformation::Normalize(_)));
         let mut schedule = if is_normal {
             let normal = normalize_nest(program, nest, policy);
             Schedule::import_normal(&normal.program, &normal.nest)
         } else {
             Schedule::import(program, nest)
         };
-        let mut steps = Vec::new();
-        for (k, written) in self.steps.iter().enumerate() {
-            let refused = |reason: Reason| reason.at_step(k, print(written, &self.names));
-            let step = written.renamed(&Here { schedule: &schedule, names: &self.names }).map_err(refused)?;
-            if !(is_normal && k == 0) {
-                edit(&mut schedule, &step, policy).map_err(refused)?;
+        for (k, written) in self.steps.iter().enumerate().skip(n_rewrites) {
+            let step =
+                written.renamed(&Here { schedule: &schedule, names: &self.names }).map_err(refused(k))?;
+            if !(is_normal && k == n_rewrites) {
+                edit(&mut schedule, &step, policy).map_err(refused(k))?;
             }
             steps.push(step);
         }
@@ -169,6 +188,10 @@ impl Renaming for Here<'_> {
     }
 
     fn of_statement(&self, id: StmtId) -> Result<StmtId, Reason> {
+        Ok(id)
+    }
+
+    fn of_array(&self, id: ArrayId) -> Result<ArrayId, Reason> {
         Ok(id)
     }
 

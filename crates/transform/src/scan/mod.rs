@@ -13,11 +13,11 @@ mod storage;
 
 pub(crate) use conditions::{bounds_from, condition, guarded};
 pub(crate) use regions::conditions_on;
-pub(crate) use rewrite::{for_each_access, rename_array, substitute};
+pub(crate) use rewrite::{for_each_access, make_unique, rename_array, substitute};
 
 use conditions::complementary;
 use regions::{Known, MOST_UNSWITCHED, if_false, if_true, invariant_condition, negation};
-use rewrite::{drop_unused, make_unique, relocate};
+use rewrite::{drop_unused, relocate};
 
 use crate::refusal::Reason;
 use crate::schedule::space::{gist, implies, is_empty, project};

@@ -95,7 +95,7 @@ pub(super) fn relocate(node: &mut Node, layouts: &BTreeMap<ArrayId, Layout>) {
 }
 
 /// Gives copied loops, statements and their temporaries fresh ids.
-pub(super) fn make_unique(program: &mut Program, nest: &mut Nest, next_loop: u32) {
+pub(crate) fn make_unique(program: &mut Program, nest: &mut Nest, next_loop: u32) {
     struct Unique<'a> {
         program: &'a mut Program,
         loops: BTreeSet<LoopId>,

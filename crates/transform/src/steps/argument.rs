@@ -3,7 +3,8 @@
 use super::statement_schedule::{Dimension, StatementSchedule};
 use crate::refusal::Reason;
 use crate::schedule::packed_contraction::Blocks;
-use oxeye_ir::{Affine, LoopId, OmpSchedule, StmtId, Var};
+use crate::values::Literal;
+use oxeye_ir::{Affine, ArrayId, LoopId, OmpSchedule, StmtId, Var};
 
 /// An argument of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,8 @@ pub(crate) enum Argument {
     OmpSchedule(OmpSchedule),
     Team(Option<OmpSchedule>),
     Blocks(Blocks),
+    Array(ArrayId),
+    Literal(Literal),
 }
 
 /// What a parameter accepts. Reading, printing, renaming and checking an argument follow from it.
@@ -70,6 +73,10 @@ pub enum Kind {
     Team,
     /// Sizes of the blocks of a packed contraction.
     Blocks,
+    /// An array or scalar.
+    Array,
+    /// A number of an array's type.
+    Value,
 }
 
 impl Kind {
@@ -85,6 +92,8 @@ impl Kind {
             Kind::Schedules => "a schedule such as `S0[0 L1 0]`",
             Kind::OmpSchedule => "`static` or `dynamic`",
             Kind::Team => "nothing, `static` or `dynamic`",
+            Kind::Array => "an array such as `A0`",
+            Kind::Value => "a value such as `0.5`",
             Kind::Blocks => "block sizes such as `register 6x16 lanes 8 block 96x512x256`",
         }
     }
@@ -141,6 +150,8 @@ values! {
     OmpSchedule => OmpSchedule,
     Option<OmpSchedule> => Team,
     Blocks => Blocks,
+    ArrayId => Array,
+    Literal => Literal,
 }
 
 /// New names for loops, statements and variables of expressions.
@@ -156,6 +167,12 @@ pub trait Renaming {
     /// # Errors
     /// Why it has none.
     fn of_statement(&self, id: StmtId) -> Result<StmtId, Reason>;
+
+    /// The array's other id.
+    ///
+    /// # Errors
+    /// Why it has none.
+    fn of_array(&self, id: ArrayId) -> Result<ArrayId, Reason>;
 
     /// The other variable of an expression.
     ///
@@ -173,6 +190,7 @@ impl Argument {
                 Argument::Loops(ids.iter().map(|id| names.of_loop(*id)).collect::<Result<_, _>>()?)
             }
             Argument::Statement(id) => Argument::Statement(names.of_statement(*id)?),
+            Argument::Array(id) => Argument::Array(names.of_array(*id)?),
             Argument::Expression(e) => Argument::Expression(renamed(e, names)?),
             Argument::Schedules(schedules) => {
                 let one = |schedule: &StatementSchedule| {
@@ -195,7 +213,8 @@ impl Argument {
             | Argument::Position(_)
             | Argument::OmpSchedule(_)
             | Argument::Team(_)
-            | Argument::Blocks(_) => self.clone(),
+            | Argument::Blocks(_)
+            | Argument::Literal(_) => self.clone(),
         })
     }
 

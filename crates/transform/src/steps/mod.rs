@@ -16,6 +16,7 @@ pub(crate) use lookup::{all_loops, perfect_chain};
 use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::schedule::Schedule;
+use crate::values::Rewrite;
 use argument::{Argument, Renaming};
 use registry::{Parameters, Step, TransformationInfo};
 
@@ -79,8 +80,10 @@ macro_rules! steps {
     };
 }
 
+pub mod drop_store;
 pub mod fission;
 pub mod fuse;
+pub mod guard_zeros;
 pub mod index_set_split;
 pub mod interchange;
 pub mod normalize;
@@ -89,6 +92,8 @@ pub mod parallelize;
 pub mod reorder;
 pub mod reverse;
 pub mod skew;
+pub mod specialise;
+pub mod split_zeros;
 pub mod tile;
 pub mod unroll;
 pub mod unroll_and_jam;
@@ -109,6 +114,10 @@ steps! {
     unroll::Unroll,
     unroll_and_jam::UnrollAndJam,
     packed_contraction::PackedContraction,
+    specialise::Specialise,
+    split_zeros::SplitZeros,
+    guard_zeros::GuardZeros,
+    drop_store::DropStore,
 }
 
 impl Transformation {
@@ -117,7 +126,18 @@ impl Transformation {
         self.info().name
     }
 
-    /// The step with loops, statements and variables renamed.
+    /// The rewriting that it does of the nest itself, if it does.
+    pub(crate) fn as_rewrite(&self) -> Option<&dyn Rewrite> {
+        match self {
+            Self::Specialise(step) => Some(step),
+            Self::SplitZeros(step) => Some(step),
+            Self::GuardZeros(step) => Some(step),
+            Self::DropStore(step) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// The step with loops, statements, arrays and variables renamed.
     ///
     /// # Errors
     /// What has no new name, and why.

@@ -25,8 +25,9 @@ use crate::steps::{
     Fission, Fuse, IndexSetSplit, Interchange, PackedContraction, Parallelize, Reorder, Reverse, Skew, Tile,
     Unroll, UnrollAndJam, Vectorize,
 };
+use crate::values::Literal;
 use oxeye_ir::testing::{Random, Sample};
-use oxeye_ir::{Affine, LoopId, Nest, OmpSchedule, Program, StmtId, SymId, Var};
+use oxeye_ir::{Affine, ArrayId, LoopId, Nest, OmpSchedule, Program, StmtId, SymId, Var};
 
 /// A random recipe of at most `max_steps` steps.
 pub fn random_recipe(
@@ -130,9 +131,16 @@ pub fn random_arguments(info: &TransformationInfo, random: &mut Random) -> Trans
         Kind::OmpSchedule => Argument::OmpSchedule(omp_schedule(random)),
         Kind::Team => Argument::Team(random.chance(50).then(|| omp_schedule(random))),
         Kind::Blocks => Argument::Blocks(random_blocks(random)),
+        Kind::Array => Argument::Array(ArrayId(random.below(6) as u32)),
+        Kind::Value => Argument::Literal(random_value(random)),
     };
     let arguments: Vec<Argument> = info.parameters.iter().map(|p| argument(p.kind, random)).collect();
     Transformation::new(info.name, &arguments).expect("the parameters have the types of their kinds")
+}
+
+fn random_value(random: &mut Random) -> Literal {
+    let text = random.pick(&["0", "-7", "0.5", "1e-7", "-2.25"]);
+    text.parse().expect("a number")
 }
 
 fn random_loop(random: &mut Random) -> LoopId {

@@ -120,14 +120,14 @@ fn try_make(seed: u64) -> Made {
     let (kind, sample, recipe, policy, applied) = match random.below(20) {
         0..4 => {
             let (sample, recipe) = random_product(&mut random);
-            let policy = Policy { reassociate: random.chance(70) };
+            let policy = Policy { reassociate: random.chance(70), finite: false };
             let applied = apply(&sample.program, sample.nest(), &recipe, policy);
             ("contraction", sample, recipe, policy, applied)
         }
         4..7 => {
             let shape = random.pick(&shapes);
             let sample = sampled(seed, &shape);
-            let policy = Policy { reassociate: false };
+            let policy = Policy { reassociate: false, finite: false };
             let vector_bytes = random.pick(&[16, 32, 64]);
             let machine = Machine { l1: 1 << 10, l2: 4 << 10, l3: 16 << 10, threads: 2, vector_bytes };
             let mut instantiator = Instantiator::new(&sample.program, sample.nest(), &machine, policy);
@@ -146,7 +146,8 @@ fn try_make(seed: u64) -> Made {
             let mut sample = sampled(seed, &shape);
             forget_arrays(&mut sample, &mut random);
             // Integers wrap, so their sums are the same in any order.
-            let policy = Policy { reassociate: shape.element == ScalarType::I64 && random.chance(50) };
+            let policy =
+                Policy { reassociate: shape.element == ScalarType::I64 && random.chance(50), finite: false };
             let prepared = PreparedNest::new(&sample.program, sample.nest());
             let normal = prepared.normal_form(policy);
             let mut recipe = random_recipe(&normal.program, &normal.nest, policy, 4, &mut random);
@@ -157,7 +158,7 @@ fn try_make(seed: u64) -> Made {
         _ => {
             let shape = random.pick(&shapes);
             let sample = sampled(seed, &shape);
-            let policy = Policy { reassociate: false };
+            let policy = Policy { reassociate: false, finite: false };
             let recipe = random_recipe(&sample.program, sample.nest(), policy, 5, &mut random);
             let applied = apply(&sample.program, sample.nest(), &recipe, policy);
             ("random recipe", sample, recipe, policy, applied)

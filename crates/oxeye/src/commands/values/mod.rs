@@ -10,7 +10,9 @@ mod unread;
 use super::profile_report::SkippedNest;
 use super::sdfg;
 use super::watching::{Looked, WatchOptions, WatchedFile, watched_file};
-use crate::request::{Error, Options, Progress};
+use crate::parallel::guarded;
+use crate::request::{Error, FoundValue, Options, Progress, VALUES_SCHEMA, ValueRecipe};
+use crate::schedule::steps_for;
 use crate::session::Session;
 use indexmap::IndexMap;
 use oxeye_measure::WatchedSite;
@@ -19,9 +21,6 @@ use patterns::{Group, Held, percent};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-
-/// Name and version of the report's form.
-pub const VALUES_SCHEMA: &str = "oxeye.values/1";
 
 /// Share of what is stored from which on stores are told of that nobody reads.
 const LEAST_NOT_READ: f64 = 0.5;
@@ -91,8 +90,14 @@ pub struct Finding {
     pub holds: f64,
     /// What exactly.
     pub detail: String,
+    /// The value, if all accesses that were looked at have one, as a C literal without a suffix.
+    pub value: Option<String>,
     /// The recipe that would profit, if there is one.
-    pub recipe: Option<String>,
+    pub recipe: Option<ValueRecipe>,
+    /// The first steps of the candidates that [`optimize`](crate::optimize()) tries if it is given the report.
+    pub steps: Vec<String>,
+    /// Why there are none, if there is a recipe.
+    pub no_steps: Option<String>,
     /// What could be done.
     pub advice: String,
 }
@@ -194,20 +199,45 @@ fn findings(session: &Session<'_>, watched: &WatchedFile) -> Vec<Finding> {
             held.extend(not_read(session, watched, &group.seen, *nest, array));
         }
         let (function, line) = watched.place_of(*nest);
-        found.extend(held.into_iter().map(|Held { pattern, holds, detail, recipe, advice }| Finding {
-            pattern,
-            array: (*array).to_owned(),
-            nest: *nest as usize,
-            function: function.clone(),
-            line,
-            lines: lines.clone(),
-            is_store,
-            accesses: group.seen.all,
-            share: group.seen.all as f64 / watched.looked.accesses.max(1) as f64,
-            holds,
-            detail,
-            recipe: recipe.map(str::to_owned),
-            advice,
+        let place = &watched.places[*nest as usize];
+        let (_, program, ir) = place.of(&watched.unit);
+        let asked = |held: &Held| {
+            let found = FoundValue {
+                array: (*array).to_owned(),
+                function: function.clone(),
+                line,
+                lines: lines.clone(),
+                pattern: held.pattern.word(),
+                value: held.value.clone(),
+                recipe: held.recipe,
+            };
+            let made = guarded(|| steps_for(&found, program, ir, session.policy()));
+            match made.map_err(|bug| bug.to_string()).and_then(|made| made) {
+                Ok(recipes) => (recipes.iter().map(ToString::to_string).collect(), None),
+                Err(why) => (Vec::new(), held.recipe.map(|_| why)),
+            }
+        };
+        let held = held.into_iter().map(|held| (asked(&held), held)).collect::<Vec<_>>();
+        found.extend(held.into_iter().map(|((steps, no_steps), held)| {
+            let Held { pattern, holds, detail, recipe, advice, value } = held;
+            Finding {
+                pattern,
+                array: (*array).to_owned(),
+                nest: *nest as usize,
+                function: function.clone(),
+                line,
+                lines: lines.clone(),
+                is_store,
+                accesses: group.seen.all,
+                share: group.seen.all as f64 / watched.looked.accesses.max(1) as f64,
+                holds,
+                detail,
+                value,
+                recipe,
+                steps,
+                no_steps,
+                advice,
+            }
         }));
     }
     // What is read is what was stored.
@@ -253,8 +283,9 @@ fn not_read(
         pattern: Pattern::NotRead,
         holds: holds.min(1.0),
         detail,
-        recipe: Some("dead store"),
+        recipe: Some(ValueRecipe::DeadStore),
         advice,
+        value: None,
     })
 }
 

@@ -74,7 +74,7 @@ impl Finding {
             format_percent(self.share),
             self.pattern.name().to_owned(),
             self.detail.clone(),
-            self.recipe.clone().unwrap_or_else(|| "–".into()),
+            self.recipe.map_or_else(|| "–".into(), |recipe| recipe.to_string()),
             self.advice.clone(),
         ]
     }

@@ -1,7 +1,9 @@
 //! What the values of an array in a nest have in common.
 
+use crate::request::ValueRecipe;
 use oxeye_ir::ScalarType;
 use oxeye_measure::{SeenValues, WatchedSite};
+use oxeye_transform::Literal;
 use serde::Serialize;
 
 /// What is found of values.
@@ -48,6 +50,12 @@ impl Pattern {
         Pattern::NotRead,
     ];
 
+    /// Its name in reports as JSON.
+    pub(super) fn word(self) -> String {
+        let word = serde_json::to_value(self).ok();
+        word.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+    }
+
     /// A few words.
     pub fn name(self) -> &'static str {
         match self {
@@ -73,8 +81,10 @@ pub(super) struct Held {
     /// From 0 to 1.
     pub(super) holds: f64,
     pub(super) detail: String,
-    pub(super) recipe: Option<&'static str>,
+    pub(super) recipe: Option<ValueRecipe>,
     pub(super) advice: String,
+    /// The value, if all have one.
+    pub(super) value: Option<String>,
 }
 
 /// Fewer accesses say nothing.
@@ -176,21 +186,25 @@ impl Group {
             let run = seen.stands as f64 / (seen.flips as f64 + 1.0);
             let (recipe, advice) = if is_all {
                 (
-                    Some("specialisation"),
+                    Some(ValueRecipe::Specialisation),
                     "a version for zeros, behind a test, leaves this array out".to_owned(),
                 )
             } else if run >= LONG_RUN {
                 (
-                    Some("splitting"),
+                    Some(ValueRecipe::Splitting),
                     format!(
                         "zeros and others lie in runs of {run:.0} accesses: loops split there leave the zeros out"
                     ),
                 )
             } else {
-                (Some("zero guard"), "a test for zero leaves out what it is multiplied with".to_owned())
+                (
+                    Some(ValueRecipe::ZeroGuard),
+                    "a test for zero leaves out what it is multiplied with".to_owned(),
+                )
             };
             let detail = if is_all { "all are 0".to_owned() } else { format!("{} are 0", percent(zeros)) };
-            return Some(Held { pattern: Pattern::Zeros, holds: zeros, detail, recipe, advice });
+            let value = is_all.then(|| Literal::zero().to_string());
+            return Some(Held { pattern: Pattern::Zeros, holds: zeros, detail, recipe, advice, value });
         }
         let holds = self.share(count);
         let value = shown(self.element, bits);
@@ -203,16 +217,18 @@ impl Group {
                 pattern: Pattern::OneValue,
                 holds,
                 detail: format!("all are {value}"),
-                recipe: Some("specialisation"),
+                recipe: Some(ValueRecipe::Specialisation),
                 advice: format!("a version for {value}, behind a test, loads nothing of this array"),
+                value: Literal::of_bits(self.element, bits).map(|value| value.to_string()),
             }
         } else {
             Held {
                 pattern: Pattern::MostlyOneValue,
                 holds,
                 detail: format!("{} are {value}", percent(holds)),
-                recipe: Some("specialisation"),
+                recipe: Some(ValueRecipe::Specialisation),
                 advice: format!("a test for {value} with a shorter way for it"),
+                value: None,
             }
         })
     }
@@ -241,7 +257,14 @@ impl Group {
         } else {
             "positions in a table of them, as bytes, take less memory".to_owned()
         };
-        Some(Held { pattern, holds: 1.0, detail, recipe: Some("narrower storage"), advice })
+        Some(Held {
+            pattern,
+            holds: 1.0,
+            detail,
+            recipe: Some(ValueRecipe::NarrowerStorage),
+            advice,
+            value: None,
+        })
     }
 
     fn linear(&self) -> Option<Held> {
@@ -251,8 +274,9 @@ impl Group {
             pattern: Pattern::Linear,
             holds: 1.0,
             detail: format!("from {} to {}", number(self.seen.least), number(self.seen.most)),
-            recipe: Some("computing it"),
+            recipe: Some(ValueRecipe::ComputingIt),
             advice: "an expression of the index needs no memory".to_owned(),
+            value: None,
         })
     }
 
@@ -265,11 +289,12 @@ impl Group {
                 pattern: Pattern::WholeNumbers,
                 holds: 1.0,
                 detail: format!("from {} to {}", number(seen.least), number(seen.most)),
-                recipe: smaller.map(|_| "narrower storage"),
+                recipe: smaller.map(|_| ValueRecipe::NarrowerStorage),
                 advice: match smaller {
                     Some(ty) => format!("{} holds them", ty.c_name()),
                     None => "integer arithmetic is exact for them".to_owned(),
                 },
+                value: None,
             }
         })
     }
@@ -294,8 +319,9 @@ impl Group {
             pattern: Pattern::WiderType,
             holds: 1.0,
             detail: range,
-            recipe: Some("narrower storage"),
+            recipe: Some(ValueRecipe::NarrowerStorage),
             advice: format!("{} instead of {}", ty.c_name(), self.element.c_name()),
+            value: None,
         })
     }
 
@@ -319,6 +345,7 @@ impl Group {
             recipe: None,
             advice: "where so many digits are enough, they need not be loaded; this changes results"
                 .to_owned(),
+            value: None,
         })
     }
 
@@ -329,8 +356,9 @@ impl Group {
             pattern: Pattern::Unchanged,
             holds,
             detail: format!("{} of the stores leave what was there", percent(holds)),
-            recipe: Some("splitting"),
+            recipe: Some(ValueRecipe::Splitting),
             advice: "what does not change need not be computed again".to_owned(),
+            value: None,
         })
     }
 }
@@ -448,7 +476,7 @@ mod tests {
         group
     }
 
-    fn found(values: impl Fn(u32) -> f64) -> Option<(Pattern, Option<&'static str>)> {
+    fn found(values: impl Fn(u32) -> f64) -> Option<(Pattern, Option<ValueRecipe>)> {
         let values: Vec<f64> = (0..1000).map(values).collect();
         group(&values).of_values().map(|held| (held.pattern, held.recipe))
     }
@@ -457,15 +485,18 @@ mod tests {
     fn the_strongest_pattern_is_told() {
         let noise = |k: u32| (f64::from(k) * 12.9898).sin() * 43758.5453;
         assert_eq!(found(noise), None);
-        assert_eq!(found(|_| 2.5), Some((Pattern::OneValue, Some("specialisation"))));
-        assert_eq!(found(|_| 0.0), Some((Pattern::Zeros, Some("specialisation"))));
+        assert_eq!(found(|_| 2.5), Some((Pattern::OneValue, Some(ValueRecipe::Specialisation))));
+        assert_eq!(found(|_| 0.0), Some((Pattern::Zeros, Some(ValueRecipe::Specialisation))));
         let mostly = |k: u32| if k % 10 == 3 { noise(k) } else { 0.25 };
-        assert_eq!(found(mostly), Some((Pattern::MostlyOneValue, Some("specialisation"))));
+        assert_eq!(found(mostly), Some((Pattern::MostlyOneValue, Some(ValueRecipe::Specialisation))));
         let regions = |k: u32| if k < 700 { 0.0 } else { noise(k) };
-        assert_eq!(found(regions), Some((Pattern::Zeros, Some("splitting"))));
+        assert_eq!(found(regions), Some((Pattern::Zeros, Some(ValueRecipe::Splitting))));
         let scattered = |k: u32| if k.is_multiple_of(3) { noise(k) } else { 0.0 };
-        assert_eq!(found(scattered), Some((Pattern::Zeros, Some("zero guard"))));
-        assert_eq!(found(|k| f64::from(k % 7)), Some((Pattern::FewDense, Some("narrower storage"))));
+        assert_eq!(found(scattered), Some((Pattern::Zeros, Some(ValueRecipe::ZeroGuard))));
+        assert_eq!(
+            found(|k| f64::from(k % 7)),
+            Some((Pattern::FewDense, Some(ValueRecipe::NarrowerStorage)))
+        );
         assert_eq!(found(|k| [0.1, 7.0, 2.5][k as usize % 3]).map(|p| p.0), Some(Pattern::FewFrequent));
         assert_eq!(found(|k| noise(k).trunc()).map(|p| p.0), Some(Pattern::WholeNumbers));
         assert_eq!(found(|k| f64::from(noise(k) as f32)).map(|p| p.0), Some(Pattern::WiderType));

@@ -32,7 +32,13 @@ pub(super) fn screen(
         if session.is_over(bench.deadline) {
             break;
         }
-        let roof = right.first().and_then(|_| bench.roofs?.near(best, session.threads));
+        // What leaves out a part of the work is under no roof of the whole.
+        let is_for_values = |k: &usize| {
+            let trial = &trials[*k];
+            trial.schedule.recipe.is_for_values() && trial.screened.is_some_and(|found| found.score() <= best)
+        };
+        let roofs = bench.roofs.filter(|_| !right.is_empty() && !right.iter().any(is_for_values));
+        let roof = roofs.and_then(|roofs| roofs.near(best, session.threads));
         if let Some(bound) = roof {
             let why = format!("the best before it is within {ENOUGH_PERCENT} % of its roof ({bound})");
             ready[n_done..].iter().for_each(|k| trials[*k].why = Some(why.clone()));
