@@ -104,15 +104,14 @@ fn shown(report: &ValuesReport, json: Option<&Path>, width: usize) -> String {
 /// What makes `optimize` try the recipes.
 fn how_to_ask(report: &ValuesReport, json: Option<&Path>) -> String {
     let file = report.input.display();
-    match json.filter(|path| *path != Path::new("-")) {
-        Some(json) => format!(
-            "to have these recipes tried: oxeye optimize {file} --values {}, with the same compiler\n",
-            json.display()
-        ),
-        None => format!(
-            "to have these recipes tried: --json values.json here, then oxeye optimize {file} --values values.json\n"
-        ),
-    }
+    let (first, json) = match json.filter(|path| *path != Path::new("-")) {
+        Some(json) => ("to have these recipes tried, with the same compiler:", json),
+        None => {
+            let first = "to have these recipes tried, add --json values.json here, then:";
+            (first, Path::new("values.json"))
+        }
+    };
+    format!("{first}\n  oxeye optimize {file} --values {}\n", json.display())
 }
 
 fn place(finding: &ValuesFinding) -> String {
