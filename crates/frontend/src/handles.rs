@@ -28,9 +28,9 @@ pub(crate) fn connect(file: &mut File) {
         // Only members that were made in the last round.
         for id in (done..n).map(|k| VarId(k as u32)) {
             let Some(of) = file.var(id).member.clone() else { continue };
-            for (_, value) in
-                handles.iter().filter(|(root, value)| *root == of.root && !value.mentions(of.root))
-            {
+            for (_, value) in handles.iter().filter(|(root, value)| {
+                *root == of.root && (!value.mentions(of.root) || *value == first_of(of.root, value.range))
+            }) {
                 if let Some(target) = through(file, value, &of.steps).filter(|target| *target != id) {
                     file.stands_for.entry(id).or_default().insert(target);
                 }
@@ -52,7 +52,8 @@ fn handles(file: &File) -> Vec<(VarId, Expr)> {
         };
         is_of_function && matches!(ty, Type::Struct(_))
     };
-    let mut found = Vec::new();
+    let mut found: Vec<(VarId, Expr)> = Vec::new();
+    let mut walking: Vec<(VarId, Range)> = Vec::new();
     for function in &file.functions {
         function.body.walk(&mut |s| {
             if let StmtKind::Declare(declared) = &s.kind {
@@ -61,6 +62,9 @@ fn handles(file: &File) -> Vec<(VarId, Expr)> {
             }
         });
         function.body.walk_exprs(&mut |e| match &e.kind {
+            ExprKind::Step { target, .. } | ExprKind::Assign(Some(_), target, _) => {
+                walking.extend(target.as_var().filter(|v| is_handle(*v)).map(|v| (v, e.range)));
+            }
             ExprKind::Assign(None, target, value) => {
                 let target = target.as_var().filter(|v| is_handle(*v));
                 found.extend(target.map(|v| (v, (**value).clone())));
@@ -74,7 +78,22 @@ fn handles(file: &File) -> Vec<(VarId, Expr)> {
             _ => {}
         });
     }
+    // Where a pointer walks, it leads to other elements of what it was set to, or of what it is itself.
+    walking.sort_unstable_by_key(|(v, range)| (*v, range.start));
+    walking.dedup_by_key(|(v, _)| *v);
+    for (var, range) in walking {
+        let set = found.iter().filter(|(v, _)| *v == var).filter_map(|(_, value)| value.uncast().as_var());
+        let walked: Vec<VarId> = set.filter(|v| file.var(*v).ty.is_pointer()).chain([var]).collect();
+        found.extend(walked.into_iter().map(|v| (var, first_of(v, range))));
+    }
     found
+}
+
+/// `&p[0]`
+fn first_of(pointer: VarId, range: Range) -> Expr {
+    let boxed = |kind| Box::new(Expr { kind, range });
+    let index = ExprKind::Index(boxed(ExprKind::Var(pointer)), boxed(ExprKind::Int(0, ScalarType::I32)));
+    Expr { kind: ExprKind::AddressOf(boxed(index)), range }
 }
 
 /// The pointer or array to one of whose elements a pointer is set.

@@ -685,6 +685,26 @@ static void turned(int n, body *b)
         b[i].place = (vec3){t.y, t.z, t.x};
     }
 }
+static vec3 later(vec3 a, float s);
+static void nearest(int n, body *b)
+{
+    for (int j = 0; j < n; j++) {
+        float best = 1e20f;
+        vec3 found = {0, 0, 0};
+        for (int i = 0; i < n; i++)
+            if (b[i].place.x + j < best) {
+                best = b[i].place.x + j;
+                found = b[i].place;
+            }
+        b[j].speed = best < 0 ? (vec3){1, 2, 3} : later(found, 3);
+    }
+}
+static void waiting(int n, body *b)
+{
+    for (int i = 0; i < n; i++)
+        b[i].place = later(b[i].place, b[i].w[1]);
+}
+static vec3 later(vec3 a, float s) { return (vec3){a.z * s, a.y, a.x}; }
 static void chain(int n, matrix *m)
 {
     for (int i = 1; i < n; i++)
@@ -705,6 +725,8 @@ int main(int argc, char **argv)
     in_place(n, y);
     forces(n);
     turned(n, all);
+    nearest(n, all);
+    waiting(n, all);
     chain(n, m);
     for (int i = 0; i < 12; i++)
         printf(\"%.17g %.17g %.9g %.9g %.9g %.9g %.17g\\n\", y[i].re, y[i].im, all[i].place.x, all[i].speed.y, all[i].speed.z,
@@ -712,7 +734,7 @@ int main(int argc, char **argv)
     return 0;
 }
 ",
-        6,
+        8,
         &["0", "1", "2", "7", "11"],
     );
 }

@@ -141,3 +141,87 @@ fn replays_of_pointers_that_walk_agree() {
         &["train"],
     );
 }
+
+/// Pointers to structures that walk: from one to the next, two at once, backwards, over rows, with a copy of where they began.
+#[test]
+fn pointers_to_structures_walk() {
+    same_output(
+        "typedef struct { float r, i; } cpx;
+typedef struct { double w[2]; int kind; cpx at; } cell;
+static void scale(int n, const cpx *tw, cpx *f)
+{
+    cpx *p = f;
+    for (int k = 0; k < n; ++k) {
+        float t = p->r * tw->r - p->i * tw->i;
+        p->i = p->r * tw->i + p->i * tw->r;
+        p->r = t;
+        ++p;
+        ++tw;
+    }
+}
+static void butterfly(int m, int n, cpx *f)
+{
+    cpx *low = f, *high = f + m;
+    for (int k = 0; k < m; k++, low++) {
+        cpx t = { high->r * 0.5f, high->i };
+        high->r = low->r - t.r;
+        high->i = low->i - t.i;
+        low->r += t.r;
+        low->i += t.i;
+        high += 1;
+    }
+}
+static void rows(int n, int m, cell *c, float *out)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < m; j++, c++) {
+            c->w[1] = c->w[0] + c->at.r;
+            c->kind += i;
+            out[i] += c->at.i;
+        }
+        c += 1;
+    }
+}
+static int backwards(int n, cell *c)
+{
+    cell *end = c + n;
+    for (int i = 0; i < n; i++) {
+        end--;
+        end->w[0] = i + end->at.r;
+    }
+    return n;
+}
+static cell *left(int n, cell *c)
+{
+    for (int i = 0; i < n; i++) {
+        c->kind = i;
+        c++;
+    }
+    return c;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), m = n / 2 + 1;
+    cpx *f = malloc((n + 1) * sizeof *f), *w = malloc((n + 1) * sizeof *w);
+    cell *c = malloc((n + 1) * (m + 1) * sizeof *c);
+    float *out = calloc(n + 1, sizeof *out);
+    for (int i = 0; i < n; i++) { f[i].r = i % 7; f[i].i = i % 5; w[i].r = 0.8f; w[i].i = 0.5f * (i % 2); }
+    for (int i = 0; i < (n + 1) * (m + 1); i++) { c[i].w[0] = i; c[i].w[1] = 0; c[i].kind = i % 3; c[i].at.r = i % 4; c[i].at.i = i % 9; }
+    scale(n, w, f);
+    if (n > 1) scale(n - 1, f, f + 1);
+    butterfly(n / 2, n, f);
+    rows(n, m, c, out);
+    printf(\"%d \", backwards(n, c));
+    printf(\"%d\\n\", (int)(left(n, c) - c));
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += f[i].r * (i + 1) + f[i].i * (i % 3) + out[i];
+    for (int i = 0; i < (n + 1) * (m + 1); i++) sum += c[i].w[0] * (i % 5) + c[i].w[1] + c[i].kind * (i % 7);
+    printf(\"%.17g\\n\", sum);
+    free(f); free(w); free(c); free(out);
+    return 0;
+}
+",
+        4,
+        SIZES,
+    );
+}

@@ -330,8 +330,11 @@ impl Converter<'_> {
             return e;
         }
         let range = e.range;
-        let none = || Expr { kind: unknown("this complex number as a condition"), range };
-        self.truth(&e).unwrap_or_else(none)
+        self.truth(&e).unwrap_or_else(|| {
+            let mut inside = Vec::new();
+            e.walk(&mut |e| inside.extend(e.as_var().map(|_| e.clone())));
+            Expr { kind: ExprKind::Unknown("this complex number as a condition".into(), inside), range }
+        })
     }
 
     /// `op e` of a complex number.

@@ -18,6 +18,9 @@ impl Converter<'_> {
         let specifiers = self.specifiers(node);
         for (name, ty, init, range) in self.declarators(node, &specifiers.ty) {
             if ty == Type::Function {
+                if matches!(specifiers.ty, Type::Struct(_)) {
+                    self.declared_results.insert(name.clone());
+                }
                 self.bind(&name, Meaning::Other);
                 continue;
             }

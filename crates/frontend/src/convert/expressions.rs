@@ -67,6 +67,11 @@ impl Converter<'_> {
         } else {
             self.expr_kind(node)
         };
+        // What is used there is used, whatever it is.
+        let kind = match kind {
+            ExprKind::Unknown(what, inside) if inside.is_empty() => self.unknown_with(&what, node),
+            kind => kind,
+        };
         self.depth -= 1;
         Expr { kind, range: range(node) }
     }

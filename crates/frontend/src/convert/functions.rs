@@ -5,6 +5,15 @@ use crate::ast::*;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
+/// The name in a function's definition.
+pub(super) fn name(definition: Node<'_>) -> Option<Node<'_>> {
+    let mut at = definition.child_by_field_name("declarator")?;
+    while at.kind() != "identifier" {
+        at = at.child_by_field_name("declarator").or_else(|| named_children(at).first().copied())?;
+    }
+    Some(at)
+}
+
 impl Converter<'_> {
     pub(super) fn function_definition(&mut self, node: Node<'_>) {
         let specifiers = self.specifiers(node);

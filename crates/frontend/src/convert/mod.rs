@@ -18,7 +18,7 @@ use crate::constants;
 use crate::handles::connect;
 use crate::preprocess::Preprocessed;
 use crate::readable::{Readable, name_of};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tree_sitter::Node;
 
 /// What a name means in a scope.
@@ -50,6 +50,8 @@ struct Converter<'a> {
     has_plain_products: bool,
     /// Functions that store the structure or complex number that they return through one more parameter, and its type.
     with_results: HashMap<String, usize>,
+    /// Functions of which a declaration says that they return a structure.
+    declared_results: HashSet<String>,
     /// Statements to run before the current one; `None` where that is not the same.
     before: Option<Vec<Stmt>>,
 }
@@ -85,6 +87,7 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
         words: &words,
         has_plain_products: preprocessed.has_plain_products(),
         with_results: HashMap::new(),
+        declared_results: HashSet::new(),
         before: None,
     };
     converter.top_level(tree.root_node());
@@ -135,9 +138,33 @@ impl<'a> Converter<'a> {
     }
 
     fn top_level(&mut self, root: Node<'_>) {
+        let name = |c: &Self, node: Node<'_>| functions::name(node).map(|n| c.node_text(n).to_owned());
+        let is_function = |node: &Node<'_>| node.kind() == "function_definition";
+        let defined: HashSet<String> =
+            children(root).into_iter().filter(is_function).filter_map(|n| name(self, n)).collect();
+        // Functions wait for those that return the structures which they use, if these were only declared so far.
+        let (mut done, mut waiting) = (HashSet::new(), Vec::new());
         for node in children(root) {
             match node.kind() {
-                "function_definition" => self.function_definition(node),
+                "function_definition" => {
+                    let own = name(self, node).unwrap_or_default();
+                    let is_awaited = self.declared_results.contains(&own);
+                    done.insert(own);
+                    let is_missing = |name: &String| defined.contains(name) && !done.contains(name);
+                    if !is_awaited && self.declared_results.iter().any(is_missing) {
+                        waiting.push(node);
+                        continue;
+                    }
+                    if is_awaited {
+                        self.function_definition(node);
+                    }
+                    if !self.declared_results.iter().any(is_missing) {
+                        waiting.drain(..).for_each(|node| self.function_definition(node));
+                    }
+                    if !is_awaited {
+                        self.function_definition(node);
+                    }
+                }
                 "declaration" if !node.has_error() => self.global_declaration(node),
                 "type_definition" if !node.has_error() => self.type_definition(node),
                 "linkage_specification" => {
@@ -158,6 +185,7 @@ impl<'a> Converter<'a> {
                 _ => {}
             }
         }
+        waiting.into_iter().for_each(|node| self.function_definition(node));
     }
 
     /// Functions and declarations inside a part that does not parse as a whole.

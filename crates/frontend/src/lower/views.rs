@@ -18,7 +18,9 @@ impl Lowerer<'_> {
         let root = file.var(member.root);
         let (name, root_name) = (&variable.name, &root.name);
         let is_inside = |set: &std::collections::HashSet<VarId>| set.contains(&member.root);
-        if is_inside(&self.scan.written) || is_inside(&self.scan.declared) || is_inside(&self.scan.iterators)
+        if is_inside(&self.scan.written) && !self.walking.contains(&member.root)
+            || is_inside(&self.scan.declared)
+            || is_inside(&self.scan.iterators)
         {
             return Err(Refusal::new(at, format!("`{root_name}` changes in the loop, and `{name}` with it"))
                 .help("copy the values you need from it into local variables before the loop"));

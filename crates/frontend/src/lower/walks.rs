@@ -69,7 +69,7 @@ impl Lowerer<'_> {
                 }
                 _ => continue,
             };
-            let is_plain = matches!(start.pointee, Type::Scalar(_)) && !start.is_object;
+            let is_plain = matches!(start.pointee, Type::Scalar(_) | Type::Struct(_)) && !start.is_object;
             let Some(by) = self.advance_once(f, var, &inside).filter(|_| is_plain) else { continue };
             found.push(Walk { var, start, by });
         }
@@ -250,6 +250,14 @@ impl Lowerer<'_> {
                 let moved = self.walked(&walk, times, at)?;
                 self.bound.insert(walk.var, Bound::Pointer(moved));
                 continue;
+            }
+            if is_needed && matches!(walk.start.pointee, Type::Struct(_)) {
+                let name = &self.cx.file.var(walk.var).name;
+                let message =
+                    format!("the pointer `{name}` walks over structures, and is used after the loop");
+                return Err(
+                    Refusal::new(at, message).help(format!("leave `{name}` as it is and subscript it"))
+                );
             }
             if is_needed {
                 let array = self.array(walk.var, at)?;
