@@ -389,6 +389,6 @@ void c(int n, double complex *x)
 static double complex later(double complex z) { return z * z; }
 ",
     );
-    assert!(!text.contains("nest "), "{text}");
+    assert_eq!(text.matches("  nest ").count(), 1, "that which is only defined later: {text}");
     assert_snapshot!(text);
 }

@@ -68,7 +68,12 @@ impl Block {
     /// The rows of a use whose loops form a box.
     fn of(u: &Use, n: usize) -> Option<Self> {
         let loops = u.loops();
-        if !loops.iter().all(|l| is_rectangular(l)) || !are_independent(&u.indices, &loops, n) {
+        let moves = |l: &Loop| {
+            let indices = u.indices.iter().take(n).filter_map(Expr::as_affine);
+            indices.into_iter().any(|index| index.coefficient(l.id) != 0)
+        };
+        let is_box = loops.iter().all(|l| is_rectangular(l) && (l.step.abs() == 1 || !moves(l)));
+        if !is_box || !are_independent(&u.indices, &loops, n) {
             return None;
         }
         let spans = (0..n).map(|d| span(u, d)).collect::<Option<Vec<_>>>()?;
@@ -197,7 +202,7 @@ fn together(conditions: &mut Vec<Expr>, more: &[Expr]) {
 
 fn is_rectangular(l: &Loop) -> bool {
     let bounds = [l.lower.as_affine(), l.upper.as_affine()];
-    l.step.abs() == 1 && bounds.iter().all(|b| b.is_some_and(|b| b.loops().next().is_none()))
+    bounds.iter().all(|b| b.is_some_and(|b| b.loops().next().is_none()))
 }
 
 /// Whether no loop moves two of the first indices at once.

@@ -136,8 +136,23 @@ pub(super) fn by_value(m: &mut Maker) -> String {
         m.shown.push(format!("show_d(\"{name}\", &{name}_data->x, 3 * {count});"));
         m.parameter(2, name, format!("{tag} *{name}"), format!("{name}_data"));
     }
-    let form = m.between(0, 7);
-    m.over(1, n, 0, Manner::FORWARD, |_, i| match form {
+    let form = m.between(0, 12);
+    let (total, walking) = (m.global("total"), m.global("walking"));
+    let before = match form {
+        11 => format!("{tag} {total} = {{0, 1}};\n"),
+        12 => format!("{tag} *{walking} = va;\n"),
+        _ => String::new(),
+    };
+    let loops = m.over(1, n, 0, Manner::FORWARD, |_, i| match form {
+        8 => format!(
+            "{tag} sum = {{.z = 1}};\nfor (int q = 0; q < 3; q++)\n    sum = {add}(sum, vb[{i} - 1 + q]);\nva[{i}] = sum;\n"
+        ),
+        9 => format!("va[{i}] = vb[{i}].x > 0 ? ({tag}){{1, 2}} : {add}(va[{i}], vb[{i} - 1]);\n"),
+        10 => format!(
+            "if (vb[{i}].y > 0)\n    va[{i}] = {add}({add}(va[{i} - 1], vb[{i}]), {add}(vb[{i} + 1], va[{i}]));\n"
+        ),
+        11 => format!("if (vb[{i}].x > vb[{i} - 1].x)\n    {total} = {add}({total}, vb[{i}]);\n"),
+        12 => format!("{walking}->x = 0.5 * {walking}->y + {i};\n{walking}++;\n"),
         6 => format!("double part = {scale}(&vb[{i}], va[{i}]);\nva[{i}].y = part;\nva[{i}].z += 0.25 * part;\n"),
         7 => format!("{tag} *all = va;\nall[{i}].x = {scale}(&va[{i} - 1], all[{i}]) + all[{i}].y;\n"),
         0 => format!("va[{i}] = {add}(va[{i}], vb[{i} + 1]);\n"),
@@ -146,7 +161,13 @@ pub(super) fn by_value(m: &mut Maker) -> String {
         3 => format!("va[{i}].y = {scale}(&va[{i} + 1], vb[{i}]);\n"),
         4 => format!("{tag} *at = &va[{i}];\n*at = vb[{i}];\nat->x = 0.5 * vb[{i} - 1].x;\n"),
         _ => format!("{tag} zero = {{0}};\nva[{i}] = vb[{i}].x > 0 ? {add}(va[{i}], vb[{i}]) : zero;\n"),
-    })
+    });
+    let after = if form == 11 {
+        format!("va[0] = vb[0].z > 0 ? vb[1] : {add}({total}, va[1]);\n")
+    } else {
+        String::new()
+    };
+    before + &loops + &after
 }
 
 /// Functions with memory of their own, that call themselves, or that are only known when they run.

@@ -102,6 +102,8 @@ const MOTIFS: &[Motif] = &[
     functions::outputs,
     functions::changed_parameters,
     functions::by_value,
+    functions::by_value,
+    functions::by_value,
     functions::unusual,
     functions::shadows,
     functions::in_expressions,
