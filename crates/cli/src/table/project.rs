@@ -1,7 +1,7 @@
 //! The report of tuning a project, for people.
 
 use super::{
-    comparison, conditioning, details, figures, is_listed, nests, percent, same_output, time, unchanged,
+    comparison, conditioning, details, figures, guards, is_listed, nests, percent, same_output, time, unchanged,
     unread,
 };
 use crate::columns::wrapped;
@@ -65,6 +65,7 @@ fn section(file: &FileReport, view: View) -> String {
         if report.nests.iter().any(is_listed) {
             out += &nests(report, view);
         }
+        out += &guards(report, view);
         out += &unchanged(report, view);
         if view.verbose {
             report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
@@ -119,8 +120,8 @@ fn program(report: &TuneReport, command: &str, view: View) -> String {
     if !report.files.iter().any(|file| file.changed) {
         return wrapped(&format!("{command}: {}, unchanged", time(before)), view.width);
     }
-    let figures = figures((before, after, speedup), p.spread, view);
+    let figures = figures((before, after, speedup), p.is_within_noise(), view);
     let runs = if p.samples == 1 { "run" } else { "runs" };
-    let same = format!("{command}: {figures}, {} ({} {runs} each)\n", same_output(p), p.samples);
-    same + &comparison(p, view)
+    let line = format!("{command}: {figures}, {} ({} {runs} each)", same_output(p), p.samples);
+    wrapped(&line, view.width) + &comparison(p, view)
 }

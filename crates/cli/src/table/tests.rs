@@ -342,7 +342,7 @@ fn sizes_and_the_guard_of_new_code_are_told() {
     };
     let nest = &mut one.nests[0];
     nest.guard =
-        Some(GuardReport { size: "n * n * n".into(), least: Some(1e8), threads: None, lengths: vec![] });
+        Some(GuardReport { size: "n * n * n".into(), least: Some(1e8), threads: None, lengths: vec![], known: vec![] });
     nest.sizes = vec![
         size(1048576.0, 300, 0.8, Some(4.0)),
         size(64.0, 20_000, 0.15, Some(0.5)),
@@ -359,6 +359,14 @@ fn sizes_and_the_guard_of_new_code_are_told() {
     let told =
         "new code runs where n * n * n >= 1e8 and m - 2 >= 9, with several threads where n * n * n >= 1e9";
     assert_eq!(guard.in_words(), told);
+    *guard = GuardReport {
+        least: None,
+        threads: None,
+        lengths: vec![("nx".into(), 17)],
+        known: vec![("nz".into(), 32)],
+        ..guard.clone()
+    };
+    assert_eq!(guard.in_words(), "new code runs where nz = 32 and nx >= 17, the original elsewhere");
     let text = shown(&one, 100, true);
     let told: Vec<&str> = text.lines().filter(|line| line.contains("iterations")).collect();
     assert_eq!(
