@@ -3,7 +3,10 @@
 use crate::columns::{Column, cut, lines, wrapped};
 use crate::terminal::View;
 use console::{Style, measure_text_width};
-use oxeye::{DiagnosticReport, IllConditioned, NestReport, ProgramReport, Report, SizeReport, TrialReport, Unchanged, Verdict};
+use oxeye::{
+    DiagnosticReport, IllConditioned, NestReport, ProgramReport, Report, SizeReport, TrialReport, Unchanged,
+    Verdict,
+};
 use std::fmt::Write;
 
 /// From these widths on the table says where recipes were learnt, and what bounds each nest; the latter also from `WIDE` on,
@@ -106,7 +109,42 @@ fn nests(report: &Report, view: View) -> String {
         out += &view.styled(style, line);
         out.push('\n');
     }
-    out + &rule + "\n"
+    out += &rule;
+    out.push('\n');
+    if has_shares {
+        out += &shared_time(&listed, view);
+    }
+    out
+}
+
+/// Which rows tell of time that others have, too.
+fn shared_time(listed: &[&NestReport], view: View) -> String {
+    let mut groups: Vec<(&NestReport, Vec<&NestReport>)> = Vec::new();
+    for nest in listed {
+        let is_outermost = |outer: &&&NestReport| is_in_time_of(nest, outer) && is_outermost(outer, listed);
+        let Some(outer) = listed.iter().find(is_outermost) else { continue };
+        match groups.iter_mut().find(|(known, _)| known.id == outer.id) {
+            Some((_, inside)) => inside.push(nest),
+            None => groups.push((outer, vec![nest])),
+        }
+    }
+    let sentence = |(outer, inside): (&NestReport, Vec<&NestReport>)| {
+        let inside = places(&inside, view.width / 2);
+        wrapped(&format!("line {} includes the work of {inside}, and their time", outer.line), view.width)
+    };
+    groups.into_iter().map(sentence).collect()
+}
+
+/// Whether no other of the listed nests does its work as well.
+fn is_outermost(nest: &NestReport, listed: &[&NestReport]) -> bool {
+    !listed.iter().any(|outer| is_in_time_of(nest, outer))
+}
+
+/// Whether a nest does part of the work of another. Where it takes longer than that, most of its work is for others.
+fn is_in_time_of(nest: &NestReport, outer: &NestReport) -> bool {
+    const MEASURED_WITHIN: f64 = 1.05;
+    let fits = nest.share.zip(outer.share).is_none_or(|(inner, outer)| inner <= MEASURED_WITHIN * outer);
+    nest.within.contains(&outer.id) && fits
 }
 
 /// How much of its roof a nest reaches in the end, and where there is room, which roof that is. A provisional ceiling is a

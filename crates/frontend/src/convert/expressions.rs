@@ -45,9 +45,8 @@ impl Converter<'_> {
             let here = cursor.node();
             if is_down && here.kind() == "identifier" {
                 let text = self.node_text(here);
-                let is_called = here
-                    .parent()
-                    .is_some_and(|parent| parent.child_by_field_name("function") == Some(here));
+                let is_called =
+                    here.parent().is_some_and(|parent| parent.child_by_field_name("function") == Some(here));
                 let kind = match self.lookup(text) {
                     Some(Meaning::Var(id)) => Some(ExprKind::Var(*id)),
                     _ if is_called => Some(ExprKind::Name(text.to_owned())),

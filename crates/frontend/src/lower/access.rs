@@ -172,9 +172,18 @@ impl<'a> Lowerer<'a> {
                     return Err(self.lost_part(e.range));
                 }
                 let refusal = Refusal::new(e.range, message);
-                Err(match at.kind {
+                Err(match &at.kind {
+                    ExprKind::Call(callee, _) => {
+                        let name = match &callee.kind {
+                            ExprKind::Name(name) => format!("`{name}`"),
+                            _ => "a function".to_owned(),
+                        };
+                        let message = format!("the address that {name} returns is followed");
+                        Refusal::new(e.range, message)
+                            .help("write the function's expression in place of the call")
+                    }
                     ExprKind::Var(v) if self.is_pointer(at) => refusal
-                        .help(format!("use one array of numbers for each member of `{}`", self.name(v))),
+                        .help(format!("use one array of numbers for each member of `{}`", self.name(*v))),
                     _ => refusal.help("copy the member into a local variable before the loop"),
                 })
             }

@@ -697,7 +697,7 @@ pub(crate) fn changing_places(file: &ast::File, rotation: &Rotation) -> Box<Refu
         [a, b] => format!("the pointers {a} and {b} are swapped"),
         names => format!("the pointers {} take turns", names.join(", ")),
     };
-    Refusal::new(rotation.range, message)
+    Refusal::new(rotation.range, message).help("only the loops inside are looked at")
 }
 
 fn changing_end(at: Range, name: &str) -> Box<Refusal> {

@@ -100,7 +100,8 @@ impl Lowerer<'_> {
             ExprKind::Cast(Type::Pointer { to, .. }, inner) if **to == Type::Void => inner,
             _ => e,
         };
-        let pointer = self.pointer(e)?;
+        // It must not lead beyond the end of a row.
+        let pointer = self.pointer(e)?.handed_over();
         let mut rows = Vec::new();
         let mut ty = &pointer.pointee;
         while let Type::Array { of, len: Some(len), .. } = ty {
@@ -109,7 +110,9 @@ impl Lowerer<'_> {
             ty = of;
         }
         let scalar = match ty {
-            Type::Scalar(scalar) if !scalar.is_volatile && !scalar.is_bool && !pointer.is_object => scalar.clone(),
+            Type::Scalar(scalar) if !scalar.is_volatile && !scalar.is_bool && !pointer.is_object => {
+                scalar.clone()
+            }
             _ => return Ok(None),
         };
         Ok((rows.len() < MOST_DIMENSIONS).then_some(Elements { pointer, scalar, rows }))

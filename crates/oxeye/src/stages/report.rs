@@ -151,6 +151,8 @@ pub struct NestReport {
     pub line: u32,
     /// Share of the original program's time.
     pub share: Option<f64>,
+    /// The nests, by their `id`, that do its work as well: its loop is in theirs, or in a function that they call.
+    pub within: Vec<usize>,
     /// How often the program runs it.
     pub invocations: Option<u64>,
     /// The same by size, those that are timed first.
@@ -429,6 +431,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         function: function.to_owned(),
         line: nest.place.span.line,
         share: nest.calls.share,
+        within: emitted.workpiece.around(idx),
         invocations: nest.calls.invocations,
         sizes: sizes(&nest.calls.classes, chosen),
         guard: guard(program, ir, chosen),
