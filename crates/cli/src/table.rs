@@ -3,7 +3,10 @@
 use crate::columns::{Column, cut, lines, wrapped};
 use crate::terminal::View;
 use console::{Style, measure_text_width};
-use oxeye::{IllConditioned, NestReport, ProgramReport, Report, SizeReport, TrialReport, Unchanged, Verdict};
+use oxeye::{
+    DiagnosticReport, IllConditioned, NestReport, ProgramReport, Report, SizeReport, TrialReport, Unchanged,
+    Verdict,
+};
 use std::fmt::Write;
 
 /// From these widths on the table says where recipes were learnt, and what bounds each nest; the latter also from `WIDE` on,
@@ -20,8 +23,6 @@ const WORTH_A_SEARCH: f64 = 0.05;
 /// sentence on where the time goes.
 const WORTH_A_WORD: f64 = 0.01;
 const MOST_PLACES: usize = 3;
-/// A larger speedup of a whole program is no noise, however much single runs swing.
-const LARGEST_NOISE: f64 = 0.05;
 
 /// The report for people. `go_on` is the command that would search further for the nests of one function, or of all.
 pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -> Option<String>) -> String {
@@ -29,10 +30,7 @@ pub(crate) fn render(report: &Report, view: View, go_on: &dyn Fn(Option<&str>) -
     if report.nests.iter().any(is_listed) {
         out += &nests(report, view);
     }
-    for nest in report.nests.iter().filter(|nest| nest.recipe.is_some()) {
-        let Some(guard) = &nest.guard else { continue };
-        out += &wrapped(&format!("line {}: {}", nest.line, guard.in_words()), view.width);
-    }
+    out += &guards(report, view);
     out += &unchanged(report, view);
     if view.verbose {
         report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
@@ -111,7 +109,42 @@ fn nests(report: &Report, view: View) -> String {
         out += &view.styled(style, line);
         out.push('\n');
     }
-    out + &rule + "\n"
+    out += &rule;
+    out.push('\n');
+    if has_shares {
+        out += &shared_time(&listed, view);
+    }
+    out
+}
+
+/// Which rows tell of time that others have, too.
+fn shared_time(listed: &[&NestReport], view: View) -> String {
+    let mut groups: Vec<(&NestReport, Vec<&NestReport>)> = Vec::new();
+    for nest in listed {
+        let is_outermost = |outer: &&&NestReport| is_in_time_of(nest, outer) && is_outermost(outer, listed);
+        let Some(outer) = listed.iter().find(is_outermost) else { continue };
+        match groups.iter_mut().find(|(known, _)| known.id == outer.id) {
+            Some((_, inside)) => inside.push(nest),
+            None => groups.push((outer, vec![nest])),
+        }
+    }
+    let sentence = |(outer, inside): (&NestReport, Vec<&NestReport>)| {
+        let inside = places(&inside, view.width / 2);
+        wrapped(&format!("line {} includes the work of {inside}, and their time", outer.line), view.width)
+    };
+    groups.into_iter().map(sentence).collect()
+}
+
+/// Whether no other of the listed nests does its work as well.
+fn is_outermost(nest: &NestReport, listed: &[&NestReport]) -> bool {
+    !listed.iter().any(|outer| is_in_time_of(nest, outer))
+}
+
+/// Whether a nest does part of the work of another. Where it takes longer than that, most of its work is for others.
+fn is_in_time_of(nest: &NestReport, outer: &NestReport) -> bool {
+    const MEASURED_WITHIN: f64 = 1.05;
+    let fits = nest.share.zip(outer.share).is_none_or(|(inner, outer)| inner <= MEASURED_WITHIN * outer);
+    nest.within.contains(&outer.id) && fits
 }
 
 /// How much of its roof a nest reaches in the end, and where there is room, which roof that is. A provisional ceiling is a
@@ -124,6 +157,13 @@ fn roof(nest: &NestReport, with_bound: bool, provisional: bool) -> String {
         (Some(bound), None) if with_bound => bound.clone(),
         _ => "-".into(),
     }
+}
+
+/// For which sizes new code runs, where it does not for all.
+fn guards(report: &Report, view: View) -> String {
+    let guarded = report.nests.iter().filter(|nest| nest.recipe.is_some());
+    let guarded = guarded.filter_map(|nest| Some((nest.line, nest.guard.as_ref()?)));
+    guarded.map(|(line, guard)| wrapped(&format!("line {line}: {}", guard.in_words()), view.width)).collect()
 }
 
 /// Why nests stay as they are: a line a reason.
@@ -214,7 +254,8 @@ fn unread(report: &Report, view: View) -> String {
             reasons.push(Reason { message, help, lines: Vec::new(), loops: Vec::new() });
             reasons.len() - 1
         });
-        reasons[known].lines.extend(trouble.line);
+        let lines = &mut reasons[known].lines;
+        lines.extend(trouble.line.filter(|line| !lines.contains(line)));
         reasons[known].loops.extend(trouble.loop_line);
     }
     // `None` where nothing is known of the time.
@@ -258,12 +299,13 @@ fn unread(report: &Report, view: View) -> String {
         ("not read, but what takes time there is in other loops", around),
         ("not read, and hardly any time is spent there", idle),
     ] {
-        let mut lines: Vec<u32> = troubles.into_iter().filter_map(|trouble| trouble.line).collect();
+        // Nothing is said of what is in the way, so that the loops are what is named.
+        let of_loop = |trouble: &DiagnosticReport| trouble.loop_line.or(trouble.line);
+        let mut lines: Vec<u32> = troubles.into_iter().filter_map(of_loop).collect();
         lines.sort_unstable();
         lines.dedup();
         if !lines.is_empty() {
-            out += &cut(&format!("{what}: {}", place(&lines)), view.width);
-            out.push('\n');
+            out += &wrapped(&format!("{what}: {}", place(&lines)), view.width);
         }
     }
     out
@@ -276,8 +318,8 @@ fn program(report: &Report, view: View) -> String {
         && report.changed
     {
         let verified = if p.verified { same_output(p) } else { "output not compared".into() };
-        let figures = figures((before, after, speedup), p.spread, view);
-        let _ = writeln!(out, "whole program: {figures}, {verified}");
+        let figures = figures((before, after, speedup), p.is_within_noise(), view);
+        out += &wrapped(&format!("whole program: {figures}, {verified}"), view.width);
     } else if let Some(before) = p.baseline_ms {
         let _ = writeln!(out, "whole program: {}, unchanged", time(before));
     }
@@ -297,11 +339,9 @@ fn program(report: &Report, view: View) -> String {
     out
 }
 
-/// Milliseconds before and after with the speedup, which is said where it is more than noise: it is that of runs side by side,
-/// and medians of times that swing may contradict it.
-fn figures((before, after, speedup): (f64, f64, f64), spread: Option<f64>, view: View) -> String {
+/// Milliseconds before and after with the speedup, which is said where it is more than noise.
+fn figures((before, after, speedup): (f64, f64, f64), is_noise: bool, view: View) -> String {
     let times = format!("{} -> {}", time(before), time(after));
-    let is_noise = (speedup - 1.0).abs() < spread.unwrap_or(0.0).min(LARGEST_NOISE);
     if is_noise {
         return format!("{times}, no difference beyond noise");
     }

@@ -244,11 +244,13 @@ impl File {
         }
     }
 
-    /// The variable of the one of two operands that is the pointer; the left one if that is not known.
+    /// The variable of the one of two operands that is the pointer; the left one if that is not known. A number beside what
+    /// leads somewhere unknown is no pointer.
     fn pointer_of(&self, l: &Expr, r: &Expr) -> Option<VarId> {
         let is_pointer = |e: &Expr| self.type_of(e).is_some_and(|ty| ty.is_pointer());
         let (l, r) = if !is_pointer(l) && is_pointer(r) { (r, l) } else { (l, r) };
-        self.pointer_var(l).or_else(|| self.pointer_var(r))
+        let is_number = |e: &Expr| self.type_of(e).is_some_and(|ty| !ty.is_pointer());
+        self.pointer_var(l).or_else(|| if is_number(r) { None } else { self.pointer_var(r) })
     }
 }
 

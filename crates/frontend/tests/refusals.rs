@@ -29,6 +29,28 @@ fn refused(before: &str, body: &str) -> String {
 #[test]
 fn every_construct_has_its_words() {
     let cases = [
+        (
+            "extern void __assert_fail(const char *, const char *, unsigned, const char *);",
+            "void f(double *x) { for (int i = 0; i < 9; i++) { ({ if (x[i] > i) ; else __assert_fail(\"\", \"\", 1, \"\"); }); x[i] = 0; } }",
+        ),
+        (
+            "extern int g(int);",
+            "void f(double *x) { for (int i = 0; i < 9; i++) { ({ if (x[i] > i) g(i); }); x[i] = 0; } }",
+        ),
+        (
+            "typedef struct { double f[9]; } cell; cell *at(int);",
+            "void f(double *x) { for (int i = 0; i < 9; i++) at(2)->f[i] = x[i]; }",
+        ),
+        (
+            "static char g[4][5], h[5][4];",
+            "void f(int n) { for (int i = 0; i < n; i++) memcpy(g, h, sizeof g); }",
+        ),
+        ("static char g[4][5];", "void f(int n) { for (int i = 0; i < n; i++) memset(g, 0, n); }"),
+        (
+            "static char g[4][5];",
+            "void f(int n) { for (int i = 0; i < n; i++) memset(g[1], 0, 2 * sizeof g[1]); }",
+        ),
+        ("static char g[4][5];", "void f(int n) { for (int i = 0; i < n; i++) memset(g, 1, sizeof g); }"),
         ("", "void f(double *x) { for (int i = 0; i < 9; i++) { if (x[i] > 1) break; x[i] = 0; } }"),
         (
             "",

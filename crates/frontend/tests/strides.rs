@@ -82,6 +82,37 @@ fn lengths_are_tested_before_the_nest() {
     assert_snapshot!(shown(&format!("typedef unsigned long size_t;{}", &BLAS[..end])));
 }
 
+/// Arrays of rows that are copied and cleared as a whole.
+const WHOLE: &str = "
+static double g[6][7], h[6][7], cube[3][4][5];
+static unsigned char a[5][9], b[5][9];
+static void copies(int n)
+{
+    for (int t = 0; t < n; t++) {
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 7; j++) h[i][j] = g[i][j] * 0.5 + t;
+        memcpy(g, h, sizeof g);
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 9; j++) b[i][j] = a[i][j] * 3 + j;
+        memcpy(a, b, sizeof a);
+        memset(cube, 0, sizeof cube);
+        for (int i = 0; i < 3; i++) cube[i][1][2] += g[i][3];
+        memset(h[2], 0, sizeof h[2]);
+    }
+}
+int main(int argc, char **argv)
+{
+    copies(atoi(argv[1]));
+    for (int i = 0; i < 5; i++) printf(\"%d %g %g %g\\n\", a[i][8], g[i][6], h[i][1], cube[i % 3][1][2]);
+    return 0;
+}
+";
+
+#[test]
+fn arrays_of_rows_are_copied_as_a_whole() {
+    same_output(&format!("#include <string.h>{WHOLE}"), 1, SIZES);
+}
+
 /// Rows that are longer than their loops by a constant.
 const HALOS: &str = "
 static void plane(int n, int m, const double *restrict a, double *restrict b)

@@ -81,13 +81,30 @@ pub struct TextComparison {
 pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) -> TextComparison {
     let relative_tolerance = rules.relative_tolerance;
     let mut result = TextComparison::default();
-    let references: Vec<(Cow<'_, [u8]>, usize)> =
-        references.iter().map(|text| masked(text, rules.ignore)).collect();
-    let Some(((first, n_masked), others)) = references.split_first() else { return result };
-    let mut texts: Vec<Cow<'_, [u8]>> = vec![masked(text, rules.ignore).0, Cow::Borrowed(&**first)];
-    texts.extend(others.iter().map(|(text, _)| Cow::Borrowed(&**text)));
-    result.ignored_parts = *n_masked;
+    let Some((first, others)) = references.split_first() else { return result };
+    let (first, n_masked) = masked(first, rules.ignore);
+    result.ignored_parts = n_masked;
+    let mut texts: Vec<Cow<'_, [u8]>> = vec![masked(text, rules.ignore).0, first];
+    // Runs that printed the same tell nothing new.
+    for other in others.iter().map(|text| masked(text, rules.ignore).0) {
+        if !texts[1..].contains(&other) {
+            texts.push(other);
+        }
+    }
+    if texts.len() == 2 && texts[0] == texts[1] {
+        return result;
+    }
+    let n_texts = texts.len();
+    texts.extend(rules.witnesses.iter().map(|text| masked(text, rules.ignore).0));
+    let kept = leave_out_equal_lines(&mut texts);
+    let witness_texts = texts.split_off(n_texts);
     (result.in_any_order, result.unstable_words) = align(&mut texts);
+    let in_any_order = result.in_any_order;
+    // Of lines that were put in order nobody knows where they stood.
+    let at = |line: usize| match kept.as_ref().map_or(Some(line), |kept| kept.get(line - 1).copied()) {
+        Some(line) if !in_any_order => format!("line {line}: "),
+        _ => String::new(),
+    };
     let mut texts = texts.iter().map(|text| tokens(text));
     let (actual, expected) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
     let others_tokens: Vec<Vec<Token<'_>>> = texts.collect();
@@ -100,8 +117,9 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
         for (i, (a, b)) in expected.iter().zip(other).enumerate() {
             let equal = |tolerance| compare_numbers(a.bytes, b.bytes, tolerance).1;
             stable[i] &= match a.is_number && b.is_number {
-                true => a.bytes == b.bytes || relative_tolerance.is_some_and(equal),
-                false => squeezed(a.bytes) == squeezed(b.bytes),
+                _ if a.bytes == b.bytes => true,
+                true => relative_tolerance.is_some_and(equal),
+                false => are_same_words(a.bytes, b.bytes),
             };
         }
     }
@@ -113,43 +131,81 @@ pub fn compare_text(references: &[&[u8]], text: &[u8], rules: &TextRules<'_>) ->
     let mut line = 1;
     for (i, a) in expected.iter().enumerate() {
         let Some(b) = actual.get(i) else {
+            // The blanks before a word may end lines.
+            let words = a.bytes.trim_ascii_start();
+            let blanks = if words.is_empty() { 0 } else { a.bytes.len() - words.len() };
+            let line = line + n_line_ends(&a.bytes[..blanks]);
             result.difference =
-                Some(format!("line {line}: the output ends early, before `{}`", shown(a.bytes)));
+                Some(format!("{}the output ends early, before `{}`", at(line), shown(a.bytes)));
             return result;
         };
         let equal = a.bytes == b.bytes
             || match (a.is_number && b.is_number, relative_tolerance) {
                 _ if !stable[i] => true,
-                (true, _) if noise[i].is_some_and(|most| is_within(a, most) && is_within(b, most)) => {
+                (true, _)
+                    if noise
+                        .get(i)
+                        .copied()
+                        .flatten()
+                        .is_some_and(|most| is_within(a, most) && is_within(b, most)) =>
+                {
                     result.unstable_numbers += 1;
                     true
                 }
                 (true, Some(tolerance)) => {
                     let (error, close) = compare_numbers(a.bytes, b.bytes, tolerance);
                     result.max_rel_error = result.max_rel_error.max(error);
-                    let widened =
-                        !close
-                            && witnesses
-                                .get_or_insert_with(|| Witnesses::of(&expected, &stable, rules))
-                                .allow(i, value(a), b);
+                    let widened = !close
+                        && witnesses
+                            .get_or_insert_with(|| Witnesses::of(&expected, &stable, &witness_texts))
+                            .allow(i, value(a), b);
                     result.widened_numbers += usize::from(widened);
                     close || widened
                 }
-                (false, Some(_)) => squeezed(a.bytes) == squeezed(b.bytes),
+                (false, Some(_)) => are_same_words(a.bytes, b.bytes),
                 (_, None) => false,
             };
         if !equal {
             result.is_number = a.is_number && b.is_number;
+            let same = a.bytes.iter().zip(b.bytes).take_while(|(a, b)| a == b).count();
+            let line = line + n_line_ends(&a.bytes[..same]);
             result.difference =
-                Some(format!("line {line}: `{}` instead of `{}`", shown(b.bytes), shown(a.bytes)));
+                Some(format!("{}`{}` instead of `{}`", at(line), shown(b.bytes), shown(a.bytes)));
             return result;
         }
-        line += a.bytes.iter().filter(|byte| **byte == b'\n').count();
+        line += n_line_ends(a.bytes);
     }
     if let Some(more) = actual.get(expected.len()) {
-        result.difference = Some(format!("line {line}: more output than before, `{}`", shown(more.bytes)));
+        result.difference = Some(format!("{}more output than before, `{}`", at(line), shown(more.bytes)));
     }
     result
+}
+
+fn n_line_ends(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// Leaves out the lines that are the same in all texts, and gives the numbers of those that stay, from 1; `None`, and all of them
+/// stay, if the texts do not have equally many.
+fn leave_out_equal_lines(texts: &mut [Cow<'_, [u8]>]) -> Option<Vec<usize>> {
+    let (first, others) = texts.split_first()?;
+    let n = n_line_ends(first);
+    if others.iter().any(|other| n_line_ends(other) != n) {
+        return None;
+    }
+    let mut kept = Vec::new();
+    let mut changed: Vec<Vec<u8>> = vec![Vec::new(); texts.len()];
+    let mut lines: Vec<_> = texts.iter().map(|text| text.split_inclusive(|byte| *byte == b'\n')).collect();
+    // One more than there are line ends: the last line may have none.
+    for number in 1..=n + 1 {
+        let present: Vec<&[u8]> = lines.iter_mut().map(|lines| lines.next().unwrap_or_default()).collect();
+        if present.iter().any(|line| *line != present[0]) {
+            kept.push(number);
+            changed.iter_mut().zip(present).for_each(|(text, line)| text.extend_from_slice(line));
+        }
+    }
+    texts.iter_mut().zip(changed).for_each(|(text, changed)| *text = Cow::Owned(changed));
+    Some(kept)
 }
 
 /// Lays texts side by side, of which the first is compared with the others: lines in an order that does not depend on the
@@ -193,8 +249,14 @@ fn align(texts: &mut [Cow<'_, [u8]>]) -> (bool, usize) {
 
 /// A text with one sign for each number.
 fn shape(text: &[u8]) -> Vec<u8> {
-    let of = |token: &Token<'_>| if token.is_number { b"#".to_vec() } else { squeezed(token.bytes) };
-    tokens(text).iter().flat_map(of).collect()
+    let mut result = Vec::new();
+    for token in tokens(text) {
+        match token.is_number {
+            true => result.push(b'#'),
+            false => result.extend(squeezed(token.bytes)),
+        }
+    }
+    result
 }
 
 /// The lines of a text by what they are besides numbers, then by these.
@@ -247,19 +309,18 @@ struct Witnesses {
 
 impl Witnesses {
     /// Of those that print the same but for numbers and what varies anyway.
-    fn of(expected: &[Token<'_>], stable: &[bool], rules: &TextRules<'_>) -> Witnesses {
-        let alike = |witness: &&[u8]| {
-            let (text, _) = masked(witness, rules.ignore);
-            let found = tokens(&text);
+    fn of(expected: &[Token<'_>], stable: &[bool], texts: &[Cow<'_, [u8]>]) -> Witnesses {
+        let alike = |text: &Cow<'_, [u8]>| {
+            let found = tokens(text);
             let is_alike = |i: usize| match (expected[i], found[i]) {
                 _ if !stable[i] => true,
                 (a, b) if a.is_number || b.is_number => a.is_number && b.is_number,
-                (a, b) => squeezed(a.bytes) == squeezed(b.bytes),
+                (a, b) => are_same_words(a.bytes, b.bytes),
             };
             let fits = found.len() == expected.len() && (0..found.len()).all(is_alike);
             fits.then(|| found.iter().map(value).collect())
         };
-        Witnesses { values: rules.witnesses.iter().filter_map(alike).collect() }
+        Witnesses { values: texts.iter().filter_map(alike).collect() }
     }
 
     /// Whether a number may stand in the place of `expected`, going by how far the witnesses are from that.
@@ -274,7 +335,7 @@ impl Witnesses {
     }
 }
 
-/// By how much numbers of the same unit vary among the runs, for every number that itself does not.
+/// By how much numbers of the same unit vary among the runs, for every number that itself does not; empty if none does.
 fn noise(expected: &[Token<'_>], stable: &[bool], others: &[Vec<Token<'_>>]) -> Vec<Option<f64>> {
     let mut spreads: Vec<(&[u8], f64)> = Vec::new();
     for i in (0..expected.len()).filter(|i| !stable[*i] && expected[*i].is_number) {
@@ -285,6 +346,9 @@ fn noise(expected: &[Token<'_>], stable: &[bool], others: &[Vec<Token<'_>>]) -> 
             Some((_, known)) => *known = known.max(spread),
             None => spreads.push((unit, spread)),
         }
+    }
+    if spreads.is_empty() {
+        return Vec::new();
     }
     let of = |i: usize| {
         let unit = unit(expected, i).filter(|_| stable[i] && expected[i].is_number)?;
@@ -419,16 +483,20 @@ fn last_place(number: &[u8]) -> Option<f64> {
     (places >= 4).then(|| 10f64.powi(exponent.saturating_sub(places as i32)))
 }
 
-/// With every run of blanks as one.
-fn squeezed(text: &[u8]) -> Vec<u8> {
-    let mut result = Vec::with_capacity(text.len());
-    for &byte in text {
-        let blank = byte == b' ' || byte == b'\t';
-        if !blank || result.last() != Some(&b' ') {
-            result.push(if blank { b' ' } else { byte });
-        }
-    }
-    result
+/// A text with every run of blanks as one.
+fn squeezed(text: &[u8]) -> impl Iterator<Item = u8> {
+    let is_blank = |byte: u8| byte == b' ' || byte == b'\t';
+    let mut was_blank = false;
+    text.iter().filter_map(move |byte| {
+        let (before, now) = (was_blank, is_blank(*byte));
+        was_blank = now;
+        (!now || !before).then_some(if now { b' ' } else { *byte })
+    })
+}
+
+/// Whether texts are the same but for how wide blanks are.
+fn are_same_words(a: &[u8], b: &[u8]) -> bool {
+    a == b || squeezed(a).eq(squeezed(b))
 }
 
 fn shown(bytes: &[u8]) -> String {
@@ -469,7 +537,10 @@ mod tests {
         assert!(differ("1\n", "1\n2\n", Some(0.5)).is_some());
         assert!(differ("1.0", "1.00", None).is_some());
         assert_eq!(differ("1.0\n", "1.0\n", None), None);
-        assert!(differ("1\n2\n3 three", "1\n2\n3 four", Some(0.1)).expect("differs").starts_with("line 3"));
+        for (a, b) in [("1\n2\n3 three", "1\n2\n3 four"), ("1\nx\nb\n4", "1\nx\nc\n4")] {
+            assert!(differ(a, b, Some(0.1)).expect("differs").starts_with("line 3: "), "{a}");
+        }
+        assert!(differ("1\n2\n", "1\n2", Some(0.1)).expect("differs").starts_with("line 2: "));
     }
 
     #[test]

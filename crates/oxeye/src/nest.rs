@@ -290,6 +290,11 @@ impl Workpiece {
         self.ordered(|nest| (nest.standing == Standing::Tuned).then(|| weight(nest)))
     }
 
+    /// The nests that do the work of one as well.
+    pub(crate) fn around(&self, idx: usize) -> Vec<usize> {
+        (0..self.nests.len()).filter(|outer| self.nests[*outer].place.inside.contains(&idx)).collect()
+    }
+
     /// The nests that are left out only for being short, with their share of the program's time, the largest first.
     pub(crate) fn short(&self) -> Vec<(usize, f64)> {
         self.ordered(|nest| {

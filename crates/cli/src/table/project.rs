@@ -1,17 +1,19 @@
 //! The report of tuning a project, for people.
 
 use super::{
-    comparison, conditioning, details, figures, is_listed, nests, percent, same_output, time, unchanged,
-    unread,
+    comparison, conditioning, details, figures, guards, is_listed, is_outermost, nests, percent, same_output,
+    time, unchanged, unread,
 };
 use crate::columns::wrapped;
 use crate::terminal::View;
 use console::Style;
-use oxeye::{FileReport, Report, TuneReport};
+use oxeye::{FileReport, NestReport, Report, TuneReport};
 use std::fmt::Write;
 
 /// At this share of its roof and above, nobody need look further.
 const AT_ITS_ROOF: f64 = 0.9;
+/// From this share on, time outside of loops is told of.
+const WORTH_A_LINE: f64 = 0.05;
 
 /// The report for people. `command` is how the program is run; `kept` says whether what was found is kept for checks.
 pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, view: View) -> String {
@@ -65,11 +67,13 @@ fn section(file: &FileReport, view: View) -> String {
         if report.nests.iter().any(is_listed) {
             out += &nests(report, view);
         }
+        out += &guards(report, view);
         out += &unchanged(report, view);
         if view.verbose {
             report.nests.iter().for_each(|nest| out += &details(nest, report.host.provisional, view));
         }
         out += &unread(report, view);
+        out += &outside(file, report, view);
         out += &conditioning(report, view);
         report.notes.iter().for_each(|note| out += &wrapped(note, view.width));
     }
@@ -80,11 +84,24 @@ fn section(file: &FileReport, view: View) -> String {
     out
 }
 
+/// How much of a file's time is in none of its loops, if that is worth a word.
+fn outside(file: &FileReport, report: &Report, view: View) -> String {
+    let share = report.coverage.as_ref().map_or(0.0, |found| found.elsewhere.min(file.share));
+    match share >= WORTH_A_LINE {
+        true => wrapped(&format!("{} of the time is outside of loops", percent(share)), view.width),
+        false => String::new(),
+    }
+}
+
 /// How much of the time is in nests, and what became of these.
 fn summary(report: &TuneReport) -> String {
     let reports: Vec<&Report> = report.files.iter().filter_map(|file| file.report.as_ref()).collect();
-    let nests: Vec<_> =
-        reports.iter().flat_map(|report| &report.nests).filter(|nest| is_listed(nest)).collect();
+    // Nests inside others are in the time of those.
+    let outermost = |report: &&'_ Report| {
+        let listed: Vec<_> = report.nests.iter().filter(|nest| is_listed(nest)).collect();
+        listed.iter().copied().filter(|nest| is_outermost(nest, &listed)).cloned().collect::<Vec<_>>()
+    };
+    let nests: Vec<NestReport> = reports.iter().flat_map(outermost).collect();
     let n_files = reports.iter().filter(|report| report.nests.iter().any(is_listed)).count();
     let n_tuned = report
         .files
@@ -94,6 +111,7 @@ fn summary(report: &TuneReport) -> String {
         .flat_map(|report| &report.nests)
         .filter(|nest| nest.recipe.is_some())
         .count();
+    let shares: Option<f64> = nests.iter().map(|nest| nest.share).sum();
     let at_roof =
         nests.iter().filter(|nest| nest.recipe.is_none() && nest.roof_fraction >= Some(AT_ITS_ROOF));
     let n_at_roof = at_roof.count();
@@ -101,7 +119,7 @@ fn summary(report: &TuneReport) -> String {
     let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
     let mut text = format!(
         "{} of the time is in {} that can be tuned, in {}; {n_tuned} tuned",
-        percent(tunable),
+        percent(shares.filter(|_| !nests.is_empty()).map_or(tunable, |sum| sum.min(1.0))),
         count(nests.len(), "nest"),
         count(n_files, "file"),
     );
@@ -119,8 +137,8 @@ fn program(report: &TuneReport, command: &str, view: View) -> String {
     if !report.files.iter().any(|file| file.changed) {
         return wrapped(&format!("{command}: {}, unchanged", time(before)), view.width);
     }
-    let figures = figures((before, after, speedup), p.spread, view);
+    let figures = figures((before, after, speedup), p.is_within_noise(), view);
     let runs = if p.samples == 1 { "run" } else { "runs" };
-    let same = format!("{command}: {figures}, {} ({} {runs} each)\n", same_output(p), p.samples);
-    same + &comparison(p, view)
+    let line = format!("{command}: {figures}, {} ({} {runs} each)", same_output(p), p.samples);
+    wrapped(&line, view.width) + &comparison(p, view)
 }

@@ -77,6 +77,7 @@ fn nest(id: usize, line: u32, function: &str, share: f64, unchanged: Unchanged) 
         function: function.into(),
         line,
         share: Some(share),
+        within: Vec::new(),
         invocations: Some(1),
         sizes: Vec::new(),
         guard: None,
@@ -329,6 +330,21 @@ fn a_difference_within_noise_is_no_speedup() {
 }
 
 #[test]
+fn time_that_two_rows_have_is_told() {
+    let mut report = of_sizes()[0].clone();
+    let inner = |line, share| NestReport {
+        within: vec![0],
+        ..nest(line as usize, line, "kernel_gemm", share, Unchanged::NothingFaster)
+    };
+    report.nests.extend([inner(33, 0.5), inner(35, 0.4)]);
+    let text = shown(&report, 80, false);
+    assert!(text.contains("line 31 includes the work of lines 33 and 35, and their time\n"), "{text}");
+    // Called from elsewhere as well.
+    report.nests[0].share = Some(0.1);
+    assert!(!shown(&report, 80, false).contains("includes the work"));
+}
+
+#[test]
 fn sizes_and_the_guard_of_new_code_are_told() {
     use oxeye::{GuardReport, SizeReport};
     let [mut one, ..] = of_sizes();
@@ -341,8 +357,13 @@ fn sizes_and_the_guard_of_new_code_are_told() {
         speedup,
     };
     let nest = &mut one.nests[0];
-    nest.guard =
-        Some(GuardReport { size: "n * n * n".into(), least: Some(1e8), threads: None, lengths: vec![] });
+    nest.guard = Some(GuardReport {
+        size: "n * n * n".into(),
+        least: Some(1e8),
+        threads: None,
+        lengths: vec![],
+        known: vec![],
+    });
     nest.sizes = vec![
         size(1048576.0, 300, 0.8, Some(4.0)),
         size(64.0, 20_000, 0.15, Some(0.5)),
@@ -359,6 +380,14 @@ fn sizes_and_the_guard_of_new_code_are_told() {
     let told =
         "new code runs where n * n * n >= 1e8 and m - 2 >= 9, with several threads where n * n * n >= 1e9";
     assert_eq!(guard.in_words(), told);
+    *guard = GuardReport {
+        least: None,
+        threads: None,
+        lengths: vec![("nx".into(), 17)],
+        known: vec![("nz".into(), 32)],
+        ..guard.clone()
+    };
+    assert_eq!(guard.in_words(), "new code runs where nz = 32 and nx >= 17, the original elsewhere");
     let text = shown(&one, 100, true);
     let told: Vec<&str> = text.lines().filter(|line| line.contains("iterations")).collect();
     assert_eq!(

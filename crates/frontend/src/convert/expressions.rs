@@ -36,18 +36,23 @@ fn unknown(what: String) -> ExprKind {
 }
 
 impl Converter<'_> {
-    /// Something that is not supported, with the variables in it.
+    /// Something that is not supported, with the variables in it and the names of the functions that it calls.
     pub(super) fn unknown_with(&mut self, what: &str, node: Node<'_>) -> ExprKind {
         let mut inside = Vec::new();
         let mut cursor = node.walk();
         let mut is_down = true;
         loop {
             let here = cursor.node();
-            if is_down
-                && here.kind() == "identifier"
-                && let Some(Meaning::Var(id)) = self.lookup(self.node_text(here))
-            {
-                inside.push(Expr { kind: ExprKind::Var(*id), range: range(here) });
+            if is_down && here.kind() == "identifier" {
+                let text = self.node_text(here);
+                let is_called =
+                    here.parent().is_some_and(|parent| parent.child_by_field_name("function") == Some(here));
+                let kind = match self.lookup(text) {
+                    Some(Meaning::Var(id)) => Some(ExprKind::Var(*id)),
+                    _ if is_called => Some(ExprKind::Name(text.to_owned())),
+                    _ => None,
+                };
+                inside.extend(kind.map(|kind| Expr { kind, range: range(here) }));
             }
             if is_down && cursor.goto_first_child() {
                 continue;

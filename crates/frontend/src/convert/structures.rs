@@ -156,9 +156,7 @@ impl Converter<'_> {
         let ty = self.type_descriptor(node.child_by_field_name("type")?);
         let Type::Struct(id) = ty else { return None };
         let values = self.listed(node.child_by_field_name("value")?, &ty)?;
-        if self.before.is_none() {
-            return None;
-        }
+        self.before.as_ref()?;
         let target = self.whole_variable("structure.literal", id, range(node));
         let set = self.set_members(&target, values, range(node));
         self.before.get_or_insert_default().push(set);

@@ -172,13 +172,22 @@ impl<'a> Lowerer<'a> {
                     return Err(self.lost_part(e.range));
                 }
                 let refusal = Refusal::new(e.range, message);
-                Err(match at.kind {
+                Err(match &at.kind {
+                    ExprKind::Call(callee, _) => {
+                        let name = match &callee.kind {
+                            ExprKind::Name(name) => format!("`{name}`"),
+                            _ => "a function".to_owned(),
+                        };
+                        let message = format!("the address that {name} returns is followed");
+                        Refusal::new(e.range, message)
+                            .help("write the function's expression in place of the call")
+                    }
                     ExprKind::Var(v) if self.is_pointer(at) => refusal
-                        .help(format!("use one array of numbers for each member of `{}`", self.name(v))),
+                        .help(format!("use one array of numbers for each member of `{}`", self.name(*v))),
                     _ => refusal.help("copy the member into a local variable before the loop"),
                 })
             }
-            ExprKind::Unknown(what, _) => Err(Refusal::new(e.range, format!("{what} cannot be analysed"))),
+            ExprKind::Unknown(what, inside) => Err(Refusal::of_unknown(e.range, what, inside)),
             ExprKind::Name(name) => {
                 Err(Refusal::new(e.range, format!("`{name}` is not known as a variable here")))
             }
@@ -220,6 +229,17 @@ impl<'a> Lowerer<'a> {
         }
         indices.push(index);
         Ok(Place { base, indices, ty: pointee })
+    }
+
+    /// The row at a pointer to rows, as a pointer to its first element.
+    pub(super) fn row(&mut self, pointer: Pointer, at: Range) -> Lowered<Pointer> {
+        let Place { base, indices, ty } = self.pointed_at(pointer, at)?;
+        match ty {
+            Type::Array { of, .. } => {
+                Ok(Pointer { base, indices, offset: None, pointee: *of, in_row: false, is_object: false })
+            }
+            _ => Err(Refusal::new(at, format!("`{}` is not used as rows of elements", self.name(base)))),
+        }
     }
 
     /// The element at a pointer to numbers.
@@ -442,7 +462,7 @@ impl<'a> Lowerer<'a> {
                 self.place(e)?;
                 Err(Refusal::new(e.range, "a member of a structure is used as a pointer"))
             }
-            ExprKind::Unknown(what, _) => Err(Refusal::new(e.range, format!("{what} cannot be analysed"))),
+            ExprKind::Unknown(what, inside) => Err(Refusal::of_unknown(e.range, what, inside)),
             ExprKind::Name(name) => {
                 Err(Refusal::new(e.range, format!("`{name}` is not known as a variable here")))
             }

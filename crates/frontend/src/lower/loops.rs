@@ -158,6 +158,9 @@ impl Lowerer<'_> {
             return Err(Refusal::new(s.range, message).help("count with a local variable"));
         }
         if Scan::of(self.cx.file, &f.body).written.contains(&var) {
+            if let Some(unread) = unread_with(&f.body, var) {
+                return Err(unread);
+            }
             return Err(Refusal::new(
                 s.range,
                 format!("the loop's variable `{name}` is also assigned inside the loop"),
@@ -668,6 +671,18 @@ fn extreme(op: BinaryOp, a: Affine, b: Affine, facts: &Facts) -> Expr {
     Expr::Binary(op, Box::new(a.into()), Box::new(b.into()))
 }
 
+/// The refusal of what cannot be read in a loop's body and mentions its variable, if nothing that can be read assigns that.
+fn unread_with(body: &Stmt, var: VarId) -> Option<Box<Refusal>> {
+    let (mut is_assigned, mut unread) = (false, None);
+    body.walk_exprs(&mut |e| match &e.kind {
+        ExprKind::Unknown(what, inside) if e.mentions(var) => {
+            unread.get_or_insert_with(|| Refusal::of_unknown(e.range, what, inside));
+        }
+        _ => is_assigned |= assigned_var(e) == Some(var),
+    });
+    unread.filter(|_| !is_assigned)
+}
+
 /// A loop whose variable is used behind it.
 pub(crate) fn needed_later(file: &ast::File, s: &Stmt, var: VarId) -> Box<Refusal> {
     let name = &file.var(var).name;
@@ -682,7 +697,7 @@ pub(crate) fn changing_places(file: &ast::File, rotation: &Rotation) -> Box<Refu
         [a, b] => format!("the pointers {a} and {b} are swapped"),
         names => format!("the pointers {} take turns", names.join(", ")),
     };
-    Refusal::new(rotation.range, message)
+    Refusal::new(rotation.range, message).help("only the loops inside are looked at")
 }
 
 fn changing_end(at: Range, name: &str) -> Box<Refusal> {

@@ -7,8 +7,15 @@ use crate::ast::{self, ExprKind, Range, Scalar, Type};
 use crate::refusal::{Lowered, Refusal};
 use oxeye_ir::{Access, Affine, BinaryOp, Bound, Execution, Expr, Loop, LoopId, Node, ScalarType, Update};
 
+/// Where whole elements begin, their type, and the extents of the rows that a step of the pointer leads over.
+struct Elements {
+    pointer: Pointer,
+    scalar: Scalar,
+    rows: Vec<i64>,
+}
+
 impl Lowerer<'_> {
-    /// `memset(p, 0, bytes)` or `memcpy(p, q, bytes)` of whole numbers of elements.
+    /// `memset(p, 0, bytes)` or `memcpy(p, q, bytes)` of whole numbers of elements, or of rows of them.
     pub(super) fn memory(
         &mut self,
         name: &str,
@@ -16,73 +23,110 @@ impl Lowerer<'_> {
         at: Range,
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
-        let refuse = || {
-            Refusal::new(at, format!("`{name}` is called, and not for a number of whole elements"))
-                .help("write it as a loop over the elements")
+        let refuse = |why: &str| {
+            Refusal::new(at, format!("`{name}` is called {why}")).help("write it as a loop over the elements")
         };
-        let [to, from, bytes] = args else { return Err(refuse()) };
-        let (to, scalar) = self.elements(to)?.ok_or_else(refuse)?;
+        let no_elements = || refuse("for what is not known as an array of numbers");
+        let [to, from, bytes] = args else { return Err(refuse("with other arguments than usual")) };
+        let to = self.elements(to)?.ok_or_else(no_elements)?;
+        let scalar = to.scalar.clone();
         let bytes = self.value(bytes)?;
         let bytes = self.index(bytes);
-        let count =
-            bytes.as_affine().and_then(|a| divided(a, scalar.ty.bytes() as i64)).ok_or_else(refuse)?;
+        let size = to.rows.iter().try_fold(scalar.ty.bytes() as i64, |size, n| size.checked_mul(*n));
+        let size = size.filter(|size| *size > 0).ok_or_else(no_elements)?;
+        let count = bytes.as_affine().and_then(|a| divided(a, size)).ok_or_else(|| {
+            refuse(match to.rows.is_empty() {
+                true => "with a number of bytes that is not known to be that of whole elements",
+                false => "with a number of bytes that is not known to be that of whole rows",
+            })
+        })?;
         let from = if name == "memset" {
             if constant(&self.value(from)?) != Some(0) {
-                return Err(refuse());
+                return Err(refuse("with another value than 0"));
             }
             None
         } else {
-            let (from, other) = self.elements(from)?.ok_or_else(refuse)?;
-            if other.ty != scalar.ty {
-                return Err(refuse());
+            let from = self.elements(from)?.ok_or_else(no_elements)?;
+            if from.scalar.ty != scalar.ty {
+                return Err(refuse("between arrays of different types"));
             }
-            Some(from)
+            if from.rows != to.rows {
+                return Err(refuse("between arrays whose rows have different lengths"));
+            }
+            Some(from.pointer)
         };
-        let id = self.fresh_loop();
-        self.loop_types.insert(id, ScalarType::I64);
-        let mut l = Loop {
-            id,
-            name: "k".to_owned(),
-            ty: ScalarType::I64,
-            lower: Bound(vec![Affine::constant(0).into()]),
-            upper: Bound(vec![count.into()]),
-            step: 1,
-            execution: Execution::Sequential,
-            body: Vec::new(),
-        };
+        let extents = std::iter::once(count).chain(to.rows.into_iter().map(Affine::constant));
+        let mut loops: Vec<Loop> = Vec::new();
         let mark = self.facts.len();
-        self.facts.push_loop(&l);
-        let target = self.element(to, id, at)?;
+        for (name, extent) in ["k", "l", "m", "n"].into_iter().zip(extents) {
+            let id = self.fresh_loop();
+            self.loop_types.insert(id, ScalarType::I64);
+            let l = Loop {
+                id,
+                name: name.to_owned(),
+                ty: ScalarType::I64,
+                lower: Bound(vec![Affine::constant(0).into()]),
+                upper: Bound(vec![extent.into()]),
+                step: 1,
+                execution: Execution::Sequential,
+                body: Vec::new(),
+            };
+            self.facts.push_loop(&l);
+            loops.push(l);
+        }
+        let ids: Vec<LoopId> = loops.iter().map(|l| l.id).collect();
+        let target = self.element(to.pointer, &ids, at)?;
         let value = match from {
-            Some(from) => Expr::Read(self.element(from, id, at)?),
+            Some(from) => Expr::Read(self.element(from, &ids, at)?),
             None if scalar.ty == ScalarType::F32 => Expr::Float { text: "0.0f".into(), ty: scalar.ty },
             None if scalar.ty == ScalarType::F64 => Expr::Float { text: "0.0".into(), ty: scalar.ty },
             None => Expr::from(0),
         };
         self.facts.truncate(mark);
-        self.push(target, Update::Assign, value, at, &mut l.body);
-        out.push(Node::Loop(l));
+        let mut body = Vec::new();
+        self.push(target, Update::Assign, value, at, &mut body);
+        for l in loops.into_iter().rev() {
+            body = vec![Node::Loop(Loop { body, ..l })];
+        }
+        out.append(&mut body);
         Ok(())
     }
 
-    /// A pointer to numbers, whatever the type it is passed as.
-    fn elements(&mut self, e: &ast::Expr) -> Lowered<Option<(Pointer, Scalar)>> {
+    /// A pointer to numbers or rows of them, whatever the type it is passed as.
+    fn elements(&mut self, e: &ast::Expr) -> Lowered<Option<Elements>> {
+        /// Loops that a copy is made of.
+        const MOST_DIMENSIONS: usize = 4;
         let e = match &e.kind {
             ExprKind::Cast(Type::Pointer { to, .. }, inner) if **to == Type::Void => inner,
             _ => e,
         };
-        let pointer = self.pointer(e)?;
-        Ok(match pointer.pointee.clone() {
+        // It must not lead beyond the end of a row.
+        let pointer = self.pointer(e)?.handed_over();
+        let mut rows = Vec::new();
+        let mut ty = &pointer.pointee;
+        while let Type::Array { of, len: Some(len), .. } = ty {
+            let Some(len) = ast::constant(len) else { return Ok(None) };
+            rows.push(len);
+            ty = of;
+        }
+        let scalar = match ty {
             Type::Scalar(scalar) if !scalar.is_volatile && !scalar.is_bool && !pointer.is_object => {
-                Some((pointer, scalar))
+                scalar.clone()
             }
-            _ => None,
-        })
+            _ => return Ok(None),
+        };
+        Ok((rows.len() < MOST_DIMENSIONS).then_some(Elements { pointer, scalar, rows }))
     }
 
-    fn element(&mut self, pointer: Pointer, id: LoopId, at: Range) -> Lowered<Access> {
-        let by = Value { e: Expr::from(id), ty: ScalarType::I64 };
-        let pointer = self.moved(pointer, BinaryOp::Add, by, at)?;
+    /// The element that these loops count.
+    fn element(&mut self, mut pointer: Pointer, ids: &[LoopId], at: Range) -> Lowered<Access> {
+        for (k, id) in ids.iter().enumerate() {
+            let by = Value { e: Expr::from(*id), ty: ScalarType::I64 };
+            pointer = self.moved(pointer, BinaryOp::Add, by, at)?;
+            if k + 1 < ids.len() {
+                pointer = self.row(pointer, at)?;
+            }
+        }
         self.pointed_access(pointer, at)
     }
 }

@@ -184,7 +184,7 @@ impl Lowerer<'_> {
                 _ => Err(Refusal::new(at, "a call through a pointer")),
             },
             ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Var(_) => Ok(()),
-            ExprKind::Unknown(what, _) => Err(Refusal::new(at, format!("{what} cannot be analysed"))),
+            ExprKind::Unknown(what, inside) => Err(Refusal::of_unknown(at, what, inside)),
             // An unused value; lowering it shows that it has no effects.
             _ => self.value(e).map(|_| ()),
         }

@@ -156,7 +156,7 @@ impl Lowerer<'_> {
                 self.converted(inner, scalar)
             }
             ExprKind::Cast(..) => {
-                return Err(Refusal::new(at, "a conversion to a type that is not a number"));
+                return Err(Refusal::new(at, "a value is converted to a type that is not a number"));
             }
             ExprKind::SizeofType(ty) => self.size_of(ty, at)?,
             ExprKind::SizeofExpr(inner) => match self.type_of(inner) {
@@ -207,7 +207,7 @@ impl Lowerer<'_> {
             ExprKind::List(_) => return Err(Refusal::new(at, "a list of initial values as a value")),
             ExprKind::Comma(..) => return Err(Refusal::new(at, "a comma expression as a value")),
             ExprKind::AddressOf(_) => return Err(Refusal::new(at, "an address is used as a value")),
-            ExprKind::Unknown(what, _) => return Err(Refusal::new(at, format!("{what} cannot be analysed"))),
+            ExprKind::Unknown(what, inside) => return Err(Refusal::of_unknown(at, what, inside)),
         })
     }
 

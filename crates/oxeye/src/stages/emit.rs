@@ -458,7 +458,7 @@ pub(crate) fn recipe_of(workpiece: &Workpiece, idx: usize, trial: &Trial) -> Nes
 }
 
 /// The sizes that a trial is for one value of, by name.
-fn known_names(trial: &Trial, program: &Program) -> BTreeMap<String, i64> {
+pub(super) fn known_names(trial: &Trial, program: &Program) -> BTreeMap<String, i64> {
     let known = trial.proved.iter().flat_map(|proved| &proved.known);
     known.filter_map(|(symbol, value)| Some((program.symbols.get(symbol)?.name.clone(), *value))).collect()
 }

@@ -21,6 +21,9 @@ use oxeye_profile::{Bound, NestProfile};
 use serde::Serialize;
 use std::path::PathBuf;
 
+/// A larger speedup of a whole program is no noise, however much single runs swing.
+const LARGEST_NOISE: f64 = 0.05;
+
 /// What `optimize` found and did.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -102,10 +105,13 @@ pub struct FpReport {
 pub struct ProgramReport {
     /// Median wall-clock time of the original.
     pub baseline_ms: Option<f64>,
-    /// Median wall-clock time of the tuned program.
+    /// Wall-clock time of the tuned program under the same conditions: that of the original divided by the speedup.
     pub optimized_ms: Option<f64>,
-    /// `baseline_ms / optimized_ms`.
+    /// Time of the original by that of the tuned program, of runs side by side: what slows the machine down meanwhile is in
+    /// both.
     pub speedup: Option<f64>,
+    /// 95 % confidence interval of the speedup, wider with fewer than six runs.
+    pub speedup_interval: Option<(f64, f64)>,
     /// Whether exit code and output were compared and agree.
     pub verified: bool,
     /// Largest relative difference of a printed number.
@@ -145,6 +151,8 @@ pub struct NestReport {
     pub line: u32,
     /// Share of the original program's time.
     pub share: Option<f64>,
+    /// The nests, by their `id`, that do its work as well: its loop is in theirs, or in a function that they call.
+    pub within: Vec<usize>,
     /// How often the program runs it.
     pub invocations: Option<u64>,
     /// The same by size, those that are timed first.
@@ -359,25 +367,42 @@ fn program_report(session: &Session<'_>, emitted: &Emitted) -> ProgramReport {
         return ProgramReport { note, ..ProgramReport::default() };
     };
     let unchanged = emitted.text == unit.source;
-    let before = 1e-6 * whole.before_ns.median;
-    ProgramReport {
-        baseline_ms: Some(before),
-        optimized_ms: Some(if unchanged { before } else { 1e-6 * whole.after_ns.median }),
-        speedup: Some(if unchanged { 1.0 } else { whole.speedup.median }),
-        verified: whole.equal,
-        max_rel_error: Some(whole.max_rel_error),
-        samples: whole.before_ns.n,
-        spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
-        mismatch: emitted.mismatch.clone(),
-        ..ProgramReport::compared(checks, tolerance, whole)
-    }
+    let compared = ProgramReport::compared(checks, tolerance, whole);
+    let compared = if unchanged { compared.of_unchanged() } else { compared };
+    ProgramReport { mismatch: emitted.mismatch.clone(), ..compared }
 }
 
 impl ProgramReport {
-    /// What was compared of a program, and what was not.
+    /// Whether the speedup may as well be noise, by the interval it lies in and by how much the times of the original swing.
+    pub fn is_within_noise(&self) -> bool {
+        let is_small = |speedup: f64| (speedup - 1.0).abs() < self.spread.unwrap_or(0.0).min(LARGEST_NOISE);
+        let may_be_none = self.speedup_interval.is_none_or(|(low, high)| low <= 1.0 && 1.0 <= high);
+        self.speedup.is_some_and(is_small) && may_be_none
+    }
+
+    /// The same with the figures of a program that stays as it is.
+    fn of_unchanged(self) -> Self {
+        Self {
+            optimized_ms: self.baseline_ms,
+            speedup: self.speedup.map(|_| 1.0),
+            speedup_interval: None,
+            ..self
+        }
+    }
+
+    /// The figures of a program before and after, what was compared of it, and what was not.
     pub(crate) fn compared(checks: &Checks, tolerance: Option<f64>, whole: &WholeComparison) -> Self {
         let files = checks.files.iter().map(ToString::to_string);
+        let (before, speedup) = (1e-6 * whole.before_ns.median, whole.speedup);
         Self {
+            baseline_ms: Some(before),
+            optimized_ms: Some(before / speedup.median),
+            speedup: Some(speedup.median),
+            speedup_interval: Some((speedup.low, speedup.high)),
+            verified: whole.equal,
+            max_rel_error: Some(whole.max_rel_error),
+            samples: whole.before_ns.n,
+            spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
             compared: std::iter::once("standard output".to_owned()).chain(files).collect(),
             tolerance,
             unstable_numbers: whole.unstable_numbers,
@@ -407,6 +432,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         function: function.to_owned(),
         line: nest.place.span.line,
         share: nest.calls.share,
+        within: emitted.workpiece.around(idx),
         invocations: nest.calls.invocations,
         sizes: sizes(&nest.calls.classes, chosen),
         guard: guard(program, ir, chosen),

@@ -1,5 +1,6 @@
 //! What is reported of the sizes that a nest is called with, and of those that new code is for.
 
+use super::emit::known_names;
 use crate::mix::CallClass;
 use crate::schedule::{SizeTiming, Trial};
 use oxeye_codegen::{extent_in_words, size_in_words};
@@ -34,6 +35,8 @@ pub struct GuardReport {
     pub threads: Option<f64>,
     /// Where one of these, in the user's variables, is less, the original code runs.
     pub lengths: Vec<(String, u32)>,
+    /// Where one of these of the user's variables has another value, the original code runs.
+    pub known: Vec<(String, i64)>,
 }
 
 /// The classes of calls with what was measured of the winner.
@@ -53,17 +56,19 @@ pub(crate) fn sizes(classes: &[CallClass], chosen: Option<&Trial>) -> Vec<SizeRe
     classes.iter().enumerate().map(report).collect()
 }
 
-/// The guard of the winner, if it has one.
+/// For which sizes the winner is, if not for all.
 pub(crate) fn guard(program: &Program, nest: &Nest, chosen: Option<&Trial>) -> Option<GuardReport> {
     let guard = chosen?.guard;
+    let known = chosen.map(|trial| known_names(trial, program)).unwrap_or_default();
     let lengths = || {
         guard.lengths().filter_map(|(at, least)| Some((extent_in_words(program, nest, at)?, least))).collect()
     };
-    (guard.has_least() || guard.threads.is_some()).then(|| GuardReport {
+    (guard.has_least() || guard.threads.is_some() || !known.is_empty()).then(|| GuardReport {
         size: size_in_words(program, nest).unwrap_or_default(),
         least: guard.least,
         threads: guard.threads,
         lengths: lengths(),
+        known: known.into_iter().collect(),
     })
 }
 
@@ -72,7 +77,8 @@ impl GuardReport {
     pub fn in_words(&self) -> String {
         let from = |least: &f64| format!("{} >= {}", self.size, oxeye_codegen::readable(*least));
         let lengths = self.lengths.iter().map(|(extent, least)| format!("{extent} >= {least}"));
-        let all: Vec<String> = self.least.iter().map(from).chain(lengths).collect();
+        let known = self.known.iter().map(|(name, value)| format!("{name} = {value}"));
+        let all: Vec<String> = known.chain(self.least.iter().map(from)).chain(lengths).collect();
         let all = all.join(" and ");
         match self.threads.as_ref().map(from) {
             Some(threads) if all.is_empty() => format!("several threads run it where {threads}"),

@@ -33,8 +33,11 @@ pub(super) fn settle(
             (Some(only), None) if !only.was_with_others => {
                 let program = only.report.report.as_ref().map(|report| report.program.clone());
                 let program = program.unwrap_or_default();
-                let gain = program.speedup.unwrap_or(1.0);
-                (program, (gain < LEAST_GAIN).then(|| no_gain(gain)))
+                match program.is_within_noise() {
+                    // Noise, or a gain? Once more.
+                    true => compared(subject, files, before, hot, options, progress)?,
+                    false => (program.clone(), no_gain(&program)),
+                }
             }
             _ => compared(subject, files, before, hot, options, progress)?,
         };
@@ -51,8 +54,16 @@ pub(super) fn settle(
     }
 }
 
-fn no_gain(speedup: f64) -> String {
-    format!("the program does not gain from it ({speedup:.2}x)")
+/// Why a change is not worth a patch, if it is not.
+fn no_gain(program: &ProgramReport) -> Option<String> {
+    let speedup = program.speedup.unwrap_or(1.0);
+    match speedup < LEAST_GAIN {
+        true => Some(format!("the program does not gain from it ({speedup:.2}x)")),
+        false if program.is_within_noise() => {
+            Some(format!("what the program gains from it is no more than noise ({speedup:.2}x)"))
+        }
+        false => None,
+    }
 }
 
 /// The report on a program that stays as it is.
@@ -89,27 +100,19 @@ fn compared(
     };
     let mut whole = compare(subject, before, &hot.run, &rules, n_runs)?;
     check(progress)?;
-    if whole.equal && whole.speedup.median < LEAST_GAIN && whole.speedup.high > 1.0 {
-        // Noise, or a loss? Once more, and longer.
+    let tolerance = printed_tolerance(&options.checks, options.fp, is_reordered(files));
+    let mut program = ProgramReport::compared(&options.checks, tolerance, &whole);
+    if whole.equal && no_gain(&program).is_some() && whole.speedup.high > 1.0 {
+        // Noise, or not? Once more, and longer.
         whole = compare(subject, before, &hot.run, &rules, 2 * n_runs)?;
         check(progress)?;
+        program = ProgramReport::compared(&options.checks, tolerance, &whole);
     }
     let reason = match &whole.difference {
         Some(difference) => Some(format!("the program behaves differently with it ({difference})")),
-        None => (whole.speedup.median < LEAST_GAIN).then(|| no_gain(whole.speedup.median)),
+        None => no_gain(&program),
     };
-    let tolerance = printed_tolerance(&options.checks, options.fp, is_reordered(files));
-    let program = ProgramReport {
-        baseline_ms: Some(1e-6 * whole.before_ns.median),
-        optimized_ms: Some(1e-6 * whole.after_ns.median),
-        speedup: Some(whole.speedup.median),
-        verified: whole.equal,
-        max_rel_error: Some(whole.max_rel_error),
-        samples: whole.before_ns.n,
-        spread: Some(whole.before_ns.spread).filter(|_| whole.before_ns.n > 1),
-        mismatch: whole.difference.clone(),
-        ..ProgramReport::compared(&options.checks, tolerance, &whole)
-    };
+    let program = ProgramReport { mismatch: whole.difference.clone(), ..program };
     Ok((program, reason))
 }
 
