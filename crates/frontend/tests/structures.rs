@@ -685,6 +685,20 @@ static void turned(int n, body *b)
         b[i].place = (vec3){t.y, t.z, t.x};
     }
 }
+static number moved(double s, number a, number b) { b.re += s * a.re; b.im += s * a.im; return b; }
+static void step(int n, number *x, const number *v)
+{
+    for (int i = 0; i < n; i++)
+        x[i] = moved(0.125, v[i], x[i]);
+}
+static void cleared(int n, matrix *m)
+{
+    for (int i = 1; i < n; i += 3) {
+        matrix r = {0};
+        r.e[1][0].im = i;
+        m[i] = r;
+    }
+}
 static vec3 later(vec3 a, float s);
 static void nearest(int n, body *b)
 {
@@ -728,13 +742,17 @@ int main(int argc, char **argv)
     nearest(n, all);
     waiting(n, all);
     chain(n, m);
+    step(n, x, y);
+    step(n, y, x);
+    step(n, x, x);
+    cleared(n, m);
     for (int i = 0; i < 12; i++)
         printf(\"%.17g %.17g %.9g %.9g %.9g %.9g %.17g\\n\", y[i].re, y[i].im, all[i].place.x, all[i].speed.y, all[i].speed.z,
-            all[i].w[1], m[i].e[1][0].re + m[i].e[0][1].im);
+            all[i].w[1], m[i].e[1][0].re + m[i].e[0][1].im + x[i].re - x[i].im);
     return 0;
 }
 ",
-        8,
+        10,
         &["0", "1", "2", "7", "11"],
     );
 }

@@ -156,7 +156,13 @@ impl Converter<'_> {
         let ty = self.type_descriptor(node.child_by_field_name("type")?);
         let Type::Struct(id) = ty else { return None };
         let values = self.listed(node.child_by_field_name("value")?, &ty)?;
-        self.before.as_ref()?;
+        let has_pointers = {
+            let fields = self.file.structures.get(id)?.fields.as_ref()?;
+            fields.iter().any(|field| matches!(field.ty, Type::Pointer { .. }))
+        };
+        if has_pointers || self.before.is_none() {
+            return None;
+        }
         let target = self.whole_variable("structure.literal", id, range(node));
         let set = self.set_members(&target, values, range(node));
         self.before.get_or_insert_default().push(set);
@@ -167,6 +173,13 @@ impl Converter<'_> {
     /// if it cannot be told which member a value is for.
     pub(super) fn listed(&mut self, list: Node<'_>, ty: &Type) -> Option<Vec<(Vec<Part>, Expr)>> {
         let mut values = Vec::new();
+        // `{0}`, however deep the first number is.
+        if let ([only], Type::Struct(id)) = (named_children(list).as_slice(), ty)
+            && self.node_text(*only) == "0"
+        {
+            let zero = Expr { kind: ExprKind::Int(0, ScalarType::I32), range: range(*only) };
+            return Some(self.members_of(*id)?.into_iter().map(|way| (way, zero.clone())).collect());
+        }
         self.listed_in(list, ty, &mut Vec::new(), &mut values)?;
         Some(values)
     }

@@ -118,7 +118,11 @@ impl Lowerer<'_> {
                         let leads = args.get(k).and_then(|arg| self.pointer(arg).ok());
                         leads.is_some_and(|leads| file.root(leads.base) != root)
                     }
-                    Some(_) => !matches!(file.var(of).ty, Type::Struct(_)),
+                    // A copy that the call has been given may change.
+                    Some(k) if matches!(file.var(of).ty, Type::Struct(_)) => {
+                        args.get(k).and_then(Expr::as_var).is_some_and(|arg| file.var(arg).is_own())
+                    }
+                    Some(_) => true,
                     None => of != root,
                 }
             })
