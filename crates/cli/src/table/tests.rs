@@ -284,8 +284,8 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
     assert!(told[0].starts_with("left as it is: lines 51, 71 (15 % of the time): dear"), "{told:?}");
     assert!(told[1].starts_with("left as it is: line 11 (4 % of the time): cheap"), "{told:?}");
     assert_eq!(told.len(), 2);
-    assert!(text.contains("not read, and hardly any time is spent there: line 91\n"), "{text}");
-    assert!(text.contains("not read, but what takes time there is in other loops: line 41\n"), "{text}");
+    assert!(text.contains("not read, and hardly any time is spent there: line 90\n"), "{text}");
+    assert!(text.contains("not read, but what takes time there is in other loops: line 40\n"), "{text}");
     assert!(text.lines().all(|line| measure_text_width(line) <= 80), "{text}");
 }
 
