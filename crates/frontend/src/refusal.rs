@@ -27,7 +27,7 @@ impl Refusal {
                 Self::new(at, "an `assert` in the loop may end the program")
                     .help("move it out of the loop, or compile with -DNDEBUG, which leaves it out")
             }
-            Some(name) => Self::new(at, format!("{what} that calls `{name}` cannot be analysed")),
+            Some(name) => Self::new(at, format!("{what} with a call of `{name}` cannot be analysed")),
             None => Self::new(at, format!("{what} cannot be analysed")),
         }
     }

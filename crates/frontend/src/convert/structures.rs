@@ -78,7 +78,7 @@ impl Converter<'_> {
         let id = *self.with_results.get(name)?;
         let what = if self.file.structures[id].complex.is_some() { "complex number" } else { "structure" };
         if self.before.is_none() || args.iter().any(has_effects) {
-            return Some(unknown(&format!("a {what} from a function, here,")));
+            return Some(unknown(&format!("a function that returns a {what}, here,")));
         }
         let name = if what == "structure" { "structure.value" } else { "complex.value" };
         let value = self.whole_variable(name, id, range);
