@@ -132,27 +132,7 @@ fn replace(nodes: &mut [Node], program: &Program, n_reads: usize) -> bool {
 }
 
 fn accesses_of<'n>(node: &'n Node, found: &mut Vec<(&'n Access, bool)>) {
-    let reads = |e: &'n Expr, found: &mut Vec<(&'n Access, bool)>| {
-        found.extend(e.reads().into_iter().map(|access| (access, false)));
-    };
-    match node {
-        Node::Stmt(s) => {
-            if s.update.reads_target() {
-                found.push((&s.target, false));
-            }
-            found.push((&s.target, true));
-            s.target.indices.iter().for_each(|index| reads(index, found));
-            reads(&s.value, found);
-        }
-        Node::If { condition, .. } => reads(condition, found),
-        Node::Loop(l) => {
-            for term in l.lower.0.iter().chain(&l.upper.0) {
-                if let BoundTerm::Data(e) = term {
-                    reads(e, found);
-                }
-            }
-        }
-    }
+    found.extend(node.own_accesses());
     node.bodies().into_iter().flatten().for_each(|inner| accesses_of(inner, found));
 }
 

@@ -206,6 +206,32 @@ pub enum Node {
 }
 
 impl Node {
+    /// The accesses of the node itself, without those of the nodes inside, with whether they write.
+    pub fn own_accesses(&self) -> Vec<(&Access, bool)> {
+        let mut found = Vec::new();
+        match self {
+            Node::Loop(l) => {
+                for term in l.lower.0.iter().chain(&l.upper.0) {
+                    if let BoundTerm::Data(e) = term {
+                        found.extend(e.reads().into_iter().map(|a| (a, false)));
+                    }
+                }
+            }
+            Node::If { condition, .. } => found.extend(condition.reads().into_iter().map(|a| (a, false))),
+            Node::Stmt(s) => {
+                if s.update.reads_target() {
+                    found.push((&s.target, false));
+                }
+                found.push((&s.target, true));
+                for index in &s.target.indices {
+                    found.extend(index.reads().into_iter().map(|a| (a, false)));
+                }
+                found.extend(s.value.reads().into_iter().map(|a| (a, false)));
+            }
+        }
+        found
+    }
+
     /// Lists of children, mutable.
     pub fn bodies_mut(&mut self) -> Vec<&mut Vec<Node>> {
         match self {
@@ -380,26 +406,7 @@ impl Nest {
     /// Every access and whether it writes: targets, reads of values, guards, indices and data-dependent bounds.
     pub fn accesses(&self) -> Vec<(&Access, bool)> {
         let mut found = Vec::new();
-        self.visit(&mut |_, node| match node {
-            Node::Loop(l) => {
-                for term in l.lower.0.iter().chain(&l.upper.0) {
-                    if let BoundTerm::Data(e) = term {
-                        found.extend(e.reads().into_iter().map(|a| (a, false)));
-                    }
-                }
-            }
-            Node::If { condition, .. } => found.extend(condition.reads().into_iter().map(|a| (a, false))),
-            Node::Stmt(s) => {
-                if s.update.reads_target() {
-                    found.push((&s.target, false));
-                }
-                found.push((&s.target, true));
-                for index in &s.target.indices {
-                    found.extend(index.reads().into_iter().map(|a| (a, false)));
-                }
-                found.extend(s.value.reads().into_iter().map(|a| (a, false)));
-            }
-        });
+        self.visit(&mut |_, node| found.extend(node.own_accesses()));
         found
     }
 

@@ -13,7 +13,7 @@ const MOST_NODES: usize = 8;
 /// A complex number: its parts, and their type.
 type Pair = (Expr, Expr, ScalarType);
 
-fn unknown(what: &str) -> ExprKind {
+pub(super) fn unknown(what: &str) -> ExprKind {
     ExprKind::Unknown(what.to_owned(), Vec::new())
 }
 

@@ -1,17 +1,13 @@
 //! Structures by value: copied, built from lists, passed to and returned by functions of the file. Each is some variable;
 //! what is copied are its members.
 
-use super::complex::has_effects;
+use super::complex::{has_effects, unknown};
 use super::{Converter, named_children, range};
 use crate::ast::*;
 use crate::members::{Part, copied, members_at, ways_inside};
 use crate::scan::Scan;
 use oxeye_ir::ScalarType;
 use tree_sitter::Node;
-
-fn unknown(what: &str) -> ExprKind {
-    ExprKind::Unknown(what.to_owned(), Vec::new())
-}
 
 impl Converter<'_> {
     /// `target = value`, if they are structures or complex numbers.

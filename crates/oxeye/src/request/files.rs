@@ -34,6 +34,16 @@ pub(crate) fn check_readable(path: &Path) -> Result<(), Error> {
     std::fs::File::open(path).map(drop).map_err(fail)
 }
 
+/// The text of a regular file.
+pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
+    check_readable(path)?;
+    std::fs::read_to_string(path).map_err(|source| Error::Io {
+        action: "read",
+        path: path.to_owned(),
+        source,
+    })
+}
+
 /// The text of a source file, as the frontend decodes it.
 pub(crate) fn text(path: &Path) -> Result<String, Error> {
     let fail = |source| Error::Io { action: "read", path: path.to_owned(), source };

@@ -79,12 +79,7 @@ impl FoundValues {
     /// # Errors
     /// If the file cannot be read, or is no such report.
     pub fn load(path: &Path) -> Result<Self, Error> {
-        files::check_readable(path)?;
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Io {
-            action: "read",
-            path: path.to_owned(),
-            source,
-        })?;
+        let text = files::read_text(path)?;
         let refuse = |why: String| {
             Error::Input(format!("{} is no report of `oxeye values --json`: {why}", path.display()))
         };

@@ -118,12 +118,7 @@ impl SavedRecipes {
     /// If it cannot be read, or is no such file.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let fail = |reason: String| Error::Recipe { path: path.to_owned(), reason };
-        files::check_readable(path)?;
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Io {
-            action: "read",
-            path: path.to_owned(),
-            source,
-        })?;
+        let text = files::read_text(path)?;
         let mut value: serde_json::Value =
             serde_json::from_str(&text).map_err(|e| fail(format!("it is not JSON: {e}")))?;
         let is_report = |schema: &str| schema == REPORT_SCHEMA || schema.starts_with("oxeye.tune/");

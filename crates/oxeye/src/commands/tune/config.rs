@@ -54,12 +54,7 @@ impl ProjectConfig {
     /// # Errors
     /// If it cannot be read, has an unknown key, or a key has a value that means nothing: the message names key and line.
     pub fn load(path: &Path) -> Result<Self, Error> {
-        files::check_readable(path)?;
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Io {
-            action: "read",
-            path: path.to_owned(),
-            source,
-        })?;
+        let text = files::read_text(path)?;
         Self::parse(&text)
             .map_err(|(line, why)| Error::Input(format!("{}, line {line}: {why}", path.display())))
     }

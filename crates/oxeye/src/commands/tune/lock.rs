@@ -112,12 +112,7 @@ impl ProjectLock {
     /// # Errors
     /// If it cannot be read, or is no such file.
     pub fn load(path: &Path) -> Result<Self, Error> {
-        files::check_readable(path)?;
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Io {
-            action: "read",
-            path: path.to_owned(),
-            source,
-        })?;
+        let text = files::read_text(path)?;
         let wrong =
             |why: String| Error::Input(format!("{} is not what `oxeye tune` keeps: {why}", path.display()));
         let value: serde_json::Value =
