@@ -5,16 +5,16 @@ use crate::ast::*;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
-/// The name in a function's definition.
-pub(super) fn name(definition: Node<'_>) -> Option<Node<'_>> {
-    let mut at = definition.child_by_field_name("declarator")?;
-    while at.kind() != "identifier" {
-        at = at.child_by_field_name("declarator").or_else(|| named_children(at).first().copied())?;
-    }
-    Some(at)
-}
-
 impl Converter<'_> {
+    /// The name in a function's definition.
+    pub(super) fn name_of_function(&self, definition: Node<'_>) -> Option<String> {
+        let mut at = definition.child_by_field_name("declarator")?;
+        while at.kind() != "identifier" {
+            at = at.child_by_field_name("declarator").or_else(|| named_children(at).first().copied())?;
+        }
+        Some(self.node_text(at).to_owned())
+    }
+
     pub(super) fn function_definition(&mut self, node: Node<'_>) {
         let specifiers = self.specifiers(node);
         let Some(declarator) = node.child_by_field_name("declarator") else { return };

@@ -138,16 +138,15 @@ impl<'a> Converter<'a> {
     }
 
     fn top_level(&mut self, root: Node<'_>) {
-        let name = |c: &Self, node: Node<'_>| functions::name(node).map(|n| c.node_text(n).to_owned());
         let is_function = |node: &Node<'_>| node.kind() == "function_definition";
         let defined: HashSet<String> =
-            children(root).into_iter().filter(is_function).filter_map(|n| name(self, n)).collect();
+            children(root).into_iter().filter(is_function).filter_map(|n| self.name_of_function(n)).collect();
         // Functions wait for those that return the structures which they use, if these were only declared so far.
         let (mut done, mut waiting) = (HashSet::new(), Vec::new());
         for node in children(root) {
             match node.kind() {
                 "function_definition" => {
-                    let own = name(self, node).unwrap_or_default();
+                    let own = self.name_of_function(node).unwrap_or_default();
                     let is_awaited = self.declared_results.contains(&own);
                     done.insert(own);
                     let is_missing = |name: &String| defined.contains(name) && !done.contains(name);

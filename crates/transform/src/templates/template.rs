@@ -223,9 +223,6 @@ impl Template {
             return "normal form".into();
         }
         let mut title = self.strategy_title();
-        if self.threads == Threads::One {
-            title = title.replace(PARALLEL_OUTER, INDEPENDENT_OUTER);
-        }
         match self.threads {
             Threads::Outer(Shares::Fitting) => {}
             Threads::Outer(Shares::Static) => title += ", equal shares",
@@ -254,10 +251,6 @@ impl Template {
         }
     }
 }
-
-/// The order of loops that has independent ones outside, for several threads and for one.
-const PARALLEL_OUTER: &str = "parallel outer loops";
-const INDEPENDENT_OUTER: &str = "independent outer loops";
 
 /// The usual width of strips.
 pub(crate) const STRIP: u16 = 256;
@@ -293,7 +286,7 @@ impl Loops {
             Order::Ranked { rank, independent, fuse } => {
                 let (name, first) = match independent {
                     Independent::Anywhere => ("memory order", 0),
-                    Independent::Outer => (PARALLEL_OUTER, 0),
+                    Independent::Outer => ("parallel outer loops", 0),
                     Independent::Inner => ("loop order", u8::MAX),
                     Independent::Innermost => ("recurrences in vector lanes", 0),
                 };
