@@ -37,6 +37,12 @@ pub fn bound_constraints(iterator: &Affine, lower: &Bound, upper: &Bound) -> Opt
     below.chain(upper.0.iter().map(|term| bound_constraint(iterator, term, false))).collect()
 }
 
+/// What at least holds for a loop iterator between bounds: the constraints of those terms that are affine.
+pub fn known_bound_constraints(iterator: &Affine, lower: &Bound, upper: &Bound) -> Vec<Constraint> {
+    let below = lower.0.iter().filter_map(|term| bound_constraint(iterator, term, true));
+    below.chain(upper.0.iter().filter_map(|term| bound_constraint(iterator, term, false))).collect()
+}
+
 /// The constraint on the iterator that one affine term of a lower or upper bound imposes.
 pub(crate) fn bound_constraint(iterator: &Affine, term: &BoundTerm, is_lower: bool) -> Option<Constraint> {
     let BoundTerm::Affine { expr, divisor } = term else { return None };

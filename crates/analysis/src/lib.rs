@@ -64,7 +64,7 @@ pub mod omega;
 pub mod traffic;
 
 pub use access::{Anchor, Role, StmtAccess};
-pub use constraints::{affine_condition, bound_constraints, negated_condition};
+pub use constraints::{affine_condition, bound_constraints, known_bound_constraints, negated_condition};
 pub use counts::{
     Count, Operations, Stride, access_bytes, evaluate, evaluate_symbols, executions, iterations, operations,
     stride, trip_count,

@@ -130,6 +130,7 @@ impl<'a> PreparedNest<'a> {
             .map_err(|refusal| Refusal { step: n_rewrites + refusal.step, ..refusal })?;
         let last = n_rewrites - 1;
         let Applied { program, nest, reassociated } = applied;
+        let reassociated = reassociated || valued.reassociated;
         let (program, nest) =
             valued.finish(program, nest).map_err(|reason| reason.at_step(last, &recipe.steps[last]))?;
         Ok(Applied { program, nest, reassociated })

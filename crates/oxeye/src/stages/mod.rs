@@ -15,12 +15,12 @@ mod propose;
 mod read;
 mod record;
 mod report;
+mod rewrite_trials;
 mod search_report;
 mod second_round;
 mod sizes_report;
 mod synthetic_inputs;
 mod unchanged;
-mod value_trials;
 
 pub use capture::{Captured, capture};
 pub(crate) use capture::{build_error, has_main_elsewhere};

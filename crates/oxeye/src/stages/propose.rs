@@ -2,7 +2,7 @@
 //! loops suggest.
 
 use super::capture::Captured;
-use super::value_trials::value_trials;
+use super::rewrite_trials::rewrite_trials;
 use crate::knowledge::NestDescription;
 use crate::nest::{Place, Standing, TunedNest, Workpiece};
 use crate::parallel::{self, Panicked, guarded};
@@ -63,20 +63,21 @@ pub(crate) fn proposal(
     nest: &TunedNest,
     how: DonorSearch,
 ) -> Result<Proposal, Error> {
-    let mut proposal = without_values(session, unit, nest, how)?;
-    if session.options.values.is_some() {
-        let found = value_trials(session, unit, nest);
-        let n_more = found.plain.len() + found.scheduled.len();
-        proposal.trials.splice(proposal.n_first..proposal.n_first, found.scheduled);
-        proposal.trials.splice(0..0, found.plain);
-        proposal.n_first += n_more;
-        proposal.refused.extend(found.refused);
+    let mut proposal = as_written(session, unit, nest, how)?;
+    let found = rewrite_trials(session, unit, nest);
+    let n_more = found.plain.len() + found.scheduled.len();
+    proposal.trials.splice(proposal.n_first..proposal.n_first, found.scheduled);
+    proposal.trials.splice(0..0, found.plain);
+    proposal.n_first += n_more;
+    proposal.refused.extend(found.refused);
+    if n_more > 0 {
         Trial::mark_duplicates(&mut proposal.trials);
     }
     Ok(proposal)
 }
 
-fn without_values(
+/// The schedules of a nest that is not rewritten first.
+fn as_written(
     session: &Session<'_>,
     unit: &Unit,
     nest: &TunedNest,

@@ -105,10 +105,10 @@ pub struct FpReport {
 pub struct ProgramReport {
     /// Median wall-clock time of the original.
     pub baseline_ms: Option<f64>,
-    /// Wall-clock time of the tuned program under the same conditions: that of the original divided by the speedup.
+    /// Median wall-clock time of the tuned program.
     pub optimized_ms: Option<f64>,
     /// Time of the original by that of the tuned program, of runs side by side: what slows the machine down meanwhile is in
-    /// both.
+    /// both, so that it may differ a little from the quotient of the medians.
     pub speedup: Option<f64>,
     /// 95 % confidence interval of the speedup, wider with fewer than six runs.
     pub speedup_interval: Option<(f64, f64)>,
@@ -393,10 +393,10 @@ impl ProgramReport {
     /// The figures of a program before and after, what was compared of it, and what was not.
     pub(crate) fn compared(checks: &Checks, tolerance: Option<f64>, whole: &WholeComparison) -> Self {
         let files = checks.files.iter().map(ToString::to_string);
-        let (before, speedup) = (1e-6 * whole.before_ns.median, whole.speedup);
+        let speedup = whole.speedup;
         Self {
-            baseline_ms: Some(before),
-            optimized_ms: Some(before / speedup.median),
+            baseline_ms: Some(1e-6 * whole.before_ns.median),
+            optimized_ms: Some(1e-6 * whole.after_ns.median),
             speedup: Some(speedup.median),
             speedup_interval: Some((speedup.low, speedup.high)),
             verified: whole.equal,
@@ -418,8 +418,8 @@ impl ProgramReport {
 fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
     let (function, program, ir) = nest.place.of(&emitted.workpiece.unit);
     let (chosen, timing) = nest.winner().unzip();
-    let is_for_values = chosen.is_some_and(|trial| trial.schedule.recipe.is_for_values());
-    let profile = chosen.and(nest.after.as_ref()).or(nest.before.as_ref()).filter(|_| !is_for_values);
+    let does_less = chosen.is_some_and(|trial| trial.schedule.recipe.does_less());
+    let profile = chosen.and(nest.after.as_ref()).or(nest.before.as_ref()).filter(|_| !does_less);
     let donor = nest.advice.as_deref().zip(chosen.and_then(|t| t.choice.donor_idx));
     let donor = donor.map(|((_, advice), idx)| &advice.donors[idx]);
     let bound = |p: &NestProfile| (p.bound != Bound::Unknown).then(|| p.bound.to_string());

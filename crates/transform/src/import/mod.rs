@@ -6,7 +6,7 @@ use crate::schedule::{
     IteratorInfo, LoopNode, MemoryAccess, Original, OriginalTime, Schedule, Statement, Tree,
 };
 use indexmap::IndexMap;
-use oxeye_analysis::{affine_condition, bound_constraints, negated_condition};
+use oxeye_analysis::{affine_condition, bound_constraints, known_bound_constraints, negated_condition};
 use oxeye_ir::{Affine, ArrayId, Constraint, Loop, LoopId, Nest, Node, Program, StmtId, Storage, Var};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -150,15 +150,15 @@ fn without_bodies(node: &Node) -> Node {
 fn memory_accesses(program: &Program, node: &Node) -> Vec<MemoryAccess> {
     let nest = Nest::new(oxeye_ir::NestId(0), "", vec![node.clone()]);
     let inner_loops: BTreeSet<LoopId> = nest.loops().iter().map(|l| l.id).collect();
-    // Constraints on the iterators of the subtree's loops around each access.
+    // What at least holds for the iterators of the subtree's loops around each access.
     let mut inner: Vec<Vec<Constraint>> = Vec::new();
     nest.visit(&mut |path, node| {
         let alone = Nest { roots: vec![without_bodies(node)], ..nest.clone() };
         let around = path
             .iter()
             .filter(|l| l.step.abs() == 1)
-            .filter_map(|l| bound_constraints(&Affine::var(l.id), &l.lower, &l.upper));
-        let constraints: Vec<Constraint> = around.flatten().collect();
+            .flat_map(|l| known_bound_constraints(&Affine::var(l.id), &l.lower, &l.upper));
+        let constraints: Vec<Constraint> = around.collect();
         inner.extend(alone.accesses().iter().map(|_| constraints.clone()));
     });
     let update = match node {

@@ -32,8 +32,8 @@ impl Recipe {
         self.steps.iter().take_while(|step| step.as_rewrite().is_some()).count()
     }
 
-    /// Whether it rewrites the nest for the values that its arrays have: how much the nest does then depends on these.
-    pub fn is_for_values(&self) -> bool {
+    /// Whether it rewrites the nest itself, which then does less than it did; how much, may depend on its values.
+    pub fn does_less(&self) -> bool {
         self.n_rewrites() > 0
     }
 

@@ -86,8 +86,9 @@ pub(super) fn relocate(node: &mut Node, layouts: &BTreeMap<ArrayId, Layout>) {
             a.indices = layout
                 .kept
                 .iter()
-                .map(|(dim, lower)| {
-                    Expr::binary(BinaryOp::Sub, a.indices[*dim].clone(), Expr::Affine(lower.clone()))
+                .map(|(dim, lower)| match lower.as_constant() {
+                    Some(0) => a.indices[*dim].clone(),
+                    _ => Expr::binary(BinaryOp::Sub, a.indices[*dim].clone(), Expr::Affine(lower.clone())),
                 })
                 .collect();
         }

@@ -29,16 +29,18 @@ type Plan = (Layout, Storage, Vec<Option<Expr>>);
 /// Decides the storage of every private scalar and temporary, updating its declaration.
 pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout>, Reason> {
     let mut layouts = BTreeMap::new();
-    let privates = schedule.privates.clone().into_iter().map(|p| (p.array, false));
-    let temporaries = schedule.temporaries.clone().into_iter().map(|t| (t, true));
-    for (id, is_temporary) in privates.chain(temporaries) {
-        let (layout, storage, shape) = match plan(schedule, id, is_temporary) {
-            Some(plan) => plan,
-            None if is_temporary => continue,
-            None => {
+    let privates = schedule.privates.clone().into_iter().map(|p| (p.array, Some(p.n_loops)));
+    let temporaries = schedule.temporaries.clone().into_iter().map(|t| (t, None));
+    for (id, n_loops) in privates.chain(temporaries) {
+        let (layout, storage, shape) = match (plan(schedule, id, n_loops), n_loops) {
+            (Some(plan), _) => plan,
+            (None, None) => continue,
+            (None, Some(n_loops)) => {
+                let array = schedule.program.array(id);
                 return Err(Reason::not_writable(format!(
-                    "scalar {} would need a copy for every iteration, and the number of iterations is not known",
-                    schedule.program.array(id).name
+                    "{} {} would need a copy for every iteration, and the number of iterations is not known",
+                    if array.shape.len() > n_loops { "array" } else { "scalar" },
+                    array.name
                 )));
             }
         };
@@ -52,8 +54,9 @@ pub(crate) fn assign(schedule: &mut Schedule) -> Result<BTreeMap<ArrayId, Layout
     Ok(layouts)
 }
 
-/// The storage in the innermost scope possible. `None` for a temporary if that is the whole nest.
-fn plan(schedule: &Schedule, array: ArrayId, is_temporary: bool) -> Option<Plan> {
+/// The storage in the innermost scope possible: of a private array (`n_loops` index it before its own dimensions) or a
+/// temporary. `None` for a temporary if that is the whole nest.
+fn plan(schedule: &Schedule, array: ArrayId, n_loops: Option<usize>) -> Option<Plan> {
     let mut uses: Vec<Use> = Vec::new();
     let mut common: Option<Vec<LoopId>> = None;
     for (index, (statement, path)) in schedule.statements.iter().zip(schedule.paths()).enumerate() {
@@ -76,29 +79,29 @@ fn plan(schedule: &Schedule, array: ArrayId, is_temporary: bool) -> Option<Plan>
     });
     let common = common.unwrap_or_default();
     let n_dims = schedule.program.array(array).shape.len();
-    let outermost = usize::from(is_temporary);
-    for depth in (outermost..=common.len()).rev() {
-        let scope = &common[..depth];
-        if !stays_inside(schedule, &uses, scope) {
-            continue;
-        }
-        let mut layout = Layout::default();
-        let mut shape = Vec::new();
-        let mut known = true;
-        for dim in 0..n_dims {
-            if is_fixed(schedule, &uses, scope, dim) {
+    let outermost = usize::from(n_loops.is_none());
+    // The extent that is declared of a private array's own dimension, where indices do not tell a smaller one.
+    let declared = |dim: usize| {
+        let own = n_loops.is_some_and(|n| dim >= n);
+        own.then(|| schedule.program.array(array).shape[dim].clone()).flatten().map(|size| (0.into(), size))
+    };
+    for whole in [false, true] {
+        for depth in (outermost..=common.len()).rev() {
+            let scope = &common[..depth];
+            if !stays_inside(schedule, &uses, scope) {
                 continue;
             }
-            match extent(schedule, &uses, scope, dim) {
-                Some((lower, size)) => {
-                    layout.kept.push((dim, lower));
-                    shape.push(Some(size));
-                }
-                None => known = false,
+            let kept: Option<Vec<(usize, (Affine, Expr))>> = (0..n_dims)
+                .filter(|dim| !is_fixed(schedule, &uses, scope, *dim))
+                .map(|dim| {
+                    let found = extent(schedule, &uses, scope, dim);
+                    Some((dim, found.or_else(|| whole.then(|| declared(dim)).flatten())?))
+                })
+                .collect();
+            if let Some(kept) = kept {
+                let (kept, shape) = kept.into_iter().map(|(dim, (lower, n))| ((dim, lower), Some(n))).unzip();
+                return Some((Layout { kept }, Storage::Temp(scope.last().copied()), shape));
             }
-        }
-        if known {
-            return Some((layout, Storage::Temp(scope.last().copied()), shape));
         }
     }
     None

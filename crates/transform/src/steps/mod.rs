@@ -81,6 +81,7 @@ macro_rules! steps {
 }
 
 pub mod drop_store;
+pub mod factorize;
 pub mod fission;
 pub mod fuse;
 pub mod guard_zeros;
@@ -118,6 +119,7 @@ steps! {
     split_zeros::SplitZeros,
     guard_zeros::GuardZeros,
     drop_store::DropStore,
+    factorize::Factorize,
 }
 
 impl Transformation {
@@ -133,6 +135,7 @@ impl Transformation {
             Self::SplitZeros(step) => Some(step),
             Self::GuardZeros(step) => Some(step),
             Self::DropStore(step) => Some(step),
+            Self::Factorize(step) => Some(step),
             _ => None,
         }
     }

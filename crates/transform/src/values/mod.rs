@@ -1,4 +1,4 @@
-//! Nests rewritten for what their values have in common.
+//! Nests rewritten before they are scheduled: for what their values have in common, or to do less for the same results.
 //!
 //! In: a nest, and the first steps of a recipe, which say what its values are thought to be. Out: the nest rewritten for
 //! that, which the other steps schedule; and around the result what makes it right whatever the values are: loops before it
@@ -60,6 +60,8 @@ pub(crate) struct Valued {
     found: Vec<(SymId, ArrayId)>,
     /// The scalars of the scan.
     temporaries: Vec<Array>,
+    /// Whether floating-point sums are added up in another order.
+    pub(crate) reassociated: bool,
 }
 
 impl Valued {
@@ -80,6 +82,7 @@ impl Valued {
             differs: None,
             found: Vec::new(),
             temporaries: Vec::new(),
+            reassociated: false,
         })
     }
 

@@ -40,7 +40,7 @@ pub struct CheckedProgram {
     pub baseline_ms: Option<f64>,
     /// Median wall-clock time as it is.
     pub optimized_ms: Option<f64>,
-    /// `baseline_ms / optimized_ms`.
+    /// Time of the original by that of the tuned program, of runs side by side.
     pub speedup: Option<f64>,
     /// The speedup when it was tuned.
     pub locked_speedup: Option<f64>,

@@ -171,7 +171,7 @@ fn figures(session: &Session<'_>, unit: &Unit, nest: &TunedNest, given: &Given) 
     let Some((baseline_seconds, seconds, speedup)) = timed.or(screened) else {
         return Err(format!("it is much slower than the original: {}", why()));
     };
-    let roofs = nest.roofs(session, unit, given.idx).filter(|_| !trial.schedule.recipe.is_for_values());
+    let roofs = nest.roofs(session, unit, given.idx).filter(|_| !trial.schedule.recipe.does_less());
     let threads = given.proved.threads(session.threads);
     let profile = roofs.map(|roofs| roofs.after(&given.proved.applied, seconds, threads));
     Ok(Figures {

@@ -40,7 +40,7 @@ pub struct LockedProgram {
     pub baseline_ms: Option<f64>,
     /// Median wall-clock time of the tuned program.
     pub optimized_ms: Option<f64>,
-    /// `baseline_ms / optimized_ms`.
+    /// Time of the original by that of the tuned program, of runs side by side.
     pub speedup: Option<f64>,
 }
 

@@ -223,7 +223,7 @@ pub(crate) fn conclude(session: &Session<'_>, roofs: Option<&Roofs<'_>>, nest: &
         let baseline = winner.map(|(_, timing)| timing.baseline_seconds).or(nest.baseline_seconds);
         let before = baseline.map(|seconds| roofs.before(seconds));
         let after = winner.and_then(|(trial, timing)| {
-            let proved = trial.proved.as_ref().filter(|_| !trial.schedule.recipe.is_for_values())?;
+            let proved = trial.proved.as_ref().filter(|_| !trial.schedule.recipe.does_less())?;
             Some(roofs.after(&proved.applied, timing.seconds, proved.threads(session.threads)))
         });
         (nest.before, nest.after) = (before, after);

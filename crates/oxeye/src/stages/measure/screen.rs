@@ -33,11 +33,11 @@ pub(super) fn screen(
             break;
         }
         // What leaves out a part of the work is under no roof of the whole.
-        let is_for_values = |k: &usize| {
+        let does_less = |k: &usize| {
             let trial = &trials[*k];
-            trial.schedule.recipe.is_for_values() && trial.screened.is_some_and(|found| found.score() <= best)
+            trial.schedule.recipe.does_less() && trial.screened.is_some_and(|found| found.score() <= best)
         };
-        let roofs = bench.roofs.filter(|_| !right.is_empty() && !right.iter().any(is_for_values));
+        let roofs = bench.roofs.filter(|_| !right.is_empty() && !right.iter().any(does_less));
         let roof = roofs.and_then(|roofs| roofs.near(best, session.threads));
         if let Some(bound) = roof {
             let why = format!("the best before it is within {ENOUGH_PERCENT} % of its roof ({bound})");

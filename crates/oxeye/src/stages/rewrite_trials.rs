@@ -1,0 +1,109 @@
+//! Schedules of nests that are rewritten first: to do less for the same results, or to use what `oxeye values` found in them.
+
+use crate::nest::TunedNest;
+use crate::parallel::{self, guarded};
+use crate::schedule::{Choice, Schedule, Trial, Unproved, prove, steps_for};
+use crate::session::Session;
+use oxeye_frontend::Unit;
+use oxeye_transform::templates::suggest_rewrites;
+use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, suggest_for};
+use std::sync::Arc;
+
+/// So many schedules are tried of a nest as a rewrite lets it be, beside the order that it has.
+const MOST_SUGGESTIONS: usize = 4;
+
+/// The trials of a nest that is rewritten first.
+#[derive(Default)]
+pub(super) struct RewriteTrials {
+    /// The nest as the rewrites let it be, in the order that it has.
+    pub(super) plain: Vec<Trial>,
+    /// With what it then suggests.
+    pub(super) scheduled: Vec<Trial>,
+    /// What cannot be done.
+    pub(super) refused: Vec<RefusedSuggestion>,
+}
+
+/// The trials for the rewrites that suit a nest and the findings of the options that are about it.
+pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNest) -> RewriteTrials {
+    let (_, program, ir) = nest.place.of(unit);
+    let prepared = PreparedNest::new(program, ir);
+    let (mut bases, mut refused) = for_values(session, unit, nest);
+    match guarded(|| suggest_rewrites(&prepared, session.policy())) {
+        Ok(recipes) => bases.extend(recipes.into_iter().enumerate().map(|(k, recipe)| match k {
+            0 => ("factorized".to_owned(), recipe),
+            _ => (format!("factorized {}", k + 1), recipe),
+        })),
+        Err(bug) => refused.push(RefusedSuggestion::new("factorized", bug)),
+    }
+    let (mut plain, mut scheduled) = (Vec::new(), Vec::new());
+    let threads = nest.threads(session);
+    let how = session.rendering(&unit.source, threads);
+    for (name, base) in bases {
+        let rewritten = match guarded(|| prepared.rewritten(&base, session.policy())) {
+            Ok(Ok(rewritten)) => rewritten,
+            Ok(Err(refusal)) => {
+                refused.push(RefusedSuggestion::new(name, refusal));
+                continue;
+            }
+            Err(bug) => {
+                refused.push(RefusedSuggestion::new(name, bug));
+                continue;
+            }
+        };
+        let suggested =
+            guarded(|| suggest_for(&rewritten.prepared(), &session.machine(threads), session.policy()));
+        let further = suggested.map(|suggested| suggested.recipes).unwrap_or_default();
+        let further = further.into_iter().take(MOST_SUGGESTIONS).map(|suggestion| {
+            let steps = [base.steps.clone(), suggestion.recipe.steps].concat();
+            (format!("{name}, {}", suggestion.name), Recipe { steps })
+        });
+        let all: Vec<(String, Recipe)> = [(name.clone(), base.clone())].into_iter().chain(further).collect();
+        let proofs = parallel::map(&all, |(_, recipe)| prove(how, &prepared, recipe));
+        for (k, ((name, recipe), proof)) in all.into_iter().zip(proofs).enumerate() {
+            let proof = proof.map_err(Unproved::from).and_then(|proof| proof);
+            if let Err(why) = &proof {
+                refused.push(RefusedSuggestion::new(&name, why));
+            }
+            let schedule = Schedule { name, templates: Vec::new(), recipe };
+            let trial = Trial::new(schedule, Choice::default(), proof.map(Arc::new));
+            if k == 0 { plain.push(trial) } else { scheduled.push(trial) }
+        }
+    }
+    RewriteTrials { plain, scheduled, refused }
+}
+
+/// First steps for the findings of the options that are about a nest, with titles, and why there are none for some.
+fn for_values(
+    session: &Session<'_>,
+    unit: &Unit,
+    nest: &TunedNest,
+) -> (Vec<(String, Recipe)>, Vec<RefusedSuggestion>) {
+    let (function, program, ir) = nest.place.of(unit);
+    let span = nest.place.span;
+    let n_lines = span.text(&unit.source).lines().count() as u32;
+    let lines = span.line..span.line + n_lines.max(1);
+    let found = session.options.values.iter().flat_map(|values| &values.findings);
+    let own = found.filter(|found| found.function == function && lines.contains(&found.line));
+    let mut bases: Vec<(String, Recipe)> = Vec::new();
+    let mut refused = Vec::new();
+    let mut together = Recipe::default();
+    for found in own.filter(|found| found.recipe.is_some()) {
+        let of = |recipe: &Recipe| {
+            let step = recipe.steps.first().map_or("", |step| step.name());
+            format!("{step} of {}", found.array)
+        };
+        match guarded(|| steps_for(found, program, ir, session.policy())) {
+            Ok(Ok(recipes)) => {
+                together.steps.extend(recipes.first().into_iter().flat_map(|recipe| recipe.steps.clone()));
+                bases.extend(recipes.into_iter().map(|recipe| (of(&recipe), recipe)));
+            }
+            Ok(Err(why)) => refused.push(RefusedSuggestion::new(format!("values of {}", found.array), why)),
+            Err(bug) => refused.push(RefusedSuggestion::new(format!("values of {}", found.array), bug)),
+        }
+    }
+    bases.dedup_by(|a, b| a.1 == b.1);
+    if bases.iter().all(|(_, recipe)| *recipe != together) && bases.len() > 1 {
+        bases.insert(0, ("all of its values".to_owned(), together));
+    }
+    (bases, refused)
+}

@@ -1,0 +1,67 @@
+//! Rewrites of a nest that are worth trying whatever its values are: less work for the same results.
+
+use crate::policy::Policy;
+use crate::prepared::PreparedNest;
+use crate::recipe::Recipe;
+use crate::steps::{Factorize, Transformation};
+use oxeye_ir::{LoopId, Node, Stmt};
+
+/// Nests with more statements are not looked at.
+const MOST_STATEMENTS: usize = 64;
+
+/// So many ways to take the sums of a nest apart are suggested.
+const MOST_WAYS: usize = 2;
+
+/// Recipes of steps that rewrite a nest, the most promising first. Schedules are to be found for what they make of it.
+pub fn suggest_rewrites(prepared: &PreparedNest<'_>, policy: Policy) -> Vec<Recipe> {
+    factorizations(prepared, policy)
+}
+
+/// Every sum that can be taken apart, over the innermost loop for which that is possible, over the next one, and so on.
+fn factorizations(prepared: &PreparedNest<'_>, policy: Policy) -> Vec<Recipe> {
+    let statements = prepared.nest().stmts();
+    if !policy.reassociate || statements.len() > MOST_STATEMENTS {
+        return Vec::new();
+    }
+    let fits =
+        |steps: &[Transformation]| prepared.rewritten(&Recipe { steps: steps.to_vec() }, policy).is_ok();
+    let ways_of = |s: &Stmt| -> Vec<Transformation> {
+        let loops = loops_around(&prepared.nest().roots, s).unwrap_or_default();
+        let steps = loops.into_iter().rev().map(|over| Factorize { stmt: s.id, over }.into());
+        steps.filter(|step: &Transformation| fits(std::slice::from_ref(step))).take(MOST_WAYS).collect()
+    };
+    let ways: Vec<Vec<Transformation>> =
+        statements.into_iter().map(ways_of).filter(|ways| !ways.is_empty()).collect();
+    let together = |k: usize| {
+        let mut steps: Vec<Transformation> = Vec::new();
+        for of_one in &ways {
+            steps.extend(of_one.get(k).or(of_one.first()).cloned());
+            if !fits(&steps) {
+                steps.pop();
+            }
+        }
+        Recipe { steps }
+    };
+    let mut found: Vec<Recipe> = Vec::new();
+    for recipe in (0..MOST_WAYS).map(together) {
+        if !recipe.steps.is_empty() && !found.contains(&recipe) {
+            found.push(recipe);
+        }
+    }
+    found
+}
+
+/// The loops around a statement, the outermost first.
+fn loops_around(nodes: &[Node], stmt: &Stmt) -> Option<Vec<LoopId>> {
+    nodes.iter().find_map(|node| match node {
+        Node::Stmt(s) => (s.id == stmt.id).then(Vec::new),
+        Node::Loop(l) => {
+            let mut inner = loops_around(&l.body, stmt)?;
+            inner.insert(0, l.id);
+            Some(inner)
+        }
+        Node::If { then, otherwise, .. } => {
+            loops_around(then, stmt).or_else(|| loops_around(otherwise, stmt))
+        }
+    })
+}
