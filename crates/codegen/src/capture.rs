@@ -26,6 +26,8 @@ pub struct Site<'a> {
     pub never_called: &'a [Span],
     /// Arguments, by position, whose values a compiler is to know when it compiles a replay, as it does where the nest stands.
     pub constants: &'a [(usize, i64)],
+    /// Whether a compiler is to know that no two arrays overlap, as it does where the nest stands.
+    pub are_apart: bool,
     /// A function that the text in its place calls, to stand before the surrounding one; empty if there is none.
     pub before: &'a str,
 }
@@ -517,7 +519,8 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
             }
             ArgumentOf::Array(id) if *is_buffer => {
                 let array = program.array(*id);
-                let restrict = array.storage != Storage::Param
+                let restrict = site.are_apart
+                    || array.storage != Storage::Param
                     || is_restrict(source, site.function, name)
                     || !program.may_alias.iter().any(|(a, b)| a == id || b == id);
                 parameters.push(parameter(&cx, array, restrict));

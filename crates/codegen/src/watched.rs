@@ -262,6 +262,7 @@ mod tests {
             named,
             never_called: &[],
             constants: &[],
+            are_apart: false,
             before: "",
         };
         let made = watched_program(SOURCE, &[site], "/* runtime */");

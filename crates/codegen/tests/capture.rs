@@ -186,6 +186,7 @@ fn site_of<'a>(id: u32, program: &'a Program, nest: &'a Nest, function: Span) ->
         named: Named::default(),
         never_called: &[],
         constants: &[],
+        are_apart: false,
         before: "",
     }
 }
@@ -357,6 +358,7 @@ fn pragmas_stay_with_their_loop() {
         named: Named::default(),
         never_called: &[],
         constants: &[],
+        are_apart: false,
         before: "",
     };
     insta::assert_snapshot!("pragma", instrument(source, &[site], "/* runtime */"));

@@ -149,6 +149,7 @@ fn parse(text: &str, dir: &Path, summary: &Path) -> Result<Summary, MeasureError
                     Err(error) => return Err(error),
                 };
                 sample.nanoseconds = Some(number("nanoseconds")?);
+                sample.least_nanoseconds = Some(number("least")?);
                 sample.size_class = Some(number("class")? as u32);
                 sample.results = Some(sample.path.with_extension("out")).filter(|path| path.exists());
                 captures.last_mut().ok_or_else(damaged)?.samples.push(sample);

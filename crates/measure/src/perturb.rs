@@ -64,7 +64,8 @@ impl Sample {
                 file.write_all_at(&bytes, at).map_err(MeasureError::io("write", path))?;
             }
         }
-        Ok(Sample { path: path.to_path_buf(), nanoseconds: None, results: None, ..self.clone() })
+        let path = path.to_path_buf();
+        Ok(Sample { path, nanoseconds: None, least_nanoseconds: None, results: None, ..self.clone() })
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Sample {
     pub invocation: u64,
     /// How long the captured invocation took in the instrumented program, if known.
     pub nanoseconds: Option<u64>,
+    /// How long the shortest invocation took from then on that had as much to do. The captured one may have been the first.
+    pub least_nanoseconds: Option<u64>,
     /// The [`SizeClass`](crate::SizeClass) it belongs to, by its `log2`, if it was captured.
     pub size_class: Option<u32>,
     /// The arguments, in order.
@@ -158,6 +160,7 @@ impl Sample {
             site: 0,
             invocation: 0,
             nanoseconds: None,
+            least_nanoseconds: None,
             size_class: None,
             args: table,
             overlaps: Vec::new(),
@@ -214,6 +217,7 @@ impl Sample {
             site: u32::try_from(word(&fixed, 2)).unwrap_or(u32::MAX),
             invocation: word(&fixed, 3),
             nanoseconds: None,
+            least_nanoseconds: None,
             size_class: None,
             args,
             overlaps,

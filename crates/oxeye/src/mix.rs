@@ -106,6 +106,7 @@ mod tests {
             site: 0,
             invocation,
             nanoseconds: Some(1000 * micros),
+            least_nanoseconds: None,
             size_class: Some(log2),
             args: Vec::new(),
             overlaps: Vec::new(),

@@ -67,7 +67,7 @@ pub struct TunedNest {
     /// How the program calls it.
     pub calls: Calls,
     /// What replays take for known when they are compiled.
-    pub(crate) constants: Constants,
+    pub(crate) known: KnownInPlace,
     /// Whether one thread has to run it as a whole.
     pub is_of_one_thread: bool,
     /// Whether it is tuned.
@@ -171,9 +171,23 @@ impl CutCall {
     }
 }
 
-/// Integer arguments of a nest, by position, that have one value in all calls, and that the compiler knows where the nest
-/// stands: without them, replays would be those of slower code.
-pub(crate) type Constants = Vec<(usize, i64)>;
+/// What the compiler knows where the nest stands: without it, replays would be those of slower code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KnownInPlace {
+    /// Integer arguments of the nest, by position, that have one value in all calls.
+    pub(crate) constants: Vec<(usize, i64)>,
+    /// That no two of its arrays overlap.
+    pub(crate) are_apart: bool,
+}
+
+impl KnownInPlace {
+    /// No more than the text of the nest says.
+    pub(crate) const NOTHING: &'static Self = &Self { constants: Vec::new(), are_apart: false };
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        self == Self::NOTHING
+    }
+}
 
 /// Whether a nest is tuned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -316,7 +330,7 @@ impl TunedNest {
         Self {
             place,
             calls: Calls { arguments, ..Calls::default() },
-            constants: Constants::new(),
+            known: KnownInPlace::default(),
             is_of_one_thread: false,
             standing: Standing::Tuned,
             trials: Vec::new(),
@@ -470,6 +484,7 @@ impl Place {
             named,
             never_called,
             constants: &[],
+            are_apart: false,
             before: "",
         }
     }

@@ -66,6 +66,8 @@ typedef struct {
     long result_bytes; /* kept beside them, if any */
     unsigned long signature;
     int size_class;
+    double work;
+    long least; /* of nanoseconds, of this and later invocations with as much to do */
 } oxeye_capture_sample;
 
 typedef struct {
@@ -281,9 +283,9 @@ static void oxeye_capture_summary(int finished)
             if (!sample->used || sample->nanoseconds < 0)
                 continue;
             n = oxeye_capture_libc_snprintf(line, sizeof line,
-                                            "sample %d invocation %ld nanoseconds %ld class %d file site%d.%ld.bin\n",
-                                            k, sample->invocation, sample->nanoseconds, sample->size_class, k,
-                                            sample->invocation);
+                                            "sample %d invocation %ld nanoseconds %ld least %ld class %d file site%d.%ld.bin\n",
+                                            k, sample->invocation, sample->nanoseconds, sample->least,
+                                            sample->size_class, k, sample->invocation);
             if (oxeye_capture_libc_write(fd, line, (unsigned long)n) != n)
                 break;
         }
@@ -660,6 +662,7 @@ static int oxeye_capture_create(int k, int slot)
     sample->bytes = 0;
     sample->signature = 0;
     sample->size_class = site->size_class;
+    sample->work = site->work;
     oxeye_capture_path(path, sizeof path, k, site->current, "bin");
     site->fd = oxeye_capture_open(path, 0);
     if (site->fd < 0)
@@ -892,8 +895,10 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_work(int k, double work)
     exponent = (long)(word.bits >> 52) - 1023;
     site->work = work;
     site->size_class = (int)(exponent < OXEYE_CAPTURE_CLASSES ? exponent : OXEYE_CAPTURE_CLASSES - 1);
-    if (site->slot >= 0)
+    if (site->slot >= 0) {
         site->samples[site->slot].size_class = site->size_class;
+        site->samples[site->slot].work = work;
+    }
 }
 
 OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void *pointer, long bytes)
@@ -1049,6 +1054,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
 {
     oxeye_capture_site *site;
     long elapsed, end, weight;
+    int i;
     if (k < 0 || k >= OXEYE_CAPTURE_SITES || !oxeye_capture_on())
         return;
     site = &oxeye_capture_sites[k];
@@ -1065,6 +1071,9 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
     site->classes[site->size_class].nanoseconds += elapsed * weight;
     if (site->current == 0)
         site->known_args = site->n_args;
+    for (i = 0; i < OXEYE_CAPTURE_SLOTS; ++i)
+        if (site->samples[i].used && site->samples[i].work == site->work && elapsed < site->samples[i].least)
+            site->samples[i].least = elapsed;
     if (site->slot >= 0) {
         oxeye_capture_acquire();
         if (site->fd >= 0)
@@ -1072,7 +1081,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_end(int k)
         if (site->slot >= 0 && elapsed >= OXEYE_CAPTURE_LONG)
             oxeye_capture_results(k);
         if (site->slot >= 0)
-            site->samples[site->slot].nanoseconds = elapsed;
+            site->samples[site->slot].nanoseconds = site->samples[site->slot].least = elapsed;
         site->slot = -1;
         oxeye_capture_summary(0);
         oxeye_capture_add_overhead(oxeye_capture_now() - end);

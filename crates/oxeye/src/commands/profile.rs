@@ -129,8 +129,8 @@ fn profile_one(
         let why = nest.standing.reason().unwrap_or("the program never ran it");
         return Err(Setback::Item(Unprofiled::Skipped(why.to_owned())));
     }
-    let (place, calls, constants) = (&nest.place, &nest.calls, &nest.constants[..]);
-    let site = ReplaySite { session, unit, idx, place, calls, constants };
+    let (place, calls, known) = (&nest.place, &nest.calls, &nest.known);
+    let site = ReplaySite { session, unit, idx, place, calls, known };
     let built = site.build_original();
     let library = built.map_err(|setback| setback.because(|why| Unprofiled::NotBuilt(why.to_string())))?;
     let mut input = nest.counted(session, unit, idx, host);

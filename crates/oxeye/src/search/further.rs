@@ -111,8 +111,8 @@ impl NestSearch<'_> {
         session.progress.event(Event::Nest { function, line: nest.place.span.line, n_candidates: 0 });
         let threads = nest.threads(session);
         let roofs = nest.roofs(session, unit, self.idx);
-        let (place, calls, constants) = (&nest.place, &nest.calls, &nest.constants[..]);
-        let site = ReplaySite { session, unit, idx: self.idx, place, calls, constants };
+        let (place, calls) = (&nest.place, &nest.calls);
+        let site = ReplaySite { session, unit, idx: self.idx, place, calls, known: &nest.known };
         let mut bench = match Bench::open(site, site.build_original(), roofs.as_ref(), Instant::now()) {
             Ok(bench) => bench,
             // It was measured before, and what is known stays.

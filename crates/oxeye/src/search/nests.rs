@@ -137,8 +137,8 @@ impl NestSearch<'_> {
         let time = budget.allow(time, past.used);
         session.progress.event(Event::Nest { function, line, n_candidates: 0 });
         let roofs = nest.roofs(session, unit, self.idx);
-        let (place, calls, constants) = (&nest.place, &nest.calls, &nest.constants[..]);
-        let site = ReplaySite { session, unit, idx: self.idx, place, calls, constants };
+        let (place, calls, known) = (&nest.place, &nest.calls, &nest.known);
+        let site = ReplaySite { session, unit, idx: self.idx, place, calls, known };
         let mut bench = match Bench::open(site, site.build_original(), roofs.as_ref(), Instant::now()) {
             Ok(bench) => bench,
             Err(setback) => {
@@ -147,8 +147,8 @@ impl NestSearch<'_> {
             }
         };
         let known = bench.known_in_place()?;
-        if !known.is_empty() {
-            let site = ReplaySite { constants: &known, ..site };
+        if !known.is_nothing() {
+            let site = ReplaySite { known: &known, ..site };
             if let Ok(knowing) = Bench::open(site, site.build_original(), roofs.as_ref(), Instant::now()) {
                 bench = knowing;
             }
@@ -208,7 +208,7 @@ impl NestSearch<'_> {
         nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut in_place)?;
         nest.baseline_seconds = Some(in_place);
         nest.conditioning = bench.conditioning().or(nest.conditioning.take());
-        nest.constants = bench.site.constants.to_vec();
+        nest.known = bench.site.known.clone();
         conclude(session, roofs.as_ref(), nest);
         Ok(Some(NestSearchReport { compared, ..self.report(&state, &stop, time, baseline) }))
     }

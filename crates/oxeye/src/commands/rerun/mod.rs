@@ -176,7 +176,7 @@ fn alone(
     }
     let unit = &workpiece.unit;
     let (place, calls) = (&nest.place, &nest.calls);
-    let site = ReplaySite { session, unit, idx, place, calls, constants: &nest.constants };
+    let site = ReplaySite { session, unit, idx, place, calls, known: &nest.known };
     let deadline = Instant::now() + session.options.budget;
     let bench = match Bench::open(site, site.build_original(), None, deadline) {
         Ok(bench) => bench,

@@ -4,13 +4,13 @@ use super::doubts::Doubts;
 use crate::budget::{LONG_SECONDS, for_doubts};
 use crate::machine::{Roofs, Sizes, element_type};
 use crate::mix::{Part, best_least, speedup_from};
-use crate::nest::{Calls, Constants, IllConditioned, Place};
+use crate::nest::{Calls, IllConditioned, KnownInPlace, Place};
 use crate::request::{Error, Setback};
 use crate::schedule::{Screening, Trial, Verdict};
 use crate::session::Session;
 use crate::whole::OTHER_BUILDS;
 use crate::workshop::complaint;
-use oxeye_codegen::{ArgumentOf, Site, replay_unit};
+use oxeye_codegen::{Site, replay_unit};
 use oxeye_frontend::Unit;
 use oxeye_ir::{Nest, Var};
 use oxeye_measure::{
@@ -21,12 +21,8 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How much faster the original must be in its place than replayed, and replayed with constants than without, before these
-/// count as known.
-const FASTER_IN_PLACE: f64 = 1.25;
-const FASTER_KNOWING: f64 = 1.15;
 /// Originals that take longer are not run for that.
-const LONG_ORIGINAL: f64 = 5.0;
+pub(super) const LONG_ORIGINAL: f64 = 5.0;
 /// Where the time of the original in its place is known, a first call as long as this needs no second one. The results of
 /// invocations as long as that are captured, so that they need no first one either.
 const TELLING_SECONDS: f64 = 0.4;
@@ -44,7 +40,7 @@ pub(crate) struct ReplaySite<'a> {
     pub(crate) place: &'a Place,
     pub(crate) calls: &'a Calls,
     /// What replays take for known when they are compiled.
-    pub(crate) constants: &'a [(usize, i64)],
+    pub(crate) known: &'a KnownInPlace,
 }
 
 impl<'a> ReplaySite<'a> {
@@ -161,7 +157,9 @@ impl ReplaySite<'_> {
         openmp: bool,
     ) -> Result<CompileJob, Error> {
         let idx = self.idx;
-        let site = Site { constants: self.constants, before, ..self.place.site(self.unit, idx as u32) };
+        let KnownInPlace { constants, are_apart } = self.known;
+        let site =
+            Site { constants, are_apart: *are_apart, before, ..self.place.site(self.unit, idx as u32) };
         let unit = replay_unit(&self.unit.source, &site, body);
         let workshop = &self.session.workshop;
         let source = workshop.write_variant(&format!("nest{idx}/{name}.c"), &unit)?;
@@ -286,50 +284,6 @@ impl<'a> Bench<'a> {
         let least = Duration::from_secs_f64(1.2 * bench.baseline_seconds);
         bench.deadline = bench.deadline.max(Instant::now() + least);
         Ok(bench)
-    }
-
-    /// Integers that have one value in all calls, if the original is so much faster where it stands, and in replays that know
-    /// them, that the compiler must know them there; none as a rule.
-    ///
-    /// # Errors
-    /// If the run is interrupted, or a process cannot be started.
-    pub(crate) fn known_in_place(&self) -> Result<Constants, Error> {
-        let (site, session) = (self.site, self.site.session);
-        let in_place = self.sample().nanoseconds.map_or(f64::INFINITY, |ns| 1e-9 * ns as f64);
-        let constants = same_in_all(site.calls);
-        if constants.is_empty() || in_place > LONG_ORIGINAL || !site.constants.is_empty() {
-            return Ok(Constants::new());
-        }
-        let limited = self.replay.with_call_limit(2.0 * FASTER_IN_PLACE * in_place + 0.1);
-        let run = |library: &Path| match session.judge(limited.time_few(
-            library,
-            self.sample(),
-            n_runs(in_place),
-        )) {
-            Ok(times) => Ok(times.into_iter().min().map_or(f64::INFINITY, |ns| 1e-9 * ns as f64)),
-            Err(Setback::Item(_)) => Ok(f64::INFINITY),
-            Err(Setback::Run(error)) => Err(error),
-        };
-        let replayed = if self.baseline_samples > 0 { self.baseline_seconds } else { run(&self.baseline)? };
-        if replayed < FASTER_IN_PLACE * in_place {
-            return Ok(Constants::new());
-        }
-        let knowing = Self::library_knowing(site, &constants)?;
-        let seconds = match knowing {
-            Some(library) => run(&library)?,
-            None => f64::INFINITY,
-        };
-        Ok(if seconds * FASTER_KNOWING < replayed { constants } else { Constants::new() })
-    }
-
-    /// The original, built with these constants; `None` if it does not build.
-    fn library_knowing(site: ReplaySite<'_>, constants: &Constants) -> Result<Option<PathBuf>, Error> {
-        let site = ReplaySite { constants, ..site };
-        let job = site.library("knowing", &site.place.text(site.unit), false)?;
-        match site.built(site.session.workshop.replay_compiler().compile(&job)) {
-            Ok(library) => Ok(Some(library)),
-            Err(setback) => setback.item().map(|_| None),
-        }
     }
 
     /// Seconds of another call of the original, on the first sample, where a single one was all that is known and there is
@@ -529,24 +483,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The integers among the arguments that have one value in all samples.
-pub(super) fn same_in_all(calls: &Calls) -> Constants {
-    let value = |sample: &Sample, position: usize| {
-        sample.read_integer(position, element_type(calls.arguments[position].element)).ok()
-    };
-    let is_integer = |argument: &oxeye_codegen::Argument| {
-        matches!(argument.what, ArgumentOf::Symbol(_)) && !argument.element.is_float()
-    };
-    let positions = (0..calls.arguments.len()).filter(|k| is_integer(&calls.arguments[*k]));
-    let same = positions.filter_map(|k| {
-        let first = value(calls.samples.first()?, k)?;
-        calls.samples.iter().all(|sample| value(sample, k) == Some(first)).then_some((k, first))
-    });
-    same.collect()
-}
-
 /// How often a call is run for a first impression.
-fn n_runs(seconds: f64) -> usize {
+pub(super) fn n_runs(seconds: f64) -> usize {
     ((0.1 / seconds.max(1e-6)) as usize).clamp(1, 5)
 }
 

@@ -72,6 +72,7 @@ fn cut_sample(
         site: sample.site,
         invocation: sample.invocation,
         nanoseconds: Some((nanoseconds as f64 * part) as u64),
+        least_nanoseconds: sample.least_nanoseconds.map(|ns| (ns as f64 * part) as u64),
         size_class: sample.size_class,
         ..cut
     };

@@ -177,7 +177,7 @@ impl<'a> Ladder<'a> {
         let session = site.session;
         let (_, program, nest) = site.place.of(site.unit);
         let library = trial.library.as_deref()?.to_path_buf();
-        if !site.constants.is_empty() {
+        if !site.known.constants.is_empty() {
             // There are no other sizes where the compiler knows them.
             return None;
         }

@@ -1,7 +1,7 @@
 //! Stage 4: candidates compiled, run isolated, compared with the original, and timed.
 //!
 //! In: nests with the schedules to try. Out: the same with what became of each, and the winners. `bench` runs the original
-//! and candidates of one nest, `doubts` says which results are right where roundings decide them; `screen` runs each of many
+//! and candidates of one nest (with what the compiler knows where it stands: `in_place`), `doubts` says which results are right where roundings decide them; `screen` runs each of many
 //! once or a few times; `select` times the fastest in turns with the original; `guard` asks from which size on one is faster, on
 //! the smaller samples that `shrink` makes; `choose` takes the best that passes; `special` tries the fastest for one value of
 //! a small size, `wide` with instructions that not every processor has; `cut` shortens what takes too long.
@@ -11,6 +11,7 @@ mod choose;
 mod cut;
 mod doubts;
 mod guard;
+mod in_place;
 mod screen;
 mod select;
 mod shrink;
@@ -25,7 +26,7 @@ pub(crate) use select::measure_alone;
 use super::propose::Proposed;
 use crate::budget::{compiled_together, end_of_trials, for_suggestions, share_of};
 use crate::machine::Roofs;
-use crate::nest::{TunedNest, Workpiece, remark};
+use crate::nest::{KnownInPlace, TunedNest, Workpiece, remark};
 use crate::request::{Error, Event, Phase, Setback};
 use crate::schedule::{Rendering, Trial, Verdict};
 use crate::session::Session;
@@ -133,13 +134,13 @@ fn try_candidates(
     let how = session.rendering(&unit.source, nest.threads(session));
     let known;
     let (place, calls) = (&nest.place, &nest.calls);
-    let site = ReplaySite { session, unit, idx, place, calls, constants: &[] };
+    let site = ReplaySite { session, unit, idx, place, calls, known: KnownInPlace::NOTHING };
     let mut built = build_first(site, &nest.trials[first.clone()], deadline)?;
     let mut opened = Bench::open(site, built.original, roofs.as_ref(), deadline);
     if let Ok(bench) = &opened {
         known = bench.known_in_place()?;
-        if !known.is_empty() {
-            let site = ReplaySite { constants: &known, ..site };
+        if !known.is_nothing() {
+            let site = ReplaySite { known: &known, ..site };
             built = build_first(site, &nest.trials[first.clone()], deadline)?;
             opened = Bench::open(site, built.original, roofs.as_ref(), deadline);
         }
@@ -181,7 +182,7 @@ fn try_candidates(
     nest.winner = refine(&bench, how, nest.winner, &mut nest.trials, &mut baseline)?;
     nest.baseline_seconds = Some(baseline);
     nest.conditioning = bench.conditioning().or(nest.conditioning.take());
-    nest.constants = bench.site.constants.to_vec();
+    nest.known = bench.site.known.clone();
     conclude(session, roofs.as_ref(), nest);
     Ok(())
 }

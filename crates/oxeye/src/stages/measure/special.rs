@@ -1,7 +1,8 @@
 //! Candidates for one value of a size: a filter of known radius, vectors of three components. Loops that are known to run a few
 //! times need no counters, and compilers keep what they work on in registers.
 
-use super::bench::{Bench, Patience, Screened, same_in_all, verdict_of};
+use super::bench::{Bench, Patience, Screened, verdict_of};
+use super::in_place::same_in_all;
 use crate::request::Error;
 use crate::schedule::{Rendering, Trial, Verdict};
 use oxeye_codegen::ArgumentOf;
