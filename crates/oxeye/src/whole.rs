@@ -12,11 +12,13 @@ const RUNS_IN_DOUBT: usize = 8;
 
 /// Flags under which the original rounds differently: without reordering, and with it in different ways. How far numbers move
 /// between such builds is what reordering does to them.
-pub(crate) const OTHER_BUILDS: [&[&str]; 4] = [
+pub(crate) const OTHER_BUILDS: [&[&str]; 6] = [
     &["-O2", "-fno-fast-math", "-fno-associative-math", "-ffp-contract=off"],
     &["-O3", "-ffast-math"],
     &["-O2", "-ffast-math", "-fno-tree-vectorize", "-ffp-contract=off"],
-    &["-O3", "-ffast-math", "-funroll-loops"],
+    &["-O1", "-ffast-math"],
+    &["-O3", "-ffast-math", "-mprefer-vector-width=128"],
+    &["-Os", "-ffast-math"],
 ];
 
 /// Flags under which products and sums are rounded together in other places, or nowhere.

@@ -305,7 +305,10 @@ impl Explorer<'_> {
     fn hopeless(&self, one_thread: bool, best_seconds: f64) -> Option<String> {
         let bounds = &self.bounds;
         let (least, bound) = if one_thread { &bounds.one_thread } else { &bounds.all_threads }.as_ref()?;
-        (*least > BOUND_MARGIN * best_seconds).then(|| {
+        // What was beaten bounds nothing; that of one thread is too high by as much.
+        let exceeded = bounds.all_threads.as_ref().map_or(1.0, |(least, _)| best_seconds / least);
+        let least = if exceeded < LEAST_SHARE_OF_BOUND { exceeded * least } else { *least };
+        (least > BOUND_MARGIN * best_seconds).then(|| {
             let threads = if one_thread { "one thread" } else { "all threads" };
             format!("{threads} cannot take less than {:.3} ms ({bound})", 1e3 * least)
         })
