@@ -95,9 +95,7 @@ pub fn outline_own_text(
     if let Some(least) = options.guard.least {
         conditions.push(cx.is_large(nest, least)?);
     }
-    for (position, least) in options.guard.lengths() {
-        conditions.push(cx.is_long(nest, position, least)?);
-    }
+    conditions.extend(cx.are_long(nest, &options.guard)?);
     let mut body = String::new();
     if !conditions.is_empty() {
         let _ = writeln!(body, "if (!({})) return 0;", conditions.join(" && "));

@@ -44,11 +44,18 @@ impl Context<'_> {
         Ok(format!("{product} >= {}", readable(least)))
     }
 
-    /// The condition that the extent of a nest at a position is at least so long.
-    pub(crate) fn is_long(&self, nest: &Nest, position: usize, least: u32) -> Result<String, CodegenError> {
-        let extent = nest.size().0.get(position).cloned().ok_or(CodegenError::NoSize)?;
-        let length = self.product(&Extents(vec![extent])).ok_or(CodegenError::NoSize)?;
-        Ok(format!("{length} >= {least}"))
+    /// The conditions that the extents of a nest are as long as the guard asks, each once.
+    pub(crate) fn are_long(&self, nest: &Nest, guard: &SizeGuard) -> Result<Vec<String>, CodegenError> {
+        let mut conditions = Vec::new();
+        for (position, least) in guard.lengths() {
+            let extent = nest.size().0.get(position).cloned().ok_or(CodegenError::NoSize)?;
+            let length = self.product(&Extents(vec![extent])).ok_or(CodegenError::NoSize)?;
+            let condition = format!("{length} >= {least}");
+            if !conditions.contains(&condition) {
+                conditions.push(condition);
+            }
+        }
+        Ok(conditions)
     }
 
     /// The product of extents: an expression of an integer's type if it has one factor, else of type `double`. `None` if it

@@ -102,9 +102,7 @@ pub(crate) fn render_with(
     if let Some(least) = options.guard.least {
         conditions.push(r.cx.is_large(original_nest, least)?);
     }
-    for (position, least) in options.guard.lengths() {
-        conditions.push(r.cx.is_long(original_nest, position, least)?);
-    }
+    conditions.extend(r.cx.are_long(original_nest, &options.guard)?);
     if let Some(least) = options.guard.threads.filter(|_| team.is_none()) {
         r.threads_if = format!(" if({})", r.cx.is_large(original_nest, least)?);
     }

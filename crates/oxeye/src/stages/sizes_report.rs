@@ -6,6 +6,7 @@ use crate::schedule::{SizeTiming, Trial};
 use oxeye_codegen::{extent_in_words, size_in_words};
 use oxeye_ir::{Nest, Program};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Calls of a nest that have about equally much to do.
 #[derive(Clone, Debug, Serialize)]
@@ -61,7 +62,13 @@ pub(crate) fn guard(program: &Program, nest: &Nest, chosen: Option<&Trial>) -> O
     let guard = chosen?.guard;
     let known = chosen.map(|trial| known_names(trial, program)).unwrap_or_default();
     let lengths = || {
-        guard.lengths().filter_map(|(at, least)| Some((extent_in_words(program, nest, at)?, least))).collect()
+        let each = guard.lengths();
+        let mut all: Vec<(String, u32)> =
+            each.filter_map(|(at, least)| Some((extent_in_words(program, nest, at)?, least))).collect();
+        // Several loops may be as long.
+        let mut seen = BTreeSet::new();
+        all.retain(|length| seen.insert(length.clone()));
+        all
     };
     (guard.has_least() || guard.threads.is_some() || !known.is_empty()).then(|| GuardReport {
         size: size_in_words(program, nest).unwrap_or_default(),

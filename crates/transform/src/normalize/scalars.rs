@@ -199,6 +199,12 @@ fn accumulate_in_place(
         inside |= index.terms().any(|(v, _)| matches!(v, Var::Loop(k) if deeper(body, k)));
     }
     let same_type = program.array(target.array).element == program.array(scalar).element;
+    // What else reads it would have to read the target, which its source does not.
+    let mut readers = Vec::new();
+    body.iter().for_each(|n| strangers(n, scalar, &mut readers));
+    if readers != [end.id] {
+        return None;
+    }
     // Besides the final store, only an initial load may touch the array, and only that element.
     let loads = matches!(&start.value, Expr::Read(a) if *a == target);
     let others = accesses(body).iter().filter(|(a, _)| a.array == target.array).count();
@@ -227,6 +233,15 @@ fn accumulate_in_place(
     instances.spread(target.array, &onto, ends, Rewrite::AccumulationInPlace);
     instances.move_array(scalar, Rewrite::AccumulationInPlace);
     Some(target.array)
+}
+
+/// The statements whose execution reads the array, and that write another.
+fn strangers(node: &Node, array: ArrayId, found: &mut Vec<StmtId>) {
+    let mut all = Vec::new();
+    readers(node, array, &mut all);
+    let mut own = Vec::new();
+    writers(node, array, &mut own);
+    found.extend(all.into_iter().filter(|stmt| !own.contains(stmt)));
 }
 
 /// The statements that write the array.
