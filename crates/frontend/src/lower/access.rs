@@ -30,7 +30,7 @@ fn flattened(pointer: &Pointer, to: &Type) -> Option<Pointer> {
     (is_array && is_same && !pointer.is_object).then_some(flat)
 }
 
-fn without_qualifiers(ty: &Type) -> Type {
+pub(super) fn without_qualifiers(ty: &Type) -> Type {
     match ty {
         Type::Scalar(s) => Type::scalar(s.ty),
         other => other.clone(),
@@ -147,17 +147,8 @@ impl<'a> Lowerer<'a> {
                     },
                 }
             }
-            ExprKind::Index(base, index) => {
-                let is_turned = !self.is_pointer(base) && self.is_pointer(index);
-                let (base, index) = if is_turned { (index, base) } else { (base, index) };
-                let pointer = self.pointer(base)?;
-                let index = self.value(index)?;
-                let index = self.ahead(index, e.range)?;
-                let pointer = self.moved(pointer, BinaryOp::Add, index, e.range)?;
-                self.pointed_at(pointer, e.range)
-            }
-            ExprKind::Deref(base) => {
-                let pointer = self.pointer(base)?;
+            ExprKind::Index(..) | ExprKind::Deref(_) => {
+                let pointer = self.followed(e)?;
                 self.pointed_at(pointer, e.range)
             }
             ExprKind::Member(base, field) => {
@@ -195,9 +186,28 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    /// The pointer whose object a subscript or `*` denotes.
+    fn followed(&mut self, e: &ast::Expr) -> Lowered<Pointer> {
+        match &e.kind {
+            ExprKind::Index(base, index) => {
+                let is_turned = !self.is_pointer(base) && self.is_pointer(index);
+                let (base, index) = if is_turned { (index, base) } else { (base, index) };
+                let pointer = self.pointer(base)?;
+                let index = self.value(index)?;
+                let index = self.ahead(index, e.range)?;
+                self.moved(pointer, BinaryOp::Add, index, e.range)
+            }
+            ExprKind::Deref(base) => self.pointer(base),
+            _ => Err(Refusal::new(e.range, "this is not an array element or variable")),
+        }
+    }
+
     /// The object that `*pointer` denotes.
     fn pointed_at(&mut self, pointer: Pointer, at: Range) -> Lowered<Place> {
-        let Pointer { base, mut indices, offset, pointee, in_row, is_object } = pointer;
+        let Pointer { base, mut indices, offset, pointee, in_row, is_object, rows } = pointer;
+        if !rows.is_empty() {
+            return Err(Refusal::new(at, format!("a whole row of `{}` is used as a value", self.name(base))));
+        }
         if is_object {
             return Ok(Place { base, indices, ty: pointee });
         }
@@ -233,11 +243,20 @@ impl<'a> Lowerer<'a> {
 
     /// The row at a pointer to rows, as a pointer to its first element.
     pub(super) fn row(&mut self, pointer: Pointer, at: Range) -> Lowered<Pointer> {
+        if let Some(row) = pointer.clone().into_row() {
+            return Ok(row);
+        }
         let Place { base, indices, ty } = self.pointed_at(pointer, at)?;
         match ty {
-            Type::Array { of, .. } => {
-                Ok(Pointer { base, indices, offset: None, pointee: *of, in_row: false, is_object: false })
-            }
+            Type::Array { of, .. } => Ok(Pointer {
+                base,
+                indices,
+                offset: None,
+                pointee: *of,
+                in_row: false,
+                is_object: false,
+                rows: Vec::new(),
+            }),
             _ => Err(Refusal::new(at, format!("`{}` is not used as rows of elements", self.name(base)))),
         }
     }
@@ -328,6 +347,7 @@ impl<'a> Lowerer<'a> {
         if pointer.is_object {
             return Err(Refusal::new(at, format!("a pointer leads beyond `{}`", self.name(pointer.base))));
         }
+        let by = self.stretched(by, &pointer, at)?;
         let zero = || Value { e: Expr::from(0), ty: ScalarType::I32 };
         pointer.offset = Some(match (pointer.offset, op) {
             (None, BinaryOp::Add) => by,
@@ -384,7 +404,11 @@ impl<'a> Lowerer<'a> {
                 self.moved(pointer, *op, by, e.range)
             }
             ExprKind::Index(..) | ExprKind::Deref(_) => {
-                let place = self.place(e)?;
+                let pointer = self.followed(e)?;
+                if let Some(row) = pointer.clone().into_row() {
+                    return Ok(row);
+                }
+                let place = self.pointed_at(pointer, e.range)?;
                 match place.ty {
                     Type::Array { of, .. } => {
                         let Place { base, indices, .. } = place;
@@ -395,6 +419,7 @@ impl<'a> Lowerer<'a> {
                             pointee: *of,
                             in_row: false,
                             is_object: false,
+                            rows: Vec::new(),
                         })
                     }
                     Type::Pointer { to, .. } if n_levels(self.cx.file, place.base).is_some() => {
@@ -406,6 +431,7 @@ impl<'a> Lowerer<'a> {
                             pointee: *to,
                             in_row: false,
                             is_object: false,
+                            rows: Vec::new(),
                         })
                     }
                     Type::Pointer { .. } => Err(self.pointers_inside(self.name(place.base), e.range)),
@@ -425,6 +451,7 @@ impl<'a> Lowerer<'a> {
                         pointee: ty,
                         in_row: false,
                         is_object: true,
+                        rows: Vec::new(),
                     });
                 }
                 let Some(last) = place.indices.pop() else {
@@ -434,7 +461,7 @@ impl<'a> Lowerer<'a> {
                 let offset = Some(Value { e: last, ty });
                 let Place { base, indices, ty } = place;
                 let in_row = !indices.is_empty();
-                Ok(Pointer { base, indices, offset, pointee: ty, in_row, is_object: false })
+                Ok(Pointer { base, indices, offset, pointee: ty, in_row, is_object: false, rows: Vec::new() })
             }
             ExprKind::Select(condition, one, other) => {
                 let condition = self.value(condition)?;
@@ -446,13 +473,19 @@ impl<'a> Lowerer<'a> {
             }
             ExprKind::Cast(ty, inner) => {
                 let pointer = self.pointer(inner)?;
-                let is_same =
-                    ty.pointee().map(without_qualifiers) == Some(without_qualifiers(&pointer.pointee));
+                let is_untyped = matches!(ty.pointee(), Some(Type::Void));
+                let is_same = is_untyped
+                    || ty.pointee().map(without_qualifiers) == Some(without_qualifiers(&pointer.pointee));
                 if is_same {
                     return Ok(pointer);
                 }
-                if let Some(flat) = ty.pointee().and_then(|to| flattened(&pointer, to)) {
-                    return Ok(flat);
+                if let Some(to) = ty.pointee() {
+                    if let Some(flat) = flattened(&pointer, to) {
+                        return Ok(flat);
+                    }
+                    if let Some(rows) = self.as_rows(&pointer, to)? {
+                        return Ok(rows);
+                    }
                 }
                 let name = self.name(pointer.base);
                 let message = format!("the elements of `{name}` are used as another type");
@@ -482,7 +515,10 @@ impl<'a> Lowerer<'a> {
 
     /// `condition ? one : other`, where both point into the same array.
     fn one_of(&mut self, condition: Expr, one: Pointer, other: Pointer, at: Range) -> Lowered<Pointer> {
-        let is_same = one.base == other.base && one.indices == other.indices && one.pointee == other.pointee;
+        let is_same = one.base == other.base
+            && one.indices == other.indices
+            && one.pointee == other.pointee
+            && one.rows == other.rows;
         if !is_same || one.is_object || other.is_object {
             let (a, b) = (self.name(one.base), self.name(other.base));
             return Err(Refusal::new(at, format!("a pointer leads to `{a}` or to `{b}`"))

@@ -52,7 +52,10 @@ impl Lowerer<'_> {
             .help("use another pointer inside the loop"));
         }
         let pointer = match op {
-            None => self.argument_pointer(value, ty)?,
+            None => {
+                let bound = self.bound.clone();
+                self.pointer_as(value, ty, &bound)?
+            }
             Some(op @ (BinaryOp::Add | BinaryOp::Sub)) => {
                 let Some(Bound::Pointer(pointer)) = self.bound.get(&var).cloned() else {
                     return Err(refuse());

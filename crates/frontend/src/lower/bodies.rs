@@ -281,36 +281,11 @@ impl Lowerer<'_> {
             }
         }
         for (param, arg, ty) in pointers {
-            let pointer = match self.argument_pointer(arg, ty) {
-                Ok(pointer) => pointer,
-                Err(refusal) => {
-                    let pointer = self.pointer(arg)?;
-                    match ty.pointee() {
-                        Some(seen) if self.rows_agree(seen, &frame, &pointer.pointee) => pointer,
-                        _ => return Err(refusal),
-                    }
-                }
-            };
+            let pointer = self.pointer_as(arg, ty, &frame)?;
             let pointer = self.settled(pointer, at, out)?;
             frame.insert(param, Bound::Pointer(pointer.handed_over()));
         }
         Ok(frame)
-    }
-
-    /// Whether rows as a function declares them, with its parameters as in `frame`, are as long as those passed.
-    fn rows_agree(&mut self, seen: &Type, frame: &HashMap<VarId, Bound>, passed: &Type) -> bool {
-        match (seen, passed) {
-            (Type::Array { of: seen, len: Some(n), .. }, Type::Array { of: passed, len: Some(m), .. }) => {
-                let outer = std::mem::replace(&mut self.bound, frame.clone());
-                let n = self.value(n);
-                self.bound = outer;
-                let m = self.value(m);
-                let is_same = matches!((&n, &m), (Ok(n), Ok(m)) if n.e == m.e && self.is_stable(&n.e));
-                is_same && self.rows_agree(seen, frame, passed)
-            }
-            (Type::Scalar(seen), Type::Scalar(passed)) => seen.ty == passed.ty,
-            _ => false,
-        }
     }
 
     /// Whether a parameter always has the value of its argument, and repeating that costs nothing.

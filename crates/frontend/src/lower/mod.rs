@@ -12,6 +12,7 @@ mod companions;
 mod complex;
 mod entered;
 mod exits;
+mod flat_rows;
 mod hull;
 mod index;
 mod inline;

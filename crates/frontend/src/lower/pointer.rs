@@ -16,6 +16,8 @@ pub(super) struct Pointer {
     pub(super) in_row: bool,
     /// Whether it is the address of the variable itself, a structure.
     pub(super) is_object: bool,
+    /// Lengths of the rows that it leads to, if these are flat memory; the offset counts numbers then.
+    pub(super) rows: Vec<Value>,
 }
 
 impl Pointer {
@@ -29,6 +31,7 @@ impl Pointer {
             pointee,
             in_row: false,
             is_object: false,
+            rows: Vec::new(),
         })
     }
 

@@ -79,7 +79,15 @@ impl Lowerer<'_> {
             Some(offset) => (offset, in_row),
             None => (None, false),
         };
-        Ok(Pointer { base, indices, offset, pointee: (**pointee).clone(), in_row, is_object: false })
+        Ok(Pointer {
+            base,
+            indices,
+            offset,
+            pointee: (**pointee).clone(),
+            in_row,
+            is_object: false,
+            rows: Vec::new(),
+        })
     }
 
     /// The place of a structure that a function takes by value, which stands for the function's copy of it; refused if the

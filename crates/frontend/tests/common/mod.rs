@@ -279,6 +279,7 @@ pub fn site_of<'u>(function: &'u Function, nest: &'u Nest) -> Site<'u> {
         named,
         never_called,
         constants: &[],
+        are_apart: false,
         before: "",
     }
 }

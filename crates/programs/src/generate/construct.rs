@@ -126,6 +126,7 @@ constructs! {
     PrivateArrays "private arrays"
     SeveralOutputs "functions with several outputs"
     ChangedParameters "functions that change their parameters"
+    FlatRows "flat memory as rows"
     ByValue "structures by value"
     StaticVariables "static variables of functions"
     FunctionPointers "function pointers"

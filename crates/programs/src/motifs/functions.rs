@@ -170,6 +170,54 @@ pub(super) fn by_value(m: &mut Maker) -> String {
     before + &loops + &after
 }
 
+/// Functions that see flat memory as rows.
+pub(super) fn flat_rows(m: &mut Maker) -> String {
+    m.has(Construct::FlatRows);
+    let (n, o) = (m.size(), m.size());
+    let count = format!("(({} + 2) * ({} + 2))", m.sizes[n].value, m.sizes[o].value);
+    let (rows, width) =
+        (format!("((int)({}) + 1)", m.sizes[n].text), format!("((int)({}) + 2)", m.sizes[o].text));
+    for (name, seed) in [("fa", 5), ("fb", 6)] {
+        m.setup.push(format!("double *{name}_data = keep({count} * sizeof *{name}_data);"));
+        m.setup.push(format!("fill_d({name}_data, {count}, {seed});"));
+        m.shown.push(format!("show_d(\"{name}\", {name}_data, {count});"));
+        m.parameter(2, name, format!("double *{name}"), format!("{name}_data"));
+    }
+    let name = m.global("sheet");
+    let value = match m.between(0, 3) {
+        0 => "0.25 * (from[i - 1][j] + from[i][j - 1])",
+        1 => "0.5 * from[rows - 1 - i][width - 1 - j] + to[i][j]",
+        2 => "from[i - 1][j] - 0.125 * to[i - 1][width - j]",
+        _ => "0.5 * to[i][j - 1] + 0.25 * from[i][j]",
+    };
+    let change = if m.chance(20) { "    width -= 1;\n" } else { "" };
+    m.before += &format!(
+        "static void {name}(int rows, int width, double to[rows][width], double from[rows][width])\n{{\n{change}    \
+         for (int i = 1; i < rows; i++)\n        for (int j = 1; j < width; j++)\n            to[i][j] = {value};\n}}\n"
+    );
+    let mut passed = |from: &str| match m.between(0, 3) {
+        0 => format!("(void *){from}"),
+        1 => format!("(double (*)[{width}])({from} + 1)"),
+        _ => format!("(double (*)[{width}]){from}"),
+    };
+    let (to, from) = match passed("fa").len() % 2 {
+        0 => (passed("fa"), passed("fb")),
+        _ => (passed("fb"), passed("fa")),
+    };
+    match m.between(0, 3) {
+        0 => format!("{name}({rows}, {width}, {to}, {from});\n"),
+        1 => format!(
+            "for (int t = 0; t < 5; t++) {{\n    double *now = t & 1 ? fb : fa, *next = t & 1 ? fa : fb;\n    \
+             {name}({rows}, {width}, (void *)next, (void *)now);\n}}\n"
+        ),
+        2 => format!(
+            "for (int i = 0; i < {rows}; i++) {{\n    double (*sheet)[{width}] = (double (*)[{width}])fa;\n    \
+             for (int j = 0; j < {width}; j++)\n        sheet[i][j] = 0.5 * sheet[{rows} - 1 - i][j] + fb[j];\n}}\n"
+        ),
+        _ => format!("for (int t = 0; t < 3; t++)\n    {name}({rows}, {width}, {to}, {from});\n"),
+    }
+}
+
 /// Functions with memory of their own, that call themselves, or that are only known when they run.
 pub(super) fn unusual(m: &mut Maker) -> String {
     m.has(Construct::SmallFunctions);

@@ -104,6 +104,7 @@ const MOTIFS: &[Motif] = &[
     functions::by_value,
     functions::by_value,
     functions::by_value,
+    functions::flat_rows,
     functions::unusual,
     functions::shadows,
     functions::in_expressions,
