@@ -332,6 +332,18 @@ impl File {
         }
     }
 
+    /// Whether the operand of `sizeof` does nothing even where it is evaluated.
+    pub(crate) fn is_unevaluated(&self, e: &Expr) -> bool {
+        let mut is_harmless = true;
+        e.walk(&mut |e| {
+            is_harmless &= !matches!(
+                e.kind,
+                ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Call(..) | ExprKind::Unknown(..)
+            );
+        });
+        is_harmless
+    }
+
     /// Size and alignment of a type on an LP64 machine, if all of it is known.
     pub(crate) fn layout(&self, ty: &Type) -> Option<(u64, u64)> {
         match ty {

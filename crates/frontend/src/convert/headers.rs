@@ -1,155 +1,137 @@
-//! Loops that count in other ways than `for (i = first; i < n; i++)`, in that form: `while` loops, steps in conditions,
+//! Headers of loops in the form `for (i = first; i < end; i++)`: steps in conditions, conditions on what the body changes,
 //! headers without a first value.
 
-use super::Converter;
-use super::statements::leaves_early;
 use crate::ast::*;
 use crate::scan::{commas, counter};
 use oxeye_ir::{BinaryOp, MathFn, ScalarType, UnaryOp};
 
-impl Converter<'_> {
-    /// `i = first; while (i < n) { ...; i++; }` as a `for` loop, which sets the variable again; with `before` before it. Without a
-    /// first value, it starts with what it is.
-    pub(super) fn counting(&self, before: Option<&Stmt>, s: &Stmt) -> Option<Stmt> {
-        let StmtKind::While { condition, body } = &s.kind else { return None };
-        let statements = match &body.kind {
-            StmtKind::Block(statements) => statements.as_slice(),
-            _ => std::slice::from_ref(&**body),
-        };
-        let (var, step, rest) = match stepped(condition).and_then(|(target, ..)| target.as_var()) {
-            Some(var) => (var, None, statements),
-            None => {
-                let (last, rest) = statements.split_last()?;
-                let StmtKind::Expr(step) = &last.kind else { return None };
-                let var = match &step.kind {
-                    ExprKind::Step { target, .. } | ExprKind::Assign(_, target, _) => target.as_var()?,
-                    _ => return None,
-                };
-                if rest.iter().any(leaves_early) {
-                    return None;
-                }
-                (var, Some(step), rest)
-            }
-        };
-        let changes = |s: &Stmt| {
-            let mut found = false;
-            s.walk_exprs(&mut |e| match &e.kind {
-                ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => {
-                    found |= target.as_var() == Some(var)
-                }
-                ExprKind::AddressOf(inner) => found |= inner.as_var() == Some(var),
-                ExprKind::Unknown(_, inside) => found |= inside.iter().any(|e| e.as_var() == Some(var)),
-                _ => {}
-            });
-            found
-        };
-        if !condition.mentions(var) || rest.iter().any(changes) || !self.is_plain_counter(var) {
-            return None;
-        }
-        let range = condition.range;
-        let itself = Expr { kind: ExprKind::Var(var), range };
-        let first = before.and_then(|before| first_value(before, var)).cloned().unwrap_or(itself.clone());
-        let mut parts = For {
-            init: Some(set(itself, first.clone())),
-            condition: Some(condition.clone()),
-            step: step.cloned(),
-            body: Stmt { kind: StmtKind::Block(rest.to_vec()), range: body.range },
-            is_behind: false,
-            enters_with: Some(first),
-        };
-        self.step_behind(&mut parts);
-        tests_inside(&mut parts);
-        parts.step.is_some().then(|| Stmt { kind: StmtKind::For(Box::new(parts)), range: s.range })
+/// Gives a header a first value and a step of its own where it has none.
+pub(super) fn settle_header(file: &File, f: &mut For) {
+    if f.runs_first {
+        return;
     }
-
-    /// Gives a header a first value and a step of its own where it has none.
-    pub(super) fn settle_header(&self, f: &mut For) {
-        let by_condition = f.condition.as_ref().and_then(stepped).and_then(|(target, ..)| target.as_var());
-        let var = by_condition.or_else(|| counter(f)).filter(|var| self.is_plain_counter(*var));
-        if let (None, Some(var), Some(condition)) = (&f.init, var, &f.condition) {
-            let itself = Expr { kind: ExprKind::Var(var), range: condition.range };
-            f.init = Some(set(itself.clone(), itself));
-        }
-        self.step_behind(f);
-        tests_inside(f);
-    }
-
-    /// Whether a variable is an integer that only its function changes.
-    fn is_plain_counter(&self, var: VarId) -> bool {
-        use ScalarType::{I32, I64, U32, U64};
-        let variable = self.file.var(var);
-        let is_own = matches!(variable.kind, VarKind::Param(_) | VarKind::Local { is_static: false });
-        let is_integer = |s: &Scalar| matches!(s.ty, I32 | I64 | U32 | U64) && !s.is_volatile && !s.is_bool;
-        is_own && variable.ty.as_scalar().is_some_and(is_integer)
-    }
-
-    /// `for (i = n; i-- > 0;)` as `for (i = n - 1; i >= 0; i--)`, and `for (i = n; ++i < m;)` as `for (i = n + 1; i < m; i++)`,
-    /// which leave the same final value.
-    fn step_behind(&self, f: &mut For) {
-        let Some(condition) = &f.condition else { return };
-        let Some((target, by, test)) = stepped(condition) else { return };
-        let Some(var) = target.as_var().filter(|var| self.is_plain_counter(*var)) else { return };
-        let is_signed = self
-            .file
-            .var(var)
-            .ty
-            .as_scalar()
-            .is_some_and(|s| matches!(s.ty, ScalarType::I32 | ScalarType::I64));
-        let is_of_other = |e: &Expr| !e.mentions(var);
-        if f.step.as_ref().is_some_and(|e| !is_of_other(e)) {
-            return;
-        }
-        // `i-- > 0` tests the variable before the step, `--i > 0` after it.
-        let is_behind = test.is_behind;
-        let range = condition.range;
-        let at = |kind| Expr { kind, range };
-        let int = |n| Box::new(at(ExprKind::Int(n, ScalarType::I32)));
-        let counter = Box::new(target.clone());
-        let compare = |op, end| at(ExprKind::Binary(op, counter.clone(), end));
-        let settled = match (by, test.op, is_behind) {
-            // A negative number would be counted down beyond the least one, which C forbids.
-            (-1, BinaryOp::Gt | BinaryOp::Ne, _) if test.end.is_none_or(|e| constant(e) == Some(0)) => {
-                if !is_signed && !is_behind {
-                    return;
-                }
-                match (is_signed, is_behind) {
-                    (true, true) => compare(BinaryOp::Ge, int(0)),
-                    // `i - 1` of the first value might not exist: `for (i = n; i > 0; i--)` with `i - 1` inside.
-                    _ => compare(BinaryOp::Gt, int(0)),
+    let by_condition = f.condition.as_ref().and_then(stepped).and_then(|(target, ..)| target.as_var());
+    let var = by_condition.or_else(|| counter(f));
+    if let (Some(var), Some(condition)) = (var, &f.condition)
+        && counts_with(file, condition, var)
+    {
+        let itself = Expr { kind: ExprKind::Var(var), range: condition.range };
+        let keeps = set(itself.clone(), itself);
+        match &mut f.init {
+            None => f.init = Some(keeps),
+            // `for (q = b; p < end; p++, q++)`
+            Some(init) => {
+                if let (StmtKind::Expr(others), StmtKind::Expr(keeps)) = (&init.kind, keeps.kind)
+                    && !commas(others).into_iter().any(|e| sets(e, var))
+                {
+                    let range = others.range;
+                    let both = ExprKind::Comma(Box::new(others.clone()), Box::new(keeps));
+                    init.kind = StmtKind::Expr(Expr { kind: both, range });
                 }
             }
-            (1, BinaryOp::Lt, _) if is_signed => match test.end.filter(|e| is_of_other(e)) {
-                Some(end) => {
-                    compare(if is_behind { BinaryOp::Le } else { BinaryOp::Lt }, Box::new(end.clone()))
-                }
+        }
+    }
+    step_behind(file, f);
+    tests_inside(f);
+}
+
+/// Whether a variable is an integer that only its function changes.
+pub(super) fn is_plain_counter(file: &File, var: VarId) -> bool {
+    use ScalarType::{I32, I64, U32, U64};
+    let variable = file.var(var);
+    let is_own = matches!(variable.kind, VarKind::Param(_) | VarKind::Local { is_static: false });
+    let is_integer = |s: &Scalar| matches!(s.ty, I32 | I64 | U32 | U64) && !s.is_volatile && !s.is_bool;
+    is_own && variable.ty.as_scalar().is_some_and(is_integer)
+}
+
+/// Whether a loop with this condition may count with a variable: an integer, or a pointer that is compared with another one.
+pub(super) fn counts_with(file: &File, condition: &Expr, var: VarId) -> bool {
+    let variable = file.var(var);
+    let is_own = matches!(variable.kind, VarKind::Param(_) | VarKind::Local { is_static: false });
+    let is_compared = match &condition.kind {
+        ExprKind::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Ne, l, r) => {
+            let is_it = |e: &Expr| e.uncast().as_var() == Some(var);
+            let is_pointer = |e: &Expr| file.type_of(e.uncast()).is_some_and(|ty| ty.is_pointer());
+            is_it(l) && is_pointer(r) || is_it(r) && is_pointer(l)
+        }
+        _ => false,
+    };
+    let is_pointer = matches!(variable.ty, Type::Pointer { .. });
+    is_plain_counter(file, var) || is_own && is_pointer && is_compared
+}
+
+/// `for (i = n; i-- > 0;)` as `for (i = n - 1; i >= 0; i--)`, and `for (i = n; ++i < m;)` as `for (i = n + 1; i < m; i++)`,
+/// which leave the same final value.
+pub(super) fn step_behind(file: &File, f: &mut For) {
+    let Some(condition) = &f.condition else { return };
+    let Some((target, by, test)) = stepped(condition) else { return };
+    let Some(var) = target.as_var().filter(|var| is_plain_counter(file, *var)) else { return };
+    let is_signed = is_signed(file, var);
+    let is_of_other = |e: &Expr| !e.mentions(var);
+    if f.step.as_ref().is_some_and(|e| !is_of_other(e)) {
+        return;
+    }
+    // `i-- > 0` tests the variable before the step, `--i > 0` after it.
+    let is_behind = test.is_behind;
+    let range = condition.range;
+    let at = |kind| Expr { kind, range };
+    let int = |n| Box::new(at(ExprKind::Int(n, ScalarType::I32)));
+    let counter = Box::new(target.clone());
+    let compare = |op, end| at(ExprKind::Binary(op, counter.clone(), end));
+    let settled = match (by, test.op, is_behind) {
+        // A negative number would be counted down beyond the least one, which C forbids.
+        (-1, BinaryOp::Gt | BinaryOp::Ne, _) if test.end.is_none_or(|e| constant(e) == Some(0)) => {
+            if !is_signed && !is_behind {
+                return;
+            }
+            match (is_signed, is_behind) {
+                (true, true) => compare(BinaryOp::Ge, int(0)),
+                // `i - 1` of the first value might not exist: `for (i = n; i > 0; i--)` with `i - 1` inside.
+                _ => compare(BinaryOp::Gt, int(0)),
+            }
+        }
+        (1, BinaryOp::Lt, true) if is_signed => match test.end.filter(|e| is_of_other(e)) {
+            Some(end) => compare(BinaryOp::Le, Box::new(end.clone())),
+            None => return,
+        },
+        // Already in the header, what is tested first is one step further.
+        (_, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge, false) if is_signed => {
+            match test.end.filter(|e| is_of_other(e)) {
+                Some(end) => compare(test.op, Box::new(end.clone())),
                 None => return,
-            },
-            _ => return,
-        };
-        let step = at(ExprKind::Step { target: counter.clone(), by, is_behind: true });
-        let Some(first) = f.init.as_mut().and_then(|init| first_value_mut(init, var)) else { return };
-        let is_itself = first.as_var() == Some(var);
-        if first.mentions(var) && !is_itself {
-            return;
+            }
         }
-        if is_signed {
-            let before = first.clone();
-            let sum = if by < 0 { BinaryOp::Sub } else { BinaryOp::Add };
-            *first = Expr { range: before.range, kind: ExprKind::Binary(sum, Box::new(before), int(1)) };
-        } else {
-            f.is_behind = true;
-        }
-        f.condition = Some(settled);
-        f.step = Some(match f.step.take() {
-            Some(other) => at(ExprKind::Comma(Box::new(other), Box::new(step))),
-            None => step,
-        });
+        _ => return,
+    };
+    let step = at(ExprKind::Step { target: counter.clone(), by, is_behind: true });
+    let Some(first) = f.init.as_mut().and_then(|init| first_value_mut(init, var)) else { return };
+    let is_itself = first.as_var() == Some(var);
+    if first.mentions(var) && !is_itself {
+        return;
     }
+    if is_signed {
+        let before = first.clone();
+        let sum = if by < 0 { BinaryOp::Sub } else { BinaryOp::Add };
+        *first = Expr { range: before.range, kind: ExprKind::Binary(sum, Box::new(before), int(by.abs())) };
+    } else {
+        f.is_behind = true;
+    }
+    f.condition = Some(settled);
+    f.step = Some(match f.step.take() {
+        Some(other) => at(ExprKind::Comma(Box::new(other), Box::new(step))),
+        None => step,
+    });
+}
+
+/// Whether a variable is a signed integer.
+pub(super) fn is_signed(file: &File, var: VarId) -> bool {
+    let ty = file.var(var).ty.as_scalar().map(|s| s.ty);
+    matches!(ty, Some(ScalarType::I32 | ScalarType::I64))
 }
 
 /// `for (k = 0; k < most && x < 4; k++)`, where the body changes `x`, as a loop that counts and begins with
 /// `if (!(x < 4)) break;`.
-fn tests_inside(f: &mut For) {
+pub(super) fn tests_inside(f: &mut For) {
     fn conjuncts<'e>(e: &'e Expr, found: &mut Vec<&'e Expr>) {
         match &e.kind {
             ExprKind::Binary(BinaryOp::And, l, r) => {
@@ -224,17 +206,17 @@ fn tests_inside(f: &mut For) {
 }
 
 /// How a condition tests the variable that it steps.
-struct Test<'e> {
-    is_behind: bool,
-    op: BinaryOp,
+pub(super) struct Test<'e> {
+    pub(super) is_behind: bool,
+    pub(super) op: BinaryOp,
     /// What it is compared with; zero if there is nothing.
-    end: Option<&'e Expr>,
+    pub(super) end: Option<&'e Expr>,
 }
 
 /// The variable that a condition steps, what it steps by, and how it is tested: `i--`, `++i < n`.
-fn stepped(condition: &Expr) -> Option<(&Expr, i64, Test<'_>)> {
+pub(super) fn stepped(condition: &Expr) -> Option<(&Expr, i64, Test<'_>)> {
     let (e, op, end) = match &condition.kind {
-        ExprKind::Step { .. } => (condition, BinaryOp::Ne, None),
+        ExprKind::Step { .. } | ExprKind::Assign(..) => (condition, BinaryOp::Ne, None),
         ExprKind::Binary(op, l, r) => (&**l, *op, Some(&**r)),
         _ => return None,
     };
@@ -242,12 +224,17 @@ fn stepped(condition: &Expr) -> Option<(&Expr, i64, Test<'_>)> {
         ExprKind::Step { target, by, is_behind } => {
             Some((target, *by, Test { is_behind: *is_behind, op, end }))
         }
+        ExprKind::Assign(Some(sum @ (BinaryOp::Add | BinaryOp::Sub)), target, by) => {
+            let by = constant(by).filter(|by| i32::try_from(*by).is_ok() && *by != 0)?;
+            let by = if *sum == BinaryOp::Add { by } else { -by };
+            Some((target, by, Test { is_behind: false, op, end }))
+        }
         _ => None,
     }
 }
 
 /// The value that a statement gives a variable, if it may be evaluated again.
-fn first_value(before: &Stmt, var: VarId) -> Option<&Expr> {
+pub(super) fn first_value(before: &Stmt, var: VarId) -> Option<&Expr> {
     let first = match &before.kind {
         StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, first), .. })
             if target.as_var() == Some(var) =>
@@ -294,7 +281,7 @@ fn sets(e: &Expr, var: VarId) -> bool {
 }
 
 /// `target = value;`
-fn set(target: Expr, value: Expr) -> Stmt {
+pub(super) fn set(target: Expr, value: Expr) -> Stmt {
     let range = target.range;
     let kind = ExprKind::Assign(None, Box::new(target), Box::new(value));
     Stmt { kind: StmtKind::Expr(Expr { kind, range }), range }

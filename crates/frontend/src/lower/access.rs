@@ -361,7 +361,8 @@ impl<'a> Lowerer<'a> {
                     return self.member_pointer(*v, member, e.range);
                 }
                 self.names(*v, e.range)?;
-                if self.scan.written.contains(v) && !self.in_turns.contains(v) {
+                let is_set = self.scan.written.contains(v) || self.scan.iterators.contains(v);
+                if is_set && !self.in_turns.contains(v) {
                     let name = self.name(*v);
                     let message =
                         format!("where the pointer `{name}` leads depends on what the loop did before");
