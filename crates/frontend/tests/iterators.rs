@@ -284,3 +284,96 @@ int main(void)
         &["scale", "walk", "inside", "known"],
     );
 }
+
+/// Functions in place of their calls, overlapping arrays, tests that fail, loops that move what others start from.
+#[test]
+fn pointers_in_called_functions_do_the_same() {
+    same_output(
+        "static double total(const double *p, const double *e)
+{
+    double s = 0;
+    while (p < e)
+        s += *p++;
+    return s;
+}
+static void set(double *p, double *e, double v)
+{
+    do {
+        *p += v;
+    } while (++p != e);
+}
+static int at(const double *p, const double *e, double v)
+{
+    const double *first = p;
+    for (; p != e; ++p)
+        if (*p > v)
+            return (int)(p - first);
+    return -1;
+}
+static void sums(int n, double *y, const double *x)
+{
+    for (int i = 0; i < n; i++)
+        y[i] += total(x + i, x + n);
+}
+static void pairs(int n, double *y)
+{
+    for (int i = 0; i < n; i++)
+        set(y + i, y + i + 2, 0.5 * i);
+}
+static void shifted(int n, int by, double *x)
+{
+    double *to = x + by, *end = x + n;
+    const double *from = x;
+    while (to < end)
+        *to++ += 0.5 * *from++;
+}
+static int twice(int n, double *p)
+{
+    double *end = p + n, *start = p;
+    while (p != end)
+        *p++ *= 0.5;
+    end = start + n / 2;
+    for (p = start; p < end; p += 1)
+        *p += 1;
+    return (int)(p - start);
+}
+static void nothing(int n, double *x)
+{
+    double *e = x - n;
+    for (double *p = x; p < e; p++)
+        *p = 77;
+    int k = -n;
+    do {
+        x[k + n] += 1;
+    } while (++k < 0);
+}
+static int search(int n, const double *x)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += at(x, x + n, i) * (i + 1);
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    double *x = malloc((n + 3) * sizeof *x), *y = malloc((n + 3) * sizeof *y), s = 0;
+    for (int i = 0; i < n + 3; i++) { x[i] = i % 7 - 2; y[i] = i % 5; }
+    sums(n, y, x);
+    if (n > 1)
+        sums(n - 1, x + 1, x);
+    pairs(n, y);
+    for (int by = 0; by < 3; by++)
+        shifted(n, by, x);
+    printf(\"%d %d\\n\", twice(n, y), search(n, x));
+    nothing(n, x);
+    for (int i = 0; i < n + 3; i++) s += x[i] * i + y[i] * (i % 3 + 1);
+    printf(\"%.17g\\n\", s);
+    free(x); free(y);
+    return 0;
+}
+",
+        7,
+        SIZES,
+    );
+}

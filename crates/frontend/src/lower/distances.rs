@@ -3,9 +3,11 @@
 use super::lowerer::Lowerer;
 use super::pointer::Pointer;
 use super::symbolic::text;
-use crate::ast::{self, ExprKind, Type, VarId};
+use super::value::{Value, is_comparison};
+use crate::ast::{self, ExprKind, Range, Type, VarId};
 use crate::definitions::value_before;
-use oxeye_ir::{Affine, BinaryOp, Expr};
+use crate::refusal::{Lowered, Refusal};
+use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType};
 
 /// Most definitions that are followed to find what a pointer leads into.
 const MOST_DEFINITIONS: usize = 4;
@@ -45,7 +47,29 @@ impl Lowerer<'_> {
         Some(distance)
     }
 
-    /// The same for pointers into one array.
+    /// The difference of two pointers into one array, or their comparison.
+    pub(super) fn of_pointers(
+        &mut self,
+        op: BinaryOp,
+        l: &ast::Expr,
+        r: &ast::Expr,
+        at: Range,
+    ) -> Lowered<Value> {
+        let is_known = op == BinaryOp::Sub || is_comparison(op);
+        let both = if is_known { self.pointer(l).ok().zip(self.pointer(r).ok()) } else { None };
+        let distance = both.and_then(|(l, r)| self.plain_distance(&r, &l));
+        let Some(distance) = distance else {
+            return Err(Refusal::new(at, "a pointer is used as a value"));
+        };
+        let distance = self.typed(distance.into(), ScalarType::I64);
+        if op == BinaryOp::Sub {
+            return Ok(distance);
+        }
+        let zero = Value { e: Expr::from(0), ty: ScalarType::I32 };
+        self.binary(op, distance, zero, at)
+    }
+
+    /// The number of elements from one pointer to another one into the same array.
     fn plain_distance(&mut self, start: &Pointer, end: &Pointer) -> Option<Affine> {
         let is_same = start.base == end.base && start.indices == end.indices;
         let are_alike = match (&start.pointee, &end.pointee) {

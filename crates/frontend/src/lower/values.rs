@@ -126,7 +126,7 @@ impl Lowerer<'_> {
             ExprKind::Binary(op, l, r)
                 if !matches!(op, BinaryOp::And | BinaryOp::Or) && self.are_pointers(l, r) =>
             {
-                return Err(Refusal::new(at, "a pointer is used as a value"));
+                return self.of_pointers(*op, l, r, at);
             }
             ExprKind::Binary(op, l, r) => {
                 let l = self.value(l)?;
