@@ -1,7 +1,7 @@
 //! C as the lowering sees it: names resolved, types known, everything else marked as unknown.
 
 use oxeye_ir::{BinaryOp, MathFn, ScalarType, UnaryOp};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A variable of the file; unique over all functions and scopes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -240,9 +240,10 @@ pub(crate) enum StmtKind {
     Break,
     Continue,
     Return(Option<Expr>),
-    Goto,
+    /// To the label of this name.
+    Goto(String),
     /// A label and the statement after it.
-    Label(Box<Stmt>),
+    Label(String, Box<Stmt>),
     /// A description for messages, and the expressions inside if they could be read.
     Unknown(String, Vec<Stmt>),
 }
@@ -256,8 +257,11 @@ pub(crate) struct For {
     pub(crate) body: Stmt,
     /// Whether the variable is one less in the body than in the header.
     pub(crate) is_behind: bool,
-    /// If it is a `while` loop in the source, what its variable is before it.
+    /// If it is a `while` or `do` loop in the source, what its variable is before it.
     pub(crate) enters_with: Option<Expr>,
+    /// Whether the body runs before the condition is tested for the first time: it is this loop only if the condition
+    /// holds at first.
+    pub(crate) runs_first: bool,
 }
 
 impl Stmt {
@@ -269,7 +273,21 @@ impl Stmt {
                 std::iter::once(&**then).chain(otherwise.as_deref()).collect()
             }
             StmtKind::For(f) => f.init.iter().chain(std::iter::once(&f.body)).collect(),
-            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::Label(body) => {
+            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::Label(_, body) => {
+                vec![body]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn children_mut(&mut self) -> Vec<&mut Stmt> {
+        match &mut self.kind {
+            StmtKind::Block(body) | StmtKind::Unknown(_, body) => body.iter_mut().collect(),
+            StmtKind::If { then, otherwise, .. } => {
+                std::iter::once(&mut **then).chain(otherwise.as_deref_mut()).collect()
+            }
+            StmtKind::For(f) => f.init.iter_mut().chain(std::iter::once(&mut f.body)).collect(),
+            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::Label(_, body) => {
                 vec![body]
             }
             _ => Vec::new(),
@@ -288,6 +306,21 @@ impl Stmt {
             }
             StmtKind::For(f) => f.condition.iter().chain(&f.step).collect(),
             StmtKind::Return(e) => e.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn exprs_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.kind {
+            StmtKind::Expr(e) => vec![e],
+            StmtKind::Declare(declared) => declared.iter_mut().filter_map(|d| d.init.as_mut()).collect(),
+            StmtKind::If { condition, .. }
+            | StmtKind::While { condition, .. }
+            | StmtKind::DoWhile { condition, .. } => {
+                vec![condition]
+            }
+            StmtKind::For(f) => f.condition.iter_mut().chain(&mut f.step).collect(),
+            StmtKind::Return(e) => e.iter_mut().collect(),
             _ => Vec::new(),
         }
     }
@@ -405,6 +438,10 @@ pub(crate) struct File {
     pub(crate) callees: HashMap<VarId, String>,
     /// Integer variables with a constant value.
     pub(crate) constants: HashMap<VarId, i64>,
+    /// Variables of other types than pointers that are declared `const`, with initial values.
+    pub(crate) fixed: HashSet<VarId>,
+    /// The constants that static variables among them, and members of structures among them, always have.
+    pub(crate) values: HashMap<VarId, Expr>,
     /// The variables made for members, by root and path.
     pub(crate) members: HashMap<(VarId, Vec<oxeye_ir::Step>), VarId>,
     /// For a member reached from a parameter or a local pointer: the members that it may be, by what is passed or

@@ -12,7 +12,7 @@ pub(crate) fn is_live_after(file: &File, function: &Function, after: Range, var:
     }
     let (mut is_wild, mut is_mentioned) = (false, false);
     function.body.walk(&mut |s| {
-        is_wild |= matches!(s.kind, StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..));
+        is_wild |= matches!(s.kind, StmtKind::Goto(_) | StmtKind::Label(..) | StmtKind::Unknown(..));
         for e in s.exprs() {
             e.walk(&mut |e| match &e.kind {
                 ExprKind::Var(v) if *v == var || *v == whole => is_mentioned |= !after.contains(e.range),
@@ -33,7 +33,7 @@ pub(crate) fn is_live_after(file: &File, function: &Function, after: Range, var:
 pub(crate) fn is_live_before(s: &Stmt, var: VarId) -> bool {
     let mut is_wild = false;
     s.walk(&mut |s| {
-        is_wild |= matches!(s.kind, StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..));
+        is_wild |= matches!(s.kind, StmtKind::Goto(_) | StmtKind::Label(..) | StmtKind::Unknown(..));
     });
     let nowhere = Range { start: usize::MAX, end: usize::MAX };
     let mut query =
@@ -56,7 +56,7 @@ pub(crate) fn is_scratch_of(file: &File, function: &Function, inside: Range, var
     let (mut is_wild, mut is_allocated, mut n_freed, mut n_mentioned) = (false, false, 0, 0);
     function.body.walk(&mut |s| {
         let repeats = matches!(s.kind, StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. });
-        is_wild |= matches!(s.kind, StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..));
+        is_wild |= matches!(s.kind, StmtKind::Goto(_) | StmtKind::Label(..) | StmtKind::Unknown(..));
         is_wild |= repeats && s.range != inside && s.range.contains(inside);
         if let StmtKind::Declare(declared) = &s.kind {
             is_allocated |= declared.iter().filter(|d| d.var == var).any(|d| {
@@ -183,7 +183,7 @@ impl Query {
             self.is_found |= after;
         }
         match &s.kind {
-            StmtKind::Empty | StmtKind::Goto | StmtKind::Unknown(..) => after,
+            StmtKind::Empty | StmtKind::Goto(_) | StmtKind::Unknown(..) => after,
             StmtKind::Expr(e) => self.before_expr(e, after),
             StmtKind::Declare(declared) => declared.iter().rev().fold(after, |after, d| {
                 let after = after && d.var != self.var && d.var != self.whole;
@@ -215,7 +215,7 @@ impl Query {
             StmtKind::Break => self.at_break,
             StmtKind::Continue => self.at_continue,
             StmtKind::Return(e) => e.as_ref().is_some_and(|e| self.before_expr(e, false)),
-            StmtKind::Label(s) => self.before(s, after),
+            StmtKind::Label(_, s) => self.before(s, after),
         }
     }
 

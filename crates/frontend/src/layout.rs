@@ -22,7 +22,7 @@ pub(crate) struct Block {
     pub(crate) inside: usize,
 }
 
-/// A `for` or `while` statement, or the use of a macro that expands to one, and the text before it that is not a statement.
+/// A `for`, `while` or `do` statement, or the use of a macro that expands to one, and the text before it that is not a statement.
 #[derive(Clone, Debug)]
 pub(crate) struct LoopPlace {
     pub(crate) whole: Extent,
@@ -106,8 +106,9 @@ impl<'a> Layout<'a> {
         let statements = Statements { tokens: &tokens, brackets: &brackets, survey };
         let mut layout = Layout { text, directives, ..Layout::default() };
         let (mut parens, mut braces) = (0usize, 0usize);
-        // The `while` at the end of `do ... while (...)`.
+        // The `while` at the end of `do ... while (...)`, and `do` without a loop.
         let mut ends_of_do: HashSet<usize> = HashSet::new();
+        let mut blocks: HashSet<usize> = HashSet::new();
         let mut definition: Option<usize> = None;
         for (position, token) in tokens.iter().enumerate() {
             if braces == 0 && definition.is_none() {
@@ -117,8 +118,14 @@ impl<'a> Layout<'a> {
                 if token.text == "do" {
                     let end = statements.end(position + 1, 0).map(|end| statements.past_semicolon(end));
                     ends_of_do.extend(end);
+                    let condition = |end: usize| tokens.get(end + 1..end + 4);
+                    let is_block = end
+                        .and_then(condition)
+                        .is_some_and(|c| c.iter().zip(["(", "0", ")"]).all(|(token, text)| token.is(text)));
+                    blocks.extend(is_block.then_some(position));
                 }
                 let is_loop = token.text == "for"
+                    || (token.text == "do" && !blocks.contains(&position))
                     || (token.text == "while" && !ends_of_do.contains(&position))
                     || statements.is_loop_macro(position);
                 if is_loop
@@ -368,7 +375,7 @@ fn start_of_pragma_group(directives: &[&DirectiveLine<'_>]) -> Option<usize> {
 }
 
 fn is_loop_word(text: &str) -> bool {
-    ["for", "while"].contains(&text)
+    ["for", "while", "do"].contains(&text)
 }
 
 /// The end of the code before the statement at `position`, and the macros and `_Pragma`s in between.
@@ -609,7 +616,10 @@ mod tests {
             "void f(void) { for (;;) if (a) b; else for (;;) { c; } /* } */ d; for(;;);do x; while(1); }";
         let layout = Layout::of(text, &Survey::default());
         let found: Vec<_> = layout.loops.iter().map(|l| &text[l.whole.start..l.whole.end]).collect();
-        assert_eq!(found, ["for (;;) if (a) b; else for (;;) { c; }", "for (;;) { c; }", "for(;;);"]);
+        assert_eq!(
+            found,
+            ["for (;;) if (a) b; else for (;;) { c; }", "for (;;) { c; }", "for(;;);", "do x; while(1);"]
+        );
         assert_eq!(layout.blocks.len(), 1);
         assert_eq!(layout.blocks[0].whole.end, text.len());
     }

@@ -29,6 +29,7 @@ mod constants;
 mod context;
 mod convert;
 mod copies;
+mod definitions;
 mod delinearize;
 mod diagnostic;
 mod directives;

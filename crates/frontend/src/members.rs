@@ -2,7 +2,7 @@
 //! whose elements are not adjacent.
 
 use crate::ast::*;
-use oxeye_ir::{Record, ScalarType, Step};
+use oxeye_ir::{BinaryOp, Record, ScalarType, Step};
 
 /// Longest list of runs that describes a structure.
 const MOST_RUNS: usize = 64;
@@ -171,7 +171,7 @@ fn pointed_at(file: &File, e: &Expr) -> Option<(VarId, Vec<Option<Expr>>)> {
 fn deref<'e>(file: &File, e: &'e Expr) -> Option<Place<'e>> {
     match &e.kind {
         ExprKind::AddressOf(inner) => place_of(file, inner),
-        ExprKind::Binary(oxeye_ir::BinaryOp::Add, l, r) => {
+        ExprKind::Binary(BinaryOp::Add, l, r) => {
             let (pointer, index) = if file.type_of(l)?.is_pointer() { (l, r) } else { (r, l) };
             let (var, mut subscripts) = place_of(file, pointer)?;
             subscripts.push(Some(index));
@@ -325,11 +325,27 @@ impl File {
             ExprKind::AddressOf(inner) => {
                 Some(Type::Pointer { to: Box::new(self.type_of(inner)?), is_restrict: false })
             }
-            ExprKind::Binary(oxeye_ir::BinaryOp::Add | oxeye_ir::BinaryOp::Sub, l, r) => {
-                self.type_of(l).filter(Type::is_pointer).or_else(|| self.type_of(r).filter(Type::is_pointer))
+            ExprKind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), l, r) => {
+                let pointer = |e: &Expr| self.type_of(e).filter(Type::is_pointer);
+                match (op, pointer(l), pointer(r)) {
+                    (BinaryOp::Sub, Some(_), Some(_)) => Some(Type::scalar(ScalarType::I64)),
+                    (_, l, r) => l.or(r),
+                }
             }
             _ => None,
         }
+    }
+
+    /// Whether the operand of `sizeof` does nothing even where it is evaluated.
+    pub(crate) fn is_unevaluated(&self, e: &Expr) -> bool {
+        let mut is_harmless = true;
+        e.walk(&mut |e| {
+            is_harmless &= !matches!(
+                e.kind,
+                ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Call(..) | ExprKind::Unknown(..)
+            );
+        });
+        is_harmless
     }
 
     /// Size and alignment of a type on an LP64 machine, if all of it is known.

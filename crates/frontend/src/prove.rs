@@ -1,7 +1,7 @@
 //! Facts about iterators and symbols at a place, and conclusions from them.
 
 use oxeye_analysis::omega::{System, implies_ge};
-use oxeye_ir::{Affine, BinaryOp, Bound, BoundTerm, Constraint, Expr, Loop, Relation, UnaryOp, Var};
+use oxeye_ir::{Affine, BinaryOp, Bound, BoundTerm, Constraint, Expr, Loop, LoopId, Relation, UnaryOp, Var};
 use std::collections::BTreeSet;
 
 /// A stack of constraints.
@@ -67,6 +67,18 @@ impl Facts {
         }
     }
 
+    /// What an iterator is never less than (`is_lower`), or never greater than.
+    pub(crate) fn bounds(&self, id: LoopId, is_lower: bool) -> impl Iterator<Item = Affine> + '_ {
+        let c = if is_lower { 1 } else { -1 };
+        let says = move |constraint: &&Constraint| {
+            constraint.relation == Relation::NonNegative && constraint.expr.coefficient(id) == c
+        };
+        self.0.iter().filter(says).map(move |constraint| {
+            let rest = constraint.expr.clone() - Affine::term(id, c);
+            if is_lower { -rest } else { rest }
+        })
+    }
+
     /// Whether `expr >= 0` follows.
     pub(crate) fn prove_non_negative(&self, expr: &Affine) -> bool {
         if let Some(value) = expr.as_constant() {
@@ -114,7 +126,7 @@ fn affine_terms(bound: &Bound) -> impl Iterator<Item = (&Affine, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oxeye_ir::{LoopId, SymId};
+    use oxeye_ir::SymId;
 
     #[test]
     fn bounds_and_guards_are_used() {

@@ -317,7 +317,7 @@ impl<'a> Walk<'_, 'a> {
                     self.state.extend(before);
                 }
             }
-            StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..) => self.found.is_all = true,
+            StmtKind::Goto(_) | StmtKind::Label(..) | StmtKind::Unknown(..) => self.found.is_all = true,
         }
     }
 

@@ -99,13 +99,13 @@ fn class_of(function: MathFn) -> StmtFeature {
     use MathFn::*;
     match function {
         Sqrt | Cbrt | Hypot | Cabs | ReCsqrt | ImCsqrt | ReQuotient | ImQuotient => StmtFeature::CallsRoot,
-        Exp | Exp2 | Expm1 | Log | Log2 | Log10 | Log1p | Pow | Sinh | Cosh | Tanh | ReCpow | ImCpow
-        | ReCexp | ImCexp | ReClog | ImClog | ReCsinh | ImCsinh | ReCcosh | ImCcosh => {
-            StmtFeature::CallsExponential
-        }
+        Exp | Exp2 | Expm1 | Log | Log2 | Log10 | Log1p | Pow | Sinh | Cosh | Tanh | Asinh | Acosh
+        | Atanh | ReCpow | ImCpow | ReCexp | ImCexp | ReClog | ImClog | ReCsinh | ImCsinh | ReCcosh
+        | ImCcosh => StmtFeature::CallsExponential,
         Sin | Cos | Tan | Asin | Acos | Atan | Atan2 | Erf | Erfc | Carg | ReCsin | ImCsin | ReCcos
         | ImCcos => StmtFeature::CallsTrigonometric,
         ReProduct | ImProduct => StmtFeature::CallsCheap,
-        Fabs | Floor | Ceil | Round | Trunc | Fmod | Fmin | Fmax | Copysign | Abs => StmtFeature::CallsCheap,
+        Fabs | Floor | Ceil | Round | Trunc | Rint | Nearbyint | Fmod | Fmin | Fmax | Fdim | Fma
+        | Copysign | Abs => StmtFeature::CallsCheap,
     }
 }

@@ -455,8 +455,8 @@ fn cycles(operations: &Operations, bytes: f64, in_vectors: bool) -> f64 {
 fn call_cycles(function: MathFn, division: f64, in_vectors: bool) -> f64 {
     use MathFn as F;
     match function {
-        F::Fabs | F::Abs | F::Fmin | F::Fmax | F::Copysign => 0.5,
-        F::Floor | F::Ceil | F::Round | F::Trunc => 1.0,
+        F::Fabs | F::Abs | F::Fmin | F::Fmax | F::Fdim | F::Fma | F::Copysign => 0.5,
+        F::Floor | F::Ceil | F::Round | F::Trunc | F::Rint | F::Nearbyint => 1.0,
         F::ReProduct | F::ImProduct => 3.0,
         F::Sqrt => 1.3 * division,
         F::Exp | F::Exp2 | F::Log | F::Log2 | F::Log10 if in_vectors => 25.0,

@@ -11,6 +11,7 @@ pub(super) struct Specifiers {
     pub(super) ty: Type,
     pub(super) is_static: bool,
     pub(super) is_extern: bool,
+    pub(super) is_const: bool,
 }
 
 impl Converter<'_> {
@@ -29,7 +30,23 @@ impl Converter<'_> {
             if let Some(init) = init {
                 let init = self.expr(init);
                 self.file.global_inits.push((var, init));
+                self.note_fixed(var, specifiers.is_const);
             }
+        }
+    }
+
+    /// Records a variable with an initial value that is declared `const` itself, and not what it points to.
+    pub(super) fn note_fixed(&mut self, var: VarId, is_const: bool) {
+        let mut ty = &self.file.var(var).ty;
+        while let Type::Array { of, .. } = ty {
+            ty = of;
+        }
+        let is_plain = match ty {
+            Type::Scalar(s) => !s.is_volatile,
+            ty => matches!(ty, Type::Struct(_)),
+        };
+        if is_const && is_plain {
+            self.file.fixed.insert(var);
         }
     }
 
@@ -50,12 +67,13 @@ impl Converter<'_> {
     }
 
     pub(super) fn specifiers(&mut self, node: Node<'_>) -> Specifiers {
-        let (mut is_static, mut is_extern, mut is_volatile) = (false, false, false);
+        let (mut is_static, mut is_extern, mut is_volatile, mut is_const) = (false, false, false, false);
         for child in children(node) {
             match (child.kind(), self.node_text(child)) {
                 ("storage_class_specifier", "static") => is_static = true,
                 ("storage_class_specifier", "extern") => is_extern = true,
                 ("type_qualifier", "volatile" | "_Atomic") => is_volatile = true,
+                ("type_qualifier", "const") => is_const = true,
                 _ => {}
             }
         }
@@ -66,7 +84,7 @@ impl Converter<'_> {
         if is_volatile {
             make_volatile(&mut ty);
         }
-        Specifiers { ty, is_static, is_extern }
+        Specifiers { ty, is_static, is_extern, is_const }
     }
 
     /// The type of a specifier; brings constants of an `enum` into scope.

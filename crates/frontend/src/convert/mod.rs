@@ -2,11 +2,16 @@
 //! construct.
 
 mod blocks;
+mod body_parts;
+mod body_steps;
 mod complex;
 mod counts;
 mod declarations;
+mod endless;
 mod expressions;
 mod functions;
+mod headers;
+mod jumps;
 mod statements;
 mod steps;
 mod structures;
@@ -93,6 +98,8 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
     converter.top_level(tree.root_node());
     let mut file = converter.file;
     steps::settle(&mut file);
+    jumps::settle(&mut file);
+    counts::settle(&mut file);
     connect(&mut file);
     constants::find(&mut file);
     callees::find(&mut file, &preprocessed.text);

@@ -1,5 +1,6 @@
 //! Statements.
 
+use super::headers::settle_header;
 use super::{Converter, MAX_DEPTH, Meaning, named_children, range};
 use crate::ast::*;
 use std::collections::HashMap;
@@ -14,14 +15,7 @@ impl Converter<'_> {
     }
 
     pub(super) fn block_items(&mut self, node: Node<'_>) -> Vec<Stmt> {
-        let mut items: Vec<Stmt> = Vec::new();
-        for child in named_children(node) {
-            if let Some(stmt) = self.stmt(child) {
-                let counting = self.counting(items.last(), &stmt);
-                items.push(counting.unwrap_or(stmt));
-            }
-        }
-        items
+        named_children(node).into_iter().filter_map(|child| self.stmt(child)).collect()
     }
 
     /// A statement or declaration; `None` if it is empty.
@@ -38,8 +32,11 @@ impl Converter<'_> {
 
     pub(super) fn boxed_stmt(&mut self, node: Option<Node<'_>>, around: Node<'_>) -> Box<Stmt> {
         let empty = Stmt { kind: StmtKind::Empty, range: range(around) };
-        let stmt = node.and_then(|n| self.scoped(|c| c.stmt(n))).unwrap_or(empty);
-        Box::new(self.counting(None, &stmt).unwrap_or(stmt))
+        Box::new(node.and_then(|n| self.scoped(|c| c.stmt(n))).unwrap_or(empty))
+    }
+
+    fn label(&self, node: Node<'_>) -> String {
+        node.child_by_field_name("label").map_or("", |n| self.node_text(n)).to_owned()
     }
 
     pub(super) fn condition(&mut self, node: Node<'_>) -> Expr {
@@ -61,10 +58,8 @@ impl Converter<'_> {
             "expression_statement" => match named_children(node).first() {
                 Some(e) => match self.disguised_declaration(*e) {
                     Some(declaration) => declaration,
-                    None => {
-                        let (e, before) = self.with_before(|c| c.expr(*e));
-                        after(before, StmtKind::Expr(e), range(node))
-                    }
+                    None if has_statements(*e) => StmtKind::Block(self.unused_statements(*e)),
+                    None => self.unused_value(*e, node),
                 },
                 None => StmtKind::Empty,
             },
@@ -103,10 +98,10 @@ impl Converter<'_> {
                 let (value, before) = self.with_before(|c| value.map(|e| c.expr(e)));
                 after(before, StmtKind::Return(value), range(node))
             }
-            "goto_statement" => StmtKind::Goto,
+            "goto_statement" => StmtKind::Goto(self.label(node)),
             "labeled_statement" => {
                 let inner = named_children(node).last().copied();
-                StmtKind::Label(self.boxed_stmt(inner, node))
+                StmtKind::Label(self.label(node), self.boxed_stmt(inner, node))
             }
             "switch_statement" => {
                 let condition = self.condition(node);
@@ -199,6 +194,37 @@ impl Converter<'_> {
         Some(StmtKind::Declare(declared))
     }
 
+    /// An expression that is evaluated for what it does; `c ? (void)0 : f()` as an `if`.
+    fn unused_value(&mut self, e: Node<'_>, around: Node<'_>) -> StmtKind {
+        let (e, before) = self.with_before(|c| c.expr(e));
+        let kind = match e.kind {
+            ExprKind::Select(condition, one, other) if [&one, &other].into_iter().any(|e| is_void(e)) => {
+                let boxed = |e: Expr| Box::new(Stmt { range: e.range, kind: StmtKind::Expr(e) });
+                let (then, otherwise) = (boxed(*one), Some(boxed(*other)));
+                StmtKind::If { condition: *condition, then, otherwise }
+            }
+            kind => StmtKind::Expr(Expr { kind, range: e.range }),
+        };
+        after(before, kind, range(around))
+    }
+
+    /// The statements of `(a, ({ b; c; }))`, as macros make them, whose value nobody uses.
+    fn unused_statements(&mut self, e: Node<'_>) -> Vec<Stmt> {
+        let kind = match (e.kind(), named_children(e).as_slice()) {
+            ("comma_expression", [left, right]) => {
+                return [self.unused_statements(*left), self.unused_statements(*right)].concat();
+            }
+            ("parenthesized_expression", [inner]) if inner.kind() == "compound_statement" => {
+                StmtKind::Block(self.scoped(|c| c.block_items(*inner)))
+            }
+            ("parenthesized_expression", [inner]) if has_statements(*inner) => {
+                return self.unused_statements(*inner);
+            }
+            _ => self.unused_value(e, e),
+        };
+        vec![Stmt { kind, range: range(e) }]
+    }
+
     pub(super) fn local_declaration(&mut self, node: Node<'_>) -> StmtKind {
         let specifiers = self.specifiers(node);
         let mut declared = Vec::new();
@@ -219,6 +245,9 @@ impl Converter<'_> {
             let var = self.add_var(&name, ty.clone(), kind, range);
             let name = Expr { kind: ExprKind::Var(var), range };
             let list = init.filter(|n| n.kind() == "initializer_list");
+            if init.is_some() {
+                self.note_fixed(var, specifiers.is_const);
+            }
             let (init, before) = self.with_before(|c| {
                 if let Some(list) = list
                     && !specifiers.is_static
@@ -284,8 +313,9 @@ impl Converter<'_> {
         });
         let step = node.child_by_field_name("update").map(|n| self.expr(n));
         let body = *self.boxed_stmt(node.child_by_field_name("body"), node);
-        let mut parts = For { init, condition, step, body, is_behind: false, enters_with: None };
-        self.settle_header(&mut parts);
+        let mut parts =
+            For { init, condition, step, body, is_behind: false, enters_with: None, runs_first: false };
+        settle_header(&self.file, &mut parts);
         StmtKind::For(Box::new(parts))
     }
 }
@@ -305,6 +335,21 @@ pub(super) fn leaves_early(s: &Stmt) -> bool {
         StmtKind::Break | StmtKind::Continue => true,
         StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => false,
         _ => s.children().into_iter().any(leaves_early),
+    }
+}
+
+fn is_void(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Cast(Type::Void, _))
+}
+
+/// Whether an expression is a statement expression, or a comma expression with such.
+fn has_statements(e: Node<'_>) -> bool {
+    match (e.kind(), named_children(e).as_slice()) {
+        ("comma_expression", [left, right]) => has_statements(*left) || has_statements(*right),
+        ("parenthesized_expression", [inner]) => {
+            inner.kind() == "compound_statement" || has_statements(*inner)
+        }
+        _ => false,
     }
 }
 

@@ -44,7 +44,7 @@ fn stmt(file: &File, s: &mut Stmt) {
         }
         StmtKind::Block(body) => body.iter_mut().for_each(|s| stmt(file, s)),
         StmtKind::For(f) => stmt(file, &mut f.body),
-        StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::Label(body) => {
+        StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::Label(_, body) => {
             stmt(file, body);
         }
         _ => {}

@@ -64,7 +64,7 @@ impl Converter<'_> {
             }
             StmtKind::Empty | StmtKind::Expr(_) | StmtKind::Declare(_) | StmtKind::Break => Some(()),
             StmtKind::Continue => Some(()),
-            StmtKind::Goto | StmtKind::Label(_) | StmtKind::Unknown(..) => None,
+            StmtKind::Goto(_) | StmtKind::Label(..) | StmtKind::Unknown(..) => None,
         }
     }
 

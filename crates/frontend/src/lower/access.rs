@@ -56,9 +56,12 @@ impl<'a> Lowerer<'a> {
             ExprKind::AddressOf(inner) => {
                 Some(Type::Pointer { to: Box::new(self.type_of(inner)?), is_restrict: false })
             }
-            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, l, r) => {
+            ExprKind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), l, r) => {
                 let pointer = |e: &ast::Expr| self.type_of(e).filter(Type::is_pointer);
-                pointer(l).or_else(|| pointer(r))
+                match (op, pointer(l), pointer(r)) {
+                    (BinaryOp::Sub, Some(_), Some(_)) => Some(Type::scalar(ScalarType::I64)),
+                    (_, l, r) => l.or(r),
+                }
             }
             ExprKind::Select(_, l, r) => {
                 let pointer = |e: &ast::Expr| self.type_of(e).filter(Type::is_pointer);
@@ -381,7 +384,8 @@ impl<'a> Lowerer<'a> {
                     return self.member_pointer(*v, member, e.range);
                 }
                 self.names(*v, e.range)?;
-                if self.scan.written.contains(v) && !self.in_turns.contains(v) {
+                let is_set = self.scan.written.contains(v) || self.scan.iterators.contains(v);
+                if is_set && !self.in_turns.contains(v) {
                     let name = self.name(*v);
                     let message =
                         format!("where the pointer `{name}` leads depends on what the loop did before");

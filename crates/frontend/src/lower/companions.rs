@@ -157,7 +157,7 @@ impl Lowerer<'_> {
         Some(self.converted(value, &scalar))
     }
 
-    fn unbind(&mut self, var: VarId, before: Option<Bound>) {
+    pub(super) fn unbind(&mut self, var: VarId, before: Option<Bound>) {
         match before {
             Some(before) => self.bound.insert(var, before),
             None => self.bound.remove(&var),

@@ -4,7 +4,7 @@ use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, constant};
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{BinaryOp, Expr, MathFn, ScalarType};
+use oxeye_ir::{BinaryOp, Expr, ScalarType};
 
 pub(super) const MAX_INLINE_DEPTH: u32 = 8;
 /// Most statements of inlined functions for one call.
@@ -24,21 +24,9 @@ impl Lowerer<'_> {
             }
             return self.inlined(name, args, at);
         }
-        let plain = name.strip_prefix("__builtin_").unwrap_or(name);
-        let infinity = match plain {
-            "inff" | "huge_valf" => Some(("1.0f", "0.0f", ScalarType::F32)),
-            "inf" | "huge_val" => Some(("1.0", "0.0", ScalarType::F64)),
-            _ => None,
-        };
-        if let (Some((one, zero, ty)), true) = (infinity, plain != name) {
-            let [one, zero] = [one, zero].map(|text| Box::new(Expr::Float { text: text.to_owned(), ty }));
-            return Ok(Value { e: Expr::Binary(BinaryOp::Div, one, zero), ty });
-        }
-        match MathFn::from_c_name(plain) {
-            Some((function, single)) if function.n_args() == args.len() => {
-                self.math(function, single, args, at)
-            }
-            _ => Err(self.unknown(name, at)),
+        match self.library_call(name, args)? {
+            Some(value) => Ok(value),
+            None => Err(self.unknown(name, at)),
         }
     }
 
@@ -50,25 +38,6 @@ impl Lowerer<'_> {
             None => Refusal::new(at, format!("`{name}` is called, and what it does is not known"))
                 .help("move the call out of the loop, or give the function's definition in this file"),
         }
-    }
-
-    fn math(&mut self, function: MathFn, single: bool, args: &[ast::Expr], at: Range) -> Lowered<Value> {
-        let mut values = Vec::new();
-        for arg in args {
-            let value = self.value(arg)?;
-            values.push(match function {
-                MathFn::Abs => self.typed(value.e, ScalarType::I32),
-                _ if value.ty.is_float() => value,
-                _ => self.relaxed(value),
-            });
-        }
-        let ty = match function {
-            MathFn::Abs => ScalarType::I32,
-            _ if single => ScalarType::F32,
-            _ => ScalarType::F64,
-        };
-        _ = at;
-        Ok(Value { e: Expr::Call { function, single, args: values.into_iter().map(|v| v.e).collect() }, ty })
     }
 
     fn inlined(&mut self, name: &str, args: &[ast::Expr], at: Range) -> Lowered<Value> {
@@ -158,7 +127,10 @@ impl Lowerer<'_> {
             StmtKind::Declare(declared) => {
                 for d in declared {
                     if let VarKind::Local { is_static: true } = self.cx.file.var(d.var).kind {
-                        return Err(refuse("keeps a value from one call to the next"));
+                        if self.declare_static(d, at).is_err() {
+                            return Err(refuse("keeps a value from one call to the next"));
+                        }
+                        continue;
                     }
                     if let Some(init) = &d.init {
                         self.set(d.var, init, &refuse)?;

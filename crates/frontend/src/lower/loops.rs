@@ -92,9 +92,11 @@ pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
 /// Bounds found so far.
 pub(super) struct Limits {
     id: LoopId,
-    is_increasing: bool,
+    pub(super) is_increasing: bool,
     is_unit: bool,
     ty: ScalarType,
+    /// The value in the first iteration, if there is one such expression.
+    first: Option<Affine>,
     pub(super) terms: Vec<BoundTerm>,
     pub(super) guards: Vec<Expr>,
     /// The variables that the loop itself writes.
@@ -104,7 +106,16 @@ pub(super) struct Limits {
 impl Limits {
     /// None yet, of a loop that counts upwards.
     pub(super) fn new(id: LoopId, ty: ScalarType, inside: Scan) -> Self {
-        Limits { id, is_increasing: true, is_unit: false, ty, terms: Vec::new(), guards: Vec::new(), inside }
+        Limits {
+            id,
+            is_increasing: true,
+            is_unit: false,
+            ty,
+            first: None,
+            terms: Vec::new(),
+            guards: Vec::new(),
+            inside,
+        }
     }
 }
 
@@ -133,9 +144,17 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Whether a header steps by a constant.
+    pub(crate) fn steps_by_constant(&mut self, header: &Header<'_>) -> bool {
+        matches!(self.step(header.step), Ok(Step::Constant(_)))
+    }
+
     pub(crate) fn for_loop(&mut self, s: &Stmt, f: &For, out: &mut Vec<Node>) -> Lowered<()> {
         let header = header(f, s.range)?;
         let var = header.var;
+        if self.is_pointer_var(var) && !self.cx.file.is_member(var) {
+            return self.pointer_loop(s, f, &header, out);
+        }
         let name = self.name(var).to_owned();
         let ty = match self.cx.file.var(var).ty.as_scalar() {
             Some(scalar) if scalar.is_volatile => {
@@ -176,10 +195,10 @@ impl Lowerer<'_> {
                 format!("the address of the loop's variable `{name}` is taken"),
             ));
         }
-        if let Some(values) = self.regions(s, f, &header) {
+        if let Some(values) = self.regions(s, f, &header).filter(|_| !f.runs_first) {
             return self.in_regions(f, var, values, out);
         }
-        if self.in_cases(s, f, &header, out)? {
+        if !f.runs_first && self.in_cases(s, f, &header, out)? {
             return Ok(());
         }
         if header.init.mentions(var)
@@ -190,6 +209,7 @@ impl Lowerer<'_> {
         }
         let step = match self.step(header.step)? {
             Step::Constant(step) => step,
+            Step::Symbolic { .. } if f.runs_first => return Err(self.steps_unclearly(&header)),
             Step::Symbolic { by, ty: by_ty } => {
                 return self.symbolic_loop(s, f, &header, ty, (by, by_ty), out);
             }
@@ -207,6 +227,11 @@ impl Lowerer<'_> {
             .help("convert it to an integer first"));
         }
         let first_value = first.clone();
+        self.set_pointers(&header, true, s.range, out)?;
+        let before = self.bound.insert(var, lowerer::Bound::Value(first.clone()));
+        let done = self.set_pointers(&header, false, s.range, out);
+        self.unbind(var, before);
+        done?;
         let inside = Scan::of(self.cx.file, s);
         let walks = self.walks(f, step);
         self.forget(&inside);
@@ -218,6 +243,7 @@ impl Lowerer<'_> {
             is_increasing,
             is_unit: step.abs() == 1,
             ty,
+            first: first_of_terms(&first, is_increasing),
             terms: Vec::new(),
             guards: Vec::new(),
             inside,
@@ -228,12 +254,7 @@ impl Lowerer<'_> {
         let carried = self.bind_companions(companions, (var, id), &first_value, step);
         let is_carried = |e: &ast::Expr| assigned_var(e).is_some_and(|v| carried.contains(&v));
         self.loops.pop();
-        for d in header.declared_before.iter().filter(|d| !carried.contains(&d.var)) {
-            self.declare_before(d, s.range)?;
-        }
-        for e in header.before.iter().filter(|e| !is_carried(e)) {
-            self.effect(e, out)?;
-        }
+        self.set_before(&header, &carried, s.range, out)?;
         self.loops.push((var, id));
         let mut l = Loop {
             id,
@@ -254,6 +275,10 @@ impl Lowerer<'_> {
         self.limits(header.condition, &mut limits)?;
         if limits.terms.is_empty() {
             return Err(Refusal::new(header.condition.range, "nothing ends the loop"));
+        }
+        if f.runs_first {
+            let first = if is_increasing { &l.lower } else { &l.upper };
+            self.is_entered(first, &limits, header.condition.range)?;
         }
         *(if is_increasing { &mut l.upper } else { &mut l.lower }) = Bound(limits.terms);
         self.facts.push_loop(&l);
@@ -295,11 +320,7 @@ impl Lowerer<'_> {
             (None, None) => self.loop_body(body, &mut l.body)?,
         }
         self.leaving.pop();
-        if let (Some(leaving), Some(Some(returning))) = (&leaving, self.returning.last_mut())
-            && returning.n_loops + 1 == self.loops.len()
-        {
-            returning.has_not = Some(leaving.has_not());
-        }
+        self.note_return(leaving.as_ref());
         if let Some(first) = rotations.first() {
             // The further iterations of a round would need their own companions.
             if !carried.is_empty()
@@ -399,6 +420,28 @@ impl Lowerer<'_> {
             _ => return Err(needed_later(file, s, var)),
         };
         Ok(Some(value))
+    }
+
+    /// Sets what a header sets before the loop, other than pointers and what is a function of the counter.
+    pub(super) fn set_before(
+        &mut self,
+        header: &Header<'_>,
+        carried: &[VarId],
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        for d in &header.declared_before {
+            if !carried.contains(&d.var) && !self.is_pointer_var(d.var) {
+                self.declare_before(d, at)?;
+            }
+        }
+        for e in &header.before {
+            let is_carried = assigned_var(e).is_some_and(|v| carried.contains(&v));
+            if !is_carried && !self.sets_pointer(e) {
+                self.effect(e, out)?;
+            }
+        }
+        Ok(())
     }
 
     /// The facts that hold outside of the innermost loop.
@@ -522,11 +565,11 @@ impl Lowerer<'_> {
         }
         let (l, r) = (self.value(l)?, self.value(r)?);
         let (l, r) = (self.ahead(l, at)?, self.ahead(r, at)?);
-        let unsigned = [l.ty, r.ty].into_iter().any(is_unsigned);
+        let unsigned = [l.ty, r.ty, limits.ty].into_iter().any(is_unsigned);
         let op = match op {
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => *op,
-            BinaryOp::Ne if limits.is_unit && !is_unsigned(limits.ty) && !unsigned => {
-                // If it were already past the end, it would overflow, which is undefined in C.
+            // If it were already past the end, it would overflow, which is undefined in C.
+            BinaryOp::Ne if limits.is_unit && (!unsigned || self.is_before_end(&l, &r, limits)) => {
                 let is_var_left = l.e.uses(limits.id);
                 if is_var_left == limits.is_increasing { BinaryOp::Lt } else { BinaryOp::Gt }
             }
@@ -578,6 +621,19 @@ impl Lowerer<'_> {
         };
         let (small, great) = (strip(self, &small)?, strip(self, &great)?);
         self.limit(small, great, gap, limits, at)
+    }
+
+    /// Whether the loop's variable, which steps by one, is not past the end at first that the condition says it is not equal to.
+    fn is_before_end(&mut self, l: &Value, r: &Value, limits: &Limits) -> bool {
+        let id = limits.id;
+        let (own, end) = if l.e.uses(id) { (l, r) } else { (r, l) };
+        let affine = |s: &Self, v: &Value| s.exact(&v.e)?.as_affine().cloned();
+        let (Some(own), Some(end)) = (affine(self, own), affine(self, end)) else { return false };
+        let (Some(first), true) = (&limits.first, own == Affine::var(id) && !end.uses(id)) else {
+            return false;
+        };
+        let distance = end - first.clone();
+        self.is_at_least(&if limits.is_increasing { distance } else { -distance }, 0)
     }
 
     /// Whether `small + gap` is always greater than `end`.
@@ -660,6 +716,12 @@ impl Lowerer<'_> {
         });
         Ok(())
     }
+}
+
+/// The first value behind a bound that has one term.
+fn first_of_terms(terms: &[BoundTerm], is_increasing: bool) -> Option<Affine> {
+    let [BoundTerm::Affine { expr, divisor: 1 }] = terms else { return None };
+    Some(if is_increasing { expr.clone() } else { expr.clone().offset(-1) })
 }
 
 /// The greater or lesser of two numbers, by the known facts.

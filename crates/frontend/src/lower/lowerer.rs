@@ -3,8 +3,9 @@
 use super::exits::{Leaving, Returning};
 use super::pointer::{Pointer, n_levels};
 use super::value::Value;
-use crate::ast::{self, Range, VarId, VarKind};
+use crate::ast::{self, Range, Type, VarId, VarKind};
 use crate::context::Context;
+use crate::members::member_of;
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, read_elsewhere};
@@ -116,12 +117,19 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) tests: Vec<Expr>,
     /// Symbols that those, and the numbers of iterations that are symbols, are computed from.
     pub(crate) counted: BTreeSet<SymId>,
+    /// Pointers that loops end at and that are not followed: another one, and how many elements behind it they lead, in C.
+    pub(crate) ends: HashMap<VarId, (VarId, String)>,
+    /// Pointers that a loop of the nest has left elsewhere than before the nest.
+    pub(super) moved_on: HashSet<VarId>,
     /// Pointers that walk in the nest and are set behind it.
     pub(super) walking: HashSet<VarId>,
     /// File-scope variables that functions in place of calls name themselves, and that the program changes.
     pub(crate) by_calls: BTreeSet<VarId>,
     /// The place of the nest.
     pub(super) at: Range,
+    /// Constant tables of functions that are arrays of the nest, and what fills them.
+    pub(super) tabulated: HashSet<VarId>,
+    pub(crate) tables: Vec<Node>,
     /// Variables that are read outside of loops that count with them.
     pub(super) read_elsewhere: HashSet<VarId>,
     /// Pointers that change places at the end of a time loop.
@@ -179,9 +187,13 @@ impl<'a> Lowerer<'a> {
             advances: Vec::new(),
             tests: Vec::new(),
             counted: BTreeSet::new(),
+            ends: HashMap::new(),
+            moved_on: HashSet::new(),
             walking: HashSet::new(),
             by_calls: BTreeSet::new(),
             at: nest.range,
+            tabulated: HashSet::new(),
+            tables: Vec::new(),
             read_elsewhere: read_elsewhere(nest),
             in_turns: HashSet::new(),
             substituted: BTreeSet::new(),
@@ -253,6 +265,9 @@ impl<'a> Lowerer<'a> {
     /// them.
     pub(super) fn names(&mut self, var: VarId, at: Range) -> Lowered<()> {
         let file = self.cx.file;
+        if self.lies_in_fixed(var) {
+            return Ok(());
+        }
         // What a member of a file-scope variable leads to may be changed in many ways.
         let is_global_member = file.is_member(var) && self.is_global(file.root(var));
         let is_changed = self.cx.changed_globals.contains(&var);
@@ -266,6 +281,24 @@ impl<'a> Lowerer<'a> {
         let message =
             format!("the file-scope variable `{}` is used, which the program changes", self.name(var));
         Err(Refusal::new(at, message).help("pass the values that the function needs as arguments"))
+    }
+
+    /// Whether a variable is a constant of the file, or lies in one.
+    fn lies_in_fixed(&self, var: VarId) -> bool {
+        let file = self.cx.file;
+        let Some(member) = &file.var(var).member else { return file.fixed.contains(&var) };
+        let mut ty = Some(&file.var(member.root).ty);
+        for step in &member.steps {
+            ty = match (step, ty) {
+                (oxeye_ir::Step::Subscript, Some(Type::Array { of, .. })) => Some(&**of),
+                (step, Some(Type::Struct(id))) => {
+                    member_of(step).and_then(|name| file.structures[*id].field(name)).map(|field| &field.ty)
+                }
+                _ => None,
+            };
+        }
+        let leads_nowhere = ty.is_some_and(|ty| !matches!(ty, Type::Pointer { .. }));
+        file.fixed.contains(&member.root) && leads_nowhere
     }
 
     /// Refuses variables that are not visible at the nest.

@@ -95,6 +95,15 @@ impl Lowerer<'_> {
         leave_loop(body, self.returning_here().is_some())
     }
 
+    /// Notes, behind the body of the innermost loop, that the loop was left by `return`.
+    pub(super) fn note_return(&mut self, leaving: Option<&Leaving>) {
+        if let (Some(leaving), Some(Some(returning))) = (leaving, self.returning.last_mut())
+            && returning.n_loops + 1 == self.loops.len()
+        {
+            returning.has_not = Some(leaving.has_not());
+        }
+    }
+
     /// Where a `return` in the innermost loop puts its value.
     fn returning_here(&self) -> Option<&Returning> {
         self.returning.last()?.as_ref().filter(|r| r.n_loops + 1 == self.loops.len())

@@ -1,5 +1,6 @@
 //! Statements of a nest.
 
+use super::checks::ends_program;
 use super::lowerer::{Bound, Lowerer};
 use super::searches::leaving;
 use super::value::{Value, constant, is_comparison, reads_memory};
@@ -100,10 +101,10 @@ impl Lowerer<'_> {
             StmtKind::For(f) => self.for_loop(s, f, out),
             StmtKind::Break => Err(leaves("`break`")),
             StmtKind::Return(_) => Err(leaves("`return`")),
-            StmtKind::Goto => Err(leaves("`goto`")),
+            StmtKind::Goto(_) => Err(leaves("`goto`")),
             StmtKind::Continue => Err(Refusal::new(at, "`continue` skips part of the loop")
                 .help("put the rest of the loop into an `if` instead")),
-            StmtKind::Label(_) => Err(Refusal::new(at, "a label: the loop may be entered by a jump")),
+            StmtKind::Label(..) => Err(Refusal::new(at, "a label: the loop may be entered by a jump")),
             StmtKind::While { .. } | StmtKind::DoWhile { .. } => {
                 let word = if matches!(s.kind, StmtKind::While { .. }) { "while" } else { "do" };
                 let head = Range { start: at.start, end: at.start + word.len() };
@@ -183,7 +184,8 @@ impl Lowerer<'_> {
                 },
                 _ => Err(Refusal::new(at, "a call through a pointer")),
             },
-            ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Var(_) => Ok(()),
+            ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Var(_) | ExprKind::SizeofType(_) => Ok(()),
+            ExprKind::SizeofExpr(inner) if self.cx.file.is_unevaluated(inner) => Ok(()),
             ExprKind::Unknown(what, inside) => Err(Refusal::of_unknown(at, what, inside)),
             // An unused value; lowering it shows that it has no effects.
             _ => self.value(e).map(|_| ()),
@@ -273,12 +275,11 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn declare(&mut self, d: &ast::Declared, at: Range, out: &mut Vec<Node>) -> Lowered<()> {
+    pub(super) fn declare(&mut self, d: &ast::Declared, at: Range, out: &mut Vec<Node>) -> Lowered<()> {
         let variable = self.cx.file.var(d.var);
         let name = &variable.name;
         if let VarKind::Local { is_static: true } = variable.kind {
-            return Err(Refusal::new(at, format!("`{name}` is declared static inside the loop"))
-                .help("declare it outside of all functions"));
+            return self.declare_static(d, at);
         }
         if matches!(variable.ty, Type::Pointer { .. }) {
             // A pointer is another name for the place it points to.
@@ -480,6 +481,16 @@ impl Lowerer<'_> {
                 (false, Some(otherwise)) => self.stmt(otherwise, out),
                 (false, None) => Ok(()),
             };
+        }
+        let file = self.cx.file;
+        let fails = [Some(then), otherwise].map(|s| s.is_some_and(|s| ends_program(file, s)));
+        match (fails, otherwise) {
+            ([true, _], _) if !self.is_always(&condition.e, false) => return Err(self.may_end_program(at)),
+            ([true, _], Some(otherwise)) => return self.stmt(otherwise, out),
+            ([true, _], None) => return Ok(()),
+            ([_, true], _) if !self.is_always(&condition.e, true) => return Err(self.may_end_program(at)),
+            ([_, true], _) => return self.stmt(then, out),
+            _ => {}
         }
         let mark = self.facts.len();
         let before = self.bound.clone();

@@ -58,7 +58,7 @@ impl Lowerer<'_> {
     }
 
     /// Notes that what is computed before the nest uses these symbols.
-    fn relies_on(&mut self, e: &Expr) {
+    pub(super) fn relies_on(&mut self, e: &Expr) {
         e.visit(&mut |e| {
             let vars = e.as_affine().into_iter().flat_map(Affine::terms);
             self.counted.extend(vars.filter_map(|(v, _)| match v {
@@ -131,12 +131,9 @@ impl Lowerer<'_> {
         if !self.is_never_negative(&first) {
             return refuse("may be negative", "count from zero");
         }
-        for d in &header.declared_before {
-            self.declare_before(d, s.range)?;
-        }
-        for e in &header.before {
-            self.effect(e, out)?;
-        }
+        self.set_pointers(header, true, s.range, out)?;
+        self.set_pointers(header, false, s.range, out)?;
+        self.set_before(header, &[], s.range, out)?;
         let inside = Scan::of(self.cx.file, s);
         // The iterations are counted by one.
         let walks = self.walks(f, 1);
@@ -342,7 +339,7 @@ fn rounded_up(distance: Expr, by: Expr) -> Expr {
 }
 
 /// Sums, products and choices in C, computed in 64 bits; `None` if something in them is not a plain variable.
-fn text(program: &Program, e: &Expr) -> Option<String> {
+pub(super) fn text(program: &Program, e: &Expr) -> Option<String> {
     match e {
         Expr::Cast(ScalarType::I64, inner) => text(program, inner),
         Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), l, r) => {

@@ -126,7 +126,7 @@ impl Lowerer<'_> {
             ExprKind::Binary(op, l, r)
                 if !matches!(op, BinaryOp::And | BinaryOp::Or) && self.are_pointers(l, r) =>
             {
-                return Err(Refusal::new(at, "a pointer is used as a value"));
+                return self.of_pointers(*op, l, r, at);
             }
             ExprKind::Binary(op, l, r) => {
                 let l = self.value(l)?;
@@ -219,7 +219,8 @@ impl Lowerer<'_> {
     fn is_not_null(&mut self, var: VarId, at: Range) -> Lowered<Value> {
         let name = self.name(var);
         let file = self.cx.file;
-        let is_set = [&self.scan.written, &self.scan.declared].iter().any(|set| set.contains(&var));
+        let is_set = [&self.scan.written, &self.scan.declared, &self.scan.iterators];
+        let is_set = is_set.iter().any(|set| set.contains(&var));
         if !matches!(file.var(var).ty, Type::Pointer { .. })
             || file.is_member(var)
             || is_set
@@ -252,6 +253,9 @@ impl Lowerer<'_> {
                 return Err(Refusal::new(at, format!("the pointer `{name}` is used as a value")));
             }
             None => {}
+        }
+        if let Some(value) = self.cx.file.values.get(&var) {
+            return self.value(value);
         }
         if matches!(self.cx.file.var(var).ty, Type::Pointer { .. }) {
             return self.is_not_null(var, at);

@@ -61,12 +61,10 @@ impl Lowerer<'_> {
             let start = match self.bound.get(&var) {
                 Some(Bound::Pointer(pointer)) => pointer.clone(),
                 // Where it leads before the nest.
-                None if self.loops.is_empty() && self.depth() == 0 && self.is_of_function(var) => {
-                    match Pointer::of(self.cx.file, var) {
-                        Some(pointer) => pointer,
-                        None => continue,
-                    }
-                }
+                None if self.is_where_it_was(var) => match Pointer::of(self.cx.file, var) {
+                    Some(pointer) => pointer,
+                    None => continue,
+                },
                 _ => continue,
             };
             let is_plain = matches!(start.pointee, Type::Scalar(_) | Type::Struct(_)) && !start.is_object;
@@ -74,6 +72,14 @@ impl Lowerer<'_> {
             found.push(Walk { var, start, by });
         }
         found
+    }
+
+    /// Whether a variable of the function, before this loop, is what it is before the nest.
+    pub(super) fn is_where_it_was(&self, var: VarId) -> bool {
+        self.loops.is_empty()
+            && self.depth() == 0
+            && self.is_of_function(var)
+            && !self.moved_on.contains(&var)
     }
 
     fn is_of_function(&self, var: VarId) -> bool {
@@ -165,7 +171,7 @@ impl Lowerer<'_> {
     }
 
     /// Whether a number of iterations is never less than zero, or is tested before the nest.
-    fn is_never_less(&mut self, times: &Affine) -> bool {
+    pub(super) fn is_never_less(&mut self, times: &Affine) -> bool {
         if self.facts.prove_non_negative(times) {
             return true;
         }
@@ -235,23 +241,26 @@ impl Lowerer<'_> {
             }
             let refusal = self.unclear(&walk, at);
             let times = match (l.lower.as_affine(), l.upper.as_affine()) {
-                (Some(lower), Some(upper)) => upper.clone() - lower.clone(),
-                _ => return Err(refusal),
+                (Some(lower), Some(upper)) => Some(upper.clone() - lower.clone()),
+                _ => None,
             };
             let is_set = self.loops.is_empty() && self.is_set_behind(&walk);
             let is_needed = !is_set || is_live_after(self.cx.file, self.cx.function, self.at, walk.var);
-            if is_needed && !self.is_never_less(&times) {
-                return Err(refusal);
-            }
             if is_set {
                 self.bound.remove(&walk.var);
                 self.walking.remove(&walk.var);
-            } else {
+                self.moved_on.insert(walk.var);
+                if !is_needed {
+                    continue;
+                }
+            }
+            let Some(times) = times.filter(|times| self.is_never_less(times)) else { return Err(refusal) };
+            if !is_set {
                 let moved = self.walked(&walk, times, at)?;
                 self.bound.insert(walk.var, Bound::Pointer(moved));
                 continue;
             }
-            if is_needed && matches!(walk.start.pointee, Type::Struct(_)) {
+            if matches!(walk.start.pointee, Type::Struct(_)) {
                 let name = &self.cx.file.var(walk.var).name;
                 let message =
                     format!("the pointer `{name}` walks over structures, and is used after the loop");
@@ -259,10 +268,8 @@ impl Lowerer<'_> {
                     Refusal::new(at, message).help(format!("leave `{name}` as it is and subscript it"))
                 );
             }
-            if is_needed {
-                let array = self.array(walk.var, at)?;
-                self.advances.push(Advance { array, by: product(times, walk.by) });
-            }
+            let array = self.array(walk.var, at)?;
+            self.advances.push(Advance { array, by: product(times, walk.by) });
         }
         Ok(())
     }
@@ -316,8 +323,8 @@ fn ends_early(body: &[Stmt]) -> bool {
                 s.kind,
                 StmtKind::Break
                     | StmtKind::Return(_)
-                    | StmtKind::Goto
-                    | StmtKind::Label(_)
+                    | StmtKind::Goto(_)
+                    | StmtKind::Label(..)
                     | StmtKind::Unknown(..)
             );
         });

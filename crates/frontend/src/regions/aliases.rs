@@ -108,7 +108,9 @@ impl Regions<'_> {
             }
         }
         let may_alias = |(a, b): &(ArrayId, ArrayId)| {
-            let is_own = |id: &ArrayId| matches!(self.state.program.array(*id).storage, Storage::Body(_));
+            let is_own = |id: &ArrayId| {
+                matches!(self.state.program.array(*id).storage, Storage::Body(_) | Storage::Temp(_))
+            };
             let (Some(x), Some(y)) = (self.state.vars.get(a), self.state.vars.get(b)) else { return false };
             if is_own(a) || is_own(b) {
                 return false;

@@ -111,13 +111,14 @@ impl<'a> Regions<'a> {
                 out.push(Piece::Branch { condition, then: yes, otherwise: no });
             }
             StmtKind::For(_) | StmtKind::While { .. } | StmtKind::DoWhile { .. } => {
-                let body = match &s.kind {
-                    StmtKind::For(f) => &f.body,
-                    StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } => body,
+                let (body, is_do) = match &s.kind {
+                    StmtKind::For(f) => (&f.body, f.runs_first),
+                    StmtKind::While { body, .. } => (&**body, false),
+                    StmtKind::DoWhile { body, .. } => (&**body, true),
                     _ => return,
                 };
                 if self.is_wanted(s.range) {
-                    let word = if matches!(s.kind, StmtKind::DoWhile { .. }) { "do" } else { "while" };
+                    let word = if is_do { "do" } else { "while" };
                     let message = format!("a `{word}` loop: how often it runs is not known beforehand");
                     let severity = if body.contains_for() { Severity::Note } else { Severity::Warning };
                     let head = Range { start: s.range.start, end: s.range.start + word.len() };
@@ -132,7 +133,7 @@ impl<'a> Regions<'a> {
                 self.stmt(body, &Facts::default(), &mut inside);
                 out.push(Piece::Loop { var: None, range: None, body: inside });
             }
-            StmtKind::Label(body) => self.stmt(body, &Facts::default(), out),
+            StmtKind::Label(_, body) => self.stmt(body, &Facts::default(), out),
             StmtKind::Unknown(what, body) if s.contains_for() => {
                 let mut inside = Vec::new();
                 self.block(body, &Facts::default(), &mut inside);
@@ -332,7 +333,11 @@ impl<'a> Regions<'a> {
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), &unchanged, &alone);
         lowerer.keeps_counters = false;
         let mut nodes = Vec::new();
-        if lowerer.for_loop(&alone, &empty, &mut nodes).is_err() {
+        // What would be tested before a nest is not tested here.
+        let is_read = lowerer.for_loop(&alone, &empty, &mut nodes).is_ok() && lowerer.tests.is_empty();
+        // Otherwise the loop that was read counts something else.
+        let is_of_var = !f.is_behind && lowerer.steps_by_constant(&header);
+        if !is_read || !is_of_var {
             return (Some(var), None, unchanged);
         }
         let [Node::Loop(l)] = nodes.as_slice() else { return (Some(var), None, unchanged) };

@@ -12,7 +12,7 @@ use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
 use crate::scan::Scan;
 use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Entry, Expr, Nest, NestId, Node, Storage, SymId, Update};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// The statement that a nest is.
 #[derive(Clone, Copy)]
@@ -96,20 +96,37 @@ impl<'a> Regions<'a> {
         self.has_read_ahead |= lowerer.has_read_ahead;
         self.has_split |= lowerer.has_split;
         lowered?;
+        roots.splice(0..0, std::mem::take(&mut lowerer.tables));
         let mut mentions = self.mentions(s, &mut lowerer);
         mentions
             .extend(lowerer.counted.iter().filter(|id| !mentions.contains(id)).copied().collect::<Vec<_>>());
         let Lowerer {
-            state, inlined, rotations, advances, tests, conditional, by_calls, substituted, ..
+            state,
+            inlined,
+            rotations,
+            advances,
+            tests,
+            conditional,
+            by_calls,
+            substituted,
+            ends,
+            ..
         } = lowerer;
-        self.without_unread(&state, &mut roots, &substituted, s.range);
+        let mut unread = substituted;
+        unread.extend(scan.iterators.iter().filter(|v| {
+            let array = state.arrays.get(v).and_then(|id| state.program.arrays.get(id));
+            array.is_some_and(|array| matches!(array.storage, Storage::Body(_)))
+        }));
+        self.without_unread(&state, &mut roots, &unread, s.range);
         let mut iterators: Vec<VarId> = scan.iterators.iter().copied().collect();
         iterators.sort_unstable();
         for var in iterators {
             let is_own = self.cx.file.var(var).function.is_none_or(|f| f == self.cx.position);
             if is_own && is_live_after(self.cx.file, self.cx.function, s.range, var) {
                 // The nest itself sets it after each such loop.
-                let is_set = state.arrays.get(&var).is_some_and(|id| sets(&roots, *id));
+                let is_set = state.arrays.get(&var).is_some_and(|id| {
+                    sets(&roots, *id) || advances.iter().any(|advance| advance.array == *id)
+                });
                 if !is_set {
                     return Err(needed_later(self.cx.file, s, var));
                 }
@@ -183,6 +200,12 @@ impl<'a> Regions<'a> {
                 format!("the pointer `{}` is tested and never followed", self.cx.file.var(*var).name);
             return Err(Refusal::new(head, message).help("test it before the loop"));
         }
+        let is_followed = |var: &VarId| state.arrays.get(var).is_some_and(|a| nest.arrays().contains(a));
+        if let Some((end, (base, _))) = ends.iter().filter(|(_, (base, _))| !is_followed(base)).min() {
+            let [end, base] = [end, base].map(|v| &self.cx.file.var(*v).name);
+            let message = format!("the loop ends at `{end}`, and `{base}` is never followed");
+            return Err(Refusal::new(head, message).help("count with an integer"));
+        }
         nest.live_out = self.live_out(&state, &nest, s.range);
         if let Some(team) = team {
             let team = self.team_of(s, &nest, &state, team)?;
@@ -196,7 +219,7 @@ impl<'a> Regions<'a> {
             own => own,
         };
         state.program.one_thread.extend(one_thread.map(|reason| (id, reason)));
-        let named = self.named(&state, &nest, s, &scan, &by_calls);
+        let named = self.named(&state, &nest, s, (&scan, &by_calls, &ends));
         if named != Named::default() {
             self.named.insert(id, named);
         }
@@ -255,7 +278,13 @@ impl<'a> Regions<'a> {
     }
 
     /// The variables that the text of a nest uses besides its arguments.
-    fn named(&self, state: &State, nest: &Nest, s: &Stmt, scan: &Scan, by_calls: &BTreeSet<VarId>) -> Named {
+    fn named(
+        &self,
+        state: &State,
+        nest: &Nest,
+        s: &Stmt,
+        (scan, by_calls, ends): (&Scan, &BTreeSet<VarId>, &HashMap<VarId, (VarId, String)>),
+    ) -> Named {
         let file = self.cx.file;
         let used = state.vars_of(nest);
         let symbols = state
@@ -303,6 +332,16 @@ impl<'a> Regions<'a> {
             }),
             _ => None,
         };
+        // A pointer is none of the iterators that are declared with their first values.
+        let is_pointer = |name: &str| {
+            unused
+                .iter()
+                .any(|v| file.var(*v).name == name && matches!(file.var(*v).ty, Type::Pointer { .. }))
+        };
+        let (first, begins) = match begins {
+            Some((name, value)) if is_pointer(&name) => (Some((name, value)), None),
+            begins => (None, begins),
+        };
         Named {
             begins,
             sized: sized.into_iter().filter_map(declared).collect(),
@@ -314,8 +353,15 @@ impl<'a> Regions<'a> {
                     if let Some(function) = file.callees.get(&v) {
                         return Some(format!("__typeof__(&{function}) {} = &{function}", file.var(v).name));
                     }
+                    let declaration = file.declaration(file.var(v))?;
+                    if let Some((base, far)) = ends.get(&v) {
+                        return Some(format!("{declaration} = {} + {far}", file.var(*base).name));
+                    }
+                    if let Some((_, value)) = first.as_ref().filter(|(name, _)| *name == file.var(v).name) {
+                        return Some(format!("{declaration} = {value}"));
+                    }
                     let value = file.constants.get(&v).copied().unwrap_or_default();
-                    Some(format!("{} = {{{value}}}", file.declaration(file.var(v))?))
+                    Some(format!("{declaration} = {{{value}}}"))
                 }))
                 .collect(),
         }

@@ -271,6 +271,9 @@ pub(super) fn call(function: MathFn, single: bool, args: &[Typed]) -> Result<Typ
         MathFn::Sinh => x.sinh(),
         MathFn::Cosh => x.cosh(),
         MathFn::Tanh => x.tanh(),
+        MathFn::Asinh => x.asinh(),
+        MathFn::Acosh => x.acosh(),
+        MathFn::Atanh => x.atanh(),
         MathFn::Erf => erf(x),
         MathFn::Erfc => erfc(x),
         MathFn::Fabs => x.abs(),
@@ -278,15 +281,32 @@ pub(super) fn call(function: MathFn, single: bool, args: &[Typed]) -> Result<Typ
         MathFn::Ceil => x.ceil(),
         MathFn::Round => x.round(),
         MathFn::Trunc => x.trunc(),
+        // In the rounding mode that programs begin with.
+        MathFn::Rint | MathFn::Nearbyint => x.round_ties_even(),
         MathFn::Fmod => x % y,
         MathFn::Fmin => x.min(y),
         MathFn::Fmax => x.max(y),
+        MathFn::Fdim => fdim(x, y),
+        MathFn::Fma => fma(x, y, argument(2)?, ty),
         MathFn::Hypot => x.hypot(y),
         MathFn::Copysign => x.copysign(y),
         MathFn::Abs => x.abs(),
         _ => return Err(InterpretError::Undefined(format!("{function:?}"))),
     };
     Ok(Typed::float(result, ty))
+}
+
+/// `x - y`, but not less than zero.
+fn fdim(x: f64, y: f64) -> f64 {
+    if x <= y { 0.0 } else { x - y }
+}
+
+/// `x * y + z`, rounded once.
+fn fma(x: f64, y: f64, z: f64, ty: ScalarType) -> f64 {
+    match ty {
+        ScalarType::F32 => f64::from((x as f32).mul_add(y as f32, z as f32)),
+        _ => x.mul_add(y, z),
+    }
 }
 
 /// A complex number by the formulas for finite ones; of a function with a real result, both parts are that.

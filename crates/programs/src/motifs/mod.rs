@@ -11,6 +11,7 @@ mod directives;
 mod edges;
 mod functions;
 mod hazards;
+mod iterators;
 mod parts;
 mod rotation;
 mod rows;
@@ -99,6 +100,10 @@ const MOTIFS: &[Motif] = &[
     counters::skipping,
     counters::sorting,
     counters::tested_inside,
+    iterators::pointers,
+    iterators::pointers,
+    iterators::once,
+    iterators::tables,
     functions::outputs,
     functions::changed_parameters,
     functions::by_value,
