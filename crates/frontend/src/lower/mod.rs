@@ -10,6 +10,7 @@ mod blocks;
 mod bodies;
 mod companions;
 mod complex;
+mod contents;
 mod entered;
 mod exits;
 mod hull;
