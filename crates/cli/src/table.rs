@@ -1,6 +1,6 @@
 //! The report of a tuning run, for people.
 
-use crate::columns::{Column, cut, lines, wrapped};
+use crate::columns::{Column, lines, wrapped};
 use crate::terminal::View;
 use console::{Style, measure_text_width};
 use oxeye::{
@@ -192,7 +192,7 @@ fn unchanged(report: &Report, view: View) -> String {
             false => why,
         };
         let room = view.width.saturating_sub(measure_text_width(&why) + 4).max(LEAST_PLACES);
-        let _ = writeln!(out, "{}", cut(&format!("{}: {why}", places(&nests, room)), view.width));
+        out += &wrapped(&format!("{}: {why}", places(&nests, room)), view.width);
     }
     out
 }

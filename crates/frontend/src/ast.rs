@@ -384,10 +384,16 @@ pub(crate) struct Structure {
     pub(crate) spelling: Option<String>,
     /// Whether it is declared at file scope.
     pub(crate) is_visible: bool,
+    /// Whether it is declared together with `const` objects of it, so that these do not name the plain type.
+    pub(crate) is_const: bool,
     /// Its members; `None` while it is incomplete, or if they could not be read.
     pub(crate) fields: Option<Vec<Field>>,
-    /// Whether members have their natural layout: no attributes, bit fields or packing.
-    pub(crate) is_plain: bool,
+    /// Why members may not have their natural layout, as what the structure has; `None` if they have.
+    pub(crate) has: Option<&'static str>,
+    /// The alignment that an attribute asks for, in bytes; 0 if there is none.
+    pub(crate) least_align: u64,
+    /// The names of its bit-fields, which are not among the members.
+    pub(crate) bit_fields: Vec<String>,
     /// For a complex number, the type of its parts, which are the only members.
     pub(crate) complex: Option<ScalarType>,
 }

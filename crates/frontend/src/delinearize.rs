@@ -13,6 +13,14 @@ use oxeye_ir::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+/// What is known of symbols besides their values.
+pub(crate) struct Symbols<'a> {
+    /// Whether a nest may name one.
+    pub(crate) is_visible: &'a dyn Fn(SymId, NestId) -> bool,
+    /// Those that count loops of the function, which are hardly lengths of rows.
+    pub(crate) counters: BTreeSet<SymId>,
+}
+
 /// Most tests before nests for one array.
 const MOST_TESTS: usize = 12;
 
@@ -185,7 +193,7 @@ impl Shape {
 }
 
 /// Shapes worth trying, most detailed first.
-fn candidates(polynomials: &[Polynomial]) -> Vec<Shape> {
+fn candidates(polynomials: &[Polynomial], of: &Symbols<'_>) -> Vec<Shape> {
     let mut factors: BTreeMap<Vec<SymId>, BTreeSet<i64>> = BTreeMap::new();
     let mut loose: BTreeSet<SymId> = BTreeSet::new();
     for p in polynomials {
@@ -226,7 +234,11 @@ fn candidates(polynomials: &[Polynomial]) -> Vec<Shape> {
     let extras: Vec<Option<SymId>> = if symbolic.iter().any(|s| s.len() == 1) {
         vec![None]
     } else {
-        loose.iter().copied().map(Some).collect()
+        // `a[i * n + j]` with `i` from a loop around the nest has rows of `n`, as has `a[i * n + n + j]`.
+        let is_distance = |s: &SymId| polynomials.iter().flatten().any(|(mono, _)| mono == &[Var::Sym(*s)]);
+        let mut ordered: Vec<SymId> = loose.iter().copied().collect();
+        ordered.sort_by_key(|s| (of.counters.contains(s), !is_distance(s), *s));
+        ordered.into_iter().map(Some).collect()
     };
     for extra in extras {
         let is_empty = symbolic.is_empty() && extra.is_none();
@@ -326,7 +338,7 @@ pub(crate) fn delinearize(
     program: &mut Program,
     known: &HashMap<NestId, Facts>,
     wide: &HashSet<ArrayId>,
-    is_visible: &dyn Fn(SymId, NestId) -> bool,
+    symbols: &Symbols<'_>,
 ) {
     // Elements that are read before nests keep their one subscript.
     let mut loaded: HashSet<ArrayId> = program.loads.values().map(|access| access.array).collect();
@@ -359,7 +371,7 @@ pub(crate) fn delinearize(
                 }
             });
         }
-        let shaped = proved_shape(&seen, is_visible);
+        let shaped = proved_shape(&seen, symbols);
         // What is a matrix to one nest may be a row of numbers to another.
         let products: BTreeSet<NestId> =
             seen.iter().filter(|seen| !seen.is_flat()).map(|seen| seen.nest).collect();
@@ -369,9 +381,8 @@ pub(crate) fn delinearize(
             seen.iter().filter(|seen| users.contains(&seen.nest)).cloned().collect()
         };
         let together = of(&users);
-        let shaped = shaped
-            .or_else(|| proved_shape(&together, is_visible))
-            .or_else(|| tested_shape(&together, is_visible));
+        let shaped =
+            shaped.or_else(|| proved_shape(&together, symbols)).or_else(|| tested_shape(&together, symbols));
         let is_shaped = shaped.is_some() && together.len() == seen.len();
         let groups = match shaped {
             Some(shaped) => vec![(users, shaped)],
@@ -379,7 +390,7 @@ pub(crate) fn delinearize(
                 let alone = users.into_iter().map(|id| BTreeSet::from([id]));
                 let shaped = alone.filter_map(|nest| {
                     let own = of(&nest);
-                    let shaped = proved_shape(&own, is_visible).or_else(|| tested_shape(&own, is_visible));
+                    let shaped = proved_shape(&own, symbols).or_else(|| tested_shape(&own, symbols));
                     Some((nest, shaped?))
                 });
                 shaped.collect()
@@ -439,7 +450,7 @@ struct Shaped {
 }
 
 /// Shapes that might be those of an array, the plain ones first, then those with halos.
-fn shapes(seen: &[Seen], is_visible: &dyn Fn(SymId, NestId) -> bool) -> Option<(Vec<Shape>, Vec<Shape>)> {
+fn shapes(seen: &[Seen], symbols: &Symbols<'_>) -> Option<(Vec<Shape>, Vec<Shape>)> {
     let polynomials: Vec<Polynomial> =
         seen.iter().map(|seen| seen.subscript.clone()).collect::<Option<_>>()?;
     if polynomials.is_empty() {
@@ -447,19 +458,24 @@ fn shapes(seen: &[Seen], is_visible: &dyn Fn(SymId, NestId) -> bool) -> Option<(
     }
     let users: BTreeSet<NestId> = seen.iter().map(|seen| seen.nest).collect();
     let can_be_named = |shape: &Shape| {
-        let symbols = shape.extents.iter().flat_map(|e| e.terms().collect::<Vec<_>>());
-        let mut symbols = symbols.filter_map(|(v, _)| match v {
+        let used = shape.extents.iter().flat_map(|e| e.terms().collect::<Vec<_>>());
+        let mut used = used.filter_map(|(v, _)| match v {
             Var::Sym(id) => Some(id),
             Var::Loop(_) => None,
         });
-        symbols.all(|s| users.iter().all(|nest| is_visible(s, *nest)))
+        used.all(|s| users.iter().all(|nest| (symbols.is_visible)(s, *nest)))
     };
-    let mut plain = candidates(&polynomials);
+    let mut plain = candidates(&polynomials, symbols);
     let with_halos: Vec<Shape> = halos(&polynomials)
         .iter()
         .filter_map(|halos| {
             let entered: Option<Vec<_>> = polynomials.iter().map(|p| halos.enter(p)).collect();
-            Some(candidates(&entered?).into_iter().map(|shape| shape.with_halos(halos)).collect::<Vec<_>>())
+            Some(
+                candidates(&entered?, symbols)
+                    .into_iter()
+                    .map(|shape| shape.with_halos(halos))
+                    .collect::<Vec<_>>(),
+            )
         })
         .flatten()
         .filter(|shape| can_be_named(shape))
@@ -469,8 +485,8 @@ fn shapes(seen: &[Seen], is_visible: &dyn Fn(SymId, NestId) -> bool) -> Option<(
 }
 
 /// The shape that all these accesses provably fit.
-fn proved_shape(seen: &[Seen], is_visible: &dyn Fn(SymId, NestId) -> bool) -> Option<Shaped> {
-    let (plain, with_halos) = shapes(seen, is_visible)?;
+fn proved_shape(seen: &[Seen], symbols: &Symbols<'_>) -> Option<Shaped> {
+    let (plain, with_halos) = shapes(seen, symbols)?;
     plain.into_iter().chain(with_halos).find_map(|shape| {
         let subscripts: Option<Vec<_>> =
             seen.iter().map(|seen| shape.subscripts(seen.subscript.as_ref()?, &seen.here.facts)).collect();
@@ -479,8 +495,8 @@ fn proved_shape(seen: &[Seen], is_visible: &dyn Fn(SymId, NestId) -> bool) -> Op
 }
 
 /// The shape that all these accesses fit where some tests hold before the nests.
-fn tested_shape(seen: &[Seen], is_visible: &dyn Fn(SymId, NestId) -> bool) -> Option<Shaped> {
-    let (plain, with_halos) = shapes(seen, is_visible)?;
+fn tested_shape(seen: &[Seen], symbols: &Symbols<'_>) -> Option<Shaped> {
+    let (plain, with_halos) = shapes(seen, symbols)?;
     // A row of `m` elements would hardly have two more for each row before it.
     with_halos.into_iter().chain(plain).find_map(|shape| {
         let (mut subscripts, mut tests) = (Vec::new(), Vec::new());

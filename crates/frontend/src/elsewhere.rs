@@ -5,7 +5,7 @@ use crate::bytes::decoded;
 use crate::directives::switches_openmp_on;
 use crate::layout::Brackets;
 use crate::lexer::{DirectiveLine, Token, TokenKind, tokens, tokens_and_directives};
-use crate::preprocess::{Define, Preprocessed, preprocess_plain};
+use crate::preprocess::{Addition, Define, Preprocessed, preprocess_plain};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ pub(crate) fn take_in(own: &mut Preprocessed, compiler: &str, args: &[String], o
         let n_before = taken.len();
         for addition in additions {
             if taken.insert(addition.name.clone()) {
-                own.append(addition.lines, addition.pragmas);
+                own.append(addition);
             }
         }
         for (name, ty) in search.system_typedefs() {
@@ -81,13 +81,6 @@ pub(crate) fn take_in(own: &mut Preprocessed, compiler: &str, args: &[String], o
 
 fn shown(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-}
-
-/// A function to be taken: its lines with their files and numbers there, and its pragmas with their offsets in the lines.
-struct Addition {
-    name: String,
-    lines: Vec<(String, String, u32)>,
-    pragmas: Vec<(usize, String)>,
 }
 
 /// Another file, preprocessed.
@@ -395,7 +388,9 @@ impl Comparison<'_> {
         if !pragmas.is_empty() && !self.flags_agree.1 {
             return Err("is compiled for other threads".to_owned());
         }
-        Ok(Addition { name: definition.name.clone(), lines, pragmas })
+        let inside = theirs.attributes.iter().filter(|(at, _)| (start..end).contains(at));
+        let attributes = inside.map(|(at, what)| (at - start, *what)).collect();
+        Ok(Addition { name: definition.name.clone(), lines, pragmas, attributes })
     }
 
     /// Compares what the names in a function mean; returns the functions of its file that it calls.

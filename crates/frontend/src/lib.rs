@@ -21,6 +21,7 @@
 //! It changes no file, judges no transformation, and knows nothing of C++.
 
 mod ast;
+mod attributes;
 mod bytes;
 mod callees;
 mod calls;

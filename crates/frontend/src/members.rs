@@ -58,7 +58,7 @@ pub(crate) fn member_of(step: &Step) -> Option<&str> {
 }
 
 /// Most members of a structure whose assignment is read.
-const MOST_COPIED: usize = 32;
+pub(crate) const MOST_COPIED: usize = 32;
 
 /// `to = from` of structures, member by member; `None` if that is not equivalent, or there are too many.
 pub(crate) fn copied(file: &mut File, to: &Expr, from: &Expr, range: Range) -> Option<ExprKind> {
@@ -139,7 +139,7 @@ pub(crate) fn ways_inside(
             Some(())
         }
         Type::Struct(id) => {
-            let structure = file.structures.get(*id).filter(|s| s.is_plain)?;
+            let structure = file.structures.get(*id).filter(|s| s.has.is_none())?;
             for field in structure.fields.as_ref()? {
                 way.push(Part::Field(field.name.clone()));
                 ways_inside(file, &field.ty, way, found)?;
@@ -360,10 +360,10 @@ impl File {
             }
             Type::Struct(id) => {
                 let structure = &self.structures[*id];
-                if !structure.is_plain {
+                if structure.has.is_some() {
                     return None;
                 }
-                let (mut end, mut most) = (0u64, 1);
+                let (mut end, mut most) = (0u64, structure.least_align.max(1));
                 for field in structure.fields.as_ref()? {
                     let (bytes, align) = self.layout(&field.ty)?;
                     end = end.next_multiple_of(align).checked_add(bytes)?;
@@ -432,6 +432,22 @@ impl File {
         Some(Record { bytes, runs: offsets.into_iter().map(|o| (o, n)).collect() })
     }
 
+    /// The type of the structures in a variable of file scope, if the source has no other name for it than by the variable.
+    fn named_by_object(&self, var: &Variable, id: usize) -> Option<String> {
+        let structure = &self.structures[id];
+        let is_global = matches!(var.kind, VarKind::Global { .. });
+        if structure.spelling.is_some() || structure.is_const || !structure.is_visible || !is_global {
+            return None;
+        }
+        let mut subscripts = String::new();
+        let mut ty = &var.ty;
+        while let Some(inner) = ty.pointee() {
+            subscripts += "[0]";
+            ty = inner;
+        }
+        Some(format!("__typeof__({}{subscripts})", var.name))
+    }
+
     /// A declaration of a variable of this type and name for file scope, without qualifiers; of a parameter where lengths
     /// are not constant. `None` if its type has no name there.
     pub(crate) fn declaration(&self, var: &Variable) -> Option<String> {
@@ -469,7 +485,8 @@ impl File {
                 }
                 Type::Struct(id) => {
                     let structure = &self.structures[*id];
-                    let spelling = structure.spelling.as_ref().filter(|_| structure.is_visible)?;
+                    let spelling = structure.spelling.clone().filter(|_| structure.is_visible);
+                    let spelling = spelling.or_else(|| self.named_by_object(var, *id))?;
                     return Some(format!("{spelling} {declarator}"));
                 }
                 Type::Void | Type::Function | Type::Other(_) => return None,

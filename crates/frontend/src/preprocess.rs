@@ -1,6 +1,7 @@
 //! The user's file after preprocessing: text without system headers, with the origin of every line.
 
 use crate::FrontendError;
+use crate::attributes::{self, Attribute};
 use crate::bytes::encoded;
 use crate::layout::{Brackets, Ending, Layout, Mark, Survey, marked};
 use crate::lexer::{Token, TokenKind, is_type_word, tokens, tokens_and_directives};
@@ -23,12 +24,25 @@ pub(crate) struct Preprocessed {
     pub(crate) marks: Vec<(usize, Mark)>,
     /// Offset and text (without `#pragma`) of pragmas.
     pub(crate) pragmas: Vec<(usize, String)>,
+    /// Offset and meaning of blanked attributes that decide on types.
+    pub(crate) attributes: Vec<(usize, Attribute)>,
     /// `typedef`s of simple types in system headers: name and meaning.
     pub(crate) system_typedefs: Vec<(String, String)>,
     /// Functions of other files of the program that could not be taken, and why.
     pub(crate) left_elsewhere: BTreeMap<String, String>,
     /// Whether the flags say that complex numbers need no care about infinities and NaN.
     has_limited_range: bool,
+}
+
+/// A function of another file, to be added.
+pub(crate) struct Addition {
+    pub(crate) name: String,
+    /// Its lines with their files and numbers there.
+    pub(crate) lines: Vec<(String, String, u32)>,
+    /// Its pragmas with their offsets in the lines.
+    pub(crate) pragmas: Vec<(usize, String)>,
+    /// Its attributes likewise.
+    pub(crate) attributes: Vec<(usize, Attribute)>,
 }
 
 /// The file of a line.
@@ -97,17 +111,17 @@ impl Preprocessed {
         }
     }
 
-    /// Adds the lines of a function of another file, each with its file and its number there, and its pragmas with their
-    /// offsets in that text.
-    pub(crate) fn append(&mut self, lines: Vec<(String, String, u32)>, pragmas: Vec<(usize, String)>) {
+    /// Adds a function of another file.
+    pub(crate) fn append(&mut self, addition: Addition) {
         let start = self.text.len();
-        for (line, file, number) in lines {
+        for (line, file, number) in addition.lines {
             let header = self.header(&file);
             self.lines.push((self.text.len(), Place::Header(header), number));
             self.text += &line;
             self.text.push('\n');
         }
-        self.pragmas.extend(pragmas.into_iter().map(|(at, text)| (start + at, text)));
+        self.pragmas.extend(addition.pragmas.into_iter().map(|(at, text)| (start + at, text)));
+        self.attributes.extend(addition.attributes.into_iter().map(|(at, what)| (start + at, what)));
     }
 
     fn header(&mut self, file: &str) -> u32 {
@@ -495,6 +509,8 @@ fn blank(found: &mut Preprocessed) {
                     }
                 }
                 if let Some(k) = end {
+                    let inside = attributes::found_in(&all[position - 1..=k]);
+                    found.attributes.extend(inside.into_iter().map(|attribute| (token.start, attribute)));
                     edits.push((token.start, all[k].end(), ""));
                     position = k + 1;
                 }

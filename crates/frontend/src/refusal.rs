@@ -39,3 +39,61 @@ impl Refusal {
 }
 
 pub(crate) type Lowered<T> = Result<T, Box<Refusal>>;
+
+/// What variables that reading makes are to the author of the source, by the beginnings of their names.
+const MADE: [(&str, &str); 7] = [
+    ("whole.result", "what the function returns"),
+    ("structure.value", "the structure that a function returns"),
+    ("structure.copy", "the copy that a function is passed"),
+    ("structure.literal", "a compound literal"),
+    ("structure.choice", "a choice of structures"),
+    ("complex.value", "the complex number that a function returns"),
+    ("complex.argument", "a complex argument"),
+];
+
+/// A message in which variables that the source does not have are described.
+pub(crate) fn in_words(message: &str) -> String {
+    let mut out = String::new();
+    let parts: Vec<&str> = message.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return message.to_owned();
+    }
+    for (k, part) in parts.into_iter().enumerate() {
+        let is_code = k % 2 == 1;
+        let made = MADE.iter().find_map(|(name, words)| Some((part.split_once(name)?, words)));
+        match made.filter(|_| is_code) {
+            Some((("", member), words)) => {
+                let member = member.trim_start_matches("->").trim_start_matches('.');
+                let of = if member.is_empty() { String::new() } else { format!("`{member}` of ") };
+                out += &format!("{of}{words}");
+            }
+            Some((_, words)) => out += words,
+            None if is_code => out += &format!("`{part}`"),
+            None => out += part,
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn made_variables_are_described() {
+        let cases = [
+            ("`i` is set", "`i` is set"),
+            ("`whole.result->x` is set in `f`", "`x` of what the function returns is set in `f`"),
+            ("`structure.literal.p[]` is set", "`p[]` of a compound literal is set"),
+            (
+                "the pointer `structure.copy` leads on",
+                "the pointer the copy that a function is passed leads on",
+            ),
+            ("`(__real__ complex.value)` is read", "the complex number that a function returns is read"),
+            ("an odd ` is kept", "an odd ` is kept"),
+        ];
+        for (message, words) in cases {
+            assert_eq!(in_words(message), words);
+        }
+    }
+}

@@ -13,7 +13,7 @@ use crate::lexer::tokens;
 use crate::places::Places;
 use crate::pointers::Pointers;
 use crate::preprocess::{Preprocessed, preprocess, survey};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, in_words};
 use crate::regions::{Found, Named, Regions};
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_ir::{NestId, Program, Span};
@@ -190,8 +190,8 @@ impl Reader<'_> {
         let label = nest_lines.map(|(line, _)| format!("the loop at line {line} stays as it is"));
         self.unit.diagnostics.push(Diagnostic {
             severity,
-            message: message.to_owned(),
-            help,
+            message: in_words(message),
+            help: help.map(|help| in_words(&help)),
             span,
             label,
             function: function.map(str::to_owned),
@@ -254,8 +254,8 @@ impl Reader<'_> {
             return;
         }
         let Some(whole) = places.function(function.body.range) else {
-            let message = format!("`{name}` is made by a macro, so its loops have no place in the file");
-            self.report(Severity::Warning, &message, None, function.range, Some(name), None);
+            let message = "a function is made by a macro, so its loops have no place in the file";
+            self.report(Severity::Warning, message, None, function.range, Some(name), None);
             return;
         };
         let (program, Found { inlined, named, ranges, refused }) = Regions::build(cx, places);

@@ -219,6 +219,58 @@ fn every_construct_has_its_words() {
             "void f(int n, double x[n][8], double *y) { for (int i = 0; i < n; i++) y[i] = g(8 * i, x[0]) + g(7, x[i]); }",
         ),
         (
+            "struct p { double x; unsigned kind : 3; };",
+            "void f(int n, struct p *a) { for (int i = 0; i < n; i++) a[i].x = a[i].kind; }",
+        ),
+        (
+            "struct p { double x; unsigned kind : 3; };",
+            "void f(int n, struct p *a, struct p *b) { for (int i = 0; i < n; i++) a[i] = b[i]; }",
+        ),
+        (
+            "struct p { union { double x; long n; } of; };",
+            "void f(int n, struct p *a) { for (int i = 0; i < n; i++) a[i].of.x = 0; }",
+        ),
+        (
+            "struct p { union { double x; long n; } of; };",
+            "void f(int n, struct p *a, struct p *b) { for (int i = 0; i < n; i++) a[i] = b[i]; }",
+        ),
+        (
+            "struct p { double x[5][7]; };",
+            "void f(int n, struct p *a, struct p *b) { for (int i = 0; i < n; i++) a[i] = b[i]; }",
+        ),
+        (
+            "struct p { char c; double x; } __attribute__((packed));",
+            "void f(int n, struct p *a, struct p *b) { for (int i = 0; i < n; i++) a[i] = b[i]; }",
+        ),
+        (
+            "struct p { int n; double x[]; };",
+            "void f(struct p *a) { for (int i = 0; i < a->n; i++) a->x[i] = 0; }",
+        ),
+        (
+            "struct p { int n; double x[]; };",
+            "void f(struct p *a) { double *x = a->x; for (int i = 0; i < a->n; i++) x[i] = 0; }",
+        ),
+        (
+            "struct q { double y; }; struct p { int n; struct q x[]; };",
+            "void f(struct p *a) { for (int i = 0; i < a->n; i++) a->x[i].y = 0; }",
+        ),
+        (
+            "static struct { double x, y; } p[9];",
+            "void f(int n) { for (int i = 0; i < n; i++) p[i].x = p[i].y; }",
+        ),
+        (
+            "typedef struct { double x, y; } v; static v g(double x) { return (v){x, x}; }",
+            "void f(int n, double *x, v *a) { for (int i = 0; i < n; i++) a[i] = x[i] > 0 ? (v){1, 2} : g(x[i]); }",
+        ),
+        (
+            "typedef struct { double x, *p; } v; static v g(double x, double *p) { return (v){x, p}; }",
+            "void f(int n, double *x, v *a) { for (int i = 0; i < n; i++) a[i] = x[i] > 0 ? (v){1, x} : g(x[i], x); }",
+        ),
+        (
+            "typedef struct { double x, *p; } v; static v g(double x, double *p) { v r; r.x = x; r.p = p; return r; }",
+            "void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] = g(1, x).p[0]; }",
+        ),
+        (
             "static void g(double *x) { static int k; x[0] = k++; }",
             "void f(int n, double *x) { for (int t = 0; t < n; t++) g(x + t); }",
         ),

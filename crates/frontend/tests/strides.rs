@@ -267,3 +267,39 @@ fn sums_that_wrap_around() {
     assert_snapshot!(shown(&format!("typedef unsigned long size_t;{}", &DISGUISED[..end])));
     same_output(DISGUISED, 3, SIZES);
 }
+
+/// A counter of a loop around the nest is no length of rows, and what lies between two elements is one.
+#[test]
+fn rows_of_a_loop_around_the_nest() {
+    let unit = common::read(
+        "void log_row(int);
+struct model { int first, last, n1; };
+void update(struct model mod, int n, float *v, const float *t, const float *w)
+{
+    int ix, iz, n1 = mod.n1;
+    for (ix = 2; ix < n; ix++) {
+        log_row(ix);
+        for (iz = mod.first; iz < mod.last; iz++)
+            v[ix * n1 + iz] -= t[(ix + 1) * n1 + iz] - t[ix * n1 + iz - 2] + w[ix * n1 + iz];
+    }
+}
+void row(int k, int n, float *v, const float *t)
+{
+    for (int i = 0; i < 100; i++)
+        v[k * n + i] = t[k * n + i] + t[k * n + n + i];
+}
+",
+    );
+    let extents = |function: usize| -> Vec<String> {
+        let program = &unit.functions[function].program;
+        let shape = |a: &oxeye_ir::Array| {
+            a.shape.last().cloned().flatten().and_then(|e| {
+                let Some(oxeye_ir::Var::Sym(id)) = e.as_affine()?.as_var() else { return None };
+                Some(format!("{}[{}]", a.name, program.symbols[&id].name))
+            })
+        };
+        program.arrays.values().filter_map(shape).collect()
+    };
+    assert_eq!(extents(0), ["v[n1]", "t[n1]", "w[n1]"]);
+    assert!(extents(1).contains(&"t[n]".to_owned()), "{:?}", extents(1));
+}

@@ -60,9 +60,10 @@ pub(crate) fn render_project(report: &TuneReport, command: &str, kept: bool, vie
 }
 
 /// A file with its nests.
-fn section(file: &FileReport, view: View) -> String {
+pub(super) fn section(file: &FileReport, view: View) -> String {
     let heading = format!("{}: {} of the time", file.path.display(), percent(file.share));
-    let mut out = format!("{}\n", view.styled(Style::new().bold(), &heading));
+    let heading = format!("{}\n", view.styled(Style::new().bold(), &heading));
+    let mut out = String::new();
     if let Some(report) = &file.report {
         if report.nests.iter().any(is_listed) {
             out += &nests(report, view);
@@ -80,8 +81,10 @@ fn section(file: &FileReport, view: View) -> String {
     if let Some(note) = &file.note {
         out += &wrapped(&format!("left as it is: {note}"), view.width);
     }
-    out.push('\n');
-    out
+    if out.is_empty() {
+        out += "none of its loops takes time of its own\n";
+    }
+    heading + &out + "\n"
 }
 
 /// How much of a file's time is in none of its loops, if that is worth a word.

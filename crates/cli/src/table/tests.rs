@@ -399,3 +399,19 @@ fn sizes_and_the_guard_of_new_code_are_told() {
         ]
     );
 }
+
+#[test]
+fn every_file_has_a_word_below_its_heading() {
+    let quiet = oxeye::FileReport {
+        path: "src/list.c".into(),
+        share: 0.04,
+        changed: false,
+        report: Some(report(Vec::new())),
+        note: None,
+    };
+    let view = View { width: 80, colour: false, verbose: false };
+    assert_eq!(
+        project::section(&quiet, view),
+        "src/list.c: 4 % of the time\nnone of its loops takes time of its own\n\n"
+    );
+}

@@ -69,8 +69,8 @@ impl Converter<'_> {
             spelling: Some(format!("{} _Complex", ty.c_name())),
             is_visible: true,
             fields: Some(fields.into()),
-            is_plain: true,
             complex: Some(ty),
+            ..Structure::default()
         });
         Type::Struct(self.file.structures.len() - 1)
     }

@@ -2,6 +2,7 @@
 
 use super::{Converter, MAX_DEPTH, Meaning, children, named_children, range};
 use crate::ast::*;
+use crate::attributes::Attribute;
 use crate::lexer::ARITHMETIC_WORDS;
 use oxeye_ir::ScalarType;
 use tree_sitter::Node;
@@ -52,6 +53,11 @@ impl Converter<'_> {
 
     pub(super) fn type_definition(&mut self, node: Node<'_>) {
         let specifiers = self.specifiers(node);
+        // What stands at the structure is of that.
+        let of_type = node.child_by_field_name("type").map_or(0..0, |ty| ty.start_byte()..self.behind(ty));
+        let is_aligned = node.child_by_field_name("type").is_some_and(|ty| self.is_aligned(ty))
+            || self.attributes_in(node.start_byte()..of_type.start).next().is_some()
+            || self.attributes_in(of_type.end..node.end_byte()).next().is_some();
         let mut cursor = node.walk();
         let declarators: Vec<_> = node.children_by_field_name("declarator", &mut cursor).collect();
         for declarator in declarators {
@@ -61,6 +67,9 @@ impl Converter<'_> {
                     self.file.structures[id].spelling.get_or_insert_with(|| name.clone());
                 }
                 self.file.named.push((name.clone(), range(node)));
+                if is_aligned {
+                    self.aligned_types.insert(name.clone());
+                }
                 self.bind(&name, Meaning::Type(ty));
             }
         }
@@ -81,10 +90,36 @@ impl Converter<'_> {
             Some(t) => self.type_specifier(t),
             None => Type::Other("nothing".into()),
         };
+        if let Type::Struct(id) = ty
+            && is_const
+        {
+            self.file.structures[id].is_const = true;
+        }
         if is_volatile {
             make_volatile(&mut ty);
         }
+        let end = node.child_by_field_name("body").map_or(node.end_byte(), |body| body.start_byte());
+        if self.attributes_in(node.start_byte()..end).any(|what| what == Attribute::Type) {
+            ty = Type::Other("a type that an attribute changes".into());
+        }
         Specifiers { ty, is_static, is_extern, is_const }
+    }
+
+    /// Where what follows a type begins, behind attributes.
+    fn behind(&self, node: Node<'_>) -> usize {
+        let rest = self.text.get(node.end_byte()..).unwrap_or("");
+        node.end_byte() + rest.len() - rest.trim_start().len()
+    }
+
+    /// Whether a type is a name for one that is aligned otherwise than others of its kind.
+    fn is_aligned(&self, ty: Node<'_>) -> bool {
+        ty.child_by_field_name("body").is_none() && self.aligned_types.contains(self.node_text(ty))
+    }
+
+    /// The attributes in a part of the text.
+    fn attributes_in(&self, part: std::ops::Range<usize>) -> impl Iterator<Item = Attribute> + '_ {
+        let inside = self.attributes.iter().filter(move |(at, _)| part.contains(at));
+        inside.map(|(_, what)| *what)
     }
 
     /// The type of a specifier; brings constants of an `enum` into scope.
@@ -133,8 +168,7 @@ impl Converter<'_> {
             None => {
                 let is_visible = self.function.is_none();
                 let spelling = spelling.clone();
-                let structure = Structure { spelling, is_visible, is_plain: true, ..Structure::default() };
-                self.file.structures.push(structure);
+                self.file.structures.push(Structure { spelling, is_visible, ..Structure::default() });
                 self.file.structures.len() - 1
             }
         };
@@ -143,35 +177,59 @@ impl Converter<'_> {
         }
         if let Some(body) = body {
             let text = self.node_text(node);
-            let mut is_plain = !self.is_packed
-                && !["__attribute__", "_Alignas", "__packed"].iter().any(|w| text.contains(w));
-            let fields = self.fields(body, &mut is_plain);
+            // Of the structure itself: before its members, or behind the brace.
+            let (outside, inside) = (body.start_byte(), body.end_byte());
+            let own = self.attributes_in(node.start_byte()..outside);
+            let own = own.chain(self.attributes_in(inside..self.behind(node)));
+            let mut made = Structure::default();
+            let mut is_packed = self.is_packed || text.contains("__packed");
+            for what in own {
+                match what {
+                    Attribute::Aligned(bytes) => made.least_align = made.least_align.max(bytes),
+                    Attribute::Layout | Attribute::Type => is_packed = true,
+                }
+            }
+            is_packed |= self.attributes_in(outside..inside).next().is_some();
+            made.has = is_packed.then_some("attributes or packing");
+            made.fields = self.fields(body, &mut made);
             let structure = &mut self.file.structures[id];
-            (structure.fields, structure.is_plain) = (fields, is_plain);
+            structure.fields = made.fields;
+            structure.bit_fields = made.bit_fields;
+            (structure.has, structure.least_align) = (made.has, made.least_align);
         }
         Type::Struct(id)
     }
 
-    /// The named, addressable members of a structure; `None` if one cannot be read.
-    pub(super) fn fields(&mut self, body: Node<'_>, is_plain: &mut bool) -> Option<Vec<Field>> {
+    /// The named, addressable members of a structure; `None` if one cannot be read. What else is there is noted in `of`.
+    fn fields(&mut self, body: Node<'_>, of: &mut Structure) -> Option<Vec<Field>> {
         let mut fields = Vec::new();
         for node in named_children(body) {
             if node.kind() != "field_declaration" || node.has_error() {
                 return None;
             }
             let specifiers = self.specifiers(node);
-            if named_children(node).iter().any(|n| n.kind() == "bitfield_clause") {
-                *is_plain = false;
-                continue;
-            }
             let mut cursor = node.walk();
             let declarators: Vec<_> = node.children_by_field_name("declarator", &mut cursor).collect();
-            // Members of unnamed members.
-            *is_plain &= !declarators.is_empty();
+            let is_pointer = |n: &Node<'_>| n.kind() == "pointer_declarator";
+            if node.child_by_field_name("type").is_some_and(|ty| self.is_aligned(ty))
+                && !declarators.iter().all(is_pointer)
+            {
+                of.has = Some("attributes or packing");
+            }
+            if named_children(node).iter().any(|n| n.kind() == "bitfield_clause") {
+                of.has = Some("bit-fields");
+                let is_bits = |n: &Node<'_>| n.next_sibling().is_some_and(|n| n.kind() == "bitfield_clause");
+                of.bit_fields
+                    .extend(declarators.into_iter().filter(is_bits).map(|n| self.node_text(n).to_owned()));
+                continue;
+            }
+            if declarators.is_empty() {
+                of.has = Some("members without names");
+            }
             for declarator in declarators {
                 match self.declarator(declarator, specifiers.ty.clone()) {
                     Some((Some(name), ty)) => fields.push(Field { name, ty }),
-                    _ => *is_plain = false,
+                    _ => of.has = Some("members that could not be read"),
                 }
             }
         }

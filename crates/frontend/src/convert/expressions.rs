@@ -237,6 +237,9 @@ impl Converter<'_> {
                 let condition = Box::new(self.condition(node));
                 let (then, otherwise) =
                     self.unsurely(|c| (c.field(node, "consequence"), c.field(node, "alternative")));
+                if let Some(choice) = self.whole_choice(node, &condition, &then, &otherwise) {
+                    return choice;
+                }
                 match self.complex_select(&condition, &then, &otherwise) {
                     Some(kind) => kind,
                     None => ExprKind::Select(condition, then, otherwise),

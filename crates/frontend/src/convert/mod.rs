@@ -18,6 +18,7 @@ mod structures;
 mod switches;
 
 use crate::ast::*;
+use crate::attributes::Attribute;
 use crate::callees;
 use crate::constants;
 use crate::handles::connect;
@@ -49,6 +50,10 @@ struct Converter<'a> {
     depth: usize,
     /// Whether members of structures may be packed by a directive.
     is_packed: bool,
+    /// Attributes that were blanked, in the order of the text.
+    attributes: Vec<(usize, Attribute)>,
+    /// Names of types that are aligned otherwise than others of their kind.
+    aligned_types: HashSet<String>,
     /// What stands for words of complex numbers in the text.
     words: &'a Readable,
     /// Whether the compiler multiplies complex numbers by the plain formula.
@@ -89,12 +94,15 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
         function: None,
         depth: 0,
         is_packed: preprocessed.pragmas.iter().any(|(_, pragma)| pragma.starts_with("pack")),
+        attributes: preprocessed.attributes.clone(),
+        aligned_types: HashSet::new(),
         words: &words,
         has_plain_products: preprocessed.has_plain_products(),
         with_results: HashMap::new(),
         declared_results: HashSet::new(),
         before: None,
     };
+    converter.attributes.sort_by_key(|(at, _)| *at);
     converter.top_level(tree.root_node());
     let mut file = converter.file;
     steps::settle(&mut file);

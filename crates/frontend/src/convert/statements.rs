@@ -293,7 +293,7 @@ impl Converter<'_> {
     }
 
     /// Reads part of a statement, and what must be done before it.
-    fn with_before<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> (T, Vec<Stmt>) {
+    pub(super) fn with_before<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> (T, Vec<Stmt>) {
         let outer = self.before.replace(Vec::new());
         let result = read(self);
         (result, std::mem::replace(&mut self.before, outer).unwrap_or_default())

@@ -2,7 +2,7 @@
 //! what is copied are its members.
 
 use super::complex::{has_effects, unknown};
-use super::{Converter, named_children, range};
+use super::{Converter, MAX_DEPTH, named_children, range};
 use crate::ast::*;
 use crate::members::{Part, copied, members_at, ways_inside};
 use crate::scan::Scan;
@@ -163,6 +163,71 @@ impl Converter<'_> {
         let set = self.set_members(&target, values, range(node));
         self.before.get_or_insert_default().push(set);
         Some(target.kind)
+    }
+
+    /// `c ? a : b` of structures or complex numbers, one of which needs statements of its own, such as a call: a variable that
+    /// is set before the statement. `None` if nothing can be done before it, or the two are something else.
+    pub(super) fn whole_choice(
+        &mut self,
+        node: Node<'_>,
+        condition: &Expr,
+        then: &Expr,
+        otherwise: &Expr,
+    ) -> Option<ExprKind> {
+        let ways = ["consequence", "alternative"].map(|name| node.child_by_field_name(name));
+        let [Some(first), Some(second)] = ways else { return None };
+        let is_unread = [then, otherwise].into_iter().any(|e| matches!(e.kind, ExprKind::Unknown(..)));
+        let id = self.made_structure(first, 0).or_else(|| self.made_structure(second, 0)).or_else(|| {
+            let mut types = [then, otherwise].into_iter().filter_map(|e| self.file.type_of(e));
+            types.find_map(|ty| if let Type::Struct(id) = ty { Some(id) } else { None })
+        })?;
+        let is_read_as_numbers = self.file.structures[id].complex.is_some() && !is_unread;
+        let n_before = self.before.as_ref()?.len();
+        if is_read_as_numbers || self.members_of(id).is_none() || has_effects(condition) {
+            return None;
+        }
+        let range = range(node);
+        let target = self.whole_variable("structure.choice", id, range);
+        let set = [first, second].map(|way| {
+            let (set, mut statements) = self.with_before(|c| {
+                let value = c.expr(way);
+                let set = if has_effects(&value) { None } else { c.whole_assignment(&target, &value, range) };
+                set.filter(|kind| !matches!(kind, ExprKind::Unknown(..)))
+            });
+            statements.push(Stmt { kind: StmtKind::Expr(Expr { kind: set?, range }), range });
+            Some(Box::new(Stmt { kind: StmtKind::Block(statements), range }))
+        });
+        let [Some(then), Some(otherwise)] = set else {
+            self.before.get_or_insert_default().truncate(n_before);
+            return None;
+        };
+        let kind = StmtKind::If { condition: condition.clone(), then, otherwise: Some(otherwise) };
+        self.before.get_or_insert_default().push(Stmt { kind, range });
+        Some(target.kind)
+    }
+
+    /// The structure that an expression makes.
+    fn made_structure(&mut self, node: Node<'_>, depth: usize) -> Option<usize> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        match node.kind() {
+            "parenthesized_expression" => {
+                self.made_structure(named_children(node).first().copied()?, depth + 1)
+            }
+            "conditional_expression" => ["consequence", "alternative"].into_iter().find_map(|name| {
+                node.child_by_field_name(name).and_then(|n| self.made_structure(n, depth + 1))
+            }),
+            "call_expression" => {
+                let name = node.child_by_field_name("function")?;
+                self.with_results.get(self.node_text(name)).copied()
+            }
+            "compound_literal_expression" => match self.type_descriptor(node.child_by_field_name("type")?) {
+                Type::Struct(id) => Some(id),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The values of a list for a structure, with the members that they are for: those that it does not name are zero. `None`

@@ -1,5 +1,6 @@
 //! Accesses to arrays and scalars, and the arrays themselves.
 
+use super::contents::{no_length, no_member, no_number};
 use super::index::Mode;
 use super::lowerer::{Bound, Lowerer};
 use super::pointer::{Pointer, n_levels};
@@ -92,7 +93,7 @@ impl<'a> Lowerer<'a> {
                 return Err(Refusal::new(at, format!("a whole row of `{name}` is used as a value")));
             }
             Type::Pointer { .. } => return Err(self.pointers_inside(name, at)),
-            _ => return Err(self.structures_inside(name, at)),
+            ty => return Err(no_number(self.cx.file, name, &ty, at)),
         };
         if scalar.is_volatile {
             return Err(Refusal::new(
@@ -122,11 +123,6 @@ impl<'a> Lowerer<'a> {
         refusal.help(format!(
             "make `{name}` one block: `double (*{name})[m]`, or `double *{name}` with `{name}[i * m + j]`"
         ))
-    }
-
-    fn structures_inside(&self, name: &str, at: Range) -> Box<Refusal> {
-        Refusal::new(at, format!("`{name}` does not hold plain numbers"))
-            .help("use one array of numbers for each member")
     }
 
     fn place(&mut self, e: &ast::Expr) -> Lowered<Place> {
@@ -164,6 +160,9 @@ impl<'a> Lowerer<'a> {
                 }
                 if PARTS.contains(&field.as_str()) {
                     return Err(self.lost_part(e.range));
+                }
+                if let Some(refusal) = no_member(self.cx.file, base, field, e.range) {
+                    return Err(refusal);
                 }
                 let refusal = Refusal::new(e.range, message);
                 Err(match &at.kind {
@@ -589,6 +588,9 @@ impl<'a> Lowerer<'a> {
             VarKind::Member if self.cx.file.is_part_of_own(var) => Storage::Local,
             VarKind::Member => Storage::Global,
         };
+        if let Some(refusal) = no_length(self.cx.file, var, at) {
+            return Err(refusal);
+        }
         let view = self.view(var, at)?;
         let id = self.new_array(var, storage, at)?;
         self.state.arrays.insert(var, id);
@@ -683,7 +685,7 @@ impl<'a> Lowerer<'a> {
         }
         let scalar = match ty {
             Type::Scalar(scalar) => scalar,
-            _ => return Err(self.structures_inside(name, at)),
+            ty => return Err(no_number(self.cx.file, name, ty, at)),
         };
         if scalar.is_volatile {
             return Err(Refusal::new(

@@ -94,6 +94,8 @@ pub(super) struct Limits {
     id: LoopId,
     pub(super) is_increasing: bool,
     is_unit: bool,
+    /// The first value and the step, if both are constants.
+    steps: Option<(i64, i64)>,
     ty: ScalarType,
     /// The value in the first iteration, if there is one such expression.
     first: Option<Affine>,
@@ -110,6 +112,7 @@ impl Limits {
             id,
             is_increasing: true,
             is_unit: false,
+            steps: None,
             ty,
             first: None,
             terms: Vec::new(),
@@ -242,6 +245,7 @@ impl Lowerer<'_> {
             id,
             is_increasing,
             is_unit: step.abs() == 1,
+            steps: constant(&first_value).map(|first| (first, step)),
             ty,
             first: first_of_terms(&first, is_increasing),
             terms: Vec::new(),
@@ -394,8 +398,9 @@ impl Lowerer<'_> {
         }
         let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
         let bounds = (l.lower.as_affine(), l.upper.as_affine());
-        let ((Some(lower), Some(upper)), false, true) =
-            (bounds, is_shared || is_unsigned(l.ty), is_unguarded)
+        // `while (n--)` leaves the greatest of all unsigned numbers.
+        let wraps_around = is_unsigned(l.ty) && f.is_behind;
+        let ((Some(lower), Some(upper)), false, true) = (bounds, is_shared || wraps_around, is_unguarded)
         else {
             return Err(needed_later(file, s, var));
         };
@@ -408,16 +413,19 @@ impl Lowerer<'_> {
                 upper.clone().offset(-1),
                 &self.facts_before(l),
             ),
-            step @ 2.. => {
+            step => {
                 // The number of steps to get there.
                 let binary = |op, l: Expr, r: i64| Expr::Binary(op, Box::new(l), Box::new(Expr::from(r)));
                 let distance = upper.clone() - lower.clone();
                 let distance = extreme(BinaryOp::Max, 0.into(), distance, &self.facts_before(l));
-                let n_steps =
-                    binary(BinaryOp::Div, Expr::binary(BinaryOp::Add, distance, Expr::from(step - 1)), step);
-                Expr::binary(BinaryOp::Add, lower.clone().into(), binary(BinaryOp::Mul, n_steps, step))
+                let n_steps = binary(
+                    BinaryOp::Div,
+                    Expr::binary(BinaryOp::Add, distance, Expr::from(step.abs() - 1)),
+                    step.abs(),
+                );
+                let first = if step > 0 { lower.clone() } else { upper.clone().offset(-1) };
+                Expr::binary(BinaryOp::Add, first.into(), binary(BinaryOp::Mul, n_steps, step))
             }
-            _ => return Err(needed_later(file, s, var)),
         };
         Ok(Some(value))
     }
@@ -547,8 +555,13 @@ impl Lowerer<'_> {
     /// Collects the limits that the condition sets.
     pub(super) fn limits(&mut self, condition: &ast::Expr, limits: &mut Limits) -> Lowered<()> {
         let at = condition.range;
-        let ExprKind::Binary(op, l, r) = &condition.kind else {
-            return Err(Refusal::new(at, "the loop's condition is not a comparison of its variable"));
+        let zero = ast::Expr { kind: ExprKind::Int(0, ScalarType::I32), range: at };
+        let own = self.loops.last().map(|(var, _)| *var);
+        let (op, l, r) = match &condition.kind {
+            ExprKind::Binary(op, l, r) => (op, &**l, &**r),
+            // `for (i = n; i; i--)`.
+            ExprKind::Var(v) if Some(*v) == own => (&BinaryOp::Ne, condition, &zero),
+            _ => return Err(Refusal::new(at, "the loop's condition is not a comparison of its variable")),
         };
         if *op == BinaryOp::And {
             self.limits(l, limits)?;
@@ -570,6 +583,10 @@ impl Lowerer<'_> {
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => *op,
             // If it were already past the end, it would overflow, which is undefined in C.
             BinaryOp::Ne if limits.is_unit && (!unsigned || self.is_before_end(&l, &r, limits)) => {
+                let is_var_left = l.e.uses(limits.id);
+                if is_var_left == limits.is_increasing { BinaryOp::Lt } else { BinaryOp::Gt }
+            }
+            BinaryOp::Ne if self.meets(limits, &l, &r) => {
                 let is_var_left = l.e.uses(limits.id);
                 if is_var_left == limits.is_increasing { BinaryOp::Lt } else { BinaryOp::Gt }
             }
@@ -634,6 +651,16 @@ impl Lowerer<'_> {
         };
         let distance = end - first.clone();
         self.is_at_least(&if limits.is_increasing { distance } else { -distance }, 0)
+    }
+
+    /// Whether the loop's variable, which is on one side of a comparison, has the value of the other side at some time.
+    fn meets(&self, limits: &Limits, l: &Value, r: &Value) -> bool {
+        let Some((first, step)) = limits.steps else { return false };
+        let var = Expr::from(Affine::var(limits.id));
+        let is_var = |v: &Value| v.e == var || self.stripped(&v.e, Mode::Exact).is_some_and(|e| e == var);
+        let end = if is_var(l) { constant(r) } else { constant(l).filter(|_| is_var(r)) };
+        let way = end.and_then(|end| end.checked_sub(first));
+        way.is_some_and(|way| way % step == 0 && way / step >= 0)
     }
 
     /// Whether `small + gap` is always greater than `end`.

@@ -11,6 +11,7 @@ mod bodies;
 mod checks;
 mod companions;
 mod complex;
+mod contents;
 mod distances;
 mod entered;
 mod exits;

@@ -1,5 +1,6 @@
 //! C expressions as values.
 
+use super::contents::no_member;
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, common, constant, divided, fold, is_comparison, promoted, wraps};
 use crate::ast::{self, ExprKind, Range, Type, VarId};
@@ -172,6 +173,9 @@ impl Lowerer<'_> {
             }
             ExprKind::Member(_, field) if PARTS.contains(&field.as_str()) => return Err(self.lost_part(at)),
             ExprKind::Member(base, field) => {
+                if let Some(refusal) = no_member(self.cx.file, base, field, at) {
+                    return Err(refusal);
+                }
                 let message = match base.kind {
                     ExprKind::Var(v) => {
                         format!("`{}` is a structure; its member `{field}` is used", self.name(v))

@@ -26,9 +26,11 @@ impl Lowerer<'_> {
                 .help("copy the values you need from it into local variables before the loop"));
         }
         let Some(declaration) = file.declaration(root) else {
-            let message = format!(
-                "`{name}` is used, and the type of `{root_name}` has no name outside of the function"
-            );
+            let message = format!("`{name}` is used, and the type of `{root_name}` has no name");
+            if root.function.is_none() {
+                return Err(Refusal::new(at, message).help("give the structure a name"));
+            }
+            let message = format!("{message} outside of the function");
             return Err(Refusal::new(at, message).help("declare the structure at file scope"));
         };
         let mut is_loaded = false;

@@ -9,16 +9,17 @@ pub(crate) mod nests;
 mod pieces;
 
 use crate::Severity;
-use crate::ast::{Range, VarId};
+use crate::ast::{Range, StmtKind, VarId};
 use crate::context::{Context, Team};
 use crate::copies::remove_copies;
-use crate::delinearize::delinearize;
+use crate::delinearize::{Symbols, delinearize};
 use crate::forward::forward;
 use crate::lower::{State, renew_scans};
 use crate::places::Places;
 use crate::prove::Facts;
 use crate::ragged;
 use crate::refusal::Refusal;
+use crate::scan::counter;
 use crate::scopes::Scopes;
 use crate::uniform::Uniformity;
 use oxeye_ir::{Expr, NestId, Program, SymId};
@@ -145,7 +146,15 @@ impl<'a> Regions<'a> {
         remove_copies(&mut regions.state.program, &regions.state.members);
         forward(&mut regions.state.program);
         ragged::align(&mut regions.state.program);
-        delinearize(&mut regions.state.program, &regions.known, &wide, &is_visible);
+        let mut counting = BTreeSet::new();
+        cx.function.body.walk(&mut |s| {
+            if let StmtKind::For(f) = &s.kind {
+                counting.extend(counter(f));
+            }
+        });
+        let counters = declared.iter().filter(|(_, var)| counting.contains(var)).map(|(id, _)| *id).collect();
+        let symbols = Symbols { is_visible: &is_visible, counters };
+        delinearize(&mut regions.state.program, &regions.known, &wide, &symbols);
         renew_scans(&mut regions.state.program);
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
