@@ -58,7 +58,7 @@ fn tuned(playground: &Playground, build: &str, run: &str, more: &[&str]) -> Valu
     serde_json::from_str(&playground.read("report.json")).expect("JSON")
 }
 
-/// Tunes the project; `file` is changed, and with the patch the project builds and does the same, in runs of these arguments
+/// Tunes the project; `file` is changed (others may be), and with the patch the project builds and does the same, in runs of these arguments
 /// too.
 fn gains(
     playground: &Playground,
@@ -74,7 +74,8 @@ fn gains(
     let report = tuned(playground, build, run, more);
     let files = report["files"].as_array().expect("files");
     let changed: Vec<&Value> = files.iter().filter(|f| f["changed"] == true).map(|f| &f["path"]).collect();
-    assert_eq!(changed, [file], "{report:#}");
+    // What is left of the time is elsewhere then, and may gain as well.
+    assert!(changed.iter().any(|path| **path == file), "{report:#}");
     assert_eq!(report["program"]["verified"], true, "{report:#}");
     let patched = playground.shell(&format!("git apply oxeye.patch && {build}"));
     assert_eq!(patched.code, Some(0), "{}{}", patched.stdout, patched.stderr);
