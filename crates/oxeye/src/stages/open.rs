@@ -1,4 +1,4 @@
-//! Behind stages 3 and 4: a nest of which no other schedule is known, or none that gains, hides the loops inside it. They
+//! Behind stages 3 and 4: a nest of which no other schedule is known, or none that gains much, hides the loops inside it. They
 //! become nests of their own, and the program is run once more to see what they are called with.
 
 use super::capture::{capture_more, find_inside, nest_at};
@@ -83,7 +83,10 @@ pub(super) fn open_nests(
     capture_more(session, workpiece, &new)?;
     let Workpiece { unit, nests, .. } = workpiece;
     for idx in chosen {
-        if nests[idx].place.inside.iter().any(|k| *k >= first && nests[*k].standing == Standing::Tuned) {
+        let is_won = nests[idx].winner.is_some();
+        if !is_won
+            && nests[idx].place.inside.iter().any(|k| *k >= first && nests[*k].standing == Standing::Tuned)
+        {
             remark(&mut nests[idx].note, "the loops inside it are tuned by themselves");
         }
     }

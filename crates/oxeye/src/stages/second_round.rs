@@ -1,5 +1,5 @@
 //! Between stages 4 and 5: nests that were too short to matter beside slow ones may matter once those are fast, and of nests
-//! that gain nothing the loops inside may.
+//! that gain nothing, or little, the loops inside may.
 
 use super::capture::LEAST_SHARE;
 use super::measure::{Measured, measure_nest};
@@ -13,18 +13,22 @@ use crate::session::Session;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// Makes and measures schedules for the loops inside nests that gain nothing, and for the nests that were left out for being
+/// A nest whose winner gains less may hide loops that gain more by themselves. What gains more of both is kept.
+const LITTLE_GAIN: f64 = 1.5;
+
+/// Makes and measures schedules for the loops inside nests that gain nothing or little, and for the nests that were left out for being
 /// short, those of the longest first, as far as they matter in what is left of the program's time.
 ///
 /// # Errors
 /// As [`propose`](super::propose()) and [`measure`](super::measure()).
 pub fn second_round(session: &Session<'_>, measured: Measured) -> Result<Measured, Error> {
     let Measured { mut workpiece, end } = measured;
-    let gains_nothing = |nest: &TunedNest| {
+    let gains_little = |nest: &TunedNest| {
         let reasons = [Unchanged::NothingFaster, Unchanged::AllFailed, Unchanged::NotReplayable];
         Unchanged::of(nest).is_some_and(|why| reasons.contains(&why))
+            || nest.winner().is_some_and(|(_, timing)| timing.speedup < LITTLE_GAIN)
     };
-    let mut opened = open_nests(session, &mut workpiece, gains_nothing, end)?;
+    let mut opened = open_nests(session, &mut workpiece, gains_little, end)?;
     let weight = |nests: &[TunedNest], idx: usize| nests[idx].calls.share.unwrap_or(0.0);
     opened.sort_by(|a, b| weight(&workpiece.nests, *b).total_cmp(&weight(&workpiece.nests, *a)));
     for (position, idx) in opened.iter().enumerate() {
