@@ -105,10 +105,10 @@ pub struct FpReport {
 pub struct ProgramReport {
     /// Median wall-clock time of the original.
     pub baseline_ms: Option<f64>,
-    /// Median wall-clock time of the tuned program.
+    /// Wall-clock time of the tuned program under the same conditions: that of the original divided by the speedup.
     pub optimized_ms: Option<f64>,
     /// Time of the original by that of the tuned program, of runs side by side: what slows the machine down meanwhile is in
-    /// both, so that it may differ a little from the quotient of the medians.
+    /// both.
     pub speedup: Option<f64>,
     /// 95 % confidence interval of the speedup, wider with fewer than six runs.
     pub speedup_interval: Option<(f64, f64)>,
@@ -393,10 +393,10 @@ impl ProgramReport {
     /// The figures of a program before and after, what was compared of it, and what was not.
     pub(crate) fn compared(checks: &Checks, tolerance: Option<f64>, whole: &WholeComparison) -> Self {
         let files = checks.files.iter().map(ToString::to_string);
-        let speedup = whole.speedup;
+        let (before, speedup) = (1e-6 * whole.before_ns.median, whole.speedup);
         Self {
-            baseline_ms: Some(1e-6 * whole.before_ns.median),
-            optimized_ms: Some(1e-6 * whole.after_ns.median),
+            baseline_ms: Some(before),
+            optimized_ms: Some(before / speedup.median),
             speedup: Some(speedup.median),
             speedup_interval: Some((speedup.low, speedup.high)),
             verified: whole.equal,
