@@ -471,6 +471,14 @@ impl Expr {
         }
     }
 
+    /// What is multiplied with each other, from left to right; of anything but a product, the expression itself.
+    pub fn factors(&self) -> Vec<&Expr> {
+        match self {
+            Expr::Binary(BinaryOp::Mul, l, r) => [l.factors(), r.factors()].concat(),
+            _ => vec![self],
+        }
+    }
+
     /// Direct subexpressions, mutable.
     pub fn children_mut(&mut self) -> Vec<&mut Expr> {
         match self {

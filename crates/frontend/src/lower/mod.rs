@@ -5,6 +5,7 @@
 
 mod access;
 mod ahead;
+mod arrays;
 mod assigned;
 mod blocks;
 mod bodies;
@@ -21,6 +22,7 @@ mod index;
 mod inline;
 mod iterators;
 mod library;
+mod limits;
 mod loops;
 mod lowerer;
 mod memory;

@@ -21,18 +21,15 @@ pub(super) struct Pointer {
 }
 
 impl Pointer {
+    /// To the first element, or row, behind these indices.
+    pub(super) fn at(base: VarId, indices: Vec<Expr>, pointee: Type) -> Self {
+        Pointer { base, indices, offset: None, pointee, in_row: false, is_object: false, rows: Vec::new() }
+    }
+
     /// What a pointer variable points to.
     pub(super) fn of(file: &ast::File, var: VarId) -> Option<Self> {
         let pointee = file.var(var).ty.pointee()?.clone();
-        Some(Pointer {
-            base: var,
-            indices: Vec::new(),
-            offset: None,
-            pointee,
-            in_row: false,
-            is_object: false,
-            rows: Vec::new(),
-        })
+        Some(Self::at(var, Vec::new(), pointee))
     }
 
     /// The same pointer, passed to a function.

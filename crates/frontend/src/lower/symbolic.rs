@@ -4,7 +4,8 @@
 //! nest. All of it holds for positive steps; that is proved, or tested before the nest.
 
 use super::index::Mode;
-use super::loops::{Header, Limits, Step};
+use super::limits::Limits;
+use super::loops::{Header, Step};
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, is_comparison, is_unsigned, reads_memory};
 use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, VarId};

@@ -26,7 +26,7 @@ pub(super) fn move_to_uses(program: &Program, nest: &mut Nest) -> Done {
             statements(root, &mut |stmt| {
                 if stmt.target.array == id {
                     if stmt.update == Update::Add {
-                        let rest = factors(&stmt.value).into_iter().filter(|f| !shared.contains(f)).cloned();
+                        let rest = stmt.value.factors().into_iter().filter(|f| !shared.contains(f)).cloned();
                         if let Some(value) = rest.reduce(|a, b| Expr::binary(BinaryOp::Mul, a, b)) {
                             stmt.value = value;
                         }
@@ -73,7 +73,7 @@ fn shared_factors(nest: &Nest, id: ArrayId) -> Option<Vec<Expr>> {
             Update::Assign if matches!(&stmt.value, Expr::Float { text, .. } if text.starts_with("0.0")) => {}
             Update::Add => {
                 n_known += 1;
-                let all = factors(&stmt.value);
+                let all = stmt.value.factors();
                 let own: Vec<Expr> = all.iter().copied().filter(|f| constant(f)).cloned().collect();
                 if own.len() == all.len() || shared.get_or_insert_with(|| own.clone()) != &own {
                     return None;
@@ -85,13 +85,6 @@ fn shared_factors(nest: &Nest, id: ArrayId) -> Option<Vec<Expr>> {
     // Uses in conditions, bounds and indices would not get the factor.
     let n_uses = nest.accesses().iter().filter(|(a, _)| a.array == id).count();
     shared.filter(|s| !s.is_empty() && n_uses == n_known)
-}
-
-fn factors(e: &Expr) -> Vec<&Expr> {
-    match e {
-        Expr::Binary(BinaryOp::Mul, l, r) => [factors(l), factors(r)].concat(),
-        _ => vec![e],
-    }
 }
 
 fn statements(node: &mut Node, f: &mut dyn FnMut(&mut Stmt)) {

@@ -133,13 +133,6 @@ fn bounds_use(l: &Loop, id: LoopId) -> bool {
     })
 }
 
-fn factors(e: &Expr) -> Vec<&Expr> {
-    match e {
-        Expr::Binary(BinaryOp::Mul, l, r) => [factors(l), factors(r)].concat(),
-        _ => vec![e],
-    }
-}
-
 /// Whether a factor has elements of another type in it, indices apart.
 fn has_other_type(program: &Program, e: &Expr, element: ScalarType) -> bool {
     match e {
@@ -167,7 +160,7 @@ impl Sum {
         if target.indices.iter().any(|e| e.uses(over)) {
             return Err(unsupported("the loop moves what is added to, so nothing is summed over it"));
         }
-        if factors(&statement.value).into_iter().any(|factor| has_other_type(program, factor, element)) {
+        if statement.value.factors().into_iter().any(|factor| has_other_type(program, factor, element)) {
             return Err(unsupported("the numbers that are multiplied are of several types"));
         }
         let in_bounds = chain.iter().flat_map(bounds).flat_map(|term| match term {
@@ -182,7 +175,7 @@ impl Sum {
             return Err(unsupported("the sum depends on what it is added to"));
         }
         let (summed, others): (Vec<&Expr>, Vec<&Expr>) =
-            factors(&statement.value).into_iter().partition(|factor| factor.uses(over));
+            statement.value.factors().into_iter().partition(|factor| factor.uses(over));
         let (summed, others) =
             (summed.into_iter().cloned().collect::<Vec<_>>(), others.into_iter().cloned().collect());
         let mut rest = chain;
