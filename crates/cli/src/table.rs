@@ -508,6 +508,7 @@ pub(crate) fn outcome(verdict: Verdict) -> &'static str {
         Verdict::Refused => "refused",
         Verdict::Duplicate => "the same as another",
         Verdict::Dropped => "dropped",
+        Verdict::Overlapped => "faster, but not needed",
     }
 }
 

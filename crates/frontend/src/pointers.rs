@@ -19,6 +19,22 @@ enum Base {
     Unknown,
 }
 
+/// Where the value of a pointer comes from.
+#[derive(Default)]
+struct Sources {
+    bases: Vec<Base>,
+    /// The local pointers it was copied from.
+    followed: Vec<VarId>,
+}
+
+impl Sources {
+    fn add(&mut self, base: Base) {
+        if !self.bases.contains(&base) {
+            self.bases.push(base);
+        }
+    }
+}
+
 /// Facts about pointers from the whole file.
 pub(crate) struct Pointers<'a> {
     file: &'a File,
@@ -290,27 +306,71 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    fn base_of(&self, e: &Expr) -> Base {
-        match &e.kind {
-            ExprKind::Var(v) if !self.swapped.contains_key(v) => self.base_of_var(*v),
-            ExprKind::Cast(_, inner) => self.base_of(inner),
-            ExprKind::AddressOf(inner) => match &inner.kind {
-                // A member is a part of what its structure is.
-                ExprKind::Var(v) if self.file.var(*v).member.is_some() => self.base_of_var(*v),
-                ExprKind::Var(v) => Base::Object(*v),
-                ExprKind::Index(base, _) => self.base_of(base),
-                _ => Base::Unknown,
-            },
-            ExprKind::Index(base, _) | ExprKind::Deref(base) if self.leads_to_array(e) => self.base_of(base),
-            ExprKind::Binary(oxeye_ir::BinaryOp::Add | oxeye_ir::BinaryOp::Sub, l, r) => {
-                match (self.is_pointer(l), self.is_pointer(r)) {
-                    (true, false) => self.base_of(l),
-                    (false, true) => self.base_of(r),
-                    _ => Base::Unknown,
+    /// All memory that the variable may lead to: that of the values it is given, if it is local and these are known.
+    fn bases_of_var(&self, var: VarId) -> Vec<Base> {
+        let mut sources = Sources::default();
+        self.follow_var(var, &mut sources);
+        sources.bases
+    }
+
+    fn bases_of(&self, e: &Expr) -> Vec<Base> {
+        let mut sources = Sources::default();
+        self.follow(e, &mut sources);
+        sources.bases
+    }
+
+    fn follow_var(&self, var: VarId, found: &mut Sources) {
+        let base = self.base_of_var(var);
+        match self.assigned.get(&var) {
+            Some(values) if base == Base::Unknown && self.is_followed(var) => {
+                if !found.followed.contains(&var) {
+                    found.followed.push(var);
+                    values.iter().for_each(|value| self.follow(value, found));
                 }
             }
-            _ if is_null(e) => Base::Null,
-            _ => Base::Unknown,
+            _ => found.add(base),
+        }
+    }
+
+    /// Whether a variable is a local pointer to elements whose values are all known.
+    fn is_followed(&self, var: VarId) -> bool {
+        let variable = self.file.var(var);
+        let leads_to_pointers = || variable.ty.pointee().is_some_and(|ty| matches!(ty, Type::Pointer { .. }));
+        matches!(variable.kind, VarKind::Local { is_static: false })
+            && matches!(variable.ty, Type::Pointer { .. })
+            && variable.member.is_none()
+            && !leads_to_pointers()
+            && self.is_tame(var)
+            && !self.swapped.contains_key(&var)
+    }
+
+    fn follow(&self, e: &Expr, found: &mut Sources) {
+        match &e.kind {
+            ExprKind::Var(v) if !self.swapped.contains_key(v) => self.follow_var(*v, found),
+            ExprKind::Cast(_, inner) => self.follow(inner, found),
+            ExprKind::Select(_, yes, no) => {
+                self.follow(yes, found);
+                self.follow(no, found);
+            }
+            ExprKind::AddressOf(inner) => match &inner.kind {
+                // A member is a part of what its structure is.
+                ExprKind::Var(v) if self.file.var(*v).member.is_some() => found.add(self.base_of_var(*v)),
+                ExprKind::Var(v) => found.add(Base::Object(*v)),
+                ExprKind::Index(base, _) => self.follow(base, found),
+                _ => found.add(Base::Unknown),
+            },
+            ExprKind::Index(base, _) | ExprKind::Deref(base) if self.leads_to_array(e) => {
+                self.follow(base, found);
+            }
+            ExprKind::Binary(oxeye_ir::BinaryOp::Add | oxeye_ir::BinaryOp::Sub, l, r) => {
+                match (self.is_pointer(l), self.is_pointer(r)) {
+                    (true, false) => self.follow(l, found),
+                    (false, true) => self.follow(r, found),
+                    _ => found.add(Base::Unknown),
+                }
+            }
+            _ if is_null(e) => found.add(Base::Null),
+            _ => found.add(Base::Unknown),
         }
     }
 
@@ -335,22 +395,31 @@ impl<'a> Pointers<'a> {
             group_b
                 .iter()
                 .filter(|y| *y != x)
-                .all(|y| self.distinct(self.base_of_var(*x), self.base_of_var(*y), 0))
+                .all(|y| self.all_distinct(&self.bases_of_var(*x), &self.bases_of_var(*y), 0))
         })
     }
 
-    /// Whether `a` is a local pointer that is declared `restrict`, and `b` is not derived from it.
+    /// Whether `a` is a local pointer that is declared `restrict`, and `b` is not derived from it. Nests that use `a` are inside
+    /// the block of its declaration, where what one of them writes the other does not access (C11 6.7.3.1).
     fn is_promised(&self, a: VarId, b: VarId) -> bool {
         let variable = self.file.var(a);
         let is_local = matches!(variable.kind, VarKind::Local { is_static: false });
         let is_restrict = matches!(variable.ty, Type::Pointer { is_restrict: true, .. });
-        // Its value is used only in subscripts.
         a != b
             && is_local
             && is_restrict
             && self.is_tame(a)
             && !self.swapped.contains_key(&a)
-            && !self.escapes(a)
+            // Its value is used only in subscripts, or not for this one.
+            && (!self.escapes(a) || self.is_without(b, a))
+    }
+
+    /// Whether all values of a pointer are known, and none is derived from that of `from`.
+    fn is_without(&self, var: VarId, from: VarId) -> bool {
+        let mut sources = Sources::default();
+        self.follow_var(var, &mut sources);
+        let mut values = sources.followed.iter().filter_map(|v| self.assigned.get(v)).flatten();
+        !sources.bases.contains(&Base::Unknown) && values.all(|value| !value.mentions(from))
     }
 
     /// Whether both are members of one structure, or of structures of one array, at different places in it.
@@ -411,6 +480,10 @@ impl<'a> Pointers<'a> {
         found
     }
 
+    fn all_distinct(&self, a: &[Base], b: &[Base], depth: usize) -> bool {
+        a.iter().all(|x| b.iter().all(|y| self.distinct(*x, *y, depth)))
+    }
+
     fn distinct(&self, a: Base, b: Base, depth: usize) -> bool {
         if depth > MAX_CALL_DEPTH {
             return false;
@@ -431,8 +504,8 @@ impl<'a> Pointers<'a> {
                     || self.is_out_of_reach(v)
                     || self.is_restrict(f, position)
                     || self.all_calls(f, |args| {
-                        let arg = args.get(position).map_or(Base::Unknown, |e| self.base_of(e));
-                        self.distinct(arg, Base::Object(v), depth + 1)
+                        let arg = args.get(position).map_or(vec![Base::Unknown], |e| self.bases_of(e));
+                        self.all_distinct(&arg, &[Base::Object(v)], depth + 1)
                     })
             }
             (Base::Param(f, p), Base::Param(g, q)) => {
@@ -441,8 +514,9 @@ impl<'a> Pointers<'a> {
                     && (self.is_restrict(f, p)
                         || self.is_restrict(f, q)
                         || self.all_calls(f, |args| {
-                            let base = |k: usize| args.get(k).map_or(Base::Unknown, |e| self.base_of(e));
-                            self.distinct(base(p), base(q), depth + 1)
+                            let bases =
+                                |k: usize| args.get(k).map_or(vec![Base::Unknown], |e| self.bases_of(e));
+                            self.all_distinct(&bases(p), &bases(q), depth + 1)
                         }))
             }
         }

@@ -477,8 +477,13 @@ fn blank(found: &mut Preprocessed) {
             continue;
         }
         match token.text {
-            // Promises about local pointers are not used, and `T (*restrict p)[m]` looks like a call with an error.
-            "restrict" | "__restrict" | "__restrict__" if braces > 0 => {
+            // `T (*restrict p)[m]` looks like a call with an error.
+            "restrict" | "__restrict" | "__restrict__"
+                if braces > 0
+                    && position > 2
+                    && all[position - 2].text == "*"
+                    && all[position - 3].text == "(" =>
+            {
                 edits.push((token.start, token.end(), ""))
             }
             "__restrict" | "__restrict__" => edits.push((token.start, token.end(), "restrict")),

@@ -106,14 +106,15 @@ fn summary(report: &TuneReport) -> String {
     };
     let nests: Vec<NestReport> = reports.iter().flat_map(outermost).collect();
     let n_files = reports.iter().filter(|report| report.nests.iter().any(is_listed)).count();
-    let n_tuned = report
-        .files
-        .iter()
-        .filter(|file| file.changed)
-        .filter_map(|file| file.report.as_ref())
-        .flat_map(|report| &report.nests)
-        .filter(|nest| nest.recipe.is_some())
-        .count();
+    // A nest counts as tuned, too, where loops inside it are.
+    let is_tuned = |nest: &NestReport, all: &[NestReport]| {
+        nest.recipe.is_some()
+            || all.iter().any(|inner| inner.recipe.is_some() && inner.within.contains(&nest.id))
+    };
+    let changed = report.files.iter().filter(|file| file.changed).filter_map(|file| file.report.as_ref());
+    let n_tuned: usize = changed
+        .map(|report| outermost(&report).iter().filter(|nest| is_tuned(nest, &report.nests)).count())
+        .sum();
     let shares: Option<f64> = nests.iter().map(|nest| nest.share).sum();
     let at_roof =
         nests.iter().filter(|nest| nest.recipe.is_none() && nest.roof_fraction >= Some(AT_ITS_ROOF));

@@ -122,6 +122,8 @@ pub enum Verdict {
     WrongResult,
     /// Faster alone, dropped because the whole program did not gain.
     Dropped,
+    /// Faster, dropped because loops that do the same work gain more: those around it, or those inside it.
+    Overlapped,
     /// The budget was spent first.
     NotTried,
 }

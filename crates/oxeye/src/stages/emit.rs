@@ -395,9 +395,15 @@ impl Emitted {
         };
         let first = why.lines().next().unwrap_or_default().to_owned();
         let trial = &mut nest.trials[winner];
-        trial.reject(Verdict::Dropped, why);
+        let verdict = match trouble {
+            Trouble::Overlapping(_) => Verdict::Overlapped,
+            _ => Verdict::Dropped,
+        };
+        trial.reject(verdict, why);
         nest.note = Some(format!("{speedup:.2}x faster alone by `{}`, but {first}", trial.schedule.name));
-        self.notes.push(format!("line {line}: dropped, since {first}"));
+        if verdict == Verdict::Dropped {
+            self.notes.push(format!("line {line}: dropped, since {first}"));
+        }
     }
 }
 

@@ -69,7 +69,7 @@ fn judged(trial: &Trial, nest: &TunedNest) -> Option<(oxeye_database::Verdict, O
             return Some((Judged::Failed(why()), None, 1));
         }
         Verdict::NotTried | Verdict::Refused | Verdict::Duplicate => return None,
-        Verdict::Chosen | Verdict::Slower | Verdict::Dropped => {}
+        Verdict::Chosen | Verdict::Slower | Verdict::Dropped | Verdict::Overlapped => {}
     }
     let (baseline, best, speedup, n_samples) = match &trial.timed {
         Some(timed) => {

@@ -29,6 +29,8 @@ pub enum Unchanged {
     NothingFaster,
     /// What was faster alone does not make the program faster, or changes what it prints.
     Dropped,
+    /// Loops that do the same work gain more: those around it, or those inside it.
+    Overlapped,
 }
 
 impl Unchanged {
@@ -48,6 +50,7 @@ impl Unchanged {
             () if matches!(nest.standing, Standing::Short(_)) => Unchanged::TooShort,
             () if matches!(nest.standing, Standing::Skipped(_)) => Unchanged::LeftOut,
             () if any(&[Verdict::Dropped]) => Unchanged::Dropped,
+            () if any(&[Verdict::Overlapped]) => Unchanged::Overlapped,
             () if nest.trials.iter().all(|t| matches!(t.verdict, Verdict::Refused | Verdict::Duplicate)) => {
                 Unchanged::NoLegalSchedule
             }
@@ -72,6 +75,7 @@ impl Unchanged {
             Unchanged::AllFailed => "every candidate failed",
             Unchanged::NothingFaster => "no candidate was faster",
             Unchanged::Dropped => "faster alone, but not in the whole program",
+            Unchanged::Overlapped => "tuned together with the loops around it or inside it",
         })
     }
 }

@@ -108,7 +108,8 @@ pub(crate) fn keep_candidates(session: &Session<'_>, emitted: &Emitted, folder: 
 fn is_right(trial: &Trial) -> bool {
     let is_measured = trial.timed.is_some() || trial.screened.is_some();
     let is_whole = !trial.is_special || trial.proved.is_some();
-    is_measured && is_whole && matches!(trial.verdict, Verdict::Chosen | Verdict::Slower | Verdict::Dropped)
+    let verdicts = [Verdict::Chosen, Verdict::Slower, Verdict::Dropped, Verdict::Overlapped];
+    is_measured && is_whole && verdicts.contains(&trial.verdict)
 }
 
 fn seconds(trial: &Trial) -> f64 {
