@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::context::Context;
-use crate::print::{Text, prec};
+use crate::print::prec;
 use crate::rows::row_test;
 use crate::views::symbols_of;
 use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest, Program};
@@ -53,6 +53,17 @@ impl Context<'_> {
         Some(text)
     }
 
+    /// How many elements lie between what the pointer of an array points to and the element with all indices zero, as a
+    /// term; `Some(None)` for none.
+    fn elements_before(&self, array: &Array) -> Option<Option<String>> {
+        let Some(origin) = self.program.origins.get(&array.id) else { return Some(None) };
+        let mut terms = Vec::new();
+        for (k, by) in origin.iter().enumerate().filter(|(_, by)| **by != 0) {
+            terms.push(format!("{by}L{}", self.row_factor(array.shape.get(k..)?)?));
+        }
+        Some((!terms.is_empty()).then(|| terms.join(" + ")))
+    }
+
     /// Bytes from the array's start to one past its last element (`end`), or to the first element reached, as an
     /// expression of type `long`.
     pub(crate) fn byte_offset(
@@ -89,7 +100,8 @@ impl Context<'_> {
                     self.expr(&e)
                 }
             };
-            if rows.text == "0" {
+            let before = self.elements_before(array)?;
+            if rows.text == "0" && before.is_none() {
                 return Some(rows.text);
             }
             if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
@@ -99,8 +111,11 @@ impl Context<'_> {
                 return Some(format!("(long)sizeof(({base})[0]) * {}{factor}", rows.at(prec::UNARY)));
             }
             let factor = self.row_factor(&array.shape)?;
-            let text: Text = Text::new(format!("{size}L * {}{factor}", rows.at(prec::UNARY)), prec::MUL);
-            Some(text.text)
+            let whole = format!("{}{factor}", rows.at(prec::UNARY));
+            Some(match before {
+                Some(before) => format!("{size}L * ({whole} + {before})"),
+                None => format!("{size}L * {whole}"),
+            })
         })();
         self.wide = was_wide;
         text

@@ -35,6 +35,9 @@ pub struct Argument {
     /// Its size in bytes: a C expression of type `long long`, valid where the nest stands and using what
     /// [`crate::prelude`] defines, to be evaluated only if the nest reaches the memory; `None` where it cannot be known.
     pub bytes: Option<String>,
+    /// How many of these bytes lie before the first one that the nest reaches, where that may be some: a C expression like
+    /// `bytes`. They may be no memory of the program's, as before an array that is counted from one.
+    pub begin: Option<String>,
     /// For an array of structures, the parts that the nest uses. `bytes` then counts all of it, and `element` is the
     /// type of one of the members.
     pub fields: Option<Fields>,
@@ -72,6 +75,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             written: false,
             is_scratch: false,
             bytes: Some(s.ty.bytes().to_string()),
+            begin: None,
             fields: None,
             expression: None,
             rows: None,
@@ -93,6 +97,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
                     written: false,
                     is_scratch: false,
                     bytes: Some("0".to_owned()),
+                    begin: None,
                     fields: Some(Fields { bytes: 0, runs: Vec::new() }),
                     expression: None,
                     rows: None,
@@ -128,6 +133,12 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
         } else {
             Some(array.element.bytes().to_string())
         };
+        let is_pointer = is_buffer && view.is_none() && array.shape.first() == Some(&None);
+        let reach = |cx: &mut Context, asked| cx.byte_offset(nest, array, false, asked);
+        let begin = match is_pointer && bytes.is_some() {
+            true => reach(&mut cx, Reach::Exactly).or_else(|| reach(&mut cx, Reach::AtMost)),
+            false => None,
+        };
         found.push(Argument {
             name: array.name.clone(),
             element: array.element,
@@ -136,6 +147,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             written: written.contains(&array.id) && live,
             is_scratch: written.contains(&array.id) && !live,
             bytes,
+            begin: begin.filter(|begin| begin != "0"),
             fields: None,
             expression: None,
             rows: None,
@@ -187,6 +199,7 @@ fn rows_behind_pointers(program: &Program, nest: &Nest, argument: &mut Argument)
         None => {
             argument.rows = Some(array);
             argument.bytes = None;
+            argument.begin = None;
         }
     }
 }

@@ -183,7 +183,12 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             } else {
                 format!("&({}){{{value}}}", argument.element.c_name())
             };
-            let _ = write!(calls, " oxeye_capture_arg({id}, {k}, {address}, {bytes});");
+            let begin = argument.begin.as_ref().map(|begin| guarded(begin));
+            let _ = match &begin {
+                Some(begin) => write!(calls, " oxeye_capture_part({id}, {k}, {address}, {begin}, {bytes});"),
+                None => write!(calls, " oxeye_capture_arg({id}, {k}, {address}, {bytes});"),
+            };
+            sizes.extend(begin);
             if argument.written && !argument.is_buffer {
                 let _ = write!(results, "oxeye_capture_result({id}, {k}, {address}, {bytes}); ");
             }
@@ -560,6 +565,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
             }
         }
     }
+    before += &ends(&cx, &list);
     let names = list.iter().map(|a| a.name.as_str());
     let taken: BTreeSet<&str> = names.chain(roots.variables.keys().copied()).collect();
     let mut declared = declared_besides(site.nest, site.named, body, &taken);
@@ -594,6 +600,31 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     ];
     pieces.extend(site.never_called.iter().map(|body| (*body, no_body(source, *body))));
     splice(source, &pieces)
+}
+
+/// Lines that set the pointers at which the loops of a nest end.
+fn ends(cx: &Context<'_>, list: &[Argument]) -> String {
+    let mut lines = String::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for argument in list {
+        let ArgumentOf::Symbol(id) = argument.what else { continue };
+        let (Some(distance), Some(far)) = (cx.program.distances.get(&id), cx.symbol_names.get(&id)) else {
+            continue;
+        };
+        let (end, from) = (&distance.end, &cx.program.array(distance.from).name);
+        if !seen.insert(end) {
+            continue;
+        }
+        let _ = match &distance.declaration {
+            Some(declaration) => writeln!(lines, "{declaration} = {from} + {far}; (void){end};"),
+            None => writeln!(
+                lines,
+                "{{ const void *oxeye_end = {from} + {far};\n\
+                 __builtin_memcpy((void *)&({end}), &oxeye_end, sizeof(void *)); }}"
+            ),
+        };
+    }
+    lines
 }
 
 /// Declarations of the variables that the text of a nest uses besides those that are `taken`: iterators that the source

@@ -30,6 +30,8 @@ pub struct RenderOptions {
     pub known: Vec<(SymId, i64)>,
     /// Names with another meaning at the place of the text, such as the file's macros: no variable gets one of them.
     pub reserved: Vec<String>,
+    /// Variables that are declared `register`, whose addresses nobody may take; others may be among them.
+    pub registers: Vec<String>,
     /// For a debug build: every access is checked when the program runs, and this is what findings say of the nest.
     pub checks: Option<String>,
 }

@@ -118,6 +118,8 @@ struct Interface {
     /// Lines at the begin of the function, and at its end.
     before: String,
     after: String,
+    /// Variables without an address, and their types: copies are passed.
+    copies: Vec<(String, String)>,
 }
 
 impl Interface {
@@ -145,11 +147,20 @@ impl Interface {
         }
         let cx = Context::new(program, &BTreeSet::new(), &options.reserved);
         let (mut before, mut after) = (String::new(), String::new());
+        let mut copies = Vec::new();
         for argument in arguments(program, nest) {
             let name = &argument.name;
             names.push(name.clone());
             match argument.what {
                 ArgumentOf::Symbol(id) => {
+                    if let Some(distance) = program.distances.get(&id)
+                        && let Some(declaration) = &distance.declaration
+                        && !names.contains(&distance.end)
+                    {
+                        parameters.push(declaration.clone());
+                        passed.push(format!("(void *){}", distance.end));
+                        names.push(distance.end.clone());
+                    }
                     // Of others, the variables are passed; what is found out before the nest is found out inside.
                     let is_variable = is_identifier(name) && !program.symbol_views.contains_key(&id);
                     let entry = program.entries.get(&nest.id);
@@ -183,7 +194,13 @@ impl Interface {
                         return not_apart("it sets a variable that all threads of a team have in common");
                     } else if argument.written || argument.is_scratch {
                         parameters.push(format!("{ty} *oxeye_{name}"));
-                        passed.push(format!("&{name}"));
+                        match options.registers.contains(name) {
+                            true => {
+                                passed.push(format!("&oxeye_{name}"));
+                                copies.push((name.clone(), ty.to_owned()));
+                            }
+                            false => passed.push(format!("&{name}")),
+                        }
                         before += &format!("    {ty} {name} = *oxeye_{name};\n");
                         after += &format!("    *oxeye_{name} = {name};\n");
                     } else {
@@ -193,12 +210,12 @@ impl Interface {
                 }
             }
         }
-        Ok(Self { parameters, passed, names, before, after })
+        Ok(Self { parameters, passed, names, before, after, copies })
     }
 
     /// The function with this body, and its call.
     fn outlined(self, body: &str, options: &RenderOptions, isa: Isa, name: &str) -> Outlined {
-        let Self { parameters, passed, before, after, .. } = self;
+        let Self { parameters, passed, before, after, copies, .. } = self;
         let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
         let (mark, has) = isa.words();
         let function = format!(
@@ -206,8 +223,13 @@ impl Interface {
         );
         let original = options.original.as_deref().unwrap_or_default();
         let (outer, inner) = (" ".repeat(options.indent + 4), " ".repeat(options.indent + 8));
+        let copied: String =
+            copies.iter().map(|(name, ty)| format!("{outer}{ty} oxeye_{name} = {name};\n")).collect();
+        let back: String =
+            copies.iter().map(|(name, _)| format!("{inner}{name} = oxeye_{name};\n")).collect();
+        let back = if back.is_empty() { back } else { format!(" else {{\n{back}{outer}}}") };
         let block = format!(
-            "{{\n{outer}if (!{has} || !{name}({})) {{\n{inner}{original}\n{outer}}}\n{}}}",
+            "{{\n{copied}{outer}if (!{has} || !{name}({})) {{\n{inner}{original}\n{outer}}}{back}\n{}}}",
             passed.join(", "),
             " ".repeat(options.indent)
         );

@@ -285,10 +285,14 @@ impl Context<'_> {
 
     /// Row-major position by Horner's rule, in `long` where `int` might overflow.
     fn linear_index(&self, array: &Array, indices: &[Expr], lanes: u32) -> String {
-        let index = |k: usize| match self.checks {
-            None => self.expr(&indices[k]),
-            Some(_) => Text::primary(self.index(array, indices, k, lanes)),
+        let origin = |k: usize| self.program.origin(array.id, k);
+        let index = |k: usize| match (self.checks.is_some(), origin(k)) {
+            (false, 0) => self.expr(&indices[k]),
+            (false, by) => self.expr(&Expr::binary(BinaryOp::Add, indices[k].clone(), Expr::from(by))),
+            (true, 0) => Text::primary(self.index(array, indices, k, lanes)),
+            (true, by) => Text::new(format!("{} + {by}", self.index(array, indices, k, lanes)), prec::ADD),
         };
+        let is_nothing = |k: usize| constant(&indices[k]) == Some(-origin(k));
         if indices.len() == 1 {
             return index(0).text;
         }
@@ -302,7 +306,7 @@ impl Context<'_> {
             if k == 0 {
                 position = index(0);
                 wide |= self.type_of(value) == ScalarType::I64;
-                if constant(value) == Some(0) && indices.len() > 1 {
+                if is_nothing(k) && indices.len() > 1 {
                     position = Text::new("0", prec::PRIMARY);
                 }
                 continue;
@@ -322,7 +326,7 @@ impl Context<'_> {
                 };
                 Some(Text::new(format!("{left} * {extent}"), prec::MUL))
             };
-            let own = if constant(value) == Some(0) { None } else { Some(index(k)) };
+            let own = if is_nothing(k) { None } else { Some(index(k)) };
             position = match (scaled, own) {
                 (None, None) => Text::new("0", prec::PRIMARY),
                 (Some(s), None) => s,

@@ -92,7 +92,12 @@ pub fn extent_in_words(program: &Program, nest: &Nest, position: usize) -> Optio
 
 fn in_words(program: &Program, extents: &Extents) -> Option<String> {
     let product = Context::new(program, &BTreeSet::new(), &[]).product(extents)?;
-    Some(product.replace("(double)", "").replace("(long)", ""))
+    let words = product.replace("(double)", "").replace("(long)", "");
+    let inside = words.strip_prefix("((").and_then(|rest| rest.strip_suffix("))"));
+    Some(match inside.filter(|inside| !inside.contains(['(', ')'])) {
+        Some(inside) => format!("({inside})"),
+        None => words,
+    })
 }
 
 /// A positive number as a C constant: `200`, `3e7`.

@@ -211,7 +211,10 @@ fn buffers(site: &Site) -> String {
     }
     let mut seen = BTreeSet::new();
     for (k, argument) in arguments(site.program, site.nest).iter().enumerate() {
-        let is_plain = argument.is_buffer && argument.rows.is_none() && argument.fields.is_none();
+        let is_plain = argument.is_buffer
+            && argument.rows.is_none()
+            && argument.fields.is_none()
+            && argument.begin.is_none();
         let Some(bytes) = argument.bytes.as_ref().filter(|_| is_plain) else { continue };
         if !seen.insert(argument.name.clone()) {
             continue;

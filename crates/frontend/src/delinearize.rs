@@ -2,7 +2,8 @@
 //!
 //! An array gets extents only if, for every access in the function, all subscripts but the first stay within theirs,
 //! provably or by a test before the nest (`C[i * ldc + j]` where `ldc >= n`). Then elements are equal exactly if their
-//! subscripts are.
+//! subscripts are. Rows may be counted from elsewhere than zero, as where Fortran was translated: `a[i + j * lda]` with `i`
+//! from 1 to `lda` is `a[j][i - 1]`, and the origin of that dimension is 1.
 
 use crate::halos::{Halos, halos};
 use crate::polynomial::{Polynomial, polynomial};
@@ -23,6 +24,10 @@ pub(crate) struct Symbols<'a> {
 
 /// Most tests before nests for one array.
 const MOST_TESTS: usize = 12;
+
+/// Rows are counted from one of these numbers and those between them.
+const LOWEST_ORIGIN: i64 = -8;
+const HIGHEST_ORIGIN: i64 = 1;
 
 /// Constant strides below this count as part of a one-dimensional subscript (`A[2 * i]`).
 const LEAST_STRIDE: i64 = 8;
@@ -67,6 +72,8 @@ impl Stride {
 struct Shape {
     strides: Vec<Stride>,
     extents: Vec<Affine>,
+    /// What the indices of these dimensions are counted from.
+    origins: Vec<i64>,
     /// What the symbols in `strides` stand for.
     halos: Halos,
 }
@@ -76,9 +83,11 @@ impl Shape {
         let unit = Stride { symbols: Vec::new(), factor: 1 };
         let finer = strides.iter().skip(1).chain(std::iter::once(&unit));
         let extents = strides.iter().zip(finer).map(|(s, f)| s.extent_over(f)).collect::<Option<Vec<_>>>()?;
+        let origins = vec![0; extents.len()];
         (!strides.is_empty() && strides.len() <= 4).then_some(Shape {
             strides,
             extents,
+            origins,
             halos: Halos::default(),
         })
     }
@@ -95,7 +104,30 @@ impl Shape {
         for (mono, c) in self.halos.enter(p)? {
             self.distribute(&mono, c, &mut indices)?;
         }
-        Some(indices.iter().map(|index| self.halos.leave(index)).collect())
+        let from = std::iter::once(&0).chain(&self.origins);
+        Some(indices.iter().zip(from).map(|(index, from)| self.halos.leave(index).offset(-from)).collect())
+    }
+
+    /// The same with rows counted from elsewhere, if loops over them begin there, and no access lies before.
+    fn from_elsewhere(&self, seen: &[Seen]) -> Option<Shape> {
+        let mut least: Vec<Option<i64>> = vec![None; self.extents.len()];
+        for Seen { subscript, here, .. } in seen {
+            let indices = self.distributed(subscript.as_ref()?)?;
+            for (index, least) in indices[1..].iter().zip(&mut least) {
+                let is_behind = || here.facts.prove_non_negative(&index.clone().offset(-HIGHEST_ORIGIN));
+                match here.extreme(index, true).and_then(|first| first.as_constant()) {
+                    Some(first) if index.as_constant().is_none() || first < HIGHEST_ORIGIN => {
+                        *least = Some(least.map_or(first, |least| least.min(first)));
+                    }
+                    Some(_) => {}
+                    None if is_behind() => {}
+                    None => *least = Some(least.map_or(0, |least| least.min(0))),
+                }
+            }
+        }
+        let is_near = |least: &i64| (LOWEST_ORIGIN..=HIGHEST_ORIGIN).contains(least);
+        let origins: Vec<i64> = least.into_iter().map(|least| least.filter(is_near).unwrap_or(0)).collect();
+        origins.iter().any(|origin| *origin != 0).then(|| Shape { origins, ..self.clone() })
     }
 
     /// The subscripts of an access, if they provably stay within the extents.
@@ -371,7 +403,11 @@ pub(crate) fn delinearize(
                 }
             });
         }
-        let shaped = proved_shape(&seen, symbols);
+        let is_pointer = program.array(array).shape == [None]
+            && !program.views.get(&array).is_some_and(View::is_interleaved);
+        let proved_shape = |seen: &[Seen]| proved_shape(seen, symbols, is_pointer);
+        let tested_shape = |seen: &[Seen]| tested_shape(seen, symbols, is_pointer);
+        let shaped = proved_shape(&seen);
         // What is a matrix to one nest may be a row of numbers to another.
         let products: BTreeSet<NestId> =
             seen.iter().filter(|seen| !seen.is_flat()).map(|seen| seen.nest).collect();
@@ -381,8 +417,7 @@ pub(crate) fn delinearize(
             seen.iter().filter(|seen| users.contains(&seen.nest)).cloned().collect()
         };
         let together = of(&users);
-        let shaped =
-            shaped.or_else(|| proved_shape(&together, symbols)).or_else(|| tested_shape(&together, symbols));
+        let shaped = shaped.or_else(|| proved_shape(&together)).or_else(|| tested_shape(&together));
         let is_shaped = shaped.is_some() && together.len() == seen.len();
         let groups = match shaped {
             Some(shaped) => vec![(users, shaped)],
@@ -390,20 +425,22 @@ pub(crate) fn delinearize(
                 let alone = users.into_iter().map(|id| BTreeSet::from([id]));
                 let shaped = alone.filter_map(|nest| {
                     let own = of(&nest);
-                    let shaped = proved_shape(&own, symbols).or_else(|| tested_shape(&own, symbols));
+                    let shaped = proved_shape(&own).or_else(|| tested_shape(&own));
                     Some((nest, shaped?))
                 });
                 shaped.collect()
             }
         };
-        let mut reshapes: Vec<(Vec<Affine>, ArrayId)> = Vec::new();
+        let mut reshapes: Vec<(Shape, ArrayId)> = Vec::new();
         for (users, shaped) in groups {
-            let extents = &shaped.shape.extents;
-            let known = reshapes.iter().find(|(known, _)| known == extents).map(|(_, known)| *known);
+            let is_known = |known: &Shape| {
+                known.extents == shaped.shape.extents && known.origins == shaped.shape.origins
+            };
+            let known = reshapes.iter().find(|(known, _)| is_known(known)).map(|(_, known)| *known);
             let shape_for = known.unwrap_or_else(|| {
                 let new = if is_shaped { array } else { program.add_reshape(array) };
                 set_shape(program, new, &shaped.shape);
-                reshapes.push((extents.clone(), new));
+                reshapes.push((shaped.shape.clone(), new));
                 new
             });
             let mut users: Vec<&mut Nest> =
@@ -484,21 +521,28 @@ fn shapes(seen: &[Seen], symbols: &Symbols<'_>) -> Option<(Vec<Shape>, Vec<Shape
     Some((plain, with_halos))
 }
 
-/// The shape that all these accesses provably fit.
-fn proved_shape(seen: &[Seen], symbols: &Symbols<'_>) -> Option<Shaped> {
+/// The shape that all these accesses provably fit. Only that of a pointer may be counted from elsewhere than zero.
+fn proved_shape(seen: &[Seen], symbols: &Symbols<'_>, is_pointer: bool) -> Option<Shaped> {
     let (plain, with_halos) = shapes(seen, symbols)?;
-    plain.into_iter().chain(with_halos).find_map(|shape| {
+    let all: Vec<Shape> = plain.into_iter().chain(with_halos).collect();
+    let fitting = |shape: Shape| {
         let subscripts: Option<Vec<_>> =
             seen.iter().map(|seen| shape.subscripts(seen.subscript.as_ref()?, &seen.here.facts)).collect();
-        Some(Shaped { shape, subscripts: subscripts?, tests: Vec::new() })
-    })
+        Some(Shaped { subscripts: subscripts?, shape, tests: Vec::new() })
+    };
+    let from_elsewhere = |shape: &Shape| shape.from_elsewhere(seen).filter(|_| is_pointer);
+    let found = all.iter().cloned().find_map(fitting);
+    found.or_else(|| all.iter().filter_map(from_elsewhere).find_map(fitting))
 }
 
 /// The shape that all these accesses fit where some tests hold before the nests.
-fn tested_shape(seen: &[Seen], symbols: &Symbols<'_>) -> Option<Shaped> {
+fn tested_shape(seen: &[Seen], symbols: &Symbols<'_>, is_pointer: bool) -> Option<Shaped> {
     let (plain, with_halos) = shapes(seen, symbols)?;
     // A row of `m` elements would hardly have two more for each row before it.
-    with_halos.into_iter().chain(plain).find_map(|shape| {
+    let all = with_halos.into_iter().chain(plain);
+    // What is counted from one may use all of a row.
+    let all = all.flat_map(|shape| [shape.from_elsewhere(seen).filter(|_| is_pointer), Some(shape)]);
+    all.flatten().find_map(|shape| {
         let (mut subscripts, mut tests) = (Vec::new(), Vec::new());
         for Seen { subscript, here, nest } in seen {
             let (own, needed) = shape.tested(subscript.as_ref()?, here)?;
@@ -540,6 +584,10 @@ fn set_subscripts<'a>(
 
 /// Gives a flat array its shape.
 fn set_shape(program: &mut Program, array: ArrayId, shape: &Shape) {
+    if shape.origins.iter().any(|origin| *origin != 0) {
+        let origins = std::iter::once(0).chain(shape.origins.iter().copied());
+        program.origins.insert(array, origins.collect());
+    }
     let is_interleaved = program.views.get(&array).is_some_and(View::is_interleaved);
     let Some(array) = program.arrays.get_mut(&array) else { return };
     let rows = array.shape.first().cloned().flatten().and_then(|total| {

@@ -30,7 +30,8 @@ pub(crate) fn take_in(own: &mut Preprocessed, compiler: &str, args: &[String], o
     if others.is_empty() {
         return;
     }
-    let mut search = Search { compiler, args, others, read: HashMap::new(), raw: None };
+    let mut search =
+        Search { compiler, args, others, read: HashMap::new(), raw: None, defined: HashMap::new() };
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut reasons: BTreeMap<String, String> = BTreeMap::new();
     loop {
@@ -95,16 +96,31 @@ struct Search<'a> {
     args: &'a [String],
     others: &'a [OtherSource],
     read: HashMap<usize, Option<Other>>,
-    /// The functions that each file seems to define.
-    raw: Option<HashMap<String, Vec<usize>>>,
+    raw: Option<Raw>,
+    /// The functions with external linkage that files define once they are preprocessed.
+    defined: HashMap<usize, HashSet<String>>,
 }
+
+/// What the files seem to define as they are written.
+#[derive(Default)]
+struct Raw {
+    /// The files that define a function of this name.
+    functions: HashMap<String, Vec<usize>>,
+    /// For each file, names of functions, and parts of names that macros make: `sum` of `double NS(sum)(int n) {`.
+    parts: Vec<(usize, BTreeSet<String>)>,
+}
+
+/// Most files that are preprocessed to find a function whose name a macro makes.
+const MOST_MADE: usize = 16;
+/// Shorter parts of names say nothing.
+const SHORTEST_PART: usize = 3;
 
 impl Search<'_> {
     /// For those of these names that exactly one of the other files defines, that file.
     fn definers(&mut self, wanted: &[String]) -> Vec<(String, usize)> {
         let others = self.others;
-        let raw = self.raw.get_or_insert_with(|| {
-            let mut found: HashMap<String, Vec<usize>> = HashMap::new();
+        self.raw.get_or_insert_with(|| {
+            let mut found = Raw::default();
             let mut bytes = 0;
             for (k, other) in others.iter().enumerate() {
                 bytes += std::fs::metadata(&other.path).map_or(0, |m| m.len());
@@ -115,15 +131,45 @@ impl Search<'_> {
                 let outline = Outline::of(&text);
                 let external = outline.functions.iter().filter(|f| !f.is_static);
                 let names: BTreeSet<&str> = external.map(|f| f.name.as_str()).collect();
-                names.into_iter().for_each(|name| found.entry(name.to_owned()).or_default().push(k));
+                for name in &names {
+                    found.functions.entry((*name).to_owned()).or_default().push(k);
+                }
+                let parts = names.into_iter().chain(outline.parts.iter().copied());
+                let parts = parts.filter(|part| part.len() >= SHORTEST_PART).map(str::to_owned).collect();
+                found.parts.push((k, parts));
             }
             found
         });
-        let only = |name: &String| match raw.get(name).map(Vec::as_slice) {
-            Some([file]) => Some((name.clone(), *file)),
-            _ => None,
-        };
-        wanted.iter().filter_map(only).collect()
+        let mut found = Vec::new();
+        for name in wanted {
+            let of_name = |raw: &Raw| raw.functions.get(name).cloned();
+            let files = self.raw.as_ref().and_then(of_name).unwrap_or_else(|| self.made_by_macros(name));
+            if let [file] = files.as_slice() {
+                found.push((name.clone(), *file));
+            }
+        }
+        found
+    }
+
+    /// The files that define a function whose name is another one before they are preprocessed.
+    fn made_by_macros(&mut self, name: &str) -> Vec<usize> {
+        let has_part = |parts: &BTreeSet<String>| parts.iter().any(|part| name.contains(part.as_str()));
+        let all = self.raw.iter().flat_map(|raw| &raw.parts);
+        let files: Vec<usize> = all.filter(|(_, parts)| has_part(parts)).map(|(file, _)| *file).collect();
+        if files.len() > MOST_MADE {
+            return Vec::new();
+        }
+        files.into_iter().filter(|file| self.defines(*file, name)).collect()
+    }
+
+    fn defines(&mut self, file: usize, name: &str) -> bool {
+        if !self.defined.contains_key(&file) {
+            let outline = self.read(file).map(|other| Outline::of(&other.preprocessed.text));
+            let external = outline.iter().flat_map(|outline| &outline.functions).filter(|f| !f.is_static);
+            let names = external.map(|f| f.name.clone()).collect();
+            self.defined.insert(file, names);
+        }
+        self.defined[&file].contains(name)
     }
 
     fn read(&mut self, file: usize) -> Option<&Other> {
@@ -184,6 +230,8 @@ struct Definition {
 struct Outline<'a> {
     all: Vec<Token<'a>>,
     functions: Vec<Definition>,
+    /// In a text that is not preprocessed: what stands in the place of functions' names.
+    parts: Vec<&'a str>,
     /// The declarations of a name: types, structures, constants and variables, and functions without bodies; first and last
     /// token.
     declared: HashMap<&'a str, Vec<(usize, usize)>>,
@@ -193,7 +241,7 @@ impl<'a> Outline<'a> {
     fn of(text: &'a str) -> Self {
         let all = tokens(text);
         let brackets = Brackets::of(&all);
-        let (mut functions, mut statements) = (Vec::new(), Vec::new());
+        let (mut functions, mut statements, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         let (mut first, mut at) = (0, 0);
         while at < all.len() {
             let token = &all[at];
@@ -202,6 +250,9 @@ impl<'a> Outline<'a> {
                 if let Some(name) = defined(&all, &brackets, first, at) {
                     let is_static = all[first..at].iter().any(|t| t.is("static"));
                     functions.push(Definition { name: name.to_owned(), is_static, first, last: close });
+                    first = close + 1;
+                } else if let Some((open, end)) = made_name(&all, &brackets, first, at) {
+                    parts.extend(all[open..end].iter().filter(|t| t.kind == TokenKind::Word).map(|t| t.text));
                     first = close + 1;
                 } else if is_linkage(&all[first..at]) {
                     // `extern "C" {`: what is in it stands outside of functions.
@@ -224,7 +275,7 @@ impl<'a> Outline<'a> {
                 declared.entry(name).or_default().push((first, last));
             }
         }
-        Outline { all, functions, declared }
+        Outline { all, functions, parts, declared }
     }
 
     /// The functions that are called and have no body here.
@@ -277,6 +328,15 @@ fn defined<'a>(all: &[Token<'a>], brackets: &Brackets, first: usize, open: usize
     let close = open.checked_sub(1).filter(|k| *k > first && all[*k].is(")"))?;
     let name = brackets.opening(close)?.checked_sub(1).filter(|k| *k >= first)?;
     (all[name].kind == TokenKind::Word).then_some(all[name].text)
+}
+
+/// The tokens of a macro's use that stands for the name of the function whose body opens at `open`: `NS(sum)`.
+fn made_name(all: &[Token<'_>], brackets: &Brackets, first: usize, open: usize) -> Option<(usize, usize)> {
+    let close = open.checked_sub(1).filter(|k| *k > first && all[*k].is(")"))?;
+    let parameters = brackets.opening(close)?;
+    let end = parameters.checked_sub(1).filter(|k| *k > first && all[*k].is(")"))?;
+    let name = brackets.opening(end)?.checked_sub(1).filter(|k| *k >= first)?;
+    (all[name].kind == TokenKind::Word).then_some((name, parameters))
 }
 
 fn is_linkage(words: &[Token<'_>]) -> bool {
@@ -470,10 +530,14 @@ impl Comparison<'_> {
         let ((None, from), (None, to)) = (theirs.place(first), theirs.place(last)) else {
             return Err("is partly in a header".to_owned());
         };
-        let mut next: Vec<String> = raw
+        let inside: Vec<Token<'_>> = raw.iter().filter(|t| (from..=to).contains(&t.line)).cloned().collect();
+        // What makes the name need not be known here: the name is what is called.
+        let name = name_in(&inside);
+        let mut next: Vec<String> = inside
             .iter()
-            .filter(|t| t.kind == TokenKind::Word && (from..=to).contains(&t.line))
-            .map(|t| t.text.to_owned())
+            .enumerate()
+            .filter(|(k, t)| t.kind == TokenKind::Word && !name.contains(k))
+            .map(|(_, t)| t.text.to_owned())
             .collect();
         let mut conditional: Vec<String> = Vec::new();
         let words_of = |d: &DirectiveLine<'_>| -> Vec<String> {
@@ -525,6 +589,18 @@ impl Comparison<'_> {
         let own = last_define(self.own, name, self.own.text.len());
         let meaning = |d: &Define| (d.is_function, d.body.clone());
         theirs.map(meaning) == own.map(meaning)
+    }
+}
+
+/// The tokens that stand for the name of a function in its definition.
+fn name_in(definition: &[Token<'_>]) -> std::ops::Range<usize> {
+    let brackets = Brackets::of(definition);
+    let Some(open) = definition.iter().position(|t| t.is("{")) else { return 0..0 };
+    let close = open.checked_sub(1).filter(|k| definition[*k].is(")"));
+    let Some(parameters) = close.and_then(|close| brackets.opening(close)) else { return 0..0 };
+    match made_name(definition, &brackets, 0, open) {
+        Some((first, end)) => first..end,
+        None => parameters.saturating_sub(1)..parameters,
     }
 }
 

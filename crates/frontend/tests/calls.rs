@@ -448,3 +448,65 @@ void f(long n, const double *index)
         assert!(may_alias(body), "{body}");
     }
 }
+
+/// Functions that are given the address of what the caller uses by its name, which is also the name of a parameter.
+const ADDRESSES: &str = "
+static double dot(const double *a, const int *n, double scale)
+{
+    double s = 0;
+    int i;
+    for (i = 0; i < *n; i++)
+        s += a[i] * scale;
+    return s;
+}
+static void shift(int *n, double *a, double *s)
+{
+    int i;
+    for (i = 0; i < *n; i++)
+        a[i] += *s;
+}
+static void grow(int *n, double *a)
+{
+    a[*n] += 1;
+    if (a[*n] > 2)
+        *n += 1;
+}
+static double all(int n, int m, double *a, double *r)
+{
+    double scale = 2, s = 0;
+    int i, k, last = 0;
+    for (k = 0; k < n; k++) {
+        r[k] = dot(a, &n, scale + k);
+        s += r[k];
+    }
+    for (i = 0; i < n; i++) {
+        shift(&m, r, &s);
+        r[i] += n;
+    }
+    for (i = 0; i < 3 * n; i++)
+        grow(&last, r);
+    return s + last;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), i;
+    double *a = calloc(n + 1, sizeof *a), *r = calloc(2 * n + 2, sizeof *r);
+    for (i = 0; i < n; i++)
+        a[i] = i % 7 * 0.5;
+    printf(\"%.17g\\n\", all(n, n / 2, a, r));
+    for (i = 0; i < n; i++)
+        printf(\"%.17g\\n\", r[i]);
+    printf(\"%d\\n\", argc);
+    free(a), free(r);
+    return 0;
+}
+";
+
+#[test]
+fn what_is_passed_by_address_has_one_name() {
+    let end = ADDRESSES.find("int main").expect("is there");
+    let found = shown(&ADDRESSES[..end]);
+    let nests = &found[found.find("program all").expect("is there")..];
+    assert!(!nests.contains("data(n"), "{nests}");
+    same_output(ADDRESSES, 5, SIZES);
+}

@@ -264,3 +264,32 @@ fn functions_of_several_files_call_each_other() {
         "{text}"
     );
 }
+
+/// The names of functions are made by macros where they are defined.
+#[test]
+fn functions_whose_names_macros_make_are_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [
+        (
+            "main.c",
+            "void lib_axpy(int n, double a, const double *x, double *y);\n\
+             double lib_total(int n, const double *x);\ndouble lib_gone(int n, const double *x);\n\
+             void all(int n, const double *x, double *y, double *r)\n{\n    for (int i = 0; i < n; i++)\n        \
+             lib_axpy(n, 0.5, x, y + i);\n    for (int i = 0; i < n; i++)\n        r[i] = lib_total(n, x + i);\n    \
+             for (int i = 0; i < n; i++)\n        r[i] += lib_gone(n, x + i);\n}\n",
+        ),
+        ("names.h", "#define NS(x) lib_##x\n#define total NS(total)\n"),
+        (
+            "kernels.c",
+            "#include \"names.h\"\nvoid NS(axpy)(int n, double a, const double *x, double *y)\n{\n    \
+             for (int i = 0; i < n; i++)\n        y[i] += a * x[i];\n}\n\
+             double total(int n, const double *x)\n{\n    double s = 0;\n    for (int i = 0; i < n; i++)\n        \
+             s += x[i];\n    return s;\n}\nstatic double NS(gone)(int n, const double *x) { return x[n]; }\n",
+        ),
+    ];
+    let unit = read(folder.path(), &files, &[]);
+    let [function] = unit.functions.as_slice() else { panic!("{:?}", unit.diagnostics) };
+    let inlined: Vec<&str> = function.inlined.values().flatten().map(String::as_str).collect();
+    assert_eq!(inlined, ["lib_axpy", "lib_total"], "{:?}", unit.diagnostics);
+    assert_eq!(unit.diagnostics.len(), 1, "{:?}", unit.diagnostics);
+}

@@ -373,7 +373,7 @@ int main(int argc, char **argv)
     return 0;
 }
 ",
-        7,
+        9,
         SIZES,
     );
 }

@@ -62,7 +62,9 @@
 //!   `body(L0)`, `temp` or `temp(L0)`; optionally `linear`, `align 64`, `ctype "real"`.
 //! - Regions: `sequence { … }`, `dataflow { N0 N1 }`, `loop t in 0 .. steps { … }`, `branch e { … } else { … }`,
 //!   `swap x y`, `opaque "reason" reads(x) writes(*)`. Also `assume n >= 1`, `may_alias x y`, and
-//!   `reshape A1 A0`: `A1` is `A0` as some nests see it, with other dimensions.
+//!   `reshape A1 A0`: `A1` is `A0` as some nests see it, with other dimensions. `origin A1 (0, 1)`: what is added to its
+//!   indices where its elements are written in C. `distance P0 A0 "end" "double *end"`: `end` leads `P0` elements behind
+//!   the beginning of `A0`.
 //! - Behind its head, a nest `swap(x, y, n)`s two pointers in n turns, or `rotate(n, x, y, z)`s three or more.
 //! - Members of structures: `view A0 "g*.u" "struct grid *g" loaded` gives the path from a variable to an array (or
 //!   symbol), with `record 24 (0 1)(16 1)` for the layout of interleaved ones; `may_change P0 A1` says that writing to
@@ -107,8 +109,8 @@ pub use nest::{
 pub use parse::ParseError;
 pub use print::Names;
 pub use program::{
-    Advance, Array, Constant, ControlLoop, Entry, Form, Opaque, Program, Region, RowForm, RowScan, RowTest,
-    ScanEnd, ScanStep, Storage, Symbol, Team,
+    Advance, Array, Constant, ControlLoop, Distance, Entry, Form, Opaque, Program, Region, RowForm, RowScan,
+    RowTest, ScanEnd, ScanStep, Storage, Symbol, Team,
 };
 pub use ranges::{AccessRanges, IndexRange};
 pub use span::Span;

@@ -68,6 +68,8 @@ const RESERVED: &[&str] = &[
     "array",
     "may_alias",
     "reshape",
+    "origin",
+    "distance",
     "sequence",
     "dataflow",
     "loop",
@@ -514,6 +516,17 @@ impl<'a> Printer<'a> {
         }
         for (reshape, array) in &program.reshapes {
             self.line(&format!("reshape {reshape} {array}"));
+        }
+        for (array, origin) in &program.origins {
+            let origin: Vec<String> = origin.iter().map(i64::to_string).collect();
+            self.line(&format!("origin {array} ({})", origin.join(", ")));
+        }
+        for (id, distance) in &program.distances {
+            let mut text = format!("distance {id} {} {}", distance.from, quoted(&distance.end));
+            if let Some(declaration) = &distance.declaration {
+                _ = write!(text, " {}", quoted(declaration));
+            }
+            self.line(&text);
         }
         self.views(program);
         self.region(&program.body);

@@ -132,6 +132,17 @@ impl Region {
     }
 }
 
+/// A pointer that leads so many elements behind the beginning of an array: `end` of `for (p = x; p < end; p++)`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Distance {
+    /// The array.
+    pub from: ArrayId,
+    /// The pointer's name.
+    pub end: String,
+    /// Its C declaration, for a variable of the function; a file-scope variable has none here.
+    pub declaration: Option<String>,
+}
+
 /// A loop around regions that is kept as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ControlLoop {
@@ -305,10 +316,19 @@ pub struct Program {
     /// Arrays that are others as some nests see them, with other dimensions: which array's memory they have.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub reshapes: IndexMap<ArrayId, ArrayId>,
+    /// Linear arrays whose pointer does not lead to the element with all indices zero: what is added to the index of each
+    /// dimension where an element is written in C. `a[j * lda + i]` with `i` from 1 to `lda` is `a[j][i - 1]`, and 0 and 1
+    /// are added.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub origins: IndexMap<ArrayId, Vec<i64>>,
     /// Elements of arrays that are read once before a nest: which one a symbol is the value of. Their indices are affine
     /// expressions of other symbols.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub loads: IndexMap<SymId, Access>,
+    /// Numbers of elements between two pointers, which no variable holds: where such a symbol leads from the beginning of an
+    /// array.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub distances: IndexMap<SymId, Distance>,
     /// What writing to an array may change, though the nests take it to stay as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_change: Vec<(Constant, ArrayId)>,
@@ -342,7 +362,9 @@ impl Program {
             views: IndexMap::new(),
             symbol_views: IndexMap::new(),
             reshapes: IndexMap::new(),
+            origins: IndexMap::new(),
             loads: IndexMap::new(),
+            distances: IndexMap::new(),
             may_change: Vec::new(),
             entries: IndexMap::new(),
             advances: IndexMap::new(),
@@ -391,6 +413,11 @@ impl Program {
             .collect();
         self.may_change.extend(more);
         id
+    }
+
+    /// What is added to the index of a dimension where an element of a linear array is written in C.
+    pub fn origin(&self, array: ArrayId, dimension: usize) -> i64 {
+        self.origins.get(&array).and_then(|origin| origin.get(dimension)).copied().unwrap_or(0)
     }
 
     /// The names of the arrays whose rows, not evenly spaced, a nest reaches through their pointers.

@@ -1,9 +1,9 @@
 //! Checks the invariants of a program.
 
 use crate::{
-    Access, Affine, ArrayId, Bound, BoundTerm, Constant, Execution, Expr, Loop, LoopId, MathFn, Names, Nest,
-    NestId, Node, Program, Reduction, Region, RowScan, RowTest, ScanStep, Stmt, Storage, Types, UnaryOp, Var,
-    parse::float_type,
+    Access, Affine, ArrayId, Bound, BoundTerm, Constant, Execution, Expr, Form, Loop, LoopId, MathFn, Names,
+    Nest, NestId, Node, Program, Reduction, Region, RowScan, RowTest, ScanStep, Stmt, Storage, Types,
+    UnaryOp, Var, parse::float_type,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -131,6 +131,19 @@ impl<'a> Checker<'a> {
             let is_one = !program.reshapes.contains_key(array);
             self.require(is_one, || {
                 format!("{reshape} is {array} with other dimensions, which is another's itself")
+            });
+        }
+        for (id, distance) in &program.distances {
+            self.affine(&(*id).into(), &[]);
+            self.array(distance.from);
+        }
+        for (array, origin) in &program.origins {
+            self.array(*array);
+            let is_linear = program.arrays.get(array).is_none_or(|a| {
+                a.form == Form::Linear && a.shape.first() == Some(&None) && a.shape.len() == origin.len()
+            });
+            self.require(is_linear, || {
+                format!("{array} has an origin, but is no linear array of its dimensions")
             });
         }
         for id in program.symbol_views.keys() {

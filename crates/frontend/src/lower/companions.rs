@@ -126,7 +126,10 @@ impl Lowerer<'_> {
         let by = match &companion.step.kind {
             ExprKind::Step { by, .. } => Some(*by),
             ExprKind::Assign(Some(op @ (BinaryOp::Add | BinaryOp::Sub)), _, by) => {
-                let by = self.value(by).ok().as_ref().and_then(constant)?;
+                let value = self.value(by).ok()?;
+                let Some(by) = constant(&value) else {
+                    return self.stepping(id, first, step, &start, (*op, value), scalar.ty);
+                };
                 Some(if *op == BinaryOp::Add { by } else { -by })
             }
             ExprKind::Assign(Some(_), ..) => return None,
@@ -155,6 +158,34 @@ impl Lowerer<'_> {
         }
         let value = self.value(e).ok().filter(|v| !reads_memory(&v.e))?;
         Some(self.converted(value, &scalar))
+    }
+
+    /// The value of a companion that steps by a number which the loop leaves as it is.
+    fn stepping(
+        &self,
+        id: LoopId,
+        first: &Value,
+        step: i64,
+        start: &Value,
+        (op, by): (BinaryOp, Value),
+        ty: ScalarType,
+    ) -> Option<Value> {
+        let unsigned = [first.ty, start.ty, by.ty].into_iter().any(is_unsigned);
+        let by = by.e.as_affine().filter(|by| !by.uses(id) && !unsigned)?;
+        let (first, start) = (first.e.as_affine()?, start.e.as_affine()?);
+        if step.abs() != 1 {
+            return None;
+        }
+        let times = (Affine::var(id) - first.clone()).scaled(if op == BinaryOp::Add { step } else { -step });
+        // From zero on, the product is what the variable is; else it might be beyond `int`.
+        let is_from_zero = start.as_constant() == Some(0) && ty == ScalarType::I32;
+        let times = match is_from_zero {
+            true => oxeye_ir::Expr::from(times),
+            false => oxeye_ir::Expr::Cast(ScalarType::I64, Box::new(times.into())),
+        };
+        let far = oxeye_ir::Expr::binary(BinaryOp::Mul, times, by.clone().into());
+        let value = oxeye_ir::Expr::binary(BinaryOp::Add, far, start.clone().into());
+        Some(self.typed(value, ty))
     }
 
     pub(super) fn unbind(&mut self, var: VarId, before: Option<Bound>) {

@@ -7,7 +7,7 @@ use super::value::{Value, is_comparison};
 use crate::ast::{self, ExprKind, Range, Type, VarId};
 use crate::definitions::value_before;
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType};
+use oxeye_ir::{Affine, BinaryOp, Distance, Expr, ScalarType};
 
 /// Most definitions that are followed to find what a pointer leads into.
 const MOST_DEFINITIONS: usize = 4;
@@ -29,7 +29,7 @@ impl Lowerer<'_> {
             return Some(distance);
         }
         let (from, to) = (self.anchored(start), self.anchored(end));
-        let distance = self.plain_distance(&from, &to)?;
+        let Some(distance) = self.plain_distance(&from, &to) else { return self.by_subtraction(start, end) };
         // Where variables that the text uses lead, which need not be followed: counted from the one that is.
         let base = Pointer::of(self.cx.file, start.base)?;
         let base = self.anchored(&base);
@@ -45,6 +45,55 @@ impl Lowerer<'_> {
             self.ends.insert(var, (start.base, text));
         }
         Some(distance)
+    }
+
+    /// The same for two pointers of which nothing is known but that a loop leads from one to the other: they are subtracted
+    /// before the nest.
+    fn by_subtraction(&mut self, start: &Pointer, end: &Pointer) -> Option<Affine> {
+        let file = self.cx.file;
+        let are_alike = match (&start.pointee, &end.pointee) {
+            (Type::Scalar(one), Type::Scalar(other)) => one.ty == other.ty,
+            _ => false,
+        };
+        let is_plain = |pointer: &Pointer| {
+            let is_flat = pointer.indices.is_empty() && pointer.rows.is_empty() && !pointer.is_object;
+            is_flat && self.is_pointer_var(pointer.base) && !file.is_member(pointer.base)
+        };
+        // What the nest changes may be elsewhere where it compares.
+        let is_own = |var: VarId| file.var(var).function == Some(self.cx.position) && self.is_tame(var);
+        let is_fixed = is_own(end.base) || self.is_global(end.base) && self.cx.has_strict_aliasing;
+        let is_fixed = is_fixed && !self.is_changed_here(end.base) && !self.scan.is_cut_short;
+        let is_start = is_own(start.base)
+            || self.is_global(start.base) && !self.is_changed_here(start.base) && self.cx.has_strict_aliasing;
+        if !are_alike
+            || !is_plain(start)
+            || !is_plain(end)
+            || !is_fixed
+            || !is_start
+            || start.base == end.base
+        {
+            return None;
+        }
+        let offset = |l: &Self, pointer: &Pointer| match &pointer.offset {
+            None => Some(Affine::constant(0)),
+            Some(value) if value.ty.is_float() => None,
+            Some(value) => l.exact(&value.e)?.as_affine().cloned(),
+        };
+        let (before, behind) = (offset(self, start)?, offset(self, end)?);
+        self.names(end.base, self.at).ok()?;
+        self.check_visible(end.base, self.at).ok()?;
+        let from = self.array(start.base, self.at).ok()?;
+        let variable = file.var(end.base);
+        let declaration = match self.is_global(end.base) {
+            true => None,
+            false => Some(file.declaration(variable)?),
+        };
+        let name = &variable.name;
+        let id = self.computed_before(format!("({name} - {})", self.name(start.base)));
+        let distance = Distance { from, end: name.clone(), declaration };
+        self.state.program.distances.insert(id, distance);
+        self.subtracted.insert(end.base, start.base);
+        Some(behind - before + Affine::var(id))
     }
 
     /// The difference of two pointers into one array, or their comparison.

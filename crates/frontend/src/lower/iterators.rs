@@ -78,7 +78,7 @@ impl Lowerer<'_> {
         let mark = self.facts.len();
         let carried = self.bind_companions(companions, (var, id), &zero, 1);
         let is_carried = |e: &ast::Expr| assigned_var(e).is_some_and(|v| carried.contains(&v));
-        self.set_before(header, &carried, s.range, out)?;
+        self.set_before(f, header, &carried, s.range, out)?;
         self.loops.push((var, id));
         let mut l = Loop {
             id,

@@ -225,7 +225,7 @@ impl Lowerer<'_> {
         let carried = self.bind_companions(companions, (var, id), &first_value, step);
         let is_carried = |e: &ast::Expr| assigned_var(e).is_some_and(|v| carried.contains(&v));
         self.loops.pop();
-        self.set_before(&header, &carried, s.range, out)?;
+        self.set_before(f, &header, &carried, s.range, out)?;
         self.loops.push((var, id));
         let mut l = Loop {
             id,
@@ -397,9 +397,11 @@ impl Lowerer<'_> {
         Ok(Some(value))
     }
 
-    /// Sets what a header sets before the loop, other than pointers and what is a function of the counter.
+    /// Sets what a header sets before the loop, other than pointers and what is a function of the counter. What iterations
+    /// change keeps no value.
     pub(super) fn set_before(
         &mut self,
+        f: &For,
         header: &Header<'_>,
         carried: &[VarId],
         at: Range,
@@ -407,7 +409,7 @@ impl Lowerer<'_> {
     ) -> Lowered<()> {
         for d in &header.declared_before {
             if !carried.contains(&d.var) && !self.is_pointer_var(d.var) {
-                self.declare_before(d, at)?;
+                self.declare_before(header, d, at, out)?;
             }
         }
         for e in &header.before {
@@ -416,6 +418,10 @@ impl Lowerer<'_> {
                 self.effect(e, out)?;
             }
         }
+        let mut changed = Scan::of(self.cx.file, &f.body);
+        changed.written.extend(header.after.iter().filter_map(|e| assigned_var(e)));
+        carried.iter().for_each(|var| _ = changed.written.remove(var));
+        self.forget(&changed);
         Ok(())
     }
 
@@ -427,10 +433,19 @@ impl Lowerer<'_> {
     }
 
     /// A second variable declared in a header.
-    pub(super) fn declare_before(&mut self, d: &Declared, at: Range) -> Lowered<()> {
-        let name = self.name(d.var).to_owned();
-        Err(Refusal::new(at, format!("the loop declares a second variable, `{name}`"))
-            .help("declare it before the loop or inside it"))
+    fn declare_before(
+        &mut self,
+        header: &Header<'_>,
+        d: &Declared,
+        at: Range,
+        out: &mut Vec<Node>,
+    ) -> Lowered<()> {
+        if self.loops.is_empty() || d.init.as_ref().is_some_and(|init| init.mentions(header.var)) {
+            let name = self.name(d.var).to_owned();
+            return Err(Refusal::new(at, format!("the loop declares a second variable, `{name}`"))
+                .help("declare it before the loop or inside it"));
+        }
+        self.declare(d, at, out)
     }
 
     /// The first value as a bound: greatest of the terms, or one more than the least of them.

@@ -119,6 +119,8 @@ pub(crate) struct Lowerer<'a> {
     pub(crate) counted: BTreeSet<SymId>,
     /// Pointers that loops end at and that are not followed: another one, and how many elements behind it they lead, in C.
     pub(crate) ends: HashMap<VarId, (VarId, String)>,
+    /// Pointers that loops end at and that are subtracted from others before the nest: those.
+    pub(crate) subtracted: HashMap<VarId, VarId>,
     /// Pointers that a loop of the nest has left elsewhere than before the nest.
     pub(super) moved_on: HashSet<VarId>,
     /// Pointers that walk in the nest and are set behind it.
@@ -188,6 +190,7 @@ impl<'a> Lowerer<'a> {
             tests: Vec::new(),
             counted: BTreeSet::new(),
             ends: HashMap::new(),
+            subtracted: HashMap::new(),
             moved_on: HashSet::new(),
             walking: HashSet::new(),
             by_calls: BTreeSet::new(),

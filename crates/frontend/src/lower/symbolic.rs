@@ -134,7 +134,7 @@ impl Lowerer<'_> {
         }
         self.set_pointers(header, true, s.range, out)?;
         self.set_pointers(header, false, s.range, out)?;
-        self.set_before(header, &[], s.range, out)?;
+        self.set_before(f, header, &[], s.range, out)?;
         let inside = Scan::of(self.cx.file, s);
         // The iterations are counted by one.
         let walks = self.walks(f, 1);
@@ -252,7 +252,7 @@ impl Lowerer<'_> {
     }
 
     /// The symbol for a number that this text says.
-    fn computed_before(&mut self, text: String) -> SymId {
+    pub(super) fn computed_before(&mut self, text: String) -> SymId {
         let known = self.state.program.symbols.values().find(|s| s.name == text).map(|s| s.id);
         known.unwrap_or_else(|| self.state.program.add_symbol(text, ScalarType::I64))
     }

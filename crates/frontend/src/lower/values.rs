@@ -140,7 +140,11 @@ impl Lowerer<'_> {
             }
             ExprKind::Index(..) | ExprKind::Deref(_) => {
                 let (access, scalar) = self.access(e)?;
-                Value { e: Expr::Read(access), ty: scalar.ty }
+                match self.symbol_behind(&access) {
+                    // `*n` of a parameter `n` for which `&m` is passed is what `m` is by its name.
+                    Some(var) => return self.var_value(var, at),
+                    None => Value { e: Expr::Read(access), ty: scalar.ty },
+                }
             }
             ExprKind::Select(condition, then, otherwise) => {
                 let condition = self.value(condition)?;
@@ -242,6 +246,16 @@ impl Lowerer<'_> {
             }
         };
         Ok(Value { e: Expr::from(id), ty: ScalarType::I32 })
+    }
+
+    /// The variable that an access reads, if it is a number that its name would be a symbol for.
+    fn symbol_behind(&self, access: &Access) -> Option<VarId> {
+        let var = *self.state.vars.get(&access.array).filter(|_| access.indices.is_empty())?;
+        let variable = self.cx.file.var(var);
+        let is_integer = matches!(&variable.ty, Type::Scalar(s) if !s.ty.is_float() && !s.is_volatile);
+        let is_set = [&self.scan.written, &self.scan.declared, &self.scan.iterators];
+        let is_fixed = is_set.iter().all(|set| !set.contains(&var)) && !self.scan.is_cut_short;
+        (is_integer && is_fixed && !self.cx.file.is_member(var)).then_some(var)
     }
 
     fn var_value(&mut self, var: VarId, at: Range) -> Lowered<Value> {

@@ -110,6 +110,7 @@ impl<'a> Regions<'a> {
             by_calls,
             substituted,
             ends,
+            subtracted,
             ..
         } = lowerer;
         let mut unread = substituted;
@@ -201,6 +202,13 @@ impl<'a> Regions<'a> {
             return Err(Refusal::new(head, message).help("test it before the loop"));
         }
         let is_followed = |var: &VarId| state.arrays.get(var).is_some_and(|a| nest.arrays().contains(a));
+        // One is another's name for the memory of the other, or leads nowhere in a replay.
+        let by_both = subtracted.iter().filter(|(end, base)| is_followed(end) || !is_followed(base)).min();
+        if let Some((end, _)) = by_both {
+            let message =
+                format!("the loop ends at `{}`, which is followed as well", self.cx.file.var(*end).name);
+            return Err(Refusal::new(head, message).help("count with an integer"));
+        }
         if let Some((end, (base, _))) = ends.iter().filter(|(_, (base, _))| !is_followed(base)).min() {
             let [end, base] = [end, base].map(|v| &self.cx.file.var(*v).name);
             let message = format!("the loop ends at `{end}`, and `{base}` is never followed");
@@ -219,7 +227,7 @@ impl<'a> Regions<'a> {
             own => own,
         };
         state.program.one_thread.extend(one_thread.map(|reason| (id, reason)));
-        let named = self.named(&state, &nest, s, (&scan, &by_calls, &ends));
+        let named = self.named(&state, &nest, s, (&scan, &by_calls, &ends, &subtracted));
         if named != Named::default() {
             self.named.insert(id, named);
         }
@@ -283,7 +291,12 @@ impl<'a> Regions<'a> {
         state: &State,
         nest: &Nest,
         s: &Stmt,
-        (scan, by_calls, ends): (&Scan, &BTreeSet<VarId>, &HashMap<VarId, (VarId, String)>),
+        (scan, by_calls, ends, subtracted): (
+            &Scan,
+            &BTreeSet<VarId>,
+            &HashMap<VarId, (VarId, String)>,
+            &HashMap<VarId, VarId>,
+        ),
     ) -> Named {
         let file = self.cx.file;
         let used = state.vars_of(nest);
@@ -306,7 +319,9 @@ impl<'a> Regions<'a> {
             }
             let Some(var) = e.as_var().map(|v| file.root(v)) else { return };
             let is_counter = scan.iterators.contains(&var) && loops.contains(&file.var(var).name);
-            let is_own = scan.declared.contains(&var) || is_counter;
+            let is_inside = file.var(var).function.is_some() && s.range.contains(file.var(var).range);
+            let is_own =
+                scan.declared.contains(&var) || is_counter || is_inside || subtracted.contains_key(&var);
             if !is_own && !represented.contains(&var) && !self.is_visible_anywhere(var) {
                 unused.insert(var);
             }

@@ -6,9 +6,9 @@ mod lexer;
 mod nest;
 
 use crate::{
-    Advance, Array, ArrayId, Constant, Constraint, ControlLoop, DataflowGraph, Entry, Expr, Form, LoopId,
-    Nest, NestId, Opaque, Program, Record, Region, RowForm, RowScan, RowTest, ScalarType, ScanEnd, ScanStep,
-    Storage, SymId, Symbol, Team, View,
+    Advance, Array, ArrayId, Constant, Constraint, ControlLoop, DataflowGraph, Distance, Entry, Expr, Form,
+    LoopId, Nest, NestId, Opaque, Program, Record, Region, RowForm, RowScan, RowTest, ScalarType, ScanEnd,
+    ScanStep, Storage, SymId, Symbol, Team, View,
 };
 pub use error::ParseError;
 use indexmap::{IndexMap, map};
@@ -283,6 +283,24 @@ impl Parser {
             } else if self.take_word("reshape") {
                 let reshape: ArrayId = self.id("an array's id (A0)")?;
                 insert_new(&mut program.reshapes, reshape, self.id("an array's id (A0)")?, place)?;
+            } else if self.take_word("distance") {
+                let symbol: SymId = self.id("a symbol's id (P0)")?;
+                let from: ArrayId = self.id("an array's id (A0)")?;
+                let end = self.text()?;
+                let declaration = match self.peek() {
+                    Token::Text(_) => Some(self.text()?),
+                    _ => None,
+                };
+                insert_new(&mut program.distances, symbol, Distance { from, end, declaration }, place)?;
+            } else if self.take_word("origin") {
+                let array: ArrayId = self.id("an array's id (A0)")?;
+                self.symbol("(")?;
+                let mut origin = vec![self.integer()?];
+                while self.take_symbol(",") {
+                    origin.push(self.integer()?);
+                }
+                self.symbol(")")?;
+                insert_new(&mut program.origins, array, origin, place)?;
             } else if self.take_word("view") {
                 self.view(program)?;
             } else if self.take_word("load") {
@@ -628,6 +646,9 @@ mod tests {
   array A9 y: f64[?] param linear
   may_alias C x
   reshape A9 A0
+  origin A9 (-1)
+  distance P2 A9 "end" "float *end"
+  distance P3 A5 "finish"
   view P2 "s*.k" "struct s *s"
   view A7 "g*.u" "struct grid *g" loaded
   view A8 "x[][].re" "struct complex (*x)[4]" record 24 (0 1)(16 1)

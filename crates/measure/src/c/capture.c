@@ -7,6 +7,7 @@
  *   oxeye_capture_arg(site, 0, A, bytes_of_A);      once per argument; -1 bytes: size unknown, look what it points into;
  *                                                  -2: not to be kept
  *   oxeye_capture_arg(site, 1, &n, sizeof n);
+ *   oxeye_capture_part(site, 2, A, 8, bytes_of_A);  the same if so many bytes from A on are not used, and need not be memory
  *   oxeye_capture_look(site, &rows, u, 1, 0, sizeof **u, ranges); rows behind pointers: how they lie
  *   oxeye_capture_rows_arg(site, 2, &rows);                      they as one argument
  *   ... the loop nest ...
@@ -108,6 +109,7 @@ typedef struct {
     long declared;
     long stored;
     long offset;
+    long unused; /* bytes at the beginning that are not looked at */
     long source; /* 0 declared, 1 from the allocator or the symbols, 2 unknown, 3 not readable, 4 gathered row by row */
     oxeye_capture_rows *rows; /* to be gathered, or null */
     int place;                /* where a copy of that is, from 1; 0 if there is none */
@@ -627,7 +629,9 @@ static int oxeye_capture_store(int fd, const oxeye_capture_slot_arg *arg)
 {
     if (arg->rows)
         return oxeye_capture_gather(fd, arg->rows, arg->offset);
-    return oxeye_capture_put(fd, arg->pointer, arg->stored, arg->offset);
+    if (arg->unused < arg->stored)
+        return oxeye_capture_put(fd, arg->pointer + arg->unused, arg->stored - arg->unused, arg->offset + arg->unused);
+    return arg->stored > 0 ? oxeye_capture_put(fd, "", 1, arg->offset + arg->stored - 1) : 0;
 }
 
 /* Gives up the sample being written. */
@@ -702,7 +706,7 @@ static unsigned long oxeye_capture_signature(const oxeye_capture_site *site)
         const oxeye_capture_slot_arg *arg = &site->args[i];
         hash = (hash ^ (unsigned long)arg->declared) * 1099511628211UL;
         if (arg->pointer && !arg->rows && arg->declared > 0 && arg->declared <= 16)
-            for (b = 0; b < arg->declared; ++b)
+            for (b = arg->unused; b < arg->declared; ++b)
                 hash = (hash ^ (unsigned char)arg->pointer[b]) * 1099511628211UL;
     }
     return hash;
@@ -901,7 +905,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_work(int k, double work)
     }
 }
 
-OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void *pointer, long bytes)
+OXEYE_CAPTURE_UNUSED static void oxeye_capture_part(int k, int index, const void *pointer, long unused, long bytes)
 {
     oxeye_capture_site *site;
     oxeye_capture_slot_arg *arg;
@@ -921,6 +925,7 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void 
     arg = &site->args[index];
     arg->pointer = (const char *)pointer;
     arg->declared = bytes < -2 ? -1 : bytes;
+    arg->unused = unused > 0 && bytes >= 0 ? unused : 0;
     if (index >= site->n_args)
         site->n_args = index + 1;
     ++site->seen_args;
@@ -942,6 +947,11 @@ OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void 
     site->start = oxeye_capture_now();
     oxeye_capture_add_overhead(site->start - entered);
     site->overhead = oxeye_capture_overhead_so_far();
+}
+
+OXEYE_CAPTURE_UNUSED static void oxeye_capture_arg(int k, int index, const void *pointer, long bytes)
+{
+    oxeye_capture_part(k, index, pointer, 0, bytes);
 }
 
 /* Finds out how the rows behind the pointers in a table lie; the ranges are the first and last index of each dimension, and

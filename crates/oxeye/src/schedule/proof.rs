@@ -163,7 +163,8 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
         original,
         guard: how.guard,
         known: how.known.to_vec(),
-        reserved: macros(how.source),
+        reserved: macros(how.source).map(|(name, _)| name.to_owned()).collect(),
+        registers: registers(how.source),
         checks: how.checks.then(|| format!("{}:{}", applied.nest.function, span.map_or(0, |span| span.line))),
     };
     let (program, nest) = (&applied.program, &applied.nest);
@@ -198,14 +199,33 @@ pub(crate) fn named(named: &Named) -> oxeye_codegen::Named<'_> {
     }
 }
 
-/// The macros that a file defines.
-fn macros(source: &str) -> Vec<String> {
-    let name = |line: &str| {
+/// The macros that a file defines, each with what stands behind its name.
+fn macros(source: &str) -> impl Iterator<Item = (&str, &str)> {
+    source.lines().filter_map(|line| {
         let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.trim_start();
-        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        (end > 0).then(|| rest[..end].to_owned())
-    };
-    source.lines().filter_map(name).collect()
+        let end = rest.find(is_no_letter).unwrap_or(rest.len());
+        (end > 0).then(|| rest.split_at(end))
+    })
+}
+
+/// What is declared `register` in a file, among other words of its declarations.
+fn registers(source: &str) -> Vec<String> {
+    let meanings = macros(source).filter(|(_, meaning)| meaning.trim() == "register").map(|(name, _)| name);
+    let words: Vec<&str> = meanings.chain(["register"]).collect();
+    let mut found = Vec::new();
+    for (at, _) in words.iter().flat_map(|word| source.match_indices(word)) {
+        let rest = &source[at..];
+        let declared = rest.split([';', ')', '{']).next().unwrap_or(rest);
+        let mut names = declared.split(is_no_letter).filter(|name| !name.is_empty());
+        if names.next().is_some_and(|word| words.contains(&word)) {
+            found.extend(names.map(str::to_owned));
+        }
+    }
+    found
+}
+
+fn is_no_letter(c: char) -> bool {
+    !c.is_alphanumeric() && c != '_'
 }
 
 impl Schedule {

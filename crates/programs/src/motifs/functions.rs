@@ -78,10 +78,34 @@ pub(super) fn changed_parameters(m: &mut Maker) -> String {
     let y = m.array(&[o], element, super::time::ELEMENTS);
     let w = m.array(&[n], element, READ);
     let name = m.global("axpy");
-    let body = match m.between(0, 4) {
+    let body = match m.between(0, 6) {
         0 => "    while (n--)\n        *y++ += a * *x++;\n".to_owned(),
         1 => "    for (; n > 0; n--, x++, y++)\n        *y = 0.5 * *y + a * *x;\n".to_owned(),
         2 => format!("    const {ty} *end = x + n;\n    while (x < end)\n        *y++ = a - *x++;\n"),
+        5 => {
+            // From one pointer to another of which the loop knows nothing else.
+            let between = m.global("between");
+            let loops = [
+                "while (x < end)\n        *y++ += a * *x++;",
+                "for (; x != end; ++x, ++y)\n        *y = 0.5 * *y + a * *x;",
+                "for (const TYPE *p = end - 1; p >= x; p--)\n        y[p - x] = a - *p;",
+            ];
+            let text = m.one(&loops).replace("TYPE", ty);
+            m.before += &format!(
+                "static void {between}({ty} *y, const {ty} *x, const {ty} *end, {ty} a)\n{{\n    {text}\n}}\n"
+            );
+            format!("    {between}(y, x, x + n, a);\n")
+        }
+        6 => {
+            // A second variable that the header sets, and the header or the body changes.
+            let loops = [
+                "for (i = 0, k = 0; i < n; i++) {\n        y[i] += a * x[k];\n        k++;\n    }",
+                "for (i = 0, k = n - 1; i < n; i++, k--)\n        y[i] = a - x[k];",
+                "for (i = 0, k = 1; i < n; i++, k = k * 3 % 7)\n        y[i] += a * x[k % n];",
+                "for (i = 0, k = 1; i < n; i++, k = 1 - k)\n        y[i] += a * x[i] - k;",
+            ];
+            format!("    int i, k;\n    {}\n", m.one(&loops))
+        }
         3 => "    if (n <= 0)\n        return;\n    do {\n        y[n - 1] += a * x[n - 1];\n    } while (--n);\n".to_owned(),
         _ => "    a *= 0.5;\n    n -= n % 2;\n    for (int i = 0; i < n; i += 2) {\n        y[i] = a * x[i];\n        y[i + 1] = a + x[i + 1];\n    }\n".to_owned(),
     };

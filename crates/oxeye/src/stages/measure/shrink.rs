@@ -240,8 +240,9 @@ impl<'a> Shrinker<'a> {
             let (mut first, mut last, mut stride) = (0i64, 0i64, 1i64);
             for (dim, range) in indices.iter().enumerate().rev() {
                 let range = range.as_ref()?;
-                let (low, high) =
-                    (evaluate_symbols(&range.first, value_of)?, evaluate_symbols(&range.last, value_of)?);
+                let origin = self.program.origin(access.array, dim);
+                let low = evaluate_symbols(&range.first, value_of)?.checked_add(origin)?;
+                let high = evaluate_symbols(&range.last, value_of)?.checked_add(origin)?;
                 first = first.checked_add(low.checked_mul(stride)?)?;
                 last = last.checked_add(high.checked_mul(stride)?)?;
                 if dim > 0 {
@@ -282,7 +283,24 @@ impl<'a> Shrinker<'a> {
             Some(declared) if declared >= reached => declared.min(bytes.len()),
             _ => reached,
         };
-        Some(rearranged(bytes, element, &old, &new, n_bytes))
+        let before = |extents: &[usize]| {
+            let mut elements = 0i64;
+            for k in 1..=extents.len() {
+                let stride = i64::try_from(extents[k..].iter().product::<usize>()).ok()?;
+                elements = elements.checked_add(self.program.origin(id, k).checked_mul(stride)?)?;
+            }
+            usize::try_from(elements).ok()?.checked_mul(element)
+        };
+        // What lies before the element with all indices zero is not used.
+        let (old_start, new_start) = match self.program.origins.contains_key(&id) {
+            true if old != new => (before(&old)?, before(&new)?),
+            _ => (0, 0),
+        };
+        let n_rest = n_bytes.checked_sub(new_start)?;
+        let rest = bytes.get(old_start..).filter(|rest| rest.len() >= n_rest)?;
+        let mut result = vec![0; new_start];
+        result.extend(rearranged(rest, element, &old, &new, n_rest));
+        Some(result)
     }
 }
 
