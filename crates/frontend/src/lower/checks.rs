@@ -8,7 +8,7 @@ use oxeye_ir::{Affine, BinaryOp, Expr, UnaryOp};
 
 /// Functions that never return.
 const ENDS: [&str; 7] = ["exit", "abort", "_Exit", "_exit", "quick_exit", "__assert_fail", "__assert_rtn"];
-/// Most bounds of iterators that are tried in the place of one.
+/// Most bounds of iterators, or of what is computed from several numbers, that are tried in the place of one.
 const MOST_BOUNDS: usize = 4;
 
 /// Whether a statement ends the program.
@@ -24,6 +24,49 @@ pub(super) fn ends_program(file: &File, s: &Stmt) -> bool {
     }
 }
 
+/// Lower bounds of `l - r`, each the least of some numbers. A number that is chosen is not below the least choice, the
+/// greater of two is below neither, and the lesser of two is one of them.
+fn lower_bounds(l: &Expr, r: &Expr) -> Vec<Vec<Affine>> {
+    sums(&bounds_of(l, 1), &bounds_of(r, -1))
+}
+
+/// Lower bounds of a number times `sign`, which is 1 or -1.
+fn bounds_of(e: &Expr, sign: i64) -> Vec<Vec<Affine>> {
+    match e {
+        Expr::Affine(a) => vec![vec![a.clone().scaled(sign)]],
+        Expr::Unary(UnaryOp::Neg, inner) => bounds_of(inner, -sign),
+        Expr::Binary(BinaryOp::Add, l, r) => sums(&bounds_of(l, sign), &bounds_of(r, sign)),
+        Expr::Binary(BinaryOp::Sub, l, r) => sums(&bounds_of(l, sign), &bounds_of(r, -sign)),
+        Expr::Binary(op @ (BinaryOp::Max | BinaryOp::Min), l, r) => {
+            let (l, r) = (bounds_of(l, sign), bounds_of(r, sign));
+            let is_greater = (*op == BinaryOp::Max) == (sign > 0);
+            if is_greater { few([l, r].concat()) } else { both(&l, &r) }
+        }
+        Expr::Select { then, otherwise, .. } => both(&bounds_of(then, sign), &bounds_of(otherwise, sign)),
+        _ => Vec::new(),
+    }
+}
+
+/// Bounds of two numbers as bounds of either.
+fn both(l: &[Vec<Affine>], r: &[Vec<Affine>]) -> Vec<Vec<Affine>> {
+    few(l.iter().flat_map(|l| r.iter().map(move |r| [l.as_slice(), r].concat())).collect())
+}
+
+/// Bounds of the sum of two numbers.
+fn sums(l: &[Vec<Affine>], r: &[Vec<Affine>]) -> Vec<Vec<Affine>> {
+    let sum = |l: &[Affine], r: &[Affine]| -> Vec<Affine> {
+        l.iter().flat_map(|l| r.iter().map(move |r| l.clone() + r.clone())).collect()
+    };
+    few(l.iter().flat_map(|l| r.iter().map(move |r| sum(l, r))).collect())
+}
+
+/// Those of not too many numbers, and not too many of those.
+fn few(mut bounds: Vec<Vec<Affine>>) -> Vec<Vec<Affine>> {
+    bounds.retain(|bound| bound.len() <= MOST_BOUNDS);
+    bounds.truncate(MOST_BOUNDS);
+    bounds
+}
+
 impl Lowerer<'_> {
     /// Whether a condition holds in no iteration (`false`), or in all of them, which is tested before the nest if need be.
     pub(super) fn is_always(&mut self, condition: &Expr, holds: bool) -> bool {
@@ -36,24 +79,30 @@ impl Lowerer<'_> {
                 }
             }
             Expr::Binary(op, l, r) => {
-                let affine = |s: &Self, e: &Expr| s.exact(e)?.as_affine().cloned();
-                let (Some(l), Some(r)) = (affine(self, l), affine(self, r)) else { return false };
-                let (up, down) = (r.clone() - l.clone(), l - r);
+                let (Some(l), Some(r)) = (self.exact(l), self.exact(r)) else { return false };
+                let (up, down) = (lower_bounds(&r, &l), lower_bounds(&l, &r));
                 match (op, holds) {
-                    (BinaryOp::Lt, true) | (BinaryOp::Ge, false) => self.is_nowhere_negative(&up.offset(-1)),
-                    (BinaryOp::Le, true) | (BinaryOp::Gt, false) => self.is_nowhere_negative(&up),
-                    (BinaryOp::Gt, true) | (BinaryOp::Le, false) => {
-                        self.is_nowhere_negative(&down.offset(-1))
-                    }
-                    (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => self.is_nowhere_negative(&down),
+                    (BinaryOp::Lt, true) | (BinaryOp::Ge, false) => self.are_at_least(1, &up),
+                    (BinaryOp::Le, true) | (BinaryOp::Gt, false) => self.are_at_least(0, &up),
+                    (BinaryOp::Gt, true) | (BinaryOp::Le, false) => self.are_at_least(1, &down),
+                    (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => self.are_at_least(0, &down),
                     (BinaryOp::Ne, true) | (BinaryOp::Eq, false) => {
-                        self.is_nowhere_negative(&up.offset(-1)) || self.is_nowhere_negative(&down.offset(-1))
+                        self.are_at_least(1, &up) || self.are_at_least(1, &down)
                     }
                     _ => false,
                 }
             }
             _ => false,
         }
+    }
+
+    /// Whether all numbers of one of these bounds are `least` or more in every iteration. What needs no test is asked first.
+    fn are_at_least(&mut self, least: i64, bounds: &[Vec<Affine>]) -> bool {
+        let proved = |a: &Affine| self.facts.prove_non_negative(&a.clone().offset(-least));
+        bounds.iter().any(|bound| bound.iter().all(proved))
+            || bounds
+                .iter()
+                .any(|bound| bound.iter().all(|a| self.is_nowhere_negative(&a.clone().offset(-least))))
     }
 
     /// Whether a number is negative in no iteration: at the bounds of the iterators, by tests before the nest.
