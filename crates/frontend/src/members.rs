@@ -332,6 +332,10 @@ impl File {
                     (_, l, r) => l.or(r),
                 }
             }
+            ExprKind::Select(_, yes, no) => {
+                let pointer = |e: &Expr| self.type_of(e).filter(Type::is_pointer);
+                pointer(yes).or_else(|| pointer(no))
+            }
             _ => None,
         }
     }

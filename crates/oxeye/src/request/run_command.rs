@@ -139,11 +139,13 @@ impl RunCommand {
     fn parse(text: &str, is_own_program: bool) -> Result<Self, String> {
         let Some(words) = shlex::split(text) else { return Err("a quote is not closed".into()) };
         let mut run = RunCommand::default();
-        let mut words = words.into_iter().peekable();
-        while let Some((name, value)) = words.peek().and_then(|word| word.split_once('=')) {
-            if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-                break;
-            }
+        // `env NAME=value` is how others write `NAME=value`.
+        let n_skipped = match words.as_slice() {
+            [first, second, ..] if first == "env" && variable(second).is_some() => 1,
+            _ => 0,
+        };
+        let mut words = words.into_iter().skip(n_skipped).peekable();
+        while let Some((name, value)) = words.peek().and_then(|word| variable(word)) {
             run.env.push((name.to_owned(), value.to_owned()));
             words.next();
         }
@@ -189,6 +191,13 @@ impl std::str::FromStr for RunCommand {
     }
 }
 
+/// Name and value of a word that sets a variable of the environment.
+fn variable(word: &str) -> Option<(&str, &str)> {
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    word.split_once('=').filter(|(name, _)| is_name(name))
+}
+
 /// Whether a shell would find this name among its commands.
 fn is_command(name: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -210,6 +219,8 @@ mod tests {
         assert_eq!(run.args, ["-n", "200", "two words"]);
         assert_eq!(run.stdin, Some("in.dat".into()));
         assert_eq!(parsed("./a.out <in").expect("a command").stdin, Some("in".into()));
+        let run = parsed("env A=1 B=2 ./prog 3").expect("a command");
+        assert_eq!((run.env.len(), run.args), (2, vec!["3".to_owned()]));
         // What has the form of a variable behind the program is an argument.
         assert_eq!(parsed("prog_of_mine n=3").expect("a command").args, ["n=3"]);
     }

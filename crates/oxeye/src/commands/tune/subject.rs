@@ -289,6 +289,11 @@ fn products_of(project: &Project, run: &RunCommand) -> Result<Vec<Product>, Erro
             [] => "it links no program or library; if it only lists what is compiled, give the whole build with \
                    --build"
                 .to_owned(),
+            made if found.is_empty() => format!(
+                "it makes {}, of which nothing is left; if the rest was up to date, let it build everything \
+                 (make -B, setup.py build --force)",
+                made.join(", ")
+            ),
             made => format!("it makes {}", made.join(", ")),
         };
         return Err(ProjectError::NoProduct(format!(
