@@ -1,6 +1,6 @@
 //! A random nest, a recipe that applies to it, and the expected results.
 
-use oxeye_codegen::{CodegenError, RenderOptions, SizeGuard, render_nest};
+use oxeye_codegen::{CodegenError, RenderOptions, render_nest};
 use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, Value, run_nest};
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
 use oxeye_ir::{ArrayId, Program, ScalarType, Storage, verify};
@@ -228,11 +228,7 @@ fn finish(
             indent: 4,
             reassociate: policy.reassociate,
             plain_sums: policy.reassociate && random.chance(50),
-            original: None,
-            reserved: Vec::new(),
-            guard: SizeGuard::default(),
-            known: Vec::new(),
-            checks: None,
+            ..RenderOptions::default()
         },
     );
     program.nests.insert(applied.nest.id, applied.nest);
