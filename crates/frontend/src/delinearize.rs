@@ -109,7 +109,7 @@ impl Shape {
     }
 
     /// The same with rows counted from elsewhere, if loops over them begin there, and no access lies before.
-    fn from_elsewhere(&self, seen: &[Seen]) -> Option<Shape> {
+    fn with_origins(&self, seen: &[Seen]) -> Option<Shape> {
         let mut least: Vec<Option<i64>> = vec![None; self.extents.len()];
         for Seen { subscript, here, .. } in seen {
             let indices = self.distributed(subscript.as_ref()?)?;
@@ -530,9 +530,9 @@ fn proved_shape(seen: &[Seen], symbols: &Symbols<'_>, is_pointer: bool) -> Optio
             seen.iter().map(|seen| shape.subscripts(seen.subscript.as_ref()?, &seen.here.facts)).collect();
         Some(Shaped { subscripts: subscripts?, shape, tests: Vec::new() })
     };
-    let from_elsewhere = |shape: &Shape| shape.from_elsewhere(seen).filter(|_| is_pointer);
+    let with_origins = |shape: &Shape| shape.with_origins(seen).filter(|_| is_pointer);
     let found = all.iter().cloned().find_map(fitting);
-    found.or_else(|| all.iter().filter_map(from_elsewhere).find_map(fitting))
+    found.or_else(|| all.iter().filter_map(with_origins).find_map(fitting))
 }
 
 /// The shape that all these accesses fit where some tests hold before the nests.
@@ -541,7 +541,7 @@ fn tested_shape(seen: &[Seen], symbols: &Symbols<'_>, is_pointer: bool) -> Optio
     // A row of `m` elements would hardly have two more for each row before it.
     let all = with_halos.into_iter().chain(plain);
     // What is counted from one may use all of a row.
-    let all = all.flat_map(|shape| [shape.from_elsewhere(seen).filter(|_| is_pointer), Some(shape)]);
+    let all = all.flat_map(|shape| [shape.with_origins(seen).filter(|_| is_pointer), Some(shape)]);
     all.flatten().find_map(|shape| {
         let (mut subscripts, mut tests) = (Vec::new(), Vec::new());
         for Seen { subscript, here, nest } in seen {

@@ -14,6 +14,17 @@ use crate::scan::Scan;
 use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Entry, Expr, Nest, NestId, Node, Storage, SymId, Update};
 use std::collections::{BTreeSet, HashMap};
 
+/// What was found out about the variables of a nest while it was read.
+struct Found<'a> {
+    scan: &'a Scan,
+    /// File-scope variables that functions in place of calls name themselves.
+    by_calls: &'a BTreeSet<VarId>,
+    /// Pointers that loops end at: another one, and how many elements behind it they lead, in C.
+    ends: &'a HashMap<VarId, (VarId, String)>,
+    /// Pointers that loops end at, and those they are subtracted from.
+    subtracted: &'a HashMap<VarId, VarId>,
+}
+
 /// The statement that a nest is.
 #[derive(Clone, Copy)]
 pub(super) enum Whole<'a> {
@@ -227,7 +238,8 @@ impl<'a> Regions<'a> {
             own => own,
         };
         state.program.one_thread.extend(one_thread.map(|reason| (id, reason)));
-        let named = self.named(&state, &nest, s, (&scan, &by_calls, &ends, &subtracted));
+        let known = Found { scan: &scan, by_calls: &by_calls, ends: &ends, subtracted: &subtracted };
+        let named = self.named(&state, &nest, s, &known);
         if named != Named::default() {
             self.named.insert(id, named);
         }
@@ -286,18 +298,8 @@ impl<'a> Regions<'a> {
     }
 
     /// The variables that the text of a nest uses besides its arguments.
-    fn named(
-        &self,
-        state: &State,
-        nest: &Nest,
-        s: &Stmt,
-        (scan, by_calls, ends, subtracted): (
-            &Scan,
-            &BTreeSet<VarId>,
-            &HashMap<VarId, (VarId, String)>,
-            &HashMap<VarId, VarId>,
-        ),
-    ) -> Named {
+    fn named(&self, state: &State, nest: &Nest, s: &Stmt, found: &Found<'_>) -> Named {
+        let Found { scan, by_calls, ends, subtracted } = found;
         let file = self.cx.file;
         let used = state.vars_of(nest);
         let symbols = state
