@@ -6,7 +6,7 @@ pub mod structure;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// A hand-written recipe file for gcc and two threads: the steps for the first nest of each function.
 pub fn recipe_file(nests: &[(&str, serde_json::Value)]) -> String {
@@ -91,6 +91,12 @@ fn believe(profiles: &Path) {
         profile["memory_levels"] = levels.into();
         std::fs::write(&path, profile.to_string()).expect("the profile can be written");
     }
+}
+
+/// Tests that measure run one at a time, so that they do not disturb each other.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// The root folder of the repository.

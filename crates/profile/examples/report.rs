@@ -1,7 +1,7 @@
 //! Writes an example report from made-up figures: `cargo run -p oxeye-profile --example report -- OUT.html`, and beside
 //! it plots as SVG files and the table as CSV, JSON and Parquet.
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/integration/support/mod.rs"]
 mod support;
 
 use oxeye_host::{FloatType, Operation, Provenance};

@@ -1,0 +1,13 @@
+//! All integration tests of the crate, in one program: each of its own would link the whole crate once more.
+
+mod common;
+mod completeness;
+mod contract;
+mod factorize;
+mod kernels;
+mod kinds;
+mod normalize;
+mod recipes;
+mod same_memory;
+mod templates;
+mod values;

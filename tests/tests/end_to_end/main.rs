@@ -1,0 +1,21 @@
+//! Runs of the `oxeye` command, in one program: each of its own would link the whole crate once more.
+
+mod awkward;
+mod builds;
+mod checks;
+mod dace;
+mod debug_builds;
+mod hostile;
+mod normal_forms;
+mod optimize;
+mod profile;
+mod project_files;
+mod recipes;
+mod rows;
+mod sizes;
+mod teams;
+mod time_loops;
+mod transfer;
+mod tune;
+mod value_recipes;
+mod values;
