@@ -182,6 +182,7 @@ fn planted(memory: &Memory, recipe: &Recipe) -> Result<Option<Memory>, String> {
             Transformation::Specialise(step) => (step.array, step.value.to_string()),
             Transformation::SplitZeros(step) => (step.array, "0".to_owned()),
             Transformation::GuardZeros(step) => (step.array, "0".to_owned()),
+            Transformation::CompactZeros(step) => (step.array, "0".to_owned()),
             _ => continue,
         };
         let of_memory: &mut Memory = planted.get_or_insert_with(|| memory.clone());

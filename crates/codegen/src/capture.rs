@@ -2,6 +2,7 @@
 
 use crate::arguments::{Argument, ArgumentOf, arguments, parameter, rows_variable};
 use crate::context::{Context, identifiers, is_identifier};
+use crate::macros;
 use crate::prelude::{missing_functions, prelude};
 use crate::rows::row_test;
 use crate::views::{Roots, arrays_of};
@@ -582,10 +583,12 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     }
     let line = site.nest.span.map_or(1, |s| s.line);
     let resume = line_of(source, site.function.end);
+    let (as_there, as_here) =
+        site.nest.span.map(|span| macros::restored(source, span.end, site.function.end)).unwrap_or_default();
     let text = format!(
-        "\nstatic __attribute__((noinline)) void oxeye_nest({parameters})\n{{\n{before}{declared}#line {line}\n{body}\n{after}}}\n\
+        "\n{as_there}static __attribute__((noinline)) void oxeye_nest({parameters})\n{{\n{before}{declared}#line {line}\n{body}\n{after}}}\n\
          void oxeye_replay(void **args);\n\
-         void oxeye_replay(void **args)\n{{\n(void)args;\n{objects}oxeye_nest({});\n}}\n#line {resume}\n",
+         void oxeye_replay(void **args)\n{{\n(void)args;\n{objects}oxeye_nest({});\n}}\n{as_here}#line {resume}\n",
         passed.join(", ")
     );
     let at = top(source);

@@ -47,6 +47,7 @@ mod guard;
 mod isa;
 mod leaving;
 mod loops;
+mod macros;
 mod memory;
 mod open_orders;
 mod options;

@@ -11,7 +11,8 @@ use crate::sample::Sample;
 /// C text for the top of an instrumented program. It needs no headers, and every name in it begins with
 /// `oxeye_capture_`.
 ///
-/// Around a nest, the program calls, with the number of the nest as `site` (below 1024):
+/// Around a nest, the program calls, with the number of the nest as `site` (below 1024, or `OXEYE_CAPTURE_SITES` if that is
+/// defined):
 ///
 /// ```c
 /// oxeye_capture_begin(site);

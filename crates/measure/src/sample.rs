@@ -249,6 +249,32 @@ impl Sample {
         Ok(bytes)
     }
 
+    /// The share of an argument's elements of so many bytes that are zero, from parts of it that lie evenly.
+    ///
+    /// # Errors
+    /// When there is no such argument or the file cannot be read.
+    pub fn share_of_zeros(&self, position: usize, element_bytes: usize) -> Result<f64, MeasureError> {
+        const PARTS: u64 = 64;
+        const PART_BYTES: u64 = 4096;
+        let arg = self.arg(position)?;
+        let file = File::open(&self.path).map_err(MeasureError::io("read", &self.path))?;
+        let element_bytes = element_bytes.max(1);
+        let n_parts = arg.bytes.div_ceil(PART_BYTES).min(PARTS);
+        let mut part = vec![0; PART_BYTES as usize];
+        let (mut zeros, mut all) = (0usize, 0usize);
+        for k in 0..n_parts {
+            // Parts begin with an element.
+            let size = element_bytes as u64;
+            let start = (arg.bytes / n_parts * k) / size * size;
+            let n = (arg.bytes - start).min(PART_BYTES) as usize / element_bytes * element_bytes;
+            file.read_exact_at(&mut part[..n], arg.offset + start)
+                .map_err(MeasureError::io("read", &self.path))?;
+            all += n / element_bytes;
+            zeros += part[..n].chunks_exact(element_bytes).filter(|e| e.iter().all(|b| *b == 0)).count();
+        }
+        Ok(if all == 0 { 0.0 } else { zeros as f64 / all as f64 })
+    }
+
     /// The value of an integer scalar argument, such as a size.
     ///
     /// # Errors

@@ -8,7 +8,8 @@ use crate::counters::{Counter, thread_event};
 use crate::error::MeasureError;
 use crate::process::{Invocation, Limits, RunOutcome, run_program};
 
-/// C text for the top of a program that calls, around each nest with its number as `site` (below 1024),
+/// C text for the top of a program that calls, around each nest with its number as `site` (below 1024, or
+/// `OXEYE_TRACE_SITES` if that is defined),
 ///
 /// ```c
 /// oxeye_trace_begin(site);

@@ -104,7 +104,9 @@ fn sources_that_are_gone_after_the_build() {
     std::fs::remove_file(playground.path("product.c")).expect("removed");
     let build = format!("cp product.c.in product.c && {BUILD} && rm product.c");
     let report = tuned(&playground, &build, RUN, &[]);
-    assert_eq!(report["patch"], Value::Null, "{report:#}");
+    // Loops of main.c may gain; what is gone is in no patch.
+    let files = report["files"].as_array().expect("files");
+    assert!(files.iter().all(|f| f["path"] != "product.c" || f["changed"] == false), "{report:#}");
 }
 
 #[test]

@@ -90,10 +90,10 @@ fn same_for_all_models(play: &Playground, file: &str, flags: &str) {
     }
 }
 
-/// A recipe file for nests of `step`, by their ordinals.
-fn recipes(flags: &str, nests: &[(usize, &str)]) -> String {
+/// A recipe file for nests of a function, by their ordinals.
+fn recipes(flags: &str, function: &str, nests: &[(usize, &str)]) -> String {
     let words: Vec<&str> = flags.split(' ').collect();
-    let nest = |(ordinal, recipe): &(usize, &str)| json!({"function": "step", "ordinal": ordinal, "line": 1, "name": "by hand", "recipe": recipe});
+    let nest = |(ordinal, recipe): &(usize, &str)| json!({"function": function, "ordinal": ordinal, "line": 1, "name": "by hand", "recipe": recipe});
     let reassociate = flags.contains("-ffast-math");
     json!({
         "schema": "oxeye.recipe/1",
@@ -178,7 +178,7 @@ fn every_recipe_takes_the_users_text_where_values_are_others() {
         (2, format!("{guard}; parallelize L0")),
     ];
     let all: Vec<(usize, &str)> = all.iter().map(|(ordinal, recipe)| (*ordinal, recipe.as_str())).collect();
-    play.write("r.json", &recipes(FLAGS, &all));
+    play.write("r.json", &recipes(FLAGS, "step", &all));
     let ran = play.run("replay r.json waves.c -o fast.c");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let text = play.read("fast.c");
@@ -203,7 +203,7 @@ fn without_finite_numbers_products_with_zero_stay() {
     assert!(weight.iter().all(|step| !step.starts_with("guard_zeros")), "{weight:?}");
     let (sponge, _) = steps(&findings, "sponge");
     let split = sponge.into_iter().find(|step| step.starts_with("split_zeros")).expect("it loads less");
-    play.write("r.json", &recipes(STRICT, &[(1, split)]));
+    play.write("r.json", &recipes(STRICT, "step", &[(1, split)]));
     let ran = play.run("replay r.json waves.c -o fast.c");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     for model in MODELS {
@@ -220,10 +220,81 @@ fn without_finite_numbers_products_with_zero_stay() {
         .nth(1)
         .and_then(|rest| rest.split('"').next())
         .expect("an array");
-    play.write("r.json", &recipes(STRICT, &[(2, &format!("guard_zeros {array}"))]));
+    play.write("r.json", &recipes(STRICT, "step", &[(2, &format!("guard_zeros {array}"))]));
     let ran = play.run("replay r.json waves.c -o fast.c");
     assert_ne!(ran.code, Some(0));
     assert!(ran.stderr.contains("numbers are finite"), "{}", ran.stderr);
+}
+
+/// Weighted normal equations; every so-manieth element of the matrix is not zero.
+const EQUATIONS: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+
+static void equations(int m, int n, double (*a)[n], const double *w, double (*c)[n], double *y)
+{
+    for (int p = 0; p < m; p++)
+        for (int i = 0; i < n; i++) {
+            double aw = w[p] * a[p][i];
+            if (aw != 0) {
+                for (int j = i; j < n; j++)
+                    c[i][j] += aw * a[p][j];
+                y[i] += aw;
+            }
+        }
+}
+
+int main(int argc, char **argv)
+{
+    int m = argc > 1 ? atoi(argv[1]) : 2000, n = argc > 2 ? atoi(argv[2]) : 400, every = argc > 3 ? atoi(argv[3]) : 23;
+    double (*a)[n] = calloc(m + 1, sizeof *a);
+    double (*c)[n] = calloc(n + 1, sizeof *c), *w = calloc(m + 1, sizeof *w), *y = calloc(n + 1, sizeof *y);
+    for (int p = 0; p < m; p++) {
+        w[p] = p % 5 == 3 ? 0 : 0.25 + p % 7;
+        for (int i = 0; i < n; i++)
+            a[p][i] = (p + i) % every == 0 ? 1 + (p * 3 + i) % 11 : 0;
+    }
+    equations(m, n, a, w, c, y);
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            sum += c[i][j] * (1 + (i * 5 + j) % 13) + y[i];
+    printf("%.9e\n", sum);
+    free(a);
+    free(c);
+    free(w);
+    free(y);
+    return 0;
+}
+"#;
+
+#[test]
+fn arrays_that_are_mostly_zero_are_compacted_unasked() {
+    const FAST: &str = "gcc -O2 -ffast-math";
+    let play = Playground::with("prog.c", EQUATIONS);
+    let line = "optimize prog.c --quick --no-database -o tuned.c --json report.json --budget 20s --threads 1";
+    let ran = play.run(&format!("{line} -- {FAST}"));
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let report: Value = serde_json::from_str(&play.read("report.json")).expect("JSON");
+    let trials = report["nests"][0]["trials"].as_array().expect("a list");
+    let tried = trials.iter().find(|trial| trial["name"] == "compact_zeros of a");
+    // Whether it is chosen depends on the machine.
+    let recipe = tried.and_then(|trial| trial["recipe"][0].as_str()).unwrap_or_else(|| panic!("{report:#}"));
+    play.write("r.json", &recipes(FAST, "equations", &[(0, recipe)]));
+    let ran = play.run("replay r.json prog.c -o fast.c");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(play.read("fast.c").contains("a_list["), "{}", play.read("fast.c"));
+    for (from, to) in [("prog.c", "before"), ("fast.c", "after")] {
+        let ran = play.shell(&format!(
+            "gcc -O1 -g -fsanitize=address,undefined -fno-sanitize-recover -ffast-math {from} -o {to}"
+        ));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    }
+    for sizes in ["50 40 23", "50 40 1", "1 1 1", "30 20 1000", "0 9 2", "20 130 3"] {
+        let (before, after) =
+            (play.shell(&format!("./before {sizes}")), play.shell(&format!("./after {sizes}")));
+        assert_eq!((before.code, &before.stdout), (Some(0), &after.stdout), "{sizes}: {}", after.stderr);
+    }
 }
 
 #[test]

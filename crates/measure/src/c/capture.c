@@ -16,7 +16,9 @@
  *
  * The clock of an invocation starts when the last of begin and arg returns. Linux, 64 bit, little endian.
  */
+#ifndef OXEYE_CAPTURE_SITES
 #define OXEYE_CAPTURE_SITES 1024
+#endif
 #define OXEYE_CAPTURE_ARGS 256
 /* The first, the largest, two at powers of two in turn, and some for the classes that take most time. */
 #define OXEYE_CAPTURE_SLOTS 8

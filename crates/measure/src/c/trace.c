@@ -10,7 +10,9 @@
  * type:config:include_kernel. Programs are linked with --wrap for the functions at the end, which begin and end the parts of
  * parallel regions in all their threads. Linux, 64 bit.
  */
+#ifndef OXEYE_TRACE_SITES
 #define OXEYE_TRACE_SITES 1024
+#endif
 #define OXEYE_TRACE_COUNTERS_MOST 8
 #define OXEYE_TRACE_DEPTH 64
 #define OXEYE_TRACE_CHUNK 512

@@ -18,6 +18,9 @@ use std::path::Path;
 /// Nests that take longer are timed once, cold and warm each.
 const LONG_NS: u64 = 1_500_000_000;
 
+/// Most nests that are profiled: each is compiled and timed by itself, and a file may have thousands.
+const MOST_NESTS: usize = 64;
+
 /// Profiles the loop nests of `options.file`: runs the program once, then each nest by itself on what it was called with.
 ///
 /// # Errors
@@ -66,7 +69,7 @@ fn profile_file(
     Ok((report, host))
 }
 
-/// The profiles of all nests that ran.
+/// The profiles of the nests that ran; where there are many, of those with most of the time.
 fn profile_nests(
     session: &Session<'_>,
     captured: &Captured,
@@ -88,12 +91,15 @@ fn profile_nests(
         skipped: Vec::new(),
         notes: session.notes.clone(),
     };
-    let n_nests = workpiece.nests.len();
-    for (idx, nest) in workpiece.nests.iter().enumerate() {
+    let (profiled, rest) = longest(workpiece);
+    report.notes.extend(rest);
+    let n_nests = profiled.len();
+    for (n_done, idx) in profiled.into_iter().enumerate() {
         session.check_cancelled()?;
+        let nest = &workpiece.nests[idx];
         let (function, _, _) = nest.place.of(&workpiece.unit);
         let line = nest.place.span.line;
-        session.progress.event(Event::Profiled { function, line, n_done: idx, n_nests });
+        session.progress.event(Event::Profiled { function, line, n_done, n_nests });
         match profile_one(session, workpiece, idx, host, profiling) {
             Ok(profile) => report.nests.push(profile),
             Err(setback) => {
@@ -103,6 +109,24 @@ fn profile_nests(
         }
     }
     Ok(report)
+}
+
+/// The nests with most of the time, in the order of the file, and what is said of the others.
+fn longest(workpiece: &Workpiece) -> (Vec<usize>, Option<String>) {
+    let share = |idx: &usize| workpiece.nests[*idx].calls.share.unwrap_or(0.0);
+    let mut all: Vec<usize> = (0..workpiece.nests.len()).collect();
+    all.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    let rest = all.split_off(all.len().min(MOST_NESTS));
+    all.sort_unstable();
+    let note = (!rest.is_empty()).then(|| {
+        let percent = 100.0 * rest.iter().map(share).sum::<f64>();
+        format!(
+            "{} nests with {percent:.1} % of the time together have no profile: the {MOST_NESTS} with most of it have \
+             one; `--function NAME` profiles those of a function",
+            rest.len()
+        )
+    });
+    (all, note)
 }
 
 /// Why a nest has no profile.

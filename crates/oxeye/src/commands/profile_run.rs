@@ -16,9 +16,6 @@ use oxeye_measure::{
 use oxeye_profile::{Section, SectionTimes, SectionWork, TraceSlice, chrome_trace};
 use std::collections::BTreeSet;
 
-/// The runtime of traces knows nests with smaller numbers.
-const MOST_NESTS: usize = 1024;
-
 /// What is counted in each interval, where it is granted.
 const COUNTERS: [Counter; 6] = [
     Counter::Cycles,
@@ -96,11 +93,12 @@ fn traced_run(
 ) -> Result<Result<TraceRun, String>, Error> {
     let Workpiece { unit, nests, .. } = workpiece;
     let sites: Vec<(u32, Span)> =
-        nests.iter().take(MOST_NESTS).enumerate().map(|(idx, nest)| (idx as u32, nest.place.span)).collect();
+        nests.iter().enumerate().map(|(idx, nest)| (idx as u32, nest.place.span)).collect();
     let text = trace_program(&unit.source, &sites, TRACE_RUNTIME_C);
     let workshop = &session.workshop;
     let source = workshop.write_variant("traced.c", &text)?;
-    let job = workshop.program_job(&source, "traced", false).args(["-w"]).link_args(trace_link_args());
+    let most = format!("-DOXEYE_TRACE_SITES={}", nests.len().max(1));
+    let job = workshop.program_job(&source, "traced", false).args(["-w", &most]).link_args(trace_link_args());
     let built = workshop.build(&job);
     session.check_cancelled()?;
     let program = match built {

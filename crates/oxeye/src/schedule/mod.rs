@@ -12,4 +12,4 @@ pub(crate) use proof::{NoRecipe, Rendering, column, digest, instantiate, named, 
 pub use proof::{Proved, Schedule, Unproved};
 pub(crate) use trial::Screening;
 pub use trial::{Choice, SizeTiming, Timing, Trial, Verdict};
-pub(crate) use valued::steps_for;
+pub(crate) use valued::{steps_for, steps_for_zeros};

@@ -36,10 +36,8 @@ pub(crate) fn steps_for(
         };
         attempt.those_that_fit(arrays.iter().flat_map(|array| at(*array)))
     };
-    let guard = || {
-        let step = |array: &ArrayId| steps::GuardZeros { array: *array }.into();
-        attempt.all(arrays.iter().map(step))
-    };
+    let compact = || zero_recipe(&attempt, nest, &arrays, Zeros::Compacted);
+    let guard = || zero_recipe(&attempt, nest, &arrays, Zeros::Guarded);
     let made: Vec<Result<Recipe, String>> = match found.recipe {
         Some(ValueRecipe::Specialisation) => {
             let Some(value) = found.value.as_ref().and_then(|text| text.parse::<Literal>().ok()) else {
@@ -48,7 +46,9 @@ pub(crate) fn steps_for(
             // Of zeros only a part may have been looked at, without the ends of a range.
             if is_of_zeros { vec![split(), special(value)] } else { vec![special(value)] }
         }
-        Some(ValueRecipe::Splitting | ValueRecipe::ZeroGuard) if is_of_zeros => vec![split(), guard()],
+        Some(ValueRecipe::Splitting | ValueRecipe::ZeroGuard) if is_of_zeros => {
+            vec![split(), compact(), guard()]
+        }
         Some(ValueRecipe::DeadStore) => {
             let is_meant = |s: &&Stmt| {
                 arrays.contains(&s.target.array) && s.line.is_some_and(|line| found.lines.contains(&line))
@@ -73,6 +73,38 @@ pub(crate) fn steps_for(
     match recipes.is_empty() {
         true => Err(refused.join("; ")),
         false => Ok(recipes),
+    }
+}
+
+/// The steps that leave out what is multiplied with elements of an array, most of which are zero.
+pub(crate) fn steps_for_zeros(array: ArrayId, program: &Program, nest: &Nest, policy: Policy) -> Vec<Recipe> {
+    let prepared = PreparedNest::new(program, nest);
+    let attempt = Attempt { prepared: &prepared, policy };
+    let ways = [Zeros::Compacted, Zeros::Guarded];
+    ways.into_iter().filter_map(|way| zero_recipe(&attempt, nest, &[array], way).ok()).collect()
+}
+
+/// What is done about elements that are zero.
+#[derive(Clone, Copy)]
+enum Zeros {
+    /// The others are listed.
+    Compacted,
+    /// Each is tested.
+    Guarded,
+}
+
+fn zero_recipe(attempt: &Attempt<'_>, nest: &Nest, arrays: &[ArrayId], way: Zeros) -> Result<Recipe, String> {
+    let loops = nest.loops();
+    match way {
+        Zeros::Guarded => {
+            let step = |array: &ArrayId| steps::GuardZeros { array: *array }.into();
+            attempt.all(arrays.iter().map(step))
+        }
+        Zeros::Compacted => {
+            let at =
+                |array: ArrayId| loops.iter().map(move |l| steps::CompactZeros { at: l.id, array }.into());
+            attempt.those_that_fit(arrays.iter().flat_map(|array| at(*array)))
+        }
     }
 }
 

@@ -297,7 +297,8 @@ fn instrumented(
     };
     let text = instrument(&unit.source, &sites, CAPTURE_RUNTIME_C);
     let source = session.workshop.write_variant(&format!("{name}.c"), &text)?;
-    let job = session.workshop.program_job(&source, &name, false).args(["-w"]);
+    let most = format!("-DOXEYE_CAPTURE_SITES={}", nests.len().max(1));
+    let job = session.workshop.program_job(&source, &name, false).args(["-w", &most]);
     // What finds the arguments can be too much for a compiler, as tests of many rows of pointers.
     Ok(job.with_memory(MOST_COMPILER_BYTES))
 }

@@ -2,15 +2,21 @@
 
 use crate::nest::TunedNest;
 use crate::parallel::{self, guarded};
-use crate::schedule::{Choice, Schedule, Trial, Unproved, prove, steps_for};
+use crate::schedule::{Choice, Schedule, Trial, Unproved, prove, steps_for, steps_for_zeros};
 use crate::session::Session;
+use oxeye_codegen::ArgumentOf;
 use oxeye_frontend::Unit;
+use oxeye_ir::ArrayId;
 use oxeye_transform::templates::suggest_rewrites;
 use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, suggest_for};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// So many schedules are tried of a nest as a rewrite lets it be, beside the order that it has.
 const MOST_SUGGESTIONS: usize = 4;
+
+/// Arrays with a larger share of zeros are taken for sparse: testing an element must cost less than what it saves.
+const MOSTLY: f64 = 0.75;
 
 /// The trials of a nest that is rewritten first.
 #[derive(Default)]
@@ -28,6 +34,10 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
     let (_, program, ir) = nest.place.of(unit);
     let prepared = PreparedNest::new(program, ir);
     let (mut bases, mut refused) = for_values(session, unit, nest);
+    let sparse = for_zeros(session, unit, nest).into_iter();
+    bases.extend(
+        sparse.filter(|(_, recipe)| bases.iter().all(|(_, known)| known != recipe)).collect::<Vec<_>>(),
+    );
     match guarded(|| suggest_rewrites(&prepared, session.policy())) {
         Ok(recipes) => bases.extend(recipes.into_iter().enumerate().map(|(k, recipe)| match k {
             0 => ("factorized".to_owned(), recipe),
@@ -106,4 +116,34 @@ fn for_values(
         bases.insert(0, ("all of its values".to_owned(), together));
     }
     (bases, refused)
+}
+
+/// First steps for arrays that are mostly zero in the first sample, with titles.
+fn for_zeros(session: &Session<'_>, unit: &Unit, nest: &TunedNest) -> Vec<(String, Recipe)> {
+    let (_, program, ir) = nest.place.of(unit);
+    let Some(sample) = nest.calls.samples.first() else { return Vec::new() };
+    let written: BTreeSet<ArrayId> = ir
+        .accesses()
+        .into_iter()
+        .filter(|(_, is_written)| *is_written)
+        .map(|(access, _)| access.array)
+        .collect();
+    let mut bases = Vec::new();
+    for (position, argument) in nest.calls.arguments.iter().enumerate() {
+        let ArgumentOf::Array(array) = argument.what else { continue };
+        let is_plain = argument.is_buffer && argument.fields.is_none() && !written.contains(&array);
+        let is_sparse = || {
+            let zeros = sample.share_of_zeros(position, argument.element.bytes() as usize);
+            zeros.is_ok_and(|share| share >= MOSTLY)
+        };
+        if !is_plain || !is_sparse() {
+            continue;
+        }
+        let made = guarded(|| steps_for_zeros(array, program, ir, session.policy())).unwrap_or_default();
+        bases.extend(made.into_iter().map(|recipe| {
+            let step = recipe.steps.first().map_or("", |step| step.name());
+            (format!("{step} of {}", argument.name), recipe)
+        }));
+    }
+    bases
 }

@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::schedule::Schedule;
 use crate::values::{Rewrite, Valued, entered, misplaced, only_if};
-use oxeye_ir::{Access, ArrayId, BinaryOp, Expr, Node, Program, Stmt, UnaryOp, Update};
+use oxeye_ir::{Access, ArrayId, BinaryOp, Expr, LoopId, Node, Program, Stmt, UnaryOp, Update};
 
 step! {
     /// Leaves out what is multiplied with zero.
@@ -32,7 +32,8 @@ impl Step for GuardZeros {
 impl Rewrite for GuardZeros {
     fn rewrite(&self, nest: &mut Valued, policy: Policy) -> Result<(), Reason> {
         let name = nest.unchanged(self.array)?;
-        let guarding = Guarding { array: self.array, program: &nest.program, is_finite: policy.finite };
+        let guarding =
+            Guarding { array: self.array, program: &nest.program, is_finite: policy.finite, at: None };
         let factors: Vec<&Stmt> =
             nest.nest.stmts().into_iter().filter(|s| guarding.factor(s).is_some()).collect();
         if factors.is_empty() {
@@ -52,10 +53,13 @@ impl Rewrite for GuardZeros {
     }
 }
 
-struct Guarding<'a> {
-    array: ArrayId,
-    program: &'a Program,
-    is_finite: bool,
+/// Puts statements that add a product behind a test of an element.
+pub(super) struct Guarding<'a> {
+    pub(super) array: ArrayId,
+    pub(super) program: &'a Program,
+    pub(super) is_finite: bool,
+    /// The loop that decides which element is meant, if one is to.
+    pub(super) at: Option<LoopId>,
 }
 
 /// A node, with a condition for it.
@@ -73,7 +77,10 @@ impl Guarding<'_> {
 
     fn factor_of<'s>(&self, e: &'s Expr) -> Option<&'s Access> {
         match e {
-            Expr::Read(access) => (access.array == self.array).then_some(access),
+            Expr::Read(access) => {
+                let is_meant = self.at.is_none_or(|at| access.indices.iter().any(|index| index.uses(at)));
+                (access.array == self.array && is_meant).then_some(access)
+            }
             Expr::Unary(UnaryOp::Neg, inner) | Expr::Cast(_, inner) => self.factor_of(inner),
             Expr::Binary(BinaryOp::Mul, l, r) => self.factor_of(l).or_else(|| self.factor_of(r)),
             Expr::Binary(BinaryOp::Div, l, _) => self.factor_of(l),
@@ -90,7 +97,7 @@ impl Guarding<'_> {
     }
 
     /// The nodes with their conditions, inside loops that have an iteration if these conditions hold.
-    fn nodes(&self, nodes: &[Node], around: &[Expr]) -> Vec<Node> {
+    pub(super) fn nodes(&self, nodes: &[Node], around: &[Expr]) -> Vec<Node> {
         let mut guarded: Vec<(Option<Expr>, Vec<Node>)> = Vec::new();
         for node in nodes {
             let Guarded { condition, node } = self.node(node, around);

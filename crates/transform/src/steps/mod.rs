@@ -80,6 +80,7 @@ macro_rules! steps {
     };
 }
 
+pub mod compact_zeros;
 pub mod drop_store;
 pub mod factorize;
 pub mod fission;
@@ -118,6 +119,7 @@ steps! {
     specialise::Specialise,
     split_zeros::SplitZeros,
     guard_zeros::GuardZeros,
+    compact_zeros::CompactZeros,
     drop_store::DropStore,
     factorize::Factorize,
 }
@@ -134,6 +136,7 @@ impl Transformation {
             Self::Specialise(step) => Some(step),
             Self::SplitZeros(step) => Some(step),
             Self::GuardZeros(step) => Some(step),
+            Self::CompactZeros(step) => Some(step),
             Self::DropStore(step) => Some(step),
             Self::Factorize(step) => Some(step),
             _ => None,

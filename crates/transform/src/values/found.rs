@@ -3,7 +3,7 @@
 use oxeye_ir::{Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Node, SymId, Var};
 
 /// Replaces symbols by reads of the scalars that have their values.
-pub(super) fn read_in(node: &mut Node, found: &[(SymId, ArrayId)]) {
+pub(crate) fn read_in(node: &mut Node, found: &[(SymId, ArrayId)]) {
     let in_expr = |e: &mut Expr| {
         e.rewrite(&mut |e| {
             if let Expr::Affine(a) = e

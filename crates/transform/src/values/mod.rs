@@ -12,6 +12,7 @@ mod literal;
 mod reads;
 mod simplify;
 
+pub(crate) use found::read_in;
 pub use literal::Literal;
 pub(crate) use literal::is_value;
 pub(crate) use reads::{Group, Read, Step, entered, grouped, reads_under, wrapped};
@@ -58,7 +59,7 @@ pub(crate) struct Valued {
     differs: Option<ArrayId>,
     /// The symbols of the schedule that are scalars of the scan.
     found: Vec<(SymId, ArrayId)>,
-    /// The scalars of the scan.
+    /// The new scalars and arrays.
     temporaries: Vec<Array>,
     /// Whether floating-point sums are added up in another order.
     pub(crate) reassociated: bool,
@@ -115,14 +116,19 @@ impl Valued {
         Ok(name)
     }
 
-    /// A new scalar, for what runs before the nest.
+    /// A new scalar.
     pub(crate) fn scalar(&mut self, name: &str, element: ScalarType) -> ArrayId {
+        self.temporary(name, element, Vec::new())
+    }
+
+    /// A new array of these extents.
+    pub(crate) fn temporary(&mut self, name: &str, element: ScalarType, shape: Vec<Expr>) -> ArrayId {
         let array = Array {
             id: ArrayId(0),
             name: name.to_owned(),
             element,
             c_type: None,
-            shape: Vec::new(),
+            shape: shape.into_iter().map(Some).collect(),
             form: Form::Nested,
             storage: Storage::Temp(None),
             align: 0,

@@ -27,6 +27,7 @@ const FORMS: &[(&str, &str)] = &[
     ("specialise A0 to -4", r#"{"step":"specialise","array":0,"value":"-4"}"#),
     ("split_zeros L1 of A2", r#"{"step":"split_zeros","at":1,"array":2}"#),
     ("guard_zeros A1", r#"{"step":"guard_zeros","array":1}"#),
+    ("compact_zeros L1 of A1", r#"{"step":"compact_zeros","at":1,"array":1}"#),
     ("drop_store S2", r#"{"step":"drop_store","stmt":2}"#),
     ("factorize S0 over L2", r#"{"step":"factorize","stmt":0,"loop":2}"#),
     ("vectorize L1", r#"{"step":"vectorize","at":1}"#),
