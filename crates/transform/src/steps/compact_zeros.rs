@@ -15,10 +15,10 @@ use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::Schedule;
-use crate::values::{Rewrite, Valued, misplaced, only_if, read_in};
+use crate::values::{Rewrite, Valued, misplaced, only_if, read_in, replace_loop};
 use oxeye_ir::{
-    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Node, Stmt, StmtId,
-    Update,
+    Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Node, ScalarType,
+    Stmt, StmtId, Update,
 };
 
 step! {
@@ -41,10 +41,17 @@ impl Step for CompactZeros {
 impl Rewrite for CompactZeros {
     fn rewrite(&self, nest: &mut Valued, policy: Policy) -> Result<(), Reason> {
         let name = nest.unchanged(self.array)?;
-        let Some(path) = path_to(&nest.nest.roots, self.at) else {
+        let mut path: Vec<Loop> = Vec::new();
+        nest.nest.visit(&mut |around, node| {
+            if let Node::Loop(l) = node
+                && l.id == self.at
+            {
+                path = around.iter().copied().chain([l]).cloned().collect();
+            }
+        });
+        let Some((at, around)) = path.split_last() else {
             return Err(Reason::new(RefusalKind::NoSuchLoop, format!("the nest has no loop {}", self.at)));
         };
-        let Some((at, around)) = path.split_last() else { return Err(misplaced()) };
         let guarding =
             Guarding { array: self.array, program: &nest.program, is_finite: policy.finite, at: Some(at.id) };
         let body = guarding.nodes(&at.body, &[]);
@@ -73,11 +80,17 @@ impl Rewrite for CompactZeros {
         };
         let ranges = Ranges { at, around, first, n_fixed };
         ranges.shrink()?;
+        if at.ty.is_unsigned() && ranges.inside(&Expr::from(0)).is_some() {
+            let text = format!("loop {} counts with an unsigned variable over ranges that differ", at.name);
+            return Err(Reason::unsupported(text));
+        }
         let extent = ranges.extent().ok_or_else(|| {
             Reason::unsupported(format!("the longest range of loop {} is not known before the nest", at.name))
         })?;
         // What is left of the loop.
-        let count = nest.scalar(&format!("n_{name}"), at.ty);
+        // Signed, since it says before the first time that there is no list.
+        let length = if at.ty == ScalarType::I32 { ScalarType::I32 } else { ScalarType::I64 };
+        let count = nest.scalar(&format!("n_{name}"), length);
         let own = nest.scalar(&format!("{}_of", at.name), at.ty);
         let list = nest.temporary(&format!("{name}_list"), at.ty, vec![extent]);
         let read = |scalar| Expr::Read(Access::scalar(scalar));
@@ -99,6 +112,7 @@ impl Rewrite for CompactZeros {
         };
         let from_list = Expr::Read(entry(Expr::Affine(Affine::var(at.id))));
         let over_list = Node::Loop(Loop {
+            ty: length,
             lower: Bound::from(0),
             upper: Bound(vec![BoundTerm::Data(read(count))]),
             execution: Execution::Sequential,
@@ -123,9 +137,10 @@ impl Rewrite for CompactZeros {
         let is_missing = Expr::binary(BinaryOp::Lt, read(count), Expr::from(0));
         let make = only_if(is_missing, vec![ids.stmt(Access::scalar(count), Expr::from(0)), search]);
         let none = ids.stmt(Access::scalar(count), Expr::from(-1));
-        let (at, first) = (at.id, first.id);
-        replace(&mut nest.nest.roots, at, &[make, over_list]);
-        before(&mut nest.nest.roots, first, &none);
+        replace_loop(&mut nest.nest.roots, at.id, &[make, over_list]);
+        if let Some(whole) = nest.nest.find_loop(first.id).cloned() {
+            replace_loop(&mut nest.nest.roots, first.id, &[none, Node::Loop(whole)]);
+        }
         Ok(())
     }
 }
@@ -138,43 +153,6 @@ fn element(condition: &Expr) -> Option<&Access> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-/// The loops around one, and itself.
-fn path_to(nodes: &[Node], at: LoopId) -> Option<Vec<Loop>> {
-    nodes.iter().find_map(|node| match node {
-        Node::Loop(l) if l.id == at => Some(vec![l.clone()]),
-        Node::Loop(l) => {
-            let header = Loop { body: Vec::new(), ..l.clone() };
-            path_to(&l.body, at).map(|inner| [vec![header], inner].concat())
-        }
-        Node::If { then, otherwise, .. } => path_to(then, at).or_else(|| path_to(otherwise, at)),
-        Node::Stmt(_) => None,
-    })
-}
-
-/// Puts nodes in the place of a loop.
-fn replace(nodes: &mut Vec<Node>, at: LoopId, by: &[Node]) {
-    match nodes.iter().position(|node| matches!(node, Node::Loop(l) if l.id == at)) {
-        Some(k) => drop(nodes.splice(k..=k, by.iter().cloned())),
-        None => {
-            for node in nodes {
-                node.bodies_mut().into_iter().for_each(|body| replace(body, at, by));
-            }
-        }
-    }
-}
-
-/// Puts a node before a loop.
-fn before(nodes: &mut Vec<Node>, at: LoopId, node: &Node) {
-    match nodes.iter().position(|node| matches!(node, Node::Loop(l) if l.id == at)) {
-        Some(k) => nodes.insert(k, node.clone()),
-        None => {
-            for inner in nodes {
-                inner.bodies_mut().into_iter().for_each(|body| before(body, at, node));
-            }
-        }
     }
 }
 

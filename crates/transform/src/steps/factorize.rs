@@ -15,7 +15,7 @@ use super::registry::{Step, step};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::Schedule;
-use crate::values::{Literal, Rewrite, Valued, entered, misplaced, only_if};
+use crate::values::{Literal, Rewrite, Valued, entered, misplaced, only_if, replace_loop};
 use oxeye_ir::{
     Access, Affine, Array, ArrayId, BinaryOp, BoundTerm, Expr, Form, Loop, LoopId, Node, Program, ScalarType,
     Stmt, StmtId, Storage, Update, Var,
@@ -57,7 +57,7 @@ impl Rewrite for Factorize {
         let enclosing = sum.common.last().map(|l| l.id).or(around);
         let part = nest.program.add_array(sum.part(enclosing)?);
         let made = sum.apart(part, (next_loop, next_stmt))?;
-        replace(&mut nest.nest.roots, sum.outermost, &made);
+        replace_loop(&mut nest.nest.roots, sum.outermost, &made);
         nest.reassociated = true;
         Ok(())
     }
@@ -89,17 +89,6 @@ fn chain_of(
             }
         }
     })
-}
-
-/// Puts nodes in the place of a loop.
-fn replace(nodes: &mut Vec<Node>, id: LoopId, with: &[Node]) {
-    if let Some(k) = nodes.iter().position(|node| matches!(node, Node::Loop(l) if l.id == id)) {
-        nodes.splice(k..=k, with.iter().cloned());
-        return;
-    }
-    for body in nodes.iter_mut().flat_map(Node::bodies_mut) {
-        replace(body, id, with);
-    }
 }
 
 /// A sum, taken apart.

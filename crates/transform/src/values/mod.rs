@@ -221,6 +221,17 @@ pub(crate) fn only_if(condition: Expr, then: Vec<Node>) -> Node {
     Node::If { condition, then, otherwise: Vec::new() }
 }
 
+/// Puts nodes in the place of a loop.
+pub(crate) fn replace_loop(nodes: &mut Vec<Node>, id: LoopId, with: &[Node]) {
+    if let Some(k) = nodes.iter().position(|node| matches!(node, Node::Loop(l) if l.id == id)) {
+        nodes.splice(k..=k, with.iter().cloned());
+        return;
+    }
+    for body in nodes.iter_mut().flat_map(Node::bodies_mut) {
+        replace_loop(body, id, with);
+    }
+}
+
 /// An argument that is no array of the nest.
 pub(crate) fn bad_array(text: String) -> Reason {
     Reason::new(RefusalKind::BadArgument { argument: "array".into() }, text)

@@ -141,7 +141,8 @@ fn random_products(random: &mut Random) -> String {
     };
     let lower = pick(random, &["0", "0", "i", "i + 1", "2*i", "k", "p", "max(0, i - 1)"]);
     let upper = pick(random, &["nj", "nj", "nj - i", "nj - k", "min(nj, i + 1)", "min(nj, p + 2)"]);
-    open(format!("for L3 j: i32 in {lower} .. {upper}"), &mut text);
+    let counter = ["i32", "i32", "i64", "u32", "u64"][random.below(5)];
+    open(format!("for L3 j: {counter} in {lower} .. {upper}"), &mut text);
     text += &format!("S0: c[i][j] {} b[i] * a{row}[j]\n", ["+=", "-="][random.below(2)]);
     if random.chance(40) {
         text += &format!("S1: d[j] += a{row}[j]\n");
