@@ -7,7 +7,8 @@ use std::path::PathBuf;
 const STAND_IN_C: &str = include_str!("c/stand_in.c");
 
 /// Makes the library that, given as `LD_AUDIT` and `LD_PRELOAD`, loads and starts files in place of those whose names
-/// `OXEYE_STAND_INS` has: pairs of lines, an absolute name and the file that stands in for it.
+/// `OXEYE_STAND_INS` has: pairs of lines, an absolute name and the file that stands in for it and for
+/// its copies.
 ///
 /// # Errors
 /// If it does not compile.
@@ -55,5 +56,12 @@ mod tests {
         assert_eq!(output(&command, ""), "1");
         assert_eq!(output(&command, &format!("{}\n{}\n", old.display(), new.display())), "2");
         assert_eq!(output(&command, &format!("{}\n{}\n", linked.display(), other.display())), "other");
+        // The table has the name that was linked, the program loads what was copied from there.
+        let folder = work.subdir("linked here").expect("a folder");
+        let first = folder.join("libold.so");
+        std::fs::copy(&old, &first).expect("copied");
+        assert_eq!(output(&command, &format!("{}\n{}\n", first.display(), new.display())), "2");
+        std::fs::copy(&new, &first).expect("copied");
+        assert_eq!(output(&command, &format!("{}\n{}\n", first.display(), new.display())), "1");
     }
 }

@@ -75,7 +75,8 @@ impl Lowerer<'_> {
         let is_integer = self.cx.file.var(var).ty.as_scalar().is_some_and(|s| {
             matches!(s.ty, ScalarType::I32 | ScalarType::I64) && !s.is_volatile && !s.is_bool
         });
-        let known = value.filter(|v| is_integer && is_index(&v.e, &mut 0));
+        let is_quotient = |e: &Expr| self.quotient(e, 0, false).is_some();
+        let known = value.filter(|v| is_integer && is_index(&v.e, &is_quotient, &mut 0));
         match known {
             Some(value) if self.is_tame(var) => {
                 self.substituted.insert(var);
@@ -90,25 +91,29 @@ impl Lowerer<'_> {
 const MOST_OPERATIONS: usize = 48;
 
 /// Whether a value is one that subscripts have, from which ranges and strides can be seen: sums of products of iterators and
-/// symbols, and choices among them.
-fn is_index(e: &Expr, n_operations: &mut usize) -> bool {
+/// symbols, quotients that are rounded down, and choices among them.
+fn is_index(e: &Expr, is_quotient: &dyn Fn(&Expr) -> bool, n_operations: &mut usize) -> bool {
     *n_operations += 1;
     if *n_operations > MOST_OPERATIONS {
         return false;
     }
     match e {
         Expr::Affine(_) => true,
-        Expr::Cast(ScalarType::I64, inner) => is_index(inner, n_operations),
+        Expr::Cast(ScalarType::I64, inner) => is_index(inner, is_quotient, n_operations),
+        Expr::Cast(ScalarType::I32, inner) => is_quotient(inner),
+        Expr::Binary(BinaryOp::Div, ..) => is_quotient(e),
         Expr::Binary(op, l, r) => {
             let is_known =
                 matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max);
-            is_known && is_index(l, n_operations) && is_index(r, n_operations)
+            is_known && is_index(l, is_quotient, n_operations) && is_index(r, is_quotient, n_operations)
         }
         Expr::Select { condition, then, otherwise } => {
             let is_plain = |e: &Expr| matches!(e, Expr::Affine(_));
             let is_comparison = matches!(&**condition,
                 Expr::Binary(op, l, r) if is_comparison(*op) && is_plain(l) && is_plain(r));
-            is_comparison && is_index(then, n_operations) && is_index(otherwise, n_operations)
+            is_comparison
+                && is_index(then, is_quotient, n_operations)
+                && is_index(otherwise, is_quotient, n_operations)
         }
         _ => false,
     }

@@ -171,6 +171,9 @@ impl Lowerer<'_> {
         if !f.runs_first && self.in_cases(s, f, &header, out)? {
             return Ok(());
         }
+        if self.in_digits(s, f, &header, out)? {
+            return Ok(());
+        }
         if header.init.mentions(var)
             && !self.bound.contains_key(&var)
             && let Some(entry) = self.value_at_entry(var, out, header.init.range)?
@@ -352,15 +355,7 @@ impl Lowerer<'_> {
     ) -> Lowered<Option<Expr>> {
         let file = self.cx.file;
         let Some((var, _)) = self.loops.last().copied() else { return Ok(None) };
-        let is_own = matches!(f.init.as_ref().map(|s| &s.kind), Some(StmtKind::Declare(_)));
-        let function = file.var(var).function.and_then(|k| file.functions.get(k));
-        let is_read = function.is_none_or(|function| is_live_after(file, function, s.range, var));
-        // Where jumps make liveness uncertain, the nest's own reads are certain.
-        let is_of_nest = file.var(var).function == Some(self.cx.position);
-        let is_wanted = !is_of_nest
-            || self.read_elsewhere.contains(&var)
-            || is_live_after(file, self.cx.function, self.at, var);
-        if !self.keeps_counters || is_own || !is_read || !is_wanted {
+        if !self.keeps_counters || !self.is_wanted_after(s, f, var) {
             return Ok(None);
         }
         let is_shared = self.cx.constructs(s).any(|c| c.is_shared);
@@ -395,6 +390,22 @@ impl Lowerer<'_> {
             }
         };
         Ok(Some(value))
+    }
+
+    /// Whether behind a loop its variable may be read.
+    pub(super) fn is_wanted_after(&self, s: &Stmt, f: &For, var: VarId) -> bool {
+        let file = self.cx.file;
+        let is_own = matches!(f.init.as_ref().map(|s| &s.kind), Some(StmtKind::Declare(_)));
+        let function = file.var(var).function.and_then(|k| file.functions.get(k));
+        let is_read = || function.is_none_or(|function| is_live_after(file, function, s.range, var));
+        // Where jumps make liveness uncertain, the nest's own reads are certain.
+        let is_of_nest = file.var(var).function == Some(self.cx.position);
+        let is_wanted = || {
+            !is_of_nest
+                || self.read_elsewhere.contains(&var)
+                || is_live_after(file, self.cx.function, self.at, var)
+        };
+        !is_own && is_read() && is_wanted()
     }
 
     /// Sets what a header sets before the loop, other than pointers and what is a function of the counter. What iterations

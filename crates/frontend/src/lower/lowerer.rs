@@ -1,5 +1,6 @@
 //! The state while a nest is lowered.
 
+use super::collapsed::Digits;
 use super::exits::{Leaving, Returning};
 use super::pointer::{Pointer, n_levels};
 use super::value::Value;
@@ -94,6 +95,8 @@ pub(crate) struct Lowerer<'a> {
     pub(super) loop_types: HashMap<LoopId, ScalarType>,
     /// Values of iterators modulo a number: the value, and the number.
     pub(super) residues: HashMap<LoopId, (Affine, i64)>,
+    /// Variables of loops that are lowered as several.
+    pub(super) digits: Vec<Digits>,
     /// Variables that are replaced by what they stand for.
     pub(super) bound: HashMap<VarId, Bound>,
     pub(super) next_loop: u32,
@@ -176,6 +179,7 @@ impl<'a> Lowerer<'a> {
             loops: Vec::new(),
             loop_types: HashMap::new(),
             residues: HashMap::new(),
+            digits: Vec::new(),
             bound: HashMap::new(),
             next_loop: 0,
             next_stmt: 0,

@@ -10,6 +10,7 @@ mod assigned;
 mod blocks;
 mod bodies;
 mod checks;
+mod collapsed;
 mod companions;
 mod complex;
 mod contents;

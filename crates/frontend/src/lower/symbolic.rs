@@ -9,7 +9,6 @@ use super::loops::{Header, Step};
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, is_comparison, is_unsigned, reads_memory};
 use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, VarId};
-use crate::flow::is_live_after;
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::split_rotations;
 use crate::scan::Scan;
@@ -19,7 +18,7 @@ use oxeye_ir::{
 };
 
 /// Most tests before a nest for steps and first values.
-const MOST_TESTS: usize = 8;
+pub(super) const MOST_TESTS: usize = 8;
 
 impl Lowerer<'_> {
     /// An amount other than a constant that a loop's variable steps by.
@@ -70,7 +69,7 @@ impl Lowerer<'_> {
     }
 
     /// The same for an expression that is not negative.
-    fn is_never_negative(&mut self, e: &Expr) -> bool {
+    pub(super) fn is_never_negative(&mut self, e: &Expr) -> bool {
         if let Expr::Affine(a) = e {
             return self.is_at_least(&a.clone(), 0);
         }
@@ -287,12 +286,7 @@ impl Lowerer<'_> {
             return None;
         }
         // Neither is needed behind the loop, where they would have other values.
-        let is_lost = |f: &For, var: VarId| {
-            let is_own = matches!(f.init.as_ref().map(|s| &s.kind), Some(StmtKind::Declare(_)));
-            let function = file.var(var).function.and_then(|k| file.functions.get(k));
-            is_own || function.is_some_and(|function| !is_live_after(file, function, s.range, var))
-        };
-        if !is_lost(f, outer.var) || !is_lost(inner, head.var) {
+        if self.is_wanted_after(s, f, outer.var) || self.is_wanted_after(s, inner, head.var) {
             return None;
         }
         let [end] = ends(outer.condition, outer.var)?.try_into().ok()?;

@@ -387,6 +387,10 @@ impl Lowerer<'_> {
                     _ => self.typed(boxed(op, l.e, r.e), ty),
                 })
             }
+            BinaryOp::Div | BinaryOp::Rem if self.digit(op, &l, &r).is_some() => {
+                let digit = self.digit(op, &l, &r).unwrap_or_else(|| Expr::from(0));
+                Ok(self.typed(digit, ty))
+            }
             BinaryOp::Rem | BinaryOp::BitAnd if self.residue(op, &l, &r).is_some() => {
                 let residue = self.residue(op, &l, &r).unwrap_or_default();
                 Ok(self.typed(Expr::from(residue), ty))

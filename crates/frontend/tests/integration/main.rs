@@ -6,6 +6,7 @@ mod between;
 mod callees;
 mod calls;
 mod checks;
+mod collapsed;
 mod common;
 mod complex;
 mod conditions;

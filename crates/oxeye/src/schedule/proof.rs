@@ -296,7 +296,10 @@ impl Proved {
 
     /// What the text is known by in logs.
     pub(crate) fn digest(&self) -> String {
-        digest(&self.text)
+        match self.before() {
+            "" => digest(&self.text),
+            function => digest(&format!("{function}{}", self.text)),
+        }
     }
 
     /// The text as it stands in tuned files: with the recipe in a comment at its top.

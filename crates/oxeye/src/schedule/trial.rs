@@ -32,6 +32,8 @@ pub struct Trial {
     pub(crate) library: Option<PathBuf>,
     /// Whether its text is for one value of some size, or for some processors.
     pub(crate) is_special: bool,
+    /// Whether it is for one value of a size.
+    pub(crate) is_for_sizes: bool,
     /// Instructions that its text uses beyond those of the user's build.
     pub(crate) isa: Option<Isa>,
 }
@@ -135,10 +137,11 @@ impl Trial {
             Ok(proved) => (Verdict::NotTried, None, Some(proved)),
             Err(why) => (Verdict::Refused, Some(why.to_string()), None),
         };
-        let is_special =
-            proved.as_ref().is_some_and(|proved| !proved.known.is_empty() || proved.wide.is_some());
+        let is_for_sizes = proved.as_ref().is_some_and(|proved| !proved.known.is_empty());
+        let is_special = is_for_sizes || proved.as_ref().is_some_and(|proved| proved.wide.is_some());
         Self {
             is_special,
+            is_for_sizes,
             isa: proved.as_ref().and_then(|proved| proved.isa()),
             schedule,
             choice,

@@ -12,7 +12,8 @@ use crate::request::{Error, Event};
 use crate::schedule::{Trial, Verdict};
 use crate::session::Session;
 use crate::stages::Measured;
-use crate::stages::measure::{Bench, Patience, ReplaySite, choose, conclude, left_out, refine};
+use crate::stages::measure::{Bench, Patience, ReplaySite, choose, conclude, is_worth_it, left_out, refine};
+use oxeye_codegen::Isa;
 use oxeye_profile::Bound;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -56,7 +57,8 @@ pub(crate) fn search_further(session: &Session<'_>, measured: Measured) -> Resul
         let rest: f64 = hopes[position..].iter().map(|(_, hope)| hope).sum();
         let time = budget.allow(share_of(left, *hope, rest), Duration::ZERO);
         let Workpiece { unit, nests, .. } = &mut workpiece;
-        let search = NestSearch { session, unit, idx: *idx, searching: &searching };
+        let search =
+            NestSearch { session, unit, idx: *idx, searching: &searching, isa: wider(&nests[*idx].trials) };
         let outcome = search.further(&mut nests[*idx], &mut log, time);
         nests[*idx].release_trials();
         left_out(outcome, &mut nests[*idx])?;
@@ -119,7 +121,7 @@ impl NestSearch<'_> {
             Err(setback) => return setback.item().map(drop),
         };
         let baseline = bench.baseline_seconds;
-        let known = known(&nest.trials);
+        let known = known(&nest.trials, self.isa);
         let best_before = known.iter().filter_map(|known| known.seconds).fold(baseline, f64::min);
         let name = NestName { size: Some(bench.size as u64), ..self.name(nest) };
         let line = nest.place.span.line;
@@ -164,6 +166,12 @@ impl NestSearch<'_> {
         let shown: Vec<&TrialRecord> =
             state.tried.iter().filter(|t| t.found.outcome.was_measured() && t.recipe.is_some()).collect();
         let mut found: Vec<Trial> = shown.iter().map(|tried| as_trial(tried)).collect();
+        if let Some(isa) = self.isa {
+            for trial in &mut found {
+                trial.schedule.name = format!("{}, {}", trial.schedule.name, isa.name());
+                (trial.isa, trial.is_special) = (Some(isa), true);
+            }
+        }
         let n_found = found.len();
         let is_better = state.best_seconds < best_before * (1.0 - SETTLED.least_gain);
         let mut finalists = Vec::new();
@@ -226,9 +234,20 @@ fn keep(written: Result<(), Error>) {
     drop(written);
 }
 
-/// What is known of the candidates that were run.
-fn known(trials: &[Trial]) -> Vec<Known> {
-    let run = trials.iter().filter(|trial| trial.verdict.was_run() && !trial.is_special);
+/// The instructions that candidates are to be for, if the fastest of those with more than the user's build uses are so much
+/// faster than all others.
+fn wider(trials: &[Trial]) -> Option<Isa> {
+    let run = || trials.iter().filter_map(|trial| Some((trial, trial.screened?.score())));
+    let others = run().filter(|(trial, _)| trial.isa.is_none()).map(|(_, seconds)| seconds);
+    let others = others.fold(f64::INFINITY, f64::min);
+    let wide = run().filter(|(trial, _)| trial.isa.is_some() && is_worth_it(trial, others));
+    wide.min_by(|a, b| a.1.total_cmp(&b.1)).and_then(|(trial, _)| trial.isa)
+}
+
+/// What is known of the candidates that were run, of those for these instructions.
+fn known(trials: &[Trial], isa: Option<Isa>) -> Vec<Known> {
+    let is_alike = |trial: &&Trial| trial.verdict.was_run() && !trial.is_for_sizes && trial.isa == isa;
+    let run = trials.iter().filter(is_alike);
     run.map(|trial| Known {
         schedule: trial.schedule.clone(),
         seconds: trial.screened.map(|screened| screened.score()),

@@ -9,12 +9,13 @@ use super::workbench::{Remembering, Workbench};
 use crate::budget::{Allowance, Budget, SystemClock, end_of_trials, share_of, timing_seconds};
 use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Event, Phase};
-use crate::schedule::{Choice, Schedule, Screening, Trial, digest};
+use crate::schedule::{Choice, Rendering, Schedule, Screening, Trial, digest};
 use crate::session::Session;
 use crate::stages::measure::{Bench, ReplaySite, choose, conclude, cut_long, left_out};
 use crate::stages::{Captured, Measured, NestSearchReport, SearchReport};
+use oxeye_codegen::Isa;
 use oxeye_frontend::Unit;
-use oxeye_transform::{PreparedNest, RefusedSuggestion};
+use oxeye_transform::{Machine, PreparedNest, RefusedSuggestion};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -72,7 +73,7 @@ pub(crate) fn search_nests(
         let rest: f64 = order[position..].iter().map(|(_, weight)| weight).sum();
         let time = share_of(end.saturating_sub(budget.used()), *weight, rest);
         left_out(cut_long(session, unit, *idx, &mut nests[*idx]), &mut nests[*idx])?;
-        let mut search = NestSearch { session, unit, idx: *idx, searching };
+        let mut search = NestSearch { session, unit, idx: *idx, searching, isa: None };
         report.nests.extend(search.run(&mut nests[*idx], &mut log, &budget, time)?);
         nests[*idx].release_trials();
     }
@@ -119,6 +120,8 @@ pub(super) struct NestSearch<'a> {
     pub(super) unit: &'a Unit,
     pub(super) idx: usize,
     pub(super) searching: &'a SearchOptions,
+    /// Instructions that all candidates may use where the processor has them.
+    pub(super) isa: Option<Isa>,
 }
 
 impl NestSearch<'_> {
@@ -228,12 +231,9 @@ impl NestSearch<'_> {
     pub(super) fn space<'n>(&'n self, nest: &TunedNest) -> Space<'n> {
         let (_, program, ir) = nest.place.of(self.unit);
         let threads = nest.threads(self.session);
-        Space::new(
-            program,
-            ir,
-            &self.session.machine(threads),
-            self.session.rendering(&self.unit.source, threads),
-        )
+        let machine = self.session.machine(threads);
+        let vector_bytes = self.isa.map_or(machine.vector_bytes, Isa::vector_bytes);
+        Space::new(program, ir, &Machine { vector_bytes, ..machine }, self.rendering(threads))
     }
 
     pub(super) fn bounds(&self, bench: &Bench<'_>, threads: u32) -> Bounds {
@@ -287,7 +287,11 @@ impl NestSearch<'_> {
         threads: u32,
         schedule: &Schedule,
     ) -> Option<Candidate> {
-        candidate(self.session.rendering(&self.unit.source, threads), prepared, schedule.clone()).ok()
+        candidate(self.rendering(threads), prepared, schedule.clone()).ok()
+    }
+
+    fn rendering(&self, threads: u32) -> Rendering<'_> {
+        Rendering { isa: self.isa, ..self.session.rendering(&self.unit.source, threads) }
     }
 
     fn report(
@@ -349,6 +353,7 @@ pub(super) fn as_trial(tried: &TrialRecord) -> Trial {
         guard: Default::default(),
         library: None,
         is_special: false,
+        is_for_sizes: false,
         isa: None,
     }
 }

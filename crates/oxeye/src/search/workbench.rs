@@ -27,7 +27,8 @@ impl Workbench<'_> {
         let site = self.bench.site;
         let job = |candidate: &Candidate| {
             let name = format!("search{}", candidate.digest);
-            let job = site.library(&name, &candidate.proved.text, candidate.proved.openmp)?;
+            let proved = &candidate.proved;
+            let job = site.library_with(&name, &proved.text, proved.before(), proved.openmp)?;
             Ok(CompileJob { seconds: job.seconds.min(left.as_secs_f64()), ..job })
         };
         let jobs = batch.iter().map(job).collect::<Result<Vec<_>, Error>>()?;

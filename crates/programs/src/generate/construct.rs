@@ -111,6 +111,7 @@ constructs! {
     Geometric "counters that double or halve"
     Skipping "counters that bodies change"
     Sorting "insertion into sorted rows"
+    TakenApart "counters taken apart by / and %"
     LocalRows "double *row = u[i]"
     RaggedRows "rows of different lengths"
     SwappedRows "rows that change places"

@@ -270,3 +270,53 @@ pub(super) fn tested_inside(m: &mut Maker) -> String {
         ),
     }
 }
+
+/// One counter for several loops, taken apart by quotient and remainder.
+pub(super) fn collapsed(m: &mut Maker) -> String {
+    m.has(Construct::TakenApart);
+    let (n, o) = (m.open_size(), m.open_size());
+    let element = m.element();
+    let a = m.array(&[n, o], element, WRITTEN);
+    let w = m.array(&[n, o], element, READ);
+    let (rows, width) = (signed(m, n), signed(m, o));
+    let ty = m.one(&["int", "int", "long", "size_t"]);
+    // Rows in the other order, or within each other, as well.
+    let by = if m.chance(70) { width.clone() } else { m.one(&["3", "4"]).to_owned() };
+    let end = if by == width {
+        format!("{rows} * ({width})")
+    } else {
+        format!("({rows} * ({width})) / {by} * {by}")
+    };
+    let (total, end) = if m.chance(40) {
+        (format!("const {ty} total = {end};\n"), "total".to_owned())
+    } else {
+        (String::new(), end)
+    };
+    let at = |i: &str, j: &str| {
+        if by == width {
+            [i.to_owned(), j.to_owned()]
+        } else {
+            [format!("({i} + {j}) % {rows}"), format!("{j} % ({width})")]
+        }
+    };
+    let own = at("i", "j");
+    let previous = at("i", "(j > 0 ? j - 1 : 0)");
+    let value = m.value(element, &[read(&w, &own), read(&a, &previous)], &[]);
+    let store = m.assignment(&a.at(&own), element, &value);
+    let apart = match m.between(0, 2) {
+        0 => format!("{ty} i = c / ({by}), j = c % ({by});\n    {store}"),
+        1 => format!("{ty} i = c / ({by});\n    {ty} j = c - i * ({by});\n    {store}"),
+        _ => store.replace("[i]", &format!("[c / ({by})]")).replace("[j]", &format!("[c % ({by})]")),
+    };
+    let apart = match apart.contains("i =") {
+        true => apart,
+        // The names that are left.
+        false => format!("{ty} i = c / ({by}), j = c % ({by});\n    {apart}"),
+    };
+    let text = format!("{total}for ({ty} c = 0; c < {end}; c++) {{\n    {apart}}}\n");
+    if m.chance(25) {
+        let inner = indented(&text);
+        return format!("for (int t = 0; t < 3; t++) {{\n{inner}}}\n");
+    }
+    text
+}

@@ -100,6 +100,8 @@ const MOTIFS: &[Motif] = &[
     counters::skipping,
     counters::sorting,
     counters::tested_inside,
+    counters::collapsed,
+    counters::collapsed,
     iterators::pointers,
     iterators::pointers,
     iterators::once,

@@ -6,21 +6,40 @@
 #include <link.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Whether a file is a copy of another: builds and installations copy what they have linked. */
+static int is_copy(const char *name, const char *of) {
+    const char *base = strrchr(name, '/'), *other = strrchr(of, '/');
+    if (!base || !other || strcmp(base, other)) return 0;
+    FILE *a = fopen(name, "r"), *b = fopen(of, "r");
+    int is_same = a && b;
+    while (is_same) {
+        char x[4096], y[4096];
+        size_t n = fread(x, 1, sizeof x, a);
+        is_same = n == fread(y, 1, sizeof y, b) && !memcmp(x, y, n);
+        if (n < sizeof x) break;
+    }
+    if (a) fclose(a);
+    if (b) fclose(b);
+    return is_same;
+}
 
 /* The name of what stands in for a file, or the name itself. */
 static char *stand_in(const char *name) {
     const char *at = getenv("OXEYE_STAND_INS");
     char path[PATH_MAX];
     if (!at || !name || !strchr(name, '/') || !realpath(name, path)) return (char *)name;
-    size_t size = strlen(path);
     while (*at) {
         const char *end = strchr(at, '\n');
         const char *next = end ? strchr(end + 1, '\n') : 0;
-        if (!next) break;
-        if ((size_t)(end - at) == size && !memcmp(at, path, size)) return strndup(end + 1, (size_t)(next - end - 1));
+        if (!next || end - at >= PATH_MAX) break;
+        char of[PATH_MAX] = {0};
+        memcpy(of, at, (size_t)(end - at));
+        if (!strcmp(of, path) || is_copy(path, of)) return strndup(end + 1, (size_t)(next - end - 1));
         at = next + 1;
     }
     return (char *)name;

@@ -38,7 +38,8 @@ use special::specialise;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
-use wide::{is_worth_it, widen, widen_own_text};
+pub(crate) use wide::is_worth_it;
+use wide::{widen, widen_own_text};
 
 /// A file with what was measured of its nests' candidates.
 pub struct Measured {

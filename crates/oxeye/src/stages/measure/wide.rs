@@ -56,7 +56,7 @@ pub(super) fn widen_own_text(
 }
 
 /// Whether a candidate that is for some processors only is worth that, beside so many seconds of others.
-pub(super) fn is_worth_it(trial: &Trial, others: f64) -> bool {
+pub(crate) fn is_worth_it(trial: &Trial, others: f64) -> bool {
     trial.screened.is_some_and(|screened| screened.score() * LEAST_GAIN < others)
 }
 
