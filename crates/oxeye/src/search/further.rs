@@ -277,3 +277,41 @@ fn forget_untried(nest: &mut TunedNest, n_found: usize, stop: &Stop) {
     let mut keeps = keeps.into_iter();
     nest.trials.retain(|_| keeps.next().unwrap_or(true));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::{Choice, Schedule, Screening, Unproved};
+    use oxeye_transform::Recipe;
+
+    fn trial(seconds: f64, isa: Option<Isa>) -> Trial {
+        let schedule = Schedule { name: String::new(), templates: Vec::new(), recipe: Recipe::default() };
+        let screened = Screening { seconds, mixed: None, samples: 3, max_rel_error: Some(0.0) };
+        let (screened, verdict) = (Some(screened), Verdict::Slower);
+        Trial {
+            screened,
+            isa,
+            verdict,
+            ..Trial::new(schedule, Choice::default(), Err(Unproved::NoIsa(String::new())))
+        }
+    }
+
+    #[test]
+    fn wider_vectors_are_kept_to_where_they_clearly_won() {
+        let isa = Some(Isa::Avx2);
+        assert_eq!(wider(&[trial(1.0, None), trial(0.6, isa), trial(0.9, isa)]), isa);
+        assert_eq!(wider(&[trial(1.0, None), trial(0.97, isa)]), None);
+        assert_eq!(wider(&[trial(1.0, None), trial(0.5, None), trial(0.6, isa)]), None);
+        assert_eq!(wider(&[trial(1.0, None)]), None);
+    }
+
+    #[test]
+    fn only_candidates_for_the_same_instructions_are_known() {
+        let isa = Some(Isa::Avx2);
+        let mut trials = [trial(1.0, None), trial(0.6, isa), trial(0.5, isa)];
+        trials[2].is_for_sizes = true;
+        let seconds = |isa| known(&trials, isa).into_iter().filter_map(|k| k.seconds).collect::<Vec<_>>();
+        assert_eq!(seconds(None), [1.0]);
+        assert_eq!(seconds(isa), [0.6]);
+    }
+}
