@@ -71,11 +71,17 @@ fn gains(
     let built = playground.shell(build);
     assert_eq!(built.code, Some(0), "{}", built.stderr);
     let before: Vec<Ran> = others.iter().map(|run| playground.shell(run)).collect();
-    let report = tuned(playground, build, run, more);
-    let files = report["files"].as_array().expect("files");
-    let changed: Vec<&Value> = files.iter().filter(|f| f["changed"] == true).map(|f| &f["path"]).collect();
     // What is left of the time is elsewhere then, and may gain as well.
-    assert!(changed.iter().any(|path| **path == file), "{report:#}");
+    let is_changed = |report: &Value| {
+        let files = report["files"].as_array().expect("files");
+        files.iter().any(|f| f["changed"] == true && f["path"] == file)
+    };
+    let mut report = tuned(playground, build, run, more);
+    if !is_changed(&report) {
+        // Threads gain nothing while others keep the processors busy.
+        report = tuned(playground, build, run, &[more, &["--fresh"]].concat());
+    }
+    assert!(is_changed(&report), "{report:#}");
     assert_eq!(report["program"]["verified"], true, "{report:#}");
     let patched = playground.shell(&format!("git apply oxeye.patch && {build}"));
     assert_eq!(patched.code, Some(0), "{}{}", patched.stdout, patched.stderr);

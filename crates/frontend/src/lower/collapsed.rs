@@ -1,5 +1,6 @@
 //! Loops that count through several at once and take their variable apart (`i = c / n, j = c % n`): as those loops.
 
+use super::digits::{Digits, Product};
 use super::loops::Header;
 use super::lowerer::{Bound, Lowerer};
 use super::symbolic::{MOST_TESTS, text};
@@ -8,23 +9,8 @@ use crate::ast::{self, ExprKind, For, Stmt, StmtKind, VarId};
 use crate::refusal::Lowered;
 use crate::rotations::split_rotations;
 use crate::scan::{Scan, assigned_var};
-use oxeye_ir::{Affine, BinaryOp, BoundTerm, Execution, Expr, Loop, LoopId, Node, ScalarType};
+use oxeye_ir::{Affine, BinaryOp, BoundTerm, Execution, Expr, Loop, Node, ScalarType};
 use std::collections::BTreeSet;
-
-/// A product: a number, and what it is multiplied with.
-#[derive(Clone, Debug, PartialEq)]
-struct Product {
-    number: i64,
-    factors: Vec<Expr>,
-}
-
-/// A loop's variable as digits of a number: `… + digit₂·size₁·size₀ + digit₁·size₀ + digit₀`.
-#[derive(Clone, Debug)]
-pub(super) struct Digits {
-    loops: Vec<LoopId>,
-    /// From the last digit on, how many values each has; that of the first one is not needed.
-    sizes: Vec<Product>,
-}
 
 /// Which digits an expression in the loop is made of: the variable itself, or its quotients and remainders.
 struct Divisors<'e> {
@@ -32,91 +18,6 @@ struct Divisors<'e> {
     of_parts: Vec<&'e ast::Expr>,
     /// Whether there are both quotients and remainders.
     has_both: bool,
-}
-
-impl Product {
-    fn of(e: &Expr) -> Product {
-        match e {
-            Expr::Binary(BinaryOp::Mul, l, r) => Product::of(l).times(Product::of(r)),
-            Expr::Affine(a) => {
-                let terms: Vec<_> = a.terms().collect();
-                match (terms.as_slice(), a.constant_part()) {
-                    ([], number) => Product { number, factors: Vec::new() },
-                    ([(var, c)], 0) => {
-                        let factors = vec![Affine::var(*var).into()];
-                        Product { number: *c, factors }
-                    }
-                    _ => Product { number: 1, factors: vec![e.clone()] },
-                }
-            }
-            e => Product { number: 1, factors: vec![e.clone()] },
-        }
-    }
-
-    fn times(mut self, other: Product) -> Product {
-        self.number = self.number.saturating_mul(other.number);
-        self.factors.extend(other.factors);
-        self
-    }
-
-    /// What is left if another product is taken out.
-    fn without(&self, other: &Product) -> Option<Product> {
-        let number = self.number.checked_div(other.number)?;
-        let mut left = Product { number, factors: self.factors.clone() };
-        for factor in &other.factors {
-            let position = left.factors.iter().position(|f| f == factor)?;
-            left.factors.remove(position);
-        }
-        (number.checked_mul(other.number) == Some(self.number)).then_some(left)
-    }
-
-    fn is_same(&self, other: &Product) -> bool {
-        self.without(other).is_some_and(|left| left.number == 1 && left.factors.is_empty())
-    }
-
-    fn value(&self) -> Expr {
-        let number = Expr::from(self.number);
-        let mut factors = self.factors.iter().cloned();
-        let Some(first) = factors.next() else { return number };
-        let product = factors.fold(first, |l, r| Expr::binary(BinaryOp::Mul, l, r));
-        if self.number == 1 { product } else { Expr::binary(BinaryOp::Mul, number, product) }
-    }
-}
-
-impl Digits {
-    /// The digits from one position to another, the last one being 0, as a number.
-    fn value(&self, from: usize, to: usize) -> Expr {
-        let mut weight = Product { number: 1, factors: Vec::new() };
-        let mut sum = Expr::from(0);
-        for k in from..=to {
-            let digit = Expr::from(Affine::var(self.loops[k]));
-            sum = Expr::binary(BinaryOp::Add, Expr::binary(BinaryOp::Mul, weight.value(), digit), sum);
-            if let Some(size) = self.sizes.get(k) {
-                weight = weight.times(size.clone());
-            }
-        }
-        sum
-    }
-
-    /// `whole / by` and `whole % by`, if the digits are the places of that division.
-    fn divided(&self, whole: &Expr, by: &Product) -> Option<(Expr, Expr)> {
-        let n = self.loops.len();
-        for from in 0..n {
-            for to in from..n {
-                if self.value(from, to) != *whole {
-                    continue;
-                }
-                let mut size = Product { number: 1, factors: Vec::new() };
-                for k in from..to {
-                    size = size.times(self.sizes[k].clone());
-                    if size.is_same(by) {
-                        return Some((self.value(k + 1, to), self.value(from, k)));
-                    }
-                }
-            }
-        }
-        None
-    }
 }
 
 impl Lowerer<'_> {
@@ -232,6 +133,12 @@ impl Lowerer<'_> {
         let program = &self.state.program;
         let (whole_text, by_text) = (text(program, whole)?, text(program, by)?);
         let rest = Expr::Binary(BinaryOp::Rem, Box::new(whole.clone()), Box::new(by.clone()));
+        // That it is above zero may be known where the loop stands only, and this is tested before the nest.
+        let rest = Expr::Select {
+            condition: Box::new(Expr::Binary(BinaryOp::Gt, Box::new(by.clone()), Box::new(Expr::from(0)))),
+            then: Box::new(rest),
+            otherwise: Box::new(Expr::from(1)),
+        };
         let test = Expr::Binary(BinaryOp::Eq, Box::new(rest), Box::new(Expr::from(0)));
         if !self.is_at_least(by.as_affine()?, 1) || self.tests.len() >= MOST_TESTS {
             return None;

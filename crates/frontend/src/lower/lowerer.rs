@@ -1,6 +1,6 @@
 //! The state while a nest is lowered.
 
-use super::collapsed::Digits;
+use super::digits::Digits;
 use super::exits::{Leaving, Returning};
 use super::pointer::{Pointer, n_levels};
 use super::value::Value;

@@ -14,6 +14,7 @@ mod collapsed;
 mod companions;
 mod complex;
 mod contents;
+mod digits;
 mod distances;
 mod entered;
 mod exits;

@@ -92,6 +92,13 @@ fn results_are_the_same() {
     for (int c = 0; c < total; c++)
         a[abs(c / m) * 3 + abs(c % m)] += c;
 }
+static void guarded(int m, int total, double *restrict a)
+{
+    for (int t = 0; t < 2; t++)
+        if (m > 0)
+            for (int c = 0; c < total; c++)
+                a[c / m + c % m] += c;
+}
 static void product(int n, int m, double *restrict a)
 {
     for (int c = 0; c < n * m; c++)
@@ -103,6 +110,7 @@ int main(int argc, char **argv)
     int sizes[][2] = {{5, 7}, {0, 3}, {-3, -4}, {4, -2}, {1, 1}, {6, 2}, {atoi(argv[1]) % 8, 6}};
     for (int k = 0; k < 7; k++) {
         product(sizes[k][0], sizes[k][1], a);
+        guarded(sizes[k][1], 12, a);
         if (sizes[k][1])
             whole(sizes[k][0], sizes[k][1], sizes[k][0] * sizes[k][1] + k % 3, a);
     }
@@ -113,7 +121,7 @@ int main(int argc, char **argv)
     return 0;
 }
 "#,
-        2,
+        3,
         SIZES,
     );
 }

@@ -171,8 +171,7 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
     let (text, wide) = match how.isa {
         None => (render_nest(program, nest, &options)?, None),
         Some(isa) => {
-            let line = span.map_or(0, |span| span.line);
-            let name = format!("oxeye_{}_{line}", nest.function);
+            let name = format!("oxeye_{}_{}", nest.function, place_name(how.source, span));
             let outlined = match how.own {
                 Some(own) => outline_own_text(program, nest, &options, isa, &name, named(own)),
                 None => render_outlined(program, nest, &options, isa, &name),
@@ -187,6 +186,16 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
     let openmp = how.threads > 1 && own.is_none() && ours.contains("#pragma omp");
     let needs_openmp = openmp && how.guard.openmp;
     Ok(Rendered { text, wide, openmp, needs_openmp, own, indent })
+}
+
+/// The line of a nest, and where something else begins in that line, too, how far from its beginning.
+fn place_name(source: &str, span: Option<Span>) -> String {
+    let Some(span) = span else { return "0".into() };
+    let before = source.get(..span.start).and_then(|text| text.rsplit('\n').next()).unwrap_or_default();
+    match before.trim().is_empty() {
+        true => span.line.to_string(),
+        false => format!("{}_{}", span.line, before.len()),
+    }
 }
 
 /// What a nest's own text uses, as those who write text take it.
@@ -322,4 +331,19 @@ pub(crate) fn digest(text: &str) -> String {
 pub(crate) fn column(source: &str, at: usize) -> usize {
     let line = source.get(..at).and_then(|text| text.rsplit('\n').next()).unwrap_or_default();
     line.chars().take_while(|c| c.is_whitespace()).map(|c| if c == '\t' { 4 } else { 1 }).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nests_in_one_line_have_names_of_their_own() {
+        let source = "void f(void)\n{\n    for (;;); for (;;);\n}\n";
+        let at = |start: usize| Some(Span { start, end: start + 9, line: 3 });
+        let first = source.find("for").expect("a loop");
+        assert_eq!(place_name(source, at(first)), "3");
+        assert_eq!(place_name(source, at(first + 10)), "3_14");
+        assert_eq!(place_name(source, None), "0");
+    }
 }
