@@ -28,7 +28,7 @@ const LEAST_SECONDS: f64 = 3.0;
 /// For building again what was built before.
 const LONGEST_BUILD: Duration = Duration::from_secs(60);
 /// When a nest is left at what it has.
-const SETTLED: Settled = Settled { generations: 4, least_gain: LEAST_GAIN };
+const SETTLED: Settled = Settled { generations: 8, least_gain: LEAST_GAIN };
 
 /// Searches the nests of a file on, those first of which most is expected, until nothing is expected any more or the time
 /// is up.

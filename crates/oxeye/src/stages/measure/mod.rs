@@ -21,7 +21,7 @@ mod wide;
 pub(crate) use bench::{Bench, Patience, ReplaySite, Screened, verdict_of};
 pub(crate) use choose::choose;
 pub(crate) use cut::cut_long;
-pub(crate) use select::measure_alone;
+pub(crate) use select::{DISTURBED, measure_alone};
 
 use super::propose::Proposed;
 use crate::budget::{compiled_together, end_of_trials, for_suggestions, share_of};
