@@ -178,9 +178,7 @@ fn printed_numbers_that_roundings_decide() {
     let program = &report["program"];
     assert_eq!((&report["changed"], &program["verified"]), (&true.into(), &true.into()), "{program:#}");
     // The first number differs by more than the usual tolerance: in the tuned program, or already between runs of the
-    // original, one of which was observed. What was chosen on a busy machine may keep the order of the sums.
-    let nests = report["nests"].as_array().expect("nests");
-    let is_reordered = nests.iter().any(|nest| nest["reassociated"] == true);
+    // original, one of which was observed. Blocks as long as the sums round as the original does.
     let is_allowed = program["widened_numbers"] == 1 || program["unstable_numbers"] == 1;
-    assert!(is_allowed || !is_reordered, "{report:#}");
+    assert!(is_allowed || program["max_rel_error"] == 0.0, "{program:#}");
 }
