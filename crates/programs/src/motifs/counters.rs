@@ -304,16 +304,16 @@ pub(super) fn collapsed(m: &mut Maker) -> String {
     let value = m.value(element, &[read(&w, &own), read(&a, &previous)], &[]);
     let store = m.assignment(&a.at(&own), element, &value);
     let apart = match m.between(0, 2) {
-        0 => format!("{ty} i = c / ({by}), j = c % ({by});\n    {store}"),
-        1 => format!("{ty} i = c / ({by});\n    {ty} j = c - i * ({by});\n    {store}"),
-        _ => store.replace("[i]", &format!("[c / ({by})]")).replace("[j]", &format!("[c % ({by})]")),
+        0 => format!("{ty} i = cell / ({by}), j = cell % ({by});\n    {store}"),
+        1 => format!("{ty} i = cell / ({by});\n    {ty} j = cell - i * ({by});\n    {store}"),
+        _ => store.replace("[i]", &format!("[cell / ({by})]")).replace("[j]", &format!("[cell % ({by})]")),
     };
     let apart = match apart.contains("i =") {
         true => apart,
         // The names that are left.
-        false => format!("{ty} i = c / ({by}), j = c % ({by});\n    {apart}"),
+        false => format!("{ty} i = cell / ({by}), j = cell % ({by});\n    {apart}"),
     };
-    let text = format!("{total}for ({ty} c = 0; c < {end}; c++) {{\n    {apart}}}\n");
+    let text = format!("{total}for ({ty} cell = 0; cell < {end}; cell++) {{\n    {apart}}}\n");
     if m.chance(25) {
         let inner = indented(&text);
         return format!("for (int t = 0; t < 3; t++) {{\n{inner}}}\n");
