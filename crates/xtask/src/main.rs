@@ -10,6 +10,7 @@ use oxeye_evaluation::{applications, bench, eval};
 
 mod dace;
 mod database;
+mod emitted;
 mod excluded;
 mod host_check;
 mod libtorch;
@@ -39,6 +40,8 @@ enum Task {
     Dace(dace::Args),
     /// Build the default recipe database from the dataset and from searches; nests of benchmarks/kernels are left out.
     Database(database::Args),
+    /// Write every text that is made of the corpus into a folder, to compare two versions of Oxeye.
+    Emitted(emitted::Args),
     /// Compare transferred recipes with a long search on the programs in benchmarks/kernels.
     Eval(eval::Args),
     /// Check the host measurements against STREAM in C and against clock rate and ports.
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Task::Bench(args) => bench::run(&args),
         Task::Dace(args) => dace::run(&args),
         Task::Database(args) => database::run(&args),
+        Task::Emitted(args) => emitted::run(&args),
         Task::Eval(args) => eval::run(&args),
         Task::HostCheck(args) => host_check::run(&args),
         Task::Libtorch(args) => libtorch::run(&args),
