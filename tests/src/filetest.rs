@@ -17,6 +17,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use oxeye_binding::Bound;
 use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, Value, run_nest};
 use oxeye_ir::{ArrayId, Nest, Program, ScalarType, Storage};
 use oxeye_transform::{
@@ -78,23 +79,23 @@ pub fn run(input: &str) -> Result<String, String> {
     let steps: Vec<&str> =
         header.iter().filter_map(|line| line.strip_prefix("// ")).filter(|l| l.starts_with('{')).collect();
     if command == "roundtrip" {
-        let program: Program = body.parse().map_err(|e| format!("{e}"))?;
-        let text = program.to_string();
-        let again: Program = text.parse().map_err(|e| format!("printed text does not parse: {e}\n{text}"))?;
-        if again != program {
+        let bound = Bound::parse(&body).map_err(|e| format!("{e}"))?;
+        let text = bound.to_string();
+        let again = Bound::parse(&text).map_err(|e| format!("printed text does not parse: {e}\n{text}"))?;
+        if again != bound {
             return Err(format!("printed text is another program:\n{again}"));
         }
         return Ok(text);
     }
     if command == "verify" {
-        let program: Program = match body.parse() {
-            Ok(program) => program,
+        let Bound { program, binding } = match Bound::parse(&body) {
+            Ok(bound) => bound,
             Err(error) => return Ok(format!("{error}")),
         };
-        return Ok(match oxeye_ir::verify(&program) {
-            Ok(()) => "well formed".into(),
-            Err(violations) => violations.iter().map(|v| format!("{v}\n")).collect(),
-        });
+        let found = [oxeye_ir::verify(&program), oxeye_binding::verify(&program, &binding)];
+        let violations: String =
+            found.into_iter().filter_map(Result::err).flatten().map(|v| format!("{v}\n")).collect();
+        return Ok(if violations.is_empty() { "well formed".into() } else { violations });
     }
     let program: Program = body.parse().map_err(|e| format!("{e}"))?;
     oxeye_ir::verify(&program).map_err(|v| format!("not well formed: {v:?}"))?;

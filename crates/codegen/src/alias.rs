@@ -3,9 +3,8 @@
 use crate::CodegenError;
 use crate::context::Context;
 use crate::print::prec;
-use crate::rows::row_test;
-use crate::views::symbols_of;
-use oxeye_ir::{Array, ArrayId, Constant, Expr, IndexRange, Nest, Program};
+use oxeye_binding::{Binding, Constant};
+use oxeye_ir::{Array, ArrayId, Expr, IndexRange, Nest, Program};
 use std::collections::BTreeSet;
 
 /// Declarations and the condition that no two arrays of the nest overlap.
@@ -25,7 +24,13 @@ pub(crate) enum Asked {
 
 /// The range of the first index over all accesses of the nest to the array, and of loads before it; `None` if it is
 /// unbounded, or an access may not happen although that is asked.
-fn reach(program: &Program, nest: &Nest, array: ArrayId, asked: Asked) -> Option<IndexRange> {
+fn reach(
+    program: &Program,
+    binding: &Binding,
+    nest: &Nest,
+    array: ArrayId,
+    asked: Asked,
+) -> Option<IndexRange> {
     let accesses = match asked {
         Asked::Exactly => nest.access_ranges(&|other| other == array),
         Asked::AtMost => nest.widest_ranges(&|other| other == array),
@@ -34,8 +39,8 @@ fn reach(program: &Program, nest: &Nest, array: ArrayId, asked: Asked) -> Option
     let first = accesses
         .into_iter()
         .map(|found| found.indices.into_iter().next()?.filter(|_| is_certain(found.is_selected)));
-    let symbols = symbols_of(program, &[nest]);
-    let loads = symbols.iter().filter_map(|id| program.loads.get(id)).filter(|load| load.array == array);
+    let symbols = binding.symbols_of(program, &[nest]);
+    let loads = symbols.iter().filter_map(|id| binding.load(*id)).filter(|load| load.array == array);
     let before = loads.map(|load| {
         let index = load.indices.first()?.clone();
         Some(IndexRange { first: index.clone(), last: index })
@@ -56,7 +61,7 @@ impl Context<'_> {
     /// How many elements lie between what the pointer of an array points to and the element with all indices zero, as a
     /// term; `Some(None)` for none.
     fn elements_before(&self, array: &Array) -> Option<Option<String>> {
-        let Some(origin) = self.program.origins.get(&array.id) else { return Some(None) };
+        let Some(origin) = self.binding.origins.get(&array.id) else { return Some(None) };
         let mut terms = Vec::new();
         for (k, by) in origin.iter().enumerate().filter(|(_, by)| **by != 0) {
             terms.push(format!("{by}L{}", self.row_factor(array.shape.get(k..)?)?));
@@ -82,7 +87,9 @@ impl Context<'_> {
             let rows = match array.shape.first() {
                 Some(Some(_)) if !end => return Some("0".to_owned()),
                 Some(Some(extent)) => self.expr(extent),
-                _ if let Some(test) = row_test(self.program, nest, array.id).filter(|t| t.used.is_some()) => {
+                _ if let Some(test) =
+                    self.binding.row_test(nest.id, array.id).filter(|t| t.used.is_some()) =>
+                {
                     let (first, last) = test.ranges.first()?;
                     let e = match end {
                         true => Expr::binary(oxeye_ir::BinaryOp::Add, last.clone(), Expr::from(1)),
@@ -91,7 +98,7 @@ impl Context<'_> {
                     self.expr(&e)
                 }
                 _ => {
-                    let reach = reach(self.program, nest, array.id, asked)?;
+                    let reach = reach(self.program, self.binding, nest, array.id, asked)?;
                     let e = if end {
                         Expr::binary(oxeye_ir::BinaryOp::Add, reach.last, Expr::from(1))
                     } else {
@@ -104,7 +111,7 @@ impl Context<'_> {
             if rows.text == "0" && before.is_none() {
                 return Some(rows.text);
             }
-            if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
+            if let Some(view) = self.binding.views.get(&array.id).filter(|v| v.is_interleaved()) {
                 let base = view.base();
                 let n_leading = array.form.n_leading(array.shape.len());
                 let factor = self.row_factor(&array.shape[..n_leading])?;
@@ -142,9 +149,9 @@ impl Context<'_> {
             }
         }
         let mut kept: BTreeSet<(String, ArrayId)> = BTreeSet::new();
-        for (constant, array) in self.program.may_change.iter().filter(|(_, array)| written.contains(array)) {
+        for (constant, array) in self.binding.may_change.iter().filter(|(_, array)| written.contains(array)) {
             let is_used = match constant {
-                Constant::Symbol(id) => symbols_of(self.program, &[original, nest]).contains(id),
+                Constant::Symbol(id) => self.binding.symbols_of(self.program, &[original, nest]).contains(id),
                 Constant::Base(id) => used.contains(id),
             };
             if is_used {

@@ -4,8 +4,8 @@
 use crate::CodegenError;
 use crate::alias::{AliasTest, Asked};
 use crate::context::Context;
-use crate::rows::row_test;
-use oxeye_ir::{ArrayId, Nest, Program, RowForm, RowTest};
+use oxeye_binding::RowTest;
+use oxeye_ir::{ArrayId, Nest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most arrays of one test.
@@ -42,12 +42,6 @@ impl Members {
         self.others[b] |= 1 << a;
         Some(())
     }
-}
-
-/// The arrays of a nest whose rows it reaches through their pointers.
-pub(crate) fn rows_apart(program: &Program, nest: &Nest) -> BTreeSet<ArrayId> {
-    let tests = program.entries.get(&nest.id).into_iter().flat_map(|entry| &entry.rows);
-    tests.filter(|test| test.form == RowForm::Apart).map(|test| test.array).collect()
 }
 
 impl Context<'_> {
@@ -88,7 +82,7 @@ impl Context<'_> {
             let others = members.others[position];
             let (name, address, ranges, levels, parts, size) = match memory {
                 Memory::Array(id) if self.apart.contains(&id) => {
-                    let Some(test) = row_test(self.program, original, id) else { continue };
+                    let Some(test) = self.binding.row_test(original.id, id) else { continue };
                     let size = self.program.array(id).element.bytes();
                     let name = self.name(id).to_owned();
                     let ranges = self.row_ranges(test);

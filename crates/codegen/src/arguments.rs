@@ -3,9 +3,8 @@
 use crate::alias::Asked as Reach;
 use crate::context::{Context, is_outer};
 use crate::print::prec;
-use crate::rows::{row_extent, row_test};
-use crate::views::{arrays_of, is_embedded, symbols_of};
-use oxeye_ir::{Array, ArrayId, Nest, Program, ScalarType, Storage, SymId, View};
+use oxeye_binding::{Binding, View};
+use oxeye_ir::{Array, ArrayId, Nest, Program, ScalarType, Storage, SymId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an argument is in the program.
@@ -57,13 +56,13 @@ pub struct Fields {
 }
 
 /// The arguments of a nest in the source: symbols first, then arrays, each by ascending id.
-pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
+pub fn arguments(program: &Program, binding: &Binding, nest: &Nest) -> Vec<Argument> {
     let accesses = nest.accesses();
     let written: BTreeSet<ArrayId> = accesses.iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
     let used: Vec<&oxeye_ir::Array> =
-        arrays_of(program, nest).into_iter().filter_map(|id| program.arrays.get(&id)).collect();
+        binding.arrays_of(program, nest).into_iter().filter_map(|id| program.arrays.get(&id)).collect();
     let arrays = used.iter().copied().filter(|a| is_outer(a.storage));
-    let symbols = symbols_of(program, &[nest]);
+    let symbols = binding.symbols_of(program, &[nest]);
     let mut found: Vec<Argument> = symbols
         .into_iter()
         .filter_map(|id| program.symbols.get(&id))
@@ -81,10 +80,10 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             rows: None,
         })
         .collect();
-    let mut cx = Context::new(program, &BTreeSet::new(), &[]);
+    let mut cx = Context::new(program, binding, &BTreeSet::new(), &[]);
     let mut structures: BTreeMap<String, usize> = BTreeMap::new();
     for array in arrays {
-        let view = program.views.get(&array.id);
+        let view = binding.views.get(&array.id);
         if let Some(view) = view.filter(|v| v.is_interleaved()) {
             let (base, bytes) = (view.base(), structure_bytes(&mut cx, nest, array, view));
             let position = *structures.entry(base.clone()).or_insert(found.len());
@@ -123,7 +122,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
             _ => true,
         };
         let live = !is_local || nest.live_out.contains(&array.id);
-        let bytes = if let Some(view) = view.filter(|v| is_embedded(array, v)) {
+        let bytes = if let Some(view) = view.filter(|v| v.is_embedded(array)) {
             Some(format!("(long long)sizeof({})", view.base()))
         } else if is_buffer {
             declared_bytes(&mut cx, array).or_else(|| {
@@ -154,7 +153,7 @@ pub fn arguments(program: &Program, nest: &Nest) -> Vec<Argument> {
         });
     }
     for argument in &mut found {
-        rows_behind_pointers(program, nest, argument);
+        rows_behind_pointers(program, binding, nest, argument);
     }
     found
 }
@@ -183,15 +182,15 @@ pub(crate) fn rows_variable(array: ArrayId) -> String {
 }
 
 /// Rows behind pointers are one buffer.
-fn rows_behind_pointers(program: &Program, nest: &Nest, argument: &mut Argument) {
+fn rows_behind_pointers(program: &Program, binding: &Binding, nest: &Nest, argument: &mut Argument) {
     let (array, extent) = match argument.what {
         ArgumentOf::Array(id) => (id, None),
-        ArgumentOf::Symbol(id) => match row_extent(program, id) {
+        ArgumentOf::Symbol(id) => match binding.row_extent(program, id) {
             Some((array, k)) => (array, Some(k)),
             None => return,
         },
     };
-    if row_test(program, nest, array).is_none() {
+    if binding.row_test(nest.id, array).is_none() {
         return;
     }
     match extent {
@@ -206,7 +205,7 @@ fn rows_behind_pointers(program: &Program, nest: &Nest, argument: &mut Argument)
 
 /// The size of an array of structures, if its extent is declared or follows from the accesses.
 fn structure_bytes(cx: &mut Context, nest: &Nest, array: &oxeye_ir::Array, view: &View) -> Option<String> {
-    if is_embedded(array, view) {
+    if view.is_embedded(array) {
         return Some(format!("(long long)sizeof({})", view.base()));
     }
     let end = cx.byte_offset(nest, array, true, Reach::Exactly)?;

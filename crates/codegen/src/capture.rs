@@ -4,9 +4,8 @@ use crate::arguments::{Argument, ArgumentOf, arguments, parameter, rows_variable
 use crate::context::{Context, identifiers, is_identifier};
 use crate::macros;
 use crate::prelude::{missing_functions, prelude};
-use crate::rows::row_test;
-use crate::views::{Roots, arrays_of};
-use oxeye_ir::{Affine, Array, ArrayId, Nest, Program, Span, Step, Storage};
+use oxeye_binding::{Binding, Step};
+use oxeye_ir::{Affine, Array, ArrayId, Nest, Program, Span, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -17,6 +16,8 @@ pub struct Site<'a> {
     pub id: u32,
     /// The program it belongs to.
     pub program: &'a Program,
+    /// How that meets what is around it.
+    pub binding: &'a Binding,
     /// The nest; its span gives its place.
     pub nest: &'a Nest,
     /// The whole definition of the surrounding function.
@@ -142,8 +143,8 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
     for site in sites {
         let Some(span) = site.nest.span else { continue };
         let id = site.id;
-        let mut cx = Context::new(site.program, &BTreeSet::new(), &[]);
-        let entry = site.program.entries.get(&site.nest.id);
+        let mut cx = Context::new(site.program, site.binding, &BTreeSet::new(), &[]);
+        let entry = site.binding.entry(site.nest.id);
         let reached = entry.and_then(|e| e.reached.as_ref()).map(|e| cx.expr(e).text);
         let is_reached =
             reached.as_ref().map_or_else(String::new, |e| format!("const int oxeye_reached = {e}; "));
@@ -165,7 +166,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             sizes.push(looks);
         }
         let mut results = String::new();
-        for (k, argument) in arguments(site.program, site.nest).iter().enumerate() {
+        for (k, argument) in arguments(site.program, site.binding, site.nest).iter().enumerate() {
             if let Some(array) = argument.rows {
                 let _ = write!(calls, " oxeye_capture_rows_arg({id}, {k}, &{});", rows_variable(array));
                 continue;
@@ -199,7 +200,7 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
             results = format!("{{ {is_reached}{results}}} ");
         }
         let (mut begin, mut end) = (format!("{{ {calls}"), format!("{results}oxeye_capture_end({id}); }}"));
-        if site.program.teams.contains_key(&site.nest.id) {
+        if site.program.has_team(site.nest.id) {
             // One thread captures while the others wait.
             let alone = |text: &str| {
                 format!("#pragma omp barrier\n#pragma omp master\n{text}\n#pragma omp barrier\n")
@@ -227,10 +228,10 @@ pub fn instrument(source: &str, sites: &[Site], runtime: &str) -> String {
 impl Context<'_> {
     /// Declarations of what the capture runtime knows of a nest's rows behind pointers, and statements that find it out.
     fn look_at_rows(&mut self, site: &Site) -> (String, String) {
-        let (program, id) = (site.program, site.id);
+        let (program, binding, id) = (site.program, site.binding, site.id);
         let accesses = site.nest.accesses();
         let written: BTreeSet<ArrayId> = accesses.iter().filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
-        let tests = program.entries.get(&site.nest.id).map_or(&[][..], |entry| &entry.rows);
+        let tests = binding.entry(site.nest.id).map_or(&[][..], |entry| &entry.rows);
         let (mut declared, mut looks) = (String::new(), String::new());
         let mut rows = Vec::new();
         for test in tests {
@@ -293,12 +294,12 @@ impl Context<'_> {
 
 /// Statements that find out which rows behind pointers a nest uses.
 fn scans(site: &Site, is_guarded: bool) -> String {
-    let program = site.program;
-    let Some(entry) = program.entries.get(&site.nest.id).filter(|entry| !entry.scans.is_empty()) else {
+    let (program, binding) = (site.program, site.binding);
+    let Some(entry) = binding.entry(site.nest.id).filter(|entry| !entry.scans.is_empty()) else {
         return String::new();
     };
-    let mut cx = Context::new(program, &arrays_of(program, site.nest), &[]);
-    for (id, view) in &program.views {
+    let mut cx = Context::new(program, binding, &binding.arrays_of(program, site.nest), &[]);
+    for (id, view) in &binding.views {
         cx.names.insert(*id, format!("({})", view.base()));
     }
     let lines = cx.scan_lines(entry, is_guarded.then_some("oxeye_reached"));
@@ -373,14 +374,14 @@ fn is_array(array: &Array) -> bool {
 /// contains the nest. Of functions that the nest never calls the bodies are left out: in a file with many large ones, the
 /// compiler would be busy with nothing else.
 pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
-    let program = site.program;
-    let list = arguments(program, site.nest);
-    let mut cx = Context::new(program, &BTreeSet::new(), &[]);
+    let (program, binding) = (site.program, site.binding);
+    let list = arguments(program, binding, site.nest);
+    let mut cx = Context::new(program, binding, &BTreeSet::new(), &[]);
     let mut parameters = Vec::new();
     let mut before = String::new();
     let mut after = String::new();
     let mut passed = Vec::new();
-    let roots = Roots::of(program, site.nest);
+    let roots = binding.roots(program, site.nest);
     let mut objects = String::new();
     for (root, view) in &roots.variables {
         let declaration = &view.declaration;
@@ -416,9 +417,9 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
         let ty = argument.element.c_name();
         let sized = site.named.sized.iter().find(|(array, _)| array == name);
         match what {
-            ArgumentOf::Array(id) if program.views.contains_key(id) => {
-                let view = &program.views[id];
-                if let Some(test) = row_test(program, site.nest, *id) {
+            ArgumentOf::Array(id) if binding.views.contains_key(id) => {
+                let view = &binding.views[id];
+                if let Some(test) = binding.row_test(site.nest.id, *id) {
                     let table = format!("oxeye_rows_{k}");
                     let (made, freed) = cx.make_rows(test, &table, &format!("oxeye_passed_{k}"));
                     parameters.push(format!("void *oxeye_passed_{k}"));
@@ -480,8 +481,8 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 }
                 passed.push(format!("args[{k}]"));
             }
-            ArgumentOf::Array(id) if row_test(program, site.nest, *id).is_some() => {
-                let Some(test) = row_test(program, site.nest, *id) else { continue };
+            ArgumentOf::Array(id) if binding.row_test(site.nest.id, *id).is_some() => {
+                let Some(test) = binding.row_test(site.nest.id, *id) else { continue };
                 let (made, freed) = cx.make_rows(test, name, &format!("oxeye_passed_{k}"));
                 parameters.push(format!("void *oxeye_passed_{k}"));
                 before += &made;
@@ -545,7 +546,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                     parameters.push(format!("{ty} oxeye_passed_{k}"));
                     let _ = writeln!(before, "{name} = oxeye_passed_{k};");
                     passed.push(format!("*({ty} *)args[{k}]"));
-                } else if program.symbol_views.contains_key(id) {
+                } else if binding.symbol_view(*id).is_some() {
                     parameters.push(format!("{ty} oxeye_passed_{k}"));
                     let _ = writeln!(
                         before,
@@ -571,7 +572,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let taken: BTreeSet<&str> = names.chain(roots.variables.keys().copied()).collect();
     let mut declared = declared_besides(site.nest, site.named, body, &taken);
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
-    if let Some(team) = program.teams.get(&site.nest.id) {
+    if let Some(team) = binding.team(site.nest.id) {
         // A team as in the program, with its thread-private variables.
         let is_declared =
             |name: &&String| taken.contains(name.as_str()) || declared.contains(&format!(" {name} = 0;"));
@@ -611,7 +612,7 @@ fn ends(cx: &Context<'_>, list: &[Argument]) -> String {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for argument in list {
         let ArgumentOf::Symbol(id) = argument.what else { continue };
-        let (Some(distance), Some(far)) = (cx.program.distances.get(&id), cx.symbol_names.get(&id)) else {
+        let (Some(distance), Some(far)) = (cx.binding.distance(id), cx.symbol_names.get(&id)) else {
             continue;
         };
         let (end, from) = (&distance.end, &cx.program.array(distance.from).name);

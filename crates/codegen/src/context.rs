@@ -4,6 +4,7 @@ use crate::open_orders::OpenOrders;
 use crate::types::{IteratorTypes, vector_type};
 use crate::watch::Watch;
 use crate::widen::Long;
+use oxeye_binding::Binding;
 use oxeye_ir::{Access, Affine, ArrayId, Expr, LoopId, Program, ScalarType, Storage, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,6 +63,8 @@ impl Registers {
 /// Names and substitutions in scope.
 pub(crate) struct Context<'a> {
     pub(crate) program: &'a Program,
+    /// How it meets what is around it.
+    pub(crate) binding: &'a Binding,
     /// Names of arrays; temporaries may be renamed.
     pub(crate) names: BTreeMap<ArrayId, String>,
     /// Rows behind pointers that are reached through their pointers.
@@ -130,9 +133,15 @@ const KEYWORDS: &[&str] = &[
 
 impl<'a> Context<'a> {
     /// A context with names for every symbol and the given arrays; new names avoid the reserved ones.
-    pub(crate) fn new(program: &'a Program, arrays: &BTreeSet<ArrayId>, reserved: &[String]) -> Self {
+    pub(crate) fn new(
+        program: &'a Program,
+        binding: &'a Binding,
+        arrays: &BTreeSet<ArrayId>,
+        reserved: &[String],
+    ) -> Self {
         let mut cx = Self {
             program,
+            binding,
             names: BTreeMap::new(),
             apart: BTreeSet::new(),
             symbol_names: BTreeMap::new(),

@@ -4,6 +4,7 @@
 use crate::open_orders::OpenOrders;
 use crate::stride::{Stride, bound_is_invariant, is_invariant, stride};
 use crate::types::{constant, has_vectors};
+use oxeye_binding::Binding;
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program,
     Reduction, Stmt, Storage, UnaryOp, Update, Var,
@@ -166,6 +167,8 @@ fn size(items: &[Item]) -> usize {
 /// Turns nodes into items.
 pub(crate) struct Expander<'a> {
     pub(crate) program: &'a Program,
+    /// How it meets what is around it.
+    pub(crate) binding: &'a Binding,
     pub(crate) places: &'a Places,
     pub(crate) open: &'a OpenOrders,
 }
@@ -300,6 +303,7 @@ impl Expander<'_> {
         inner.remove(&l.id);
         let check = LaneCheck {
             program: self.program,
+            binding: self.binding,
             open: self.open,
             id: l.id,
             inner: &inner,
@@ -378,6 +382,7 @@ pub(crate) fn all_accesses(items: &[Item]) -> Vec<&Access> {
 
 struct LaneCheck<'a> {
     program: &'a Program,
+    binding: &'a Binding,
     open: &'a OpenOrders,
     id: LoopId,
     inner: &'a BTreeSet<LoopId>,
@@ -413,12 +418,19 @@ impl LaneCheck<'_> {
             true
         } else {
             match stride(&s.target, self.id, self.varying) {
-                Some(Stride::One) => !crate::views::is_interleaved(self.program, s.target.array),
+                Some(Stride::One) => !self.binding.is_interleaved(s.target.array),
                 Some(Stride::Zero) => self.is_accumulation(s),
                 None => false,
             }
         };
-        target && crate::vector::value_fits(self.program, self.id, self.varying, &s.value, array.element)
+        target
+            && crate::vector::value_fits(
+                (self.program, self.binding),
+                self.id,
+                self.varying,
+                &s.value,
+                array.element,
+            )
     }
 
     fn may_reorder(&self, s: &Stmt) -> bool {

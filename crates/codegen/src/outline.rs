@@ -8,9 +8,8 @@ use crate::isa::Isa;
 use crate::options::RenderOptions;
 use crate::print::element_type;
 use crate::render::render_nest;
-use crate::rows::row_test;
-use crate::views::Roots;
-use oxeye_ir::{Constant, Nest, Program, Step, Storage};
+use oxeye_binding::{Binding, Constant, Step};
+use oxeye_ir::{Nest, Program, Storage};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -30,20 +29,21 @@ pub struct Outlined {
 /// As [`render_nest`], and if the nest does not stand by itself.
 pub fn render_outlined(
     program: &Program,
+    binding: &Binding,
     nest: &Nest,
     options: &RenderOptions,
     isa: Isa,
     name: &str,
 ) -> Result<Outlined, CodegenError> {
     let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
-    let interface = Interface::of(program, original_nest, options)?;
+    let interface = Interface::of(program, binding, original_nest, options)?;
     let inside = RenderOptions {
         indent: 4,
         comment: Vec::new(),
         original: Some("return 0;".to_owned()),
         ..options.clone()
     };
-    let body = render_nest(program, nest, &inside)?;
+    let body = render_nest(program, binding, nest, &inside)?;
     Ok(interface.outlined(&body, options, isa, name))
 }
 
@@ -55,6 +55,7 @@ pub fn render_outlined(
 /// If the nest does not stand by itself.
 pub fn outline_own_text(
     program: &Program,
+    binding: &Binding,
     nest: &Nest,
     options: &RenderOptions,
     isa: Isa,
@@ -76,7 +77,7 @@ pub fn outline_own_text(
     let not_apart = |why: String| Err(CodegenError::NotApart { why });
     // What its text uses, which need not be what is left of it in a normal form.
     let nest = program.nests.get(&nest.id).unwrap_or(nest);
-    let interface = Interface::of(program, nest, options)?;
+    let interface = Interface::of(program, binding, nest, options)?;
     let text = options.original.as_deref().unwrap_or_default();
     if let Some(word) = identifiers(text).find(|word| BOUND.contains(word)) {
         return not_apart(format!("its text has `{word}`"));
@@ -90,7 +91,7 @@ pub fn outline_own_text(
     if !options.known.is_empty() {
         return not_apart("its own text is for all values".to_owned());
     }
-    let cx = Context::new(program, &BTreeSet::new(), &options.reserved);
+    let cx = Context::new(program, binding, &BTreeSet::new(), &options.reserved);
     let mut conditions = Vec::new();
     if let Some(least) = options.guard.least {
         conditions.push(cx.is_large(nest, least)?);
@@ -125,17 +126,22 @@ struct Interface {
 impl Interface {
     /// # Errors
     /// If the nest does not stand by itself.
-    fn of(program: &Program, nest: &Nest, options: &RenderOptions) -> Result<Self, CodegenError> {
+    fn of(
+        program: &Program,
+        binding: &Binding,
+        nest: &Nest,
+        options: &RenderOptions,
+    ) -> Result<Self, CodegenError> {
         let not_apart = |why: &str| Err(CodegenError::NotApart { why: why.to_owned() });
         if options.original.is_none() {
             return Err(CodegenError::NoOriginal { why: "other processors run it".into() });
         }
         // All threads of a team call the function, each with variables of its own.
-        let is_common = |id| program.teams.get(&nest.id).is_some_and(|team| !team.own.contains(&id));
-        if !nest.rotations.is_empty() || program.advances.contains_key(&nest.id) {
+        let is_common = |id| binding.team(nest.id).is_some_and(|team| !team.own.contains(&id));
+        if !nest.rotations.is_empty() || !binding.advances(nest.id).is_empty() {
             return not_apart("it moves pointers");
         }
-        let roots = Roots::of(program, nest);
+        let roots = binding.roots(program, nest);
         let (mut parameters, mut passed, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for (root, view) in &roots.variables {
             if view.n_base_steps() > 0 && view.steps.first() != Some(&Step::Follow) {
@@ -145,15 +151,15 @@ impl Interface {
             passed.push(format!("(void *){root}"));
             names.push((*root).to_owned());
         }
-        let cx = Context::new(program, &BTreeSet::new(), &options.reserved);
+        let cx = Context::new(program, binding, &BTreeSet::new(), &options.reserved);
         let (mut before, mut after) = (String::new(), String::new());
         let mut copies = Vec::new();
-        for argument in arguments(program, nest) {
+        for argument in arguments(program, binding, nest) {
             let name = &argument.name;
             names.push(name.clone());
             match argument.what {
                 ArgumentOf::Symbol(id) => {
-                    if let Some(distance) = program.distances.get(&id)
+                    if let Some(distance) = binding.distance(id)
                         && let Some(declaration) = &distance.declaration
                         && !names.contains(&distance.end)
                     {
@@ -162,28 +168,28 @@ impl Interface {
                         names.push(distance.end.clone());
                     }
                     // Of others, the variables are passed; what is found out before the nest is found out inside.
-                    let is_variable = is_identifier(name) && !program.symbol_views.contains_key(&id);
-                    let entry = program.entries.get(&nest.id);
+                    let is_variable = is_identifier(name) && !binding.symbol_view(id).is_some();
+                    let entry = binding.entry(nest.id);
                     if is_variable && !entry.is_some_and(|entry| entry.finds(id)) {
                         parameters.push(format!("{} {name}", argument.element.c_name()));
                         passed.push(name.clone());
                     }
                 }
-                ArgumentOf::Array(id) if program.views.contains_key(&id) => {}
+                ArgumentOf::Array(id) if binding.views.contains_key(&id) => {}
                 ArgumentOf::Array(id) => {
                     let array = program.array(id);
                     let ty = element_type(array);
-                    if row_test(program, nest, id).is_some() {
+                    if binding.row_test(nest.id, id).is_some() {
                         parameters.push(format!("{ty} {}{name}", "*".repeat(array.shape.len())));
                         passed.push(format!("(void *){name}"));
                     } else if argument.is_buffer {
                         let loaded = |c: &Constant| match c {
-                            Constant::Symbol(symbol) => program.loads.get(symbol).map(|access| access.array),
+                            Constant::Symbol(symbol) => binding.load(*symbol).map(|access| access.array),
                             Constant::Base(base) => Some(*base),
                         };
                         let is_alone = array.storage != Storage::Global
                             && !program.may_alias.iter().any(|(a, b)| *a == id || *b == id)
-                            && !program.may_change.iter().any(|(c, b)| *b == id || loaded(c) == Some(id));
+                            && !binding.may_change.iter().any(|(c, b)| *b == id || loaded(c) == Some(id));
                         let declaration = parameter(&cx, array, is_alone);
                         if identifiers(&declaration).filter(|word| word == name).count() > 1 {
                             return not_apart("the extents of an array follow from its own type");

@@ -245,7 +245,7 @@ impl Context<'_> {
         let name = self.name(array.id);
         let name =
             if is_identifier(name) || array.shape.is_empty() { name.to_owned() } else { format!("({name})") };
-        if let Some(view) = self.program.views.get(&array.id).filter(|v| v.is_interleaved()) {
+        if let Some(view) = self.binding.views.get(&array.id).filter(|v| v.is_interleaved()) {
             let is_named = self.names.get(&array.id).is_some_and(|n| *n != array.name);
             let base = if is_named { self.name(array.id).to_owned() } else { view.base() };
             return view.element(base, self.subscripts(array, access, lanes));
@@ -285,7 +285,7 @@ impl Context<'_> {
 
     /// Row-major position by Horner's rule, in `long` where `int` might overflow.
     fn linear_index(&self, array: &Array, indices: &[Expr], lanes: u32) -> String {
-        let origin = |k: usize| self.program.origin(array.id, k);
+        let origin = |k: usize| self.binding.origin(array.id, k);
         let index = |k: usize| match (self.checks.is_some(), origin(k)) {
             (false, 0) => self.expr(&indices[k]),
             (false, by) => self.expr(&Expr::binary(BinaryOp::Add, indices[k].clone(), Expr::from(by))),

@@ -186,7 +186,7 @@ impl Context<'_> {
     fn check_shared(&self, array: &Array, target: &Target) -> Result<(), CodegenError> {
         let is_variable = is_outer(array.storage)
             && !self.shared.contains(&array.id)
-            && !self.program.views.contains_key(&array.id);
+            && !self.binding.views.contains_key(&array.id);
         let has_name = match target {
             Target::Scalar => is_variable,
             Target::Section => is_variable && array.storage == Storage::Global,

@@ -3,7 +3,8 @@
 
 use crate::context::Context;
 use crate::print::prec;
-use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, Program, RowTest, SymId};
+use oxeye_binding::RowTest;
+use oxeye_ir::{BinaryOp, Expr};
 use std::fmt::Write;
 
 /// A question about the rows.
@@ -15,23 +16,6 @@ pub(crate) enum Asked {
     Extent(usize),
     /// The address of the element whose subscripts are all zero, whether it exists or not.
     Origin,
-}
-
-/// The test of an array in a nest.
-pub(crate) fn row_test<'a>(program: &'a Program, nest: &Nest, array: ArrayId) -> Option<&'a RowTest> {
-    program.entries.get(&nest.id)?.rows.iter().find(|t| t.array == array)
-}
-
-/// The array and dimension whose extent the symbol is, if it is a distance between rows behind pointers.
-pub(crate) fn row_extent(program: &Program, symbol: SymId) -> Option<(ArrayId, usize)> {
-    let tested = program.entries.values().flat_map(|e| &e.rows).map(|t| t.array);
-    tested.into_iter().find_map(|id| {
-        let shape = &program.arrays.get(&id)?.shape;
-        let is_it = |e: &Option<Expr>| {
-            e.as_ref().and_then(Expr::as_affine).and_then(oxeye_ir::Affine::as_var) == Some(symbol.into())
-        };
-        Some((id, shape.iter().position(is_it)?))
-    })
 }
 
 /// A symbol's value where rows are apart: the least extent that has room for all indices.

@@ -2,7 +2,8 @@
 
 use crate::context::Context;
 use crate::print::prec;
-use oxeye_ir::{ArrayId, Entry, RowScan, ScanStep, SymId};
+use oxeye_binding::{Entry, RowScan, ScanStep};
+use oxeye_ir::{ArrayId, SymId};
 use std::collections::BTreeSet;
 
 /// The symbols that scans find, in pairs of the least and the greatest of some values.

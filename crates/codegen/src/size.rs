@@ -3,7 +3,7 @@
 use crate::CodegenError;
 use crate::context::Context;
 use crate::print::prec;
-use crate::rows::row_extent;
+use oxeye_binding::Binding;
 use oxeye_ir::{Affine, Extents, Nest, Program, Var};
 use std::collections::BTreeSet;
 
@@ -62,7 +62,9 @@ impl Context<'_> {
     /// is always the same, or not known before the nest.
     pub(crate) fn product(&self, extents: &Extents) -> Option<String> {
         let is_distance = |extent: &Affine| {
-            extent.terms().any(|(v, _)| matches!(v, Var::Sym(s) if row_extent(self.program, s).is_some()))
+            extent
+                .terms()
+                .any(|(v, _)| matches!(v, Var::Sym(s) if self.binding.row_extent(self.program, s).is_some()))
         };
         if extents.is_constant() || extents.0.iter().any(is_distance) {
             return None;
@@ -81,17 +83,17 @@ impl Context<'_> {
 }
 
 /// How large a nest is in the user's variables, for people; `None` if it is always the same, or not known before it.
-pub fn size_in_words(program: &Program, nest: &Nest) -> Option<String> {
-    in_words(program, &nest.size())
+pub fn size_in_words(program: &Program, binding: &Binding, nest: &Nest) -> Option<String> {
+    in_words(program, binding, &nest.size())
 }
 
 /// The same for the extent at a position.
-pub fn extent_in_words(program: &Program, nest: &Nest, position: usize) -> Option<String> {
-    in_words(program, &Extents(vec![nest.size().0.get(position)?.clone()]))
+pub fn extent_in_words(program: &Program, binding: &Binding, nest: &Nest, position: usize) -> Option<String> {
+    in_words(program, binding, &Extents(vec![nest.size().0.get(position)?.clone()]))
 }
 
-fn in_words(program: &Program, extents: &Extents) -> Option<String> {
-    let product = Context::new(program, &BTreeSet::new(), &[]).product(extents)?;
+fn in_words(program: &Program, binding: &Binding, extents: &Extents) -> Option<String> {
+    let product = Context::new(program, binding, &BTreeSet::new(), &[]).product(extents)?;
     let words = product.replace("(double)", "").replace("(long)", "");
     let inside = words.strip_prefix("((").and_then(|rest| rest.strip_suffix("))"));
     Some(match inside.filter(|inside| !inside.contains(['(', ')'])) {

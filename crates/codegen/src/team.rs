@@ -7,7 +7,8 @@
 use crate::CodegenError;
 use crate::context::Context;
 use crate::expand::{Item, Places, all_accesses, collect_loops, header_accesses};
-use oxeye_ir::{ArrayId, Execution, Expr, LoopId, Nest, Team};
+use oxeye_binding::Team;
+use oxeye_ir::{ArrayId, Execution, Expr, LoopId, Nest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A nest that cannot be written for a team.

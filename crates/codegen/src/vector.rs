@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::print::{Text, operator, prec};
 use crate::stride::{Stride, is_invariant, stride};
 use crate::types::{expr_type, vector_macro, vector_name, vector_type};
+use oxeye_binding::Binding;
 use oxeye_ir::{Access, ArrayId, BinaryOp, Expr, LoopId, MathFn, Program, ScalarType, Stmt, UnaryOp, Update};
 use std::collections::BTreeSet;
 
@@ -17,13 +18,13 @@ impl crate::types::IteratorTypes for NarrowIterators {
 
 /// Whether a value can be computed in vectors of type `element` with its meaning in C.
 pub(crate) fn value_fits(
-    program: &Program,
+    (program, binding): (&Program, &Binding),
     id: LoopId,
     varying: &BTreeSet<ArrayId>,
     e: &Expr,
     element: ScalarType,
 ) -> bool {
-    let fits = |e: &Expr| value_fits(program, id, varying, e, element);
+    let fits = |e: &Expr| value_fits((program, binding), id, varying, e, element);
     if is_invariant(e, id, varying) {
         let ty = expr_type(program, &NarrowIterators, e);
         return ty == element
@@ -34,7 +35,7 @@ pub(crate) fn value_fits(
     match e {
         Expr::Read(access) => {
             let typed = program.arrays.get(&access.array).is_some_and(|a| a.element == element)
-                && !crate::views::is_interleaved(program, access.array);
+                && !binding.is_interleaved(access.array);
             let own = varying.contains(&access.array);
             typed && (own || stride(access, id, varying) == Some(Stride::One))
         }

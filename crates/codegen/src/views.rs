@@ -2,51 +2,11 @@
 //! structures in which a replay puts them.
 
 use crate::context::{Context, identifiers, is_identifier};
-use crate::rows::{Asked, least_extent, row_extent};
+use crate::rows::{Asked, least_extent};
 use crate::scans::scanned;
-use oxeye_ir::{Array, ArrayId, Constant, Expr, Nest, Program, RowTest, SymId, Var, View};
+use oxeye_binding::{Constant, RowTest, View};
+use oxeye_ir::{Array, ArrayId, Expr, Nest, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The symbols that a nest uses in bounds, values, the extents of its arrays and the clauses of its directives, by
-/// ascending id.
-pub(crate) fn symbols_of(program: &Program, nests: &[&Nest]) -> BTreeSet<SymId> {
-    let symbol = |v: Var| match v {
-        Var::Sym(s) => Some(s),
-        Var::Loop(_) => None,
-    };
-    let mut found: BTreeSet<SymId> = nests.iter().flat_map(|n| n.vars()).filter_map(symbol).collect();
-    found.extend(nests.iter().flat_map(|n| &n.mentions));
-    let arrays = nests.iter().flat_map(|n| n.arrays()).filter_map(|id| program.arrays.get(&id));
-    let entries = nests.iter().filter_map(|n| program.entries.get(&n.id));
-    let extents = arrays.flat_map(|a| a.shape.iter().flatten());
-    let ranges = entries.clone().flat_map(|e| &e.rows).flat_map(RowTest::exprs);
-    let advances = nests.iter().filter_map(|n| program.advances.get(&n.id)).flatten().map(|a| &a.by);
-    for e in
-        extents.chain(ranges).chain(advances).chain(entries.flat_map(|e| e.reached.iter().chain(&e.tests)))
-    {
-        e.visit(&mut |e| {
-            if let Expr::Affine(a) = e {
-                found.extend(a.terms().filter_map(|(v, _)| symbol(v)));
-            }
-        });
-    }
-    // Which element is read before the nest may depend on further ones.
-    let mut next: Vec<SymId> = found.iter().copied().collect();
-    while let Some(id) = next.pop() {
-        let indices = program.loads.get(&id).into_iter().flat_map(|access| &access.indices);
-        for (v, _) in indices.filter_map(Expr::as_affine).flat_map(|a| a.terms().collect::<Vec<_>>()) {
-            next.extend(symbol(v).filter(|s| found.insert(*s)));
-        }
-    }
-    found
-}
-
-/// The arrays that a nest uses, those included of which elements are read before it, each by ascending id.
-pub(crate) fn arrays_of(program: &Program, nest: &Nest) -> BTreeSet<ArrayId> {
-    let symbols = symbols_of(program, &[nest]);
-    let loaded = symbols.iter().filter_map(|id| program.loads.get(id)).map(|access| access.array);
-    loaded.chain(nest.arrays()).collect()
-}
 
 /// What stands before a nest.
 #[derive(Default)]
@@ -78,14 +38,14 @@ fn is_named(array: &Array, view: &View) -> bool {
 impl Context<'_> {
     /// Gives names to members that the nest uses. `original` is the text that runs if the conditions do not hold.
     pub(crate) fn enter_views(&mut self, nests: &[&Nest], original: Option<&str>) -> Before {
-        let program = self.program;
+        let (program, binding) = (self.program, self.binding);
         let mut before = Before::default();
-        let symbols = symbols_of(program, nests);
+        let symbols = binding.symbols_of(program, nests);
         let arrays: BTreeSet<ArrayId> = nests.iter().flat_map(|n| n.arrays()).collect();
         let is_expression = |s: &SymId| program.symbols.get(s).is_some_and(|s| !is_identifier(&s.name));
         let has_views =
-            symbols.iter().any(is_expression) || arrays.iter().any(|a| program.views.contains_key(a));
-        let entry = nests.iter().find_map(|n| program.entries.get(&n.id));
+            symbols.iter().any(is_expression) || arrays.iter().any(|a| binding.views.contains_key(a));
+        let entry = nests.iter().find_map(|n| binding.entry(n.id));
         if !has_views && entry.is_none() {
             return before;
         }
@@ -102,14 +62,14 @@ impl Context<'_> {
         }
         for id in symbols {
             let Some(symbol) = program.symbols.get(&id).filter(|s| !is_identifier(&s.name)) else { continue };
-            if row_extent(program, id).is_some() {
+            if binding.row_extent(program, id).is_some() {
                 continue;
             }
-            let (name, value) = match program.symbol_views.get(&id) {
+            let (name, value) = match binding.symbol_view(id) {
                 Some(view) => (self.fresh(&view.plain_name()), self.guarded(view.base())),
-                None => match program.loads.get(&id) {
+                None => match binding.load(id) {
                     Some(load) => {
-                        let wanted = match program.views.get(&load.array) {
+                        let wanted = match binding.views.get(&load.array) {
                             Some(view) => view.plain_name(),
                             None => program.array(load.array).name.clone(),
                         };
@@ -125,7 +85,7 @@ impl Context<'_> {
             nests.iter().flat_map(|n| n.accesses()).filter(|(_, w)| *w).map(|(a, _)| a.array).collect();
         let mut bases: BTreeMap<String, String> = BTreeMap::new();
         for id in &arrays {
-            let (Some(view), Some(array)) = (program.views.get(id), program.arrays.get(id)) else { continue };
+            let (Some(view), Some(array)) = (binding.views.get(id), program.arrays.get(id)) else { continue };
             if !is_named(array, view) {
                 continue;
             }
@@ -179,7 +139,7 @@ impl Context<'_> {
         }
         for test in entry.into_iter().flat_map(|e| &e.rows) {
             let array = program.array(test.array);
-            let plain = program.views.get(&array.id).map_or_else(|| array.name.clone(), View::plain_name);
+            let plain = binding.views.get(&array.id).map_or_else(|| array.name.clone(), View::plain_name);
             let table = self.name(test.array).to_owned();
             let used = test.used.as_ref().map(|used| {
                 let used = self.expr(used).text;
@@ -249,7 +209,7 @@ impl Context<'_> {
     /// The address of an array or scalar as an integer.
     pub(crate) fn address(&self, array: &Array) -> String {
         let name = self.name(array.id);
-        match self.program.views.get(&array.id) {
+        match self.binding.views.get(&array.id) {
             Some(view) if array.shape.is_empty() => {
                 let address = self.guarded(format!("(__UINTPTR_TYPE__)&({})", view.base()));
                 if self.reached.is_some() { format!("({address})") } else { address }
@@ -266,58 +226,15 @@ impl Context<'_> {
     pub(crate) fn constants(&self, constant: Constant) -> Vec<String> {
         let loads = |view: &View| view.loads().into_iter().map(|n| view.prefix(n)).collect::<Vec<_>>();
         match constant {
-            Constant::Symbol(id) => match self.program.symbol_views.get(&id) {
+            Constant::Symbol(id) => match self.binding.symbol_view(id) {
                 Some(view) => loads(view).into_iter().chain([view.base()]).collect(),
                 None => {
-                    let load =
-                        self.program.loads.get(&id).and_then(|load| self.program.views.get(&load.array));
+                    let load = self.binding.load(id).and_then(|load| self.binding.views.get(&load.array));
                     let itself = self.program.symbols.get(&id).map(|s| s.name.clone());
                     load.map(loads).into_iter().flatten().chain(itself).collect()
                 }
             },
-            Constant::Base(id) => self.program.views.get(&id).map(loads).unwrap_or_default(),
+            Constant::Base(id) => self.binding.views.get(&id).map(loads).unwrap_or_default(),
         }
-    }
-}
-
-/// Whether an array shares its memory with other arrays, such as members of the same structures.
-pub(crate) fn is_interleaved(program: &Program, id: ArrayId) -> bool {
-    program.views.get(&id).is_some_and(View::is_interleaved)
-}
-
-/// Whether the elements of an array are in a structure that the array's view reaches without another pointer.
-pub(crate) fn is_embedded(array: &Array, view: &View) -> bool {
-    let is_root = view.n_base_steps() == 0;
-    !array.shape.is_empty() && !view.is_loaded && !is_root
-}
-
-/// The variables that the views of a nest start from, with their declarations, and the pointers followed from there:
-/// steps from the variable. The latter leave out variables that are arrays of structures themselves.
-pub(crate) struct Roots<'a> {
-    pub(crate) variables: BTreeMap<&'a str, &'a View>,
-    pub(crate) followed: BTreeSet<(usize, String)>,
-}
-
-impl<'a> Roots<'a> {
-    pub(crate) fn of(program: &'a Program, nest: &Nest) -> Self {
-        let symbols = symbols_of(program, &[nest]);
-        let arrays = arrays_of(program, nest);
-        let views = symbols
-            .iter()
-            .filter_map(|s| program.symbol_views.get(s))
-            .chain(arrays.iter().filter_map(|a| program.views.get(a)));
-        let mut roots = Roots { variables: BTreeMap::new(), followed: BTreeSet::new() };
-        for view in views {
-            // A view with subscripts shows that the variable is a buffer.
-            let known = roots.variables.entry(&view.root).or_insert(view);
-            if view.n_base_steps() == 0 {
-                *known = view;
-            }
-            roots.followed.extend(view.followed().into_iter().map(|n| (n, view.prefix(n))));
-        }
-        let buffers: Vec<&str> =
-            roots.variables.values().filter(|v| v.n_base_steps() == 0).map(|v| v.root.as_str()).collect();
-        roots.followed.retain(|(n, text)| *n > 0 || !buffers.contains(&text.as_str()));
-        roots
     }
 }

@@ -10,6 +10,7 @@ use crate::context::is_outer;
 use crate::options::RenderOptions;
 use crate::render::render_with;
 use crate::watch::{Key, Watch};
+use oxeye_binding::Binding;
 use oxeye_ir::{Access, ArrayId, BoundTerm, Expr, Nest, Node, Program, ScalarType, Span, Stmt, Update};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -64,20 +65,20 @@ pub struct WatchedProgram {
 }
 
 /// Whether accesses to an array are told: it has a place in memory outside of the nest.
-fn is_watched(program: &Program, id: ArrayId) -> bool {
+fn is_watched(program: &Program, binding: &Binding, id: ArrayId) -> bool {
     let Some(array) = program.arrays.get(&id) else { return false };
     // Scalars behind pointers are copied into variables for as long as the nest runs.
-    is_outer(array.storage) && !(array.shape.is_empty() && program.views.contains_key(&id))
+    is_outer(array.storage) && !(array.shape.is_empty() && binding.views.contains_key(&id))
 }
 
 /// The accesses of a nest that are told, each once, in the order of the text: with their lines, whether what is stored is
 /// computed, and whether it is a sum.
-fn keys(program: &Program, nest: &Nest) -> Vec<(Key, u32, [bool; 2])> {
+fn keys(program: &Program, binding: &Binding, nest: &Nest) -> Vec<(Key, u32, [bool; 2])> {
     let nest_line = nest.span.map_or(0, |span| span.line);
     let mut found: Vec<(Key, u32, [bool; 2])> = Vec::new();
     let mut add = |stmt: Option<&Stmt>, access: &Access, is_store: bool| {
         let key = Key { stmt: stmt.map(|s| s.id), access: access.clone(), is_store };
-        if is_watched(program, access.array) && !found.iter().any(|(known, ..)| *known == key) {
+        if is_watched(program, binding, access.array) && !found.iter().any(|(known, ..)| *known == key) {
             let line = stmt.and_then(|s| s.line).unwrap_or(nest_line);
             let is_computed =
                 stmt.is_some_and(|s| s.update != Update::Assign || comes_from_memory(program, s));
@@ -129,7 +130,7 @@ pub fn watched_program(source: &str, sites: &[Site], runtime: &str) -> WatchedPr
         match watched_nest(site, text, made.accesses.len()) {
             Ok((block, accesses)) if made.accesses.len() + accesses.len() <= MOST_SITES => {
                 made.accesses.extend(accesses);
-                let arguments = arguments(site.program, site.nest);
+                let arguments = arguments(site.program, site.binding, site.nest);
                 made.nests.push(WatchedNest {
                     nest: site.id,
                     arguments: arguments.into_iter().map(|argument| argument.name).collect(),
@@ -165,16 +166,16 @@ pub fn watched_program(source: &str, sites: &[Site], runtime: &str) -> WatchedPr
 /// The block that stands for a nest, and its accesses, which are numbered from `first` on.
 fn watched_nest(site: &Site, text: &str, first: usize) -> Result<(String, Vec<WatchedAccess>), CodegenError> {
     let id = site.id;
-    if site.program.teams.contains_key(&site.nest.id) {
+    if site.program.has_team(site.nest.id) {
         return Err(CodegenError::Team { why: "only nests of one thread are watched".into() });
     }
-    let mut program = site.program.clone();
+    let (mut program, mut binding) = (site.program.clone(), site.binding.clone());
     // Everything stays in its order, so nothing depends on whether memory overlaps.
     program.may_alias.clear();
-    for entry in program.entries.values_mut() {
-        entry.rows.iter_mut().for_each(|rows| rows.form = oxeye_ir::RowForm::Apart);
+    for entry in binding.entries.values_mut() {
+        entry.rows.iter_mut().for_each(|rows| rows.form = oxeye_binding::RowForm::Apart);
     }
-    let keys = keys(&program, site.nest);
+    let keys = keys(&program, &binding, site.nest);
     let accesses = keys.iter().map(|(key, line, [is_computed, is_sum])| {
         let array = program.array(key.access.array);
         WatchedAccess {
@@ -193,7 +194,7 @@ fn watched_nest(site: &Site, text: &str, first: usize) -> Result<(String, Vec<Wa
     let sites = Rc::new(keys.into_iter().map(|(key, ..)| key).collect());
     let original = format!("{{ oxeye_watch_missed({id});\n{text}\n}}");
     let options = RenderOptions { threads: 1, original: Some(original), ..RenderOptions::default() };
-    let block = render_with(&program, site.nest, &options, Some(Watch { sites, first, at: None }))?;
+    let block = render_with(&program, &binding, site.nest, &options, Some(Watch { sites, first, at: None }))?;
     let buffers = buffers(site);
     let block = format!(
         "{{ if (oxeye_watch_enter({id})) {{\n{block}\n{buffers}oxeye_watch_leave({id});\n}} else {{\n{text}\n}} }}"
@@ -204,13 +205,13 @@ fn watched_nest(site: &Site, text: &str, first: usize) -> Result<(String, Vec<Wa
 /// Calls that look at what the arrays hold after a nest.
 fn buffers(site: &Site) -> String {
     let mut calls = String::new();
-    let is_guarded = site.program.entries.get(&site.nest.id).is_some_and(|entry| entry.reached.is_some());
+    let is_guarded = site.binding.entry(site.nest.id).is_some_and(|entry| entry.reached.is_some());
     // Behind a nest, pointers that it moves lead further.
-    if is_guarded || site.program.advances.contains_key(&site.nest.id) {
+    if is_guarded || !site.binding.advances(site.nest.id).is_empty() {
         return calls;
     }
     let mut seen = BTreeSet::new();
-    for (k, argument) in arguments(site.program, site.nest).iter().enumerate() {
+    for (k, argument) in arguments(site.program, site.binding, site.nest).iter().enumerate() {
         let is_plain = argument.is_buffer
             && argument.rows.is_none()
             && argument.fields.is_none()
@@ -258,6 +259,7 @@ mod tests {
         let function = Span { start: 0, end: SOURCE.len(), line: 1 };
         let (nest, named) = (&program.nests[0], Named::default());
         let site = Site {
+            binding: Binding::none(),
             id: 0,
             program: &program,
             nest,

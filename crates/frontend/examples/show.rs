@@ -17,7 +17,7 @@ fn main() {
         match read_c(Path::new(file), &options) {
             Ok(unit) => {
                 for function in &unit.functions {
-                    print!("{}", function.program);
+                    print!("{}", function.binding.display(&function.program));
                 }
                 for diagnostic in &unit.diagnostics {
                     println!("{}", diagnostic.render(&unit.path, &unit.source));

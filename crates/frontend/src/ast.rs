@@ -367,7 +367,7 @@ pub(crate) enum VarKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) root: VarId,
-    pub(crate) steps: Vec<oxeye_ir::Step>,
+    pub(crate) steps: Vec<oxeye_binding::Step>,
 }
 
 /// A member of a structure as declared.
@@ -449,7 +449,7 @@ pub(crate) struct File {
     /// The constants that static variables among them, and members of structures among them, always have.
     pub(crate) values: HashMap<VarId, Expr>,
     /// The variables made for members, by root and path.
-    pub(crate) members: HashMap<(VarId, Vec<oxeye_ir::Step>), VarId>,
+    pub(crate) members: HashMap<(VarId, Vec<oxeye_binding::Step>), VarId>,
     /// For a member reached from a parameter or a local pointer: the members that it may be, by what is passed or
     /// assigned to that variable.
     pub(crate) stands_for: HashMap<VarId, BTreeSet<VarId>>,

@@ -3,7 +3,7 @@
 
 use crate::ast::*;
 use crate::scan::Scan;
-use oxeye_ir::Step;
+use oxeye_binding::Step;
 use std::collections::{HashMap, HashSet};
 
 /// Records them.

@@ -8,9 +8,10 @@
 use crate::halos::{Halos, halos};
 use crate::polynomial::{Polynomial, polynomial};
 use crate::prove::Facts;
+use oxeye_binding::Binding;
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, BoundTerm, Expr, Form, LoopId, Nest, NestId, Node, Program,
-    ScalarType, SymId, Var, View,
+    ScalarType, SymId, Var,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -368,14 +369,15 @@ fn for_each_access(nodes: &mut [Node], here: &mut Here, f: &mut dyn FnMut(&mut A
 /// products are computed in 64 bits, as in the source.
 pub(crate) fn delinearize(
     program: &mut Program,
+    binding: &mut Binding,
     known: &HashMap<NestId, Facts>,
     wide: &HashSet<ArrayId>,
     symbols: &Symbols<'_>,
 ) {
     // Elements that are read before nests keep their one subscript.
-    let mut loaded: HashSet<ArrayId> = program.loads.values().map(|access| access.array).collect();
+    let mut loaded: HashSet<ArrayId> = binding.loads().map(|(_, access)| access.array).collect();
     // So do rows behind pointers, one for each pointer.
-    loaded.extend(program.entries.values().flat_map(|entry| &entry.rows).map(|test| test.array));
+    loaded.extend(binding.entries.values().flat_map(|entry| &entry.rows).map(|test| test.array));
     let is_flat = |a: &&oxeye_ir::Array| a.shape.len() == 1 && !loaded.contains(&a.id);
     let flat: Vec<ArrayId> = program.arrays.values().filter(is_flat).map(|a| a.id).collect();
     let mut nests = std::mem::take(&mut program.nests);
@@ -393,7 +395,7 @@ pub(crate) fn delinearize(
         for (id, nest) in &mut nests {
             let mut here = Here { facts: known.get(id).cloned().unwrap_or_default(), loops: Vec::new() };
             // What is tested before the nest holds in it.
-            for test in program.entries.get(id).into_iter().flat_map(|entry| &entry.tests) {
+            for test in binding.entry(*id).into_iter().flat_map(|entry| &entry.tests) {
                 here.facts.push_condition(test, true);
             }
             for_each_access(&mut nest.roots, &mut here, &mut |access, here| {
@@ -403,8 +405,7 @@ pub(crate) fn delinearize(
                 }
             });
         }
-        let is_pointer = program.array(array).shape == [None]
-            && !program.views.get(&array).is_some_and(View::is_interleaved);
+        let is_pointer = program.array(array).shape == [None] && !binding.is_interleaved(array);
         let proved_shape = |seen: &[Seen]| proved_shape(seen, symbols, is_pointer);
         let tested_shape = |seen: &[Seen]| tested_shape(seen, symbols, is_pointer);
         let shaped = proved_shape(&seen);
@@ -438,15 +439,22 @@ pub(crate) fn delinearize(
             };
             let known = reshapes.iter().find(|(known, _)| is_known(known)).map(|(_, known)| *known);
             let shape_for = known.unwrap_or_else(|| {
-                let new = if is_shaped { array } else { program.add_reshape(array) };
-                set_shape(program, new, &shaped.shape);
+                let new = match is_shaped {
+                    true => array,
+                    false => {
+                        let new = program.add_reshape(array);
+                        binding.reshape(new, array);
+                        new
+                    }
+                };
+                set_shape(program, binding, new, &shaped.shape);
                 reshapes.push((shaped.shape.clone(), new));
                 new
             });
             let mut users: Vec<&mut Nest> =
                 nests.values_mut().filter(|nest| users.contains(&nest.id)).collect();
-            users.iter_mut().for_each(|nest| exchange(program, nest, array, shape_for));
-            set_subscripts(program, users, shape_for, shaped);
+            users.iter_mut().for_each(|nest| exchange(binding, nest, array, shape_for));
+            set_subscripts(binding, users, shape_for, shaped);
         }
         if !is_shaped && wide.contains(&array) && program.array(array).shape.len() == 1 {
             for nest in nests.values_mut() {
@@ -559,13 +567,13 @@ fn tested_shape(seen: &[Seen], symbols: &Symbols<'_>, is_pointer: bool) -> Optio
 
 /// Gives the accesses to an array in these nests, which are all that there are, their subscripts.
 fn set_subscripts<'a>(
-    program: &mut Program,
+    binding: &mut Binding,
     users: impl IntoIterator<Item = &'a mut Nest>,
     array: ArrayId,
     shaped: Shaped,
 ) {
     for (id, test) in shaped.tests {
-        let entry = program.entries.entry(id).or_default();
+        let entry = binding.entries.entry(id).or_default();
         if !entry.tests.contains(&test) {
             entry.tests.push(test);
         }
@@ -583,12 +591,12 @@ fn set_subscripts<'a>(
 }
 
 /// Gives a flat array its shape.
-fn set_shape(program: &mut Program, array: ArrayId, shape: &Shape) {
+fn set_shape(program: &mut Program, binding: &mut Binding, array: ArrayId, shape: &Shape) {
     if shape.origins.iter().any(|origin| *origin != 0) {
         let origins = std::iter::once(0).chain(shape.origins.iter().copied());
-        program.origins.insert(array, origins.collect());
+        binding.origins.insert(array, origins.collect());
     }
-    let is_interleaved = program.views.get(&array).is_some_and(View::is_interleaved);
+    let is_interleaved = binding.is_interleaved(array);
     let Some(array) = program.arrays.get_mut(&array) else { return };
     let rows = array.shape.first().cloned().flatten().and_then(|total| {
         let total = total.as_affine()?.as_constant()?;
@@ -603,7 +611,7 @@ fn set_shape(program: &mut Program, array: ArrayId, shape: &Shape) {
 }
 
 /// Lets a nest use `reshape` wherever it has used `array`, if that is another.
-fn exchange(program: &mut Program, nest: &mut Nest, array: ArrayId, reshape: ArrayId) {
+fn exchange(binding: &mut Binding, nest: &mut Nest, array: ArrayId, reshape: ArrayId) {
     if array == reshape {
         return;
     }
@@ -615,11 +623,11 @@ fn exchange(program: &mut Program, nest: &mut Nest, array: ArrayId, reshape: Arr
     for_each_access(&mut nest.roots, &mut Here::default(), &mut |access, _| exchanged(&mut access.array));
     nest.live_out.iter_mut().chain(&mut nest.unordered).for_each(exchanged);
     nest.rotations.iter_mut().flat_map(|rotation| &mut rotation.pointers).for_each(exchanged);
-    let rows = program.entries.get_mut(&nest.id).into_iter().flat_map(|entry| &mut entry.rows);
+    let rows = binding.entries.get_mut(&nest.id).into_iter().flat_map(|entry| &mut entry.rows);
     rows.for_each(|rows| exchanged(&mut rows.array));
-    let advances = program.advances.get_mut(&nest.id).into_iter().flatten();
+    let advances = binding.advances.get_mut(&nest.id).into_iter().flatten();
     advances.for_each(|advance| exchanged(&mut advance.array));
-    let own = program.teams.get_mut(&nest.id).into_iter().flat_map(|team| &mut team.own);
+    let own = binding.teams.get_mut(&nest.id).into_iter().flat_map(|team| &mut team.own);
     own.for_each(exchanged);
 }
 

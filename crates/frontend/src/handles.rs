@@ -6,7 +6,8 @@
 
 use crate::ast::*;
 use crate::members::{member, member_of};
-use oxeye_ir::{ScalarType, Step};
+use oxeye_binding::Step;
+use oxeye_ir::ScalarType;
 
 /// Greatest depth of members made of members that were made here.
 const MAX_ROUNDS: usize = 6;

@@ -2,7 +2,8 @@
 //! whose elements are not adjacent.
 
 use crate::ast::*;
-use oxeye_ir::{BinaryOp, Record, ScalarType, Step};
+use oxeye_binding::{Record, Step};
+use oxeye_ir::{BinaryOp, ScalarType};
 
 /// Longest list of runs that describes a structure.
 const MOST_RUNS: usize = 64;
@@ -242,7 +243,7 @@ fn intern(file: &mut File, root: VarId, steps: Vec<Step>, ty: Type) -> VarId {
     let id = VarId(file.vars.len() as u32);
     let base = file.var(root);
     let member = Member { root, steps: steps.clone() };
-    let view = oxeye_ir::View {
+    let view = oxeye_binding::View {
         root: base.name.clone(),
         declaration: String::new(),
         steps: steps.clone(),

@@ -4,7 +4,7 @@ use crate::ast::*;
 use crate::flow::{lent, only_follows};
 use crate::members::member_of;
 use crate::rotations::rotations_in;
-use oxeye_ir::Step;
+use oxeye_binding::Step;
 use std::collections::{HashMap, HashSet};
 
 /// The memory that a pointer or array expression leads to.

@@ -163,7 +163,7 @@ impl Scanner<'_> {
         let member = self.file.var(v).member.as_ref()?;
         let k = function.params.iter().position(|param| *param == member.root)?;
         let ExprKind::AddressOf(inner) = &args.get(k)?.kind else { return None };
-        let (oxeye_ir::Step::Follow, steps) = member.steps.split_first()? else { return None };
+        let (oxeye_binding::Step::Follow, steps) = member.steps.split_first()? else { return None };
         self.file.members.get(&(inner.as_var()?, steps.to_vec())).copied()
     }
 

@@ -8,7 +8,8 @@
 use crate::ast::*;
 use crate::context::{Context, Team};
 use crate::lexer::tokens;
-use oxeye_ir::{BinaryOp, MathFn, Step};
+use oxeye_binding::Step;
+use oxeye_ir::{BinaryOp, MathFn};
 use std::collections::{HashMap, HashSet};
 
 /// Variables that may differ between threads at some place.

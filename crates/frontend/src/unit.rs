@@ -16,6 +16,7 @@ use crate::preprocess::{Preprocessed, preprocess, survey};
 use crate::refusal::{Refusal, in_words};
 use crate::regions::{Found, Named, Regions};
 use crate::{Diagnostic, FrontendError, Severity};
+use oxeye_binding::{Binding, Bound};
 use oxeye_ir::{NestId, Program, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,6 +76,8 @@ pub struct Function {
     pub name: String,
     /// Its nests.
     pub program: Program,
+    /// How they meet the function.
+    pub binding: Binding,
     /// Names of the functions that are inlined in a nest, for nests that have any.
     pub inlined: BTreeMap<NestId, Vec<String>>,
     /// Those of them that stand in other files, each with the file: what is made of the nest holds them as they are now.
@@ -258,7 +261,8 @@ impl Reader<'_> {
             self.report(Severity::Warning, message, None, function.range, Some(name), None);
             return;
         };
-        let (program, Found { inlined, named, ranges, refused }) = Regions::build(cx, places);
+        let (Bound { program, binding }, Found { inlined, named, ranges, refused }) =
+            Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
             let line_of = |at: usize| self.preprocessed.origin(at).1;
             let (first, last) = (line_of(stmt.start), line_of(stmt.end.saturating_sub(1)));
@@ -272,8 +276,17 @@ impl Reader<'_> {
                 ranges.iter().map(|(id, range)| (*id, self.calls.never_called(*range))).collect();
             let span = span(*whole);
             let elsewhere = self.elsewhere(cx, &inlined);
-            let function =
-                Function { name, program, inlined, elsewhere, named, conditions, never_called, span };
+            let function = Function {
+                name,
+                program,
+                binding,
+                inlined,
+                elsewhere,
+                named,
+                conditions,
+                never_called,
+                span,
+            };
             self.unit.functions.push(function);
         }
     }

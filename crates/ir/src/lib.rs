@@ -62,15 +62,12 @@
 //!   `body(L0)`, `temp` or `temp(L0)`; optionally `linear`, `align 64`, `ctype "real"`.
 //! - Regions: `sequence { … }`, `dataflow { N0 N1 }`, `loop t in 0 .. steps { … }`, `branch e { … } else { … }`,
 //!   `swap x y`, `opaque "reason" reads(x) writes(*)`. Also `assume n >= 1`, `may_alias x y`, and
-//!   `reshape A1 A0`: `A1` is `A0` as some nests see it, with other dimensions. `origin A1 (0, 1)`: what is added to its
-//!   indices where its elements are written in C. `distance P0 A0 "end" "double *end"`: `end` leads `P0` elements behind
-//!   the beginning of `A0`.
+//!   `reshape A1 A0`: `A1` is `A0` as some nests see it, with other dimensions. `one_thread N0 "reason"` and `team N0` say
+//!   who runs a nest.
 //! - Behind its head, a nest `swap(x, y, n)`s two pointers in n turns, or `rotate(n, x, y, z)`s three or more.
-//! - Members of structures: `view A0 "g*.u" "struct grid *g" loaded` gives the path from a variable to an array (or
-//!   symbol), with `record 24 (0 1)(16 1)` for the layout of interleaved ones; `may_change P0 A1` says that writing to
-//!   an array might change what a symbol or a view reads; `entry N0 reached(e) test(e)` lists what is tested before the
-//!   nest, with `rows A0 (0 .. n - 1)(0 .. m - 1)` for rows behind pointers that must be equally spaced, `rows A0 apart (…)` for
-//!   those that must not overlap.
+//!
+//! What else belongs to a program has declarations of its own among these: [`Program::parse_with`] and
+//! [`Program::display_with`] leave them to others.
 //!
 //! This crate knows nothing of C, files or clocks, and changes nothing: analyses keep their results in their own
 //! tables, transformations build new nests.
@@ -96,7 +93,6 @@ mod tests;
 mod trips;
 mod types;
 mod verify;
-mod view;
 
 pub use affine::{Affine, Constraint, Relation, Var};
 pub use dataflow::{DataNode, DataflowGraph, Memlet};
@@ -106,18 +102,14 @@ pub use ids::{ArrayId, LoopId, NestId, StmtId, SymId};
 pub use nest::{
     Bound, BoundTerm, Execution, Loop, Nest, Node, OmpSchedule, Reduction, Rotation, Stmt, Update,
 };
-pub use parse::ParseError;
-pub use print::Names;
-pub use program::{
-    Advance, Array, Constant, ControlLoop, Distance, Entry, Form, Opaque, Program, Region, RowForm, RowScan,
-    RowTest, ScanEnd, ScanStep, Storage, Symbol, Team,
-};
+pub use parse::{ParseError, Parser};
+pub use print::{Names, quoted};
+pub use program::{Array, ControlLoop, Form, Opaque, Program, Region, Storage, Symbol, Threads};
 pub use ranges::{AccessRanges, IndexRange};
 pub use span::Span;
 pub use trips::Extents;
 pub use types::Types;
-pub use verify::{Violation, verify, verify_nest};
-pub use view::{Record, Step, View};
+pub use verify::{Checker, Violation, verify, verify_nest};
 
 /// Errors of this crate.
 #[derive(Debug, thiserror::Error)]

@@ -1,9 +1,9 @@
 //! Writing the textual form, which the crate's front page describes.
 
 use crate::{
-    Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constant, Constraint, Execution, Expr, Form,
-    Loop, LoopId, MathFn, Nest, Node, OmpSchedule, Program, Reduction, Region, Relation, RowForm, RowScan,
-    ScalarType, ScanStep, Storage, SymId, UnaryOp, Update, Var,
+    Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Form, Loop,
+    LoopId, MathFn, Nest, Node, OmpSchedule, Program, Reduction, Region, Relation, ScalarType, Storage,
+    SymId, Threads, UnaryOp, Update, Var,
 };
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -136,7 +136,8 @@ fn declared(name: &str) -> String {
     if is_identifier(name) { name.to_owned() } else { quoted(name) }
 }
 
-fn quoted(text: &str) -> String {
+/// A text in quotation marks, as it is read back.
+pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -497,7 +498,7 @@ impl<'a> Printer<'a> {
         self.line("}");
     }
 
-    fn program(&mut self, program: &'a Program) {
+    fn program(&mut self, program: &'a Program, others: &dyn Fn(&mut Names<'a>) -> Vec<String>) {
         self.open(&format!("program {}", declared(&program.name)));
         for s in program.symbols.values() {
             self.line(&format!("symbol {} {}: {}", s.id, declared(&s.name), s.ty.name()));
@@ -517,118 +518,19 @@ impl<'a> Printer<'a> {
         for (reshape, array) in &program.reshapes {
             self.line(&format!("reshape {reshape} {array}"));
         }
-        for (array, origin) in &program.origins {
-            let origin: Vec<String> = origin.iter().map(i64::to_string).collect();
-            self.line(&format!("origin {array} ({})", origin.join(", ")));
+        let others = others(&mut self.names);
+        others.iter().for_each(|text| self.line(text));
+        for (nest, threads) in &program.threads {
+            self.line(&match threads {
+                Threads::One(reason) => format!("one_thread {nest} {}", quoted(reason)),
+                Threads::Team => format!("team {nest}"),
+            });
         }
-        for (id, distance) in &program.distances {
-            let mut text = format!("distance {id} {} {}", distance.from, quoted(&distance.end));
-            if let Some(declaration) = &distance.declaration {
-                _ = write!(text, " {}", quoted(declaration));
-            }
-            self.line(&text);
-        }
-        self.views(program);
         self.region(&program.body);
         for nest in program.nests.values() {
             self.nest(nest);
         }
         self.close();
-    }
-
-    fn views(&mut self, program: &'a Program) {
-        let symbols = program.symbol_views.iter().map(|(id, view)| (id.to_string(), view));
-        for (id, view) in symbols.chain(program.views.iter().map(|(id, view)| (id.to_string(), view))) {
-            let mut text = format!("view {id} {} {}", quoted(&view.to_string()), quoted(&view.declaration));
-            if view.is_loaded {
-                text.push_str(" loaded");
-            }
-            if let Some(record) = &view.record {
-                _ = write!(text, " record {} ", record.bytes);
-                for (offset, n) in &record.runs {
-                    _ = write!(text, "({offset} {n})");
-                }
-            }
-            self.line(&text);
-        }
-        for (id, access) in &program.loads {
-            let text = format!("load {id} {}", self.names.expr(&Expr::Read(access.clone())));
-            self.line(&text);
-        }
-        for (constant, array) in &program.may_change {
-            let constant = match constant {
-                Constant::Symbol(id) => id.to_string(),
-                Constant::Base(id) => id.to_string(),
-            };
-            self.line(&format!("may_change {constant} {array}"));
-        }
-        for (nest, entry) in &program.entries {
-            let mut text = format!("entry {nest}");
-            if let Some(reached) = &entry.reached {
-                _ = write!(text, " reached({})", self.names.expr(reached));
-            }
-            for test in &entry.tests {
-                _ = write!(text, " test({})", self.names.expr(test));
-            }
-            for rows in &entry.rows {
-                let form = if rows.form == RowForm::Apart { "apart " } else { "" };
-                _ = write!(text, " rows {} {form}", rows.array);
-                if let Some(used) = &rows.used {
-                    _ = write!(text, "used({})", self.names.expr(used));
-                }
-                for (low, high) in &rows.ranges {
-                    _ = write!(text, "({} .. {})", self.names.expr(low), self.names.expr(high));
-                }
-                for part in &rows.parts {
-                    text += " part";
-                    for (low, high) in part {
-                        _ = write!(text, "({} .. {})", self.names.expr(low), self.names.expr(high));
-                    }
-                }
-            }
-            for scan in &entry.scans {
-                text += &self.scan(scan);
-            }
-            self.line(&text);
-        }
-        for (nest, advances) in &program.advances {
-            let mut text = format!("advance {nest}");
-            for advance in advances {
-                _ = write!(text, " {} ({})", advance.array, self.names.expr(&advance.by));
-            }
-            self.line(&text);
-        }
-        for (nest, team) in &program.teams {
-            let own: Vec<_> = team.own.iter().map(ToString::to_string).collect();
-            let names: Vec<_> = team.names.iter().map(|n| quoted(n)).collect();
-            self.line(&format!("team {nest} own({}) names({})", own.join(" "), names.join(" ")));
-        }
-        for (nest, reason) in &program.one_thread {
-            self.line(&format!("one_thread {nest} {}", quoted(reason)));
-        }
-    }
-
-    fn scan(&mut self, scan: &'a RowScan) -> String {
-        let mut text = String::from(" scan(");
-        for (k, step) in scan.steps.iter().enumerate() {
-            if k == scan.n_deciding {
-                text += "any ";
-            }
-            match step {
-                ScanStep::Loop(l) => {
-                    _ = write!(text, "{} ", self.names.header(l));
-                    self.names.enter(l);
-                }
-                ScanStep::If(condition) => _ = write!(text, "if {} ", self.names.expr(condition)),
-            }
-        }
-        for (k, end) in scan.ends.iter().enumerate() {
-            let (update, value) = (if end.is_least { "min=" } else { "max=" }, self.names.expr(&end.value));
-            _ = write!(text, "{}{} {update} {value}", if k == 0 { ": " } else { ", " }, end.symbol);
-        }
-        let loops = scan.steps.iter().filter(|step| matches!(step, ScanStep::Loop(_)));
-        loops.for_each(|_| self.names.leave());
-        text + ")"
     }
 
     fn region(&mut self, region: &Region) {
@@ -742,9 +644,16 @@ impl<'a> Printer<'a> {
 /// The textual form of the whole program; [`Program::parse`] reads it back.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.display_with(&|_| Vec::new()))
+    }
+}
+
+impl Program {
+    /// The textual form with declarations of others among its own, a line each.
+    pub fn display_with<'a>(&'a self, others: &dyn Fn(&mut Names<'a>) -> Vec<String>) -> String {
         let mut printer = Printer::new(self, 0);
-        printer.program(self);
-        f.write_str(&printer.out)
+        printer.program(self, others);
+        printer.out
     }
 }
 

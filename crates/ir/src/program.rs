@@ -1,8 +1,6 @@
 //! Programs: symbols, arrays, control regions and the dataflow between nests.
 
-use crate::{
-    Access, ArrayId, Constraint, DataflowGraph, Expr, Loop, LoopId, Nest, NestId, ScalarType, SymId, View,
-};
+use crate::{ArrayId, Constraint, DataflowGraph, Expr, LoopId, Nest, NestId, ScalarType, SymId};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -132,17 +130,6 @@ impl Region {
     }
 }
 
-/// A pointer that leads so many elements behind the beginning of an array: `end` of `for (p = x; p < end; p++)`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Distance {
-    /// The array.
-    pub from: ArrayId,
-    /// The pointer's name.
-    pub end: String,
-    /// Its C declaration, for a variable of the function; a file-scope variable has none here.
-    pub declaration: Option<String>,
-}
-
 /// A loop around regions that is kept as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ControlLoop {
@@ -165,133 +152,13 @@ pub struct Opaque {
     pub writes: Option<Vec<ArrayId>>,
 }
 
-/// Something that a nest assumes to be constant while it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Constant {
-    /// The value of a symbol.
-    Symbol(SymId),
-    /// The pointers that lead to an array with a [`View`].
-    Base(ArrayId),
-}
-
-/// Conditions tested before a nest; if one does not hold, the original code of the nest runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// If this holds, the nest is sure to read what views lead through, so that it may be read beforehand. Evaluated
-    /// from left to right; it reads nothing that the nest would not read.
-    pub reached: Option<Expr>,
-    /// Further conditions, over symbols, evaluated if `reached` holds.
-    pub tests: Vec<Expr>,
-    /// Arrays whose elements are reached through rows of pointers, which must lie as one array with the strides of its
-    /// shape.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rows: Vec<RowTest>,
-    /// How the ends of ranges are found that are not known otherwise.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scans: Vec<RowScan>,
-}
-
-impl Entry {
-    /// Whether a scan finds the symbol's value.
-    pub fn finds(&self, symbol: SymId) -> bool {
-        self.scans.iter().flat_map(|scan| &scan.ends).any(|end| end.symbol == symbol)
-    }
-}
-
-/// Finds out which rows behind pointers a nest uses before it runs: its loops around accesses to them, with the conditions
-/// of these accesses. It reads nothing that the nest would not read.
+/// Who runs a nest, where the program around it has settled that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RowScan {
-    /// From the outermost inwards.
-    pub steps: Vec<ScanStep>,
-    /// How many of the steps decide which rows are used; the others only whether they are, and the first time that they
-    /// are is enough.
-    pub n_deciding: usize,
-    /// What is found.
-    pub ends: Vec<ScanEnd>,
-}
-
-/// A step of a [`RowScan`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ScanStep {
-    /// A loop, without its body.
-    Loop(Loop),
-    /// A condition.
-    If(Expr),
-}
-
-/// A symbol that is the least or the greatest of some values, the greatest or least 64-bit integer if there are none.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ScanEnd {
-    /// The symbol.
-    pub symbol: SymId,
-    /// Whether it is the least value.
-    pub is_least: bool,
-    /// The values, in each iteration of the deciding steps for which the others find a use.
-    pub value: Expr,
-}
-
-impl RowTest {
-    /// All its expressions over symbols.
-    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
-        let ends = self.ranges.iter().chain(self.parts.iter().flatten());
-        ends.flat_map(|(low, high)| [low, high]).chain(&self.used)
-    }
-}
-
-/// What is tested of rows behind pointers before a nest, and so how the nest reaches their elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RowForm {
-    /// All rows are equally spaced: `u[i][j]` is an element of one array.
-    #[default]
-    Even,
-    /// Rows that are written have no memory in common with each other or with anything else that the nest uses: each
-    /// is reached through its pointer.
-    Apart,
-}
-
-/// Rows behind pointers (`double **u`) as a nest uses them. The first and the last rows are sure to be used if
-/// [`Entry::reached`] and [`RowTest::used`] hold; with more than one dimension of pointers all that are in the ranges, or
-/// in one of the parts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RowTest {
-    /// The array; its form is linear, and all its extents except the first are symbols of their own.
-    pub array: ArrayId,
-    /// What is tested.
-    #[serde(default)]
-    pub form: RowForm,
-    /// Least and greatest index of each dimension, over symbols.
-    pub ranges: Vec<(Expr, Expr)>,
-    /// If not all rows in the ranges are used, which: the least and greatest index of each dimension of pointers. A stencil
-    /// uses a cross.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<Vec<(Expr, Expr)>>,
-    /// A condition over symbols, some of them of [`Entry::scans`], under which the first and the last rows are used, if
-    /// that does not follow from [`Entry::reached`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub used: Option<Expr>,
-}
-
-/// Facts about a nest run by a team of threads that an OpenMP directive elsewhere has created (`omp for` without
-/// `parallel`). All threads of the team reach the nest, and the private variables that it reads have the same values in
-/// all of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Team {
-    /// Thread-private arrays and scalars that the nest writes. Every iteration of the shared loop writes them before it
-    /// reads them, and they are not read after the nest.
-    pub own: Vec<ArrayId>,
-    /// Names of the variables that are declared outside of the nest and changed by each thread separately: the above,
-    /// and iterators.
-    pub names: Vec<String>,
-}
-
-/// A pointer that leads further behind a nest than before it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Advance {
-    /// The array it leads to: in the nest, indices count from where the pointer leads before it.
-    pub array: ArrayId,
-    /// By how many elements, over symbols.
-    pub by: Expr,
+pub enum Threads {
+    /// One thread, as a whole, for this reason.
+    One(String),
+    /// All threads of a team that is there already. They all reach the nest, with the same values in what it reads.
+    Team,
 }
 
 /// A function (or marked region) as nests within control structure.
@@ -307,43 +174,12 @@ pub struct Program {
     pub assumptions: Vec<Constraint>,
     /// Pairs of arrays that may share memory (pointer parameters without `restrict`).
     pub may_alias: Vec<(ArrayId, ArrayId)>,
-    /// Paths to arrays and scalars that are not variables.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub views: IndexMap<ArrayId, View>,
-    /// Paths to the values of symbols that are not variables.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub symbol_views: IndexMap<SymId, View>,
     /// Arrays that are others as some nests see them, with other dimensions: which array's memory they have.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub reshapes: IndexMap<ArrayId, ArrayId>,
-    /// Linear arrays whose pointer does not lead to the element with all indices zero: what is added to the index of each
-    /// dimension where an element is written in C. `a[j * lda + i]` with `i` from 1 to `lda` is `a[j][i - 1]`, and 0 and 1
-    /// are added.
+    /// Who runs a nest, where that is settled: the others are run by one thread that may ask others for help.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub origins: IndexMap<ArrayId, Vec<i64>>,
-    /// Elements of arrays that are read once before a nest: which one a symbol is the value of. Their indices are affine
-    /// expressions of other symbols.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub loads: IndexMap<SymId, Access>,
-    /// Numbers of elements between two pointers, which no variable holds: where such a symbol leads from the beginning of an
-    /// array.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub distances: IndexMap<SymId, Distance>,
-    /// What writing to an array may change, though the nests take it to stay as it is.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub may_change: Vec<(Constant, ArrayId)>,
-    /// Conditions for running something other than a nest's original code.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub entries: IndexMap<NestId, Entry>,
-    /// The pointers that nests move.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub advances: IndexMap<NestId, Vec<Advance>>,
-    /// The nests that a team of threads runs which is there already.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub teams: IndexMap<NestId, Team>,
-    /// The nests that one thread has to run as a whole, with the reason.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub one_thread: IndexMap<NestId, String>,
+    pub threads: IndexMap<NestId, Threads>,
     /// Nests by id.
     pub nests: IndexMap<NestId, Nest>,
     /// Control structure; every nest is in exactly one dataflow graph.
@@ -359,17 +195,8 @@ impl Program {
             arrays: IndexMap::new(),
             assumptions: Vec::new(),
             may_alias: Vec::new(),
-            views: IndexMap::new(),
-            symbol_views: IndexMap::new(),
             reshapes: IndexMap::new(),
-            origins: IndexMap::new(),
-            loads: IndexMap::new(),
-            distances: IndexMap::new(),
-            may_change: Vec::new(),
-            entries: IndexMap::new(),
-            advances: IndexMap::new(),
-            teams: IndexMap::new(),
-            one_thread: IndexMap::new(),
+            threads: IndexMap::new(),
             nests: IndexMap::new(),
             body: Region::Sequence(Vec::new()),
         }
@@ -390,54 +217,29 @@ impl Program {
         id
     }
 
-    /// Adds an array that has the memory of this one, and so everything that is known of it. Nests use one or the other.
+    /// Adds an array that has the memory of this one, and so may overlap with what that does. Nests use one or the other.
     pub fn add_reshape(&mut self, array: ArrayId) -> ArrayId {
         let id = self.add_array(self.array(array).clone());
         self.reshapes.insert(id, array);
-        if let Some(view) = self.views.get(&array).cloned() {
-            self.views.insert(id, view);
-        }
         let swapped = |other: ArrayId| if other == array { id } else { other };
         let same = |pair: &&(ArrayId, ArrayId)| pair.0 == array || pair.1 == array;
         let more: Vec<_> =
             self.may_alias.iter().filter(same).map(|(a, b)| (swapped(*a), swapped(*b))).collect();
         self.may_alias.extend(more);
-        let more: Vec<_> = self
-            .may_change
-            .iter()
-            .map(|(constant, changed)| match constant {
-                Constant::Base(base) => (Constant::Base(swapped(*base)), swapped(*changed)),
-                symbol => (*symbol, swapped(*changed)),
-            })
-            .filter(|change| !self.may_change.contains(change))
-            .collect();
-        self.may_change.extend(more);
         id
     }
 
-    /// What is added to the index of a dimension where an element of a linear array is written in C.
-    pub fn origin(&self, array: ArrayId, dimension: usize) -> i64 {
-        self.origins.get(&array).and_then(|origin| origin.get(dimension)).copied().unwrap_or(0)
-    }
-
-    /// The names of the arrays whose rows, not evenly spaced, a nest reaches through their pointers.
-    pub fn uneven_rows(&self, nest: NestId) -> Vec<&str> {
-        let tests = self.entries.get(&nest).into_iter().flat_map(|entry| &entry.rows);
-        let apart = tests.filter(|test| test.form == RowForm::Apart);
-        apart.filter_map(|test| Some(self.arrays.get(&test.array)?.name.as_str())).collect()
-    }
-
-    /// Lets a nest reach the rows of the array with this name through their pointers. Returns whether it has rows behind
-    /// pointers.
-    pub fn set_uneven_rows(&mut self, nest: NestId, name: &str) -> bool {
-        let mut is_there = false;
-        for test in self.entries.get_mut(&nest).into_iter().flat_map(|entry| &mut entry.rows) {
-            if self.arrays.get(&test.array).is_some_and(|array| array.name == name) {
-                test.form = RowForm::Apart;
-                is_there = true;
-            }
+    /// Why one thread has to run a nest as a whole, if it has to.
+    pub fn one_thread(&self, nest: NestId) -> Option<&str> {
+        match self.threads.get(&nest) {
+            Some(Threads::One(reason)) => Some(reason),
+            Some(Threads::Team) | None => None,
         }
-        is_there
+    }
+
+    /// Whether a team of threads runs a nest that is there already.
+    pub fn has_team(&self, nest: NestId) -> bool {
+        self.threads.get(&nest) == Some(&Threads::Team)
     }
 
     /// The array with this id.

@@ -1,9 +1,8 @@
 //! Checks the invariants of a program.
 
 use crate::{
-    Access, Affine, ArrayId, Bound, BoundTerm, Constant, Execution, Expr, Form, Loop, LoopId, MathFn, Names,
-    Nest, NestId, Node, Program, Reduction, Region, RowScan, RowTest, ScanStep, Stmt, Storage, Types,
-    UnaryOp, Var, parse::float_type,
+    Access, Affine, ArrayId, Bound, BoundTerm, Execution, Expr, Loop, LoopId, MathFn, Names, Nest, NestId,
+    Node, Program, Reduction, Region, Stmt, Storage, Types, UnaryOp, Var, parse::float_type,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -40,8 +39,6 @@ impl fmt::Display for Violation {
 /// 11. A floating literal is a C literal of its type (`0.5f` for `F32`), without a sign.
 /// 12. `% & | ^ << >> ~` have integer operands, functions their number of arguments, and `abs` has no `float` variant.
 /// 13. Coefficients and constants are not saturated (strictly between the least and greatest 64-bit integers).
-/// 14. A view is of an array or symbol of the program and has at most as many subscripts as the array has dimensions;
-///     tests before a nest use only symbols.
 ///
 /// # Errors
 /// All violations, in textual order.
@@ -66,18 +63,24 @@ pub fn verify_nest(program: &Program, nest: &Nest) -> Result<(), Vec<Violation>>
     checker.finish()
 }
 
-struct Checker<'a> {
+/// Collects what is wrong with a program, and with what others keep beside it.
+pub struct Checker<'a> {
     program: &'a Program,
     place: String,
     violations: Vec<Violation>,
 }
 
 impl<'a> Checker<'a> {
-    fn new(program: &'a Program) -> Self {
+    /// Nothing is known to be wrong yet.
+    pub fn new(program: &'a Program) -> Self {
         Self { program, place: program.name.clone(), violations: Vec::new() }
     }
 
-    fn finish(self) -> Result<(), Vec<Violation>> {
+    /// Whether nothing was wrong.
+    ///
+    /// # Errors
+    /// All violations, in the order in which they were found.
+    pub fn finish(self) -> Result<(), Vec<Violation>> {
         if self.violations.is_empty() { Ok(()) } else { Err(self.violations) }
     }
 
@@ -85,7 +88,8 @@ impl<'a> Checker<'a> {
         self.violations.push(Violation { place: self.place.clone(), message: message.into() });
     }
 
-    fn require(&mut self, holds: bool, message: impl FnOnce() -> String) {
+    /// Says what is wrong if something does not hold.
+    pub fn require(&mut self, holds: bool, message: impl FnOnce() -> String) {
         if !holds {
             self.report(message());
         }
@@ -133,88 +137,9 @@ impl<'a> Checker<'a> {
                 format!("{reshape} is {array} with other dimensions, which is another's itself")
             });
         }
-        for (id, distance) in &program.distances {
-            self.affine(&(*id).into(), &[]);
-            self.array(distance.from);
-        }
-        for (array, origin) in &program.origins {
-            self.array(*array);
-            let is_linear = program.arrays.get(array).is_none_or(|a| {
-                a.form == Form::Linear && a.shape.first() == Some(&None) && a.shape.len() == origin.len()
-            });
-            self.require(is_linear, || {
-                format!("{array} has an origin, but is no linear array of its dimensions")
-            });
-        }
-        for id in program.symbol_views.keys() {
-            self.affine(&(*id).into(), &[]);
-        }
-        for (id, view) in &program.views {
-            self.array(*id);
-            let n_dims = program.arrays.get(id).map_or(0, |a| a.shape.len());
-            self.require(view.n_subscripts() <= n_dims, || {
-                format!("the view of {id} has more subscripts than the array has dimensions")
-            });
-        }
-        for (id, access) in &program.loads {
-            self.affine(&(*id).into(), &[]);
-            self.expr(&Expr::Read(access.clone()), &[]);
-            let is_plain = access.indices.iter().all(|e| e.as_affine().is_some());
-            self.require(is_plain, || format!("which element {id} is depends on memory"));
-        }
-        for (constant, array) in &program.may_change {
-            self.array(*array);
-            match constant {
-                Constant::Symbol(id) => self.affine(&(*id).into(), &[]),
-                Constant::Base(id) => self.array(*id),
-            }
-        }
-        for advance in program.advances.values().flatten() {
-            self.array(advance.array);
-            self.require(advance.by.reads().is_empty(), || "a pointer moves by what memory says".into());
-            self.expr(&advance.by, &[]);
-        }
-        for team in program.teams.values() {
-            team.own.iter().for_each(|id| self.array(*id));
-        }
-        for entry in program.entries.values() {
-            for rows in &entry.rows {
-                self.array(rows.array);
-                let n_dims = program.arrays.get(&rows.array).map_or(0, |a| a.shape.len());
-                self.require(n_dims == rows.ranges.len() && n_dims > 0, || {
-                    format!("the test of the rows of {} has the wrong number of dimensions", rows.array)
-                });
-                self.require(rows.parts.iter().all(|part| part.len() + 1 == n_dims), || {
-                    format!("a part of the rows of {} has the wrong number of dimensions", rows.array)
-                });
-            }
-            for e in entry.rows.iter().flat_map(RowTest::exprs).chain(&entry.reached).chain(&entry.tests) {
-                self.require(e.reads().is_empty(), || "a test before a nest reads arrays".into());
-                self.expr(e, &[]);
-            }
-            entry.scans.iter().for_each(|scan| self.scan(scan));
-        }
-    }
-
-    fn scan(&mut self, scan: &RowScan) {
-        self.require(scan.n_deciding <= scan.steps.len(), || "a scan has too few steps".into());
-        let mut path = Vec::new();
-        let mut n_decided = 0;
-        for (k, step) in scan.steps.iter().enumerate() {
-            match step {
-                ScanStep::Loop(l) => {
-                    self.for_loop(l, &path);
-                    path.push(l);
-                }
-                ScanStep::If(condition) => self.expr(condition, &path),
-            }
-            if k < scan.n_deciding {
-                n_decided = path.len();
-            }
-        }
-        for end in &scan.ends {
-            self.var(end.symbol.into(), &[]);
-            self.expr(&end.value, path.get(..n_decided).unwrap_or(&path));
+        for nest in program.threads.keys() {
+            let is_declared = program.nests.contains_key(nest);
+            self.require(is_declared, || format!("who runs {nest} is said, but it is not declared"));
         }
     }
 
@@ -283,7 +208,8 @@ impl<'a> Checker<'a> {
         });
     }
 
-    fn for_loop(&mut self, l: &Loop, path: &[&Loop]) {
+    /// Checks the header of a loop inside of others.
+    pub fn for_loop(&mut self, l: &Loop, path: &[&Loop]) {
         self.require(!l.ty.is_float(), || "the iterator is not an integer".into());
         self.require(l.step != 0, || "the step is zero".into());
         self.bound(&l.lower, path, "lower");
@@ -340,11 +266,13 @@ impl<'a> Checker<'a> {
         self.expr(&s.value, path);
     }
 
-    fn array(&mut self, id: ArrayId) {
+    /// Checks that an array is declared.
+    pub fn array(&mut self, id: ArrayId) {
         self.require(self.program.arrays.contains_key(&id), || format!("array {id} is not declared"));
     }
 
-    fn var(&mut self, var: Var, path: &[&Loop]) {
+    /// Checks that a symbol is declared, and that an iterator is used inside its loop.
+    pub fn var(&mut self, var: Var, path: &[&Loop]) {
         match var {
             Var::Sym(s) => {
                 self.require(self.program.symbols.contains_key(&s), || format!("symbol {s} is not declared"));
@@ -395,7 +323,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks the expression and everything inside.
-    fn expr(&mut self, expr: &Expr, path: &[&Loop]) {
+    pub fn expr(&mut self, expr: &Expr, path: &[&Loop]) {
         match expr {
             Expr::Affine(a) => self.affine(a, path),
             Expr::Float { text, ty } => {

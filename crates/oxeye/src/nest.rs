@@ -8,6 +8,7 @@ use crate::mix::CallClass;
 use crate::schedule::{Proved, Timing, Trial, column, named};
 use crate::session::Session;
 use crate::transfer::Advice;
+use oxeye_binding::Binding;
 use oxeye_codegen::{
     Argument, CodegenError, Named, Site, commented, guarded, guarded_function, vector_bytes,
     vectors_condition,
@@ -454,10 +455,20 @@ impl Place {
         (&function.name, &function.program, &function.program.nests[&self.nest_id])
     }
 
+    /// How the function meets the program around it.
+    pub(crate) fn binding<'u>(&self, unit: &'u Unit) -> &'u Binding {
+        &unit.functions[self.function_idx].binding
+    }
+
+    /// What texts are made with: the user's file, and how the function meets it.
+    pub(crate) fn around<'u>(&self, unit: &'u Unit) -> (&'u str, &'u Binding) {
+        (&unit.source, self.binding(unit))
+    }
+
     /// The names of the arrays whose rows, not evenly spaced, it reaches through their pointers.
     pub(crate) fn uneven_rows(&self, unit: &Unit) -> Vec<String> {
-        let (_, program, nest) = self.of(unit);
-        program.uneven_rows(nest.id).into_iter().map(str::to_owned).collect()
+        let Function { program, binding, .. } = &unit.functions[self.function_idx];
+        binding.uneven_rows(program, self.nest_id).into_iter().map(str::to_owned).collect()
     }
 
     /// The nest's own text.
@@ -479,6 +490,7 @@ impl Place {
         Site {
             id,
             program: &function.program,
+            binding: &function.binding,
             nest,
             function: function.span,
             named,

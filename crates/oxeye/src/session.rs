@@ -6,6 +6,7 @@ use crate::machine::{HostReport, detect, has, vector};
 use crate::request::{Error, Event, FpPolicy, Knowledge, Options, Phase, Progress, Setback, files};
 use crate::schedule::Rendering;
 use crate::workshop::{Workshop, complaint};
+use oxeye_binding::Binding;
 use oxeye_codegen::Isa;
 use oxeye_database::Context;
 use oxeye_embed::HostVector;
@@ -230,12 +231,17 @@ impl<'a> Session<'a> {
         Policy { reassociate: self.options.reassociate(), finite: self.options.finite() }
     }
 
-    /// How recipes become text for so many threads in a file with this source.
-    pub(crate) fn rendering<'s>(&self, source: &'s str, threads: u32) -> Rendering<'s> {
+    /// How recipes become text for so many threads in a file with this source, in a function with this binding.
+    pub(crate) fn rendering<'s>(
+        &self,
+        (source, binding): (&'s str, &'s Binding),
+        threads: u32,
+    ) -> Rendering<'s> {
         let plain_sums = self.options.compiler.vectorizes_sums();
         let (policy, guard) = (self.policy(), Default::default());
         Rendering {
             source,
+            binding,
             threads,
             policy,
             guard,

@@ -2,6 +2,7 @@
 //! all of them legal; whether they are fast nobody asks.
 
 use oxeye::{Compiler, NestRecipe, RECIPE_SCHEMA, Recipe, RecipeFile, Transformation};
+use oxeye_binding::Binding;
 use oxeye_frontend::{Function, ReadOptions, Unit};
 use oxeye_ir::testing::Random;
 use oxeye_ir::{Nest, NestId, Program, ScalarType, Span, SymId};
@@ -92,13 +93,13 @@ impl Drawing<'_> {
                     continue;
                 }
             }
-            let mut program = function.program.clone();
-            let uneven = self.uneven(&mut program, *id);
-            let Some((name, recipe)) = legal_recipe(&program, &program.nests[id], self.policy, &mut self.rng)
+            let (program, mut binding) = (&function.program, function.binding.clone());
+            let uneven = self.uneven(program, &mut binding, *id);
+            let Some((name, recipe)) = legal_recipe(program, &program.nests[id], self.policy, &mut self.rng)
             else {
                 continue;
             };
-            let known = self.known(&program, &program.nests[id]);
+            let known = self.known(program, &program.nests[id]);
             let isa = self.tests.chance(WIDE).then(|| "avx2".to_owned());
             // With vectors of its own a nest may also stay as it is written.
             let own_text = isa.is_some() && known.is_empty() && self.tests.chance(OWN_TEXT);
@@ -136,8 +137,8 @@ impl Drawing<'_> {
 
     /// Lets rows of a nest be reached through their pointers: those of all arrays, as a capture that has seen uneven ones does,
     /// or of some.
-    fn uneven(&mut self, program: &mut Program, nest: NestId) -> Vec<String> {
-        let tests = program.entries.get(&nest).into_iter().flat_map(|entry| &entry.rows);
+    fn uneven(&mut self, program: &Program, binding: &mut Binding, nest: NestId) -> Vec<String> {
+        let tests = binding.entry(nest).into_iter().flat_map(|entry| &entry.rows);
         let names: BTreeSet<String> =
             tests.filter_map(|test| Some(program.arrays.get(&test.array)?.name.clone())).collect();
         if names.is_empty() || !self.rng.chance(UNEVEN) {
@@ -146,7 +147,7 @@ impl Drawing<'_> {
         let share = *self.rng.pick(&[1.0, 1.0, 0.5]);
         let chosen: Vec<String> = names.into_iter().filter(|_| self.rng.chance(share)).collect();
         for name in &chosen {
-            program.set_uneven_rows(nest, name);
+            binding.set_uneven_rows(program, nest, name);
         }
         chosen
     }

@@ -5,6 +5,7 @@ use crate::error::SdfgError;
 use crate::lower::{Outline, Unit};
 use crate::model::{Block, ControlGraph, Graph, NodeKind};
 use indexmap::IndexMap;
+use oxeye_binding::Binding;
 use oxeye_codegen::{CodegenError, RenderOptions, expression, prelude, render_nest};
 use oxeye_ir::{
     ArrayId, Execution, Expr, MathFn, Nest, NestId, Node, OmpSchedule, Program, ScalarType, Storage, Update,
@@ -571,7 +572,7 @@ impl Writer<'_> {
         for id in group {
             let Some(nest) = self.program.nests.get(id) else { continue };
             let options = RenderOptions { indent: 4 * inner, threads: 2, ..RenderOptions::default() };
-            match render_nest(&self.program, nest, &options) {
+            match render_nest(&self.program, Binding::none(), nest, &options) {
                 Ok(rendered) => text += &unwrapped(&rendered, inner),
                 Err(_) if is_group => return group.iter().try_for_each(|one| self.nests(&[*one], depth)),
                 // The others do not have to stay as they are.

@@ -101,7 +101,7 @@ fn write_all(args: &Args, file: &Path, folder: &Path) -> Result<()> {
         let _ = writeln!(read, "{line}: {:?}: {}", diagnostic.severity, diagnostic.message);
     }
     for function in &unit.functions {
-        let _ = writeln!(read, "{}", function.program);
+        let _ = writeln!(read, "{}", function.binding.display(&function.program));
     }
     fs::write(folder.join("read.oxir"), read)?;
     let nests: Vec<(&Function, &Nest)> =
@@ -122,6 +122,7 @@ fn site<'u>(function: &'u Function, nest: &'u Nest, id: u32) -> Site<'u> {
     Site {
         id,
         program: &function.program,
+        binding: &function.binding,
         nest,
         function: function.span,
         named: named(function, nest),
@@ -146,10 +147,23 @@ fn nest_texts(args: &Args, unit: &Unit, function: &Function, nest: &Nest, site: 
     let mut out = String::new();
     let Some(span) = nest.span else { return out };
     let own = span.text(&unit.source).into_owned();
-    let _ = writeln!(out, "arguments {:#?}", oxeye_codegen::arguments(&function.program, nest));
+    let _ = writeln!(
+        out,
+        "arguments {:#?}",
+        oxeye_codegen::arguments(&function.program, &function.binding, nest)
+    );
     let _ = writeln!(out, "replay\n{}", replay_unit(&unit.source, site, &own));
-    let options = RenderOptions { threads: 2, reassociate: true, original: Some(own), ..RenderOptions::default() };
-    match outline_own_text(&function.program, nest, &options, Isa::Avx2, "own", named(function, nest)) {
+    let options =
+        RenderOptions { threads: 2, reassociate: true, original: Some(own), ..RenderOptions::default() };
+    match outline_own_text(
+        &function.program,
+        &function.binding,
+        nest,
+        &options,
+        Isa::Avx2,
+        "own",
+        named(function, nest),
+    ) {
         Ok(text) => _ = writeln!(out, "own text\n{}{}", text.function, text.block),
         Err(error) => _ = writeln!(out, "own text: {error}"),
     }
@@ -176,7 +190,7 @@ fn candidate_texts(out: &mut String, unit: &Unit, applied: &Applied, options: &R
     let checked = RenderOptions { checks: Some("here".into()), threads: 1, ..options.clone() };
     let alone = RenderOptions { threads: 1, ..options.clone() };
     for (what, options) in [("two threads", options), ("one thread", &alone), ("checked", &checked)] {
-        match render_nest(program, nest, options) {
+        match render_nest(program, site.binding, nest, options) {
             Ok(text) => {
                 let _ = writeln!(out, "{what}\n{text}");
                 if what == "two threads" {
@@ -189,7 +203,7 @@ fn candidate_texts(out: &mut String, unit: &Unit, applied: &Applied, options: &R
             Err(error) => _ = writeln!(out, "{what}: {error}"),
         }
     }
-    match render_outlined(program, nest, options, Isa::Avx2, "wide") {
+    match render_outlined(program, site.binding, nest, options, Isa::Avx2, "wide") {
         Ok(text) => _ = writeln!(out, "outlined\n{}{}", text.function, text.block),
         Err(error) => _ = writeln!(out, "outlined: {error}"),
     }

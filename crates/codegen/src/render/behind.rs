@@ -7,7 +7,7 @@ use oxeye_ir::{Nest, Rotation};
 impl Renderer<'_> {
     /// Pointers that are not in their places at the end, and those that lead further.
     pub(super) fn moves(&mut self, nest: &Nest) {
-        for advance in self.cx.program.advances.get(&nest.id).into_iter().flatten() {
+        for advance in self.cx.binding.advances(nest.id) {
             let by = self.cx.expr(&advance.by).text;
             self.line(format!("{} += {by};", self.cx.name(advance.array)));
         }

@@ -4,7 +4,6 @@ mod behind;
 mod lanes;
 
 use crate::CodegenError;
-use crate::apart::rows_apart;
 use crate::context::{Checks, Context, identifiers};
 use crate::expand::{Expander, Item, Places, collect_loops, places};
 use crate::leaving::left_early;
@@ -19,6 +18,7 @@ use crate::team::{Sharing, is_divided, refused};
 use crate::text::prec;
 use crate::watch::Watch;
 use crate::widen::widen;
+use oxeye_binding::Binding;
 use oxeye_ir::{
     Affine, ArrayId, Execution, Expr, Loop, MathFn, Nest, Node, OmpSchedule, Program, Stmt, Update, Var,
 };
@@ -26,13 +26,19 @@ use std::collections::BTreeSet;
 
 /// Renders a nest as a C block `{ … }` that can replace the original statement. It may use the definitions of
 /// [`crate::prelude`].
-pub fn render_nest(program: &Program, nest: &Nest, options: &RenderOptions) -> Result<String, CodegenError> {
-    render_with(program, nest, options, None)
+pub fn render_nest(
+    program: &Program,
+    binding: &Binding,
+    nest: &Nest,
+    options: &RenderOptions,
+) -> Result<String, CodegenError> {
+    render_with(program, binding, nest, options, None)
 }
 
 /// The same, for a nest that tells of its accesses if there is a `watch`.
 pub(crate) fn render_with(
     program: &Program,
+    binding: &Binding,
     nest: &Nest,
     options: &RenderOptions,
     watch: Option<Watch>,
@@ -45,28 +51,28 @@ pub(crate) fn render_with(
     let nest = &widened;
     let mut places = places(program, nest);
     let open = OpenOrders { all: options.reassociate, into: original_nest.unordered.clone() };
-    let expander = Expander { program, places: &places, open: &open };
+    let expander = Expander { program, binding, places: &places, open: &open };
     let (roots_before, roots) = nest.roots.split_at(own_branch.as_ref().map_or(0, |own| own.n_before));
     let mut items = expander.nodes(roots_before);
     let n_before = items.len();
     items.extend(expander.nodes(roots));
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
-    let mut cx = Context::new(program, &used, &options.reserved);
+    let mut cx = Context::new(program, binding, &used, &options.reserved);
     cx.open = open;
     cx.long = long;
     cx.watch = watch;
     cx.has_copysign = calls(original_nest, MathFn::Copysign);
-    cx.apart = rows_apart(program, original_nest);
+    cx.apart = binding.rows_apart(original_nest.id).collect();
     cx.checks = options.checks.as_deref().map(Checks::new);
     let before = cx.enter_views(&[original_nest, nest], options.original.as_deref());
     promote(&mut cx, &items, &places);
-    let team = program.teams.get(&nest.id);
+    let team = binding.team(nest.id);
     if let Some(team) = team {
         cx.in_team = true;
         if options.threads < 2 {
             return refused("only one thread was asked for");
         }
-        let moves = !original_nest.rotations.is_empty() || program.advances.contains_key(&nest.id);
+        let moves = !original_nest.rotations.is_empty() || !binding.advances(nest.id).is_empty();
         if moves || !before.after.is_empty() {
             return refused("every thread would set a variable after it");
         }
@@ -390,10 +396,11 @@ impl Renderer<'_> {
         };
         let mut program = self.cx.program.clone();
         program.may_alias.clear();
-        program.may_change.clear();
-        program.entries.clear();
+        let mut binding = self.cx.binding.clone();
+        binding.may_change.clear();
+        binding.entries.clear();
         let options = RenderOptions { threads: 1, indent: 0, ..RenderOptions::default() };
-        let text = render_nest(&program, &sequential(original), &options)?;
+        let text = render_nest(&program, &binding, &sequential(original), &options)?;
         self.depth += 1;
         for line in text.lines() {
             let blanks = line.len() - line.trim_start().len();

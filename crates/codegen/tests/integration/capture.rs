@@ -1,6 +1,7 @@
 //! Capture programs, replay units and tuned files made from a user's file.
 
 use crate::common::{COMPILERS, has, run};
+use oxeye_binding::Binding;
 use oxeye_codegen::{
     Isa, Named, RenderOptions, Site, arguments, guarded_function, instrument, render_nest, render_outlined,
     replay_unit, splice, tuned_file,
@@ -146,7 +147,7 @@ static void oxeye_capture_end(int site) { printf("end %d\n", site); }
 fn arguments_of_nests() {
     let (scale, main, ..) = programs();
     let list = |p: &Program, n: &Nest| -> Vec<String> {
-        arguments(p, n)
+        arguments(p, Binding::none(), n)
             .into_iter()
             .map(|a| format!("{} buffer:{} written:{} {:?}", a.name, a.is_buffer, a.written, a.bytes))
             .collect()
@@ -161,7 +162,7 @@ fn arguments_of_nests() {
 #[test]
 fn what_nobody_reads_is_scratch() {
     let program = Program::parse(SCRATCH).expect("parses");
-    let list: Vec<(String, bool, bool)> = arguments(&program, &program.nests[0])
+    let list: Vec<(String, bool, bool)> = arguments(&program, Binding::none(), &program.nests[0])
         .into_iter()
         .map(|a| (a.name, a.written, a.is_scratch))
         .collect();
@@ -179,6 +180,7 @@ fn site_of<'a>(id: u32, program: &'a Program, nest: &'a Nest, function: Span) ->
     Site {
         id,
         program,
+        binding: Binding::none(),
         nest,
         function,
         named: Named::default(),
@@ -248,7 +250,7 @@ fn replay_of_original_and_rendered_nests() {
     insta::assert_snapshot!("replay_unit", unit);
     let expected = "10.5 11 11.5 12 12.5 13 ";
     assert_eq!(replay(&unit, &driver), expected);
-    let body = render_nest(&scale, nest, &RenderOptions::default()).expect("renders");
+    let body = render_nest(&scale, Binding::none(), nest, &RenderOptions::default()).expect("renders");
     assert_eq!(replay(&replay_unit(SOURCE, &site, &body), &driver), expected);
 
     let driver = format!(
@@ -264,7 +266,8 @@ fn replay_of_original_and_rendered_nests() {
         "{LOAD}double t[36] = {{0}}, s = 10;\nvoid *args[] = {{t, &s}}; f(args);\nprintf(\"%g\", t[30]); return 0; }}\n"
     );
     let site = site_of(0, &main, &main.nests[0], g);
-    let body = render_nest(&main, &main.nests[0], &RenderOptions::default()).expect("renders");
+    let body =
+        render_nest(&main, Binding::none(), &main.nests[0], &RenderOptions::default()).expect("renders");
     assert_eq!(replay(&replay_unit(SOURCE, &site, &body), &driver), "15");
 }
 
@@ -283,7 +286,7 @@ fn tuned_files_behave_as_the_original() {
             .map(|(p, n)| {
                 let options =
                     RenderOptions { indent: 4, comment: vec!["tuned".into()], ..RenderOptions::default() };
-                (n.span.expect("a span"), render_nest(p, n, &options).expect("renders"))
+                (n.span.expect("a span"), render_nest(p, Binding::none(), n, &options).expect("renders"))
             })
             .collect();
     let tuned = tuned_file(SOURCE, &replacements, &[]);
@@ -306,7 +309,8 @@ fn functions_for_wider_vectors() {
             let original = Some(SOURCE[span.start..span.end].to_owned());
             let options = RenderOptions { indent: 4, original, ..RenderOptions::default() };
             let name = format!("wide_{k}");
-            let outlined = render_outlined(program, nest, &options, isa, &name).expect("renders");
+            let outlined =
+                render_outlined(program, Binding::none(), nest, &options, isa, &name).expect("renders");
             replacements.push((span, outlined.block));
             let before = Span { end: function.start, ..function };
             replacements.push((before, guarded_function(SOURCE, before.start, &outlined.function, &[])));
@@ -350,6 +354,7 @@ fn pragmas_stay_with_their_loop() {
     program.nests[0].span =
         Some(Span { start, end: start + source[start..].find(";\n}").expect("end") + 1, line: 4 });
     let site = Site {
+        binding: Binding::none(),
         id: 0,
         program: &program,
         nest: &program.nests[0],

@@ -1,6 +1,7 @@
 //! Debug builds: what the accesses of a nest do wrong is found when the program runs.
 
 use crate::common::{COMPILERS, driver, has, run_with};
+use oxeye_binding::Binding;
 use oxeye_codegen::{RenderOptions, prelude, render_nest};
 use oxeye_ir::{Nest, Program};
 
@@ -89,7 +90,8 @@ fn what_the_source_reaches_bounds_arrays_of_unknown_size() {
 fn of_40(program: &Program) -> String {
     let tuned = Nest { id: program.nests[0].id, ..program.nests[1].clone() };
     let checks = Some("p:7".to_owned());
-    let block = render_nest(program, &tuned, &RenderOptions { checks, ..RenderOptions::default() });
+    let block =
+        render_nest(program, Binding::none(), &tuned, &RenderOptions { checks, ..RenderOptions::default() });
     let block = block.expect("renders");
     let source = format!(
         "{}static double a[100], b[100];\nstatic void f(int n, double *x, double *y)\n{block}\n\

@@ -1,6 +1,7 @@
 //! Texts that are for large sizes only: the original runs on the others.
 
 use crate::common::{COMPILERS, driver, has, links, rendered, run_with};
+use oxeye_binding::Binding;
 use oxeye_codegen::{CodegenError, RenderOptions, SizeGuard, render_nest};
 use oxeye_ir::Program;
 
@@ -94,7 +95,10 @@ fn extents_have_least_lengths() {
     let mut absent = guarded(None, None, None);
     absent.guard.extents[3] = 2;
     let (program, options) = (Program::parse(COPIED).expect("the test's program"), absent);
-    assert!(matches!(render_nest(&program, &program.nests[0], &options), Err(CodegenError::NoSize)));
+    assert!(matches!(
+        render_nest(&program, Binding::none(), &program.nests[0], &options),
+        Err(CodegenError::NoSize)
+    ));
 }
 
 /// Runs on sizes below and above a threshold, with sanitizers; `Err` where a run fails.
@@ -188,6 +192,11 @@ program far {
 fn a_size_that_is_always_the_same_cannot_be_tested() {
     let program =
         Program::parse(&PLAIN.replace("0 .. n", "0 .. 9").replace("0 .. steps", "0 .. 3")).expect("parses");
-    let failed = render_nest(&program, &program.nests[0], &guarded(Some(1e3), None, Some("original();")));
+    let failed = render_nest(
+        &program,
+        Binding::none(),
+        &program.nests[0],
+        &guarded(Some(1e3), None, Some("original();")),
+    );
     assert!(matches!(failed, Err(CodegenError::NoSize)), "{failed:?}");
 }

@@ -1,5 +1,6 @@
 //! Random nests: the text computes what the interpreter computes.
 
+use oxeye_binding::Binding;
 use oxeye_codegen::{RenderOptions, prelude, render_nest};
 use oxeye_ir::interpret::{Memory, Options, Value, run_nest};
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
@@ -166,8 +167,8 @@ fn check(seeds: std::ops::Range<u64>, compiler: &str, flags: &[&str], threads: u
         let mut nest = sample.nest().clone();
         mark(&sample.program, &mut nest.roots, &mut Random::new(seed), false);
         let options = RenderOptions { reassociate: true, threads, indent: 4, ..RenderOptions::default() };
-        let body =
-            render_nest(&sample.program, &nest, &options).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let body = render_nest(&sample.program, Binding::none(), &nest, &options)
+            .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         functions += &test_function(seed, &sample, &before, &after, &body);
         let _ = writeln!(calls, "    wrong += test_{seed}();");
         bodies.push(body);

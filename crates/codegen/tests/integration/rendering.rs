@@ -1,6 +1,7 @@
 //! The C text of nests, and that it computes what the nest says.
 
 use crate::common::{rendered, same_results};
+use oxeye_binding::Binding;
 use oxeye_codegen::RenderOptions;
 
 fn text(program: &str, threads: u32) -> String {
@@ -387,15 +388,16 @@ fn sums_keep_their_order_unless_reordering_is_allowed() {
     let mut nest = program.nests[1].clone();
     let strict = RenderOptions { threads: 2, ..RenderOptions::default() };
     // In the second loop, several threads add up `s`.
-    let error = oxeye_codegen::render_nest(&program, &nest, &strict).expect_err("is refused");
+    let error =
+        oxeye_codegen::render_nest(&program, Binding::none(), &nest, &strict).expect_err("is refused");
     insta::assert_snapshot!(error.to_string(), @"accumulating into `s` by several threads reorders floating-point operations; allow it with --fp reassociate");
     // Or the source leaves the order open.
     let mut open = program.clone();
     open.nests[1].unordered = nest.arrays();
-    let text = oxeye_codegen::render_nest(&open, &open.nests[1], &strict).expect("renders");
+    let text = oxeye_codegen::render_nest(&open, Binding::none(), &open.nests[1], &strict).expect("renders");
     assert!(text.contains("reduction(+:s)"), "{text}");
     nest.roots = vec![nest.roots[0].clone(), nest.roots[2].clone()];
-    let text = oxeye_codegen::render_nest(&program, &nest, &strict).expect("renders");
+    let text = oxeye_codegen::render_nest(&program, Binding::none(), &nest, &strict).expect("renders");
     insta::assert_snapshot!("in_order", text);
 }
 
@@ -430,7 +432,8 @@ program skewed {
     // `2 * i` may be more than an `int` holds where it is not in the source: `first` may be near its end.
     let mut nest = program.nests[1].clone();
     nest.id = program.nests[0].id;
-    let text = oxeye_codegen::render_nest(&program, &nest, &RenderOptions::default()).expect("renders");
+    let text = oxeye_codegen::render_nest(&program, Binding::none(), &nest, &RenderOptions::default())
+        .expect("renders");
     assert!(text.contains("a[i - first][j - 2 * (long)i] += 2 * i;"), "{text}");
 }
 
@@ -454,7 +457,8 @@ program counts {
     )
     .expect("parses");
     let options = RenderOptions { threads: 2, ..RenderOptions::default() };
-    let error = oxeye_codegen::render_nest(&program, &program.nests[0], &options).expect_err("is refused");
+    let error = oxeye_codegen::render_nest(&program, Binding::none(), &program.nests[0], &options)
+        .expect_err("is refused");
     insta::assert_snapshot!(error.to_string(), @"the reduction into `box.bins` needs a variable of known size");
 }
 
@@ -469,7 +473,8 @@ fn threads_do_not_add_up_types_narrower_than_int() {
         );
         let program = oxeye_ir::Program::parse(&text).expect("parses");
         let options = RenderOptions { threads: 2, ..RenderOptions::default() };
-        oxeye_codegen::render_nest(&program, &program.nests[0], &options).map_err(|error| error.to_string())
+        oxeye_codegen::render_nest(&program, Binding::none(), &program.nests[0], &options)
+            .map_err(|error| error.to_string())
     };
     insta::assert_snapshot!(sum("i16", "+=").expect_err("is refused"), @"threads cannot accumulate into `s`: its type is narrower than int, and their sums might not fit");
     assert!(sum("u16", "+=").is_ok_and(|text| text.contains("reduction(+:s)")));
@@ -522,7 +527,8 @@ fn pointers_change_places_behind_the_loops() {
     let turned = |turns: &str| {
         let program = oxeye_ir::Program::parse(&text(turns)).expect("parses");
         let nest = oxeye_ir::Nest { rotations: Vec::new(), ..program.nests[0].clone() };
-        let text = oxeye_codegen::render_nest(&program, &nest, &RenderOptions::default()).expect("renders");
+        let text = oxeye_codegen::render_nest(&program, Binding::none(), &nest, &RenderOptions::default())
+            .expect("renders");
         let at = text.find("x[i]").expect("a statement");
         text[at..].lines().skip(1).map(str::trim).collect::<Vec<_>>().join(" ")
     };
@@ -551,7 +557,8 @@ fn sums_of_several_threads_are_left_to_compilers_that_need_no_word() {
     let program = oxeye_ir::Program::parse(SUMS).expect("parses");
     let lines = |plain_sums| {
         let options = RenderOptions { threads: 2, reassociate: true, plain_sums, ..RenderOptions::default() };
-        let text = oxeye_codegen::render_nest(&program, &program.nests[1], &options).expect("renders");
+        let text = oxeye_codegen::render_nest(&program, Binding::none(), &program.nests[1], &options)
+            .expect("renders");
         text.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let (asked, plain) = (lines(false), lines(true));
@@ -651,6 +658,6 @@ fn elements_that_may_not_be_touched_stay_in_memory() {
     let program = oxeye_ir::Program::parse(&guarded).expect("the test's program");
     let nest = oxeye_ir::Nest { id: program.nests[0].id, ..program.nests[1].clone() };
     let options = RenderOptions { reassociate: true, threads: 2, ..RenderOptions::default() };
-    let refused = oxeye_codegen::render_nest(&program, &nest, &options);
+    let refused = oxeye_codegen::render_nest(&program, Binding::none(), &nest, &options);
     assert!(matches!(refused, Err(oxeye_codegen::CodegenError::Conditional { .. })), "{refused:?}");
 }

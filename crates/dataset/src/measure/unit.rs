@@ -2,6 +2,7 @@
 
 use crate::nest::{Fill, GeneratedNest};
 use oxeye_analysis::evaluate_symbols;
+use oxeye_binding::Binding;
 use oxeye_codegen::{CodegenError, RenderOptions, prelude, render_nest};
 use oxeye_ir::{Affine, Array, ArrayId, Expr, Nest, Program, ScalarType, Storage, SymId, Var};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +20,7 @@ pub(super) struct Arguments<'a> {
 /// If it has no rendering.
 pub(super) fn block(program: &Program, nest: &Nest, threads: u32) -> Result<String, CodegenError> {
     let options = RenderOptions { threads, reassociate: true, plain_sums: true, ..RenderOptions::default() };
-    render_nest(program, nest, &options)
+    render_nest(program, Binding::none(), nest, &options)
 }
 
 impl<'a> Arguments<'a> {

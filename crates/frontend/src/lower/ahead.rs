@@ -1,11 +1,12 @@
 //! Elements of arrays that a nest leaves as they are, read once before it: `grid_points[0]` as a bound is a symbol.
 
 use super::assigned::sets;
-use super::lowerer::Lowerer;
+use super::lowerer::{Lowerer, State};
 use super::pointer::n_levels;
 use super::value::{Value, promoted};
 use crate::ast::{Range, VarId};
 use crate::refusal::Lowered;
+use oxeye_binding::Source;
 use oxeye_ir::{Access, Affine, Array, Expr, Node, Program, ScalarType, Storage, SymId, Var};
 
 impl Lowerer<'_> {
@@ -84,7 +85,7 @@ impl Lowerer<'_> {
             Var::Sym(id) => program.symbols.get(&id).is_some_and(|s| is_identifier(&s.name)),
         };
         let is_fixed = |e: &Expr| e.as_affine().is_some_and(|a| a.terms().all(|(v, _)| is_plain_symbol(v)));
-        let is_interleaved = program.views.get(&access.array).is_some_and(|view| view.is_interleaved());
+        let is_interleaved = self.state.binding.is_interleaved(access.array);
         is_outer
             && !array.element.is_float()
             && !array.shape.is_empty()
@@ -100,12 +101,12 @@ impl Lowerer<'_> {
     /// The symbol for an element.
     fn load(&mut self, access: Access) -> SymId {
         self.has_read_ahead = true;
-        let program = &mut self.state.program;
-        if let Some((id, _)) = program.loads.iter().find(|(_, known)| **known == access) {
-            return *id;
+        let State { program, binding, .. } = &mut self.state;
+        if let Some((id, _)) = binding.loads().find(|(_, known)| **known == access) {
+            return id;
         }
         let array = program.array(access.array);
-        let base = match program.views.get(&access.array) {
+        let base = match binding.views.get(&access.array) {
             Some(view) => view.base(),
             None => array.name.clone(),
         };
@@ -119,7 +120,7 @@ impl Lowerer<'_> {
         // A name for an expression, other than that of the variable, which the nest may change.
         let name = if subscripts.is_empty() { format!("({base})") } else { format!("{base}{subscripts}") };
         let id = program.add_symbol(name, ty);
-        program.loads.insert(id, access);
+        binding.sources.insert(id, Source::Element(access));
         if matches!(ty, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64) {
             self.assume(oxeye_ir::Constraint::ge(Affine::var(id), 0.into()));
         }

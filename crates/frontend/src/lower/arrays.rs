@@ -36,7 +36,7 @@ impl Lowerer<'_> {
         self.state.arrays.insert(var, id);
         if let Some(view) = view {
             self.check_lengths(var, id, at)?;
-            self.state.program.views.insert(id, view);
+            self.state.binding.views.insert(id, view);
         }
         Ok(id)
     }

@@ -7,7 +7,8 @@ use super::value::{Value, is_comparison};
 use crate::ast::{self, ExprKind, Range, Type, VarId};
 use crate::definitions::value_before;
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{Affine, BinaryOp, Distance, Expr, ScalarType};
+use oxeye_binding::{Distance, Source};
+use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType};
 
 /// Most definitions that are followed to find what a pointer leads into.
 const MOST_DEFINITIONS: usize = 4;
@@ -91,7 +92,7 @@ impl Lowerer<'_> {
         let name = &variable.name;
         let id = self.computed_before(format!("({name} - {})", self.name(start.base)));
         let distance = Distance { from, end: name.clone(), declaration };
-        self.state.program.distances.insert(id, distance);
+        self.state.binding.sources.insert(id, Source::Distance(distance));
         self.subtracted.insert(end.base, start.base);
         Some(behind - before + Affine::var(id))
     }

@@ -10,7 +10,8 @@ use crate::flow::{is_address_taken, is_live_after};
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::split_rotations;
 use crate::scan::{Scan, assigned_var};
-use oxeye_ir::{Advance, Affine, BinaryOp, Execution, Expr, Loop, Node, ScalarType};
+use oxeye_binding::Advance;
+use oxeye_ir::{Affine, BinaryOp, Execution, Expr, Loop, Node, ScalarType};
 
 /// How often a loop over elements runs: one after the other until a distance is covered.
 struct Count {

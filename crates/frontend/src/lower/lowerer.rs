@@ -10,9 +10,9 @@ use crate::members::member_of;
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, read_elsewhere};
+use oxeye_binding::{Advance, Binding, Source};
 use oxeye_ir::{
-    Advance, Affine, ArrayId, Constraint, Expr, LoopId, Nest, Node, Program, Rotation, ScalarType, StmtId,
-    SymId, Var,
+    Affine, ArrayId, Constraint, Expr, LoopId, Nest, Node, Program, Rotation, ScalarType, StmtId, SymId, Var,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -20,6 +20,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(crate) program: Program,
+    pub(crate) binding: Binding,
     pub(crate) symbols: HashMap<VarId, SymId>,
     /// Arrays and scalars declared outside of nests.
     pub(crate) arrays: HashMap<VarId, ArrayId>,
@@ -41,6 +42,7 @@ impl State {
     pub(crate) fn new(name: &str) -> Self {
         State {
             program: Program::new(name),
+            binding: Binding::default(),
             symbols: HashMap::new(),
             arrays: HashMap::new(),
             vars: HashMap::new(),
@@ -67,8 +69,8 @@ impl State {
         let arrays = nest.arrays();
         arrays.iter().flat_map(|id| self.program.array(*id).shape.iter().flatten()).for_each(&mut note);
         // The symbols in their indices are no such elements themselves.
-        let is_used: Vec<bool> = self.program.loads.keys().map(|id| found.contains(&Var::Sym(*id))).collect();
-        for (access, _) in self.program.loads.values().zip(is_used).filter(|(_, is_used)| *is_used) {
+        let loads = self.binding.loads().filter(|(id, _)| found.contains(&Var::Sym(*id)));
+        for (_, access) in loads.collect::<Vec<_>>() {
             for a in access.indices.iter().filter_map(Expr::as_affine) {
                 found.extend(a.terms().map(|(v, _)| v));
             }
@@ -249,7 +251,7 @@ impl<'a> Lowerer<'a> {
         let id = self.state.program.add_symbol(self.name(var), ty);
         self.state.symbols.insert(var, id);
         if let Some(view) = view {
-            self.state.program.symbol_views.insert(id, view);
+            self.state.binding.sources.insert(id, Source::Member(view));
         }
         if matches!(ty, ScalarType::U8 | ScalarType::U16 | ScalarType::U32 | ScalarType::U64) {
             self.assume(Constraint::ge(Affine::var(id), 0.into()));
@@ -297,7 +299,7 @@ impl<'a> Lowerer<'a> {
         let mut ty = Some(&file.var(member.root).ty);
         for step in &member.steps {
             ty = match (step, ty) {
-                (oxeye_ir::Step::Subscript, Some(Type::Array { of, .. })) => Some(&**of),
+                (oxeye_binding::Step::Subscript, Some(Type::Array { of, .. })) => Some(&**of),
                 (step, Some(Type::Struct(id))) => {
                     member_of(step).and_then(|name| file.structures[*id].field(name)).map(|field| &field.ty)
                 }

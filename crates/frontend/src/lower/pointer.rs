@@ -2,7 +2,8 @@
 
 use super::value::Value;
 use crate::ast::{self, File, Member, Type, VarId};
-use oxeye_ir::{Expr, Step};
+use oxeye_binding::Step;
+use oxeye_ir::Expr;
 
 /// A pointer into an array: the element (or row) at `indices`, plus `offset` elements.
 #[derive(Clone, Debug)]

@@ -3,10 +3,8 @@
 
 use super::hull::hull;
 use super::uses::{Use, converted, iterators};
-use oxeye_ir::{
-    Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Program, RowForm, RowScan, RowTest,
-    ScalarType, ScanEnd, ScanStep, SymId,
-};
+use oxeye_binding::{RowForm, RowScan, RowTest, ScanEnd, ScanStep};
+use oxeye_ir::{Affine, ArrayId, BinaryOp, Bound, BoundTerm, Expr, Loop, LoopId, Program, ScalarType, SymId};
 use std::collections::BTreeSet;
 
 /// The test of an array with one dimension of pointers, if it can be found out which rows it uses; what finds that out is

@@ -4,12 +4,13 @@
 use super::blocks::used_rows;
 use super::entered::entered;
 use super::hull::{Ends, hull, only};
-use super::lowerer::Lowerer;
+use super::lowerer::{Lowerer, State};
 use super::row_scans::scanned;
 use super::uses::{Use, uses};
 use crate::ast::{Range, VarId};
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{ArrayId, Expr, Nest, Program, RowForm, RowScan, RowTest, ScalarType, SymId};
+use oxeye_binding::{Binding, RowForm, RowScan, RowTest};
+use oxeye_ir::{Expr, Nest, Program, ScalarType, SymId};
 
 impl Lowerer<'_> {
     /// Symbols for the distances of rows: how many rows or elements of a dimension lie in one of the dimension before.
@@ -44,12 +45,8 @@ pub(crate) struct Rows {
 }
 
 /// The tests for the rows that a nest uses.
-pub(crate) fn row_tests(
-    program: &mut Program,
-    nest: &Nest,
-    rows: &[(ArrayId, usize)],
-    at: Range,
-) -> Lowered<Rows> {
+pub(crate) fn row_tests(state: &mut State, nest: &Nest, at: Range) -> Lowered<Rows> {
+    let State { program, rows, .. } = state;
     let mut found = Rows::default();
     for (array, n_levels) in rows.iter().filter(|(id, _)| nest.arrays().contains(id)) {
         let uses = uses(program, nest, *array, n_levels - 1);
@@ -92,11 +89,10 @@ pub(crate) fn row_tests(
 }
 
 /// Says again how rows are found, where nests have come to reach the arrays in their conditions by other indices.
-pub(crate) fn renew_scans(program: &mut Program) {
-    let with_scans = program.entries.iter().filter(|(_, entry)| !entry.scans.is_empty());
+pub(crate) fn renew_scans(program: &mut Program, binding: &mut Binding) {
+    let with_scans = binding.entries.iter().filter(|(_, entry)| !entry.scans.is_empty());
     for id in with_scans.map(|(id, _)| *id).collect::<Vec<_>>() {
-        let (Some(nest), Some(mut entry)) =
-            (program.nests.get(&id).cloned(), program.entries.get(&id).cloned())
+        let (Some(nest), Some(mut entry)) = (program.nests.get(&id).cloned(), binding.entry(id).cloned())
         else {
             continue;
         };
@@ -113,7 +109,7 @@ pub(crate) fn renew_scans(program: &mut Program) {
             // The text of the user runs.
             entry.tests.push(Expr::from(0));
         }
-        program.entries.insert(id, entry);
+        binding.entries.insert(id, entry);
     }
 }
 

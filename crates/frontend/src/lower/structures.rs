@@ -7,7 +7,8 @@ use super::value::{Value, reads_memory};
 use crate::ast::{Expr, ExprKind, Function, Range, Scalar, Type, VarId};
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::Scan;
-use oxeye_ir::{Access, Array, ArrayId, Form, Node, Step, Storage, Update};
+use oxeye_binding::Step;
+use oxeye_ir::{Access, Array, ArrayId, Form, Node, Storage, Update};
 
 /// The actual place of a member.
 pub(super) struct Redirected {

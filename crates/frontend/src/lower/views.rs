@@ -6,7 +6,8 @@ use super::lowerer::Lowerer;
 use crate::ast::{Range, Type, VarId};
 use crate::members::member_of;
 use crate::refusal::{Lowered, Refusal};
-use oxeye_ir::{BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, Step, SymId, Var, View};
+use oxeye_binding::{Binding, Step, View};
+use oxeye_ir::{BinaryOp, BoundTerm, Expr, Loop, Nest, Node, Program, SymId, Var};
 use std::collections::BTreeSet;
 
 impl Lowerer<'_> {
@@ -75,12 +76,12 @@ fn followed(view: &View) -> impl Iterator<Item = Followed> + '_ {
 /// # Errors
 /// A pointer for which that is not known.
 pub(crate) fn reached(
-    program: &Program,
+    (program, binding): (&Program, &Binding),
     nest: &Nest,
     conditional: &BTreeSet<SymId>,
 ) -> Result<Option<Expr>, String> {
     let (always, sure, all) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
-    let mut search = Search { program, conditional, always, sure, all };
+    let mut search = Search { program, binding, conditional, always, sure, all };
     let mut path = Vec::new();
     search.nodes(&nest.roots, &mut path, true);
     let mut conditions: Vec<Expr> = Vec::new();
@@ -124,6 +125,7 @@ pub(crate) fn reached(
 
 struct Search<'a> {
     program: &'a Program,
+    binding: &'a Binding,
     conditional: &'a BTreeSet<SymId>,
     /// Followed whenever the nest is entered.
     always: BTreeSet<Followed>,
@@ -139,17 +141,17 @@ impl<'a> Search<'a> {
             Expr::Affine(a) => {
                 for (var, _) in a.terms() {
                     if let Var::Sym(id) = var {
-                        if let Some(load) = self.program.loads.get(&id) {
+                        if let Some(load) = self.binding.load(id) {
                             let name = self.program.symbols.get(&id).map(|s| (s.name.clone(), Vec::new()));
                             found.extend(name.filter(|_| !is_always_there(self.program, load)));
-                            found.extend(self.program.views.get(&load.array).into_iter().flat_map(followed));
+                            found.extend(self.binding.views.get(&load.array).into_iter().flat_map(followed));
                         }
-                        found.extend(self.program.symbol_views.get(&id).into_iter().flat_map(followed));
+                        found.extend(self.binding.symbol_view(id).into_iter().flat_map(followed));
                     }
                 }
             }
             Expr::Read(access) => {
-                found.extend(self.program.views.get(&access.array).into_iter().flat_map(followed));
+                found.extend(self.binding.views.get(&access.array).into_iter().flat_map(followed));
             }
             _ => {}
         });
@@ -170,7 +172,7 @@ impl<'a> Search<'a> {
             }
             Expr::Affine(_) => self.note(self.ways_of(e), path, is_sure),
             Expr::Read(access) => {
-                let own = self.program.views.get(&access.array).into_iter().flat_map(followed).collect();
+                let own = self.binding.views.get(&access.array).into_iter().flat_map(followed).collect();
                 self.note(own, path, is_sure);
                 access.indices.iter().for_each(|i| self.expr(i, path, is_sure));
             }
@@ -181,7 +183,7 @@ impl<'a> Search<'a> {
     /// What nodes follow whenever they run, inside these loops.
     fn surely_in(&self, nodes: &'a [Node], path: &[&'a Loop]) -> BTreeSet<Followed> {
         let (always, sure, all) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
-        let mut inside = Search { program: self.program, conditional: self.conditional, always, sure, all };
+        let mut inside = Search { always, sure, all, ..*self };
         inside.nodes(nodes, &mut path.to_vec(), true);
         let sure = inside.sure.into_iter().filter(|(_, loops)| loops.len() == path.len());
         inside.always.into_iter().chain(sure.map(|(way, _)| way)).collect()

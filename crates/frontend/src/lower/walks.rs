@@ -8,7 +8,8 @@ use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, Type, VarId};
 use crate::flow::is_live_after;
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, assigned_var, commas, counter};
-use oxeye_ir::{Advance, Affine, BinaryOp, Expr, Loop, ScalarType};
+use oxeye_binding::Advance;
+use oxeye_ir::{Affine, BinaryOp, Expr, Loop, ScalarType};
 use std::collections::BTreeSet;
 
 /// A pointer that walks in a loop.

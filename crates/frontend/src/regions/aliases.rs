@@ -3,7 +3,8 @@
 use super::Regions;
 use crate::ast::{Scalar, Type, VarId, VarKind};
 use crate::lower::State;
-use oxeye_ir::{ArrayId, Constant, Nest, Storage};
+use oxeye_binding::Constant;
+use oxeye_ir::{ArrayId, Nest, Storage};
 use std::collections::BTreeSet;
 
 impl Regions<'_> {
@@ -20,24 +21,24 @@ impl Regions<'_> {
             let v = (*id).into();
             if used.contains(&v) {
                 constants.push((Constant::Symbol(*id), *var, &self.cx.file.var(*var).ty));
-                if state.program.symbol_views.get(id).is_some_and(|v| !v.loads().is_empty()) {
+                if state.binding.symbol_view(*id).is_some_and(|v| !v.loads().is_empty()) {
                     constants.push((Constant::Symbol(*id), *var, &pointer));
                 }
             }
         }
-        for (id, load) in &state.program.loads {
-            let v = (*id).into();
+        for (id, load) in state.binding.loads() {
+            let v = id.into();
             if used.contains(&v)
                 && let Some(var) = state.vars.get(&load.array)
             {
-                constants.push((Constant::Symbol(*id), *var, self.cx.file.var(*var).ty.innermost()));
-                if state.program.views.get(&load.array).is_some_and(|v| !v.loads().is_empty()) {
-                    constants.push((Constant::Symbol(*id), *var, &pointer));
+                constants.push((Constant::Symbol(id), *var, self.cx.file.var(*var).ty.innermost()));
+                if state.binding.views.get(&load.array).is_some_and(|v| !v.loads().is_empty()) {
+                    constants.push((Constant::Symbol(id), *var, &pointer));
                 }
             }
         }
         for id in nest.arrays() {
-            if let (Some(view), Some(var)) = (state.program.views.get(&id), state.vars.get(&id))
+            if let (Some(view), Some(var)) = (state.binding.views.get(&id), state.vars.get(&id))
                 && !view.loads().is_empty()
             {
                 constants.push((Constant::Base(id), *var, &pointer));

@@ -168,7 +168,7 @@ impl<'a> Regions<'a> {
 
     fn push_nest(&self, id: NestId, out: &mut Vec<Piece>) {
         out.push(Piece::Nest(id));
-        for advance in self.state.program.advances.get(&id).into_iter().flatten() {
+        for advance in self.state.binding.advances(id) {
             let moved: BTreeSet<VarId> = self.state.vars.get(&advance.array).into_iter().copied().collect();
             let touched = Some(Touched { reads: moved.clone(), writes: moved });
             out.push(Piece::Opaque { reason: "a pointer leads further".into(), touched });

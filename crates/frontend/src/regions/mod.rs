@@ -22,7 +22,8 @@ use crate::refusal::Refusal;
 use crate::scan::counter;
 use crate::scopes::Scopes;
 use crate::uniform::Uniformity;
-use oxeye_ir::{Expr, NestId, Program, SymId};
+use oxeye_binding::Bound;
+use oxeye_ir::{Expr, NestId, SymId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Control structure before arrays have their final ids.
@@ -109,7 +110,7 @@ pub struct Named {
 pub(crate) type Inlined = BTreeMap<NestId, Vec<String>>;
 
 impl<'a> Regions<'a> {
-    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places<'a>) -> (Program, Found) {
+    pub(crate) fn build(cx: &'a Context<'a>, places: &'a Places<'a>) -> (Bound, Found) {
         let mut regions = Regions {
             cx,
             places,
@@ -154,13 +155,14 @@ impl<'a> Regions<'a> {
         });
         let counters = declared.iter().filter(|(_, var)| counting.contains(var)).map(|(id, _)| *id).collect();
         let symbols = Symbols { is_visible: &is_visible, counters };
-        delinearize(&mut regions.state.program, &regions.known, &wide, &symbols);
-        renew_scans(&mut regions.state.program);
+        let State { program, binding, .. } = &mut regions.state;
+        delinearize(program, binding, &regions.known, &wide, &symbols);
+        renew_scans(program, binding);
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
         let Regions { state, inlined, named, ranges, refused, .. } = regions;
-        (state.program, Found { inlined, named, ranges, refused })
+        (Bound { program: state.program, binding: state.binding }, Found { inlined, named, ranges, refused })
     }
 
     fn find_scops(&mut self) {

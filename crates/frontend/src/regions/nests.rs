@@ -11,7 +11,8 @@ use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
 use crate::scan::Scan;
-use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Entry, Expr, Nest, NestId, Node, Storage, SymId, Update};
+use oxeye_binding::Entry;
+use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Expr, Nest, NestId, Node, Storage, SymId, Threads, Update};
 use std::collections::{BTreeSet, HashMap};
 
 /// What was found out about the variables of a nest while it was read.
@@ -165,14 +166,14 @@ impl<'a> Regions<'a> {
         }
         let mut state = state;
         let may_change = self.may_change(&state, &nest);
-        state.program.may_change.extend(may_change);
-        state.program.may_change.sort_unstable();
-        state.program.may_change.dedup();
-        match reached(&state.program, &nest, &conditional) {
+        state.binding.may_change.extend(may_change);
+        state.binding.may_change.sort_unstable();
+        state.binding.may_change.dedup();
+        match reached((&state.program, &state.binding), &nest, &conditional) {
             Ok(None) => {}
             Ok(reached) => {
                 let entry = Entry { reached, ..Entry::default() };
-                state.program.entries.insert(id, entry);
+                state.binding.entries.insert(id, entry);
             }
             Err(name) => {
                 let message = format!("whether the loop follows `{name}` at all depends on what it computes");
@@ -184,13 +185,13 @@ impl<'a> Regions<'a> {
         let mut tests = tests;
         tests.extend(disguised(&state.program, &nest));
         if !tests.is_empty() {
-            state.program.entries.entry(id).or_default().tests = tests;
+            state.binding.entries.entry(id).or_default().tests = tests;
         }
         if !advances.is_empty() {
             if team.is_some() {
                 return Err(Refusal::new(head, "pointers move in a loop that threads share"));
             }
-            state.program.advances.insert(id, advances);
+            state.binding.advances.insert(id, advances);
         }
         self.test_rows(&mut state, &nest, s.range)?;
         let is_of_thread = |v: &&VarId| self.cx.directives.is_threadprivate(&self.cx.file.var(**v).name);
@@ -228,7 +229,8 @@ impl<'a> Regions<'a> {
         nest.live_out = self.live_out(&state, &nest, s.range);
         if let Some(team) = team {
             let team = self.team_of(s, &nest, &state, team)?;
-            state.program.teams.insert(id, team);
+            state.program.threads.insert(id, Threads::Team);
+            state.binding.teams.insert(id, team);
         }
         let one_thread = match own {
             _ if self.in_lanes => Some("a loop around it runs in vector lanes".to_owned()),
@@ -237,7 +239,10 @@ impl<'a> Regions<'a> {
             }
             own => own,
         };
-        state.program.one_thread.extend(one_thread.map(|reason| (id, reason)));
+        if let Some(reason) = one_thread {
+            state.program.threads.insert(id, Threads::One(reason));
+            state.binding.teams.shift_remove(&id);
+        }
         let known = Found { scan: &scan, by_calls: &by_calls, ends: &ends, subtracted: &subtracted };
         let named = self.named(&state, &nest, s, &known);
         if named != Named::default() {
@@ -267,7 +272,7 @@ impl<'a> Regions<'a> {
     }
 
     /// The variables that are private to a team's threads while they run a nest.
-    fn team_of(&self, s: &Stmt, nest: &Nest, state: &State, team: Team<'_>) -> Lowered<oxeye_ir::Team> {
+    fn team_of(&self, s: &Stmt, nest: &Nest, state: &State, team: Team<'_>) -> Lowered<oxeye_binding::Team> {
         let head = Range { start: s.range.start, end: s.range.start + 3 };
         if !nest.rotations.is_empty() {
             return Err(Refusal::new(head, "pointers change places in a loop that threads share"));
@@ -294,7 +299,7 @@ impl<'a> Regions<'a> {
         let mut names: Vec<String> = changed.iter().map(|v| self.cx.file.var(*v).name.clone()).collect();
         names.sort_unstable();
         names.dedup();
-        Ok(oxeye_ir::Team { own, names })
+        Ok(oxeye_binding::Team { own, names })
     }
 
     /// The variables that the text of a nest uses besides its arguments.
@@ -308,7 +313,7 @@ impl<'a> Regions<'a> {
             .filter(|(_, id)| used.contains(&(**id).into()) || nest.mentions.contains(id));
         let mut represented: BTreeSet<VarId> = symbols.map(|(v, _)| *v).collect();
         represented.extend(nest.arrays().iter().filter_map(|id| state.vars.get(id)));
-        let loads = state.program.loads.iter().filter(|(id, _)| used.contains(&(**id).into()));
+        let loads = state.binding.loads().filter(|(id, _)| used.contains(&(*id).into()));
         represented.extend(loads.filter_map(|(_, access)| state.vars.get(&access.array)));
         let roots: Vec<VarId> = represented.iter().map(|v| file.root(*v)).collect();
         represented.extend(roots);
@@ -465,7 +470,7 @@ impl<'a> Regions<'a> {
 
     /// Records which rows behind pointers the nest uses.
     pub(super) fn test_rows(&self, state: &mut State, nest: &Nest, at: Range) -> Lowered<()> {
-        let Rows { tests: rows, scans, conditions } = row_tests(&mut state.program, nest, &state.rows, at)?;
+        let Rows { tests: rows, scans, conditions } = row_tests(state, nest, at)?;
         if rows.is_empty() {
             return Ok(());
         }
@@ -483,7 +488,7 @@ impl<'a> Regions<'a> {
                 return Err(Refusal::new(head, message).help("if they never overlap, say so with --no-alias"));
             }
         }
-        let entry = state.program.entries.entry(nest.id).or_default();
+        let entry = state.binding.entries.entry(nest.id).or_default();
         entry.rows = rows;
         entry.scans = scans;
         let mut seen = BTreeSet::new();

@@ -230,7 +230,7 @@ void run(int n, float *a, float *out)
     let counts: Vec<_> = unit
         .functions
         .iter()
-        .map(|f| (f.name.as_str(), f.program.nests.len(), f.program.teams.len()))
+        .map(|f| (f.name.as_str(), f.program.nests.len(), f.binding.teams.len()))
         .collect();
     let words: Vec<_> = unit.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert_eq!(counts, [("sweep", 1, 1)], "{words:?} {}", show(&unit));
@@ -276,7 +276,7 @@ void region(int n, double *x, double *y)
     let threaded = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
     for (options, n_in_team, n_nests) in [(threaded, 3, 4), (ReadOptions::default(), 0, 5)] {
         let unit = read_with(source, &options);
-        let found: usize = unit.functions.iter().map(|f| f.program.teams.len()).sum();
+        let found: usize = unit.functions.iter().map(|f| f.binding.teams.len()).sum();
         let nests: usize = unit.functions.iter().map(|f| f.program.nests.len()).sum();
         assert_eq!((found, nests), (n_in_team, n_nests), "{}", show(&unit));
     }
@@ -304,7 +304,10 @@ void steps(void)
 ";
     let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
     let unit = read_with(orphan, &options);
-    let counts = |p: &Program| (p.nests.len(), p.teams.len(), p.one_thread.len());
+    let counts = |p: &Program| {
+        let n_teams = p.nests.keys().filter(|id| p.has_team(**id)).count();
+        (p.nests.len(), n_teams, p.threads.len() - n_teams)
+    };
     let found: Vec<_> = unit.functions.iter().map(|f| counts(&f.program)).collect();
     assert_eq!(found, [(1, 1, 0), (2, 1, 1)], "{}", show(&unit));
     let words: Vec<_> =
@@ -400,7 +403,7 @@ void run(int n, double *x, double **parts)
     let nests: Vec<_> = unit
         .functions
         .iter()
-        .map(|f| (f.name.as_str(), f.program.nests.len(), f.program.teams.len()))
+        .map(|f| (f.name.as_str(), f.program.nests.len(), f.binding.teams.len()))
         .collect();
     assert_eq!(nests, [("one", 2, 2), ("other", 1, 1)], "{}", show(&unit));
     let words: Vec<_> = unit.diagnostics.into_iter().map(|d| d.message).collect();
@@ -489,7 +492,10 @@ void run(int n)
 ";
     let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
     let unit = read_with(source, &options);
-    let counts = |p: &Program| (p.nests.len(), p.teams.len(), p.one_thread.len());
+    let counts = |p: &Program| {
+        let n_teams = p.nests.keys().filter(|id| p.has_team(**id)).count();
+        (p.nests.len(), n_teams, p.threads.len() - n_teams)
+    };
     let found: Vec<_> = unit.functions.iter().map(|f| counts(&f.program)).collect();
     assert_eq!(found, [(1, 1, 0), (1, 0, 0), (3, 3, 0)], "{}", show(&unit));
     let depths = |k: usize| unit.functions[k].program.nests.values().map(|n| n.loops().len()).max();
@@ -525,7 +531,7 @@ void pipeline(int n, double *x, int me)
 ";
     let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
     let unit = read_with(source, &options);
-    assert_eq!(unit.functions.iter().map(|f| f.program.teams.len()).sum::<usize>(), 1, "{}", show(&unit));
+    assert_eq!(unit.functions.iter().map(|f| f.binding.teams.len()).sum::<usize>(), 1, "{}", show(&unit));
     let words: Vec<_> = unit.diagnostics.into_iter().map(|d| d.message).collect();
     assert!(
         words.contains(
@@ -642,7 +648,10 @@ void f(int n, double *restrict x, const double *restrict y)
 ";
     let options = ReadOptions { args: vec!["-fopenmp".into()], ..ReadOptions::default() };
     let unit = read_with(source, &options);
-    let reasons: Vec<_> = unit.functions[0].program.one_thread.values().map(String::as_str).collect();
+    let reasons: Vec<_> = {
+        let program = &unit.functions[0].program;
+        program.threads.keys().filter_map(|id| program.one_thread(*id)).collect()
+    };
     let expected = [
         "every thread of the `omp parallel` around it runs this loop",
         "each thread has its own `own` (`threadprivate`)",

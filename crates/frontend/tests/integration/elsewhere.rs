@@ -123,7 +123,8 @@ fn tuned_files_serve_other_builds_of_the_program() {
             let span = nest.span.expect("from a file");
             let original = unit.source[span.start..span.end].to_owned();
             let options = RenderOptions { original: Some(original), ..RenderOptions::default() };
-            let text = render_nest(&function.program, nest, &options).expect("can be written");
+            let text =
+                render_nest(&function.program, &function.binding, nest, &options).expect("can be written");
             let conditions = function.conditions.get(&nest.id).cloned().unwrap_or_default();
             let text = guarded(&unit.source, span, &text, &conditions.preprocessor, &conditions.constant);
             replacements.push((span, text));
@@ -256,7 +257,7 @@ fn functions_of_several_files_call_each_other() {
     let one = "double h(double x);\nstatic double k(double x) { return x / 2; }\ndouble f(double x) { return h(x) + k(x); }\n";
     let two = "static double k(double x) { return x / 3; }\ndouble h(double x) { return x * 2; }\ndouble unused(double x) { return k(x); }\n";
     let unit = read(folder.path(), &[("own.c", own), ("one.c", one), ("two.c", two)], &[]);
-    let text = unit.functions[0].program.to_string();
+    let text = unit.functions[0].binding.display(&unit.functions[0].program);
     assert!(
         text.contains("x[i] = x[i] * 2.0 + x[i] / 2.0") || text.contains("x[i] = x[i] * 2 + x[i] / 2"),
         "{text}"

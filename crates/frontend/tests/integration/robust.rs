@@ -1,6 +1,7 @@
 //! Byte-exact spans, and no panic on any input.
 
 use crate::common::{read, read_with};
+use oxeye_binding::Bound;
 use oxeye_frontend::{Function, ReadOptions, Unit, read_c};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,12 @@ fn is_generated(path: &Path) -> bool {
 fn check_spans(unit: &Unit) {
     for function in &unit.functions {
         assert_eq!(oxeye_ir::verify(&function.program), Ok(()), "{}", function.program);
+        assert_eq!(
+            oxeye_binding::verify(&function.program, &function.binding),
+            Ok(()),
+            "{}",
+            function.program
+        );
         let text = &unit.source[function.span.start..function.span.end];
         assert!(text.contains(&function.name) && text.ends_with('}'), "{text}");
         let mut end = function.span.start;
@@ -99,8 +106,9 @@ fn the_corpus_is_read() {
         check_cuts(&unit);
         assert!(unit.diagnostics.is_empty(), "{}: {:?}", path.display(), unit.diagnostics);
         for function in &unit.functions {
-            let text = function.program.to_string();
-            assert_eq!(oxeye_frontend::Program::parse(&text).as_ref(), Ok(&function.program), "{text}");
+            let text = function.binding.display(&function.program);
+            let bound = Bound { program: function.program.clone(), binding: function.binding.clone() };
+            assert_eq!(Bound::parse(&text), Ok(bound), "{text}");
         }
     }
 }

@@ -467,7 +467,7 @@ fn instrumented(n: usize) -> usize {
     ));
     let function = &unit.functions[0];
     let nest = function.program.nests.values().next().expect("a nest");
-    assert_eq!(function.program.entries[&nest.id].rows.len(), n);
+    assert_eq!(function.binding.entries[&nest.id].rows.len(), n);
     oxeye_codegen::instrument(&unit.source, &[site_of(function, nest)], "").len() - unit.source.len()
 }
 
@@ -487,7 +487,8 @@ fn uneven_rows_are_written_as_in_the_source() {
     for function in &unit.functions {
         for nest in function.program.nests.values() {
             let options = oxeye_codegen::RenderOptions { original: Some("…".into()), ..Default::default() };
-            text += &oxeye_codegen::render_nest(&function.program, nest, &options).expect("can be written");
+            text += &oxeye_codegen::render_nest(&function.program, &function.binding, nest, &options)
+                .expect("can be written");
             text += "\n";
         }
     }

@@ -278,7 +278,7 @@ main(argc, argv)
     );
     assert_eq!(places(&unit).len(), 2, "{:?}", messages(&unit));
     assert!(unit.has_main);
-    let scale = unit.functions[0].program.to_string();
+    let scale = unit.functions[0].binding.display(&unit.functions[0].program);
     assert!(scale.contains("symbol P0 n: i32") && scale.contains("x[i] *= by"), "{scale}");
     assert!(messages(&unit).is_empty(), "{:?}", messages(&unit));
 }

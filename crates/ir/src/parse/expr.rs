@@ -1,7 +1,7 @@
 //! Expressions, accesses and references.
 
 use super::lexer::{Token, float_type};
-use super::{Global, Parsed, Parser};
+use super::{Global, ParseError, Parsed, Parser};
 use crate::print::{is_id, strength};
 use crate::{Access, Affine, ArrayId, BinaryOp, Expr, LoopId, MathFn, ScalarType, SymId, UnaryOp, Var};
 
@@ -42,7 +42,11 @@ impl Parser {
         }
     }
 
-    pub(super) fn expr(&mut self) -> Parsed<Expr> {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// If something else stands here.
+    pub fn expr(&mut self) -> Result<Expr, ParseError> {
         self.nested(|p| {
             let condition = p.binary(strength::OR)?;
             if !p.take_symbol("?") {

@@ -6,9 +6,8 @@ mod lexer;
 mod nest;
 
 use crate::{
-    Advance, Array, ArrayId, Constant, Constraint, ControlLoop, DataflowGraph, Distance, Entry, Expr, Form,
-    LoopId, Nest, NestId, Opaque, Program, Record, Region, RowForm, RowScan, RowTest, ScalarType, ScanEnd,
-    ScanStep, Storage, SymId, Symbol, Team, View,
+    Array, ArrayId, Constraint, ControlLoop, DataflowGraph, Form, Loop, LoopId, Nest, NestId, Opaque,
+    Program, Region, ScalarType, Storage, SymId, Symbol, Threads,
 };
 pub use error::ParseError;
 use indexmap::{IndexMap, map};
@@ -18,6 +17,9 @@ use std::collections::{HashMap, HashSet};
 
 type Parsed<T> = Result<T, ParseError>;
 
+/// Reads a declaration that is none of the IR's, if the parser stands at one.
+type Others<'o> = &'o mut dyn FnMut(&mut Parser, &mut Program) -> Parsed<bool>;
+
 impl Program {
     /// Reads the textual form that `Display` writes. Affine arithmetic is folded, as by
     /// [`Expr::binary`](crate::Expr::binary), and dataflow graphs are rebuilt.
@@ -26,9 +28,18 @@ impl Program {
     /// If the text is not a program: where, what was expected, and what was found. A program that parses may still
     /// violate the invariants of [`verify`](crate::verify).
     pub fn parse(text: &str) -> Result<Program, ParseError> {
+        Self::parse_with(text, &mut |_, _| Ok(false))
+    }
+
+    /// Reads the textual form with declarations of others among its own: `others` is asked at every declaration, and reads it
+    /// if it is one of them.
+    ///
+    /// # Errors
+    /// As [`Program::parse`].
+    pub fn parse_with(text: &str, others: Others<'_>) -> Result<Program, ParseError> {
         let mut program = Program::new("");
         let mut parser = Parser::new(text, &program)?;
-        parser.program(&mut program)?;
+        parser.program(&mut program, others)?;
         parser.end()?;
         program.rebuild_dataflow();
         Ok(program)
@@ -65,7 +76,8 @@ enum Global {
 /// Greatest depth of nesting; deeper texts are refused so that they do not exhaust the stack.
 const MAX_DEPTH: usize = 600;
 
-struct Parser {
+/// Reads a text from its beginning to its end, and knows what the program has declared so far.
+pub struct Parser {
     tokens: Vec<(Token, Place)>,
     at: usize,
     depth: usize,
@@ -115,7 +127,11 @@ impl Parser {
         self.tokens[self.at.min(self.tokens.len() - 1)].1
     }
 
-    fn expected<T>(&self, what: &str) -> Parsed<T> {
+    /// The error that something else stands here.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn expected<T>(&self, what: &str) -> Result<T, ParseError> {
         Err(self.place().error(format!("expected {what}, found {}", self.peek().describe())))
     }
 
@@ -123,27 +139,38 @@ impl Parser {
         matches!(self.peek(), Token::Symbol(s) if *s == symbol)
     }
 
-    fn is_word(&self, word: &str) -> bool {
+    /// Whether this word stands here.
+    pub fn is_word(&self, word: &str) -> bool {
         matches!(self.peek(), Token::Word(w) if w == word)
     }
 
-    fn take_symbol(&mut self, symbol: &str) -> bool {
+    /// Reads this sign, if it stands here.
+    pub fn take_symbol(&mut self, symbol: &str) -> bool {
         let found = self.is_symbol(symbol);
         self.at += usize::from(found);
         found
     }
 
-    fn take_word(&mut self, word: &str) -> bool {
+    /// Reads this word, if it stands here.
+    pub fn take_word(&mut self, word: &str) -> bool {
         let found = self.is_word(word);
         self.at += usize::from(found);
         found
     }
 
-    fn symbol(&mut self, symbol: &str) -> Parsed<()> {
+    /// Reads this sign.
+    ///
+    /// # Errors
+    /// If something else stands here.
+    pub fn symbol(&mut self, symbol: &str) -> Result<(), ParseError> {
         if self.take_symbol(symbol) { Ok(()) } else { self.expected(&format!("`{symbol}`")) }
     }
 
-    fn word(&mut self, word: &str) -> Parsed<()> {
+    /// Reads this word.
+    ///
+    /// # Errors
+    /// If something else stands here.
+    pub fn word(&mut self, word: &str) -> Result<(), ParseError> {
         if self.take_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
     }
 
@@ -202,7 +229,11 @@ impl Parser {
         }
     }
 
-    fn text(&mut self) -> Parsed<String> {
+    /// Reads a text in quotation marks.
+    ///
+    /// # Errors
+    /// If something else stands here.
+    pub fn text(&mut self) -> Result<String, ParseError> {
         match self.peek() {
             Token::Text(t) => {
                 let text = t.clone();
@@ -213,7 +244,11 @@ impl Parser {
         }
     }
 
-    fn id<T: std::str::FromStr>(&mut self, what: &str) -> Parsed<T> {
+    /// Reads an id; `what` says which kind of, for the error.
+    ///
+    /// # Errors
+    /// If something else stands here.
+    pub fn id<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, ParseError> {
         if let Token::Word(w) = self.peek()
             && let Ok(id) = w.parse()
         {
@@ -223,7 +258,11 @@ impl Parser {
         self.expected(what)
     }
 
-    fn integer(&mut self) -> Parsed<i64> {
+    /// Reads an integer.
+    ///
+    /// # Errors
+    /// If something else stands here.
+    pub fn integer(&mut self) -> Result<i64, ParseError> {
         let is_negative = self.take_symbol("-");
         match *self.peek() {
             Token::Int(value) => {
@@ -234,7 +273,11 @@ impl Parser {
         }
     }
 
-    fn unsigned<T: TryFrom<i64>>(&mut self) -> Parsed<T> {
+    /// Reads an integer that is not negative.
+    ///
+    /// # Errors
+    /// If something else stands here.
+    pub fn unsigned<T: TryFrom<i64>>(&mut self) -> Result<T, ParseError> {
         if let Token::Int(value) = *self.peek()
             && let Ok(value) = T::try_from(value)
         {
@@ -254,12 +297,58 @@ impl Parser {
         }
     }
 
+    /// Whether a text in quotation marks stands here.
+    pub fn is_text(&self) -> bool {
+        matches!(self.peek(), Token::Text(_))
+    }
+
+    /// Whether `word` stands behind `n` other tokens.
+    pub fn has_ahead(&self, n: usize, word: &str) -> bool {
+        matches!(self.peek_at(n), Token::Word(w) if w == word)
+    }
+
+    /// Adds something that is declared here, under its id.
+    ///
+    /// # Errors
+    /// If there is one already.
+    pub fn declare<K, V>(&self, map: &mut IndexMap<K, V>, id: K, value: V) -> Result<(), ParseError>
+    where
+        K: std::hash::Hash + Eq + std::fmt::Display,
+    {
+        insert_new(map, id, value, self.place())
+    }
+
+    /// Reads what stands in loops of its own, such as a scan: their iterators are known until the end of it.
+    ///
+    /// # Errors
+    /// Those of `parse`.
+    pub fn scope<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
+        let n_loops = self.path.len();
+        let parsed = parse(self);
+        self.path.truncate(n_loops);
+        parsed
+    }
+
+    /// Reads the header of a loop without its body, which the rest of the scope is inside of.
+    ///
+    /// # Errors
+    /// If something else stands here.
+    pub fn enter_loop(&mut self) -> Result<Loop, ParseError> {
+        self.word("for")?;
+        let header = self.header()?;
+        self.path.push((header.name.clone(), header.id));
+        Ok(header)
+    }
+
     fn peek_type(&self, ahead: usize) -> Option<ScalarType> {
         let Token::Word(w) = self.peek_at(ahead) else { return None };
         ScalarType::ALL.into_iter().find(|t| t.name() == w)
     }
 
-    fn program(&mut self, program: &mut Program) -> Parsed<()> {
+    fn program(&mut self, program: &mut Program, others: Others<'_>) -> Parsed<()> {
         self.word("program")?;
         program.name = self.name("the program's name")?;
         self.symbol("{")?;
@@ -268,6 +357,8 @@ impl Parser {
             let place = self.place();
             if self.take_symbol("}") {
                 break;
+            } else if others(self, program)? {
+                continue;
             } else if self.take_word("symbol") {
                 let symbol = self.symbol_declaration()?;
                 self.declare_symbol(&symbol);
@@ -283,58 +374,13 @@ impl Parser {
             } else if self.take_word("reshape") {
                 let reshape: ArrayId = self.id("an array's id (A0)")?;
                 insert_new(&mut program.reshapes, reshape, self.id("an array's id (A0)")?, place)?;
-            } else if self.take_word("distance") {
-                let symbol: SymId = self.id("a symbol's id (P0)")?;
-                let from: ArrayId = self.id("an array's id (A0)")?;
-                let end = self.text()?;
-                let declaration = match self.peek() {
-                    Token::Text(_) => Some(self.text()?),
-                    _ => None,
-                };
-                insert_new(&mut program.distances, symbol, Distance { from, end, declaration }, place)?;
-            } else if self.take_word("origin") {
-                let array: ArrayId = self.id("an array's id (A0)")?;
-                self.symbol("(")?;
-                let mut origin = vec![self.integer()?];
-                while self.take_symbol(",") {
-                    origin.push(self.integer()?);
-                }
-                self.symbol(")")?;
-                insert_new(&mut program.origins, array, origin, place)?;
-            } else if self.take_word("view") {
-                self.view(program)?;
-            } else if self.take_word("load") {
-                let symbol: SymId = self.id("a symbol's id (P0)")?;
-                let Expr::Read(access) = self.expr()? else { return self.expected("an element of an array") };
-                insert_new(&mut program.loads, symbol, access, place)?;
-            } else if self.take_word("may_change") {
-                let constant = match self.peek_id('P') {
-                    true => Constant::Symbol(self.id("a symbol's id (P0)")?),
-                    false => Constant::Base(self.id("an array's id (A0)")?),
-                };
-                program.may_change.push((constant, self.id("an array's id (A0)")?));
-            } else if self.take_word("entry") {
-                let nest: NestId = self.id("a nest's id (N0)")?;
-                let entry = self.entry()?;
-                insert_new(&mut program.entries, nest, entry, place)?;
-            } else if self.take_word("advance") {
-                let nest: NestId = self.id("a nest's id (N0)")?;
-                let mut advances = Vec::new();
-                while self.peek_id('A') {
-                    let array = self.id("an array's id (A0)")?;
-                    self.symbol("(")?;
-                    advances.push(Advance { array, by: self.expr()? });
-                    self.symbol(")")?;
-                }
-                insert_new(&mut program.advances, nest, advances, place)?;
             } else if self.take_word("team") {
                 let nest: NestId = self.id("a nest's id (N0)")?;
-                let team = self.team()?;
-                insert_new(&mut program.teams, nest, team, place)?;
+                insert_new(&mut program.threads, nest, Threads::Team, place)?;
             } else if self.take_word("one_thread") {
                 let nest: NestId = self.id("a nest's id (N0)")?;
                 let reason = self.text()?;
-                insert_new(&mut program.one_thread, nest, reason, place)?;
+                insert_new(&mut program.threads, nest, Threads::One(reason), place)?;
             } else if self.is_word("nest") {
                 let nest = self.nest()?;
                 insert_new(&mut program.nests, nest.id, nest, place)?;
@@ -386,130 +432,9 @@ impl Parser {
         }
     }
 
-    fn peek_id(&self, letter: char) -> bool {
+    /// Whether an id with this letter stands here.
+    pub fn peek_id(&self, letter: char) -> bool {
         matches!(self.peek(), Token::Word(w) if w.starts_with(letter))
-    }
-
-    fn view(&mut self, program: &mut Program) -> Parsed<()> {
-        let place = self.place();
-        let symbol = if self.peek_id('P') { Some(self.id::<SymId>("a symbol's id (P0)")?) } else { None };
-        let array = if symbol.is_none() { Some(self.id::<ArrayId>("an array's id (A0)")?) } else { None };
-        let path = self.text()?;
-        let Some((root, steps)) = View::parse_path(&path) else {
-            return self.expected("a path such as \"g*.u\"");
-        };
-        let mut view = View { root, steps, declaration: self.text()?, is_loaded: false, record: None };
-        view.is_loaded = self.take_word("loaded");
-        if self.take_word("record") {
-            let mut record = Record { bytes: self.unsigned()?, runs: Vec::new() };
-            while self.take_symbol("(") {
-                record.runs.push((self.unsigned()?, self.unsigned()?));
-                self.symbol(")")?;
-            }
-            view.record = Some(record);
-        }
-        match (symbol, array) {
-            (Some(symbol), _) => insert_new(&mut program.symbol_views, symbol, view, place),
-            (_, Some(array)) => insert_new(&mut program.views, array, view, place),
-            _ => Ok(()),
-        }
-    }
-
-    fn entry(&mut self) -> Parsed<Entry> {
-        let mut entry = Entry::default();
-        loop {
-            if self.take_word("rows") {
-                let array = self.id("an array's id (A0)")?;
-                let form = if self.take_word("apart") { RowForm::Apart } else { RowForm::Even };
-                let mut rows = RowTest { array, form, ranges: Vec::new(), parts: Vec::new(), used: None };
-                if self.take_word("used") {
-                    self.symbol("(")?;
-                    rows.used = Some(self.expr()?);
-                    self.symbol(")")?;
-                }
-                rows.ranges = self.index_ranges()?;
-                while self.take_word("part") {
-                    rows.parts.push(self.index_ranges()?);
-                }
-                entry.rows.push(rows);
-                continue;
-            }
-            if self.take_word("scan") {
-                let n_loops = self.path.len();
-                let scan = self.scan();
-                self.path.truncate(n_loops);
-                entry.scans.push(scan?);
-                continue;
-            }
-            let is_reached = self.take_word("reached");
-            if !is_reached && !self.take_word("test") {
-                return Ok(entry);
-            }
-            self.symbol("(")?;
-            let e = self.expr()?;
-            self.symbol(")")?;
-            if is_reached { entry.reached = Some(e) } else { entry.tests.push(e) }
-        }
-    }
-
-    /// The first and last index of each dimension.
-    fn index_ranges(&mut self) -> Parsed<Vec<(Expr, Expr)>> {
-        let mut ranges = Vec::new();
-        while self.take_symbol("(") {
-            let low = self.expr()?;
-            self.symbol("..")?;
-            ranges.push((low, self.expr()?));
-            self.symbol(")")?;
-        }
-        Ok(ranges)
-    }
-
-    fn scan(&mut self) -> Parsed<RowScan> {
-        let mut scan = RowScan { steps: Vec::new(), n_deciding: usize::MAX, ends: Vec::new() };
-        self.symbol("(")?;
-        while !self.take_symbol(":") {
-            if self.take_word("any") {
-                scan.n_deciding = scan.steps.len();
-            }
-            if self.take_word("if") {
-                scan.steps.push(ScanStep::If(self.expr()?));
-                continue;
-            }
-            self.word("for")?;
-            let header = self.header()?;
-            self.path.push((header.name.clone(), header.id));
-            scan.steps.push(ScanStep::Loop(header));
-        }
-        scan.n_deciding = scan.n_deciding.min(scan.steps.len());
-        loop {
-            let symbol = self.id("a symbol's id (P0)")?;
-            let is_least = self.take_word("min");
-            if !is_least {
-                self.word("max")?;
-            }
-            self.symbol("=")?;
-            scan.ends.push(ScanEnd { symbol, is_least, value: self.expr()? });
-            if !self.take_symbol(",") {
-                break;
-            }
-        }
-        self.symbol(")")?;
-        Ok(scan)
-    }
-
-    fn team(&mut self) -> Parsed<Team> {
-        let mut team = Team::default();
-        self.word("own")?;
-        self.symbol("(")?;
-        while !self.take_symbol(")") {
-            team.own.push(self.id("an array's id (A0)")?);
-        }
-        self.word("names")?;
-        self.symbol("(")?;
-        while !self.take_symbol(")") {
-            team.names.push(self.text()?);
-        }
-        Ok(team)
     }
 
     fn storage(&mut self) -> Parsed<Storage> {
@@ -646,23 +571,12 @@ mod tests {
   array A9 y: f64[?] param linear
   may_alias C x
   reshape A9 A0
-  origin A9 (-1)
-  distance P2 A9 "end" "float *end"
-  distance P3 A5 "finish"
-  view P2 "s*.k" "struct s *s"
-  view A7 "g*.u" "struct grid *g" loaded
-  view A8 "x[][].re" "struct complex (*x)[4]" record 24 (0 1)(16 1)
-  load P3 idx[n + 1]
-  may_change P2 A7
-  may_change A7 A8
-  entry N0 reached(0 < n) test(n <= m) test(P2 >= 2) rows A1 (0 .. n - 1) rows A7 apart (0 .. n - 1)(-1 .. m)
-  advance N0 A1 (2*n) A0 (1)
-  team N0 own(A2 A3) names("i" "t")
   one_thread N0 "each thread has its own `C`"
+  team N1
   sequence {
     loop N1.P3 in 0 .. n {
       sequence {
-        dataflow { N0 }
+        dataflow { N0 N1 }
         swap C x
       }
     }
@@ -698,6 +612,8 @@ mod tests {
       for L3 k: i32 in 0 .. 4 vector reduce(* tmp.A2) {
       }
     }
+  }
+  nest N1 in f {
   }
 }
 "#;

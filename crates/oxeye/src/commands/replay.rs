@@ -4,6 +4,7 @@ use crate::nest::{helper, replacement, stands_apart};
 use crate::request::{Compiler, Error, FpPolicy, Guard, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Proved, Rendering, Unproved, prove};
 use crate::stages::read_options;
+use oxeye_binding::Binding;
 use oxeye_codegen::{Isa, SizeGuard, tuned_file};
 use oxeye_frontend::{FrontendError, Function, Named, ReadOptions, Unit, read_c};
 use oxeye_ir::{Nest, NestId, Span};
@@ -133,7 +134,8 @@ pub(super) fn replaced(
 ) -> Result<Vec<(Span, String)>, Misfit> {
     let (mut function, nest, span) = find(unit, reading, wanted)?;
     for name in &wanted.uneven {
-        if !function.to_mut().program.set_uneven_rows(nest, name) {
+        let Function { program, binding, .. } = function.to_mut();
+        if !binding.set_uneven_rows(program, nest, name) {
             return Err(Misfit::NoRows {
                 function: function.name.clone(),
                 line: span.line,
@@ -188,13 +190,15 @@ pub(super) fn proved(
     }
     let none = Named::default();
     let own = wanted.own_text.then(|| function.named.get(&nest.id).unwrap_or(&none));
-    let how = Rendering { threads, guard, known: &known, isa, own, ..how };
+    let how = Rendering { binding: &function.binding, threads, guard, known: &known, isa, own, ..how };
     Ok((prove(how, &PreparedNest::new(program, nest), &recipe)?, recipe))
 }
 
+/// How recipes of a file become text, in functions whose binding is not known yet.
 pub(super) fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'u> {
     Rendering {
         source: &unit.source,
+        binding: Binding::none(),
         threads: recipes.threads,
         guard: SizeGuard::default(),
         known: &[],

@@ -64,7 +64,7 @@ fn calls(unit: &Unit, start: usize) -> bool {
 fn sweeps(unit: &Unit) -> impl Iterator<Item = (usize, usize)> {
     let is_whole = |function: &Function, id: NestId| {
         // What stands in other files would be lost, and threads of a team stay together.
-        !function.elsewhere.contains_key(&id) && !function.program.teams.contains_key(&id)
+        !function.elsewhere.contains_key(&id) && !function.program.has_team(id)
     };
     nests(unit).filter_map(move |(function, nest)| {
         let [Node::Loop(outermost)] = nest.roots.as_slice() else { return None };

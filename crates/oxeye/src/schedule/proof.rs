@@ -1,6 +1,7 @@
 //! Recipes made into text: every step proved legal, the result rendered.
 
 use crate::parallel::{Panicked, guarded};
+use oxeye_binding::Binding;
 use oxeye_codegen::{
     CodegenError, Isa, Outlined, RenderOptions, SizeGuard, commented, outline_own_text, render_nest,
     render_outlined,
@@ -84,6 +85,8 @@ pub(crate) enum NoRecipe {
 pub(crate) struct Rendering<'s> {
     /// The user's file.
     pub(crate) source: &'s str,
+    /// How the function with the nest meets it.
+    pub(crate) binding: &'s Binding,
     /// Threads of the emitted code.
     pub(crate) threads: u32,
     /// Under which recipes are applied.
@@ -169,12 +172,12 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
     };
     let (program, nest) = (&applied.program, &applied.nest);
     let (text, wide) = match how.isa {
-        None => (render_nest(program, nest, &options)?, None),
+        None => (render_nest(program, how.binding, nest, &options)?, None),
         Some(isa) => {
             let name = format!("oxeye_{}_{}", nest.function, place_name(how.source, span));
             let outlined = match how.own {
-                Some(own) => outline_own_text(program, nest, &options, isa, &name, named(own)),
-                None => render_outlined(program, nest, &options, isa, &name),
+                Some(own) => outline_own_text(program, how.binding, nest, &options, isa, &name, named(own)),
+                None => render_outlined(program, how.binding, nest, &options, isa, &name),
             };
             let Outlined { function, block } = outlined?;
             (block, Some((isa, function)))

@@ -191,7 +191,7 @@ impl NestSearch<'_> {
             if let Some((idx, _)) = before {
                 nest.trials[idx].verdict = Verdict::Slower;
             }
-            let how = session.rendering(&unit.source, threads);
+            let how = session.rendering(nest.place.around(unit), threads);
             nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut in_place)?;
             if let (None, Some((idx, trial))) = (nest.winner, before) {
                 nest.trials[idx] = trial;

@@ -207,7 +207,7 @@ impl NestSearch<'_> {
         }
         bench.deadline = Instant::now() + time.left();
         let mut in_place = baseline;
-        let how = session.rendering(&unit.source, nest.threads(session));
+        let how = session.rendering(nest.place.around(unit), nest.threads(session));
         nest.winner = choose(&bench, how, &mut finalists, &mut nest.trials, &mut in_place)?;
         nest.baseline_seconds = Some(in_place);
         nest.conditioning = bench.conditioning().or(nest.conditioning.take());
@@ -233,7 +233,7 @@ impl NestSearch<'_> {
         let threads = nest.threads(self.session);
         let machine = self.session.machine(threads);
         let vector_bytes = self.isa.map_or(machine.vector_bytes, Isa::vector_bytes);
-        Space::new(program, ir, &Machine { vector_bytes, ..machine }, self.rendering(threads))
+        Space::new(program, ir, &Machine { vector_bytes, ..machine }, self.rendering(nest))
     }
 
     pub(super) fn bounds(&self, bench: &Bench<'_>, threads: u32) -> Bounds {
@@ -261,8 +261,7 @@ impl NestSearch<'_> {
                 break;
             }
             // A search tries too many candidates to keep what each makes of the nest.
-            let Some(candidate) = self.candidate(&prepared, nest.threads(self.session), &trials[k].schedule)
-            else {
+            let Some(candidate) = self.candidate(&prepared, nest, &trials[k].schedule) else {
                 continue;
             };
             let kept = workbench.libraries.get(&candidate.digest).cloned();
@@ -291,14 +290,15 @@ impl NestSearch<'_> {
     pub(super) fn candidate(
         &self,
         prepared: &PreparedNest<'_>,
-        threads: u32,
+        nest: &TunedNest,
         schedule: &Schedule,
     ) -> Option<Candidate> {
-        candidate(self.rendering(threads), prepared, schedule.clone()).ok()
+        candidate(self.rendering(nest), prepared, schedule.clone()).ok()
     }
 
-    fn rendering(&self, threads: u32) -> Rendering<'_> {
-        Rendering { isa: self.isa, ..self.session.rendering(&self.unit.source, threads) }
+    fn rendering(&self, nest: &TunedNest) -> Rendering<'_> {
+        let threads = nest.threads(self.session);
+        Rendering { isa: self.isa, ..self.session.rendering(nest.place.around(self.unit), threads) }
     }
 
     fn report(

@@ -122,6 +122,7 @@ impl Measurements for Nothing {
 fn rendering() -> Rendering<'static> {
     Rendering {
         source: "",
+        binding: oxeye_binding::Binding::none(),
         threads: 2,
         policy: Policy { reassociate: true, finite: false },
         plain_sums: false,

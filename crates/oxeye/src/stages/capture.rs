@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::whole::failure;
 use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::{Argument, Site, arguments, instrument};
-use oxeye_frontend::Unit;
+use oxeye_frontend::{Function, Unit};
 use oxeye_ir::Nest;
 use oxeye_measure::{
     CAPTURE_RUNTIME_C, Capture, CaptureRun, Exit, Left, Limits, MeasureError, RunOutcome, Sample, SizeSource,
@@ -119,7 +119,7 @@ fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Resu
         let path = session.workshop.folder.join(format!("synthetic{idx}.bin"));
         captured.calls.samples.push(synthetic_inputs::sample(
             session.options,
-            program,
+            (program, captured.place.binding(&unit)),
             nest,
             &captured.calls.arguments,
             &path,
@@ -394,9 +394,9 @@ fn nests_of(unit: &Unit, threads: u32) -> Vec<TunedNest> {
 /// The nest at a place, of which nothing else is known yet.
 pub(super) fn nest_at(unit: &Unit, place: Place, threads: u32) -> TunedNest {
     let (_, program, nest) = place.of(unit);
-    let is_shared = program.teams.contains_key(&nest.id);
-    let arguments = arguments(program, nest);
-    let is_of_one_thread = program.one_thread.contains_key(&nest.id);
+    let is_shared = program.has_team(nest.id);
+    let arguments = arguments(program, place.binding(unit), nest);
+    let is_of_one_thread = program.one_thread(nest.id).is_some();
     let mut tuned = TunedNest { is_of_one_thread, ..TunedNest::new(place, arguments) };
     if is_shared && threads < 2 {
         let why = "a team of threads shares it, and it would be tuned for one (--threads)";
@@ -433,13 +433,13 @@ pub(super) fn find_inside(unit: &Unit, nests: &mut [TunedNest]) {
 /// Rows behind pointers are reached through their pointers if some were not evenly spaced: where rows have allocations of their
 /// own, others may be even by chance.
 fn reach_rows(unit: &mut Unit, nest: &TunedNest) {
-    let program = &mut unit.functions[nest.place.function_idx].program;
+    let Function { program, binding, .. } = &mut unit.functions[nest.place.function_idx];
     let has_gathered = |s: &Sample| s.args.iter().any(|a| a.size_source == SizeSource::Gathered);
     if !nest.calls.samples.iter().any(has_gathered) {
         return;
     }
     for argument in nest.calls.arguments.iter().filter(|argument| argument.rows.is_some()) {
-        program.set_uneven_rows(nest.place.nest_id, &argument.name);
+        binding.set_uneven_rows(program, nest.place.nest_id, &argument.name);
     }
 }
 

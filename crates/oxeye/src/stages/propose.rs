@@ -11,6 +11,7 @@ use crate::schedule::{Choice, Schedule, Trial, Unproved, prove};
 use crate::session::Session;
 use crate::transfer::{Advice, AdvisedOption, Asked, advice};
 use indexmap::IndexMap;
+use oxeye_binding::Binding;
 use oxeye_frontend::Unit;
 use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, Suggestion, Suggestions, suggest_for};
 use rayon::prelude::*;
@@ -94,10 +95,10 @@ fn as_written(
         }
     };
     if session.known.recipes.is_none() || how == DonorSearch::None {
-        return Ok(own_suggestions(session, &unit.source, &prepared, threads, suggested));
+        return Ok(own_suggestions(session, nest.place.around(unit), &prepared, threads, suggested));
     }
     let asked = Asked {
-        source: &unit.source,
+        around: nest.place.around(unit),
         nest: &prepared,
         sizes: &nest.sizes(),
         seconds: nest.seconds_in_place(),
@@ -110,14 +111,14 @@ fn as_written(
             let note = Some(format!("no donors: {}", setback.item()?));
             return Ok(Proposal {
                 note,
-                ..own_suggestions(session, &unit.source, &prepared, threads, suggested)
+                ..own_suggestions(session, nest.place.around(unit), &prepared, threads, suggested)
             });
         }
     };
     let found = match advice.useless() {
         Some(why) => Proposal {
             note: Some(why),
-            ..own_suggestions(session, &unit.source, &prepared, threads, suggested)
+            ..own_suggestions(session, nest.place.around(unit), &prepared, threads, suggested)
         },
         None => advised(&mut advice, suggested),
     };
@@ -131,7 +132,7 @@ pub(crate) fn has_schedules(session: &Session<'_>, unit: &Unit, place: &Place, t
     let (_, program, ir) = place.of(unit);
     let prepared = PreparedNest::new(program, ir);
     suggestions(session, &prepared, threads).is_ok_and(|suggested| {
-        let proposal = own_suggestions(session, &unit.source, &prepared, threads, suggested);
+        let proposal = own_suggestions(session, place.around(unit), &prepared, threads, suggested);
         proposal.trials.iter().any(Trial::is_ready)
     })
 }
@@ -148,14 +149,14 @@ fn suggestions(
 /// The suggestions, all of them to be tried.
 fn own_suggestions(
     session: &Session<'_>,
-    source: &str,
+    around: (&str, &Binding),
     nest: &PreparedNest<'_>,
     threads: u32,
     suggestions: Suggestions,
 ) -> Proposal {
     let Suggestions { mut refused, recipes, .. } = suggestions;
     let proofs = parallel::map(&recipes, |suggestion| {
-        prove(session.rendering(source, threads), nest, &suggestion.recipe)
+        prove(session.rendering(around, threads), nest, &suggestion.recipe)
     });
     let mut trials: Vec<Trial> = recipes
         .into_iter()
@@ -245,7 +246,7 @@ impl Proposed {
         let Workpiece { unit, nests, .. } = &mut self.workpiece;
         let nest = &mut nests[nest_idx];
         let (_, program, ir) = nest.place.of(unit);
-        let how = session.rendering(&unit.source, nest.threads(session));
+        let how = session.rendering(nest.place.around(unit), nest.threads(session));
         let proof = prove(how, &PreparedNest::new(program, ir), &recipe);
         let schedule = Schedule { name: name.to_owned(), templates: Vec::new(), recipe };
         nest.trials.insert(0, Trial::new(schedule, Choice::default(), proof.map(Arc::new)));

@@ -436,7 +436,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
         within: emitted.workpiece.around(idx),
         invocations: nest.calls.invocations,
         sizes: sizes(&nest.calls.classes, chosen),
-        guard: guard(program, ir, chosen),
+        guard: guard((program, nest.place.binding(&emitted.workpiece.unit)), ir, chosen),
         baseline_ms: baseline.map(ms),
         // The quotient of the two medians may say something else, and other sizes count as well.
         optimized_ms: timing.map(|t| t.baseline_seconds / t.speedup).or(baseline).map(ms),

@@ -47,7 +47,7 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
     }
     let (mut plain, mut scheduled) = (Vec::new(), Vec::new());
     let threads = nest.threads(session);
-    let how = session.rendering(&unit.source, threads);
+    let how = session.rendering(nest.place.around(unit), threads);
     for (name, base) in bases {
         let rewritten = match guarded(|| prepared.rewritten(&base, session.policy())) {
             Ok(Ok(rewritten)) => rewritten,

@@ -3,6 +3,7 @@
 use super::emit::known_names;
 use crate::mix::CallClass;
 use crate::schedule::{SizeTiming, Trial};
+use oxeye_binding::Binding;
 use oxeye_codegen::{extent_in_words, size_in_words};
 use oxeye_ir::{Nest, Program};
 use serde::Serialize;
@@ -58,20 +59,25 @@ pub(crate) fn sizes(classes: &[CallClass], chosen: Option<&Trial>) -> Vec<SizeRe
 }
 
 /// For which sizes the winner is, if not for all.
-pub(crate) fn guard(program: &Program, nest: &Nest, chosen: Option<&Trial>) -> Option<GuardReport> {
+pub(crate) fn guard(
+    (program, binding): (&Program, &Binding),
+    nest: &Nest,
+    chosen: Option<&Trial>,
+) -> Option<GuardReport> {
     let guard = chosen?.guard;
     let known = chosen.map(|trial| known_names(trial, program)).unwrap_or_default();
     let lengths = || {
         let each = guard.lengths();
-        let mut all: Vec<(String, u32)> =
-            each.filter_map(|(at, least)| Some((extent_in_words(program, nest, at)?, least))).collect();
+        let mut all: Vec<(String, u32)> = each
+            .filter_map(|(at, least)| Some((extent_in_words(program, binding, nest, at)?, least)))
+            .collect();
         // Several loops may be as long.
         let mut seen = BTreeSet::new();
         all.retain(|length| seen.insert(length.clone()));
         all
     };
     (guard.has_least() || guard.threads.is_some() || !known.is_empty()).then(|| GuardReport {
-        size: size_in_words(program, nest).unwrap_or_default(),
+        size: size_in_words(program, binding, nest).unwrap_or_default(),
         least: guard.least,
         threads: guard.threads,
         lengths: lengths(),

@@ -2,10 +2,11 @@
 
 use crate::machine::{element_type, memory_bytes};
 use crate::request::{Error, Options};
+use oxeye_binding::{Binding, RowScan, ScanStep};
 use oxeye_codegen::{Argument, ArgumentOf};
 use oxeye_ir::{
     Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Expr, LoopId, Nest, Node, Program, Region,
-    RowScan, ScalarType, ScanStep, SymId, UnaryOp, Var,
+    ScalarType, SymId, UnaryOp, Var,
 };
 use oxeye_measure::{Init, Sample, SyntheticArg, read_npy_header};
 use std::collections::BTreeMap;
@@ -34,12 +35,12 @@ pub(crate) fn check_names<'a>(
 /// Makes up the arguments of one nest and writes them to `path`.
 pub(crate) fn sample(
     options: &Options,
-    program: &Program,
+    (program, binding): (&Program, &Binding),
     nest: &Nest,
     arguments: &[Argument],
     path: &Path,
 ) -> Result<Sample, Error> {
-    let values = symbol_values(options, program)?;
+    let values = symbol_values(options, program, binding)?;
     let value_of = |sym: SymId| values.get(&sym).copied();
     let line = nest.span.map_or(0, |s| s.line);
     let needed = arguments.iter().filter_map(|a| match a.what {
@@ -51,14 +52,14 @@ pub(crate) fn sample(
         Var::Loop(_) => None,
     });
     for sym in needed.chain(in_nest) {
-        if let (Some(_), Some(symbol)) = (program.loads.get(&sym), program.symbols.get(&sym)) {
+        if let (Some(_), Some(symbol)) = (binding.load(sym), program.symbols.get(&sym)) {
             return Err(Error::Input(format!(
                 "line {line}: the loop takes `{}` from memory, which --set does not fill; tune it in a program that \
                  calls `{}`",
                 symbol.name, nest.function
             )));
         }
-        if value_of(sym).is_none() && program.entries.values().any(|entry| entry.finds(sym)) {
+        if value_of(sym).is_none() && binding.entries.values().any(|entry| entry.finds(sym)) {
             return Err(Error::Input(format!(
                 "line {line}: which rows the loop uses depends on what it finds in memory; tune it in a program that \
                  calls `{}`",
@@ -173,7 +174,11 @@ fn check_memory(nest: &Nest, args: &[SyntheticArg]) -> Result<(), Error> {
 
 /// Values of the program's symbols: from `--set`, from the shapes of `--input` files, or from the range of the control
 /// loop whose iterator it is.
-fn symbol_values(options: &Options, program: &Program) -> Result<BTreeMap<SymId, i64>, Error> {
+fn symbol_values(
+    options: &Options,
+    program: &Program,
+    binding: &Binding,
+) -> Result<BTreeMap<SymId, i64>, Error> {
     let mut values = BTreeMap::new();
     for symbol in program.symbols.values() {
         if let Some(value) = options.sizes.get(&symbol.name) {
@@ -204,11 +209,11 @@ fn symbol_values(options: &Options, program: &Program) -> Result<BTreeMap<SymId,
         }
     }
     control_values(&program.body, &mut values);
-    for scan in program.entries.values().flat_map(|entry| &entry.scans) {
+    for scan in binding.entries.values().flat_map(|entry| &entry.scans) {
         scan_values(scan, &mut values);
     }
     // Rows behind pointers, made up, lie as close as the nests let them.
-    for rows in program.entries.values().flat_map(|entry| &entry.rows) {
+    for rows in binding.entries.values().flat_map(|entry| &entry.rows) {
         let extents = program.array(rows.array).shape.iter().zip(&rows.ranges).skip(1);
         for (extent, (_, most)) in extents {
             let symbol = extent.as_ref().and_then(Expr::as_affine).and_then(|a| a.as_var());
@@ -440,8 +445,9 @@ program gather {
         let mut options = Options::new("gather.c");
         options.sizes = set.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect();
         let folder = tempfile::tempdir().expect("a folder");
-        let list = arguments(&program, nest);
-        let sample = sample(&options, &program, nest, &list, &folder.path().join("s.bin"))?;
+        let list = arguments(&program, Binding::none(), nest);
+        let sample =
+            sample(&options, (&program, Binding::none()), nest, &list, &folder.path().join("s.bin"))?;
         for (position, argument) in list.iter().enumerate() {
             if argument.name == "index" {
                 let bytes = sample.read_arg(position)?;

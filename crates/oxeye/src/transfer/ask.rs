@@ -8,14 +8,15 @@ use crate::machine::Sizes;
 use crate::parallel::{Panicked, guarded};
 use crate::request::{DonorSearch, Setback};
 use crate::session::Session;
+use oxeye_binding::Binding;
 use oxeye_ir::SymId;
 use oxeye_transform::{PreparedNest, Suggestions};
 
 /// A nest for which advice is wanted.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    /// The user's file.
-    pub(crate) source: &'a str,
+    /// The user's file, and how the function with the nest meets it.
+    pub(crate) around: (&'a str, &'a Binding),
     pub(crate) nest: &'a PreparedNest<'a>,
     pub(crate) sizes: &'a Sizes,
     /// Seconds of one run as it is, if that is known.
@@ -48,7 +49,7 @@ pub(crate) fn advice(
 ) -> Result<(NestDescription, Advice), Setback<NoAdvice>> {
     let Some(recipes) = &session.known.recipes else { return Err(Setback::Item(NoAdvice::NoDatabase)) };
     let out = |why: NoAdvice| Setback::Item(why);
-    let Asked { source, nest, sizes, seconds, threads, suggested } = asked;
+    let Asked { around, nest, sizes, seconds, threads, suggested } = asked;
     let value_of = |symbol: SymId| sizes.get(symbol);
     let seconds = seconds.filter(|_| how != DonorSearch::Static);
     let description = session.describe(nest, &value_of, seconds).map_err(|why| out(why.into()))?;
@@ -67,7 +68,7 @@ pub(crate) fn advice(
         let adviser = Adviser {
             nest,
             machine: &machine,
-            how: session.rendering(source, threads),
+            how: session.rendering(around, threads),
             description: &description,
             predict: predict.as_ref().map(|predict| predict as &dyn Predict),
             // Other ways of finding donors have other distances.

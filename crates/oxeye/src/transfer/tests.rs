@@ -135,6 +135,7 @@ fn donors(store: &dyn RecipeStore, nest: &NestDescription, how: DonorSearch) -> 
 fn rendering() -> Rendering<'static> {
     Rendering {
         source: "",
+        binding: oxeye_binding::Binding::none(),
         threads: 2,
         policy: POLICY,
         plain_sums: false,

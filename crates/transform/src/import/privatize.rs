@@ -34,15 +34,31 @@ pub(crate) fn privatize(program: &Program, nest: &Nest) -> (Program, Nest, Vec<P
             let mut decl = program.array(array).clone();
             decl.shape = loops.iter().map(|_| None).chain(decl.shape).collect();
             decl.storage = Storage::Temp(None);
-            if let Some(view) = program.views.get(&array) {
-                decl.name = view.plain_name();
-            }
+            decl.name = stem(&decl.name);
             let own = program.add_array(decl);
             rename_in(&mut nest.roots, at, array, own, &loops);
             privates.push(Private { array: own, n_loops: loops.len() });
         }
     }
     (program, nest, privates)
+}
+
+/// A name for a copy of a scalar: that of a variable as it is, and an identifier made of the first and the last one of a
+/// path to a member, `g_u` for `g->grid.u` and `z_re` for `(__real__ z)`.
+fn stem(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    let (parts, words): (Vec<&str>, Vec<&str>) =
+        words.partition(|word| matches!(*word, "__real__" | "__imag__"));
+    let part = match parts.last() {
+        Some(&"__real__") => "_re",
+        Some(_) => "_im",
+        None => "",
+    };
+    match words.as_slice() {
+        [] => name.to_owned(),
+        [only] => format!("{only}{part}"),
+        [first, .., last] => format!("{first}_{last}{part}"),
+    }
 }
 
 fn importable(l: &Loop) -> bool {

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub(crate) fn check(schedule: &Schedule, policy: Policy) -> Result<bool, Reason> {
     schedule.original.known()?;
     let judge = Judge::new(schedule, policy);
-    if let Some(reason) = schedule.program.one_thread.get(&schedule.nest.id)
+    if let Some(reason) = schedule.program.one_thread(schedule.nest.id)
         && uses_threads(&schedule.roots)
     {
         let text = format!("one thread has to run the nest as a whole: {reason}");

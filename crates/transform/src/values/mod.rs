@@ -71,7 +71,7 @@ impl Valued {
     /// # Errors
     /// If nothing can stand before it.
     pub(crate) fn new(program: &Program, nest: &Nest) -> Result<Self, Reason> {
-        if program.teams.contains_key(&nest.id) {
+        if program.has_team(nest.id) {
             return Err(Reason::unsupported("threads that are there already run the nest together"));
         }
         Ok(Self {

@@ -1,5 +1,6 @@
 //! A random nest, a recipe that applies to it, and the expected results.
 
+use oxeye_binding::Binding;
 use oxeye_codegen::{CodegenError, RenderOptions, render_nest};
 use oxeye_ir::interpret::{InterpretError, Memory, Options, Order, Value, run_nest};
 use oxeye_ir::testing::{Random, Sample, Shape, random_program};
@@ -39,8 +40,12 @@ impl Pair {
     /// The same with the original nest in place of the transformed one.
     pub(super) fn untouched(mut self) -> Pair {
         let options = RenderOptions { threads: 1, indent: 4, ..RenderOptions::default() };
-        if let Some(Ok(body)) =
-            self.program.nests.values().next().map(|n| render_nest(&self.program, n, &options))
+        if let Some(Ok(body)) = self
+            .program
+            .nests
+            .values()
+            .next()
+            .map(|n| render_nest(&self.program, Binding::none(), n, &options))
         {
             self.body = body;
         }
@@ -221,6 +226,7 @@ fn finish(
     // The original stays there as N0, for codegen's fallback.
     let body = render_nest(
         &program,
+        Binding::none(),
         &applied.nest,
         &RenderOptions {
             threads: random.pick(&[1, 2, 2, 2]),

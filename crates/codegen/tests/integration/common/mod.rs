@@ -1,5 +1,6 @@
 //! Compiles and runs rendered nests against a reference.
 
+use oxeye_binding::{Binding, Bound};
 use oxeye_codegen::{RenderOptions, prelude, render_nest};
 use oxeye_ir::testing::is_required;
 use oxeye_ir::{Expr, Form, Nest, Program, Storage, Var};
@@ -112,15 +113,20 @@ fn extent(program: &Program, e: &Expr) -> String {
 /// largest relative difference.
 /// The sizes are the driver's arguments, in the order of the symbols.
 pub(crate) fn driver(program: &Program, options: &RenderOptions) -> String {
+    driver_of(&Bound { program: program.clone(), binding: Binding::default() }, options)
+}
+
+fn driver_of(bound: &Bound, options: &RenderOptions) -> String {
+    let (program, binding) = (&bound.program, &bound.binding);
     let original = options.original.clone();
     let plain =
         RenderOptions { reassociate: true, threads: 1, indent: 4, original, ..RenderOptions::default() };
     let mut unaliased = program.clone();
     unaliased.may_alias.clear();
-    unaliased.teams.clear();
-    let reference = render_nest(&unaliased, &program.nests[0], &plain).expect("reference");
-    let mut tuned = render_nest(program, &tuned_nest(program), options).expect("tuned");
-    if let Some(team) = program.teams.values().next() {
+    unaliased.threads.clear();
+    let reference = render_nest(&unaliased, Binding::none(), &program.nests[0], &plain).expect("reference");
+    let mut tuned = render_nest(program, binding, &tuned_nest(program), options).expect("tuned");
+    if let Some(team) = binding.teams.values().next() {
         let own = team.names.join(", ");
         tuned = format!("{{\n#pragma omp parallel firstprivate({own}) num_threads(3)\n{{\n{tuned}\n}}\n}}");
     }
@@ -183,7 +189,7 @@ pub(crate) fn driver(program: &Program, options: &RenderOptions) -> String {
     }
     let _ = writeln!(text, "    reference({});\n    tuned({});", calls[0].join(", "), calls[1].join(", "));
     // Thread-private variables are lost after the team.
-    let is_lost = |a: &oxeye_ir::Array| program.teams.values().any(|t| t.own.contains(&a.id));
+    let is_lost = |a: &oxeye_ir::Array| binding.teams.values().any(|t| t.own.contains(&a.id));
     for a in arrays.iter().filter(|a| !is_lost(a)) {
         let name = &a.name;
         let _ = writeln!(
@@ -198,7 +204,8 @@ pub(crate) fn driver(program: &Program, options: &RenderOptions) -> String {
 
 /// Checks that N1 computes what N0 computes with every compiler: with threads and all optimisation, and without.
 pub(crate) fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
-    let program = Program::parse(text).expect("the test's program");
+    let bound = Bound::parse(text).expect("the test's program");
+    let program = &bound.program;
     let arguments: Vec<Vec<String>> = sizes
         .iter()
         .map(|sizes| {
@@ -207,7 +214,7 @@ pub(crate) fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
         })
         .collect();
     // A team's nest is for several threads even if there is only one.
-    let alone = if program.teams.is_empty() { 1 } else { 2 };
+    let alone = if program.threads.is_empty() { 1 } else { 2 };
     let builds: [(u32, &[&str], bool); 4] = [
         (2, &["-O3", "-march=native", "-ffast-math", "-fopenmp"], false),
         (alone, &["-O1"], false),
@@ -221,11 +228,11 @@ pub(crate) fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
             indent: 4,
             comment: vec!["test".into()],
             // For a team, there is no fallback text.
-            original: (!program.teams.is_empty()).then(|| "abort();".to_owned()),
+            original: (!program.threads.is_empty()).then(|| "abort();".to_owned()),
             checks: is_checked.then(|| "test".to_owned()),
             ..RenderOptions::default()
         };
-        let source = driver(&program, &options);
+        let source = driver_of(&bound, &options);
         for compiler in COMPILERS.iter().filter(|c| has(c)) {
             for output in run_with(compiler, flags, &source, &arguments).unwrap_or_else(|e| panic!("{e}")) {
                 let worst: f64 = output.trim().parse().expect("a number");
@@ -238,7 +245,7 @@ pub(crate) fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
 /// The rendered text of N1.
 pub(crate) fn rendered(text: &str, options: &RenderOptions) -> String {
     let program = Program::parse(text).expect("the test's program");
-    render_nest(&program, &tuned_nest(&program), options).expect("renders")
+    render_nest(&program, Binding::none(), &tuned_nest(&program), options).expect("renders")
 }
 
 /// N1 as a transformed N0.

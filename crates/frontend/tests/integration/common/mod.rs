@@ -1,8 +1,9 @@
 //! Reads C from text.
 
+use oxeye_binding::RowForm;
 use oxeye_codegen::{Named, RenderOptions, Site, render_nest, replay_unit, tuned_file};
 use oxeye_frontend::{Function, ReadOptions, Unit, read_c};
-use oxeye_ir::{Nest, Node, RowForm};
+use oxeye_ir::{Nest, Node};
 use std::path::Path;
 use std::process::Command;
 
@@ -29,7 +30,13 @@ pub(crate) fn show(unit: &Unit) -> String {
     let mut out = String::new();
     for function in &unit.functions {
         assert_eq!(oxeye_ir::verify(&function.program), Ok(()), "{}", function.program);
-        out += &function.program.to_string();
+        assert_eq!(
+            oxeye_binding::verify(&function.program, &function.binding),
+            Ok(()),
+            "{}",
+            function.program
+        );
+        out += &function.binding.display(&function.program);
     }
     for diagnostic in &unit.diagnostics {
         out += &diagnostic.render(Path::new("t.c"), &unit.source);
@@ -113,7 +120,7 @@ pub(crate) fn same_output_apart(program: &str, n_nests: usize, sizes: &[&str]) {
 /// Lets all nests reach rows behind pointers through the pointers.
 pub(crate) fn reach_rows(unit: &mut Unit) {
     for function in &mut unit.functions {
-        let tests = function.program.entries.values_mut().flat_map(|entry| &mut entry.rows);
+        let tests = function.binding.entries.values_mut().flat_map(|entry| &mut entry.rows);
         tests.for_each(|test| test.form = RowForm::Apart);
     }
 }
@@ -138,7 +145,8 @@ fn same_output_of(unit: &Unit, n_nests: usize, sizes: &[&str], (compiler, flags)
             let span = nest.span.expect("from a file");
             let original = unit.source[span.start..span.end].to_owned();
             let options = RenderOptions { original: Some(original.clone()), ..RenderOptions::default() };
-            let mut text = render_nest(&function.program, nest, &options).expect("can be written");
+            let mut text =
+                render_nest(&function.program, &function.binding, nest, &options).expect("can be written");
             if source.starts_with(COUNT) && function.name != "main" {
                 text = text.replacen("} else {", "} else { n_fell_back++;", 1);
             }
@@ -214,7 +222,9 @@ fn replays_of_unit_agree(unit: &Unit, functions: &[&str], flags: &[&str]) {
         let function = unit.functions.iter().find(|f| f.name == *name).expect("is there");
         let nest = function.program.nests.values().next().expect("a nest");
         let (mut places, mut sums) = (String::new(), String::new());
-        for (k, argument) in oxeye_codegen::arguments(&function.program, nest).iter().enumerate() {
+        for (k, argument) in
+            oxeye_codegen::arguments(&function.program, &function.binding, nest).iter().enumerate()
+        {
             let ty = argument.element.c_name();
             if argument.is_buffer {
                 places += &format!(
@@ -243,7 +253,7 @@ fn replayed(unit: &Unit, function: &Function, nest: &Nest, driver: &str, flags: 
     let span = nest.span.expect("from a file");
     let original = unit.source[span.start..span.end].to_owned();
     let options = RenderOptions { original: Some(original.clone()), ..RenderOptions::default() };
-    let tuned = render_nest(&function.program, nest, &options).expect("can be written");
+    let tuned = render_nest(&function.program, &function.binding, nest, &options).expect("can be written");
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     std::fs::write(path("driver.c"), driver).expect("a file");
@@ -278,6 +288,7 @@ pub(crate) fn site_of<'u>(function: &'u Function, nest: &'u Nest) -> Site<'u> {
     Site {
         id: 0,
         program: &function.program,
+        binding: &function.binding,
         nest,
         function: function.span,
         named,

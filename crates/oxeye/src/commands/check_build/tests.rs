@@ -77,7 +77,7 @@ fn a_planted_candidate_that_leaves_its_arrays_is_found() {
     assert_eq!(found(&checked.text), [""; 0]);
     // The same with a bound that is off by one.
     let (function, nest) = nests.nest(place);
-    let how = Rendering { checks: true, ..rendering(nests.unit(), &recipes) };
+    let how = Rendering { checks: true, binding: &function.binding, ..rendering(nests.unit(), &recipes) };
     let recipe = tiled.resolve(&function.program, nest, how.policy).expect("it fits");
     let mut proved = prove(how, &PreparedNest::new(&function.program, nest), &recipe).expect("it is legal");
     lengthened(&mut proved.applied.nest.roots);

@@ -102,7 +102,7 @@ fn given(
     }
     let refused = |why: Unproved| format!("its recipe is no longer legal: {why}");
     let (_, _, ir) = nest.place.of(unit);
-    let how = session.rendering(&unit.source, recipes.threads.min(session.threads));
+    let how = session.rendering(nest.place.around(unit), recipes.threads.min(session.threads));
     let function = &unit.functions[nest.place.function_idx];
     let (proved, recipe) = proved(how, (unit, function), ir, wanted).map_err(refused)?;
     let (proved, guard) = (Arc::new(proved), wanted.guard.as_ref().map(Guard::rendered).unwrap_or_default());

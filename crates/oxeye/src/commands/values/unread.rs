@@ -8,9 +8,10 @@ use oxeye_ir::Storage;
 /// text: true only for variables of the file or a function whose memory has no other name.
 pub(super) fn is_never_read(session: &Session<'_>, watched: &WatchedFile, nest: u32, array: &str) -> bool {
     let unit = &watched.unit;
-    let (_, program, own) = watched.places[nest as usize].of(unit);
+    let place = &watched.places[nest as usize];
+    let (_, program, own) = place.of(unit);
     let id = own.arrays().into_iter().find(|id| program.array(*id).name == array);
-    let Some(id) = id.filter(|id| !program.views.contains_key(id)) else { return false };
+    let Some(id) = id.filter(|id| !place.binding(unit).views.contains_key(id)) else { return false };
     let storage = program.array(id).storage;
     let is_alone = session.options.project.is_none()
         && session.options.compiler.sources().next().is_none()

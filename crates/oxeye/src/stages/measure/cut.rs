@@ -5,6 +5,7 @@ use super::shrink::Shrinker;
 use crate::nest::{CutCall, TunedNest};
 use crate::request::Error;
 use crate::session::Session;
+use oxeye_binding::Binding;
 use oxeye_codegen::Argument;
 use oxeye_frontend::Unit;
 use oxeye_ir::{Nest, Program};
@@ -46,7 +47,9 @@ pub(crate) fn cut_long(
     let Some(sample) = nest.calls.samples.first().filter(|_| is_whole) else { return Ok(()) };
     let (_, program, ir) = nest.place.of(unit);
     let path = session.workshop.folder.join(format!("nest{idx}.cut.bin"));
-    if let Some((cut, sample)) = cut_sample(program, ir, &nest.calls.arguments, sample, &path)? {
+    if let Some((cut, sample)) =
+        cut_sample((program, nest.place.binding(unit)), ir, &nest.calls.arguments, sample, &path)?
+    {
         nest.calls.samples.insert(0, sample);
         nest.calls.cut = Some(cut);
     }
@@ -54,7 +57,7 @@ pub(crate) fn cut_long(
 }
 
 fn cut_sample(
-    program: &Program,
+    bound: (&Program, &Binding),
     nest: &Nest,
     arguments: &[Argument],
     sample: &Sample,
@@ -62,7 +65,7 @@ fn cut_sample(
 ) -> Result<Option<(CutCall, Sample)>, MeasureError> {
     let Some(nanoseconds) = sample.nanoseconds else { return Ok(None) };
     let Some(extent) = nest.steps() else { return Ok(None) };
-    let Some((shrinker, steps)) = Shrinker::of_steps(program, nest, arguments, sample, &extent) else {
+    let Some((shrinker, steps)) = Shrinker::of_steps(bound, nest, arguments, sample, &extent) else {
         return Ok(None);
     };
     let Some(timed) = timed_steps(steps, 1e-9 * nanoseconds as f64) else { return Ok(None) };
@@ -106,7 +109,7 @@ mod tests {
         );
         let program = Program::parse(&text).expect("parses");
         let nest = &program.nests[0];
-        let list = arguments(&program, nest);
+        let list = arguments(&program, Binding::none(), nest);
         let folder = tempfile::tempdir().expect("a folder");
         let args = list.iter().map(|argument| {
             let bytes = match argument.name.as_str() {
@@ -118,7 +121,9 @@ mod tests {
         });
         let made = Sample::synthetic(&folder.path().join("whole.bin"), &args.collect::<Vec<_>>());
         let whole = Sample { nanoseconds: Some(20_000_000_000), ..made.expect("written") };
-        let cut = cut_sample(&program, nest, &list, &whole, &folder.path().join("cut.bin")).expect("written");
+        let cut =
+            cut_sample((&program, Binding::none()), nest, &list, &whole, &folder.path().join("cut.bin"))
+                .expect("written");
         cut.map(|(cut, sample)| {
             let value = |k: usize| sample.read_integer(k, element_type(list[k].element)).expect("an integer");
             let values = (0..list.len()).filter(|k| !list[*k].is_buffer).map(value).collect();

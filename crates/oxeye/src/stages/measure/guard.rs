@@ -181,8 +181,13 @@ impl<'a> Ladder<'a> {
             // There are no other sizes where the compiler knows them.
             return None;
         }
-        let shrinker = Shrinker::new(program, nest, &site.calls.arguments, bench.sample())?;
-        let in_team = program.teams.contains_key(&nest.id);
+        let shrinker = Shrinker::new(
+            (program, site.place.binding(site.unit)),
+            nest,
+            &site.calls.arguments,
+            bench.sample(),
+        )?;
+        let in_team = program.has_team(nest.id);
         let has_threads = trial.proved.as_ref().is_some_and(|proved| proved.is_parallel());
         let asks_one = has_threads && session.threads > 1 && !in_team && !site.shares_work();
         let budget = session.options.budget.as_secs_f64();

@@ -132,7 +132,7 @@ fn try_candidates(
         return Ok(());
     }
     let roofs = nest.roofs(session, unit, idx);
-    let how = session.rendering(&unit.source, nest.threads(session));
+    let how = session.rendering(nest.place.around(unit), nest.threads(session));
     let known;
     let (place, calls) = (&nest.place, &nest.calls);
     let site = ReplaySite { session, unit, idx, place, calls, known: KnownInPlace::NOTHING };

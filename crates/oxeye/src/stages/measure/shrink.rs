@@ -3,6 +3,7 @@
 
 use crate::machine::{Sizes, element_type};
 use oxeye_analysis::evaluate_symbols;
+use oxeye_binding::Binding;
 use oxeye_codegen::{Argument, ArgumentOf};
 use oxeye_ir::{
     AccessRanges, Affine, Array, ArrayId, BoundTerm, Expr, Extents, Nest, Program, Relation, SymId, Var,
@@ -23,6 +24,7 @@ const RUNG: f64 = 4.5;
 /// Makes samples of smaller sizes.
 pub(crate) struct Shrinker<'a> {
     program: &'a Program,
+    binding: &'a Binding,
     nest: &'a Nest,
     arguments: &'a [Argument],
     sample: &'a Sample,
@@ -35,30 +37,30 @@ pub(crate) struct Shrinker<'a> {
 impl<'a> Shrinker<'a> {
     /// For a captured sample of a nest; `None` where sizes are not plain variables, or what is reached depends on data.
     pub(crate) fn new(
-        program: &'a Program,
+        bound: (&'a Program, &'a Binding),
         nest: &'a Nest,
         arguments: &'a [Argument],
         sample: &'a Sample,
     ) -> Option<Self> {
         let scaled = nest.size().0.iter().flat_map(symbols).collect();
-        Self::of(program, nest, arguments, sample, scaled)
+        Self::of(bound, nest, arguments, sample, scaled)
     }
 
     /// The same for the steps of a nest ([`Nest::steps`]), and how many they are.
     pub(crate) fn of_steps(
-        program: &'a Program,
+        bound: (&'a Program, &'a Binding),
         nest: &'a Nest,
         arguments: &'a [Argument],
         sample: &'a Sample,
         steps: &Affine,
     ) -> Option<(Self, i64)> {
-        let shrinker = Self::of(program, nest, arguments, sample, symbols(steps).into_iter().collect())?;
+        let shrinker = Self::of(bound, nest, arguments, sample, symbols(steps).into_iter().collect())?;
         let n = steps.evaluate(&|v| shrinker.sizes.get(symbol(v)?))?;
         Some((shrinker, n))
     }
 
     fn of(
-        program: &'a Program,
+        (program, binding): (&'a Program, &'a Binding),
         nest: &'a Nest,
         arguments: &'a [Argument],
         sample: &'a Sample,
@@ -68,7 +70,7 @@ impl<'a> Shrinker<'a> {
         // How long the rows behind pointers are stays as it is.
         let is_plain = |argument: &Argument| match argument.what {
             ArgumentOf::Symbol(id) => {
-                (argument.expression.is_none() || !scaled.contains(&id)) && !program.loads.contains_key(&id)
+                (argument.expression.is_none() || !scaled.contains(&id)) && binding.load(id).is_none()
             }
             ArgumentOf::Array(_) => argument.fields.is_none(),
         };
@@ -90,7 +92,7 @@ impl<'a> Shrinker<'a> {
             return None;
         }
         let sizes = Sizes::of(arguments, sample);
-        Some(Self { program, nest, arguments, sample, sizes, extents, scaled })
+        Some(Self { program, binding, nest, arguments, sample, sizes, extents, scaled })
     }
 
     /// The factors by which symbols are reduced, the smallest sizes first.
@@ -240,7 +242,7 @@ impl<'a> Shrinker<'a> {
             let (mut first, mut last, mut stride) = (0i64, 0i64, 1i64);
             for (dim, range) in indices.iter().enumerate().rev() {
                 let range = range.as_ref()?;
-                let origin = self.program.origin(access.array, dim);
+                let origin = self.binding.origin(access.array, dim);
                 let low = evaluate_symbols(&range.first, value_of)?.checked_add(origin)?;
                 let high = evaluate_symbols(&range.last, value_of)?.checked_add(origin)?;
                 first = first.checked_add(low.checked_mul(stride)?)?;
@@ -279,7 +281,7 @@ impl<'a> Shrinker<'a> {
         let row: usize = new.iter().product();
         // What was declared with its extents has them; of other memory there is as much as is reached.
         let n_bytes = match rows.and_then(|rows| rows.checked_mul(row)?.checked_mul(element)) {
-            _ if self.program.views.contains_key(&id) => bytes.len(),
+            _ if self.binding.views.contains_key(&id) => bytes.len(),
             Some(declared) if declared >= reached => declared.min(bytes.len()),
             _ => reached,
         };
@@ -287,12 +289,12 @@ impl<'a> Shrinker<'a> {
             let mut elements = 0i64;
             for k in 1..=extents.len() {
                 let stride = i64::try_from(extents[k..].iter().product::<usize>()).ok()?;
-                elements = elements.checked_add(self.program.origin(id, k).checked_mul(stride)?)?;
+                elements = elements.checked_add(self.binding.origin(id, k).checked_mul(stride)?)?;
             }
             usize::try_from(elements).ok()?.checked_mul(element)
         };
         // What lies before the element with all indices zero is not used.
-        let (old_start, new_start) = match self.program.origins.contains_key(&id) {
+        let (old_start, new_start) = match self.binding.origins.contains_key(&id) {
             true if old != new => (before(&old)?, before(&new)?),
             _ => (0, 0),
         };
@@ -393,7 +395,7 @@ mod tests {
     }
 
     fn integers(program: &Program, sample: &Sample) -> Vec<i64> {
-        let list = arguments(program, &program.nests[0]);
+        let list = arguments(program, Binding::none(), &program.nests[0]);
         list.iter()
             .enumerate()
             .filter(|(_, a)| !a.is_buffer)
@@ -404,7 +406,7 @@ mod tests {
     /// `x` is n × m with `x[i][j] = 100 i + j`; `y` has as many elements as are asked for.
     fn sample(program: &Program, folder: &Path, n: i64, m: i64, y: usize) -> Sample {
         let bytes_of = |values: Vec<f64>| values.into_iter().flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
-        let args = arguments(program, &program.nests[0]).into_iter().map(|argument| {
+        let args = arguments(program, Binding::none(), &program.nests[0]).into_iter().map(|argument| {
             let bytes = match argument.name.as_str() {
                 "n" => (n as i32).to_le_bytes().to_vec(),
                 "m" => m.to_le_bytes().to_vec(),
@@ -423,9 +425,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let program = program(symbols, loops);
         let nest = &program.nests[0];
-        let list = arguments(&program, nest);
+        let list = arguments(&program, Binding::none(), nest);
         let sample = sample(&program, folder.path(), n, m, y);
-        let shrinker = Shrinker::new(&program, nest, &list, &sample)?;
+        let shrinker = Shrinker::new((&program, Binding::none()), nest, &list, &sample)?;
         let (shrunk, size) = shrinker.shrunk(0.5, &folder.path().join("small.bin")).expect("written")?;
         let at = |name| list.iter().position(|a| a.name == name).expect("there");
         let bytes = shrunk.read_arg(at("x")).expect("read");
@@ -438,9 +440,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let program = program("", PLAIN);
         let nest = &program.nests[0];
-        let list = arguments(&program, nest);
+        let list = arguments(&program, Binding::none(), nest);
         let sample = sample(&program, folder.path(), 14, 18, 15);
-        let shrinker = Shrinker::new(&program, nest, &list, &sample).expect("sizes are plain");
+        let shrinker =
+            Shrinker::new((&program, Binding::none()), nest, &list, &sample).expect("sizes are plain");
         assert_eq!(shrinker.lengths(), [(0, 14), (1, 18)]);
         let path = folder.path().join("short.bin");
         let short = |at, length| {
