@@ -34,15 +34,15 @@ pub(crate) fn may_end_early(can_end: bool) {
     CAN_END.store(can_end, Ordering::SeqCst);
 }
 
-/// Listens for signals. Ctrl-C lets a run that has tried something end with the best so far. A second one, any other signal,
-/// or Ctrl-C before that ends the run's child processes, and the run itself if it does not end soon.
+/// Listens for signals. Ctrl-C, or SIGTERM, lets a run that has tried something end with the best so far. A second one, any
+/// other signal, or one before that ends the run's child processes, and the run itself if it does not end soon.
 pub(crate) fn handle() {
     // Without a handler the default action still ends the run, only less tidily.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
             let is_first = !is_enough() && !is_interrupted();
-            if signal == SIGINT && is_first && CAN_END.load(Ordering::SeqCst) {
+            if signal != SIGHUP && is_first && CAN_END.load(Ordering::SeqCst) {
                 ENOUGH.store(true, Ordering::SeqCst);
                 // Where standard error is closed, nobody wants to know.
                 let words = "ending with the best so far; Ctrl-C once more stops at once";

@@ -39,7 +39,9 @@ pub struct Site<'a> {
 pub struct Named<'a> {
     /// File-scope variables used by functions that the nest calls.
     pub by_calls: &'a [String],
-    /// Declarations, with values, of constants and of variables whose values do not matter.
+    /// Variables with a constant value: name, declaration and value.
+    pub constants: &'a [[String; 3]],
+    /// Declarations, with values, of variables whose values do not matter.
     pub unused: &'a [String],
     /// Arrays of which the text takes the size, by name, with their declarations.
     pub sized: &'a [(String, String)],
@@ -634,7 +636,10 @@ fn ends(cx: &Context<'_>, list: &[Argument]) -> String {
 /// Declarations of the variables that the text of a nest uses besides those that are `taken`: iterators that the source
 /// declares outside of it, what only directives name, and what does not matter.
 pub(crate) fn declared_besides(nest: &Nest, named: Named<'_>, text: &str, taken: &BTreeSet<&str>) -> String {
-    let is_unused = |name: &str| named.unused.iter().any(|d| identifiers(d).any(|word| word == name));
+    let is_unused = |name: &str| {
+        named.constants.iter().any(|[constant, ..]| constant == name)
+            || named.unused.iter().any(|d| identifiers(d).any(|word| word == name))
+    };
     let mut iterators: BTreeMap<&str, &str> = BTreeMap::new();
     for l in nest.loops() {
         if is_identifier(&l.name) && !taken.contains(l.name.as_str()) && !is_unused(&l.name) {
@@ -643,6 +648,9 @@ pub(crate) fn declared_besides(nest: &Nest, named: Named<'_>, text: &str, taken:
     }
     let mut declared = String::new();
     // The value that a counter begins with may be one of them.
+    for [name, declaration, value] in named.constants.iter().filter(|c| !taken.contains(c[0].as_str())) {
+        let _ = writeln!(declared, "{declaration} = {value}; (void){name};");
+    }
     for declaration in named.unused {
         let _ = writeln!(declared, "{declaration};");
     }

@@ -20,6 +20,9 @@ pub struct Outlined {
     pub function: String,
     /// The block in place of the nest.
     pub block: String,
+    /// Whether it is only for the values that [constants](Named::constants) had when the nest was read. Otherwise those are
+    /// among its arguments.
+    pub is_for_values: bool,
 }
 
 /// Renders a nest in a function for these instructions, called `name`. Where the processor does not have them, or what is
@@ -44,7 +47,7 @@ pub fn render_outlined(
         ..options.clone()
     };
     let body = render_nest(program, binding, nest, &inside)?;
-    Ok(interface.outlined(&body, options, isa, name))
+    Ok(interface.outlined(&body, options, isa, name, true))
 }
 
 /// The nest's own text, with the user's directives, in a function for these instructions, called `name`. Where the processor
@@ -77,7 +80,7 @@ pub fn outline_own_text(
     let not_apart = |why: String| Err(CodegenError::NotApart { why });
     // What its text uses, which need not be what is left of it in a normal form.
     let nest = program.nests.get(&nest.id).unwrap_or(nest);
-    let interface = Interface::of(program, binding, nest, options)?;
+    let mut interface = Interface::of(program, binding, nest, options)?;
     let text = options.original.as_deref().unwrap_or_default();
     if let Some(word) = identifiers(text).find(|word| BOUND.contains(word)) {
         return not_apart(format!("its text has `{word}`"));
@@ -101,13 +104,19 @@ pub fn outline_own_text(
     if !conditions.is_empty() {
         let _ = writeln!(body, "if (!({})) return 0;", conditions.join(" && "));
     }
+    for [constant, declaration, _] in named.constants {
+        interface.parameters.push(declaration.clone());
+        interface.passed.push(constant.clone());
+        interface.names.push(constant.clone());
+    }
     let taken: BTreeSet<&str> = interface.names.iter().map(String::as_str).collect();
     if let Some(count) = clause_counts(text).into_iter().find(|name| !taken.contains(name.as_str())) {
         return not_apart(format!("how its directives share work depends on `{count}`"));
     }
     body += &declared_besides(nest, named, text, &taken);
     body += text;
-    Ok(interface.outlined(&body, options, isa, name))
+    let is_for_values = interface.has_extents;
+    Ok(interface.outlined(&body, options, isa, name, is_for_values))
 }
 
 /// What a function for a nest takes and gives back.
@@ -121,6 +130,8 @@ struct Interface {
     after: String,
     /// Variables without an address, and their types: copies are passed.
     copies: Vec<(String, String)>,
+    /// Whether parameters have extents.
+    has_extents: bool,
 }
 
 impl Interface {
@@ -154,6 +165,7 @@ impl Interface {
         let cx = Context::new(program, binding, &BTreeSet::new(), &options.reserved);
         let (mut before, mut after) = (String::new(), String::new());
         let mut copies = Vec::new();
+        let mut has_extents = !roots.variables.is_empty();
         for argument in arguments(program, binding, nest) {
             let name = &argument.name;
             names.push(name.clone());
@@ -194,6 +206,7 @@ impl Interface {
                         if identifiers(&declaration).filter(|word| word == name).count() > 1 {
                             return not_apart("the extents of an array follow from its own type");
                         }
+                        has_extents |= array.form.n_leading(array.shape.len()) < array.shape.len();
                         parameters.push(declaration);
                         passed.push(format!("(void *){name}"));
                     } else if argument.written && is_common(id) {
@@ -216,11 +229,18 @@ impl Interface {
                 }
             }
         }
-        Ok(Self { parameters, passed, names, before, after, copies })
+        Ok(Self { parameters, passed, names, before, after, copies, has_extents })
     }
 
     /// The function with this body, and its call.
-    fn outlined(self, body: &str, options: &RenderOptions, isa: Isa, name: &str) -> Outlined {
+    fn outlined(
+        self,
+        body: &str,
+        options: &RenderOptions,
+        isa: Isa,
+        name: &str,
+        is_for_values: bool,
+    ) -> Outlined {
         let Self { parameters, passed, before, after, copies, .. } = self;
         let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
         let (mark, has) = isa.words();
@@ -239,6 +259,6 @@ impl Interface {
             passed.join(", "),
             " ".repeat(options.indent)
         );
-        Outlined { function, block }
+        Outlined { function, block, is_for_values }
     }
 }

@@ -438,6 +438,10 @@ pub(crate) struct File {
     pub(crate) global_inits: Vec<(VarId, Expr)>,
     /// Names of types, structures and constants, and what declares them.
     pub(crate) named: Vec<(String, Range)>,
+    /// Constants of enumerations, their values, and the list that declares them.
+    pub(crate) enumerators: Vec<(String, i64, Range)>,
+    /// Names of arithmetic types, and what declares them.
+    pub(crate) typedefs: Vec<(String, ScalarType, Range)>,
     /// Parts outside of functions that could not be read.
     pub(crate) problems: Vec<(String, Range)>,
     /// Parameters that are pointers to functions, and the function that they all lead to.

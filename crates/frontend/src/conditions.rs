@@ -3,11 +3,14 @@
 //!
 //! A nest is read with the macros of one build. Another build of the same file, with another `-DN=...`, may have other
 //! bounds and other extents. The conditions state, in the preprocessor's language or, where that does not suffice, in
-//! C, that everything the nest uses, directly or through its declarations, is unchanged.
+//! C, that everything the nest uses, directly or through its declarations, is unchanged. So do they for what the text of
+//! the file defines and a nest has copies of: people edit constants.
 
 use crate::ast::{File, Range};
+use crate::copied::{Copied, copied};
 use crate::lexer::{DirectiveLine, Token, TokenKind, is_type_word, tokens, tokens_and_directives};
 use crate::preprocess::{Define, Preprocessed};
+use crate::scopes::Scopes;
 use oxeye_ir::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -19,12 +22,14 @@ pub struct Conditions {
     pub preprocessor: Vec<String>,
     /// C constant expressions; all of them must hold.
     pub constant: Vec<String>,
+    /// Variables of the function with constant values, by name, each with the condition under which it has that value.
+    pub values: Vec<(String, String)>,
 }
 
 impl Conditions {
     /// Whether the nest is the same in every build.
     pub fn is_empty(&self) -> bool {
-        self.preprocessor.is_empty() && self.constant.is_empty()
+        self.preprocessor.is_empty() && self.constant.is_empty() && self.values.is_empty()
     }
 }
 
@@ -85,11 +90,18 @@ impl<'a> Reliance<'a> {
 
     /// The conditions of a nest, whose statement is at `range`, and in the user's own text at `span`, in the function
     /// with this index.
-    pub(crate) fn of(&self, range: Range, span: std::ops::Range<usize>, function: usize) -> Conditions {
+    pub(crate) fn of(
+        &self,
+        range: Range,
+        span: std::ops::Range<usize>,
+        function: usize,
+        scopes: &Scopes<'_>,
+    ) -> Conditions {
         let at = range.start;
         let mut conditions = Conditions::default();
         let mut preprocessor = BTreeSet::new();
         let mut constant = BTreeSet::new();
+        let mut values = BTreeSet::new();
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let mut next: Vec<String> = Vec::new();
         let mut mention = |tokens: &[Token<'_>], next: &mut Vec<String>| {
@@ -139,6 +151,11 @@ impl<'a> Reliance<'a> {
                 }
                 continue;
             }
+            match copied(self.file, self.preprocessed, scopes, &name, range) {
+                Some(Copied::Value(condition)) => _ = values.insert((name.clone(), condition)),
+                Some(Copied::Constant(condition)) => _ = constant.insert(condition),
+                None => {}
+            }
             for range in self.declarations(&name, function) {
                 match self.preprocessed.place(range.start) {
                     (None, line) => {
@@ -160,6 +177,7 @@ impl<'a> Reliance<'a> {
         }
         conditions.preprocessor.extend(preprocessor);
         conditions.constant.extend(constant);
+        conditions.values.extend(values);
         conditions
     }
 

@@ -29,6 +29,7 @@ mod conditions;
 mod constants;
 mod context;
 mod convert;
+mod copied;
 mod copies;
 mod definitions;
 mod delinearize;

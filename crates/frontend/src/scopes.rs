@@ -1,6 +1,6 @@
 //! Where the names of a function's variables are known.
 
-use crate::ast::{File, Function, Range, StmtKind, VarId, VarKind};
+use crate::ast::{File, Function, Range, StmtKind, VarId, VarKind, Variable};
 use crate::context::Context;
 use std::collections::HashMap;
 
@@ -25,6 +25,21 @@ impl<'a> Scopes<'a> {
         let is_declared_here =
             variable.function == Some(self.position) && matches!(variable.kind, VarKind::Local { .. });
         !is_declared_here || self.declared.get(&root).is_some_and(|scope| scope.contains(place))
+    }
+
+    /// What a name stands for at a place, if that is a variable.
+    pub(crate) fn visible(&self, name: &str, place: Range) -> Option<VarId> {
+        let vars = (0..).map(VarId).zip(&self.file.vars);
+        let fits = |(id, v): &(VarId, &Variable)| {
+            v.name == name
+                && v.member.is_none()
+                && v.function.is_none_or(|f| f == self.position)
+                && self.includes(*id, place)
+                && v.range.start < place.start
+        };
+        // Those of inner scopes are declared later, and all of them after those of the file.
+        let found = vars.filter(fits).max_by_key(|(_, v)| (v.function.is_some(), v.range.start));
+        found.map(|(id, _)| id)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::pointers::Pointers;
 use crate::preprocess::{Preprocessed, preprocess, survey};
 use crate::refusal::{Refusal, in_words};
 use crate::regions::{Found, Named, Regions};
+use crate::scopes::Scopes;
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_binding::{Binding, Bound};
 use oxeye_ir::{NestId, Program, Span};
@@ -210,9 +211,10 @@ impl Reader<'_> {
         ranges: &BTreeMap<NestId, Range>,
     ) -> BTreeMap<NestId, Conditions> {
         let mut found = BTreeMap::new();
+        let scopes = Scopes::of(cx);
         for nest in program.nests.values() {
             let (Some(span), Some(range)) = (nest.span, ranges.get(&nest.id)) else { continue };
-            let mut conditions = self.reliance.of(*range, span.start..span.end, cx.position);
+            let mut conditions = self.reliance.of(*range, span.start..span.end, cx.position, &scopes);
             if cx.directives.has_openmp() && !cx.is_threaded {
                 // With threads, different code runs.
                 conditions.preprocessor.insert(0, "!defined(_OPENMP)".to_owned());

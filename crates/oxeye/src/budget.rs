@@ -10,12 +10,70 @@ const MOST_RUNS: usize = 7;
 /// Timing the fastest candidates of a nest in turns with the original takes no longer than this, all together.
 const MOST_TIMING_SECONDS: f64 = 3.0;
 
-/// When trying should end, after the start of the budget: early enough to build the tuned program, which takes so many
-/// seconds as a rule. However long everything before took, some time is left for trying.
-pub(crate) fn end_of_trials(budget: Duration, elapsed: Duration, build_seconds: f64) -> Duration {
-    const TO_BUILD: Duration = Duration::from_secs(2);
-    let to_build = TO_BUILD.max(Duration::try_from_secs_f64(build_seconds).unwrap_or(TO_BUILD));
-    budget.saturating_sub(to_build.min(budget / 5)).max(elapsed + budget / 5)
+/// The wall time of a run, from the end of the first run of its program on: captures, builds, trials and the verdict all
+/// take of it. All times are since then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WallTime {
+    /// What the user gives.
+    pub(crate) budget: Duration,
+    /// Seconds that one run of the program takes; 0 as long as that is not known.
+    pub(crate) run_seconds: f64,
+    /// Seconds that building the program takes; 0 as long as that is not known.
+    pub(crate) build_seconds: f64,
+}
+
+impl WallTime {
+    /// Building takes at least this, seconds.
+    const LEAST_BUILD: f64 = 1.0;
+    /// The verdict has no more than this part of the budget for itself: that of a longer program comes on top.
+    const VERDICT_PART: u32 = 4;
+    /// So many runs of each program are a verdict on a long one.
+    const VERDICT_RUNS: usize = 2;
+
+    /// When trying ends: early enough to build the tuned program, and to run both. However long everything before took, a
+    /// little time is left for trying.
+    pub(crate) fn end_of_trials(&self, elapsed: Duration) -> Duration {
+        let runs = 2.0 * self.run_seconds * n_runs(self.run_seconds) as f64;
+        let verdict = seconds(self.build_seconds.max(Self::LEAST_BUILD) + runs);
+        let kept = verdict.min(self.budget / Self::VERDICT_PART);
+        self.budget.saturating_sub(kept).max(elapsed + self.budget / 10)
+    }
+
+    /// What is left.
+    pub(crate) fn left(&self, elapsed: Duration) -> Duration {
+        self.budget.saturating_sub(elapsed)
+    }
+
+    /// How often both programs are run for a verdict: as often as it helps, as far as there is time, but never less often than
+    /// it takes.
+    pub(crate) fn verdict_runs(&self, elapsed: Duration) -> usize {
+        let wanted = n_runs(self.run_seconds);
+        let fit = self.left(elapsed).as_secs_f64() / (2.0 * self.run_seconds).max(1e-3);
+        (fit as usize).clamp(Self::VERDICT_RUNS.min(wanted), wanted)
+    }
+
+    /// Whether the program takes so long that its runs for the verdict come on top.
+    pub(crate) fn is_short_for(&self, run_seconds: f64) -> bool {
+        seconds(run_seconds) > self.budget / Self::VERDICT_PART
+    }
+}
+
+/// A duration; a number that is none is no time.
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}
+
+/// So much of the time that is left to nests is kept for each that waits and takes a part of the program's time, so that it
+/// has its turn.
+pub(crate) const TURN: Duration = Duration::from_millis(1500);
+
+/// Time for the first of some nests: its share of what is left by weight, `rest` being the weight of all that wait, this one
+/// included, but for what is kept for `n_others` of them; and no less than it gets that has the least.
+pub(crate) fn turn_of(left: Duration, weight: f64, rest: f64, n_others: usize) -> Duration {
+    let n_others = u32::try_from(n_others).unwrap_or(u32::MAX);
+    let turn = TURN.min(left / (n_others + 1));
+    let free = left.saturating_sub(turn * n_others);
+    share_of(free, weight, rest).max(turn)
 }
 
 /// The part of the time left that a nest of this weight has, where `rest` is the weight of all that wait, this one
@@ -30,9 +88,9 @@ pub(crate) fn for_suggestions(budget: Duration, share: Option<f64>) -> Duration 
     budget.mul_f64(share.unwrap_or(1.0).clamp(0.0, 1.0))
 }
 
-/// Seconds for runs of the original of one nest that show how ill-conditioned it is.
-pub(crate) fn for_doubts(budget: Duration) -> f64 {
-    budget.as_secs_f64() / 6.0
+/// Seconds for runs of the original of one nest that show how ill-conditioned it is, where so much of the budget is left.
+pub(crate) fn for_doubts(budget: Duration, left: Duration) -> f64 {
+    (budget / 6).min(left / 2).as_secs_f64()
 }
 
 /// Seconds for timing the fastest candidates of a nest with this share of the program's time: precision is for nests
@@ -48,10 +106,16 @@ pub(crate) fn n_runs(program_seconds: f64) -> usize {
     within(4.0).max(within(15.0).min(3)).clamp(1, MOST_RUNS)
 }
 
-/// How many candidates to compile together: long nests leave time for few of them, and then the rest need not be
-/// compiled.
-pub(crate) fn compiled_together(baseline_seconds: f64, cores: u32) -> usize {
-    (if baseline_seconds > LONG_SECONDS { 1 } else { 4 }) * cores as usize
+/// So many candidates of a nest are tried first: those that cost least.
+pub(crate) const TRIED_FIRST: usize = 2;
+
+/// How many candidates to compile together, in no more than half of the time that is left, where building one takes so many
+/// seconds: long nests leave time for few of them, and then the rest need not be compiled.
+pub(crate) fn compiled_together(baseline_seconds: f64, cores: u32, left: Duration, build_seconds: f64) -> usize {
+    const LEAST_BUILD: f64 = 0.1;
+    let most = (if baseline_seconds > LONG_SECONDS { 1 } else { 4 }) * cores as usize;
+    let fit = left.as_secs_f64() / 2.0 / build_seconds.max(LEAST_BUILD) * f64::from(cores);
+    (fit as usize).clamp(TRIED_FIRST.min(most), most)
 }
 
 /// Tells the time. What a search decides is never a function of it, but for when it stops.
@@ -121,6 +185,69 @@ impl Allowance<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn wall_time(run_seconds: f64) -> WallTime {
+        WallTime { budget: Duration::from_secs(60), run_seconds, build_seconds: 0.5 }
+    }
+
+    #[test]
+    fn all_of_a_run_is_within_its_budget() {
+        for run_seconds in [0.0, 0.01, 0.1, 0.5, 1.0, 3.0, 6.0, 20.0, 200.0] {
+            let time = wall_time(run_seconds);
+            let begin = Duration::from_secs_f64(run_seconds);
+            let trials = time.end_of_trials(begin);
+            let built = trials + Duration::from_secs(1);
+            let runs = 2.0 * run_seconds * time.verdict_runs(built) as f64;
+            let over = built.as_secs_f64() + runs - 60.0;
+            // What a verdict needs: two runs of each.
+            assert!(over <= 4.0 * run_seconds + 1e-6, "{run_seconds}: {over}");
+            assert!(trials > begin, "{run_seconds}");
+        }
+        // Short programs are compared within the budget.
+        let time = wall_time(0.5);
+        let end = time.end_of_trials(Duration::from_secs(5));
+        let verdict = end + Duration::from_secs(1) + Duration::from_secs_f64(7.0);
+        assert!(verdict <= Duration::from_secs(60), "{verdict:?}");
+    }
+
+    #[test]
+    fn what_came_before_the_trials_is_not_given_back() {
+        let time = wall_time(0.1);
+        let early = time.end_of_trials(Duration::from_secs(2));
+        assert_eq!(early, time.end_of_trials(Duration::from_secs(50)));
+        // Little is left, however late it is.
+        assert_eq!(time.end_of_trials(Duration::from_secs(90)), Duration::from_secs(96));
+    }
+
+    #[test]
+    fn verdicts_take_the_time_that_there_is() {
+        let runs = |run_seconds: f64, elapsed: u64| wall_time(run_seconds).verdict_runs(Duration::from_secs(elapsed));
+        assert_eq!((runs(0.1, 50), runs(0.1, 60)), (MOST_RUNS, 2));
+        assert_eq!((runs(1.0, 50), runs(1.0, 54), runs(1.0, 90)), (4, 3, 2));
+        assert_eq!(runs(20.0, 0), 1);
+        assert!(wall_time(0.0).is_short_for(16.0) && !wall_time(0.0).is_short_for(14.0));
+    }
+
+    #[test]
+    fn little_time_is_for_few_candidates() {
+        let together = |baseline: f64, left: u64| compiled_together(baseline, 4, Duration::from_millis(left), 0.5);
+        assert_eq!((together(0.1, 60_000), together(0.1, 1500), together(0.1, 0)), (16, 6, TRIED_FIRST));
+        assert_eq!((together(2.0, 60_000), together(2.0, 0)), (4, TRIED_FIRST));
+        assert_eq!(compiled_together(2.0, 1, Duration::ZERO, 0.5), 1);
+    }
+
+    #[test]
+    fn nests_that_wait_keep_their_turns() {
+        let whole = Duration::from_secs(50);
+        assert_eq!(turn_of(whole, 1.0, 1.0, 0), whole);
+        // The first takes nearly everything, but for ten turns.
+        assert_eq!(turn_of(whole, 0.9, 1.0, 10), whole - 10 * TURN);
+        // Where there is next to no time, all have the same.
+        let little = Duration::from_secs(3);
+        assert_eq!(turn_of(little, 0.9, 1.0, 9), little / 10);
+        // One with a small share has a turn of its own.
+        assert_eq!(turn_of(whole, 0.001, 1.0, 3), TURN);
+    }
 
     #[test]
     fn runs_of_a_program() {

@@ -21,6 +21,7 @@ use oxeye_profile::{NestInput, NestProfile};
 use oxeye_transform::RefusedSuggestion;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -81,10 +82,15 @@ pub struct TunedNest {
     pub refused: Vec<RefusedSuggestion>,
     /// What the nest is known by, and what donors and the encoder advised.
     pub advice: Option<Box<(NestDescription, Advice)>>,
+    /// The part of its time that the winners inside it save.
+    pub(crate) saved_inside: f64,
     /// Seconds of one invocation of the original on the first sample.
     pub baseline_seconds: Option<f64>,
     /// Position of the trial to emit.
     pub winner: Option<usize>,
+    /// If that has several threads, the best that one thread runs and that is faster, too: it takes its place where the whole
+    /// program does not gain from threads.
+    pub alone: Option<usize>,
     /// The nest as the user's compiler builds it, against the roofline; `None` without a host profile.
     pub before: Option<NestProfile>,
     /// The same of the winner.
@@ -255,20 +261,21 @@ pub(crate) fn replacement(
     nest: NestId,
     span: Span,
     mut block: String,
-    (needs_openmp, build_vectors): (bool, Option<u32>),
+    (proved, build_vectors): (&Proved, Option<u32>),
 ) -> String {
     let elsewhere = function.elsewhere.get(&nest).map_or(&[][..], Vec::as_slice);
-    if !elsewhere.is_empty() {
+    let inlined = function.inlined.get(&nest).map_or(&[][..], Vec::as_slice);
+    let is_own = |name: &&String| !elsewhere.iter().any(|(other, _)| other == *name);
+    if !inlined.is_empty() && proved.own.is_none() {
         // Who changes them would not look for a copy here.
-        let names = elsewhere.iter().map(|(name, file)| {
+        let others = elsewhere.iter().map(|(name, file)| {
             format!("{name}() of {}", file.file_name().unwrap_or_default().to_string_lossy())
         });
-        let names = names.collect::<Vec<_>>().join(", ");
+        let own = inlined.iter().filter(is_own).map(|name| format!("{name}()"));
+        let names = own.chain(others).collect::<Vec<_>>().join(", ");
         let comment = format!("contains {names}: to be tuned again when that changes");
         block = commented(&block, &[comment], column(&unit.source, span.start));
     }
-    let inlined = function.inlined.get(&nest).map_or(&[][..], Vec::as_slice);
-    let is_own = |name: &&String| !elsewhere.iter().any(|(other, _)| other == *name);
     let unused = inlined.iter().filter(is_own).filter(|name| mentions(&unit.source, span, name) == 1);
     let uses: String = unused.map(|name| format!(" (void){name};")).collect();
     if let Some(brace) = block.find('{').filter(|_| !uses.is_empty()) {
@@ -277,13 +284,16 @@ pub(crate) fn replacement(
     }
     let when = function.conditions.get(&nest);
     let mut preprocessor = when.map_or(Vec::new(), |when| when.preprocessor.clone());
-    let constant = when.map_or(&[][..], |when| &when.constant);
+    let constant = when.map_or(Vec::new(), |when| {
+        let values = when.values.iter().filter(|(name, _)| !proved.free.contains(name));
+        values.map(|(_, condition)| condition).chain(&when.constant).cloned().collect()
+    });
     let needed = build_vectors.map_or(0, |bytes| bytes.min(vector_bytes(&block)));
-    preprocessor.extend(needs_openmp.then(|| OPENMP.to_owned()));
+    preprocessor.extend(proved.needs_openmp.then(|| OPENMP.to_owned()));
     preprocessor.extend(vectors_condition(needed).map(str::to_owned));
     match preprocessor.is_empty() && constant.is_empty() {
         true => block,
-        false => guarded(&unit.source, span, &block, &preprocessor, constant),
+        false => guarded(&unit.source, span, &block, &preprocessor, &constant),
     }
 }
 
@@ -303,6 +313,34 @@ impl Workpiece {
     pub(crate) fn by_weight(&self) -> Vec<(usize, f64)> {
         let weight = |nest: &TunedNest| nest.calls.share.unwrap_or(1.0).max(0.01);
         self.ordered(|nest| (nest.standing == Standing::Tuned).then(|| weight(nest)))
+    }
+
+    /// The nests that are tuned in the order in which they have their turns, with the share of the program's time that is theirs:
+    /// those without nests inside first, and of these, those with most of the time; nests around others come behind them, and
+    /// what those inside take is not theirs.
+    pub(crate) fn turns(&self) -> Vec<(usize, f64)> {
+        let tuned = self.by_weight();
+        let is_tuned: BTreeSet<usize> = tuned.iter().map(|(idx, _)| *idx).collect();
+        let inside = |idx: usize| self.nests[idx].place.inside.iter().filter(|k| is_tuned.contains(k));
+        let own = |(idx, weight): (usize, f64)| {
+            let is_outermost = |k: &&usize| !inside(idx).any(|other| self.nests[*other].place.inside.contains(*k));
+            let taken: f64 = inside(idx).filter(is_outermost).filter_map(|k| self.nests[*k].calls.share).sum();
+            (idx, (weight - taken).max(0.01))
+        };
+        let mut order: Vec<(usize, f64)> = tuned.into_iter().map(own).collect();
+        order.sort_by(|a, b| inside(a.0).count().cmp(&inside(b.0).count()).then(b.1.total_cmp(&a.1)));
+        order
+    }
+
+    /// The part of a nest's time that the winners inside it save.
+    pub(crate) fn saved_inside(&self, idx: usize) -> f64 {
+        let nest = &self.nests[idx];
+        let inside = |k: &usize| self.nests[*k].winner().map(|(_, timing)| (*k, 1.0 - 1.0 / timing.speedup));
+        let won: Vec<(usize, f64)> = nest.place.inside.iter().filter_map(inside).collect();
+        let is_outermost = |k: usize| !won.iter().any(|(other, _)| self.nests[*other].place.inside.contains(&k));
+        let share = |k: usize| self.nests[k].calls.share.unwrap_or(0.0);
+        let saved: f64 = won.iter().filter(|(k, _)| is_outermost(*k)).map(|(k, gain)| gain * share(*k)).sum();
+        (saved / nest.calls.share.unwrap_or(1.0).max(1e-9)).clamp(0.0, 0.99)
     }
 
     /// The nests that do the work of one as well.
@@ -338,8 +376,10 @@ impl TunedNest {
             n_first: 0,
             refused: Vec::new(),
             advice: None,
+            saved_inside: 0.0,
             baseline_seconds: None,
             winner: None,
+            alone: None,
             before: None,
             after: None,
             conditioning: None,
@@ -357,6 +397,16 @@ impl TunedNest {
     pub fn winner(&self) -> Option<(&Trial, &Timing)> {
         let trial = &self.trials[self.winner?];
         Some((trial, trial.timed.as_ref()?))
+    }
+
+    /// What was the winner before stays as that for one thread, if only the new winner has several.
+    pub(crate) fn keep_alone(&mut self, before: Option<usize>) {
+        let is_parallel = |idx: usize| self.trials[idx].is_parallel();
+        self.alone = match (self.winner, before) {
+            (Some(now), _) if !is_parallel(now) => None,
+            (Some(_), Some(before)) if !is_parallel(before) => Some(before),
+            _ => self.alone,
+        };
     }
 
     /// What its symbols are worth in the sample that is timed; nothing without a sample.
@@ -432,7 +482,7 @@ impl TunedNest {
     pub(crate) fn release_trials(&mut self) {
         for (idx, trial) in self.trials.iter_mut().enumerate() {
             trial.library = None;
-            if Some(idx) != self.winner {
+            if Some(idx) != self.winner && Some(idx) != self.alone {
                 trial.proved = None;
             }
         }

@@ -1,6 +1,7 @@
 //! One run: what it was asked, what it runs on, and what it knows. Every stage is a function of a session and of what the
 //! stage before it returned.
 
+use crate::budget::WallTime;
 use crate::knowledge::{Embedder, KnownNests, NestDescription, Undescribed};
 use crate::machine::{HostReport, detect, has, vector};
 use crate::request::{Error, Event, FpPolicy, Knowledge, Options, Phase, Progress, Setback, files};
@@ -45,6 +46,23 @@ struct RunTime {
     start: Instant,
     /// Nanoseconds that the user's program has run.
     program_ns: AtomicU64,
+    /// When the budget began to count, nanoseconds after the start; the greatest number as long as it does not.
+    begin_ns: AtomicU64,
+    /// Nanoseconds that one run of the program takes, once that is known.
+    one_run_ns: AtomicU64,
+}
+
+impl RunTime {
+    fn new(options: &Options) -> Self {
+        // The program of a project has been run.
+        let run = options.project.as_ref().map(|project| &project.run);
+        Self {
+            start: Instant::now(),
+            program_ns: AtomicU64::new(0),
+            begin_ns: AtomicU64::new(if run.is_some() { 0 } else { u64::MAX }),
+            one_run_ns: AtomicU64::new(run.map_or(0, |run| (1e9 * run.seconds) as u64)),
+        }
+    }
 }
 
 impl<'a> Session<'a> {
@@ -82,7 +100,7 @@ impl<'a> Session<'a> {
     }
 
     fn with(options: &'a Options, knowledge: &Knowledge, progress: &'a dyn Progress) -> Result<Self, Error> {
-        let time = RunTime { start: Instant::now(), program_ns: AtomicU64::new(0) };
+        let time = RunTime::new(options);
         files::check_readable(&options.file)?;
         let workshop = Workshop::new(options)?;
         let mut notes = Vec::new();
@@ -174,9 +192,60 @@ impl<'a> Session<'a> {
         self.time.start
     }
 
-    /// When the budget began to count, if it is asked before there are trials: the user's program may run as long as it does.
-    pub(crate) fn budget_start(&self) -> Instant {
-        self.time.start + Duration::from_secs_f64(self.program_seconds())
+    /// From now on the budget counts, if it did not yet: the first run of the program has ended, or there is none.
+    pub(crate) fn begin_budget(&self) {
+        let now = self.time.start.elapsed().as_nanos() as u64;
+        // Who is second finds that it counts.
+        let _ = self.time.begin_ns.compare_exchange(u64::MAX, now, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// One run of the program takes so many seconds. If that is long, `another`, a run that the verdict would need as well, comes
+    /// on top of the budget.
+    pub(crate) fn note_run(&self, seconds: f64, another: Duration) {
+        self.time.one_run_ns.store((1e9 * seconds) as u64, Ordering::Relaxed);
+        if self.wall_time().is_short_for(seconds) {
+            self.time.begin_ns.fetch_add(another.as_nanos() as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// How the budget is divided.
+    pub(crate) fn wall_time(&self) -> WallTime {
+        WallTime {
+            budget: self.options.budget,
+            run_seconds: self.time.one_run_ns.load(Ordering::Relaxed) as f64 * 1e-9,
+            build_seconds: self.workshop.build_seconds(),
+        }
+    }
+
+    /// When the budget began to count; now, if it does not yet.
+    fn budget_start(&self) -> Instant {
+        let begin = self.time.begin_ns.load(Ordering::Relaxed);
+        if begin == u64::MAX { Instant::now() } else { self.time.start + Duration::from_nanos(begin) }
+    }
+
+    /// What is used of the budget.
+    pub(crate) fn budget_used(&self) -> Duration {
+        self.budget_start().elapsed()
+    }
+
+    /// What is left of the budget.
+    pub(crate) fn budget_left(&self) -> Duration {
+        self.wall_time().left(self.budget_used())
+    }
+
+    /// Whether something that takes so many seconds is over before the budget is.
+    pub(crate) fn has_seconds(&self, seconds: f64) -> bool {
+        self.budget_left().as_secs_f64() >= seconds
+    }
+
+    /// When the budget is used up.
+    pub(crate) fn end_of_budget(&self) -> Instant {
+        Instant::now() + self.budget_left()
+    }
+
+    /// When trying ends.
+    pub(crate) fn end_of_trials(&self) -> Instant {
+        self.budget_start() + self.wall_time().end_of_trials(self.budget_used())
     }
 
     /// Runs the user's program by `run`, and keeps account of the time.

@@ -374,7 +374,7 @@ fn an_interruption_leaves_every_file_as_it_was() {
     let _alone = alone();
     let playground = Playground::with("prog.c", PROGRAM);
     playground.write("prog.oxeye.c", "/* an earlier result */\n");
-    for (delay_ms, signal) in [(300, "INT"), (1500, "TERM"), (4000, "TERM")] {
+    for (delay_ms, signal) in [(300, "INT"), (1500, "HUP"), (4000, "HUP")] {
         let mut child = playground
             .oxeye("optimize prog.c --budget 60s -- gcc -O2")
             .stdout(std::process::Stdio::null())
@@ -394,10 +394,18 @@ fn an_interruption_leaves_every_file_as_it_was() {
     }
 }
 
+/// Ctrl-C, and what batch systems send, while candidates are tried.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_trying_with_what_was_found() {
+fn signals_end_trying_with_what_was_found() {
     let _alone = alone();
+    for signal in ["INT", "TERM"] {
+        ends_with_the_best_so_far(signal);
+    }
+}
+
+#[cfg(unix)]
+fn ends_with_the_best_so_far(signal: &str) {
     let playground = Playground::with("prog.c", PROGRAM);
     playground.write("tmp/empty", "");
     let mut child = playground
@@ -412,7 +420,7 @@ fn ctrl_c_ends_trying_with_what_was_found() {
     while !is_trying() && child.try_wait().expect("waits").is_none() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    playground.shell(&format!("kill -INT {}", child.id()));
+    playground.shell(&format!("kill -{signal} {}", child.id()));
     let ran = Ran::from(child.wait_with_output().expect("waits"));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.contains("ending with the best so far"), "{}", ran.stderr);

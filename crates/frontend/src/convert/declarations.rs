@@ -67,6 +67,9 @@ impl Converter<'_> {
                     self.file.structures[id].spelling.get_or_insert_with(|| name.clone());
                 }
                 self.file.named.push((name.clone(), range(node)));
+                if let Type::Scalar(Scalar { ty, is_bool: false, .. }) = &ty {
+                    self.file.typedefs.push((name.clone(), *ty, range(node)));
+                }
                 if is_aligned {
                     self.aligned_types.insert(name.clone());
                 }
@@ -250,6 +253,7 @@ impl Converter<'_> {
             if let Some(name) = node.child_by_field_name("name") {
                 let name = self.node_text(name);
                 self.file.named.push((name.to_owned(), range(body)));
+                self.file.enumerators.extend(next.map(|value| (name.to_owned(), value, range(body))));
                 self.bind(name, next.map_or(Meaning::Other, Meaning::Constant));
             }
             is_negative |= next.is_none_or(|n| n < 0);

@@ -98,7 +98,9 @@ pub(crate) struct Found {
 pub struct Named {
     /// File-scope variables that functions called by the nest use by name, and that the program changes.
     pub by_calls: Vec<String>,
-    /// Declarations, with values, of constants and of variables whose values do not matter.
+    /// Variables with a constant value: name, declaration and value.
+    pub constants: Vec<[String; 3]>,
+    /// Declarations, with values, of variables whose values do not matter.
     pub unused: Vec<String>,
     /// Arrays of which the text takes the size, by name, with their declarations.
     pub sized: Vec<(String, String)>,

@@ -364,7 +364,19 @@ impl<'a> Regions<'a> {
             Some((name, value)) if is_pointer(&name) => (Some((name, value)), None),
             begins => (None, begins),
         };
+        let value = |v: &VarId| match (file.constants.get(v), file.values.get(v)) {
+            (Some(value), _) => Some(value.to_string()),
+            (None, Some(value)) => self.places.text(value.range).map(str::to_owned),
+            (None, None) => None,
+        };
+        let (constant, unused): (Vec<VarId>, Vec<VarId>) =
+            unused.into_iter().partition(|v| value(v).is_some());
+        let constants = constant.iter().filter_map(|v| {
+            let variable = file.var(*v);
+            Some([variable.name.clone(), file.declaration(variable)?, value(v)?])
+        });
         Named {
+            constants: constants.collect(),
             begins,
             sized: sized.into_iter().filter_map(declared).collect(),
             by_calls: by_calls.iter().map(|v| file.var(*v).name.clone()).collect(),
@@ -382,8 +394,7 @@ impl<'a> Regions<'a> {
                     if let Some((_, value)) = first.as_ref().filter(|(name, _)| *name == file.var(v).name) {
                         return Some(format!("{declaration} = {value}"));
                     }
-                    let value = file.constants.get(&v).copied().unwrap_or_default();
-                    Some(format!("{declaration} = {{{value}}}"))
+                    Some(format!("{declaration} = {{0}}"))
                 }))
                 .collect(),
         }

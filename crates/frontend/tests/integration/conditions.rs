@@ -52,7 +52,7 @@ void f(double *x)
 ";
     let found = conditions(source, &["-DN=40", "-DUP"]);
     let expected: &[(&[&str], &[&str])] = &[
-        (&["!(defined(SINGLE))", "(M) == 80"], &[]),
+        (&["!(defined(SINGLE))", "(M) == 80"], &["__builtin_types_compatible_p(real, double)"]),
         (&["(ROW) == 41"], &["(DT) == (0.1f)"]),
         (&["(ROW) == 41"], &["__builtin_types_compatible_p(KIND, long)"]),
         (&[], &[]),
@@ -102,4 +102,58 @@ void g(double *x) { for (int i = 0; i < K; i++) x[i] = INT_MAX; }
         |k: usize| unit.functions[k].conditions.values().next().cloned().unwrap_or_default().preprocessor;
     assert_eq!(of(0), ["(K) == 3", "(N) == 12"]);
     assert_eq!(of(1), ["(K) == 5"]);
+}
+
+/// Nests have copies of constants that people edit. A name means what it does where the nest stands.
+#[test]
+fn values_are_conditions() {
+    let source = "enum { DEPTH = 6, WIDTH };
+typedef unsigned short cell;
+static const struct { int edge; double weight; } rules = { 2, 0.25 };
+static const int of_file = 9;
+static int twice(int k) { const int two = 2; return k * two; }
+void f(double *x, int n)
+{
+    const int w = 30;
+    long far = -7;
+    static const float half = 0.5f;
+    for (int i = 0; i < w; i++)
+        x[i - far] = half;
+    for (int i = rules.edge; i < DEPTH; i++)
+        x[i] = rules.weight * (cell)i;
+    {
+        int w = n, WIDTH = n;
+        for (int i = 0; i < w; i++)
+            x[i] += WIDTH;
+    }
+    for (int i = 0; i < of_file; i++)
+        x[twice(i)] = n;
+    for (int i = 0; i < n; i++) {
+        const int two = 2;
+        x[two * i] = 0;
+    }
+    w + far;
+}
+";
+    let found = conditions(source, &[]);
+    let value = |name: &str, condition: &str| (name.to_owned(), condition.to_owned());
+    let expected = [
+        vec![
+            value("far", "far == -7"),
+            value("half", "half == (__typeof__(half))(0.5f)"),
+            value("w", "w == 30"),
+        ],
+        vec![value(
+            "rules",
+            "rules.edge == (__typeof__(rules.edge))(2) && rules.weight == (__typeof__(rules.weight))(0.25)",
+        )],
+        vec![],
+        vec![],
+        vec![],
+    ];
+    let values: Vec<_> = found.iter().map(|c| c.values.clone()).collect();
+    assert_eq!(values, expected);
+    let constants: Vec<_> = found.iter().map(|c| c.constant.clone()).collect();
+    assert_eq!(constants[1], ["DEPTH == 6", "sizeof(cell) == 2"]);
+    assert!(constants.iter().enumerate().all(|(k, c)| k == 1 || c.is_empty()), "{constants:?}");
 }

@@ -149,7 +149,7 @@ pub(super) fn replaced(
         Misfit::Unproved { function, line, why }
     })?;
     let block = proved.emitted(&wanted.name, &recipe);
-    let builds = (proved.needs_openmp, vector_bytes);
+    let builds = (&proved, vector_bytes);
     let own = (span, replacement(unit, &function, nest.id, span, block, builds));
     Ok([own].into_iter().chain(helper(unit, &function, nest.id, &proved)).collect())
 }

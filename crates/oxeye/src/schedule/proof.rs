@@ -42,6 +42,10 @@ pub struct Proved {
     pub wide: Option<(Isa, String)>,
     /// What the nest's own text uses, if that function has the own text.
     pub(crate) own: Option<Named>,
+    /// Variables with constant values that the text takes as they are.
+    pub(crate) free: Vec<String>,
+    /// Whether one thread runs it whose steps may be for several.
+    pub(crate) is_alone: bool,
     /// Columns by which the text is indented.
     indent: usize,
 }
@@ -143,13 +147,15 @@ struct Rendered {
     openmp: bool,
     needs_openmp: bool,
     own: Option<Named>,
+    free: Vec<String>,
     indent: usize,
 }
 
 impl Rendered {
     fn of(self, applied: Applied, known: &[(SymId, i64)]) -> Proved {
-        let Rendered { text, wide, openmp, needs_openmp, own, indent } = self;
-        Proved { applied, text, wide, openmp, needs_openmp, own, indent, known: known.to_vec() }
+        let Rendered { text, wide, openmp, needs_openmp, own, free, indent } = self;
+        let (known, is_alone) = (known.to_vec(), false);
+        Proved { applied, text, wide, openmp, needs_openmp, own, free, is_alone, indent, known }
     }
 }
 
@@ -171,6 +177,7 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
         checks: how.checks.then(|| format!("{}:{}", applied.nest.function, span.map_or(0, |span| span.line))),
     };
     let (program, nest) = (&applied.program, &applied.nest);
+    let mut free = Vec::new();
     let (text, wide) = match how.isa {
         None => (render_nest(program, how.binding, nest, &options)?, None),
         Some(isa) => {
@@ -179,7 +186,9 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
                 Some(own) => outline_own_text(program, how.binding, nest, &options, isa, &name, named(own)),
                 None => render_outlined(program, how.binding, nest, &options, isa, &name),
             };
-            let Outlined { function, block } = outlined?;
+            let Outlined { function, block, is_for_values } = outlined?;
+            let constants = how.own.filter(|_| !is_for_values).map_or(&[][..], |own| &own.constants);
+            free.extend(constants.iter().map(|[name, ..]| name.clone()));
             (block, Some((isa, function)))
         }
     };
@@ -188,7 +197,7 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
     let ours = wide.as_ref().map_or(&text, |(_, function)| function);
     let openmp = how.threads > 1 && own.is_none() && ours.contains("#pragma omp");
     let needs_openmp = openmp && how.guard.openmp;
-    Ok(Rendered { text, wide, openmp, needs_openmp, own, indent })
+    Ok(Rendered { text, wide, openmp, needs_openmp, own, free, indent })
 }
 
 /// The line of a nest, and where something else begins in that line, too, how far from its beginning.
@@ -205,6 +214,7 @@ fn place_name(source: &str, span: Option<Span>) -> String {
 pub(crate) fn named(named: &Named) -> oxeye_codegen::Named<'_> {
     oxeye_codegen::Named {
         by_calls: &named.by_calls,
+        constants: &named.constants,
         unused: &named.unused,
         sized: &named.sized,
         begins: named.begins.as_ref(),
@@ -275,9 +285,32 @@ impl Proved {
         guard: SizeGuard,
     ) -> Result<Self, Unproved> {
         guarded(|| {
-            let how = Rendering { guard, known: &self.known, isa: self.isa(), own: self.own.as_ref(), ..how };
-            Ok(render(how, &self.applied, span)?.of(self.applied.clone(), &self.known))
+            let how = Rendering { guard, known: &self.known, ..self.rendering(how) };
+            Ok(self.same(render(how, &self.applied, span)?.of(self.applied.clone(), &self.known)))
         })?
+    }
+
+    /// The same for one thread.
+    ///
+    /// # Errors
+    /// If the text cannot be written so.
+    pub(crate) fn alone(&self, how: Rendering<'_>, span: Option<Span>) -> Result<Self, Unproved> {
+        guarded(|| {
+            let how = Rendering { threads: 1, known: &self.known, ..self.rendering(how) };
+            let alone = render(how, &self.applied, span)?.of(self.applied.clone(), &self.known);
+            Ok(Self { is_alone: true, ..alone })
+        })?
+    }
+
+    /// How its text is written.
+    fn rendering<'s>(&'s self, how: Rendering<'s>) -> Rendering<'s> {
+        let threads = if self.is_alone { 1 } else { how.threads };
+        Rendering { threads, isa: self.isa(), own: self.own.as_ref(), ..how }
+    }
+
+    /// Another text of it.
+    fn same(&self, other: Self) -> Self {
+        Self { is_alone: self.is_alone, ..other }
     }
 
     /// The same for one value each of some symbols.
@@ -291,8 +324,8 @@ impl Proved {
         known: &[(SymId, i64)],
     ) -> Result<Self, Unproved> {
         guarded(|| {
-            let how = Rendering { known, isa: self.isa(), own: self.own.as_ref(), ..how };
-            Ok(render(how, &self.applied, span)?.of(self.applied.clone(), known))
+            let how = Rendering { known, ..self.rendering(how) };
+            Ok(self.same(render(how, &self.applied, span)?.of(self.applied.clone(), known)))
         })?
     }
 

@@ -1,8 +1,9 @@
 //! A schedule of a nest from the first thought to the last figure.
 
-use super::proof::{Proved, Schedule, Unproved};
+use super::proof::{Proved, Rendering, Schedule, Unproved};
 use crate::mix::{Part, speedup_from};
 use oxeye_codegen::{Isa, SizeGuard};
+use oxeye_ir::Span;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ pub struct Trial {
     pub(crate) is_special: bool,
     /// Whether it is for one value of a size.
     pub(crate) is_for_sizes: bool,
+    /// Whether one thread runs it whose steps may be for several.
+    pub(crate) is_alone: bool,
     /// Instructions that its text uses beyond those of the user's build.
     pub(crate) isa: Option<Isa>,
 }
@@ -138,10 +141,13 @@ impl Trial {
             Err(why) => (Verdict::Refused, Some(why.to_string()), None),
         };
         let is_for_sizes = proved.as_ref().is_some_and(|proved| !proved.known.is_empty());
-        let is_special = is_for_sizes || proved.as_ref().is_some_and(|proved| proved.wide.is_some());
+        let is_alone = proved.as_ref().is_some_and(|proved| proved.is_alone);
+        let is_wide = proved.as_ref().is_some_and(|proved| proved.wide.is_some());
+        let is_special = is_for_sizes || is_alone || is_wide;
         Self {
             is_special,
             is_for_sizes,
+            is_alone,
             isa: proved.as_ref().and_then(|proved| proved.isa()),
             schedule,
             choice,
@@ -159,6 +165,20 @@ impl Trial {
     /// Whether it can be compiled and run, and was not yet.
     pub(crate) fn is_ready(&self) -> bool {
         self.verdict == Verdict::NotTried && self.proved.is_some()
+    }
+
+    /// Whether several threads run it.
+    pub(crate) fn is_parallel(&self) -> bool {
+        self.proved.as_ref().is_some_and(|proved| proved.is_parallel())
+    }
+
+    /// The same with one thread; `None` if it has one, or cannot be written so.
+    pub(crate) fn alone(&self, how: Rendering<'_>, span: Option<Span>) -> Option<Self> {
+        let proved = self.proved.as_ref().filter(|proved| proved.is_parallel())?;
+        let alone = proved.alone(how, span).ok()?;
+        let name = format!("{}, one thread", self.schedule.name);
+        let schedule = Schedule { name, ..self.schedule.clone() };
+        Some(Self::new(schedule, self.choice.clone(), Ok(Arc::new(alone))))
     }
 
     /// Ends it without a time.

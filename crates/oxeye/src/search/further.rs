@@ -187,6 +187,7 @@ impl NestSearch<'_> {
         if is_better {
             bench.deadline = Instant::now() + time.left();
             let mut in_place = nest.baseline_seconds.unwrap_or(baseline);
+            let before_idx = nest.winner;
             let before = nest.winner.map(|idx| (idx, nest.trials[idx].clone()));
             if let Some((idx, _)) = before {
                 nest.trials[idx].verdict = Verdict::Slower;
@@ -198,6 +199,7 @@ impl NestSearch<'_> {
                 nest.winner = Some(idx);
             }
             nest.winner = refine(&bench, how, nest.winner, &mut nest.trials, &mut in_place)?;
+            nest.keep_alone(before_idx);
         }
         forget_untried(nest, n_found, &stop);
         if nest.winner.is_none() {
@@ -246,7 +248,9 @@ fn wider(trials: &[Trial]) -> Option<Isa> {
 
 /// What is known of the candidates that were run, of those for these instructions.
 fn known(trials: &[Trial], isa: Option<Isa>) -> Vec<Known> {
-    let is_alike = |trial: &&Trial| trial.verdict.was_run() && !trial.is_for_sizes && trial.isa == isa;
+    let is_alike = |trial: &&Trial| {
+        trial.verdict.was_run() && !trial.is_for_sizes && !trial.is_alone && trial.isa == isa
+    };
     let run = trials.iter().filter(is_alike);
     run.map(|trial| Known {
         schedule: trial.schedule.clone(),
@@ -273,7 +277,8 @@ fn forget_untried(nest: &mut TunedNest, n_found: usize, stop: &Stop) {
         }
     }
     keeps.resize(nest.trials.len(), true);
-    nest.winner = nest.winner.map(|idx| keeps[..idx].iter().filter(|keeps| **keeps).count());
+    let position = |idx: usize| keeps[..idx].iter().filter(|keeps| **keeps).count();
+    (nest.winner, nest.alone) = (nest.winner.map(position), nest.alone.map(position));
     let mut keeps = keeps.into_iter();
     nest.trials.retain(|_| keeps.next().unwrap_or(true));
 }

@@ -6,7 +6,7 @@ use super::log::{Header, Log, NestName, SEARCH_SCHEMA};
 use super::record::{Candidate, Outcome, TrialRecord};
 use super::space::{Space, candidate};
 use super::workbench::{Remembering, Workbench};
-use crate::budget::{Allowance, Budget, SystemClock, end_of_trials, share_of, timing_seconds};
+use crate::budget::{Allowance, Budget, SystemClock, share_of, timing_seconds};
 use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::{Error, Event, Phase};
 use crate::schedule::{Choice, Rendering, Schedule, Screening, Trial, digest};
@@ -57,10 +57,10 @@ pub(crate) fn search_nests(
         Some(path) => Log::open(path, header(session, &workpiece.unit, searching.seed))?,
         None => Log::default(),
     };
-    let start = session.budget_start();
+    let (start, end) = (Instant::now(), session.end_of_trials());
     let clock = SystemClock(start);
     let budget = Budget::new(&clock);
-    let end = end_of_trials(session.options.budget, start.elapsed(), session.workshop.build_seconds());
+    let end = end.saturating_duration_since(start);
     let mut report = SearchReport { seed: searching.seed, log: searching.log.clone(), nests: Vec::new() };
     leave_out_inside(&mut workpiece);
     let order = workpiece.by_weight();
@@ -361,6 +361,7 @@ pub(super) fn as_trial(tried: &TrialRecord) -> Trial {
         library: None,
         is_special: false,
         is_for_sizes: false,
+        is_alone: false,
         isa: None,
     }
 }

@@ -17,6 +17,7 @@ use oxeye_measure::{
     WatchedFiles, capture as observe, run_program,
 };
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Nests that take less of the program's time than this are not tuned, unless the others become so much faster that they
 /// take more.
@@ -112,6 +113,7 @@ pub(crate) fn has_main_elsewhere(session: &Session<'_>) -> bool {
 
 fn make_up(session: &Session<'_>, unit: Unit, mut nests: Vec<TunedNest>) -> Result<Workpiece, Error> {
     session.enter(Phase::Capturing)?;
+    session.begin_budget();
     let programs = unit.functions.iter().map(|f| &f.program);
     synthetic_inputs::check_names(session.options, programs)?;
     for (idx, captured) in nests.iter_mut().enumerate() {
@@ -157,14 +159,17 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
     let watched = WatchedFiles::new(&checks.files, folder)?;
     let Some(instrumented) = instrumented else {
         let outcome = session.in_program(|| run_program(&session.options.run.of(&executable), &limits))?;
+        session.begin_budget();
         expect_success(session, &outcome)?;
         expect_files(&watched, outcome.exit)?;
         let seconds = outcome.elapsed_ns as f64 * 1e-9;
+        session.note_run(seconds, Duration::ZERO);
         let program = ProgramRun::new(executable, seconds, vec![outcome.stdout]);
         return Ok(Workpiece { unit, program: Some(program), coverage: None, stacks: None, nests });
     };
     let samples = session.workshop.folder.subdir("samples")?;
     let run = session.in_program(|| observe(&session.options.run.of(&instrumented), &limits, &samples))?;
+    session.begin_budget();
     session.check_cancelled()?;
     if !session.options.run.is_success(run.outcome.exit) {
         // Whose fault is it?
@@ -179,12 +184,15 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
             nest.standing = Standing::Skipped(why);
         }
     }
+    let sampling = Instant::now();
     let sampled = sample(session, &executable)?;
+    let sampling = sampling.elapsed();
     expect_files(&watched, Exit::Exited(session.options.run.exit_code))?;
     drop(watched);
     // Threads may have been observed at the same time, so that the observation takes more than the run.
     let observed = run.outcome.elapsed_ns as f64 * 1e-9;
     let seconds = sampled.seconds.unwrap_or((observed - run.overhead_seconds).max(0.1 * observed));
+    session.note_run(seconds, sampling);
     let stacks = sampled.stacks;
     for idx in all {
         take_over(&mut unit, &mut nests[idx], idx, &run, seconds, stacks.as_ref());
@@ -220,7 +228,7 @@ pub(super) fn capture_more(
     };
     let Some(instrumented) = instrumented else { return Ok(()) };
     // Observing very short loops may take far longer than they do; then it is given up.
-    let seconds = (3.0 * program.seconds + 5.0).min(session.program_limit().as_secs_f64());
+    let seconds = (3.0 * program.seconds + 5.0).min(session.budget_left().as_secs_f64().max(program.seconds));
     let limits = Limits { seconds, ..Limits::default() };
     let samples = session.workshop.folder.subdir(format!("samples{first}"))?;
     let run = session.in_program(|| observe(&session.options.run.of(&instrumented), &limits, &samples))?;

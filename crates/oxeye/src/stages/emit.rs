@@ -1,9 +1,9 @@
 //! Stage 5: the winners in the user's file, and the whole program before and after.
 
 use super::kept::keep_recipes;
-use super::measure::Measured;
+use super::measure::{Measured, conclude};
 use crate::budget::n_runs;
-use crate::nest::{ORIGINAL, ProgramRun, Workpiece, helper, replacement};
+use crate::nest::{ORIGINAL, ProgramRun, TunedNest, Workpiece, helper, replacement};
 use crate::request::{
     Error, FpPolicy, Guard, NestRecipe, Options, Phase, RECIPE_SCHEMA, RecipeFile, Setback, write_atomically,
 };
@@ -18,8 +18,8 @@ use oxeye_measure::{Left, Limits, MeasureError, RatioInterval, WholeComparison, 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// How often a set of winners that spoils the program is made smaller before all are dropped.
-const MOST_ATTEMPTS: usize = 6;
+/// So many sets of winners that spoil the program are looked at before what is left is dropped.
+const MOST_CHECKS: usize = 16;
 
 /// Nests with a lower share of the program's time cannot be told apart in it.
 const LEAST_SHARE_TO_REPEAT: f64 = 0.05;
@@ -110,57 +110,78 @@ impl Emitted {
         winners: &mut Vec<usize>,
         program: &ProgramRun,
     ) -> Result<(), Error> {
-        let mut n_attempts = 0;
-        while !winners.is_empty() {
-            n_attempts += 1;
-            let trouble = match self.check(session, winners, program) {
-                Ok(whole) => {
-                    self.whole = Some(whole);
-                    break;
-                }
-                Err(setback) => setback.item()?,
-            };
-            let dropped = if n_attempts == MOST_ATTEMPTS || matches!(trouble, Trouble::Undecided) {
-                std::mem::take(winners)
-            } else {
-                self.guilty_of(session, winners, program, &trouble)?
-            };
-            for idx in dropped {
-                self.drop_winner(idx, &trouble);
-            }
+        let mut n_checks = MOST_CHECKS;
+        let kept = self.keep(session, std::mem::take(winners), program, &mut n_checks)?;
+        if let Some((set, whole)) = kept {
+            (*winners, self.whole) = (set, Some(whole));
         }
         if winners.len() > 1 {
             self.drop_idle(session, winners, program)?;
         }
-        if winners.is_empty() {
+        if winners.is_empty() && session.has_seconds(2.0 * program.seconds) {
             self.whole = Some(run_both(session, &program.executable, program, 1)?);
         }
         Ok(())
     }
 
-    /// Takes out of `winners` what is at fault: for a wrong program every nest that is wrong alone, else the one with
-    /// the least gain.
-    fn guilty_of(
+    /// Those of some winners with which the program is right and no slower, and how it compares. Where it is not, winners
+    /// with threads give way to those for one, and what still does not do is halved until what is at fault is alone. What nobody has
+    /// time to look at is dropped.
+    fn keep(
         &mut self,
         session: &Session<'_>,
-        winners: &mut Vec<usize>,
+        set: Vec<usize>,
         program: &ProgramRun,
-        trouble: &Trouble,
-    ) -> Result<Vec<usize>, Error> {
-        let mut guilty = Vec::new();
-        if matches!(trouble, Trouble::Wrong(_)) && winners.len() > 1 {
-            for idx in winners.iter() {
-                let Err(setback) = self.check(session, &[*idx], program) else { continue };
-                if matches!(setback.item()?, Trouble::Wrong(_)) {
-                    guilty.push(*idx);
-                }
+        n_checks: &mut usize,
+    ) -> Result<Option<(Vec<usize>, WholeComparison)>, Error> {
+        if set.is_empty() {
+            return Ok(None);
+        }
+        let trouble = match self.check(session, &set, program) {
+            Ok(whole) => return Ok(Some((set, whole))),
+            Err(setback) => setback.item()?,
+        };
+        *n_checks = n_checks.saturating_sub(1);
+        let is_over = *n_checks == 0 || !session.has_seconds(2.0 * program.seconds);
+        let is_undecided = matches!(trouble, Trouble::Undecided);
+        if !is_undecided && self.give_threads_up(session, &set, &trouble) {
+            return self.keep(session, set, program, n_checks);
+        }
+        if is_over || is_undecided || set.len() == 1 {
+            set.iter().for_each(|idx| self.drop_winner(*idx, &trouble));
+            return Ok(None);
+        }
+        let (more, less) = set.split_at(set.len() / 2);
+        let more = self.keep(session, more.to_vec(), program, n_checks)?;
+        let less = self.keep(session, less.to_vec(), program, n_checks)?;
+        let (Some((more, whole)), Some((less, _))) = (&more, &less) else { return Ok(more.or(less)) };
+        let both = [more.as_slice(), less.as_slice()].concat();
+        match self.check(session, &both, program) {
+            Ok(whole) => Ok(Some((both, whole))),
+            Err(setback) => {
+                let trouble = setback.item()?;
+                less.iter().for_each(|idx| self.drop_winner(*idx, &trouble));
+                Ok(Some((more.clone(), whole.clone())))
             }
         }
-        if guilty.is_empty() {
-            guilty.extend(winners.last());
+    }
+
+    /// Puts the best for one thread in the place of winners with several. Whether there were any.
+    fn give_threads_up(&mut self, session: &Session<'_>, set: &[usize], trouble: &Trouble) -> bool {
+        let mut is_any = false;
+        for idx in set {
+            let Some(alone) = self.workpiece.nests[*idx].alone.take() else { continue };
+            self.drop_winner(*idx, trouble);
+            self.notes.pop();
+            let nest = &mut self.workpiece.nests[*idx];
+            (nest.winner, nest.note) = (Some(alone), None);
+            nest.trials[alone].verdict = Verdict::Chosen;
+            let roofs = nest.roofs(session, &self.workpiece.unit, *idx);
+            conclude(session, roofs.as_ref(), nest);
+            self.blocks.extend(block((*idx, &self.workpiece.nests[*idx])));
+            is_any = true;
         }
-        winners.retain(|idx| !guilty.contains(idx));
-        Ok(guilty)
+        is_any
     }
 
     /// A gain taken out of its function can be lost in place, behind the gains of other nests. Drops winners with modest
@@ -171,7 +192,7 @@ impl Emitted {
         winners: &mut Vec<usize>,
         program: &ProgramRun,
     ) -> Result<(), Error> {
-        if program.seconds > LONGEST_TO_REPEAT {
+        if program.seconds > LONGEST_TO_REPEAT || !session.has_seconds(4.0 * program.seconds) {
             return Ok(());
         }
         let with = match self.build(session, winners) {
@@ -182,7 +203,9 @@ impl Emitted {
             let nest = &self.workpiece.nests[idx];
             let share = nest.calls.share.unwrap_or(0.0);
             let modest = nest.winner().is_some_and(|(_, timing)| timing.speedup < MODEST_SPEEDUP);
-            if !modest || share < LEAST_SHARE_TO_REPEAT {
+            let n_runs = 2 * n_runs(program.seconds);
+            let has_time = session.has_seconds(2.0 * n_runs as f64 * program.seconds);
+            if !modest || share < LEAST_SHARE_TO_REPEAT || !has_time {
                 continue;
             }
             let others: Vec<usize> = winners.iter().copied().filter(|k| *k != idx).collect();
@@ -193,7 +216,7 @@ impl Emitted {
                     continue;
                 }
             };
-            let whole = run_both(session, &with, &without, 2 * n_runs(program.seconds))?;
+            let whole = run_both(session, &with, &without, n_runs)?;
             if whole.speedup.median < 1.0 {
                 self.drop_winner(idx, &Trouble::Slower(Box::new(whole)));
                 winners.retain(|k| *k != idx);
@@ -282,9 +305,10 @@ impl Emitted {
         program: &ProgramRun,
     ) -> Result<WholeComparison, Setback<Trouble>> {
         let tuned = self.build(session, winners)?;
-        let n_runs = n_runs(program.seconds);
+        let n_runs = session.wall_time().verdict_runs(session.budget_used());
         let mut whole = run_both(session, &tuned, program, n_runs)?;
-        if whole.equal && whole.speedup.median < 1.0 && whole.speedup.high > 1.0 {
+        let is_close = whole.equal && whole.speedup.median < 1.0 && whole.speedup.high > 1.0;
+        if is_close && session.has_seconds(4.0 * n_runs as f64 * program.seconds) {
             // Noise, or a loss? Once more, and longer.
             whole = run_both(session, &tuned, program, 2 * n_runs)?;
         }
@@ -317,7 +341,7 @@ impl Emitted {
             let place = &self.workpiece.nests[*idx].place;
             let function = &unit.functions[place.function_idx];
             let block = self.blocks.get(idx)?.clone();
-            let builds = (self.proved(*idx)?.needs_openmp, self.recipes.vector_bytes);
+            let builds = (self.proved(*idx)?, self.recipes.vector_bytes);
             Some((place.span, replacement(unit, function, place.nest_id, place.span, block, builds)))
         };
         let helpers = winners.iter().filter_map(|idx| {
@@ -415,12 +439,14 @@ fn warnings_as_errors(words: &str) -> impl Iterator<Item = &str> {
 
 /// The C blocks of the winners.
 fn blocks(workpiece: &Workpiece) -> BTreeMap<usize, String> {
-    let block = |(idx, nest): (usize, &crate::nest::TunedNest)| {
-        let (trial, _) = nest.winner()?;
-        let proved = trial.proved.as_ref()?;
-        Some((idx, proved.emitted(&trial.schedule.name, &trial.schedule.recipe)))
-    };
     workpiece.nests.iter().enumerate().filter_map(block).collect()
+}
+
+/// The C block of the winner of a nest, with the number of the nest.
+fn block((idx, nest): (usize, &TunedNest)) -> Option<(usize, String)> {
+    let (trial, _) = nest.winner()?;
+    let proved = trial.proved.as_ref()?;
+    Some((idx, proved.emitted(&trial.schedule.name, &trial.schedule.recipe)))
 }
 
 /// The recipes of these nests, in the order of the file, and the warnings that are switched off in them.
@@ -453,7 +479,7 @@ pub(crate) fn recipe_of(workpiece: &Workpiece, idx: usize, trial: &Trial) -> Nes
         within: nest.place.within.iter().map(|nest| nest.ordinal).collect(),
         line: nest.place.span.line,
         name: trial.schedule.name.clone(),
-        threads: nest.is_single().then_some(1),
+        threads: (nest.is_single() || trial.is_alone).then_some(1),
         guard: Guard::of(trial.guard),
         known: known_names(trial, nest.place.of(&workpiece.unit).1),
         isa: trial.proved.as_ref().and_then(|proved| proved.isa()).map(|isa| isa.word().to_owned()),
@@ -521,6 +547,9 @@ fn witnesses(
     let mut found = Vec::new();
     // Builds that fail, or do not run to their end, tell nothing.
     for executable in built.into_iter().flatten() {
+        if !found.is_empty() && !session.has_seconds(program.seconds) {
+            break;
+        }
         let run = options.run(&session.options.run.of(&executable));
         session.check_cancelled()?;
         let Ok((outcome, left)) = run else { continue };

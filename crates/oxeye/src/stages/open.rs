@@ -27,8 +27,7 @@ const PART_TO_LOOK: u32 = 8;
 /// If the run is interrupted, or the recipe database cannot be read.
 pub fn open(session: &Session<'_>, proposed: Proposed) -> Result<Proposed, Error> {
     let mut workpiece = proposed.workpiece;
-    // However long capturing took, some time is left for trying, and for such nests there is nothing else to try.
-    let end = Instant::now() + session.options.budget / 2;
+    let end = session.end_of_trials();
     open_nests(session, &mut workpiece, |nest| !nest.trials.iter().any(Trial::is_ready), end)?;
     Ok(Proposed { workpiece })
 }
@@ -52,12 +51,13 @@ pub(super) fn open_nests(
     };
     let chosen: Vec<usize> =
         (0..workpiece.nests.len()).filter(|idx| is_wanted(&workpiece.nests[*idx])).collect();
-    // Building and running the program once more must leave time for trying something.
-    let needed = Duration::from_secs_f64(1.0 + 2.0 * program.seconds);
-    if chosen.is_empty() || Instant::now() + needed >= end {
+    // Building and running the program once more must leave as much time for trying something.
+    let needed = Duration::from_secs_f64(1.0 + session.workshop.build_seconds() + 2.0 * program.seconds);
+    let left = end.saturating_duration_since(Instant::now());
+    if chosen.is_empty() || left < 2 * needed {
         return Ok(Vec::new());
     }
-    let until = Instant::now() + session.options.budget / PART_TO_LOOK;
+    let until = Instant::now() + (session.options.budget / PART_TO_LOOK).min(left - 2 * needed);
     let mut found = Vec::new();
     for idx in &chosen {
         session.check_cancelled()?;

@@ -359,7 +359,10 @@ fn program_report(session: &Session<'_>, emitted: &Emitted) -> ProgramReport {
     let Workpiece { unit, program, nests, .. } = &emitted.workpiece;
     let Some(whole) = &emitted.whole else {
         let note = match program {
-            Some(_) => None,
+            Some(program) => {
+                let report = ProgramReport::unchanged(program.seconds, program.outputs.len());
+                return ProgramReport { mismatch: emitted.mismatch.clone(), ..report };
+            }
             None if nests.is_empty() => {
                 Some("no loop nest was found that can be tuned, so it was not run".to_owned())
             }
@@ -379,6 +382,12 @@ impl ProgramReport {
         let is_small = |speedup: f64| (speedup - 1.0).abs() < self.spread.unwrap_or(0.0).min(LARGEST_NOISE);
         let may_be_none = self.speedup_interval.is_none_or(|(low, high)| low <= 1.0 && 1.0 <= high);
         self.speedup.is_some_and(is_small) && may_be_none
+    }
+
+    /// A program that stays as it is, and ran so many times, in so many seconds each.
+    pub(crate) fn unchanged(seconds: f64, samples: usize) -> Self {
+        let ms = Some(1e3 * seconds);
+        Self { baseline_ms: ms, optimized_ms: ms, speedup: Some(1.0), samples, ..Self::default() }
     }
 
     /// The same with the figures of a program that stays as it is.

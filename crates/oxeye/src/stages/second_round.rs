@@ -2,16 +2,14 @@
 //! that gain nothing, or little, the loops inside may.
 
 use super::capture::LEAST_SHARE;
-use super::measure::{Measured, measure_nest};
+use super::measure::{Measured, measure_nest, take_turns};
 use super::open::open_nests;
 use super::propose::proposal;
 use super::unchanged::Unchanged;
-use crate::budget::share_of;
 use crate::nest::{Standing, TunedNest, Workpiece};
 use crate::request::Error;
 use crate::session::Session;
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 /// A nest whose winner gains less may hide loops that gain more by themselves. What gains more of both is kept.
 const LITTLE_GAIN: f64 = 1.5;
@@ -31,14 +29,8 @@ pub fn second_round(session: &Session<'_>, measured: Measured) -> Result<Measure
     let mut opened = open_nests(session, &mut workpiece, gains_little, end)?;
     let weight = |nests: &[TunedNest], idx: usize| nests[idx].calls.share.unwrap_or(0.0);
     opened.sort_by(|a, b| weight(&workpiece.nests, *b).total_cmp(&weight(&workpiece.nests, *a)));
-    for (position, idx) in opened.iter().enumerate() {
-        session.check_cancelled()?;
-        let Workpiece { unit, nests, .. } = &mut workpiece;
-        let rest: f64 = opened[position..].iter().map(|idx| weight(nests, *idx)).sum();
-        let left = end.saturating_duration_since(Instant::now());
-        let deadline = Instant::now() + share_of(left, weight(nests, *idx), rest);
-        measure_nest(session, unit, *idx, &mut nests[*idx], deadline)?;
-    }
+    let order: Vec<(usize, f64)> = opened.iter().map(|idx| (*idx, weight(&workpiece.nests, *idx))).collect();
+    take_turns(session, &mut workpiece, &order, end)?;
     let left = share_left(gains(&workpiece.nests));
     for (idx, share) in workpiece.short() {
         session.check_cancelled()?;

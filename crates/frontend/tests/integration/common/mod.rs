@@ -280,6 +280,7 @@ fn replayed(unit: &Unit, function: &Function, nest: &Nest, driver: &str, flags: 
 pub(crate) fn site_of<'u>(function: &'u Function, nest: &'u Nest) -> Site<'u> {
     let named = function.named.get(&nest.id).map_or(Named::default(), |named| Named {
         by_calls: &named.by_calls,
+        constants: &named.constants,
         unused: &named.unused,
         sized: &named.sized,
         begins: named.begins.as_ref(),

@@ -3,7 +3,7 @@
 use super::options::TuneOptions;
 use super::report::FileReport;
 use super::subject::{Hot, Subject, check};
-use crate::budget::share_of;
+use crate::budget::{WallTime, share_of};
 use crate::commands::changes::relative;
 use crate::commands::optimize::tuned;
 use crate::request::{
@@ -60,17 +60,23 @@ struct Outcome {
     recipes: FileRecipes,
 }
 
-/// Tunes the files that take time, each in the program that those before it made.
+/// A file has no time to speak of where less than this is left, besides runs of the program: to capture, and to compare.
+const LEAST_TIME: Duration = Duration::from_secs(2);
+const LEAST_RUNS: f64 = 3.0;
+
+/// Tunes the files that take time, each in the program that those before it made. `begin` is when the budget began to count.
 pub(super) fn tune_files(
     subject: &mut Subject,
     hot: &Hot,
     options: &TuneOptions,
+    (begin, time): (Instant, WallTime),
     progress: &dyn Progress,
     root: &Path,
 ) -> Result<Vec<TunedFile>, Error> {
     let matters: Vec<(usize, usize, f64)> =
         hot.files.iter().copied().filter(|(.., share)| *share >= LEAST_SHARE).collect();
-    let mut left = options.budget;
+    let end = begin + time.end_of_trials(begin.elapsed());
+    let needed = LEAST_TIME + Duration::from_secs_f64(LEAST_RUNS * time.run_seconds);
     let mut rest: f64 = matters.iter().map(|(.., share)| share).sum();
     let mut done: Vec<TunedFile> = Vec::new();
     let mut machine = None;
@@ -81,8 +87,8 @@ pub(super) fn tune_files(
         }
         let path = subject.build.project().units[unit].source.clone();
         progress.event(Event::File { path: &path, share, n_done, n_files: matters.len() });
-        let start = Instant::now();
-        let allowed = share_of(left, share, rest).max(Duration::from_secs(2));
+        let left = end.saturating_duration_since(Instant::now());
+        let allowed = share_of(left, share, rest).max(needed.min(left)).max(LEAST_TIME);
         let mut file = TunedFile {
             part,
             unit,
@@ -105,6 +111,12 @@ pub(super) fn tune_files(
                 note: None,
             },
         };
+        rest -= share;
+        if n_done > 0 && left < needed {
+            file.report.note = Some("the budget was spent before it could be looked at".into());
+            done.push(file);
+            continue;
+        }
         match tune_file(subject, &file, hot, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
@@ -126,8 +138,6 @@ pub(super) fn tune_files(
             }
         }
         done.push(file);
-        left = left.saturating_sub(start.elapsed().min(allowed));
-        rest -= share;
     }
     Ok(done)
 }

@@ -114,7 +114,7 @@ fn given(
         place.nest_id,
         place.span,
         block,
-        (proved.needs_openmp, recipes.vector_bytes),
+        (&proved, recipes.vector_bytes),
     );
     let schedule = Schedule { name: wanted.name.clone(), templates: Vec::new(), recipe };
     let trial = Trial { guard, ..Trial::new(schedule, Choice::default(), Ok(Arc::clone(&proved))) };

@@ -26,6 +26,7 @@ pub use replay::{ProjectReading, ProjectReplay, REPLAY_SCHEMA, ReplayOptions, Re
 pub use report::{FileReport, TUNE_SCHEMA, TuneReport};
 pub use stopwatch::PhaseSeconds;
 
+use crate::budget::WallTime;
 use super::changes::{ChangedFile, relative, root};
 use crate::coverage::Stacks;
 use crate::request::{Error, Progress, ProjectRecipes, check_writable, write_atomically};
@@ -34,6 +35,7 @@ use lock::locked;
 use programs::settle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use stopwatch::Stopwatch;
 use subject::{Hot, Subject, check};
 
@@ -96,7 +98,11 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
     let mut subject = Subject::learn(options, &[], progress)?;
     stages.lap("building");
     let before: Vec<PathBuf> = subject.parts.iter().map(|part| part.file.clone()).collect();
+    let sampling = Instant::now();
     let hot = subject.sample(&options.checks, progress)?;
+    // From the end of its first run on, everything counts.
+    let begin = sampling + Duration::from_secs_f64(hot.run.seconds).min(sampling.elapsed());
+    let time = WallTime { budget: options.budget, run_seconds: hot.run.seconds, build_seconds: 0.0 };
     stages.lap("sampling");
     let mut notes = Vec::new();
     if !hot.is_known {
@@ -105,10 +111,10 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
             hot.run.seconds
         ));
     }
-    let mut files = tune_files(&mut subject, &hot, options, progress, &root)?;
+    let mut files = tune_files(&mut subject, &hot, options, (begin, time), progress, &root)?;
     notes.extend(included(&subject, &hot, &files, &root));
     stages.lap("tuning files");
-    let program = settle(&mut subject, &mut files, &before, &hot, options, progress)?;
+    let program = settle(&mut subject, &mut files, &before, &hot, options, (begin, time), progress)?;
     stages.lap("final runs");
     let changed: Vec<ChangedFile> = files
         .iter()

@@ -3,55 +3,76 @@
 use super::files::{TunedFile, added};
 use super::options::TuneOptions;
 use super::subject::{Hot, Subject, check};
-use crate::budget::n_runs;
+use crate::budget::WallTime;
 use crate::request::{Checks, Error, Event, FpPolicy, Phase, Progress, ProjectRun};
 use crate::stages::ProgramReport;
 use crate::whole::{printed_tolerance, rules};
 use oxeye_measure::{Left, Limits, WholeComparison, WholeOptions};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// A patch has to make the program faster by this.
 const LEAST_GAIN: f64 = 1.01;
 
 /// Compares the program before and after; files whose changes spoil it, or give it nothing, are taken back, the least gain
-/// first.
+/// first. `clock` is when the budget began to count, and how it is divided.
 pub(super) fn settle(
     subject: &mut Subject,
     files: &mut [TunedFile],
     before: &[PathBuf],
     hot: &Hot,
     options: &TuneOptions,
+    clock: (Instant, WallTime),
     progress: &dyn Progress,
 ) -> Result<ProgramReport, Error> {
     progress.event(Event::Phase(Phase::Finishing));
+    let (begin, time) = clock;
     loop {
         let mut changed = files.iter_mut().filter(|file| file.report.changed);
         let (program, reason) = match (changed.next(), changed.next()) {
-            (None, _) => return Ok(unchanged(hot)),
+            (None, _) => return Ok(ProgramReport::unchanged(hot.run.seconds, hot.run.outputs.len())),
             // That was compared when the file was done.
             (Some(only), None) if !only.was_with_others => {
                 let program = only.report.report.as_ref().map(|report| report.program.clone());
                 let program = program.unwrap_or_default();
                 match program.is_within_noise() {
                     // Noise, or a gain? Once more.
-                    true => compared(subject, files, before, hot, options, progress)?,
+                    true => compared(subject, files, before, hot, options, clock, progress)?,
                     false => (program.clone(), no_gain(&program)),
                 }
             }
-            _ => compared(subject, files, before, hot, options, progress)?,
+            _ => compared(subject, files, before, hot, options, clock, progress)?,
         };
         let Some(why) = reason else { return Ok(program) };
-        let changed = files.iter_mut().filter(|file| file.report.changed);
-        let Some(last) = changed.min_by(|a, b| a.speedup.total_cmp(&b.speedup)) else { return Ok(program) };
-        last.report.note = Some(why);
-        last.report.changed = false;
-        let (unit, part, object) = (last.unit, last.part, last.object_before.take());
-        let replaced = object.iter().map(|object| (unit, object.clone())).collect();
-        let product = &subject.parts[part].product;
-        let linked = subject.link(product, &replaced, &added(files), &format!("without{unit}"))?;
-        object.and_then(|object| subject.replace(part, unit, object, linked));
+        let changed = || (0..files.len()).filter(|k| files[*k].report.changed);
+        let last = changed().min_by(|a, b| files[*a].speedup.total_cmp(&files[*b].speedup));
+        // Without time for further comparisons, what was compared by itself is all that is known to be good.
+        let known = changed().filter(|k| files[*k].was_with_others).collect::<Vec<_>>();
+        let is_over = time.left(begin.elapsed()).as_secs_f64() < 2.0 * time.run_seconds;
+        let dropped = if is_over && !known.is_empty() { known } else { last.into_iter().collect() };
+        for k in dropped {
+            take_back(subject, files, k, &why)?;
+        }
     }
+}
+
+/// Puts a file back as it was.
+fn take_back(
+    subject: &mut Subject,
+    files: &mut [TunedFile],
+    which: usize,
+    why: &str,
+) -> Result<(), Error> {
+    let file = &mut files[which];
+    file.report.note = Some(why.to_owned());
+    file.report.changed = false;
+    let (unit, part, object) = (file.unit, file.part, file.object_before.take());
+    let replaced = object.iter().map(|object| (unit, object.clone())).collect();
+    let product = &subject.parts[part].product;
+    let linked = subject.link(product, &replaced, &added(files), &format!("without{unit}"))?;
+    object.and_then(|object| subject.replace(part, unit, object, linked));
+    Ok(())
 }
 
 /// Why a change is not worth a patch, if it is not.
@@ -66,18 +87,6 @@ fn no_gain(program: &ProgramReport) -> Option<String> {
     }
 }
 
-/// The report on a program that stays as it is.
-fn unchanged(hot: &Hot) -> ProgramReport {
-    let ms = Some(1e3 * hot.run.seconds);
-    ProgramReport {
-        baseline_ms: ms,
-        optimized_ms: ms,
-        speedup: Some(1.0),
-        samples: hot.run.outputs.len(),
-        ..ProgramReport::default()
-    }
-}
-
 /// The program before and after, and what is wrong with it after.
 fn compared(
     subject: &Subject,
@@ -85,9 +94,10 @@ fn compared(
     before: &[PathBuf],
     hot: &Hot,
     options: &TuneOptions,
+    (begin, time): (Instant, WallTime),
     progress: &dyn Progress,
 ) -> Result<(ProgramReport, Option<String>), Error> {
-    let n_runs = n_runs(hot.run.seconds).max(3);
+    let n_runs = time.verdict_runs(begin.elapsed()).max(2);
     let changed = || files.iter().filter(|file| file.report.changed);
     let witnesses =
         |_: &WholeOptions| Ok(changed().flat_map(|file| file.witnesses.iter().cloned()).collect());
@@ -102,7 +112,8 @@ fn compared(
     check(progress)?;
     let tolerance = printed_tolerance(&options.checks, options.fp, is_reordered(files));
     let mut program = ProgramReport::compared(&options.checks, tolerance, &whole);
-    if whole.equal && no_gain(&program).is_some() && whole.speedup.high > 1.0 {
+    let has_time = time.left(begin.elapsed()).as_secs_f64() > 4.0 * n_runs as f64 * time.run_seconds;
+    if has_time && whole.equal && no_gain(&program).is_some() && whole.speedup.high > 1.0 {
         // Noise, or not? Once more, and longer.
         whole = compare(subject, before, &hot.run, &rules, 2 * n_runs)?;
         check(progress)?;

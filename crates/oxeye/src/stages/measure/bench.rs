@@ -1,7 +1,7 @@
 //! The bench: one nest, its original built and run, and what runs candidates on the same arguments.
 
 use super::doubts::Doubts;
-use crate::budget::{LONG_SECONDS, for_doubts};
+use crate::budget::{LONG_SECONDS, compiled_together, for_doubts};
 use crate::machine::{Roofs, Sizes, element_type};
 use crate::mix::{Part, best_least, speedup_from};
 use crate::nest::{Calls, IllConditioned, KnownInPlace, Place};
@@ -85,6 +85,9 @@ pub(crate) struct Bench<'a> {
     pub(crate) others: Vec<OtherSize<'a>>,
     /// When to stop.
     pub(crate) deadline: Instant,
+    /// Seconds of one invocation that candidates have to beat: those of the original, or what is left of them where nests inside
+    /// are faster.
+    pub(crate) to_beat: f64,
     /// The roofs of the nest, if they are known.
     pub(crate) roofs: Option<&'a Roofs<'a>>,
     /// What judges candidates whose outputs are outside the tolerance.
@@ -268,6 +271,7 @@ impl<'a> Bench<'a> {
             size: site.size(sample),
             others: Vec::new(),
             deadline,
+            to_beat: f64::INFINITY,
             roofs,
             doubts: Doubts::default(),
             again: Cell::new(None),
@@ -279,10 +283,18 @@ impl<'a> Bench<'a> {
         let timed = bench.seconds(&bench.baseline, &bench.reference, patience);
         (bench.baseline_seconds, bench.baseline_samples) = timed.map_err(not_replayed)?;
         bench.time_others()?;
-        // However long the original takes, a few candidates are tried before the time is up.
-        let least = Duration::from_secs_f64(1.2 * bench.baseline_seconds);
+        // However long the original takes, a few candidates are tried before the time is up, as far as the budget goes.
+        let least = Duration::from_secs_f64(1.2 * bench.baseline_seconds).min(session.budget_left());
         bench.deadline = bench.deadline.max(Instant::now() + least);
+        bench.to_beat = bench.to_beat.min(bench.baseline_seconds);
         Ok(bench)
+    }
+
+    /// How many candidates to compile before some of them are run.
+    pub(super) fn compiled_together(&self) -> usize {
+        let session = self.site.session;
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        compiled_together(self.baseline_seconds, session.host.cores, left, session.workshop.build_seconds())
     }
 
     /// Seconds of another call of the original, on the first sample, where a single one was all that is known and there is
@@ -298,6 +310,7 @@ impl<'a> Bench<'a> {
         let mut seconds = f64::INFINITY;
         if self.baseline_samples <= 1
             && (self.baseline_seconds < left || self.baseline_seconds < LONG_ORIGINAL)
+            && self.site.session.has_seconds(self.baseline_seconds)
         {
             let limited = self.replay.with_call_limit(1.5 * self.baseline_seconds + 0.5);
             match self.site.session.judge(limited.time_few(&self.baseline, self.sample(), 1)) {
@@ -444,7 +457,7 @@ impl<'a> Bench<'a> {
             self.arguments.clone(),
             session.tolerance(site.nest()),
             session.workshop.folder.subdir(format!("nest{}/conditioning", site.idx))?,
-            for_doubts(session.options.budget),
+            for_doubts(session.options.budget, session.budget_left()),
         ))
     }
 

@@ -24,7 +24,7 @@ pub(crate) use cut::cut_long;
 pub(crate) use select::{DISTURBED, measure_alone};
 
 use super::propose::Proposed;
-use crate::budget::{compiled_together, end_of_trials, for_suggestions, share_of};
+use crate::budget::{TRIED_FIRST, compiled_together, for_suggestions, turn_of};
 use crate::machine::Roofs;
 use crate::nest::{KnownInPlace, TunedNest, Workpiece, remark};
 use crate::request::{Error, Event, Phase, Setback};
@@ -40,6 +40,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 pub(crate) use wide::is_worth_it;
 use wide::{widen, widen_own_text};
+
+/// Nests with this share of the program's time have a turn in any case.
+const SHARE_WITH_TURN: f64 = 0.03;
 
 /// A file with what was measured of its nests' candidates.
 pub struct Measured {
@@ -64,19 +67,58 @@ struct Built {
 pub fn measure(session: &Session<'_>, proposed: Proposed) -> Result<Measured, Error> {
     session.enter(Phase::Trying)?;
     let mut workpiece = proposed.workpiece;
-    let start = session.budget_start();
-    let end =
-        start + end_of_trials(session.options.budget, start.elapsed(), session.workshop.build_seconds());
-    let order = workpiece.by_weight();
-    let Workpiece { unit, nests, .. } = &mut workpiece;
+    let end = session.end_of_trials();
+    let order = workpiece.turns();
+    take_turns(session, &mut workpiece, &order, end)?;
+    Ok(Measured { workpiece, end })
+}
+
+/// Tries the candidates of nests in this order, which comes with their shares of the time, until the end. Those with one thread
+/// are tried first, and nests that matter have their turn however long those before them take.
+///
+/// # Errors
+/// If the run is interrupted.
+pub(super) fn take_turns(
+    session: &Session<'_>,
+    workpiece: &mut Workpiece,
+    order: &[(usize, f64)],
+    end: Instant,
+) -> Result<(), Error> {
     for (position, (idx, weight)) in order.iter().enumerate() {
         session.check_cancelled()?;
         let rest: f64 = order[position..].iter().map(|(_, weight)| weight).sum();
+        let others = &order[position + 1..];
+        let n_others = others.iter().filter(|(_, weight)| *weight >= SHARE_WITH_TURN).count();
         let left = end.saturating_duration_since(Instant::now());
-        let deadline = Instant::now() + share_of(left, *weight, rest);
-        measure_nest(session, unit, *idx, &mut nests[*idx], deadline)?;
+        let deadline = Instant::now() + turn_of(left, *weight, rest, n_others);
+        let saved = workpiece.saved_inside(*idx);
+        let Workpiece { unit, nests, .. } = &mut *workpiece;
+        let nest = &mut nests[*idx];
+        let how = session.rendering(&unit.source, nest.threads(session));
+        nest.try_alone_first(how);
+        nest.saved_inside = saved;
+        measure_nest(session, unit, *idx, nest, deadline)?;
     }
-    Ok(Measured { workpiece, end })
+    Ok(())
+}
+
+impl TunedNest {
+    /// Puts those candidates before all others that one thread runs, as written or where the steps are for several: they cost
+    /// least to try, and are what is left where the program does not gain from threads.
+    fn try_alone_first(&mut self, how: Rendering<'_>) {
+        let is_first = |k: &usize| self.trials[*k].is_ready() && !self.trials[*k].is_parallel();
+        let mut chosen: Vec<usize> = (0..self.trials.len()).filter(is_first).take(TRIED_FIRST).collect();
+        let n_missing = TRIED_FIRST - chosen.len();
+        let ready = self.trials.iter().filter(|trial| trial.is_ready());
+        let alone = ready.filter_map(|trial| trial.alone(how, Some(self.place.span))).take(n_missing);
+        let mut first: Vec<Trial> = alone.collect();
+        self.n_first += first.len() + chosen.iter().filter(|k| **k >= self.n_first).count();
+        while let Some(k) = chosen.pop() {
+            first.insert(0, self.trials.remove(k));
+        }
+        self.trials.splice(0..0, first);
+        Trial::mark_duplicates(&mut self.trials);
+    }
 }
 
 /// Tries the candidates of one nest until the deadline.
@@ -138,7 +180,7 @@ fn try_candidates(
     let site = ReplaySite { session, unit, idx, place, calls, known: KnownInPlace::NOTHING };
     let mut built = build_first(site, &nest.trials[first.clone()], deadline)?;
     let mut opened = Bench::open(site, built.original, roofs.as_ref(), deadline);
-    if let Ok(bench) = &opened {
+    if let Some(bench) = opened.as_ref().ok().filter(|_| !session.is_over(deadline)) {
         known = bench.known_in_place()?;
         if !known.is_nothing() {
             let site = ReplaySite { known: &known, ..site };
@@ -154,9 +196,13 @@ fn try_candidates(
         }
     };
     let mut baseline = bench.baseline_seconds;
+    bench.to_beat *= 1.0 - nest.saved_inside;
     nest.baseline_seconds = Some(baseline);
-    let mut own_text = widen_own_text(&bench, how, &mut nest.trials)?;
     let mut finalists = screen(&bench, &mut nest.trials, first, &mut built.candidates)?;
+    let mut own_text = match finalists.is_empty() || !session.is_over(bench.deadline) {
+        true => widen_own_text(&bench, how, &mut nest.trials)?,
+        false => Vec::new(),
+    };
     let score = |k: &usize| nest.trials[*k].screened.map_or(f64::INFINITY, |screened| screened.score());
     let others = finalists.iter().map(score).fold(baseline, f64::min);
     own_text.retain(|k| is_worth_it(&nest.trials[*k], others));
@@ -181,6 +227,7 @@ fn try_candidates(
         demote(&mut nest.trials, before, nest.winner);
     }
     nest.winner = refine(&bench, how, nest.winner, &mut nest.trials, &mut baseline)?;
+    nest.alone = best_alone(&bench, how, nest.winner, &mut nest.trials)?;
     nest.baseline_seconds = Some(baseline);
     nest.conditioning = bench.conditioning().or(nest.conditioning.take());
     nest.known = bench.site.known.clone();
@@ -211,6 +258,29 @@ pub(crate) fn refine(
     Ok(winner)
 }
 
+/// Where the winner has several threads, the best that one thread runs, if that is faster than the original as well.
+///
+/// # Errors
+/// If the run is interrupted, or a process cannot be started.
+fn best_alone(
+    bench: &Bench<'_>,
+    how: Rendering<'_>,
+    winner: Option<usize>,
+    trials: &mut [Trial],
+) -> Result<Option<usize>, Error> {
+    if !winner.is_some_and(|winner| trials[winner].is_parallel()) {
+        return Ok(None);
+    }
+    let is_alone = |k: &usize| trials[*k].library.is_some() && !trials[*k].is_parallel();
+    let mut finalists: Vec<usize> = (0..trials.len()).filter(is_alone).collect();
+    let mut baseline = bench.baseline_seconds;
+    let best = choose(bench, how, &mut finalists, trials, &mut baseline)?;
+    if let Some(best) = best {
+        trials[best].verdict = Verdict::Slower;
+    }
+    Ok(best)
+}
+
 /// What was the winner before and is no more, is slower.
 fn demote(trials: &mut [Trial], before: Option<usize>, winner: Option<usize>) {
     if let Some(before) = before.filter(|before| winner != Some(*before)) {
@@ -239,7 +309,10 @@ pub(crate) fn conclude(session: &Session<'_>, roofs: Option<&Roofs<'_>>, nest: &
 fn build_first(site: ReplaySite<'_>, trials: &[Trial], deadline: Instant) -> Result<Built, Error> {
     let session = site.session;
     let in_place = site.calls.samples.first().and_then(|s| s.nanoseconds);
-    let n_first = compiled_together(in_place.map_or(0.0, |ns| 1e-9 * ns as f64), session.host.cores);
+    let in_place = in_place.map_or(0.0, |ns| 1e-9 * ns as f64);
+    let left = deadline.saturating_duration_since(Instant::now());
+    let n_first =
+        compiled_together(in_place, session.host.cores, left, session.workshop.build_seconds());
     let (mut numbers, mut jobs) = (Vec::new(), vec![site.original()?]);
     for (k, trial) in trials.iter().enumerate().filter(|(_, trial)| trial.is_ready()).take(n_first) {
         let Some(job) = site.candidate(k, trial, deadline)? else { continue };

@@ -1,7 +1,7 @@
 //! Screening: candidates run once or a few times, best guess first, until the time is up or a roof is near.
 
 use super::bench::{Bench, Patience, Screened, verdict_of};
-use crate::budget::{LONG_SECONDS, compiled_together};
+use crate::budget::LONG_SECONDS;
 use crate::machine::ENOUGH_PERCENT;
 use crate::request::{Error, Event};
 use crate::schedule::{Trial, Verdict};
@@ -25,11 +25,18 @@ pub(super) fn screen(
     let baseline_seconds = bench.baseline_seconds;
     let ready: Vec<usize> = which.filter(|k| trials[*k].is_ready()).collect();
     let mut right: Vec<usize> = Vec::new();
-    let mut best = baseline_seconds;
+    let mut best = bench.to_beat;
     let mut n_done = 0;
-    for chunk in ready.chunks(compiled_together(baseline_seconds, session.host.cores)) {
+    let mut waiting = ready.as_slice();
+    while !waiting.is_empty() {
+        let n_built = waiting.iter().take_while(|k| built.contains_key(*k)).count();
+        let n = if n_built > 0 { n_built } else { bench.compiled_together() };
+        let (chunk, later) = waiting.split_at(n.min(waiting.len()));
+        waiting = later;
+        // What is built is run, however long that took.
+        let end = if n_built > 0 { session.end_of_budget().max(bench.deadline) } else { bench.deadline };
         // Half of the time is for the finalists of short nests; long ones are mostly decided here.
-        if session.is_over(bench.deadline) {
+        if session.is_over(end) {
             break;
         }
         // What leaves out a part of the work is under no roof of the whole.
@@ -47,13 +54,17 @@ pub(super) fn screen(
         build(bench, trials, chunk, built)?;
         for k in chunk {
             session.check_cancelled()?;
-            if session.is_over(bench.deadline) {
+            if session.is_over(end) {
+                break;
+            }
+            // A call that is not over before the budget is tells nothing.
+            if best > LONG_SECONDS && !session.has_seconds(best) {
                 break;
             }
             let Some(library) = built.remove(k) else { continue };
             if baseline_seconds > LONG_SECONDS
-                && !is_parallel(&trials[*k])
-                && right.iter().any(|k| is_parallel(&trials[*k]))
+                && !trials[*k].is_parallel()
+                && right.iter().any(|k| trials[*k].is_parallel())
             {
                 trials[*k].why = Some("one thread, where a long nest gains from several".into());
                 n_done += 1;
@@ -100,8 +111,4 @@ fn build(
     let libraries = compile_all(&session.workshop.replay_compiler(), &jobs, session.host.cores as usize);
     built.extend(numbers.into_iter().zip(libraries));
     Ok(())
-}
-
-fn is_parallel(trial: &Trial) -> bool {
-    trial.proved.as_ref().is_some_and(|proved| proved.is_parallel())
 }

@@ -37,7 +37,7 @@ pub(super) fn specialise(
     let ranked = ranked(trials);
     let best = ranked.first().map_or(f64::INFINITY, |(_, seconds)| *seconds).min(bench.baseline_seconds);
     // With several threads, compilers know less of what stands around: those have a turn, too.
-    let has_threads = |k: usize| trials[k].proved.as_ref().is_some_and(|proved| proved.is_parallel());
+    let has_threads = |k: usize| trials[k].is_parallel();
     let (threaded, single): (Vec<usize>, Vec<usize>) =
         ranked.iter().map(|(k, _)| *k).partition(|k| has_threads(*k));
     let chosen =
