@@ -298,6 +298,7 @@ fn scans(site: &Site, is_guarded: bool) -> String {
         return String::new();
     };
     let mut cx = Context::new(program, &arrays_of(program, site.nest), &[]);
+    cx.declares_first = true;
     for (id, view) in &program.views {
         cx.names.insert(*id, format!("({})", view.base()));
     }

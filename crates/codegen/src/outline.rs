@@ -104,8 +104,11 @@ pub fn outline_own_text(
     if let Some(count) = clause_counts(text).into_iter().find(|name| !taken.contains(name.as_str())) {
         return not_apart(format!("how its directives share work depends on `{count}`"));
     }
-    body += &declared_besides(nest, named, text, &taken);
-    body += text;
+    let declared = declared_besides(nest, named, text, &taken);
+    match options.declarations_first && !body.is_empty() && !declared.is_empty() {
+        true => _ = write!(body, "{{\n{declared}{text}\n}}"),
+        false => body += &(declared + text),
+    }
     Ok(interface.outlined(&body, options, isa, name))
 }
 

@@ -4,7 +4,7 @@ use crate::FrontendError;
 use crate::attributes::{self, Attribute};
 use crate::bytes::encoded;
 use crate::layout::{Brackets, Ending, Layout, Mark, Survey, marked};
-use crate::lexer::{Token, TokenKind, is_type_word, tokens, tokens_and_directives};
+use crate::lexer::{Token, TokenKind, is_type_word, is_typeof, tokens, tokens_and_directives};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
@@ -90,6 +90,12 @@ impl Preprocessed {
             d.is_predefined && d.name == "__FINITE_MATH_ONLY__" && d.body.as_deref() == Some("1")
         };
         self.has_limited_range || self.defines.iter().any(is_finite)
+    }
+
+    /// What a macro of the compiler itself stands for.
+    pub(crate) fn predefined(&self, name: &str) -> Option<&str> {
+        let found = self.defines.iter().find(|d| d.is_predefined && d.name == name);
+        found.and_then(|d| d.body.as_deref())
     }
 
     /// Line of an offset, and whether that is in the user's file.
@@ -493,7 +499,7 @@ fn blank(found: &mut Preprocessed) {
             "__signed__" | "__signed" => edits.push((token.start, token.end(), "signed")),
             "__extension__" => edits.push((token.start, token.end(), "")),
             // `typeof(x) y = (x);`: the type of the initial value.
-            "typeof" | "__typeof" | "__typeof__" => {
+            word if is_typeof(word) => {
                 if let Some(close) = type_of_initial_value(&all, &brackets, position) {
                     edits.push((all[position].start, all[close].end(), ""));
                     position = close + 1;
@@ -605,6 +611,7 @@ fn needless_parens(all: &[Token<'_>], system_typedefs: &[(String, String)]) -> V
         let is_candidate = token.kind == TokenKind::Word
             && !types.contains(token.text)
             && !is_type_word(token.text)
+            && !is_typeof(token.text)
             && Mark::parse(token.text).is_none();
         if !is_candidate {
             continue;

@@ -101,6 +101,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let survey = survey(path, &source, &options.compiler, &options.args);
     let layout = Layout::of(&source, &survey);
     let mut preprocessed = preprocess(path, &source, &layout, &options.compiler, &options.args)?;
+    check_machine(&preprocessed)?;
     elsewhere::take_in(&mut preprocessed, &options.compiler, &options.args, &options.others);
     let no_parse = || FrontendError::Parse { path: path.to_owned() };
     let file = convert::parse(&preprocessed).ok_or_else(no_parse)?;
@@ -162,6 +163,17 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     }
     unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
     Ok(unit)
+}
+
+/// Whether types have the sizes that everything here takes them to have.
+fn check_machine(preprocessed: &Preprocessed) -> Result<(), FrontendError> {
+    let has = |name: &str| preprocessed.predefined(name).and_then(|bytes| bytes.parse::<u32>().ok());
+    let why = match (has("__SIZEOF_POINTER__"), has("__SIZEOF_LONG__")) {
+        (Some(bytes), _) if bytes != 8 => format!("these flags make pointers of {} bits", 8 * bytes),
+        (_, Some(bytes)) if bytes != 8 => format!("these flags make a `long` of {} bits", 8 * bytes),
+        _ => return Ok(()),
+    };
+    Err(FrontendError::Machine { why })
 }
 
 fn span(e: Extent) -> Span {

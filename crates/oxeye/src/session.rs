@@ -233,6 +233,7 @@ impl<'a> Session<'a> {
     /// How recipes become text for so many threads in a file with this source.
     pub(crate) fn rendering<'s>(&self, source: &'s str, threads: u32) -> Rendering<'s> {
         let plain_sums = self.options.compiler.vectorizes_sums();
+        let declarations_first = self.options.compiler.declares_first();
         let (policy, guard) = (self.policy(), Default::default());
         Rendering {
             source,
@@ -243,6 +244,7 @@ impl<'a> Session<'a> {
             isa: None,
             own: None,
             plain_sums,
+            declarations_first,
             checks: false,
         }
     }

@@ -127,6 +127,13 @@ impl Converter<'_> {
         let text = self.node_text(node);
         match node.kind() {
             "primitive_type" | "type_identifier" | "sized_type_specifier" => self.named_type(text),
+            "enum_specifier" if self.words.is_typeof(node.start_byte()) => {
+                let constant = node.child_by_field_name("body").and_then(|body| body.named_child(0));
+                match constant.and_then(|constant| constant.child_by_field_name("value")) {
+                    Some(operand) => self.type_of_operand(operand),
+                    None => Type::Other("`typeof`".into()),
+                }
+            }
             "enum_specifier" => {
                 let ty = match node.child_by_field_name("body") {
                     Some(body) => self.enumerators(body),
@@ -266,7 +273,7 @@ impl Converter<'_> {
         if let Some(parts) = self.words.parts_of(text) {
             return self.complex_type(parts);
         }
-        if let Some(scalar) = arithmetic_type(text) {
+        if let Some(scalar) = arithmetic_type(text, self.has_unsigned_char) {
             return Type::Scalar(scalar);
         }
         let mut of = text;
@@ -275,7 +282,7 @@ impl Converter<'_> {
                 Some(next) => of = next,
                 None => break,
             }
-            if let Some(scalar) = arithmetic_type(of) {
+            if let Some(scalar) = arithmetic_type(of, self.has_unsigned_char) {
                 return spelled(Type::Scalar(scalar), text);
             }
         }
@@ -374,8 +381,8 @@ impl Converter<'_> {
     }
 }
 
-/// The scalar type for words such as `long unsigned int`.
-fn arithmetic_type(text: &str) -> Option<Scalar> {
+/// The scalar type for words such as `long unsigned int`, where a plain `char` may have no sign.
+fn arithmetic_type(text: &str, has_unsigned_char: bool) -> Option<Scalar> {
     use oxeye_ir::ScalarType::*;
     let words: Vec<_> = text.split_whitespace().filter(|w| *w != "const" && *w != "volatile").collect();
     let n = |word: &str| words.iter().filter(|w| **w == word).count();
@@ -390,6 +397,7 @@ fn arithmetic_type(text: &str) -> Option<Scalar> {
         _ if words.is_empty() || words.iter().any(|w| !ARITHMETIC_WORDS.contains(w)) => return None,
         _ if n("float") + n("double") > 0 => return None,
         _ => match (n("char"), n("short"), n("long"), n("unsigned")) {
+            (1, 0, 0, 0) if has_unsigned_char && n("signed") == 0 => U8,
             (1, 0, 0, 0) => I8,
             (1, 0, 0, 1) => U8,
             (0, 1, 0, 0) => I16,

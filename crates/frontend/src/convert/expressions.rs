@@ -158,7 +158,7 @@ impl Converter<'_> {
                     None => kind,
                 }
             }
-            "char_literal" => match literal::character(text) {
+            "char_literal" => match literal::character(text, self.has_unsigned_char) {
                 Some(value) => ExprKind::Int(value, ScalarType::I32),
                 None => unknown("a character literal".into()),
             },
