@@ -385,6 +385,10 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let mut objects = String::new();
     for (root, view) in &roots.variables {
         let declaration = &view.declaration;
+        // The functions that are called see the variable itself.
+        if site.named.by_calls.iter().any(|name| name == root) {
+            continue;
+        }
         match view.steps.first() {
             // Makes the structure from the members that the nest uses.
             Some(Step::Field(_) | Step::Real | Step::Imaginary) => {

@@ -141,6 +141,9 @@ impl Interface {
         let roots = Roots::of(program, nest);
         let (mut parameters, mut passed, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for (root, view) in &roots.variables {
+            if view.declaration.contains('{') {
+                return not_apart("the type of a variable is known in its function only");
+            }
             if view.n_base_steps() > 0 && view.steps.first() != Some(&Step::Follow) {
                 return not_apart("it uses members of a variable");
             }

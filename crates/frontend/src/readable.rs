@@ -27,6 +27,8 @@ pub(crate) struct Readable {
     parts: HashMap<usize, bool>,
     /// Places of enumerations that stand for `typeof`: the value of their constant is what that is applied to.
     typeofs: HashSet<usize>,
+    /// Names of types, by the places of `int` that stand for them.
+    casts: HashMap<usize, String>,
     /// Places of names that stand for imaginary numbers: these numbers without the `i`.
     imaginary: HashMap<usize, String>,
 }
@@ -40,6 +42,7 @@ impl Readable {
         }
         let mut edits: Vec<(usize, usize, String)> = Vec::new();
         let brackets = Brackets::of(&all);
+        let types = defined_types(&all);
         for (k, token) in all.iter().enumerate() {
             match (token.kind, token.text) {
                 (TokenKind::Word, "_Complex" | "__complex__" | "__complex") => {
@@ -61,6 +64,11 @@ impl Readable {
                 (TokenKind::Word, word) => {
                     let stand_in = NAMES.iter().find(|(name, _)| *name == word);
                     edits.extend(stand_in.map(|(_, with)| (token.start, token.end(), (*with).to_owned())));
+                }
+                (TokenKind::Punct, "(") if is_cast_before_a_sign(&all, k, &types) => {
+                    let name = &all[k + 1];
+                    readable.casts.insert(name.start, name.text.to_owned());
+                    edits.push((name.start, name.end(), "int".to_owned()));
                 }
                 (TokenKind::Number, number) => {
                     if let Some(real) = without_unit(number) {
@@ -92,6 +100,11 @@ impl Readable {
         self.typeofs.contains(&at)
     }
 
+    /// The name of the type that an `int` stands for.
+    pub(crate) fn cast_at(&self, at: usize) -> Option<&str> {
+        self.casts.get(&at).map(String::as_str)
+    }
+
     /// Whether an operator is `__real__` (false) or `__imag__` (true).
     pub(crate) fn part_at(&self, at: usize) -> Option<bool> {
         self.parts.get(&at).copied()
@@ -101,6 +114,38 @@ impl Readable {
     pub(crate) fn imaginary_at(&self, at: usize) -> Option<&str> {
         self.imaginary.get(&at).map(String::as_str)
     }
+}
+
+/// The names that type definitions of a text define, outside of structures.
+pub(crate) fn defined_types<'t>(all: &[Token<'t>]) -> HashSet<&'t str> {
+    let mut types = HashSet::new();
+    // How many braces of structures are open in a type definition.
+    let mut in_typedef: Option<usize> = None;
+    for token in all {
+        match (token.text, &mut in_typedef) {
+            ("typedef", _) => in_typedef = Some(0),
+            (";", Some(0)) => in_typedef = None,
+            ("{", Some(depth)) => *depth += 1,
+            ("}", Some(depth)) => *depth = depth.saturating_sub(1),
+            (text, Some(0)) if token.kind == TokenKind::Word => _ = types.insert(text),
+            _ => {}
+        }
+    }
+    types
+}
+
+/// Whether the parenthesis at `k` begins `(T) - x`, which is a difference to a parser that does not know that `T` is a type,
+/// and the word has room for another.
+fn is_cast_before_a_sign(all: &[Token<'_>], k: usize, types: &HashSet<&str>) -> bool {
+    let is = |at: usize, texts: &[&str]| all.get(at).is_some_and(|t| texts.iter().any(|text| t.is(text)));
+    let is_name = |t: &Token<'_>| t.kind == TokenKind::Word && t.text.len() >= 3 && !is_type_word(t.text);
+    let is_type = all.get(k + 1).is_some_and(|t| is_name(t) && types.contains(t.text));
+    let follows_operator = match k.checked_sub(1).map(|at| &all[at]) {
+        Some(t) if t.kind == TokenKind::Word => ["return", "case", "else"].contains(&t.text),
+        Some(t) => t.kind == TokenKind::Punct && !t.is("]"),
+        None => false,
+    };
+    is_type && follows_operator && is(k + 2, &[")"]) && is(k + 3, &["-", "+", "*", "&"])
 }
 
 /// What a `typeof` is applied to.
@@ -207,6 +252,10 @@ mod tests {
         let readable = Readable::of("a = (typeof(b)) c(typeof(*d), __typeof__ (int *)); typeof(T *) e, f;");
         assert_eq!(readable.text, "a = (enum{a=b}) c(enum{a=*d},             int * ); typeof(T *) e, f;");
         assert!(readable.is_typeof(5) && readable.is_typeof(18) && !readable.is_typeof(30));
+        let text = "typedef double real; a = b - (real) -c * sizeof (real) - (d) - (real)(e);";
+        let readable = Readable::of(text);
+        assert_eq!(readable.text, text.replacen("(real) -", "(int ) -", 1));
+        assert_eq!(readable.cast_at(text.find("real) -").expect("is there")), Some("real"));
         for text in ["max_align_t x; double _Complex z;", "int x = 3;"] {
             assert_eq!(Readable::of(text).text, text);
         }

@@ -12,7 +12,7 @@ use crate::layout::{Extent, Layout};
 use crate::lexer::tokens;
 use crate::places::Places;
 use crate::pointers::Pointers;
-use crate::preprocess::{Preprocessed, preprocess, survey};
+use crate::preprocess::{Preprocessed, preprocess, preprocess_plain, survey};
 use crate::refusal::{Refusal, in_words};
 use crate::regions::{Found, Named, Regions};
 use crate::{Diagnostic, FrontendError, Severity};
@@ -100,7 +100,8 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let source = decoded(bytes).ok_or_else(|| FrontendError::Encoding { path: path.to_owned() })?;
     let survey = survey(path, &source, &options.compiler, &options.args);
     let layout = Layout::of(&source, &survey);
-    let mut preprocessed = preprocess(path, &source, &layout, &options.compiler, &options.args)?;
+    let mut preprocessed = preprocess(path, &source, &layout, &options.compiler, &options.args)
+        .map_err(|error| because_of_machine(path, options).unwrap_or(error))?;
     check_machine(&preprocessed)?;
     elsewhere::take_in(&mut preprocessed, &options.compiler, &options.args, &options.others);
     let no_parse = || FrontendError::Parse { path: path.to_owned() };
@@ -174,6 +175,12 @@ fn check_machine(preprocessed: &Preprocessed) -> Result<(), FrontendError> {
         _ => return Ok(()),
     };
     Err(FrontendError::Machine { why })
+}
+
+/// That the flags are for another machine, whose headers need not be there, so that a file cannot be preprocessed.
+fn because_of_machine(path: &Path, options: &ReadOptions) -> Option<FrontendError> {
+    let empty = preprocess_plain(path, "", &options.compiler, &options.args).ok()?;
+    check_machine(&empty).err()
 }
 
 fn span(e: Extent) -> Span {

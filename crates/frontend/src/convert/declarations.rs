@@ -126,6 +126,13 @@ impl Converter<'_> {
     pub(super) fn type_specifier(&mut self, node: Node<'_>) -> Type {
         let text = self.node_text(node);
         match node.kind() {
+ "primitive_type" if self.words.cast_at(node.start_byte()).is_some() => {
+                // A variable of that name would hide the type.
+                match self.words.cast_at(node.start_byte()).and_then(|name| self.lookup(name)) {
+                    Some(Meaning::Type(ty)) => ty.clone(),
+                    _ => Type::Other("a cast that could not be read".into()),
+                }
+            }
             "primitive_type" | "type_identifier" | "sized_type_specifier" => self.named_type(text),
             "enum_specifier" if self.words.is_typeof(node.start_byte()) => {
                 let constant = node.child_by_field_name("body").and_then(|body| body.named_child(0));

@@ -12,6 +12,7 @@ mod expressions;
 mod functions;
 mod headers;
 mod jumps;
+mod long_doubles;
 mod statements;
 mod steps;
 mod structures;

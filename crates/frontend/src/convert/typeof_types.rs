@@ -36,7 +36,7 @@ impl Converter<'_> {
     }
 
     /// The type of a number that an expression computes, if it is known.
-    fn arithmetic_type_of(&self, e: &Expr) -> Option<ScalarType> {
+    pub(super) fn arithmetic_type_of(&self, e: &Expr) -> Option<ScalarType> {
         let of = |e: &Expr| self.arithmetic_type_of(e);
         match &e.kind {
             ExprKind::Int(_, ty) | ExprKind::Float(_, ty) => Some(*ty),
