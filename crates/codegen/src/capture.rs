@@ -301,6 +301,7 @@ fn scans(site: &Site, is_guarded: bool) -> String {
         return String::new();
     };
     let mut cx = Context::new(program, binding, &binding.arrays_of(program, site.nest), &[]);
+    cx.declares_first = true;
     for (id, view) in &binding.views {
         cx.names.insert(*id, format!("({})", view.base()));
     }
@@ -387,6 +388,10 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let mut objects = String::new();
     for (root, view) in &roots.variables {
         let declaration = &view.declaration;
+        // The functions that are called see the variable itself.
+        if site.named.by_calls.iter().any(|name| name == root) {
+            continue;
+        }
         match view.steps.first() {
             // Makes the structure from the members that the nest uses.
             Some(Step::Field(_) | Step::Real | Step::Imaginary) => {

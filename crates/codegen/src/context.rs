@@ -88,6 +88,8 @@ pub(crate) struct Context<'a> {
     /// The vector loop being written, if any.
     pub(crate) lane_scope: Option<LaneScope>,
     pub(crate) open: OpenOrders,
+    /// Whether declarations stand at the beginnings of blocks only.
+    pub(crate) declares_first: bool,
     /// Whether 32-bit integers are widened before arithmetic.
     pub(crate) wide: bool,
     /// Expressions that are computed in 64 bits.
@@ -154,6 +156,7 @@ impl<'a> Context<'a> {
             aliases: Vec::new(),
             lane_scope: None,
             open: OpenOrders::default(),
+            declares_first: false,
             wide: false,
             long: Long::default(),
             in_team: false,

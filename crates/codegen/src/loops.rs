@@ -126,7 +126,19 @@ impl Context<'_> {
             s if s > 0 => format!("{name} += {}", integer(s).text),
             s => format!("{name} -= {}", integer(s.saturating_neg()).text),
         };
-        format!("for ({c_type} {name} = {}; {name} {compare} {end}; {step})", start.text.text)
+        let rest = format!("{name} {compare} {end}; {step}");
+        let (declaration, head) = self.counter(c_type, &name, &start.text.text, &rest);
+        hoisted.extend(declaration);
+        head
+    }
+
+    /// The head of a loop over a counter, and the declaration of the counter if the head cannot have it. `rest` is what
+    /// follows the first semicolon.
+    pub(crate) fn counter(&self, ty: &str, name: &str, start: &str, rest: &str) -> (Option<String>, String) {
+        match self.declares_first {
+            true => (Some(format!("{ty} {name};")), format!("for ({name} = {start}; {rest})")),
+            false => (None, format!("for ({ty} {name} = {start}; {rest})")),
+        }
     }
 
     /// The bound, as a separate constant if it is long.

@@ -32,6 +32,8 @@ pub struct RenderOptions {
     pub reserved: Vec<String>,
     /// Variables that are declared `register`, whose addresses nobody may take; others may be among them.
     pub registers: Vec<String>,
+    /// The dialect has declarations at the beginnings of blocks only, and none in the heads of loops, as C had before 1999.
+    pub declarations_first: bool,
     /// For a debug build: every access is checked when the program runs, and this is what findings say of the nest.
     pub checks: Option<String>,
 }

@@ -113,8 +113,11 @@ pub fn outline_own_text(
     if let Some(count) = clause_counts(text).into_iter().find(|name| !taken.contains(name.as_str())) {
         return not_apart(format!("how its directives share work depends on `{count}`"));
     }
-    body += &declared_besides(nest, named, text, &taken);
-    body += text;
+    let declared = declared_besides(nest, named, text, &taken);
+    match options.declarations_first && !body.is_empty() && !declared.is_empty() {
+        true => _ = write!(body, "{{\n{declared}{text}\n}}"),
+        false => body += &(declared + text),
+    }
     let is_for_values = interface.has_extents;
     Ok(interface.outlined(&body, options, isa, name, is_for_values))
 }
@@ -155,6 +158,9 @@ impl Interface {
         let roots = binding.roots(program, nest);
         let (mut parameters, mut passed, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for (root, view) in &roots.variables {
+            if view.declaration.contains('{') {
+                return not_apart("the type of a variable is known in its function only");
+            }
             if view.n_base_steps() > 0 && view.steps.first() != Some(&Step::Follow) {
                 return not_apart("it uses members of a variable");
             }

@@ -33,7 +33,9 @@ pub(crate) struct Part {
     pub(crate) array: ArrayId,
     /// The name of the copy.
     pub(crate) name: String,
-    /// Declaration and initialization, in every thread.
+    /// Its declaration, in every thread.
+    pub(crate) declarations: Vec<String>,
+    /// Its initialization, in every thread.
     pub(crate) start: Vec<String>,
     /// Adds up the copies after all threads are done.
     pub(crate) combine: Vec<String>,
@@ -232,19 +234,27 @@ impl Context<'_> {
             Update::Mul => format!("{original}[{x}] *= {value};"),
             _ => format!("{original}[{x}] += {value};"),
         };
+        let pointer =
+            format!("{ty} *{name} = OXEYE_ALIGN({}, OXEYE_THREAD() * {});", buffer.memory, buffer.bytes);
+        let (counter, head) = self.counter("long", &x, "0", &format!("{x} < {extent}; {x}++"));
+        let rest = format!("{thread} < OXEYE_TEAM(); {thread}++");
+        let (thread_counter, over_threads) = self.counter("int", &thread, "0", &rest);
+        let mut combine = vec![
+            "#pragma omp for schedule(static)".to_owned(),
+            head.clone(),
+            format!("    {over_threads}"),
+            format!("        {add}"),
+        ];
+        if self.declares_first {
+            let counters = counter.iter().chain(&thread_counter).cloned();
+            let inside: Vec<String> = counters.chain(combine).map(|line| format!("    {line}")).collect();
+            combine = ["{".to_owned()].into_iter().chain(inside).chain(["}".to_owned()]).collect();
+        }
         let part = Part {
             array: array.id,
-            start: vec![
-                format!("{ty} *{name} = OXEYE_ALIGN({}, OXEYE_THREAD() * {});", buffer.memory, buffer.bytes),
-                format!("for (long {x} = 0; {x} < {extent}; {x}++)"),
-                format!("    {name}[{x}] = {first};"),
-            ],
-            combine: vec![
-                "#pragma omp for schedule(static)".to_owned(),
-                format!("for (long {x} = 0; {x} < {extent}; {x}++)"),
-                format!("    for (int {thread} = 0; {thread} < OXEYE_TEAM(); {thread}++)"),
-                format!("        {add}"),
-            ],
+            declarations: [pointer].into_iter().chain(counter).collect(),
+            start: vec![head, format!("    {name}[{x}] = {first};")],
+            combine,
             name,
         };
         self.taken.remove(&x);

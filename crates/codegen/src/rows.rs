@@ -103,14 +103,16 @@ impl Context<'_> {
                 conditions.reverse();
                 let mut positive: Vec<String> = (0..n).map(|k| format!("oxeye_b{k} > 0")).collect();
                 positive.extend(conditions);
-                let _ = write!(text, "int oxeye_even = {}; ", positive.join(" && "));
+                let mut tests = String::new();
                 for part in &parts {
                     for k in 0..n {
                         let (f, l) = (name_of(*part, "f", k), name_of(*part, "l", k));
-                        let _ = write!(
-                            text,
-                            "for (long oxeye_r{k} = {f}; oxeye_even && oxeye_r{k} <= {l}; oxeye_r{k}++) "
-                        );
+                        let rest = format!("oxeye_even && oxeye_r{k} <= {l}; oxeye_r{k}++");
+                        let (declaration, head) = self.counter("long", &format!("oxeye_r{k}"), &f, &rest);
+                        if let Some(declaration) = declaration.filter(|_| *part == first) {
+                            let _ = write!(text, "{declaration} ");
+                        }
+                        let _ = write!(tests, "{head} ");
                     }
                     let subscripts: String = (0..n).map(|k| format!("[oxeye_r{k}]")).collect();
                     let moved = (0..n).map(|k| {
@@ -118,13 +120,13 @@ impl Context<'_> {
                         format!("(__UINTPTR_TYPE__)(oxeye_r{k} - {f}) * (__UINTPTR_TYPE__)oxeye_b{k}")
                     });
                     let moved = moved.collect::<Vec<_>>().join(" + ");
-                    let first = row(first, None);
+                    let origin = row(first, None);
                     let _ = write!(
-                        text,
-                        "oxeye_even = (__UINTPTR_TYPE__){name}{subscripts} - {first} == {moved}; "
+                        tests,
+                        "oxeye_even = (__UINTPTR_TYPE__){name}{subscripts} - {origin} == {moved}; "
                     );
                 }
-                text += "oxeye_even; })";
+                let _ = write!(text, "int oxeye_even = {}; {tests}oxeye_even; }})", positive.join(" && "));
             }
         }
         // Only what is used, to avoid compiler warnings.
@@ -165,18 +167,20 @@ impl Context<'_> {
             let _ = write!(
                 made,
                 "{at} = ({ty} {})__builtin_malloc(({high} < {low} ? 1 : {high} - {low} + 1) * 8) - {low};\n\
-                 for (long oxeye_r{k} = {low}; oxeye_r{k} <= {high}; oxeye_r{k}++) {{\n",
+                 {{ long oxeye_r{k}; for (oxeye_r{k} = {low}; oxeye_r{k} <= {high}; oxeye_r{k}++) {{\n",
                 stars(k)
             );
             at = format!("{at}[oxeye_r{k}]");
             position = format!("({position} + (oxeye_r{k} - {low})) * {}", extents[k]);
         }
-        let _ = write!(made, "{at} = ({ty} *){memory} + {position} - {};\n{}", ends[n].0, "}\n".repeat(n));
+        let _ = write!(made, "{at} = ({ty} *){memory} + {position} - {};\n{}", ends[n].0, "}}\n".repeat(n));
         let mut loops = String::new();
         for (k, (low, high)) in ends.iter().take(n).enumerate() {
             let subscripts: String = (0..k).map(|d| format!("[oxeye_r{d}]")).collect();
-            freed = format!("{loops}__builtin_free({name}{subscripts} + {low});\n{}{freed}", "}".repeat(k));
-            loops += &format!("for (long oxeye_r{k} = {low}; oxeye_r{k} <= {high}; oxeye_r{k}++) {{");
+            freed = format!("{loops}__builtin_free({name}{subscripts} + {low});\n{}{freed}", "}}".repeat(k));
+            loops += &format!(
+                "{{ long oxeye_r{k}; for (oxeye_r{k} = {low}; oxeye_r{k} <= {high}; oxeye_r{k}++) {{"
+            );
         }
         (made, freed)
     }
@@ -190,8 +194,8 @@ impl Context<'_> {
         format!(
             "if (__builtin_types_compatible_p(__typeof__({member}), __typeof__(&({member})[0])))\n\
              __builtin_memcpy((void *)&({member}), &{table}, sizeof(void *));\n\
-             else for (long oxeye_r0 = {low}; oxeye_r0 <= {high}; oxeye_r0++)\n\
-             __builtin_memcpy((void *)&({member})[oxeye_r0], &{table}[oxeye_r0], sizeof(void *));\n"
+             else {{ long oxeye_r0; for (oxeye_r0 = {low}; oxeye_r0 <= {high}; oxeye_r0++)\n\
+             __builtin_memcpy((void *)&({member})[oxeye_r0], &{table}[oxeye_r0], sizeof(void *)); }}\n"
         )
     }
 }

@@ -41,7 +41,11 @@ impl Context<'_> {
         let is_indented = condition.is_some();
         lines.extend(condition.map(|condition| format!("if ({condition}) {{")));
         for scan in &entry.scans {
-            let found = self.scan(scan);
+            let mut found = self.scan(scan);
+            if self.declares_first {
+                let inside = found.into_iter().map(|line| format!("    {line}"));
+                found = ["{".to_owned()].into_iter().chain(inside).chain(["}".to_owned()]).collect();
+            }
             lines
                 .extend(found.into_iter().map(|line| if is_indented { format!("    {line}") } else { line }));
         }
@@ -84,6 +88,7 @@ impl Context<'_> {
         } else {
             self.steps(rest, &mut text);
         }
+        let mut conditions = Vec::new();
         for end in &scan.ends {
             // An iterator by itself has the value that it has, of whatever type.
             let is_iterator = end.value.as_affine().is_some_and(|a| a.as_var().is_some());
@@ -99,9 +104,13 @@ impl Context<'_> {
                     new
                 }
             };
-            text.line(format!("if ({value} {compare} {name})"));
-            text.line(format!("    {name} = {value};"));
+            let condition = [format!("if ({value} {compare} {name})"), format!("    {name} = {value};")];
+            match self.declares_first {
+                true => conditions.extend(condition),
+                false => condition.iter().for_each(|line| text.line(line)),
+            }
         }
+        conditions.iter().for_each(|line| text.line(line));
         text.close(0);
         for step in &scan.steps {
             if let ScanStep::Loop(l) = step {

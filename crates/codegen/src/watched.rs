@@ -193,7 +193,14 @@ fn watched_nest(site: &Site, text: &str, first: usize) -> Result<(String, Vec<Wa
     let accesses = accesses.collect();
     let sites = Rc::new(keys.into_iter().map(|(key, ..)| key).collect());
     let original = format!("{{ oxeye_watch_missed({id});\n{text}\n}}");
-    let options = RenderOptions { threads: 1, original: Some(original), ..RenderOptions::default() };
+    // Any dialect has them there.
+    let declarations_first = true;
+    let options = RenderOptions {
+        threads: 1,
+        original: Some(original),
+        declarations_first,
+        ..RenderOptions::default()
+    };
     let block = render_with(&program, &binding, site.nest, &options, Some(Watch { sites, first, at: None }))?;
     let buffers = buffers(site);
     let block = format!(

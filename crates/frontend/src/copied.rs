@@ -3,7 +3,7 @@
 use crate::ast::{File, Range, VarId};
 use crate::preprocess::Preprocessed;
 use crate::scopes::Scopes;
-use oxeye_ir::Step;
+use oxeye_binding::Step;
 
 /// A C expression that holds as long as a definition is what was read.
 pub(crate) enum Copied {
@@ -44,7 +44,8 @@ pub(crate) fn copied(
 
 /// Conditions for the members with constant values of a structure.
 fn members(file: &File, preprocessed: &Preprocessed, root: VarId) -> Vec<String> {
-    let of_root = file.members.iter().filter(|((of, _), member)| *of == root && file.values.contains_key(member));
+    let of_root =
+        file.members.iter().filter(|((of, _), member)| *of == root && file.values.contains_key(member));
     let mut conditions: Vec<String> = of_root
         .filter_map(|((_, steps), member)| {
             let mut path = file.var(root).name.clone();

@@ -21,6 +21,11 @@ pub(crate) fn is_type_word(word: &str) -> bool {
     ARITHMETIC_WORDS.contains(&word) || OTHERS.contains(&word)
 }
 
+/// Whether a word begins the type of an expression, in any spelling.
+pub(crate) fn is_typeof(word: &str) -> bool {
+    ["typeof", "__typeof", "__typeof__"].contains(&word)
+}
+
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {

@@ -20,6 +20,7 @@
 //!
 //! It changes no file, judges no transformation, and knows nothing of C++.
 
+mod arithmetic;
 mod ast;
 mod attributes;
 mod bytes;
@@ -107,6 +108,14 @@ pub enum FrontendError {
         compiler: String,
         /// Its messages.
         message: String,
+    },
+    /// The flags are for a machine on which types have other sizes.
+    #[error(
+        "only code with 64-bit pointers and a 64-bit `long` can be tuned, and {why}; give flags for such a machine (`-m64`)"
+    )]
+    Machine {
+        /// What is different.
+        why: String,
     },
     /// The file cannot be parsed.
     #[error("{} cannot be parsed", path.display())]

@@ -78,8 +78,9 @@ pub(crate) fn exact_single(text: &str) -> Option<String> {
     (f64::from(single) == double).then(|| digits.to_owned())
 }
 
-/// The value of a character literal without prefix.
-pub(crate) fn character(text: &str) -> Option<i64> {
+/// The value of a character literal without prefix, where a plain `char` may have no sign.
+pub(crate) fn character(text: &str, has_unsigned_char: bool) -> Option<i64> {
+    let byte = |value: u8| if has_unsigned_char { i64::from(value) } else { i64::from(value as i8) };
     let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
     let bytes = inner.as_bytes();
     match bytes {
@@ -95,14 +96,8 @@ pub(crate) fn character(text: &str) -> Option<i64> {
             [b'b'] => Some(8),
             [b'f'] => Some(12),
             [b'v'] => Some(11),
-            [b'x', hex @ ..] => {
-                let value = u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()?;
-                Some(i64::from(value as i8))
-            }
-            octal => {
-                let value = u8::from_str_radix(std::str::from_utf8(octal).ok()?, 8).ok()?;
-                Some(i64::from(value as i8))
-            }
+            [b'x', hex @ ..] => u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok().map(byte),
+            octal => u8::from_str_radix(std::str::from_utf8(octal).ok()?, 8).ok().map(byte),
         },
         _ => None,
     }
@@ -162,10 +157,11 @@ mod tests {
 
     #[test]
     fn characters() {
-        assert_eq!(character("'a'"), Some(97));
-        assert_eq!(character(r"'\n'"), Some(10));
-        assert_eq!(character(r"'\0'"), Some(0));
-        assert_eq!(character(r"'\xff'"), Some(-1));
-        assert_eq!(character("L'a'"), None);
+        let texts = ["'a'", r"'\n'", r"'\0'", r"'\xff'", r"'\377'", "L'a'"];
+        assert_eq!(
+            texts.map(|t| character(t, false)),
+            [Some(97), Some(10), Some(0), Some(-1), Some(-1), None]
+        );
+        assert_eq!(texts.map(|t| character(t, true))[3..5], [Some(255), Some(255)]);
     }
 }

@@ -453,6 +453,29 @@ impl File {
         Some(format!("__typeof__({}{subscripts})", var.name))
     }
 
+    /// A structure that only a function knows, with its members.
+    fn definition(&self, id: usize) -> Option<String> {
+        let structure = &self.structures[id];
+        if structure.is_visible || structure.least_align > 0 {
+            return None;
+        }
+        // Its members are all known, and so are their lengths.
+        self.layout(&Type::Struct(id))?;
+        let mut text = "struct { ".to_owned();
+        for Field { name, ty } in structure.fields.as_ref()? {
+            let leads_to_own =
+                |inner: &Type| matches!(inner, Type::Struct(id) if !self.structures[*id].is_visible);
+            if matches!(ty, Type::Pointer { .. }) && leads_to_own(ty.innermost()) {
+                return None;
+            }
+            let kind = VarKind::Local { is_static: false };
+            let (name, ty, function) = (name.clone(), ty.clone(), Some(0));
+            let member = Variable { name, ty, kind, range: Range::default(), function, member: None };
+            text += &format!("{}; ", self.declaration(&member)?);
+        }
+        Some(text + "}")
+    }
+
     /// A declaration of a variable of this type and name for file scope, without qualifiers; of a parameter where lengths
     /// are not constant. `None` if its type has no name there.
     pub(crate) fn declaration(&self, var: &Variable) -> Option<String> {
@@ -491,7 +514,11 @@ impl File {
                 Type::Struct(id) => {
                     let structure = &self.structures[*id];
                     let spelling = structure.spelling.clone().filter(|_| structure.is_visible);
-                    let spelling = spelling.or_else(|| self.named_by_object(var, *id))?;
+                    let spelling = spelling.or_else(|| self.named_by_object(var, *id));
+                    let spelling = match spelling {
+                        None if var.function.is_some() => self.definition(*id)?,
+                        spelling => spelling?,
+                    };
                     return Some(format!("{spelling} {declarator}"));
                 }
                 Type::Void | Type::Function | Type::Other(_) => return None,

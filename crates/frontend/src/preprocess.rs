@@ -4,7 +4,8 @@ use crate::FrontendError;
 use crate::attributes::{self, Attribute};
 use crate::bytes::encoded;
 use crate::layout::{Brackets, Ending, Layout, Mark, Survey, marked};
-use crate::lexer::{Token, TokenKind, is_type_word, tokens, tokens_and_directives};
+use crate::lexer::{Token, TokenKind, is_type_word, is_typeof, tokens, tokens_and_directives};
+use crate::readable::defined_types;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
@@ -90,6 +91,12 @@ impl Preprocessed {
             d.is_predefined && d.name == "__FINITE_MATH_ONLY__" && d.body.as_deref() == Some("1")
         };
         self.has_limited_range || self.defines.iter().any(is_finite)
+    }
+
+    /// What a macro of the compiler itself stands for.
+    pub(crate) fn predefined(&self, name: &str) -> Option<&str> {
+        let found = self.defines.iter().find(|d| d.is_predefined && d.name == name);
+        found.and_then(|d| d.body.as_deref())
     }
 
     /// Line of an offset, and whether that is in the user's file.
@@ -493,7 +500,7 @@ fn blank(found: &mut Preprocessed) {
             "__signed__" | "__signed" => edits.push((token.start, token.end(), "signed")),
             "__extension__" => edits.push((token.start, token.end(), "")),
             // `typeof(x) y = (x);`: the type of the initial value.
-            "typeof" | "__typeof" | "__typeof__" => {
+            word if is_typeof(word) => {
                 if let Some(close) = type_of_initial_value(&all, &brackets, position) {
                     edits.push((all[position].start, all[close].end(), ""));
                     position = close + 1;
@@ -566,20 +573,9 @@ fn type_of_initial_value(all: &[Token<'_>], brackets: &Brackets, open: usize) ->
 
 /// Parentheses around a name that is not a type, with or without subscripts: `(a) + (b[i]) * (c)`, as in macros, looks
 /// like a cast to a parser that does not know declarations.
-fn needless_parens(all: &[Token<'_>], system_typedefs: &[(String, String)]) -> Vec<usize> {
-    let mut types: HashSet<&str> = system_typedefs.iter().map(|(name, _)| name.as_str()).collect();
-    // How many braces of structures are open in a type definition.
-    let mut in_typedef: Option<usize> = None;
-    for token in all {
-        match (token.text, &mut in_typedef) {
-            ("typedef", _) => in_typedef = Some(0),
-            (";", Some(0)) => in_typedef = None,
-            ("{", Some(depth)) => *depth += 1,
-            ("}", Some(depth)) => *depth = depth.saturating_sub(1),
-            (text, Some(0)) if token.kind == TokenKind::Word => _ = types.insert(text),
-            _ => {}
-        }
-    }
+fn needless_parens<'t>(all: &[Token<'t>], system_typedefs: &'t [(String, String)]) -> Vec<usize> {
+    let mut types = defined_types(all);
+    types.extend(system_typedefs.iter().map(|(name, _)| name.as_str()));
     let is_type = |t: &Token<'_>| {
         t.kind == TokenKind::Word
             && (types.contains(t.text) || is_type_word(t.text) || ["const", "struct"].contains(&t.text))
@@ -605,6 +601,7 @@ fn needless_parens(all: &[Token<'_>], system_typedefs: &[(String, String)]) -> V
         let is_candidate = token.kind == TokenKind::Word
             && !types.contains(token.text)
             && !is_type_word(token.text)
+            && !is_typeof(token.text)
             && Mark::parse(token.text).is_none();
         if !is_candidate {
             continue;

@@ -1,9 +1,10 @@
-//! Words that the parser would not understand, those of complex numbers, or would take for words of the language, replaced by
+//! Words that the parser would not understand, those of complex numbers and `typeof`, or would take for words of the language, replaced by
 //! others of the same length.
 
-use crate::lexer::{Token, TokenKind, tokens};
+use crate::layout::Brackets;
+use crate::lexer::{Token, TokenKind, is_type_word, is_typeof, tokens};
 use oxeye_ir::ScalarType;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Names of types that stand for `double _Complex` and `float _Complex`: known to the parser, and hardly used in C.
 const STAND_INS: [(&str, ScalarType); 2] = [("max_align_t", ScalarType::F64), ("charptr_t", ScalarType::F32)];
@@ -24,6 +25,10 @@ pub(crate) struct Readable {
     has_types: bool,
     /// Places of `*` that stands for `__real__` (false) or `__imag__` (true).
     parts: HashMap<usize, bool>,
+    /// Places of enumerations that stand for `typeof`: the value of their constant is what that is applied to.
+    typeofs: HashSet<usize>,
+    /// Names of types, by the places of `int` that stand for them.
+    casts: HashMap<usize, String>,
     /// Places of names that stand for imaginary numbers: these numbers without the `i`.
     imaginary: HashMap<usize, String>,
 }
@@ -36,6 +41,8 @@ impl Readable {
             return readable;
         }
         let mut edits: Vec<(usize, usize, String)> = Vec::new();
+        let brackets = Brackets::of(&all);
+        let types = defined_types(&all);
         for (k, token) in all.iter().enumerate() {
             match (token.kind, token.text) {
                 (TokenKind::Word, "_Complex" | "__complex__" | "__complex") => {
@@ -47,9 +54,21 @@ impl Readable {
                     readable.parts.insert(at, token.text.starts_with("__imag"));
                     edits.push((token.start, token.end(), "   *".to_owned()));
                 }
+                (TokenKind::Word, word) if is_typeof(word) => {
+                    let Some(operand) = Operand::of(&all, &brackets, k) else { continue };
+                    if !operand.is_type {
+                        readable.typeofs.insert(token.start);
+                    }
+                    edits.extend(operand.edits(&all, k));
+                }
                 (TokenKind::Word, word) => {
                     let stand_in = NAMES.iter().find(|(name, _)| *name == word);
                     edits.extend(stand_in.map(|(_, with)| (token.start, token.end(), (*with).to_owned())));
+                }
+                (TokenKind::Punct, "(") if is_cast_before_a_sign(&all, k, &types) => {
+                    let name = &all[k + 1];
+                    readable.casts.insert(name.start, name.text.to_owned());
+                    edits.push((name.start, name.end(), "int".to_owned()));
                 }
                 (TokenKind::Number, number) => {
                     if let Some(real) = without_unit(number) {
@@ -76,6 +95,16 @@ impl Readable {
         found.map(|(_, ty)| *ty)
     }
 
+    /// Whether an enumeration stands for `typeof`.
+    pub(crate) fn is_typeof(&self, at: usize) -> bool {
+        self.typeofs.contains(&at)
+    }
+
+    /// The name of the type that an `int` stands for.
+    pub(crate) fn cast_at(&self, at: usize) -> Option<&str> {
+        self.casts.get(&at).map(String::as_str)
+    }
+
     /// Whether an operator is `__real__` (false) or `__imag__` (true).
     pub(crate) fn part_at(&self, at: usize) -> Option<bool> {
         self.parts.get(&at).copied()
@@ -84,6 +113,76 @@ impl Readable {
     /// The number times `I` that a name stands for.
     pub(crate) fn imaginary_at(&self, at: usize) -> Option<&str> {
         self.imaginary.get(&at).map(String::as_str)
+    }
+}
+
+/// The names that type definitions of a text define, outside of structures.
+pub(crate) fn defined_types<'t>(all: &[Token<'t>]) -> HashSet<&'t str> {
+    let mut types = HashSet::new();
+    // How many braces of structures are open in a type definition.
+    let mut in_typedef: Option<usize> = None;
+    for token in all {
+        match (token.text, &mut in_typedef) {
+            ("typedef", _) => in_typedef = Some(0),
+            (";", Some(0)) => in_typedef = None,
+            ("{", Some(depth)) => *depth += 1,
+            ("}", Some(depth)) => *depth = depth.saturating_sub(1),
+            (text, Some(0)) if token.kind == TokenKind::Word => _ = types.insert(text),
+            _ => {}
+        }
+    }
+    types
+}
+
+/// Whether the parenthesis at `k` begins `(T) - x`, which is a difference to a parser that does not know that `T` is a type,
+/// and the word has room for another.
+fn is_cast_before_a_sign(all: &[Token<'_>], k: usize, types: &HashSet<&str>) -> bool {
+    let is = |at: usize, texts: &[&str]| all.get(at).is_some_and(|t| texts.iter().any(|text| t.is(text)));
+    let is_name = |t: &Token<'_>| t.kind == TokenKind::Word && t.text.len() >= 3 && !is_type_word(t.text);
+    let is_type = all.get(k + 1).is_some_and(|t| is_name(t) && types.contains(t.text));
+    let follows_operator = match k.checked_sub(1).map(|at| &all[at]) {
+        Some(t) if t.kind == TokenKind::Word => ["return", "case", "else"].contains(&t.text),
+        Some(t) => t.kind == TokenKind::Punct && !t.is("]"),
+        None => false,
+    };
+    is_type && follows_operator && is(k + 2, &[")"]) && is(k + 3, &["-", "+", "*", "&"])
+}
+
+/// What a `typeof` is applied to.
+struct Operand {
+    /// The parentheses around it.
+    open: usize,
+    close: usize,
+    /// Whether it is a type by its words.
+    is_type: bool,
+}
+
+impl Operand {
+    /// Of the `typeof` at position `k`; `None` if it is not to be replaced.
+    fn of(all: &[Token<'_>], brackets: &Brackets, k: usize) -> Option<Operand> {
+        const BEGINNINGS: [&str; 5] = ["const", "volatile", "struct", "union", "enum"];
+        let open = Some(k + 1).filter(|open| all.get(*open).is_some_and(|t| t.is("(")))?;
+        let close = brackets.closing(open)?;
+        let inside = &all[open + 1..close];
+        let (first, last) = (inside.first()?, inside.last()?);
+        let is_pointer = last.is("*");
+        let is_type = is_type_word(first.text) || BEGINNINGS.contains(&first.text) || is_pointer;
+        // A pointer would be one to what only the first of several declarators is.
+        let ends = |t: &&Token<'_>| t.is(";") || t.is(")") || t.is(",");
+        let is_alone = || all[close..].iter().skip(1).find(ends).is_some_and(|t| !t.is(","));
+        let is_plain = inside.iter().all(|t| t.kind == TokenKind::Word || t.is("*"));
+        let fits =
+            if is_type { is_plain && (!is_pointer || is_alone()) } else { all[k].line == all[open].line };
+        fits.then_some(Operand { open, close, is_type })
+    }
+
+    /// Its parentheses go with the word before, or make the operand the value of a constant.
+    fn edits(&self, all: &[Token<'_>], k: usize) -> [(usize, usize, String); 2] {
+        let (start, before) = (all[k].start, all[self.open].end());
+        let head = if self.is_type { "" } else { "enum{a=" };
+        let end = &all[self.close];
+        let tail = if self.is_type { "" } else { "}" };
+        [(start, before, head.to_owned()), (end.start, end.end(), tail.to_owned())]
     }
 }
 
@@ -151,6 +250,13 @@ mod tests {
         assert_eq!(readable.part_at(text.find("__imag__").expect("is there") + 3), Some(true));
         assert_eq!(readable.imaginary_at(text.find("2.5").expect("is there")), Some("2.5f"));
         assert_eq!(Readable::of("int true = x.FALSE;").text, "int tru$ = x.FALS$;");
+        let readable = Readable::of("a = (typeof(b)) c(typeof(*d), __typeof__ (int *)); typeof(T *) e, f;");
+        assert_eq!(readable.text, "a = (enum{a=b}) c(enum{a=*d},             int * ); typeof(T *) e, f;");
+        assert!(readable.is_typeof(5) && readable.is_typeof(18) && !readable.is_typeof(30));
+        let text = "typedef double real; a = b - (real) -c * sizeof (real) - (d) - (real)(e);";
+        let readable = Readable::of(text);
+        assert_eq!(readable.text, text.replacen("(real) -", "(int ) -", 1));
+        assert_eq!(readable.cast_at(text.find("real) -").expect("is there")), Some("real"));
         for text in ["max_align_t x; double _Complex z;", "int x = 3;"] {
             assert_eq!(Readable::of(text).text, text);
         }

@@ -12,7 +12,7 @@ use crate::layout::{Extent, Layout};
 use crate::lexer::tokens;
 use crate::places::Places;
 use crate::pointers::Pointers;
-use crate::preprocess::{Preprocessed, preprocess, survey};
+use crate::preprocess::{Preprocessed, preprocess, preprocess_plain, survey};
 use crate::refusal::{Refusal, in_words};
 use crate::regions::{Found, Named, Regions};
 use crate::scopes::Scopes;
@@ -104,7 +104,9 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let source = decoded(bytes).ok_or_else(|| FrontendError::Encoding { path: path.to_owned() })?;
     let survey = survey(path, &source, &options.compiler, &options.args);
     let layout = Layout::of(&source, &survey);
-    let mut preprocessed = preprocess(path, &source, &layout, &options.compiler, &options.args)?;
+    let mut preprocessed = preprocess(path, &source, &layout, &options.compiler, &options.args)
+        .map_err(|error| because_of_machine(path, options).unwrap_or(error))?;
+    check_machine(&preprocessed)?;
     elsewhere::take_in(&mut preprocessed, &options.compiler, &options.args, &options.others);
     let no_parse = || FrontendError::Parse { path: path.to_owned() };
     let file = convert::parse(&preprocessed).ok_or_else(no_parse)?;
@@ -166,6 +168,23 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     }
     unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
     Ok(unit)
+}
+
+/// Whether types have the sizes that everything here takes them to have.
+fn check_machine(preprocessed: &Preprocessed) -> Result<(), FrontendError> {
+    let has = |name: &str| preprocessed.predefined(name).and_then(|bytes| bytes.parse::<u32>().ok());
+    let why = match (has("__SIZEOF_POINTER__"), has("__SIZEOF_LONG__")) {
+        (Some(bytes), _) if bytes != 8 => format!("these flags make pointers of {} bits", 8 * bytes),
+        (_, Some(bytes)) if bytes != 8 => format!("these flags make a `long` of {} bits", 8 * bytes),
+        _ => return Ok(()),
+    };
+    Err(FrontendError::Machine { why })
+}
+
+/// That the flags are for another machine, whose headers need not be there, so that a file cannot be preprocessed.
+fn because_of_machine(path: &Path, options: &ReadOptions) -> Option<FrontendError> {
+    let empty = preprocess_plain(path, "", &options.compiler, &options.args).ok()?;
+    check_machine(&empty).err()
 }
 
 fn span(e: Extent) -> Span {

@@ -165,10 +165,13 @@ impl Compiler {
         Compiler { program: self.program.clone(), args: self.args.iter().filter(kept).cloned().collect() }
     }
 
-    /// The command line of a job, without the program.
+    /// The command line of a job, without the program. A job that wants no warnings (`-w`) has none that are errors either: what
+    /// is pedantic is one in spite of `-w`.
     pub fn command_line(&self, job: &CompileJob) -> Vec<String> {
-        let (flags, libraries) = split_libraries(&self.args);
-        let mut line = flags;
+        let (mut line, libraries) = split_libraries(&self.args);
+        if job.args.iter().any(|flag| flag == "-w") {
+            line.retain(|flag| !makes_errors(flag));
+        }
         line.extend(job.args.iter().cloned());
         match job.kind {
             OutputKind::Executable => {}
@@ -303,6 +306,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
+/// Whether a flag makes errors of warnings, and has no other meaning.
+fn makes_errors(flag: &str) -> bool {
+    flag.starts_with("-Werror") || matches!(flag, "-pedantic-errors" | "--pedantic-errors")
+}
+
 /// Separates what must come after the sources, in order.
 fn split_libraries(args: &[String]) -> (Vec<String>, Vec<String>) {
     let (mut flags, mut libraries) = (Vec::new(), Vec::new());
@@ -383,6 +391,16 @@ mod tests {
             "-lfoo",
         ];
         assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn without_warnings_none_is_an_error() {
+        let work = WorkDir::new().expect("work folder");
+        let source = work.write("late.c", "void f(void) { g(); int i; (void)i; }\n").expect("written");
+        let compiler = Compiler::new("gcc", ["-std=c89", "-pedantic-errors", "-Werror"]);
+        let job = CompileJob::object(source, work.join("late.o"));
+        assert!(compiler.compile(&job).is_err());
+        assert!(compiler.compile(&job.args(["-w"])).is_ok());
     }
 
     #[test]

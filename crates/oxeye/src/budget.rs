@@ -111,7 +111,12 @@ pub(crate) const TRIED_FIRST: usize = 2;
 
 /// How many candidates to compile together, in no more than half of the time that is left, where building one takes so many
 /// seconds: long nests leave time for few of them, and then the rest need not be compiled.
-pub(crate) fn compiled_together(baseline_seconds: f64, cores: u32, left: Duration, build_seconds: f64) -> usize {
+pub(crate) fn compiled_together(
+    baseline_seconds: f64,
+    cores: u32,
+    left: Duration,
+    build_seconds: f64,
+) -> usize {
     const LEAST_BUILD: f64 = 0.1;
     let most = (if baseline_seconds > LONG_SECONDS { 1 } else { 4 }) * cores as usize;
     let fit = left.as_secs_f64() / 2.0 / build_seconds.max(LEAST_BUILD) * f64::from(cores);
@@ -221,7 +226,9 @@ mod tests {
 
     #[test]
     fn verdicts_take_the_time_that_there_is() {
-        let runs = |run_seconds: f64, elapsed: u64| wall_time(run_seconds).verdict_runs(Duration::from_secs(elapsed));
+        let runs = |run_seconds: f64, elapsed: u64| {
+            wall_time(run_seconds).verdict_runs(Duration::from_secs(elapsed))
+        };
         assert_eq!((runs(0.1, 50), runs(0.1, 60)), (MOST_RUNS, 2));
         assert_eq!((runs(1.0, 50), runs(1.0, 54), runs(1.0, 90)), (4, 3, 2));
         assert_eq!(runs(20.0, 0), 1);
@@ -230,7 +237,8 @@ mod tests {
 
     #[test]
     fn little_time_is_for_few_candidates() {
-        let together = |baseline: f64, left: u64| compiled_together(baseline, 4, Duration::from_millis(left), 0.5);
+        let together =
+            |baseline: f64, left: u64| compiled_together(baseline, 4, Duration::from_millis(left), 0.5);
         assert_eq!((together(0.1, 60_000), together(0.1, 1500), together(0.1, 0)), (16, 6, TRIED_FIRST));
         assert_eq!((together(2.0, 60_000), together(2.0, 0)), (4, TRIED_FIRST));
         assert_eq!(compiled_together(2.0, 1, Duration::ZERO, 0.5), 1);

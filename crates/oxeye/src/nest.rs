@@ -323,8 +323,10 @@ impl Workpiece {
         let is_tuned: BTreeSet<usize> = tuned.iter().map(|(idx, _)| *idx).collect();
         let inside = |idx: usize| self.nests[idx].place.inside.iter().filter(|k| is_tuned.contains(k));
         let own = |(idx, weight): (usize, f64)| {
-            let is_outermost = |k: &&usize| !inside(idx).any(|other| self.nests[*other].place.inside.contains(*k));
-            let taken: f64 = inside(idx).filter(is_outermost).filter_map(|k| self.nests[*k].calls.share).sum();
+            let is_outermost =
+                |k: &&usize| !inside(idx).any(|other| self.nests[*other].place.inside.contains(*k));
+            let taken: f64 =
+                inside(idx).filter(is_outermost).filter_map(|k| self.nests[*k].calls.share).sum();
             (idx, (weight - taken).max(0.01))
         };
         let mut order: Vec<(usize, f64)> = tuned.into_iter().map(own).collect();
@@ -337,7 +339,8 @@ impl Workpiece {
         let nest = &self.nests[idx];
         let inside = |k: &usize| self.nests[*k].winner().map(|(_, timing)| (*k, 1.0 - 1.0 / timing.speedup));
         let won: Vec<(usize, f64)> = nest.place.inside.iter().filter_map(inside).collect();
-        let is_outermost = |k: usize| !won.iter().any(|(other, _)| self.nests[*other].place.inside.contains(&k));
+        let is_outermost =
+            |k: usize| !won.iter().any(|(other, _)| self.nests[*other].place.inside.contains(&k));
         let share = |k: usize| self.nests[k].calls.share.unwrap_or(0.0);
         let saved: f64 = won.iter().filter(|(k, _)| is_outermost(*k)).map(|(k, gain)| gain * share(*k)).sum();
         (saved / nest.calls.share.unwrap_or(1.0).max(1e-9)).clamp(0.0, 0.99)

@@ -307,6 +307,7 @@ impl<'a> Session<'a> {
         threads: u32,
     ) -> Rendering<'s> {
         let plain_sums = self.options.compiler.vectorizes_sums();
+        let declarations_first = self.options.compiler.declares_first();
         let (policy, guard) = (self.policy(), Default::default());
         Rendering {
             source,
@@ -318,6 +319,7 @@ impl<'a> Session<'a> {
             isa: None,
             own: None,
             plain_sums,
+            declarations_first,
             checks: false,
         }
     }

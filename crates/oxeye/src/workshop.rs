@@ -180,7 +180,7 @@ impl Workshop {
     /// A job that builds a replay library.
     pub(crate) fn replay_job(&self, source: &Path, name: &str, openmp: bool) -> CompileJob {
         // Without the first, gcc inlines less in a library than in the program the nest comes from; without the second,
-        // `-Werror` would fail on text that is not the user's.
+        // `-Werror` and `-pedantic-errors` would fail on text that is not the user's.
         let more = ["-fno-semantic-interposition", "-w"];
         // What the nest does not use is left out, and with it what only the program that loads the library could give.
         let sections = ["-ffunction-sections", "-fdata-sections"].map(str::to_owned);

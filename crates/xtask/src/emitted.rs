@@ -136,6 +136,7 @@ fn site<'u>(function: &'u Function, nest: &'u Nest, id: u32) -> Site<'u> {
 fn named<'u>(function: &'u Function, nest: &Nest) -> Named<'u> {
     function.named.get(&nest.id).map_or(Named::default(), |named| Named {
         by_calls: &named.by_calls,
+        constants: &named.constants,
         unused: &named.unused,
         sized: &named.sized,
         begins: named.begins.as_ref(),

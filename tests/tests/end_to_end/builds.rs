@@ -68,10 +68,7 @@ int main(void)
     let playground = Playground::with("prog.c", source);
     let tuned = replayed(&playground, &["fill"], &["-O2", "-DN=40"], 2);
     assert!(tuned.contains("#if !(defined(SINGLE)) && (N) == 40"), "{tuned}");
-    assert!(
-        tuned.contains("if ((SCALE) == (0.5) && __builtin_types_compatible_p(real, double))"),
-        "{tuned}"
-    );
+    assert!(tuned.contains("if ((SCALE) == (0.5) && __builtin_types_compatible_p(real, double))"), "{tuned}");
     for flags in [
         "-DN=40",
         "-DN=40 -fopenmp",

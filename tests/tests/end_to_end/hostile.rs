@@ -60,6 +60,7 @@ files! {
     not_c
     odd_counters
     odd_layout
+    old_style
     overlapping_pointers
     pointers
     pragmas
@@ -85,6 +86,26 @@ files! {
     wrong_restrict
     zero_sizes
     zero_trips
+}
+
+/// Whatever a measurement would choose compiles as the file does, and does the same.
+#[test]
+fn tuned_text_is_in_the_dialect_of_the_file() {
+    const DIALECTS: [&str; 7] = [
+        "-std=c89 -pedantic-errors -Wall -Wextra -Werror -Wno-error=unknown-pragmas",
+        "-ansi",
+        "-std=gnu90 -Werror=declaration-after-statement -fgnu89-inline",
+        "-std=gnu89 -funsigned-char -fno-common",
+        "-std=iso9899:199409 -pedantic-errors -fsigned-char",
+        "-std=c99 -Wvla -Wdeclaration-after-statement -Werror -Wno-error=unknown-pragmas",
+        "-std=gnu17 -Wall -Wextra -Werror -Wno-error=unknown-pragmas",
+    ];
+    for flags in DIALECTS {
+        for name in ["old_style", "c89_pedantic"] {
+            Hostile::load(name).compiled_by(&format!("gcc -O1 {flags}")).check_versions();
+        }
+    }
+    Hostile::load("k_and_r").check_versions();
 }
 
 /// A program with a nest worth tuning.

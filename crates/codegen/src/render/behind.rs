@@ -45,7 +45,7 @@ impl Renderer<'_> {
         let saved: Vec<(String, &String)> =
             saved.iter().map(|name| (self.cx.fresh("swapped"), name)).collect();
         for (saved, name) in &saved {
-            self.line(format!("void *{saved} = {name};"));
+            self.declare([format!("void *{saved} = {name};")]);
         }
         let values = rest.iter().chain(saved.iter().map(|(saved, _)| saved));
         for (name, value) in names.iter().zip(values) {

@@ -38,7 +38,7 @@ impl Renderer<'_> {
         }
         let texts: Vec<String> = targets.iter().map(|t| self.cx.access(t)).collect();
         for (a, target) in accumulators.iter().zip(&texts) {
-            self.line(a.declaration(v.lanes, target));
+            self.declare([a.declaration(v.lanes, target)]);
         }
         let combine = |r: &mut Self| {
             for (a, target) in accumulators.iter().zip(&texts) {
@@ -67,9 +67,9 @@ impl Renderer<'_> {
                 let mut hoisted = Vec::new();
                 let end = self.cx.hoist(&v.header, "end", end, &mut hoisted);
                 let start = self.cx.bound(&v.header.lower, true, 0).text.text;
-                self.lines(hoisted);
+                self.declare(hoisted);
                 let name = self.cx.enter_loop(v.header.id, &v.header.name, ty);
-                self.line(format!("{c_type} {name} = {start};"));
+                self.declare([format!("{c_type} {name} = {start};")]);
                 let lanes = v.lanes;
                 let step = lanes - 1;
                 self.braced(format!("for (; {name} + {step} < {end}; {name} += {lanes})"), |r| {
@@ -131,7 +131,7 @@ impl Renderer<'_> {
         if let Some(place) = place {
             for id in self.places_at(place) {
                 let ty = vector_type(self.cx.program.array(id).element, v.lanes);
-                self.line(format!("{ty} {};", self.cx.name(id)));
+                self.declare([format!("{ty} {};", self.cx.name(id))]);
             }
         }
         for item in items {
@@ -159,11 +159,9 @@ impl Renderer<'_> {
                     }
                 }
                 Item::Loop { header, body } => {
-                    let mut hoisted = Vec::new();
-                    let text = self.cx.header(header, &mut hoisted);
-                    self.lines(hoisted);
-                    self.braced(text, |r| r.lane_items(v, Some(header.id), body, accumulators))?;
-                    self.cx.leave_loop(header.id);
+                    self.counting(header, |r, text| {
+                        r.braced(text, |r| r.lane_items(v, Some(header.id), body, accumulators))
+                    })?;
                 }
                 Item::Vector(_) => {
                     return Err(CodegenError::Malformed {

@@ -2,6 +2,7 @@
 
 mod behind;
 mod lanes;
+mod lines;
 
 use crate::CodegenError;
 use crate::context::{Checks, Context, identifiers};
@@ -18,6 +19,7 @@ use crate::team::{Sharing, is_divided, refused};
 use crate::text::prec;
 use crate::watch::Watch;
 use crate::widen::widen;
+use lines::{Line, declarations_first, unwrap_block};
 use oxeye_binding::Binding;
 use oxeye_ir::{
     Affine, ArrayId, Execution, Expr, Loop, MathFn, Nest, Node, OmpSchedule, Program, Stmt, Update, Var,
@@ -58,6 +60,7 @@ pub(crate) fn render_with(
     items.extend(expander.nodes(roots));
     let used: BTreeSet<ArrayId> = nest.arrays().into_iter().collect();
     let mut cx = Context::new(program, binding, &used, &options.reserved);
+    cx.declares_first = options.declarations_first;
     cx.open = open;
     cx.long = long;
     cx.watch = watch;
@@ -98,7 +101,7 @@ pub(crate) fn render_with(
         // The first threads wait until the others have finished what comes before.
         r.line("#pragma omp barrier");
     }
-    r.lines(before.lines);
+    r.declare(before.lines);
     let used_from = r.out.len();
     let mut conditions = before.conditions;
     for (symbol, value) in &options.known {
@@ -115,7 +118,7 @@ pub(crate) fn render_with(
     r.cx.known = options.known.iter().copied().collect();
     let has_test = test.is_some();
     if let Some(test) = test {
-        r.lines(test.declarations);
+        r.declare(test.declarations);
         conditions.push(match conditions.is_empty() || !test.condition.contains("||") {
             true => test.condition,
             false => format!("({})", test.condition),
@@ -135,12 +138,12 @@ pub(crate) fn render_with(
                 false => "distinct",
             };
             let name = r.cx.fresh(name);
-            r.line(format!("const int {name} = {tested};"));
+            r.declare([format!("const int {name} = {tested};")]);
             condition = Some(name);
         }
     }
     let (lines, assignments) = memory.allocations(&mut r.cx, condition.as_deref());
-    r.lines(lines);
+    r.declare(lines);
     if team.is_some() {
         r.share(assignments, condition.is_some());
     }
@@ -164,7 +167,7 @@ pub(crate) fn render_with(
             r.cx.known.clear();
             let at = r.out.len();
             r.fallback(nest)?;
-            r.unwrap_block(at);
+            unwrap_block(&mut r.out, at);
             r.line("}");
             if team.is_some() && !memory.is_empty() {
                 r.line("#pragma omp master");
@@ -179,8 +182,8 @@ pub(crate) fn render_with(
         }
     }
     for (name, line) in before.if_used.into_iter().rev() {
-        if r.out.iter().any(|(_, text)| identifiers(text).any(|word| word == name)) {
-            r.out.insert(used_from, (1, line));
+        if r.out.iter().any(|line| identifiers(&line.text).any(|word| word == name)) {
+            r.out.insert(used_from, Line::declaration(1, line));
         }
     }
     Ok(commented(&r.finish(), &options.comment, options.indent))
@@ -226,7 +229,7 @@ struct Renderer<'a> {
     options: &'a RenderOptions,
     places: &'a Places,
     memory: &'a Memory,
-    out: Vec<(usize, String)>,
+    out: Vec<Line>,
     depth: usize,
     in_parallel: bool,
     in_simd: bool,
@@ -236,7 +239,7 @@ struct Renderer<'a> {
 
 impl Renderer<'_> {
     fn line(&mut self, text: impl Into<String>) {
-        self.out.push((self.depth, text.into()));
+        self.out.push(Line::new(self.depth, text));
     }
 
     fn lines(&mut self, lines: impl IntoIterator<Item = String>) {
@@ -245,9 +248,19 @@ impl Renderer<'_> {
         }
     }
 
-    fn finish(self) -> String {
+    /// Declarations.
+    fn declare(&mut self, lines: impl IntoIterator<Item = String>) {
+        let depth = self.depth;
+        self.out.extend(lines.into_iter().map(|line| Line::declaration(depth, line)));
+    }
+
+    fn finish(mut self) -> String {
+        if self.options.declarations_first {
+            declarations_first(&mut self.out);
+            unwrap_block(&mut self.out, 0);
+        }
         let mut text = String::from("{\n");
-        for (depth, line) in &self.out {
+        for Line { depth, text: line, .. } in &self.out {
             if !line.is_empty() {
                 // Verbatim text keeps its own columns.
                 let columns = if *depth == 0 { 0 } else { self.options.indent + 4 * depth };
@@ -265,7 +278,7 @@ impl Renderer<'_> {
         let ranges = self.cx.check_ranges(original, nest);
         self.lines(ranges);
         let declarations = self.memory.declarations(&self.cx, self.places, None);
-        self.lines(declarations);
+        self.declare(declarations);
         if self.cx.in_team { self.together(items) } else { self.items(items) }
     }
 
@@ -279,7 +292,7 @@ impl Renderer<'_> {
         conditions: &[String],
     ) -> Result<String, CodegenError> {
         let declarations = self.cx.declare_before(roots, nest, self.options.original.as_deref());
-        self.lines(declarations);
+        self.declare(declarations);
         let differs = self.cx.access(&own.differs);
         // Debug builds check what the nest itself does.
         let checks = self.cx.checks.take();
@@ -302,14 +315,14 @@ impl Renderer<'_> {
             let name = self.cx.name(id).to_owned();
             if self.places.contains_key(&id) {
                 let declaration = stack(&self.cx, array);
-                self.line(declaration);
+                self.declare([declaration]);
             }
             let pointer = self.cx.fresh(&format!("{name}_of_one"));
             if array.shape.is_empty() {
-                self.line(format!("{} *{pointer} = &{name};", element_type(array)));
+                self.declare([format!("{} *{pointer} = &{name};", element_type(array))]);
                 self.cx.names.insert(id, format!("(*{pointer})"));
             } else {
-                self.line(format!("__typeof__(&{name}[0]) {pointer} = {name};"));
+                self.declare([format!("__typeof__(&{name}[0]) {pointer} = {name};")]);
                 self.cx.names.insert(id, pointer.clone());
             }
             names.push(pointer);
@@ -345,15 +358,13 @@ impl Renderer<'_> {
             rest = &rest[1..];
             match first {
                 Item::Loop { header, body } if !matches!(header.execution, Execution::Parallel { .. }) => {
-                    let mut hoisted = Vec::new();
-                    let text = self.cx.header(header, &mut hoisted);
-                    self.lines(hoisted);
-                    self.braced(text, |r| {
-                        let declarations = r.memory.declarations(&r.cx, r.places, Some(header.id));
-                        r.lines(declarations);
-                        r.together(body)
+                    self.counting(header, |r, text| {
+                        r.braced(text, |r| {
+                            let declarations = r.memory.declarations(&r.cx, r.places, Some(header.id));
+                            r.declare(declarations);
+                            r.together(body)
+                        })
                     })?;
-                    self.cx.leave_loop(header.id);
                 }
                 Item::If { condition, then, otherwise } => {
                     let condition = self.cx.expr(condition).text;
@@ -366,7 +377,7 @@ impl Renderer<'_> {
                     self.line("{");
                     self.depth += 1;
                     let declarations = self.memory.declarations(&self.cx, self.places, Some(*of));
-                    self.lines(declarations);
+                    self.declare(declarations);
                     self.together(body)?;
                     self.depth -= 1;
                     self.line("}");
@@ -384,7 +395,7 @@ impl Renderer<'_> {
         if let Some(text) = &self.options.original {
             let depth = self.depth;
             for (k, line) in text.lines().enumerate() {
-                self.out.push(if k == 0 { (depth + 1, line.to_owned()) } else { (0, line.to_owned()) });
+                self.out.push(Line::new(if k == 0 { depth + 1 } else { 0 }, line));
             }
             return Ok(());
         }
@@ -399,12 +410,13 @@ impl Renderer<'_> {
         let mut binding = self.cx.binding.clone();
         binding.may_change.clear();
         binding.entries.clear();
-        let options = RenderOptions { threads: 1, indent: 0, ..RenderOptions::default() };
+        let declarations_first = self.options.declarations_first;
+        let options = RenderOptions { threads: 1, declarations_first, ..RenderOptions::default() };
         let text = render_nest(&program, &binding, &sequential(original), &options)?;
         self.depth += 1;
         for line in text.lines() {
             let blanks = line.len() - line.trim_start().len();
-            self.out.push((self.depth + blanks / 4, line.trim_start().to_owned()));
+            self.out.push(Line::new(self.depth + blanks / 4, line.trim_start()));
         }
         self.depth -= 1;
         Ok(())
@@ -441,7 +453,7 @@ impl Renderer<'_> {
             for id in &wanted {
                 let array = self.cx.program.array(*id);
                 let declaration = stack(&self.cx, array);
-                self.line(declaration);
+                self.declare([declaration]);
                 let copies = self.cx.register_copies(*id, true);
                 self.lines(copies);
             }
@@ -508,7 +520,7 @@ impl Renderer<'_> {
                 self.line("{");
                 self.depth += 1;
                 let declarations = self.memory.declarations(&self.cx, self.places, Some(*of));
-                self.lines(declarations);
+                self.declare(declarations);
                 self.items(body)?;
                 self.depth -= 1;
                 self.line("}");
@@ -525,7 +537,8 @@ impl Renderer<'_> {
         header: String,
         body: impl FnOnce(&mut Self) -> Result<(), CodegenError>,
     ) -> Result<(), CodegenError> {
-        let follows = header == "else" && self.out.last().is_some_and(|(d, l)| *d == self.depth && l == "}");
+        let is_end = |line: &Line| line.depth == self.depth && line.text == "}";
+        let follows = header == "else" && self.out.last().is_some_and(is_end);
         let header = if follows { format!("}} {header}") } else { header };
         if follows {
             self.out.pop();
@@ -537,31 +550,41 @@ impl Renderer<'_> {
         body(self)?;
         self.depth -= 1;
         self.cx.taken = taken;
-        self.unwrap_block(at + 1);
+        unwrap_block(&mut self.out, at + 1);
         let single =
-            self.out.len() == at + 2 && self.out[at + 1].1.ends_with(';') && !header.contains("else");
+            self.out.len() == at + 2 && self.out[at + 1].text.ends_with(';') && !header.contains("else");
         if single && !header.starts_with("if") {
-            self.out[at].1 = header;
+            self.out[at].text = header;
         } else if self.out.len() == at + 1 {
-            self.out[at].1 = format!("{header} {{}}");
+            self.out[at].text = format!("{header} {{}}");
         } else {
             self.line("}");
         }
         Ok(())
     }
 
-    /// Removes the braces of a block that is the only thing from a line on.
-    fn unwrap_block(&mut self, from: usize) {
-        let Some(depth) = self.out.get(from).filter(|(_, l)| l == "{").map(|(d, _)| *d) else { return };
-        let is_end = |(d, l): &(usize, String)| *d == depth && l.starts_with('}');
-        if self.out[from..].iter().position(is_end) != Some(self.out.len() - from - 1) {
-            return;
+    /// A loop, which `write` writes with the head that it is given. What its head needs is declared before it: in a block of
+    /// their own where heads cannot declare counters.
+    fn counting(
+        &mut self,
+        header: &Loop,
+        write: impl FnOnce(&mut Self, String) -> Result<(), CodegenError>,
+    ) -> Result<(), CodegenError> {
+        let mut hoisted = Vec::new();
+        let text = self.cx.header(header, &mut hoisted);
+        let in_block = self.cx.declares_first;
+        if in_block {
+            self.line("{");
+            self.depth += 1;
         }
-        self.out.pop();
-        self.out.remove(from);
-        for (d, _) in self.out[from..].iter_mut().filter(|(d, _)| *d > 0) {
-            *d -= 1;
+        self.declare(hoisted);
+        write(self, text)?;
+        self.cx.leave_loop(header.id);
+        if in_block {
+            self.depth -= 1;
+            self.line("}");
         }
+        Ok(())
     }
 
     fn a_loop(&mut self, header: &Loop, body: &[Item]) -> Result<(), CodegenError> {
@@ -630,42 +653,41 @@ impl Renderer<'_> {
                 false => format!("if ({}) {{", reduction.conditions.join(" && ")),
             });
             self.depth += 1;
-            self.lines(std::mem::take(&mut reduction.before));
+            self.declare(std::mem::take(&mut reduction.before));
         }
-        let mut hoisted = Vec::new();
-        let text = self.cx.header(header, &mut hoisted);
-        self.lines(hoisted);
         let parts = std::mem::take(&mut reduction.parts);
-        if !parts.is_empty() {
-            if !self.cx.in_team {
-                self.line(format!("#pragma omp parallel{}", self.threads_if));
+        let mut aliases = std::mem::take(&mut reduction.aliases);
+        self.counting(header, |r, text| {
+            if !parts.is_empty() {
+                if !r.cx.in_team {
+                    r.line(format!("#pragma omp parallel{}", r.threads_if));
+                }
+                r.line("{");
+                r.depth += 1;
             }
-            self.line("{");
-            self.depth += 1;
-        }
-        let mut originals = Vec::new();
-        for part in &parts {
-            self.lines(part.start.clone());
-            originals.push((part.array, self.cx.names.insert(part.array, part.name.clone())));
-        }
-        if let Some(pragma) = pragma {
-            self.line(pragma);
-        }
-        let n_aliases = self.cx.aliases.len();
-        self.cx.aliases.append(&mut reduction.aliases);
-        self.braced(text, |r| r.loop_body(header, body))?;
-        self.cx.aliases.truncate(n_aliases);
-        self.cx.leave_loop(header.id);
-        for (array, original) in originals {
-            self.cx.names.extend(original.map(|name| (array, name)));
-        }
-        for part in &parts {
-            self.lines(part.combine.clone());
-        }
-        if !parts.is_empty() {
-            self.depth -= 1;
-            self.line("}");
-        }
+            let mut originals = Vec::new();
+            for part in &parts {
+                r.declare(part.declarations.clone());
+                r.lines(part.start.clone());
+                originals.push((part.array, r.cx.names.insert(part.array, part.name.clone())));
+            }
+            r.lines(pragma);
+            let n_aliases = r.cx.aliases.len();
+            r.cx.aliases.append(&mut aliases);
+            r.braced(text, |r| r.loop_body(header, body))?;
+            r.cx.aliases.truncate(n_aliases);
+            for (array, original) in originals {
+                r.cx.names.extend(original.map(|name| (array, name)));
+            }
+            for part in &parts {
+                r.lines(part.combine.clone());
+            }
+            if !parts.is_empty() {
+                r.depth -= 1;
+                r.line("}");
+            }
+            Ok(())
+        })?;
         self.in_parallel = was_parallel;
         self.in_simd = was_simd;
         if wrapped {
@@ -678,7 +700,7 @@ impl Renderer<'_> {
 
     fn loop_body(&mut self, header: &Loop, body: &[Item]) -> Result<(), CodegenError> {
         let declarations = self.memory.declarations(&self.cx, self.places, Some(header.id));
-        self.lines(declarations);
+        self.declare(declarations);
         if let Some((flag, inside)) = left_early(header, body).filter(|_| !self.in_simd) {
             let flag = self.cx.access(flag);
             self.line(format!("if ({flag})"));

@@ -166,7 +166,14 @@ fn check(seeds: std::ops::Range<u64>, compiler: &str, flags: &[&str], threads: u
         }
         let mut nest = sample.nest().clone();
         mark(&sample.program, &mut nest.roots, &mut Random::new(seed), false);
-        let options = RenderOptions { reassociate: true, threads, indent: 4, ..RenderOptions::default() };
+        let declarations_first = seed % 2 == 1;
+        let options = RenderOptions {
+            reassociate: true,
+            threads,
+            indent: 4,
+            declarations_first,
+            ..RenderOptions::default()
+        };
         let body = render_nest(&sample.program, Binding::none(), &nest, &options)
             .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         functions += &test_function(seed, &sample, &before, &after, &body);

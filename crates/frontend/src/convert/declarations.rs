@@ -129,7 +129,21 @@ impl Converter<'_> {
     pub(super) fn type_specifier(&mut self, node: Node<'_>) -> Type {
         let text = self.node_text(node);
         match node.kind() {
+            "primitive_type" if self.words.cast_at(node.start_byte()).is_some() => {
+                // A variable of that name would hide the type.
+                match self.words.cast_at(node.start_byte()).and_then(|name| self.lookup(name)) {
+                    Some(Meaning::Type(ty)) => ty.clone(),
+                    _ => Type::Other("a cast that could not be read".into()),
+                }
+            }
             "primitive_type" | "type_identifier" | "sized_type_specifier" => self.named_type(text),
+            "enum_specifier" if self.words.is_typeof(node.start_byte()) => {
+                let constant = node.child_by_field_name("body").and_then(|body| body.named_child(0));
+                match constant.and_then(|constant| constant.child_by_field_name("value")) {
+                    Some(operand) => self.type_of_operand(operand),
+                    None => Type::Other("`typeof`".into()),
+                }
+            }
             "enum_specifier" => {
                 let ty = match node.child_by_field_name("body") {
                     Some(body) => self.enumerators(body),
@@ -270,7 +284,7 @@ impl Converter<'_> {
         if let Some(parts) = self.words.parts_of(text) {
             return self.complex_type(parts);
         }
-        if let Some(scalar) = arithmetic_type(text) {
+        if let Some(scalar) = arithmetic_type(text, self.has_unsigned_char) {
             return Type::Scalar(scalar);
         }
         let mut of = text;
@@ -279,7 +293,7 @@ impl Converter<'_> {
                 Some(next) => of = next,
                 None => break,
             }
-            if let Some(scalar) = arithmetic_type(of) {
+            if let Some(scalar) = arithmetic_type(of, self.has_unsigned_char) {
                 return spelled(Type::Scalar(scalar), text);
             }
         }
@@ -378,8 +392,8 @@ impl Converter<'_> {
     }
 }
 
-/// The scalar type for words such as `long unsigned int`.
-fn arithmetic_type(text: &str) -> Option<Scalar> {
+/// The scalar type for words such as `long unsigned int`, where a plain `char` may have no sign.
+fn arithmetic_type(text: &str, has_unsigned_char: bool) -> Option<Scalar> {
     use oxeye_ir::ScalarType::*;
     let words: Vec<_> = text.split_whitespace().filter(|w| *w != "const" && *w != "volatile").collect();
     let n = |word: &str| words.iter().filter(|w| **w == word).count();
@@ -394,6 +408,7 @@ fn arithmetic_type(text: &str) -> Option<Scalar> {
         _ if words.is_empty() || words.iter().any(|w| !ARITHMETIC_WORDS.contains(w)) => return None,
         _ if n("float") + n("double") > 0 => return None,
         _ => match (n("char"), n("short"), n("long"), n("unsigned")) {
+            (1, 0, 0, 0) if has_unsigned_char && n("signed") == 0 => U8,
             (1, 0, 0, 0) => I8,
             (1, 0, 0, 1) => U8,
             (0, 1, 0, 0) => I16,

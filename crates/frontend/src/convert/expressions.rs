@@ -151,14 +151,17 @@ impl Converter<'_> {
                         )
                     }
                     Some(Literal::Float(text, ty)) => ExprKind::Float(text, ty),
-                    None => return unknown(format!("the number `{text}`")),
+                    None => match self.plain_number(node) {
+                        Some(text) => ExprKind::Float(text, ScalarType::F64),
+                        None => return unknown(format!("the number `{text}`")),
+                    },
                 };
                 match sign {
                     Some(op) => ExprKind::Unary(op, Box::new(Expr { kind, range: range(node) })),
                     None => kind,
                 }
             }
-            "char_literal" => match literal::character(text) {
+            "char_literal" => match literal::character(text, self.has_unsigned_char) {
                 Some(value) => ExprKind::Int(value, ScalarType::I32),
                 None => unknown("a character literal".into()),
             },

@@ -12,10 +12,12 @@ mod expressions;
 mod functions;
 mod headers;
 mod jumps;
+mod long_doubles;
 mod statements;
 mod steps;
 mod structures;
 mod switches;
+mod typeof_types;
 
 use crate::ast::*;
 use crate::attributes::Attribute;
@@ -56,6 +58,8 @@ struct Converter<'a> {
     aligned_types: HashSet<String>,
     /// What stands for words of complex numbers in the text.
     words: &'a Readable,
+    /// Whether a plain `char` has no sign.
+    has_unsigned_char: bool,
     /// Whether the compiler multiplies complex numbers by the plain formula.
     has_plain_products: bool,
     /// Functions that store the structure or complex number that they return through one more parameter, and its type.
@@ -97,6 +101,7 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
         attributes: preprocessed.attributes.clone(),
         aligned_types: HashSet::new(),
         words: &words,
+        has_unsigned_char: preprocessed.predefined("__CHAR_UNSIGNED__").is_some(),
         has_plain_products: preprocessed.has_plain_products(),
         with_results: HashMap::new(),
         declared_results: HashSet::new(),

@@ -277,10 +277,21 @@ impl<'a> Lowerer<'a> {
         if self.lies_in_fixed(var) {
             return Ok(());
         }
-        // What a member of a file-scope variable leads to may be changed in many ways.
-        let is_global_member = file.is_member(var) && self.is_global(file.root(var));
+        let root = file.root(var);
+        let is_global_member = file.is_member(var) && self.is_global(root);
         let is_changed = self.cx.changed_globals.contains(&var);
         if self.depth() == 0 || !(is_changed || is_global_member) {
+            return Ok(());
+        }
+        // A replay puts what the nest uses into the structure itself, or makes the pointer lead to one that it makes; of an
+        // array of structures it has a copy elsewhere.
+        let is_alone =
+            |m: &crate::ast::Member| !matches!(m.steps.first(), None | Some(oxeye_binding::Step::Subscript));
+        if is_global_member
+            && file.var(var).member.as_ref().is_some_and(is_alone)
+            && !file.fixed.contains(&root)
+        {
+            self.by_calls.insert(root);
             return Ok(());
         }
         if !is_global_member && n_levels(file, var).is_none() {

@@ -1,5 +1,6 @@
 //! C values: expressions with their types, and their properties that do not depend on context.
 
+pub(super) use crate::arithmetic::{common, promoted};
 use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType};
 
 /// An expression; the type it has in the IR is the type it has in C.
@@ -7,21 +8,6 @@ use oxeye_ir::{Affine, BinaryOp, Expr, ScalarType};
 pub(crate) struct Value {
     pub(crate) e: Expr,
     pub(crate) ty: ScalarType,
-}
-
-/// C's integer promotion.
-pub(super) fn promoted(ty: ScalarType) -> ScalarType {
-    match ty {
-        ScalarType::I8 | ScalarType::U8 | ScalarType::I16 | ScalarType::U16 => ScalarType::I32,
-        other => other,
-    }
-}
-
-/// C's usual arithmetic conversions.
-pub(super) fn common(a: ScalarType, b: ScalarType) -> ScalarType {
-    use ScalarType::{F32, F64, I32, I64, U32, U64};
-    let (a, b) = (promoted(a), promoted(b));
-    [F64, F32, U64, I64, U32].into_iter().find(|t| a == *t || b == *t).unwrap_or(I32)
 }
 
 pub(super) fn is_unsigned(ty: ScalarType) -> bool {

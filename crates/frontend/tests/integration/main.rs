@@ -12,6 +12,7 @@ mod complex;
 mod conditions;
 mod counts;
 mod cubes;
+mod dialects;
 mod directives;
 mod do_loops;
 mod elsewhere;

@@ -209,6 +209,7 @@ pub(super) fn rendering<'u>(unit: &'u Unit, recipes: &RecipeFile) -> Rendering<'
             finite: !recipes.keeps_order && recipes.compiler.has_finite_math(),
         },
         plain_sums: recipes.compiler.vectorizes_sums(),
+        declarations_first: recipes.compiler.declares_first(),
         checks: false,
     }
 }

@@ -127,6 +127,25 @@ impl Compiler {
         self.allows_reassociation() && tries && !told_not_to
     }
 
+    /// Whether the flags want declarations at the beginnings of blocks only: a dialect from before 1999, the last word on which
+    /// counts, or a warning of others.
+    pub fn declares_first(&self) -> bool {
+        const OLD: [&str; 6] = ["c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"];
+        let dialect = self.args.iter().fold(false, |is_old, flag| match flag.as_str() {
+            "-ansi" | "--ansi" => true,
+            flag => match flag.strip_prefix("-std=").or_else(|| flag.strip_prefix("--std=")) {
+                Some(name) => OLD.contains(&name),
+                None => is_old,
+            },
+        });
+        dialect
+            || self.args.iter().any(|flag| {
+                flag.strip_prefix("-W").is_some_and(|name| {
+                    name == "declaration-after-statement" || name == "error=declaration-after-statement"
+                })
+            })
+    }
+
     /// Further C sources among the arguments.
     pub fn sources(&self) -> impl Iterator<Item = &Path> {
         self.args.iter().filter(|a| !a.starts_with('-') && a.ends_with(".c")).map(Path::new)
@@ -183,6 +202,20 @@ mod tests {
         assert!(!compiler("gcc -O3 -ffinite-math-only").has_finite_math());
         assert!(!compiler("gcc -Ofast -fsigned-zeros").has_finite_math());
         assert!(!compiler("gcc -O3 -fassociative-math").has_finite_math());
+    }
+
+    #[test]
+    fn dialects_before_1999_declare_first() {
+        for line in
+            ["gcc -std=gnu89", "gcc -ansi -O2", "gcc -std=c99 -std=c90", "cc -Wdeclaration-after-statement"]
+        {
+            assert!(compiler(line).declares_first(), "{line}");
+        }
+        for line in
+            ["gcc", "gcc -std=c89 -std=gnu11", "gcc -ansi -std=c99", "gcc -Wno-declaration-after-statement"]
+        {
+            assert!(!compiler(line).declares_first(), "{line}");
+        }
     }
 
     #[test]

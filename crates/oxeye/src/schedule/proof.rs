@@ -106,6 +106,8 @@ pub(crate) struct Rendering<'s> {
     pub(crate) own: Option<&'s Named>,
     /// [`Compiler::vectorizes_sums`](crate::Compiler::vectorizes_sums) of the user's compiler.
     pub(crate) plain_sums: bool,
+    /// [`Compiler::declares_first`](crate::Compiler::declares_first) of it.
+    pub(crate) declarations_first: bool,
     /// Whether the text is for a debug build, in which every access is checked.
     pub(crate) checks: bool,
 }
@@ -169,6 +171,7 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
         indent,
         reassociate: how.policy.reassociate,
         plain_sums: how.plain_sums,
+        declarations_first: how.declarations_first,
         original,
         guard: how.guard,
         known: how.known.to_vec(),

@@ -431,10 +431,13 @@ impl Emitted {
     }
 }
 
-/// The names of warnings that a compiler takes for errors, in its words: `[-Werror=shadow]`, `[-Werror,-Wshadow]`.
+/// The names of warnings that a compiler takes for errors, in its words: `[-Werror=shadow]`, `[-Werror,-Wshadow]`, and
+/// `[-Wpedantic]` where what is pedantic is an error.
 fn warnings_as_errors(words: &str) -> impl Iterator<Item = &str> {
-    let names = words.split("[-Werror").skip(1).filter_map(|rest| rest.split_once(']'));
-    names.filter_map(|(name, _)| name.strip_prefix('=').or_else(|| name.strip_prefix(",-W")))
+    let errors = words.lines().filter(|line| line.contains("error: "));
+    let names =
+        errors.filter_map(|line| line.trim_end().strip_suffix(']')?.rsplit_once('[')?.1.strip_prefix("-W"));
+    names.map(|name| ["error=", "error,-W"].iter().find_map(|start| name.strip_prefix(start)).unwrap_or(name))
 }
 
 /// The C blocks of the winners.
@@ -570,6 +573,14 @@ fn is_slower(speedup: &RatioInterval, claimed: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn warnings_that_are_errors_are_named() {
+        let words = "a.c:1:2: error: `i` shadows [-Werror=shadow]\na.c:2:1: warning: x [-Wunused]\n\
+                     a.c:3:1: error: declared [-Werror,-Wvla]\na.c:4:1: error: ISO C90 forbids it [-Wpedantic]\n\
+                     a.c:5:1: error: expected `;`\n";
+        assert_eq!(warnings_as_errors(words).collect::<Vec<_>>(), ["shadow", "vla", "pedantic"]);
+    }
 
     #[test]
     fn who_claims_much_has_to_show_it() {

@@ -80,8 +80,8 @@ pub(crate) fn run_with(
 
 pub(crate) fn compile(compiler: &str, flags: &[&str], source: &Path, exe: &Path) -> Result<(), String> {
     let output = Command::new(compiler)
-        .args(flags)
         .args(WARNINGS)
+        .args(flags)
         .arg(source)
         .arg("-o")
         .arg(exe)
@@ -109,6 +109,9 @@ fn extent(program: &Program, e: &Expr) -> String {
     }
 }
 
+/// What stands between the functions with the nests and the rest of a program.
+const DRIVER: &str = "/* driver */\n";
+
 /// A program that runs nest N0, rendered plainly, and N1, rendered by `options`, on the same data, and prints the
 /// largest relative difference.
 /// The sizes are the driver's arguments, in the order of the symbols.
@@ -119,8 +122,14 @@ pub(crate) fn driver(program: &Program, options: &RenderOptions) -> String {
 fn driver_of(bound: &Bound, options: &RenderOptions) -> String {
     let (program, binding) = (&bound.program, &bound.binding);
     let original = options.original.clone();
-    let plain =
-        RenderOptions { reassociate: true, threads: 1, indent: 4, original, ..RenderOptions::default() };
+    let plain = RenderOptions {
+        reassociate: true,
+        threads: 1,
+        indent: 4,
+        original,
+        declarations_first: options.declarations_first,
+        ..RenderOptions::default()
+    };
     let mut unaliased = program.clone();
     unaliased.may_alias.clear();
     unaliased.threads.clear();
@@ -163,6 +172,7 @@ fn driver_of(bound: &Bound, options: &RenderOptions) -> String {
             parameters.join(", ")
         );
     }
+    text += DRIVER;
     text += "static unsigned state = 12345;\nstatic double draw(void) { state = state * 1664525u + 1013904223u; \
              return (state >> 8) / 16777216.0; }\nint main(int argc, char **argv)\n{\n    double worst = 0;\n    (void)argc;\n";
     for (k, s) in program.symbols.values().enumerate() {
@@ -215,14 +225,22 @@ pub(crate) fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
         .collect();
     // A team's nest is for several threads even if there is only one.
     let alone = if program.threads.is_empty() { 1 } else { 2 };
-    let builds: [(u32, &[&str], bool); 4] = [
+    let old = old_style(&bound);
+    for compiler in COMPILERS.iter().filter(|c| has(c)) {
+        let done =
+            run_with(compiler, &["-std=gnu89", "-fopenmp", "-Werror=declaration-after-statement"], &old, &[]);
+        done.unwrap_or_else(|e| panic!("{e}"));
+    }
+    let builds: [(u32, &[&str], bool); 5] = [
         (2, &["-O3", "-march=native", "-ffast-math", "-fopenmp"], false),
         (alone, &["-O1"], false),
+        (2, &["-O1", "-fopenmp"], false),
         (2, &["-O1", "-g", "-march=native", "-ffast-math", "-fopenmp"], true),
         (alone, &["-O1", "-g"], true),
     ];
-    for (threads, flags, is_checked) in builds {
+    for (k, (threads, flags, is_checked)) in builds.into_iter().enumerate() {
         let options = RenderOptions {
+            declarations_first: k % 2 == 0,
             reassociate: true,
             threads,
             indent: 4,
@@ -240,6 +258,20 @@ pub(crate) fn same_results(text: &str, sizes: &[&[(&str, i64)]]) {
             }
         }
     }
+}
+
+/// The functions of the driver in the style of dialects from before 1999, and nothing else of it.
+fn old_style(bound: &Bound) -> String {
+    let options = RenderOptions {
+        declarations_first: true,
+        reassociate: true,
+        threads: 2,
+        original: (!bound.program.threads.is_empty()).then(|| "abort();".to_owned()),
+        ..RenderOptions::default()
+    };
+    let text = driver_of(bound, &options);
+    let (functions, _) = text.split_once(DRIVER).expect("is there");
+    format!("{functions}int main(void) {{ return 0; }}\n")
 }
 
 /// The rendered text of N1.

@@ -26,8 +26,8 @@ pub use replay::{ProjectReading, ProjectReplay, REPLAY_SCHEMA, ReplayOptions, Re
 pub use report::{FileReport, TUNE_SCHEMA, TuneReport};
 pub use stopwatch::PhaseSeconds;
 
-use crate::budget::WallTime;
 use super::changes::{ChangedFile, relative, root};
+use crate::budget::WallTime;
 use crate::coverage::Stacks;
 use crate::request::{Error, Progress, ProjectRecipes, check_writable, write_atomically};
 use files::{TunedFile, added, tune_files};

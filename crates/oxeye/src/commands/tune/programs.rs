@@ -58,12 +58,7 @@ pub(super) fn settle(
 }
 
 /// Puts a file back as it was.
-fn take_back(
-    subject: &mut Subject,
-    files: &mut [TunedFile],
-    which: usize,
-    why: &str,
-) -> Result<(), Error> {
+fn take_back(subject: &mut Subject, files: &mut [TunedFile], which: usize, why: &str) -> Result<(), Error> {
     let file = &mut files[which];
     file.report.note = Some(why.to_owned());
     file.report.changed = false;

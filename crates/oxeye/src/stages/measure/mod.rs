@@ -94,7 +94,7 @@ pub(super) fn take_turns(
         let saved = workpiece.saved_inside(*idx);
         let Workpiece { unit, nests, .. } = &mut *workpiece;
         let nest = &mut nests[*idx];
-        let how = session.rendering(&unit.source, nest.threads(session));
+        let how = session.rendering(nest.place.around(unit), nest.threads(session));
         nest.try_alone_first(how);
         nest.saved_inside = saved;
         measure_nest(session, unit, *idx, nest, deadline)?;
@@ -311,8 +311,7 @@ fn build_first(site: ReplaySite<'_>, trials: &[Trial], deadline: Instant) -> Res
     let in_place = site.calls.samples.first().and_then(|s| s.nanoseconds);
     let in_place = in_place.map_or(0.0, |ns| 1e-9 * ns as f64);
     let left = deadline.saturating_duration_since(Instant::now());
-    let n_first =
-        compiled_together(in_place, session.host.cores, left, session.workshop.build_seconds());
+    let n_first = compiled_together(in_place, session.host.cores, left, session.workshop.build_seconds());
     let (mut numbers, mut jobs) = (Vec::new(), vec![site.original()?]);
     for (k, trial) in trials.iter().enumerate().filter(|(_, trial)| trial.is_ready()).take(n_first) {
         let Some(job) = site.candidate(k, trial, deadline)? else { continue };
