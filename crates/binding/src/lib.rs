@@ -49,6 +49,7 @@
 
 mod entry;
 mod facts;
+mod own_text;
 mod text;
 mod uses;
 mod verify;
@@ -56,6 +57,7 @@ mod view;
 
 pub use entry::{Entry, RowForm, RowScan, RowTest, ScanEnd, ScanStep};
 pub use facts::{Advance, Constant, Distance, Team};
+pub use own_text::{Clauses, OwnText};
 pub use uses::Roots;
 pub use verify::verify;
 pub use view::{Record, Step, View};

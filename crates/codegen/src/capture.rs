@@ -4,7 +4,7 @@ use crate::arguments::{Argument, ArgumentOf, arguments, parameter, rows_variable
 use crate::context::{Context, identifiers, is_identifier};
 use crate::macros;
 use crate::prelude::{missing_functions, prelude};
-use oxeye_binding::{Binding, Step};
+use oxeye_binding::{Binding, Clauses, OwnText, Step};
 use oxeye_ir::{Affine, Array, ArrayId, Nest, Program, Span, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -22,8 +22,8 @@ pub struct Site<'a> {
     pub nest: &'a Nest,
     /// The whole definition of the surrounding function.
     pub function: Span,
-    /// Other variables that its text uses.
-    pub named: Named<'a>,
+    /// What its text uses besides.
+    pub own_text: &'a OwnText,
     /// The bodies of functions, with their braces, that it never calls.
     pub never_called: &'a [Span],
     /// Arguments, by position, whose values a compiler is to know when it compiles a replay, as it does where the nest stands.
@@ -32,21 +32,6 @@ pub struct Site<'a> {
     pub are_apart: bool,
     /// A function that the text in its place calls, to stand before the surrounding one; empty if there is none.
     pub before: &'a str,
-}
-
-/// Variables that the text of a nest uses, other than its arguments.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Named<'a> {
-    /// File-scope variables used by functions that the nest calls.
-    pub by_calls: &'a [String],
-    /// Variables with a constant value: name, declaration and value.
-    pub constants: &'a [[String; 3]],
-    /// Declarations, with values, of variables whose values do not matter.
-    pub unused: &'a [String],
-    /// Arrays of which the text takes the size, by name, with their declarations.
-    pub sized: &'a [(String, String)],
-    /// A counter that begins with a value from before the text, and that value.
-    pub begins: Option<&'a (String, String)>,
 }
 
 /// Replaces byte ranges and keeps everything else. Ranges that overlap an earlier one, or do not fit the source, are
@@ -324,49 +309,6 @@ fn is_restrict(source: &str, function: Span, name: &str) -> bool {
     found
 }
 
-/// Variables that clauses of directives in a text name: those of which threads have copies or share one.
-fn clause_names(text: &str) -> Vec<String> {
-    const CLAUSES: [&str; 8] =
-        ["private", "firstprivate", "lastprivate", "shared", "reduction", "linear", "aligned", "nontemporal"];
-    let names = |word: &str, inside: &str| -> Vec<String> {
-        let names = match (word, inside.split_once(':')) {
-            ("reduction", Some((_, names))) | (_, Some((names, _))) => names,
-            (_, None) => inside,
-        };
-        names.split(',').map(|n| n.split('[').next().unwrap_or("").trim().to_owned()).collect()
-    };
-    in_clauses(text, &CLAUSES, names)
-}
-
-/// Variables in the expressions of clauses: how many threads there are, and how many iterations they take at once.
-pub(crate) fn clause_counts(text: &str) -> Vec<String> {
-    let names = |_: &str, inside: &str| identifiers(inside).map(str::to_owned).collect();
-    let mut found = in_clauses(text, &["schedule", "num_threads"], names);
-    found.retain(|name| !["static", "dynamic", "guided", "auto", "runtime"].contains(&name.as_str()));
-    found
-}
-
-/// The identifiers that `names` finds in what stands in the parentheses of clauses.
-fn in_clauses(text: &str, clauses: &[&str], names: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
-    let mut found = Vec::new();
-    let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
-    for line in text.lines().filter(|l| l.contains("pragma") || l.contains("_Pragma")) {
-        let mut rest = line;
-        while let Some((before, after)) = rest.split_once('(') {
-            rest = after;
-            let word =
-                before.trim_end().rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
-            if clauses.contains(&word) {
-                let inside = after.split(')').next().unwrap_or("");
-                found.extend(names(word, inside).into_iter().filter(|name| is_identifier(name)));
-            }
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
 /// Whether a variable is an array in the source, with an extent for every dimension, and no pointer to one.
 fn is_array(array: &Array) -> bool {
     array.storage != Storage::Param && array.shape.iter().all(Option::is_some)
@@ -389,7 +331,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     for (root, view) in &roots.variables {
         let declaration = &view.declaration;
         // The functions that are called see the variable itself.
-        if site.named.by_calls.iter().any(|name| name == root) {
+        if site.own_text.by_calls.iter().any(|name| name == root) {
             continue;
         }
         match view.steps.first() {
@@ -417,12 +359,11 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
              __builtin_memcpy((void *)&{pointer}, &oxeye_pointer_{k}, sizeof(void *));"
         );
     }
-    let own_text = site.nest.span.and_then(|span| source.get(span.start..span.end)).unwrap_or_default();
-    let in_clauses = clause_names(own_text);
+    let in_clauses = &site.own_text.clauses.variables;
     for (k, argument) in list.iter().enumerate() {
         let Argument { name, what, is_buffer, written, .. } = argument;
         let ty = argument.element.c_name();
-        let sized = site.named.sized.iter().find(|(array, _)| array == name);
+        let sized = site.own_text.sized.iter().find(|(array, _)| array == name);
         match what {
             ArgumentOf::Array(id) if binding.views.contains_key(id) => {
                 let view = &binding.views[id];
@@ -465,7 +406,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 passed.push(format!("args[{k}]"));
             }
             // Visible to the functions that are called.
-            ArgumentOf::Array(id) if site.named.by_calls.contains(name) => {
+            ArgumentOf::Array(id) if site.own_text.by_calls.contains(name) => {
                 let array = program.array(*id);
                 let (into, back) = if !is_buffer {
                     (
@@ -549,7 +490,7 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
                 passed.push(format!("args[{k}]"));
             }
             ArgumentOf::Symbol(id) => {
-                if site.named.by_calls.contains(name) {
+                if site.own_text.by_calls.contains(name) {
                     parameters.push(format!("{ty} oxeye_passed_{k}"));
                     let _ = writeln!(before, "{name} = oxeye_passed_{k};");
                     passed.push(format!("*({ty} *)args[{k}]"));
@@ -577,16 +518,16 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     before += &ends(&cx, &list);
     let names = list.iter().map(|a| a.name.as_str());
     let taken: BTreeSet<&str> = names.chain(roots.variables.keys().copied()).collect();
-    let mut declared = declared_besides(site.nest, site.named, body, &taken);
+    let mut declared = declared_besides(site.nest, site.own_text, &taken);
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     if let Some(team) = binding.team(site.nest.id) {
         // A team as in the program, with its thread-private variables.
         let is_declared =
-            |name: &&String| taken.contains(name.as_str()) || declared.contains(&format!(" {name} = 0;"));
+            |name: &&String| taken.contains(name.as_str()) || declared.names.contains(name.as_str());
         let own: Vec<&str> = team.names.iter().filter(is_declared).map(String::as_str).collect();
         let clause =
             if own.is_empty() { String::new() } else { format!(" firstprivate({})", own.join(", ")) };
-        let _ = writeln!(declared, "#pragma omp parallel{clause}\n{{");
+        let _ = writeln!(declared.text, "#pragma omp parallel{clause}\n{{");
         after.insert_str(0, "}\n");
     }
     let line = site.nest.span.map_or(1, |s| s.line);
@@ -594,9 +535,10 @@ pub fn replay_unit(source: &str, site: &Site, body: &str) -> String {
     let (as_there, as_here) =
         site.nest.span.map(|span| macros::restored(source, span.end, site.function.end)).unwrap_or_default();
     let text = format!(
-        "\n{as_there}static __attribute__((noinline)) void oxeye_nest({parameters})\n{{\n{before}{declared}#line {line}\n{body}\n{after}}}\n\
+        "\n{as_there}static __attribute__((noinline)) void oxeye_nest({parameters})\n{{\n{before}{}#line {line}\n{body}\n{after}}}\n\
          void oxeye_replay(void **args);\n\
          void oxeye_replay(void **args)\n{{\n(void)args;\n{objects}oxeye_nest({});\n}}\n{as_here}#line {resume}\n",
+        declared.text,
         passed.join(", ")
     );
     let at = top(source);
@@ -638,40 +580,55 @@ fn ends(cx: &Context<'_>, list: &[Argument]) -> String {
     lines
 }
 
+/// What stands before the text of a nest in another function.
+pub(crate) struct Declared<'a> {
+    /// The lines.
+    pub(crate) text: String,
+    /// The variables that are declared there and may be any thread's, by name.
+    names: BTreeSet<&'a str>,
+}
+
 /// Declarations of the variables that the text of a nest uses besides those that are `taken`: iterators that the source
 /// declares outside of it, what only directives name, and what does not matter.
-pub(crate) fn declared_besides(nest: &Nest, named: Named<'_>, text: &str, taken: &BTreeSet<&str>) -> String {
+pub(crate) fn declared_besides<'a>(
+    nest: &'a Nest,
+    own_text: &'a OwnText,
+    taken: &BTreeSet<&str>,
+) -> Declared<'a> {
     let is_unused = |name: &str| {
-        named.constants.iter().any(|[constant, ..]| constant == name)
-            || named.unused.iter().any(|d| identifiers(d).any(|word| word == name))
+        own_text.constants.iter().any(|[constant, ..]| constant == name)
+            || own_text.unused.iter().any(|d| identifiers(d).any(|word| word == name))
     };
-    let mut iterators: BTreeMap<&str, &str> = BTreeMap::new();
+    let is_new = |name: &str| !taken.contains(name) && !is_unused(name);
+    let mut text = String::new();
+    // The value that a counter begins with may be one of them.
+    for [name, declaration, value] in own_text.constants.iter().filter(|c| !taken.contains(c[0].as_str())) {
+        let _ = writeln!(text, "{declaration} = {value}; (void){name};");
+    }
+    for declaration in &own_text.unused {
+        let _ = writeln!(text, "{declaration};");
+    }
+    let mut variables: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
     for l in nest.loops() {
-        if is_identifier(&l.name) && !taken.contains(l.name.as_str()) && !is_unused(&l.name) {
-            iterators.insert(&l.name, if l.ty.is_float() { "int" } else { l.ty.c_name() });
+        if is_identifier(&l.name) && is_new(&l.name) {
+            let begins = own_text.begins.as_ref().filter(|(counter, _)| *counter == l.name);
+            let ty = if l.ty.is_float() { "int" } else { l.ty.c_name() };
+            variables.insert(&l.name, (ty, begins.map_or("0", |(_, value)| value)));
         }
     }
-    let mut declared = String::new();
-    // The value that a counter begins with may be one of them.
-    for [name, declaration, value] in named.constants.iter().filter(|c| !taken.contains(c[0].as_str())) {
-        let _ = writeln!(declared, "{declaration} = {value}; (void){name};");
-    }
-    for declaration in named.unused {
-        let _ = writeln!(declared, "{declaration};");
-    }
-    for (name, ty) in iterators {
-        let value = named.begins.filter(|(counter, _)| counter == name).map_or("0", |(_, value)| value);
-        let _ = writeln!(declared, "{ty} {name} = {value}; (void){name};");
-    }
-    for (names, value) in [(clause_names(text), 0), (clause_counts(text), 1)] {
+    let Clauses { variables: named, counts, .. } = &own_text.clauses;
+    let mut in_order: Vec<(&str, (&str, &str))> = variables.into_iter().collect();
+    for (names, value) in [(named, "0"), (counts, "1")] {
         for name in names {
-            let is_new = !declared.contains(&format!(" {name} = "));
-            if is_new && !is_unused(&name) && !taken.contains(name.as_str()) {
-                let _ = writeln!(declared, "int {name} = {value}; (void){name};");
+            if is_new(name) && !in_order.iter().any(|(known, _)| *known == name.as_str()) {
+                in_order.push((name, ("int", value)));
             }
         }
     }
-    declared
+    for (name, (ty, value)) in &in_order {
+        let _ = writeln!(text, "{ty} {name} = {value}; (void){name};");
+    }
+    Declared { text, names: in_order.into_iter().map(|(name, _)| name).collect() }
 }
 
 /// A function before another, which begins at `at`; compilers count the lines of the file without it.
@@ -686,17 +643,4 @@ fn in_own_lines(source: &str, at: Span, function: &str) -> String {
 fn no_body(source: &str, body: Span) -> String {
     let lines = source.get(body.start..body.end).unwrap_or_default().matches('\n').count();
     format!("{{ __builtin_trap(); {}}}", "\n".repeat(lines))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variables_of_clauses() {
-        let text = "#pragma omp parallel for num_threads(n_workers) schedule(dynamic, chunk * 2) \\\n    private(a, b) \
-                    reduction(+ : s[0:n])\nfor (;;) schedule(x);\n";
-        assert_eq!(clause_names(text), ["a", "b", "s"]);
-        assert_eq!(clause_counts(text), ["chunk", "n_workers"]);
-    }
 }

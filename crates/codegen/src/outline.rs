@@ -2,13 +2,13 @@
 
 use crate::CodegenError;
 use crate::arguments::{ArgumentOf, arguments, parameter};
-use crate::capture::{Named, clause_counts, declared_besides};
+use crate::capture::declared_besides;
 use crate::context::{Context, identifiers, is_identifier};
 use crate::isa::Isa;
 use crate::options::RenderOptions;
 use crate::print::element_type;
 use crate::render::render_nest;
-use oxeye_binding::{Binding, Constant, Step};
+use oxeye_binding::{Binding, Constant, OwnText, Step};
 use oxeye_ir::{Nest, Program, Storage};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ pub struct Outlined {
     pub function: String,
     /// The block in place of the nest.
     pub block: String,
-    /// Whether it is only for the values that [constants](Named::constants) had when the nest was read. Otherwise those are
+    /// Whether it is only for the values that [constants](OwnText::constants) had when the nest was read. Otherwise those are
     /// among its arguments.
     pub is_for_values: bool,
 }
@@ -51,7 +51,7 @@ pub fn render_outlined(
 }
 
 /// The nest's own text, with the user's directives, in a function for these instructions, called `name`. Where the processor
-/// does not have them, or the sizes are not those of the guard, it runs in its place. `named` is what it uses besides its
+/// does not have them, or the sizes are not those of the guard, it runs in its place. `own_text` is what it uses besides its
 /// arguments.
 ///
 /// # Errors
@@ -63,7 +63,7 @@ pub fn outline_own_text(
     options: &RenderOptions,
     isa: Isa,
     name: &str,
-    named: Named<'_>,
+    own_text: &OwnText,
 ) -> Result<Outlined, CodegenError> {
     /// What means something else in another function.
     const BOUND: [&str; 9] = [
@@ -85,10 +85,10 @@ pub fn outline_own_text(
     if let Some(word) = identifiers(text).find(|word| BOUND.contains(word)) {
         return not_apart(format!("its text has `{word}`"));
     }
-    if let Some((array, _)) = named.sized.first() {
+    if let Some((array, _)) = own_text.sized.first() {
         return not_apart(format!("its text takes the size of `{array}`"));
     }
-    if let Some(variable) = named.by_calls.first() {
+    if let Some(variable) = own_text.by_calls.first() {
         return not_apart(format!("functions that it calls use `{variable}`"));
     }
     if !options.known.is_empty() {
@@ -104,16 +104,16 @@ pub fn outline_own_text(
     if !conditions.is_empty() {
         let _ = writeln!(body, "if (!({})) return 0;", conditions.join(" && "));
     }
-    for [constant, declaration, _] in named.constants {
+    for [constant, declaration, _] in &own_text.constants {
         interface.parameters.push(declaration.clone());
         interface.passed.push(constant.clone());
         interface.names.push(constant.clone());
     }
     let taken: BTreeSet<&str> = interface.names.iter().map(String::as_str).collect();
-    if let Some(count) = clause_counts(text).into_iter().find(|name| !taken.contains(name.as_str())) {
+    if let Some(count) = own_text.clauses.counts.iter().find(|name| !taken.contains(name.as_str())) {
         return not_apart(format!("how its directives share work depends on `{count}`"));
     }
-    let declared = declared_besides(nest, named, text, &taken);
+    let declared = declared_besides(nest, own_text, &taken).text;
     match options.declarations_first && !body.is_empty() && !declared.is_empty() {
         true => _ = write!(body, "{{\n{declared}{text}\n}}"),
         false => body += &(declared + text),

@@ -240,7 +240,6 @@ fn buffers(site: &Site) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::Named;
 
     const SOURCE: &str = "void f(int n, double *x, double *y, int *at)\n{\n    for (int i = 0; i < n; i++)\n        y[at[i]] += x[i];\n}\n";
 
@@ -264,14 +263,14 @@ mod tests {
     fn every_access_is_told_once() {
         let program = program();
         let function = Span { start: 0, end: SOURCE.len(), line: 1 };
-        let (nest, named) = (&program.nests[0], Named::default());
+        let nest = &program.nests[0];
         let site = Site {
             binding: Binding::none(),
             id: 0,
             program: &program,
             nest,
             function,
-            named,
+            own_text: oxeye_binding::OwnText::none(),
             never_called: &[],
             constants: &[],
             are_apart: false,

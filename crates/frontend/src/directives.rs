@@ -39,6 +39,10 @@ pub(crate) struct Construct {
     pub(crate) n_collapsed: usize,
     /// Names used by its clauses.
     pub(crate) mentioned: Vec<String>,
+    /// Of these, variables that threads share, or of which they have copies in other ways than the above.
+    others: Vec<String>,
+    /// And those that say how many threads there are, and how many iterations they take at once.
+    pub(crate) counts: Vec<String>,
     /// Names in clauses `reduction`, with the operator.
     pub(crate) reduced: Vec<(String, String)>,
     /// A clause that is not supported.
@@ -185,6 +189,12 @@ fn openmp(words: &[Token<'_>]) -> Directive {
 }
 
 impl Construct {
+    /// The variables of which threads have copies or share one.
+    pub(crate) fn variables(&self) -> Vec<String> {
+        let reduced = self.reduced.iter().map(|(name, _)| name);
+        self.private.iter().chain(&self.firstprivate).chain(reduced).chain(&self.others).cloned().collect()
+    }
+
     fn clause(&mut self, name: &str, inside: &[Token<'_>]) {
         let is_name = |t: &&Token<'_>| t.kind == crate::lexer::TokenKind::Word;
         let names = |inside: &[Token<'_>]| -> Vec<String> {
@@ -209,11 +219,21 @@ impl Construct {
                 self.reduced.extend(names(after_colon).into_iter().map(|name| (name, op.clone())));
                 self.mentioned.extend(names(after_colon));
             }
-            "lastprivate" => self.mentioned.extend(names(after_colon)),
-            "shared" => self.mentioned.extend(names(inside)),
-            "aligned" | "linear" | "nontemporal" => self.mentioned.extend(names(before_colon)),
+            "lastprivate" | "shared" | "aligned" | "linear" | "nontemporal" => {
+                let of = match name {
+                    "lastprivate" => after_colon,
+                    "shared" => inside,
+                    _ => before_colon,
+                };
+                self.others.extend(names(of));
+                self.mentioned.extend(names(of));
+            }
             "if" => self.mentioned.extend(names(after_colon)),
-            "num_threads" | "safelen" | "simdlen" => self.mentioned.extend(names(inside)),
+            "num_threads" => {
+                self.counts.extend(names(inside));
+                self.mentioned.extend(names(inside));
+            }
+            "safelen" | "simdlen" => self.mentioned.extend(names(inside)),
             "collapse" => {
                 self.mentioned.extend(names(inside));
                 self.n_collapsed = match inside {
@@ -223,6 +243,7 @@ impl Construct {
             }
             "schedule" => {
                 let chunk = inside.iter().position(|t| t.is(",")).map_or(&[][..], |at| &inside[at + 1..]);
+                self.counts.extend(names(chunk));
                 self.mentioned.extend(names(chunk));
             }
             "default" | "nowait" | "proc_bind" | "order" => {}

@@ -68,7 +68,6 @@ pub use conditions::Conditions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use elsewhere::OtherSource;
 pub use opened::Opened;
-pub use regions::Named;
 pub use unit::{Function, ReadOptions, Unit, read_c};
 
 pub use oxeye_ir::{Program, Span};

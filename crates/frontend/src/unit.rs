@@ -14,10 +14,10 @@ use crate::places::Places;
 use crate::pointers::Pointers;
 use crate::preprocess::{Preprocessed, preprocess, preprocess_plain, survey};
 use crate::refusal::{Refusal, in_words};
-use crate::regions::{Found, Named, Regions};
+use crate::regions::{Found, Regions};
 use crate::scopes::Scopes;
 use crate::{Diagnostic, FrontendError, Severity};
-use oxeye_binding::{Binding, Bound};
+use oxeye_binding::{Binding, Bound, OwnText};
 use oxeye_ir::{NestId, Program, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ pub struct Function {
     /// Those of them that stand in other files, each with the file: what is made of the nest holds them as they are now.
     pub elsewhere: BTreeMap<NestId, Vec<(String, PathBuf)>>,
     /// The variables that the text of a nest uses besides its arguments.
-    pub named: BTreeMap<NestId, Named>,
+    pub own_texts: BTreeMap<NestId, OwnText>,
     /// The conditions under which a nest is what was read, for nests that differ between builds of the file.
     pub conditions: BTreeMap<NestId, Conditions>,
     /// The bodies of functions in the user's file, with their braces, that a nest never calls.
@@ -282,7 +282,7 @@ impl Reader<'_> {
             self.report(Severity::Warning, message, None, function.range, Some(name), None);
             return;
         };
-        let (Bound { program, binding }, Found { inlined, named, ranges, refused }) =
+        let (Bound { program, binding }, Found { inlined, own_texts, ranges, refused }) =
             Regions::build(cx, places);
         for (stmt, severity, refusal) in refused {
             let line_of = |at: usize| self.preprocessed.origin(at).1;
@@ -303,7 +303,7 @@ impl Reader<'_> {
                 binding,
                 inlined,
                 elsewhere,
-                named,
+                own_texts,
                 conditions,
                 never_called,
                 span,

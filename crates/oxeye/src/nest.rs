@@ -5,13 +5,12 @@ use crate::coverage::{Coverage, Stacks};
 use crate::knowledge::NestDescription;
 use crate::machine::{Roofs, Sizes, count};
 use crate::mix::CallClass;
-use crate::schedule::{Proved, Timing, Trial, column, named};
+use crate::schedule::{Proved, Timing, Trial, column};
 use crate::session::Session;
 use crate::transfer::Advice;
-use oxeye_binding::Binding;
+use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{
-    Argument, CodegenError, Named, Site, commented, guarded, guarded_function, vector_bytes,
-    vectors_condition,
+    Argument, CodegenError, Site, commented, guarded, guarded_function, vector_bytes, vectors_condition,
 };
 use oxeye_frontend::{Function, Unit};
 use oxeye_host::{HostProfile, Provenance, Quantity};
@@ -513,6 +512,11 @@ impl Place {
         &unit.functions[self.function_idx].binding
     }
 
+    /// What the nest's own text uses, and what its directives say.
+    pub(crate) fn own_text<'u>(&self, unit: &'u Unit) -> &'u OwnText {
+        unit.functions[self.function_idx].own_texts.get(&self.nest_id).unwrap_or(OwnText::none())
+    }
+
     /// What texts are made with: the user's file, and how the function meets it.
     pub(crate) fn around<'u>(&self, unit: &'u Unit) -> (&'u str, &'u Binding) {
         (&unit.source, self.binding(unit))
@@ -538,7 +542,6 @@ impl Place {
     pub(crate) fn site<'u>(&self, unit: &'u Unit, id: u32) -> Site<'u> {
         let function = &unit.functions[self.function_idx];
         let nest = &function.program.nests[&self.nest_id];
-        let named = function.named.get(&self.nest_id).map_or(Named::default(), named);
         let never_called = function.never_called.get(&self.nest_id).map_or(&[][..], Vec::as_slice);
         Site {
             id,
@@ -546,7 +549,7 @@ impl Place {
             binding: &function.binding,
             nest,
             function: function.span,
-            named,
+            own_text: self.own_text(unit),
             never_called,
             constants: &[],
             are_apart: false,

@@ -10,8 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use oxeye_binding::OwnText;
 use oxeye_codegen::{
-    Isa, Named, RenderOptions, Site, instrument, outline_own_text, render_nest, render_outlined, replay_unit,
+    Isa, RenderOptions, Site, instrument, outline_own_text, render_nest, render_outlined, replay_unit,
     tuned_file, watched_program,
 };
 use oxeye_evaluation::{Verdict, repository};
@@ -125,22 +126,12 @@ fn site<'u>(function: &'u Function, nest: &'u Nest, id: u32) -> Site<'u> {
         binding: &function.binding,
         nest,
         function: function.span,
-        named: named(function, nest),
+        own_text: function.own_texts.get(&nest.id).unwrap_or(OwnText::none()),
         never_called: function.never_called.get(&nest.id).map_or(&[][..], Vec::as_slice),
         constants: &[],
         are_apart: false,
         before: "",
     }
-}
-
-fn named<'u>(function: &'u Function, nest: &Nest) -> Named<'u> {
-    function.named.get(&nest.id).map_or(Named::default(), |named| Named {
-        by_calls: &named.by_calls,
-        constants: &named.constants,
-        unused: &named.unused,
-        sized: &named.sized,
-        begins: named.begins.as_ref(),
-    })
 }
 
 /// Every text of one nest.
@@ -163,7 +154,7 @@ fn nest_texts(args: &Args, unit: &Unit, function: &Function, nest: &Nest, site: 
         &options,
         Isa::Avx2,
         "own",
-        named(function, nest),
+        site.own_text,
     ) {
         Ok(text) => _ = writeln!(out, "own text\n{}{}", text.function, text.block),
         Err(error) => _ = writeln!(out, "own text: {error}"),

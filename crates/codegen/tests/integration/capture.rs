@@ -1,9 +1,9 @@
 //! Capture programs, replay units and tuned files made from a user's file.
 
 use crate::common::{COMPILERS, has, run};
-use oxeye_binding::Binding;
+use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{
-    Isa, Named, RenderOptions, Site, arguments, guarded_function, instrument, render_nest, render_outlined,
+    Isa, RenderOptions, Site, arguments, guarded_function, instrument, render_nest, render_outlined,
     replay_unit, splice, tuned_file,
 };
 use oxeye_ir::{Nest, Program, Span};
@@ -183,7 +183,7 @@ fn site_of<'a>(id: u32, program: &'a Program, nest: &'a Nest, function: Span) ->
         binding: Binding::none(),
         nest,
         function,
-        named: Named::default(),
+        own_text: OwnText::none(),
         never_called: &[],
         constants: &[],
         are_apart: false,
@@ -359,7 +359,7 @@ fn pragmas_stay_with_their_loop() {
         program: &program,
         nest: &program.nests[0],
         function: Span { start: 0, end: source.len(), line: 1 },
-        named: Named::default(),
+        own_text: OwnText::none(),
         never_called: &[],
         constants: &[],
         are_apart: false,

@@ -22,7 +22,7 @@ use crate::refusal::Refusal;
 use crate::scan::counter;
 use crate::scopes::Scopes;
 use crate::uniform::Uniformity;
-use oxeye_binding::Bound;
+use oxeye_binding::{Bound, OwnText};
 use oxeye_ir::{Expr, NestId, SymId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -68,7 +68,7 @@ pub(crate) struct Regions<'a> {
     /// `#pragma scop` regions of the function.
     scops: Vec<Range>,
     inlined: Inlined,
-    named: BTreeMap<NestId, Named>,
+    own_texts: BTreeMap<NestId, OwnText>,
     /// The team that runs the current statement.
     team: Option<Team<'a>>,
     /// Whether a loop around the current statement runs its iterations in vector lanes.
@@ -87,25 +87,10 @@ pub(crate) struct Regions<'a> {
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) inlined: Inlined,
-    pub(crate) named: BTreeMap<NestId, Named>,
+    pub(crate) own_texts: BTreeMap<NestId, OwnText>,
     /// The place of each nest in the preprocessed text.
     pub(crate) ranges: BTreeMap<NestId, Range>,
     pub(crate) refused: Vec<Refused>,
-}
-
-/// Variables that the text of a nest uses, other than its arguments.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
-    /// File-scope variables that functions called by the nest use by name, and that the program changes.
-    pub by_calls: Vec<String>,
-    /// Variables with a constant value: name, declaration and value.
-    pub constants: Vec<[String; 3]>,
-    /// Declarations, with values, of variables whose values do not matter.
-    pub unused: Vec<String>,
-    /// Arrays of which the text takes the size, by name, with their declarations.
-    pub sized: Vec<(String, String)>,
-    /// A counter that begins with a value from before the text, and that value.
-    pub begins: Option<(String, String)>,
 }
 
 /// Names of the functions that are inlined in a nest, for nests that have any.
@@ -121,7 +106,7 @@ impl<'a> Regions<'a> {
             known: HashMap::new(),
             scops: Vec::new(),
             inlined: Inlined::new(),
-            named: BTreeMap::new(),
+            own_texts: BTreeMap::new(),
             team: None,
             in_lanes: false,
             uniform: Uniformity::default(),
@@ -163,8 +148,11 @@ impl<'a> Regions<'a> {
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
-        let Regions { state, inlined, named, ranges, refused, .. } = regions;
-        (Bound { program: state.program, binding: state.binding }, Found { inlined, named, ranges, refused })
+        let Regions { state, inlined, own_texts, ranges, refused, .. } = regions;
+        (
+            Bound { program: state.program, binding: state.binding },
+            Found { inlined, own_texts, ranges, refused },
+        )
     }
 
     fn find_scops(&mut self) {

@@ -1,8 +1,9 @@
 //! Lowering one nest, with its conditions and effects.
 
-use super::{Named, Regions};
+use super::Regions;
 use crate::ast::{ExprKind, For, Range, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::context::Team;
+use crate::directives::{Construct, Directive};
 use crate::flow::{is_live_after, is_scratch_of};
 use crate::lower::{
     Lowerer, Rows, State, changing_places, disguised, needed_later, reached, row_tests, sets,
@@ -11,7 +12,7 @@ use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
 use crate::rotations::{rotations_in, split_rotations};
 use crate::scan::Scan;
-use oxeye_binding::Entry;
+use oxeye_binding::{Clauses, Entry, OwnText};
 use oxeye_ir::{ArrayId, BinaryOp, BoundTerm, Expr, Nest, NestId, Node, Storage, SymId, Threads, Update};
 use std::collections::{BTreeSet, HashMap};
 
@@ -244,9 +245,10 @@ impl<'a> Regions<'a> {
             state.binding.teams.shift_remove(&id);
         }
         let known = Found { scan: &scan, by_calls: &by_calls, ends: &ends, subtracted: &subtracted };
-        let named = self.named(&state, &nest, s, &known);
-        if named != Named::default() {
-            self.named.insert(id, named);
+        let mut own_text = self.own_text(&state, &nest, s, &known);
+        own_text.clauses = self.clauses(s, &inlined);
+        if own_text != OwnText::default() {
+            self.own_texts.insert(id, own_text);
         }
         self.state = state;
         self.state.program.nests.insert(id, nest);
@@ -303,7 +305,7 @@ impl<'a> Regions<'a> {
     }
 
     /// The variables that the text of a nest uses besides its arguments.
-    fn named(&self, state: &State, nest: &Nest, s: &Stmt, found: &Found<'_>) -> Named {
+    fn own_text(&self, state: &State, nest: &Nest, s: &Stmt, found: &Found<'_>) -> OwnText {
         let Found { scan, by_calls, ends, subtracted } = found;
         let file = self.cx.file;
         let used = state.vars_of(nest);
@@ -375,7 +377,8 @@ impl<'a> Regions<'a> {
             let variable = file.var(*v);
             Some([variable.name.clone(), file.declaration(variable)?, value(v)?])
         });
-        Named {
+        OwnText {
+            clauses: Clauses::default(),
             constants: constants.collect(),
             begins,
             sized: sized.into_iter().filter_map(declared).collect(),
@@ -398,6 +401,24 @@ impl<'a> Regions<'a> {
                 }))
                 .collect(),
         }
+    }
+
+    /// What the directives in and above a nest say, and those of the functions that it calls, where the compiler acts on them.
+    fn clauses(&self, s: &Stmt, inlined: &BTreeSet<usize>) -> Clauses {
+        if !self.cx.is_threaded {
+            return Clauses::default();
+        }
+        let mut own: Vec<&Construct> = Vec::new();
+        s.walk(&mut |inner| own.extend(self.cx.constructs(inner)));
+        let functions = inlined.iter().map(|position| self.cx.file.functions[*position].range);
+        let called = functions.flat_map(|range| self.cx.directives.inside(range));
+        let creates_team = own.iter().any(|c| c.is_parallel)
+            || called.into_iter().any(|p| matches!(&p.directive, Directive::Construct(c) if c.is_parallel));
+        let all = |names: &dyn Fn(&Construct) -> Vec<String>| {
+            let found: BTreeSet<String> = own.iter().flat_map(|c| names(c)).collect();
+            found.into_iter().collect()
+        };
+        Clauses { creates_team, variables: all(&|c| c.variables()), counts: all(&|c| c.counts.clone()) }
     }
 
     /// Declarations of the function's own constants that the text uses.

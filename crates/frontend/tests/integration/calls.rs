@@ -96,7 +96,7 @@ fn what_functions_name_themselves() {
     let unit = crate::common::read(BLOCKS);
     let named = |function: &str| {
         let function = unit.functions.iter().find(|f| f.name == function).expect("is there");
-        function.named.values().flat_map(|n| n.by_calls.clone()).collect::<Vec<_>>()
+        function.own_texts.values().flat_map(|n| n.by_calls.clone()).collect::<Vec<_>>()
     };
     assert_eq!(named("fill"), ["table", "scale"]);
     assert_eq!(named("sweep"), [] as [&str; 0]);

@@ -688,3 +688,62 @@ fn directives_of_openacc() {
     let unit = read_with(source, &options);
     assert_eq!(unit.functions.iter().map(|f| f.program.nests.len()).sum::<usize>(), 0, "{}", show(&unit));
 }
+
+/// Which nests create teams of threads, by function, and the variables in their clauses.
+fn clauses(flags: &[&str]) -> Vec<(String, bool, String)> {
+    let program = "
+        static double compute(double x) { return 2.0 * x; }
+        static void inside(int n, double *x)
+        {
+            #pragma omp parallel for
+            for (int i = 0; i < n; i++)
+                x[i] += 1.0;
+        }
+        void plain(int n, double *x) /* omp, compared */
+        {
+            for (int i = 0; i < n; i++)
+                x[i] = compute(x[i]); // no omp parallel
+        }
+        void lanes(int n, double *x)
+        {
+            #pragma omp simd
+            for (int i = 0; i < n; i++)
+                x[i] = compute(x[i]);
+        }
+        void shared(int n, int chunk, double *x)
+        {
+            double t;
+            #pragma omp parallel for private(t) schedule(dynamic, chunk)
+            for (int i = 0; i < n; i++) {
+                t = x[i];
+                x[i] = compute(t);
+            }
+        }
+        void calls(int n, int steps, double *x)
+        {
+            for (int s = 0; s < steps; s++)
+                inside(n, x);
+        }
+    ";
+    let args = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    let unit = read_with(program, &ReadOptions { args, ..ReadOptions::default() });
+    let of = |f: &oxeye_frontend::Function| {
+        let id = f.program.nests.keys().next().expect("a nest");
+        let clauses = f.own_texts.get(id).map(|own_text| own_text.clauses.clone()).unwrap_or_default();
+        let names = [clauses.variables, clauses.counts].concat().join(" ");
+        (f.name.clone(), clauses.creates_team, names)
+    };
+    unit.functions.iter().map(of).collect()
+}
+
+#[test]
+fn what_directives_say_is_not_searched_in_text() {
+    let found = |flags: &[&str]| -> Vec<String> {
+        let all =
+            clauses(flags).into_iter().filter(|(_, creates_team, names)| *creates_team || !names.is_empty());
+        all.map(|(name, creates_team, names)| format!("{name} {creates_team} {names}")).collect()
+    };
+    assert_eq!(found(&["-fopenmp"]), ["inside true ", "shared true t chunk", "calls true "]);
+    // Without OpenMP, the compiler acts on none of them.
+    assert_eq!(found(&[]), [""; 0]);
+}

@@ -4,9 +4,9 @@ use crate::nest::{helper, replacement, stands_apart};
 use crate::request::{Compiler, Error, FpPolicy, Guard, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Proved, Rendering, Unproved, prove};
 use crate::stages::read_options;
-use oxeye_binding::Binding;
+use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{Isa, SizeGuard, tuned_file};
-use oxeye_frontend::{FrontendError, Function, Named, ReadOptions, Unit, read_c};
+use oxeye_frontend::{FrontendError, Function, ReadOptions, Unit, read_c};
 use oxeye_ir::{Nest, NestId, Span};
 use oxeye_transform::{Policy, PreparedNest, Recipe};
 use std::borrow::Cow;
@@ -188,8 +188,7 @@ pub(super) fn proved(
     if wanted.own_text && !recipe.steps.is_empty() {
         return Err(Unproved::OwnTextWithSteps);
     }
-    let none = Named::default();
-    let own = wanted.own_text.then(|| function.named.get(&nest.id).unwrap_or(&none));
+    let own = wanted.own_text.then(|| function.own_texts.get(&nest.id).unwrap_or(OwnText::none()));
     let how = Rendering { binding: &function.binding, threads, guard, known: &known, isa, own, ..how };
     Ok((prove(how, &PreparedNest::new(program, nest), &recipe)?, recipe))
 }

@@ -8,7 +8,7 @@ mod proof;
 mod trial;
 mod valued;
 
-pub(crate) use proof::{NoRecipe, Rendering, column, digest, instantiate, named, prove};
+pub(crate) use proof::{NoRecipe, Rendering, column, digest, instantiate, prove};
 pub use proof::{Proved, Schedule, Unproved};
 pub(crate) use trial::Screening;
 pub use trial::{Choice, SizeTiming, Timing, Trial, Verdict};

@@ -1,12 +1,11 @@
 //! Recipes made into text: every step proved legal, the result rendered.
 
 use crate::parallel::{Panicked, guarded};
-use oxeye_binding::Binding;
+use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{
     CodegenError, Isa, Outlined, RenderOptions, SizeGuard, commented, outline_own_text, render_nest,
     render_outlined,
 };
-use oxeye_frontend::Named;
 use oxeye_ir::{Execution, Span, SymId};
 use oxeye_transform::templates::{Instantiator, Template, Unfit};
 use oxeye_transform::{Applied, Policy, PreparedNest, Recipe, Refusal};
@@ -41,7 +40,7 @@ pub struct Proved {
     /// which it does.
     pub wide: Option<(Isa, String)>,
     /// What the nest's own text uses, if that function has the own text.
-    pub(crate) own: Option<Named>,
+    pub(crate) own: Option<OwnText>,
     /// Variables with constant values that the text takes as they are.
     pub(crate) free: Vec<String>,
     /// Whether one thread runs it whose steps may be for several.
@@ -103,7 +102,7 @@ pub(crate) struct Rendering<'s> {
     pub(crate) isa: Option<Isa>,
     /// With instructions of its own, the nest's own text is what uses them, as it is, if this says what it uses besides its
     /// arguments.
-    pub(crate) own: Option<&'s Named>,
+    pub(crate) own: Option<&'s OwnText>,
     /// [`Compiler::vectorizes_sums`](crate::Compiler::vectorizes_sums) of the user's compiler.
     pub(crate) plain_sums: bool,
     /// [`Compiler::declares_first`](crate::Compiler::declares_first) of it.
@@ -148,7 +147,7 @@ struct Rendered {
     wide: Option<(Isa, String)>,
     openmp: bool,
     needs_openmp: bool,
-    own: Option<Named>,
+    own: Option<OwnText>,
     free: Vec<String>,
     indent: usize,
 }
@@ -186,7 +185,7 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
         Some(isa) => {
             let name = format!("oxeye_{}_{}", nest.function, place_name(how.source, span));
             let outlined = match how.own {
-                Some(own) => outline_own_text(program, how.binding, nest, &options, isa, &name, named(own)),
+                Some(own) => outline_own_text(program, how.binding, nest, &options, isa, &name, own),
                 None => render_outlined(program, how.binding, nest, &options, isa, &name),
             };
             let Outlined { function, block, is_for_values } = outlined?;
@@ -210,17 +209,6 @@ fn place_name(source: &str, span: Option<Span>) -> String {
     match before.trim().is_empty() {
         true => span.line.to_string(),
         false => format!("{}_{}", span.line, before.len()),
-    }
-}
-
-/// What a nest's own text uses, as those who write text take it.
-pub(crate) fn named(named: &Named) -> oxeye_codegen::Named<'_> {
-    oxeye_codegen::Named {
-        by_calls: &named.by_calls,
-        constants: &named.constants,
-        unused: &named.unused,
-        sized: &named.sized,
-        begins: named.begins.as_ref(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads C from text.
 
-use oxeye_binding::RowForm;
-use oxeye_codegen::{Named, RenderOptions, Site, render_nest, replay_unit, tuned_file};
+use oxeye_binding::{OwnText, RowForm};
+use oxeye_codegen::{RenderOptions, Site, render_nest, replay_unit, tuned_file};
 use oxeye_frontend::{Function, ReadOptions, Unit, read_c};
 use oxeye_ir::{Nest, Node};
 use std::path::Path;
@@ -278,13 +278,7 @@ fn replayed(unit: &Unit, function: &Function, nest: &Nest, driver: &str, flags: 
 
 /// The nest as what makes replays takes it.
 pub(crate) fn site_of<'u>(function: &'u Function, nest: &'u Nest) -> Site<'u> {
-    let named = function.named.get(&nest.id).map_or(Named::default(), |named| Named {
-        by_calls: &named.by_calls,
-        constants: &named.constants,
-        unused: &named.unused,
-        sized: &named.sized,
-        begins: named.begins.as_ref(),
-    });
+    let own_text = function.own_texts.get(&nest.id).unwrap_or(OwnText::none());
     let never_called = &function.never_called[&nest.id];
     Site {
         id: 0,
@@ -292,7 +286,7 @@ pub(crate) fn site_of<'u>(function: &'u Function, nest: &'u Nest) -> Site<'u> {
         binding: &function.binding,
         nest,
         function: function.span,
-        named,
+        own_text,
         never_called,
         constants: &[],
         are_apart: false,

@@ -62,7 +62,8 @@ impl<'a> ReplaySite<'a> {
     /// Whether several threads may run the original.
     pub(super) fn shares_work(&self) -> bool {
         let (_, program, nest) = self.place.of(self.unit);
-        self.session.threads > 1 && (program.has_team(nest.id) || self.place.text(self.unit).contains("omp"))
+        self.session.threads > 1
+            && (program.has_team(nest.id) || self.place.own_text(self.unit).clauses.creates_team)
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn widen_own_text(
 ) -> Result<Vec<usize>, Error> {
     let site = bench.site;
     let function = &site.unit.functions[site.place.function_idx];
-    let (Some(isa), Some(own)) = (isa_for(bench, trials), function.named.get(&site.place.nest_id)) else {
+    let (Some(isa), Some(own)) = (isa_for(bench, trials), function.own_texts.get(&site.place.nest_id)) else {
         return Ok(Vec::new());
     };
     let (_, program, nest) = site.place.of(site.unit);
