@@ -20,12 +20,16 @@ pub struct OwnText {
     pub clauses: Clauses,
 }
 
-/// The directives of OpenMP in and above a nest that the compiler acts on.
+/// What the directives of OpenMP in and above a nest say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clauses {
-    /// Whether one of them, or one of a function that the nest calls, creates a team of threads.
+    /// Whether one above the nest speaks of the loops inside, too: they are collapsed into one, or stand in vector lanes.
+    pub reaches_inside: bool,
+    /// Whether one above the nest gives it to several threads.
+    pub is_for_threads: bool,
+    /// Whether one of those that the compiler acts on, or one of a function that the nest calls, creates a team of threads.
     pub creates_team: bool,
-    /// The variables of which threads have copies or share one, by ascending name.
+    /// Of those that the compiler acts on, the variables of which threads have copies or share one, by ascending name.
     pub variables: Vec<String>,
     /// The variables that say how many threads there are, and how many iterations they take at once, likewise.
     pub counts: Vec<String>,

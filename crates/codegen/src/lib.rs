@@ -82,7 +82,7 @@ pub use isa::Isa;
 pub use options::RenderOptions;
 pub use outline::{Outlined, outline_own_text, render_outlined};
 pub use prelude::{prelude, vector_bytes, vectors_condition};
-pub use render::{commented, render_nest};
+pub use render::{Rendered, commented, render, render_nest};
 pub use size::{SizeGuard, extent_in_words, readable, size_in_words};
 pub use trace::trace_program;
 pub use watched::{WatchedAccess, WatchedNest, WatchedProgram, watched_program};

@@ -7,7 +7,7 @@ use crate::context::{Context, identifiers, is_identifier};
 use crate::isa::Isa;
 use crate::options::RenderOptions;
 use crate::print::element_type;
-use crate::render::render_nest;
+use crate::render::{Rendered, render};
 use oxeye_binding::{Binding, Constant, OwnText, Step};
 use oxeye_ir::{Nest, Program, Storage};
 use std::collections::BTreeSet;
@@ -23,6 +23,8 @@ pub struct Outlined {
     /// Whether it is only for the values that [constants](OwnText::constants) had when the nest was read. Otherwise those are
     /// among its arguments.
     pub is_for_values: bool,
+    /// Whether the function has directives of OpenMP, other than those of the user's own text.
+    pub openmp: bool,
 }
 
 /// Renders a nest in a function for these instructions, called `name`. Where the processor does not have them, or what is
@@ -46,8 +48,8 @@ pub fn render_outlined(
         original: Some("return 0;".to_owned()),
         ..options.clone()
     };
-    let body = render_nest(program, binding, nest, &inside)?;
-    Ok(interface.outlined(&body, options, isa, name, true))
+    let Rendered { text, openmp } = render(program, binding, nest, &inside)?;
+    Ok(Outlined { openmp, ..interface.outlined(&text, options, isa, name, true) })
 }
 
 /// The nest's own text, with the user's directives, in a function for these instructions, called `name`. Where the processor
@@ -265,6 +267,6 @@ impl Interface {
             passed.join(", "),
             " ".repeat(options.indent)
         );
-        Outlined { function, block, is_for_values }
+        Outlined { function, block, is_for_values, openmp: false }
     }
 }

@@ -201,7 +201,8 @@ fn watched_nest(site: &Site, text: &str, first: usize) -> Result<(String, Vec<Wa
         declarations_first,
         ..RenderOptions::default()
     };
-    let block = render_with(&program, &binding, site.nest, &options, Some(Watch { sites, first, at: None }))?;
+    let block =
+        render_with(&program, &binding, site.nest, &options, Some(Watch { sites, first, at: None }))?.text;
     let buffers = buffers(site);
     let block = format!(
         "{{ if (oxeye_watch_enter({id})) {{\n{block}\n{buffers}oxeye_watch_leave({id});\n}} else {{\n{text}\n}} }}"

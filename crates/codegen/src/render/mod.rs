@@ -26,15 +26,40 @@ use oxeye_ir::{
 };
 use std::collections::BTreeSet;
 
+/// A nest as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// A C block.
+    pub text: String,
+    /// Whether it has directives of OpenMP, other than those in the user's own text where that stands as the other branch.
+    pub openmp: bool,
+}
+
 /// Renders a nest as a C block `{ … }` that can replace the original statement. It may use the definitions of
 /// [`crate::prelude`].
+///
+/// # Errors
+/// Why the nest has no rendering.
+pub fn render(
+    program: &Program,
+    binding: &Binding,
+    nest: &Nest,
+    options: &RenderOptions,
+) -> Result<Rendered, CodegenError> {
+    render_with(program, binding, nest, options, None)
+}
+
+/// The text of [`render`].
+///
+/// # Errors
+/// As [`render`].
 pub fn render_nest(
     program: &Program,
     binding: &Binding,
     nest: &Nest,
     options: &RenderOptions,
 ) -> Result<String, CodegenError> {
-    render_with(program, binding, nest, options, None)
+    Ok(render(program, binding, nest, options)?.text)
 }
 
 /// The same, for a nest that tells of its accesses if there is a `watch`.
@@ -44,7 +69,7 @@ pub(crate) fn render_with(
     nest: &Nest,
     options: &RenderOptions,
     watch: Option<Watch>,
-) -> Result<String, CodegenError> {
+) -> Result<Rendered, CodegenError> {
     check(program, nest)?;
     let original_nest = program.nests.get(&nest.id).unwrap_or(nest);
     let mut widened = nest.clone();
@@ -95,11 +120,12 @@ pub(crate) fn render_with(
         depth: 1,
         in_parallel: false,
         in_simd: false,
+        openmp: false,
         threads_if: String::new(),
     };
     if team.is_some() {
         // The first threads wait until the others have finished what comes before.
-        r.line("#pragma omp barrier");
+        r.directive("#pragma omp barrier");
     }
     r.declare(before.lines);
     let used_from = r.out.len();
@@ -170,7 +196,7 @@ pub(crate) fn render_with(
             unwrap_block(&mut r.out, at);
             r.line("}");
             if team.is_some() && !memory.is_empty() {
-                r.line("#pragma omp master");
+                r.directive("#pragma omp master");
                 r.line("{");
                 r.depth += 1;
                 r.lines(memory.frees());
@@ -186,7 +212,8 @@ pub(crate) fn render_with(
             r.out.insert(used_from, Line::declaration(1, line));
         }
     }
-    Ok(commented(&r.finish(), &options.comment, options.indent))
+    let openmp = r.openmp;
+    Ok(Rendered { text: commented(&r.finish(), &options.comment, options.indent), openmp })
 }
 
 /// A rendered block with a comment at its top. `indent` is that of [`RenderOptions`].
@@ -233,6 +260,8 @@ struct Renderer<'a> {
     depth: usize,
     in_parallel: bool,
     in_simd: bool,
+    /// Whether there was a directive of OpenMP.
+    openmp: bool,
     /// The clause that keeps threads away from small sizes.
     threads_if: String,
 }
@@ -240,6 +269,12 @@ struct Renderer<'a> {
 impl Renderer<'_> {
     fn line(&mut self, text: impl Into<String>) {
         self.out.push(Line::new(self.depth, text));
+    }
+
+    /// A directive of OpenMP.
+    fn directive(&mut self, text: impl Into<String>) {
+        self.openmp = true;
+        self.line(text);
     }
 
     fn lines(&mut self, lines: impl IntoIterator<Item = String>) {
@@ -328,14 +363,14 @@ impl Renderer<'_> {
             names.push(pointer);
         }
         if !names.is_empty() {
-            self.line(format!("#pragma omp single copyprivate({})", names.join(", ")));
+            self.directive(format!("#pragma omp single copyprivate({})", names.join(", ")));
             self.line("{");
             self.depth += 1;
             self.lines(assignments);
             self.depth -= 1;
             self.line("}");
         } else if is_tested {
-            self.line("#pragma omp barrier");
+            self.directive("#pragma omp barrier");
         }
     }
 
@@ -346,7 +381,7 @@ impl Renderer<'_> {
             if !is_divided(first) {
                 let n = rest.iter().take_while(|i| !is_divided(i)).count();
                 let (alone, after) = rest.split_at(n);
-                self.line("#pragma omp single");
+                self.directive("#pragma omp single");
                 self.line("{");
                 self.depth += 1;
                 self.items(alone)?;
@@ -612,7 +647,8 @@ impl Renderer<'_> {
 
     fn one_loop(&mut self, header: &Loop, body: &[Item]) -> Result<(), CodegenError> {
         let openmp = self.options.threads > 1 && !self.in_simd;
-        let mut pragma = None;
+        let mut directive = None;
+        let mut hint = None;
         let mut reduction = ReductionText::default();
         let (was_parallel, was_simd) = (self.in_parallel, self.in_simd);
         match &header.execution {
@@ -627,7 +663,7 @@ impl Renderer<'_> {
                 let within = if is_within { "for" } else { "parallel for" };
                 let threads_if = if is_within { "" } else { &self.threads_if };
                 let clauses = format!("{}{threads_if}", reduction.clause);
-                pragma = Some(format!("#pragma omp {within} schedule({schedule}){clauses}"));
+                directive = Some(format!("#pragma omp {within} schedule({schedule}){clauses}"));
                 self.in_parallel = true;
             }
             Execution::Vector { reductions, .. } => {
@@ -637,10 +673,10 @@ impl Renderer<'_> {
                     let sums_up = |item: &Item| matches!(item, Item::Stmt(s) if is_sum(s.target.array));
                     let is_plain = self.options.plain_sums && self.in_parallel && body.iter().all(sums_up);
                     if openmp {
-                        pragma = (!is_plain).then(|| format!("#pragma omp simd{}", reduction.clause));
+                        directive = (!is_plain).then(|| format!("#pragma omp simd{}", reduction.clause));
                         self.in_simd = true;
                     } else if self.options.threads <= 1 {
-                        pragma = Some("OXEYE_IVDEP".to_owned());
+                        hint = Some("OXEYE_IVDEP");
                     }
                 }
             }
@@ -660,7 +696,7 @@ impl Renderer<'_> {
         self.counting(header, |r, text| {
             if !parts.is_empty() {
                 if !r.cx.in_team {
-                    r.line(format!("#pragma omp parallel{}", r.threads_if));
+                    r.directive(format!("#pragma omp parallel{}", r.threads_if));
                 }
                 r.line("{");
                 r.depth += 1;
@@ -671,7 +707,8 @@ impl Renderer<'_> {
                 r.lines(part.start.clone());
                 originals.push((part.array, r.cx.names.insert(part.array, part.name.clone())));
             }
-            r.lines(pragma);
+            directive.into_iter().for_each(|directive| r.directive(directive));
+            hint.into_iter().for_each(|hint| r.line(hint));
             let n_aliases = r.cx.aliases.len();
             r.cx.aliases.append(&mut aliases);
             r.braced(text, |r| r.loop_body(header, body))?;

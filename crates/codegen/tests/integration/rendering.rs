@@ -1,7 +1,7 @@
 //! The C text of nests, and that it computes what the nest says.
 
 use crate::common::{rendered, same_results};
-use oxeye_binding::Binding;
+use oxeye_binding::{Binding, Bound};
 use oxeye_codegen::RenderOptions;
 
 fn text(program: &str, threads: u32) -> String {
@@ -439,7 +439,7 @@ program skewed {
 
 #[test]
 fn members_are_no_variables_of_clauses() {
-    let program = oxeye_ir::Program::parse(
+    let Bound { program, binding } = Bound::parse(
         r#"
 program counts {
   symbol P0 n: i32
@@ -457,8 +457,8 @@ program counts {
     )
     .expect("parses");
     let options = RenderOptions { threads: 2, ..RenderOptions::default() };
-    let error = oxeye_codegen::render_nest(&program, Binding::none(), &program.nests[0], &options)
-        .expect_err("is refused");
+    let error =
+        oxeye_codegen::render_nest(&program, &binding, &program.nests[0], &options).expect_err("is refused");
     insta::assert_snapshot!(error.to_string(), @"the reduction into `box.bins` needs a variable of known size");
 }
 

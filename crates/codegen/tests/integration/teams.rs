@@ -1,9 +1,8 @@
 //! Nests in an existing team of threads.
 
 use crate::common::{rendered, same_results};
-use oxeye_binding::Binding;
+use oxeye_binding::Bound;
 use oxeye_codegen::{RenderOptions, render_nest};
-use oxeye_ir::Program;
 
 fn options() -> RenderOptions {
     RenderOptions { threads: 2, original: Some("original();".into()), ..RenderOptions::default() }
@@ -106,9 +105,9 @@ fn tests_come_between_barriers() {
 #[test]
 fn what_a_team_cannot_run() {
     let why = |text: &str, options: &RenderOptions| {
-        let program = Program::parse(text).expect("parses");
+        let Bound { program, binding } = Bound::parse(text).expect("parses");
         let nest = oxeye_ir::Nest { id: program.nests[0].id, ..program.nests[1].clone() };
-        render_nest(&program, Binding::none(), &nest, options).expect_err("refused").to_string()
+        render_nest(&program, &binding, &nest, options).expect_err("refused").to_string()
     };
     let alone = TESTED.replace(" parallel reduce(+ sum)", "");
     assert!(why(&alone, &options()).ends_with("all the work would be left to one thread of the team"));

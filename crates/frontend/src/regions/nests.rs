@@ -403,10 +403,13 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// What the directives in and above a nest say, and those of the functions that it calls, where the compiler acts on them.
+    /// What the directives in and above a nest say, and those of the functions that it calls.
     fn clauses(&self, s: &Stmt, inlined: &BTreeSet<usize>) -> Clauses {
+        let above = || self.cx.constructs(s);
+        let reaches_inside = above().any(|c| c.n_collapsed > 1 || c.is_simd);
+        let is_for_threads = above().any(|c| c.is_shared || c.is_parallel);
         if !self.cx.is_threaded {
-            return Clauses::default();
+            return Clauses { reaches_inside, is_for_threads, ..Clauses::default() };
         }
         let mut own: Vec<&Construct> = Vec::new();
         s.walk(&mut |inner| own.extend(self.cx.constructs(inner)));
@@ -418,7 +421,13 @@ impl<'a> Regions<'a> {
             let found: BTreeSet<String> = own.iter().flat_map(|c| names(c)).collect();
             found.into_iter().collect()
         };
-        Clauses { creates_team, variables: all(&|c| c.variables()), counts: all(&|c| c.counts.clone()) }
+        Clauses {
+            reaches_inside,
+            is_for_threads,
+            creates_team,
+            variables: all(&|c| c.variables()),
+            counts: all(&|c| c.counts.clone()),
+        }
     }
 
     /// Declarations of the function's own constants that the text uses.

@@ -161,7 +161,8 @@ fn profile_one(
     // Whether the user's own text shares the nest among threads.
     let is_parallel = !nest.is_single()
         && session.workshop.openmp_flag().is_none()
-        && nest.place.text(unit).contains("#pragma omp");
+        && (nest.place.own_text(unit).clauses.creates_team
+            || nest.place.of(unit).1.has_team(nest.place.nest_id));
     input.threads = if is_parallel { session.threads } else { 1 };
     time(site, &mut input, &library, host, profiling)
         .map_err(|setback| setback.because(Unprofiled::NotReplayed))?;

@@ -3,8 +3,7 @@
 use crate::parallel::{Panicked, guarded};
 use oxeye_binding::{Binding, OwnText};
 use oxeye_codegen::{
-    CodegenError, Isa, Outlined, RenderOptions, SizeGuard, commented, outline_own_text, render_nest,
-    render_outlined,
+    CodegenError, Isa, Outlined, RenderOptions, SizeGuard, commented, outline_own_text, render_outlined,
 };
 use oxeye_ir::{Execution, Span, SymId};
 use oxeye_transform::templates::{Instantiator, Template, Unfit};
@@ -180,24 +179,26 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
     };
     let (program, nest) = (&applied.program, &applied.nest);
     let mut free = Vec::new();
-    let (text, wide) = match how.isa {
-        None => (render_nest(program, how.binding, nest, &options)?, None),
+    let (text, wide, openmp) = match how.isa {
+        None => {
+            let oxeye_codegen::Rendered { text, openmp } =
+                oxeye_codegen::render(program, how.binding, nest, &options)?;
+            (text, None, openmp)
+        }
         Some(isa) => {
             let name = format!("oxeye_{}_{}", nest.function, place_name(how.source, span));
             let outlined = match how.own {
                 Some(own) => outline_own_text(program, how.binding, nest, &options, isa, &name, own),
                 None => render_outlined(program, how.binding, nest, &options, isa, &name),
             };
-            let Outlined { function, block, is_for_values } = outlined?;
+            let Outlined { function, block, is_for_values, openmp } = outlined?;
             let constants = how.own.filter(|_| !is_for_values).map_or(&[][..], |own| &own.constants);
             free.extend(constants.iter().map(|[name, ..]| name.clone()));
-            (block, Some((isa, function)))
+            (block, Some((isa, function)), openmp)
         }
     };
     let own = how.own.filter(|_| how.isa.is_some()).cloned();
-    // The user's own text, where it stands as the other branch, may have directives that nobody switched on.
-    let ours = wide.as_ref().map_or(&text, |(_, function)| function);
-    let openmp = how.threads > 1 && own.is_none() && ours.contains("#pragma omp");
+    let openmp = openmp && how.threads > 1;
     let needs_openmp = openmp && how.guard.openmp;
     Ok(Rendered { text, wide, openmp, needs_openmp, own, free, indent })
 }

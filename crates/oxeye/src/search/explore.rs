@@ -273,9 +273,7 @@ impl Explorer<'_> {
         };
         let skipped = if let Some(same) = state.texts.get(&candidate.digest) {
             Measurement::without(Outcome::Duplicate, format!("the same as `{same}`"))
-        } else if !alike
-            && let Some(why) =
-                self.hopeless(!candidate.proved.text.contains("omp parallel"), state.best_seconds)
+        } else if !alike && let Some(why) = self.hopeless(!candidate.proved.is_parallel(), state.best_seconds)
         {
             Measurement::without(Outcome::Hopeless, why)
         } else {

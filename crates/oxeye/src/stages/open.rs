@@ -185,13 +185,11 @@ impl Inside<'_> {
     fn find(&self, outer: &Place, found: &mut Vec<(Function, Vec<Place>)>) {
         let mut within = outer.within.clone();
         within.push(OpenedNest { ordinal: outer.ordinal, span: outer.span });
-        let text = self.unit.source.get(outer.span.start..outer.span.end).unwrap_or_default();
-        let head = text.lines().take_while(|line| !line.trim_start().starts_with("for"));
-        let above: String = head.collect();
+        let above = &outer.own_text(self.unit).clauses;
         if within.len() > MOST_LEVELS || Instant::now() >= self.until {
             return;
         }
-        if above.contains("collapse") || above.contains("simd") {
+        if above.reaches_inside {
             // The directive speaks of the loops inside, too.
             return;
         }
@@ -203,7 +201,7 @@ impl Inside<'_> {
         // Read into a unit of its own, in which the function is the only one.
         let unit = Unit { functions: vec![opened.function], diagnostics: Vec::new(), ..self.unit.clone() };
         // Other threads run their own iterations of such a loop.
-        let threads = if above.contains("omp") { 1 } else { self.threads };
+        let threads = if above.is_for_threads { 1 } else { self.threads };
         let (mut kept, mut closed) = (Vec::new(), Vec::new());
         for (ordinal, nest_id) in opened.nests.into_iter().enumerate() {
             let nest = &unit.functions[0].program.nests[&nest_id];

@@ -11,11 +11,10 @@
 
 use super::argument::Kind;
 use super::guard_zeros::Guarding;
-use super::registry::{Step, step};
+use super::registry::step;
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
-use crate::schedule::Schedule;
-use crate::values::{Rewrite, Valued, misplaced, only_if, read_in, replace_loop};
+use crate::values::{NestRewrite, Valued, only_if, read_in, replace_loop};
 use oxeye_ir::{
     Access, Affine, ArrayId, BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Node, ScalarType,
     Stmt, StmtId, Update,
@@ -32,13 +31,7 @@ step! {
     array: ArrayId = Kind::Array,
 }
 
-impl Step for CompactZeros {
-    fn edit(&self, _: &mut Schedule, _: Policy) -> Result<(), Reason> {
-        Err(misplaced())
-    }
-}
-
-impl Rewrite for CompactZeros {
+impl NestRewrite for CompactZeros {
     fn rewrite(&self, nest: &mut Valued, policy: Policy) -> Result<(), Reason> {
         let name = nest.unchanged(self.array)?;
         let mut path: Vec<Loop> = Vec::new();

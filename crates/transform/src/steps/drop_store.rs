@@ -7,12 +7,12 @@
 //! of all loops around both, and no instance of any statement that reads the element between them. *Refused when* it does not.
 
 use super::argument::Kind;
-use super::registry::{Step, step};
+use super::registry::step;
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::space::{Space, implies};
 use crate::schedule::{MemoryAccess, Schedule, Statement};
-use crate::values::{Rewrite, Valued, misplaced};
+use crate::values::{NestRewrite, Valued};
 use oxeye_analysis::omega::{Feasibility, System, feasible};
 use oxeye_ir::{Affine, Constraint, LoopId, Node, StmtId, Update, Var};
 use std::collections::BTreeMap;
@@ -26,13 +26,7 @@ step! {
     stmt: StmtId = Kind::Statement,
 }
 
-impl Step for DropStore {
-    fn edit(&self, _: &mut Schedule, _: Policy) -> Result<(), Reason> {
-        Err(misplaced())
-    }
-}
-
-impl Rewrite for DropStore {
+impl NestRewrite for DropStore {
     fn rewrite(&self, nest: &mut Valued, _: Policy) -> Result<(), Reason> {
         if !nest.nest.stmts().iter().any(|s| s.id == self.stmt) {
             let text = format!("the nest has no statement {}", self.stmt);

@@ -11,11 +11,10 @@
 //! statement is not alone in the loops, adds no product, or all loops around it move the factors that are summed.
 
 use super::argument::Kind;
-use super::registry::{Step, step};
+use super::registry::step;
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
-use crate::schedule::Schedule;
-use crate::values::{Literal, Rewrite, Valued, entered, misplaced, only_if, replace_loop};
+use crate::values::{Literal, NestRewrite, Valued, entered, only_if, replace_loop};
 use oxeye_ir::{
     Access, Affine, Array, ArrayId, BinaryOp, BoundTerm, Expr, Form, Loop, LoopId, Node, Program, ScalarType,
     Stmt, StmtId, Storage, Update, Var,
@@ -32,13 +31,7 @@ step! {
     over as "loop": LoopId = Kind::Loop,
 }
 
-impl Step for Factorize {
-    fn edit(&self, _: &mut Schedule, _: Policy) -> Result<(), Reason> {
-        Err(misplaced())
-    }
-}
-
-impl Rewrite for Factorize {
+impl NestRewrite for Factorize {
     fn rewrite(&self, nest: &mut Valued, policy: Policy) -> Result<(), Reason> {
         if !policy.reassociate {
             return Err(Reason::unsupported(

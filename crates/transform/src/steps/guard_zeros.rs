@@ -7,11 +7,10 @@
 //! an integer. *Refused when* the nest stores into the array, or no statement adds a product of it.
 
 use super::argument::Kind;
-use super::registry::{Step, step};
+use super::registry::step;
 use crate::policy::Policy;
 use crate::refusal::Reason;
-use crate::schedule::Schedule;
-use crate::values::{Rewrite, Valued, entered, misplaced, only_if};
+use crate::values::{NestRewrite, Valued, entered, only_if};
 use oxeye_ir::{Access, ArrayId, BinaryOp, Expr, LoopId, Node, Program, Stmt, UnaryOp, Update};
 
 step! {
@@ -23,13 +22,7 @@ step! {
     array: ArrayId = Kind::Array,
 }
 
-impl Step for GuardZeros {
-    fn edit(&self, _: &mut Schedule, _: Policy) -> Result<(), Reason> {
-        Err(misplaced())
-    }
-}
-
-impl Rewrite for GuardZeros {
+impl NestRewrite for GuardZeros {
     fn rewrite(&self, nest: &mut Valued, policy: Policy) -> Result<(), Reason> {
         let name = nest.unchanged(self.array)?;
         let guarding =

@@ -2,7 +2,7 @@
 //! why it cannot.
 //!
 //! To add one: write its file after the model of [`fission`] (doc comment, parameters with the macro `step!`, `edit`),
-//! and add a line to the list below. Its text and JSON forms, the checks of its arguments, the renaming of loops and
+//! and add a line to the list below, among those that edit the schedule or those that rewrite the nest before. Its text and JSON forms, the checks of its arguments, the renaming of loops and
 //! statements, the variations for searches, and its row in [`TRANSFORMATIONS`] follow from its parameters.
 
 pub(crate) mod argument;
@@ -14,15 +14,46 @@ pub(crate) mod statement_schedule;
 pub(crate) use lookup::{all_loops, perfect_chain};
 
 use crate::policy::Policy;
-use crate::refusal::Reason;
+use crate::refusal::{Reason, RefusalKind};
 use crate::schedule::Schedule;
-use crate::values::Rewrite;
+use crate::values::NestRewrite;
 use argument::{Argument, Renaming};
 use registry::{Parameters, Step, TransformationInfo};
 
+/// What a step does.
+enum Does<'s> {
+    /// Edits the schedule of the nest.
+    Edit(&'s dyn Edit),
+    /// Rewrites the nest itself, before any other step edits its schedule.
+    Rewrite(&'s dyn NestRewrite),
+}
+
+/// The edit that a step performs. Legality is decided elsewhere.
+trait Edit {
+    fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason>;
+}
+
+impl<S: Step> Edit for S {
+    fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
+        Step::edit(self, schedule, policy)
+    }
+}
+
 /// Builds [`Transformation`] and [`TRANSFORMATIONS`] from the list of steps.
 macro_rules! steps {
-    ($($module:ident::$step:ident,)*) => {
+    (edits { $($edit_module:ident::$edit:ident,)* } rewrites { $($rewrite_module:ident::$rewrite:ident,)* }) => {
+        steps! { @all $($edit_module::$edit,)* $($rewrite_module::$rewrite,)* }
+
+        impl Transformation {
+            fn does(&self) -> Does<'_> {
+                match self {
+                    $(Self::$edit(step) => Does::Edit(step),)*
+                    $(Self::$rewrite(step) => Does::Rewrite(step),)*
+                }
+            }
+        }
+    };
+    (@all $($module:ident::$step:ident,)*) => {
         /// A transformation with its parameters. Loops and statements have the ids that they have when the step is
         /// applied; new loops get the next free ids, outermost first.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,12 +91,6 @@ macro_rules! steps {
                 )*
                 None
             }
-
-            fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
-                match self {
-                    $(Self::$step(step) => step.edit(schedule, policy),)*
-                }
-            }
         }
 
         $(
@@ -102,26 +127,30 @@ pub mod unroll_and_jam;
 pub mod vectorize;
 
 steps! {
-    normalize::Normalize,
-    reorder::Reorder,
-    fission::Fission,
-    interchange::Interchange,
-    fuse::Fuse,
-    skew::Skew,
-    reverse::Reverse,
-    tile::Tile,
-    index_set_split::IndexSetSplit,
-    parallelize::Parallelize,
-    vectorize::Vectorize,
-    unroll::Unroll,
-    unroll_and_jam::UnrollAndJam,
-    packed_contraction::PackedContraction,
-    specialise::Specialise,
-    split_zeros::SplitZeros,
-    guard_zeros::GuardZeros,
-    compact_zeros::CompactZeros,
-    drop_store::DropStore,
-    factorize::Factorize,
+    edits {
+        normalize::Normalize,
+        reorder::Reorder,
+        fission::Fission,
+        interchange::Interchange,
+        fuse::Fuse,
+        skew::Skew,
+        reverse::Reverse,
+        tile::Tile,
+        index_set_split::IndexSetSplit,
+        parallelize::Parallelize,
+        vectorize::Vectorize,
+        unroll::Unroll,
+        unroll_and_jam::UnrollAndJam,
+        packed_contraction::PackedContraction,
+    }
+    rewrites {
+        specialise::Specialise,
+        split_zeros::SplitZeros,
+        guard_zeros::GuardZeros,
+        compact_zeros::CompactZeros,
+        drop_store::DropStore,
+        factorize::Factorize,
+    }
 }
 
 impl Transformation {
@@ -131,15 +160,10 @@ impl Transformation {
     }
 
     /// The rewriting that it does of the nest itself, if it does.
-    pub(crate) fn as_rewrite(&self) -> Option<&dyn Rewrite> {
-        match self {
-            Self::Specialise(step) => Some(step),
-            Self::SplitZeros(step) => Some(step),
-            Self::GuardZeros(step) => Some(step),
-            Self::CompactZeros(step) => Some(step),
-            Self::DropStore(step) => Some(step),
-            Self::Factorize(step) => Some(step),
-            _ => None,
+    pub(crate) fn as_rewrite(&self) -> Option<&dyn NestRewrite> {
+        match self.does() {
+            Does::Rewrite(step) => Some(step),
+            Does::Edit(_) => None,
         }
     }
 
@@ -194,5 +218,11 @@ impl Transformation {
 /// Edits the schedule according to the step.
 pub(crate) fn edit(schedule: &mut Schedule, step: &Transformation, policy: Policy) -> Result<(), Reason> {
     check::arguments(schedule, step.info(), &step.arguments())?;
-    step.edit(schedule, policy)
+    match step.does() {
+        Does::Edit(step) => step.edit(schedule, policy),
+        Does::Rewrite(_) => {
+            let text = "only the nest as it stands in the source can be rewritten, so this comes before all other kinds of steps";
+            Err(Reason::new(RefusalKind::Misplaced, text))
+        }
+    }
 }

@@ -7,12 +7,11 @@
 //! reads of it cannot be read before the nest.
 
 use super::argument::Kind;
-use super::registry::{Step, step};
+use super::registry::step;
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
-use crate::schedule::Schedule;
 use crate::values::{
-    Group, Literal, Rewrite, Valued, assign, grouped, is_value, misplaced, only_if, reads_under, replaced_by,
+    Group, Literal, NestRewrite, Valued, assign, grouped, is_value, only_if, reads_under, replaced_by,
     simplified, wrapped,
 };
 use oxeye_ir::{Access, ArrayId, BinaryOp, Expr, Node, ScalarType, UnaryOp};
@@ -29,13 +28,7 @@ step! {
     value: Literal = Kind::Value,
 }
 
-impl Step for Specialise {
-    fn edit(&self, _: &mut Schedule, _: Policy) -> Result<(), Reason> {
-        Err(misplaced())
-    }
-}
-
-impl Rewrite for Specialise {
+impl NestRewrite for Specialise {
     fn rewrite(&self, nest: &mut Valued, policy: Policy) -> Result<(), Reason> {
         let name = nest.unchanged(self.array)?;
         let element = nest.program.array(self.array).element;

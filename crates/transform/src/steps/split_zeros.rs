@@ -14,9 +14,8 @@ use super::registry::step;
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
 use crate::scan::make_unique;
-use crate::schedule::Schedule;
 use crate::values::{
-    Group, Literal, Read, Rewrite, Step, Valued, assign, grouped, is_value, misplaced, only_if, reads_under,
+    Group, Literal, NestRewrite, Read, Step, Valued, assign, grouped, is_value, only_if, reads_under,
     replaced_by, simplified, wrapped,
 };
 use oxeye_ir::{
@@ -33,12 +32,6 @@ step! {
     at: LoopId = Kind::Loop,
     /// The array.
     array: ArrayId = Kind::Array,
-}
-
-impl super::registry::Step for SplitZeros {
-    fn edit(&self, _: &mut Schedule, _: Policy) -> Result<(), Reason> {
-        Err(misplaced())
-    }
 }
 
 impl SplitZeros {
@@ -62,7 +55,7 @@ impl SplitZeros {
     }
 }
 
-impl Rewrite for SplitZeros {
+impl NestRewrite for SplitZeros {
     fn rewrite(&self, nest: &mut Valued, policy: Policy) -> Result<(), Reason> {
         let name = nest.unchanged(self.array)?;
         let (at, element) = (self.range(nest)?, nest.program.array(self.array).element);

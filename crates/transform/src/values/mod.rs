@@ -28,18 +28,12 @@ use oxeye_ir::{
 use std::collections::BTreeSet;
 
 /// A step that rewrites the nest itself, before any other edits its schedule.
-pub(crate) trait Rewrite {
+pub(crate) trait NestRewrite {
     /// Rewrites the nest.
     ///
     /// # Errors
     /// Why it cannot.
     fn rewrite(&self, nest: &mut Valued, policy: Policy) -> Result<(), Reason>;
-}
-
-/// The refusal of a rewrite that stands behind a step of another kind.
-pub(crate) fn misplaced() -> Reason {
-    let text = "only the nest as it stands in the source can be rewritten, so this comes before all other kinds of steps";
-    Reason::new(RefusalKind::Misplaced, text)
 }
 
 /// A nest that is being rewritten.

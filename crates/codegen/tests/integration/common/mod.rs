@@ -276,8 +276,8 @@ fn old_style(bound: &Bound) -> String {
 
 /// The rendered text of N1.
 pub(crate) fn rendered(text: &str, options: &RenderOptions) -> String {
-    let program = Program::parse(text).expect("the test's program");
-    render_nest(&program, Binding::none(), &tuned_nest(&program), options).expect("renders")
+    let Bound { program, binding } = Bound::parse(text).expect("the test's program");
+    render_nest(&program, &binding, &tuned_nest(&program), options).expect("renders")
 }
 
 /// N1 as a transformed N0.
