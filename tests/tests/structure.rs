@@ -1,7 +1,9 @@
 //! The source has the structure that `ARCHITECTURE.md` describes.
 
 use oxeye_tests::{repository, structure};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use structure::Sizes;
 
 /// Folders of all crates of the workspace.
 fn crates() -> Vec<PathBuf> {
@@ -14,7 +16,7 @@ fn crates() -> Vec<PathBuf> {
     folders
 }
 
-fn name(folder: &std::path::Path) -> String {
+fn name(folder: &Path) -> String {
     folder.file_name().expect("a name").to_string_lossy().into_owned()
 }
 
@@ -45,3 +47,151 @@ fn crates_depend_on_what_architecture_lists() {
     let wrong = structure::disagreements(&found, &listed);
     assert!(wrong.is_empty(), "ARCHITECTURE.md and Cargo.toml disagree:\n{}", wrong.join("\n"));
 }
+
+/// Crates of the laboratory: what is made with Oxeye, and not of it.
+const LABORATORY: [&str; 7] = ["dataset", "evaluation", "programs", "tests", "train", "xtask", "host"];
+
+/// What stands in the sources of the product, by file: `codegen/src/capture.rs`.
+fn product() -> BTreeMap<String, Sizes> {
+    let mut found = BTreeMap::new();
+    let mut folders: Vec<PathBuf> = crates()
+        .into_iter()
+        .filter(|f| !LABORATORY.contains(&name(f).as_str()))
+        .map(|f| f.join("src"))
+        .collect();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let file = path.to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if file.ends_with(".rs") && !file.ends_with("tests.rs") && !file.contains("/tests/") {
+                let text = std::fs::read_to_string(&path).expect("a text");
+                let sizes = Sizes::of(&text).unwrap_or_else(|e| panic!("{file}: {e}"));
+                let file = path.strip_prefix(repository().join("crates")).unwrap_or(&path);
+                found.insert(file.to_string_lossy().into_owned(), sizes);
+            }
+        }
+    }
+    assert!(found.len() > 300);
+    found
+}
+
+/// Compares what is too large with the exceptions, each with its size, which may only shrink.
+fn assert_exceptions(what: &str, found: BTreeMap<String, usize>, exceptions: &[(&str, usize)]) {
+    let listed: BTreeMap<&str, usize> = exceptions.iter().copied().collect();
+    let grown = found.iter().filter(|(name, size)| listed.get(name.as_str()).is_none_or(|most| *size > most));
+    let grown: Vec<String> = grown.map(|(name, size)| format!("{name} has {size}")).collect();
+    assert!(grown.is_empty(), "{what}\n{}", grown.join("\n"));
+    let gone = listed.keys().filter(|name| !found.contains_key(**name));
+    let gone: Vec<&str> = gone.copied().collect();
+    assert!(
+        gone.is_empty(),
+        "no longer an exception, to be taken out of the list: {what}\n{}",
+        gone.join("\n")
+    );
+}
+
+#[test]
+fn structures_have_at_most_twenty_fields() {
+    let mut found = BTreeMap::new();
+    for (file, sizes) in product() {
+        let large = sizes.structures.into_iter().filter(|(_, n)| *n > 20);
+        found.extend(large.map(|(name, n)| (format!("{file}: {name}"), n)));
+    }
+    assert_exceptions("too many fields: divide by concept", found, LARGE_STRUCTURES);
+}
+
+#[test]
+fn functions_have_at_most_a_hundred_lines() {
+    let mut found = BTreeMap::new();
+    for (file, sizes) in product() {
+        let long = sizes.functions.into_iter().filter(|(_, n)| *n > 100);
+        found.extend(long.map(|(name, n)| (format!("{file}: {name}"), n)));
+    }
+    assert_exceptions("too many lines: divide by concept", found, LONG_FUNCTIONS);
+}
+
+/// What a text means is known before it is written, or read by a parser.
+#[test]
+fn nobody_looks_for_directives_or_our_own_macros_in_text() {
+    let mut found = BTreeMap::new();
+    for (file, sizes) in product() {
+        let is_ours = |text: &str| {
+            ["omp", "simd", "pragma", "OXEYE_", "oxeye_"].iter().any(|word| has_word(text, word))
+        };
+        let n = sizes.searched.iter().filter(|(text, _)| is_ours(text)).count();
+        if n > 0 {
+            found.insert(file, n);
+        }
+    }
+    assert_exceptions("text is searched: ask whoever wrote or read it", found, SEARCHES);
+}
+
+/// Whether a text has this word, or a word that begins so if it ends with an underscore.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + word.len()..]);
+        !before.ends_with(is_part) && (word.ends_with('_') || !behind.starts_with(is_part))
+    })
+}
+
+#[test]
+fn processes_are_started_in_these_files() {
+    let found: Vec<String> =
+        product().into_iter().filter(|(_, s)| s.starts_processes).map(|(file, _)| file).collect();
+    assert_eq!(found, STARTERS);
+}
+
+/// The files in which processes are started.
+const STARTERS: [&str; 4] =
+    ["analysis/src/testing.rs", "cli/src/search.rs", "frontend/src/preprocess.rs", "measure/src/process.rs"];
+
+/// Structures with more fields, and how many.
+const LARGE_STRUCTURES: &[(&str, usize)] = &[
+    ("codegen/src/context.rs: Context", 23),
+    ("frontend/src/lower/lowerer.rs: Lowerer", 43),
+    ("measure/src/watch.rs: WatchedSite", 25),
+    ("oxeye/src/request/options.rs: Options", 26),
+    ("oxeye/src/stages/report.rs: NestReport", 34),
+    ("profile/src/nest.rs: NestProfile", 21),
+];
+
+/// Functions with more lines, and how many.
+const LONG_FUNCTIONS: &[(&str, usize)] = &[
+    ("codegen/src/arguments.rs: arguments", 101),
+    ("codegen/src/capture.rs: replay_unit", 236),
+    ("codegen/src/render/mod.rs: render_with", 152),
+    ("codegen/src/rows.rs: rows", 111),
+    ("codegen/src/views.rs: enter_views", 160),
+    ("frontend/src/convert/expressions.rs: expr_kind", 216),
+    ("frontend/src/delinearize.rs: delinearize", 101),
+    ("frontend/src/lower/access.rs: pointer", 126),
+    ("frontend/src/lower/loops.rs: for_loop", 225),
+    ("frontend/src/lower/symbolic.rs: symbolic_loop", 107),
+    ("frontend/src/lower/values.rs: value", 125),
+    ("frontend/src/regions/nests.rs: nest_with", 209),
+    ("measure/src/text.rs: compare_text", 102),
+    ("oxeye/src/search/further.rs: further", 111),
+    ("sdfg/src/lower/library.rs: library", 111),
+    ("sdfg/src/lower/names.rs: real_call", 126),
+    ("sdfg/src/lower/tasklet.rs: tasklet", 103),
+    ("sdfg/src/replace/state.rs: plan", 128),
+    ("transform/src/steps/compact_zeros.rs: rewrite", 104),
+    ("transform/src/steps/packed_contraction.rs: plan", 135),
+];
+
+/// Files that look for such words, and how often.
+const SEARCHES: &[(&str, usize)] = &[
+    ("codegen/src/prelude.rs", 13),
+    ("frontend/src/directives.rs", 1),
+    ("frontend/src/layout.rs", 4),
+    ("frontend/src/preprocess.rs", 2),
+    ("frontend/src/threads.rs", 1),
+    ("oxeye/src/commands/check_build/mod.rs", 2),
+    ("oxeye/src/commands/rerun/mod.rs", 3),
+    ("oxeye/src/coverage.rs", 2),
+    ("oxeye/src/session.rs", 3),
+    ("sdfg/src/replace/cpp.rs", 1),
+];

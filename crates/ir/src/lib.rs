@@ -100,7 +100,7 @@ pub use dot::to_dot;
 pub use expr::{Access, BinaryOp, ComplexOp, Expr, MathFn, Part, ScalarType, UnaryOp};
 pub use ids::{ArrayId, LoopId, NestId, StmtId, SymId};
 pub use nest::{
-    Bound, BoundTerm, Execution, Loop, Nest, Node, OmpSchedule, Reduction, Rotation, Stmt, Update,
+    Bound, BoundTerm, Execution, Loop, Nest, Node, Reduction, Rotation, Stmt, Update, WorkSharing,
 };
 pub use parse::{ParseError, Parser};
 pub use print::{Names, quoted};

@@ -60,17 +60,17 @@ pub enum Execution {
     /// One after the other.
     #[default]
     Sequential,
-    /// By a team of threads (`omp parallel for`).
+    /// By a team of threads.
     Parallel {
         /// Scalars or arrays accumulated privately and combined at the end.
         reductions: Vec<Reduction>,
         /// How iterations are assigned to threads.
         #[serde(rename = "distribution")]
-        omp_schedule: OmpSchedule,
+        sharing: WorkSharing,
     },
     /// In vector lanes.
     Vector {
-        /// Elements per vector for explicit vector types; `None` leaves the width to the compiler (`omp simd`).
+        /// Elements per vector for explicit vector types; `None` leaves the width to the compiler.
         lanes: Option<u32>,
         /// Accumulated per lane and combined at the end.
         reductions: Vec<Reduction>,
@@ -88,9 +88,9 @@ pub struct Reduction {
     pub op: Update,
 }
 
-/// `schedule` clause of a parallel loop.
+/// How the iterations of a loop are shared among threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum OmpSchedule {
+pub enum WorkSharing {
     /// Equal contiguous shares.
     #[default]
     Static,

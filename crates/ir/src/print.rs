@@ -2,8 +2,8 @@
 
 use crate::{
     Access, Affine, Array, ArrayId, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Form, Loop,
-    LoopId, MathFn, Nest, Node, OmpSchedule, Program, Reduction, Region, Relation, ScalarType, Storage,
-    SymId, Threads, UnaryOp, Update, Var,
+    LoopId, MathFn, Nest, Node, Program, Reduction, Region, Relation, ScalarType, Storage, SymId, Threads,
+    UnaryOp, Update, Var, WorkSharing,
 };
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -414,10 +414,10 @@ impl<'a> Names<'a> {
         }
         match &l.execution {
             Execution::Sequential => {}
-            Execution::Parallel { reductions, omp_schedule } => {
-                text.push_str(match omp_schedule {
-                    OmpSchedule::Static => " parallel",
-                    OmpSchedule::Dynamic => " parallel dynamic",
+            Execution::Parallel { reductions, sharing } => {
+                text.push_str(match sharing {
+                    WorkSharing::Static => " parallel",
+                    WorkSharing::Dynamic => " parallel dynamic",
                 });
                 text.push_str(&self.reductions(reductions));
             }

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let nest = &proposed.workpiece.nests[nest_idx];
         let Some(at) = nest.outermost_loop(&proposed.workpiece.unit) else { continue };
         if nest.standing == Standing::Tuned {
-            let mine = Recipe { steps: vec![Parallelize { at, omp_schedule: Default::default() }.into()] };
+            let mine = Recipe { steps: vec![Parallelize { at, sharing: Default::default() }.into()] };
             proposed.add(&session, nest_idx, "my own", mine);
         }
     }

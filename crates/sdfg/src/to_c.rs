@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use oxeye_binding::Binding;
 use oxeye_codegen::{CodegenError, RenderOptions, expression, prelude, render_nest};
 use oxeye_ir::{
-    ArrayId, Execution, Expr, MathFn, Nest, NestId, Node, OmpSchedule, Program, ScalarType, Storage, Update,
+    ArrayId, Execution, Expr, MathFn, Nest, NestId, Node, Program, ScalarType, Storage, Update, WorkSharing,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -677,7 +677,7 @@ impl Writer<'_> {
                 let copy = Nest::new(NestId(0), "", vec![Node::Loop(l.clone())]);
                 if is_independent(&program, &copy) {
                     l.execution =
-                        Execution::Parallel { reductions: Vec::new(), omp_schedule: OmpSchedule::default() };
+                        Execution::Parallel { reductions: Vec::new(), sharing: WorkSharing::default() };
                 }
             }
         }

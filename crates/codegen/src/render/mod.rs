@@ -22,7 +22,7 @@ use crate::widen::widen;
 use lines::{Line, declarations_first, unwrap_block};
 use oxeye_binding::Binding;
 use oxeye_ir::{
-    Affine, ArrayId, Execution, Expr, Loop, MathFn, Nest, Node, OmpSchedule, Program, Stmt, Update, Var,
+    Affine, ArrayId, Execution, Expr, Loop, MathFn, Nest, Node, Program, Stmt, Update, Var, WorkSharing,
 };
 use std::collections::BTreeSet;
 
@@ -652,12 +652,12 @@ impl Renderer<'_> {
         let mut reduction = ReductionText::default();
         let (was_parallel, was_simd) = (self.in_parallel, self.in_simd);
         match &header.execution {
-            Execution::Parallel { reductions, omp_schedule } if openmp && !self.in_parallel => {
+            Execution::Parallel { reductions, sharing } if openmp && !self.in_parallel => {
                 reduction =
                     self.cx.reductions(header, body, reductions, Some(self.memory))?.unwrap_or_default();
-                let schedule = match omp_schedule {
-                    OmpSchedule::Static => "static",
-                    OmpSchedule::Dynamic => "dynamic",
+                let schedule = match sharing {
+                    WorkSharing::Static => "static",
+                    WorkSharing::Dynamic => "dynamic",
                 };
                 let is_within = self.cx.in_team || !reduction.parts.is_empty();
                 let within = if is_within { "for" } else { "parallel for" };

@@ -67,8 +67,8 @@ fn mark(program: &Program, nodes: &mut [Node], random: &mut Random, inside: bool
                 if !inside && random.chance(25) {
                     l.execution = Execution::Parallel {
                         reductions: vec![],
-                        omp_schedule: random
-                            .pick(&[oxeye_ir::OmpSchedule::Static, oxeye_ir::OmpSchedule::Dynamic]),
+                        sharing: random
+                            .pick(&[oxeye_ir::WorkSharing::Static, oxeye_ir::WorkSharing::Dynamic]),
                     };
                 } else {
                     l.execution = Execution::Vector { lanes, reductions: vec![] };

@@ -2,8 +2,8 @@
 
 use oxeye_analysis::{evaluate, evaluate_symbols};
 use oxeye_ir::{
-    Access, ArrayId, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, OmpSchedule, Program, Stmt,
-    SymId, Update, Var,
+    Access, ArrayId, Bound, BoundTerm, Execution, Expr, Loop, LoopId, Nest, Node, Program, Stmt, SymId,
+    Update, Var, WorkSharing,
 };
 
 /// Iterations assumed for a loop with unknown bounds.
@@ -107,7 +107,7 @@ impl LoopNode<'_> {
     }
 
     pub(super) fn is_dynamic(&self) -> bool {
-        matches!(self.l.execution, Execution::Parallel { omp_schedule: OmpSchedule::Dynamic, .. })
+        matches!(self.l.execution, Execution::Parallel { sharing: WorkSharing::Dynamic, .. })
     }
 
     /// Work of the busiest thread over the mean.

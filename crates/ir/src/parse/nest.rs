@@ -3,8 +3,8 @@
 use super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::{
-    BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, Nest, Node, OmpSchedule, Reduction, Rotation, Span,
-    Stmt, Update,
+    BinaryOp, Bound, BoundTerm, Execution, Expr, Loop, Nest, Node, Reduction, Rotation, Span, Stmt, Update,
+    WorkSharing,
 };
 
 const UPDATES: [Update; 7] =
@@ -138,13 +138,13 @@ impl Parser {
 
     fn execution(&mut self) -> Parsed<Execution> {
         if self.take_word("parallel") {
-            let omp_schedule = if self.take_word("dynamic") {
-                OmpSchedule::Dynamic
+            let sharing = if self.take_word("dynamic") {
+                WorkSharing::Dynamic
             } else {
                 self.take_word("static");
-                OmpSchedule::Static
+                WorkSharing::Static
             };
-            Ok(Execution::Parallel { reductions: self.reductions()?, omp_schedule })
+            Ok(Execution::Parallel { reductions: self.reductions()?, sharing })
         } else if self.take_word("vector") {
             let lanes = if matches!(self.peek(), Token::Int(_)) { Some(self.unsigned()?) } else { None };
             Ok(Execution::Vector { lanes, reductions: self.reductions()? })

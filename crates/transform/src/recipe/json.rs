@@ -63,7 +63,7 @@ fn step(value: &Value, names: &mut Names) -> Result<Transformation, Unreadable> 
 /// Reads an argument; a JSON string may contain its textual form.
 fn read(kind: Kind, value: &Value, names: &mut Names) -> Result<Argument, Unreadable> {
     if let Value::String(word) = value
-        && !matches!(kind, Kind::OmpSchedule | Kind::Team | Kind::Schedules)
+        && !matches!(kind, Kind::WorkSharing | Kind::Team | Kind::Schedules)
     {
         let word: String = word.split_whitespace().collect::<Vec<_>>().join(match kind {
             Kind::Expression => "",
@@ -103,7 +103,7 @@ fn read(kind: Kind, value: &Value, names: &mut Names) -> Result<Argument, Unread
             }
             Argument::Schedules(all)
         }
-        Kind::OmpSchedule => Argument::OmpSchedule(plain(kind, &capitalized(value))?),
+        Kind::WorkSharing => Argument::WorkSharing(plain(kind, &capitalized(value))?),
         Kind::Team => Argument::Team(Some(plain(kind, &capitalized(value))?)),
         Kind::Blocks => Argument::Blocks(plain(kind, value)?),
         Kind::Array => Argument::Array(plain(kind, value)?),
@@ -173,7 +173,7 @@ impl Serialize for Written<'_> {
             Argument::Number(n) => n.serialize(serializer),
             Argument::Numbers(all) => all.serialize(serializer),
             Argument::Position(k) => k.serialize(serializer),
-            Argument::OmpSchedule(schedule) => schedule.serialize(serializer),
+            Argument::WorkSharing(schedule) => schedule.serialize(serializer),
             Argument::Team(schedule) => schedule.serialize(serializer),
             Argument::Blocks(blocks) => blocks.serialize(serializer),
             Argument::Array(id) => id.serialize(serializer),

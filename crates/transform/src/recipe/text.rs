@@ -17,7 +17,7 @@ use crate::steps::argument::{Argument, Kind};
 use crate::steps::registry::TransformationInfo;
 use crate::steps::statement_schedule::{Dimension, StatementSchedule};
 use crate::steps::{TRANSFORMATIONS, Transformation};
-use oxeye_ir::{OmpSchedule, StmtId};
+use oxeye_ir::{StmtId, WorkSharing};
 use std::fmt;
 use std::str::FromStr;
 
@@ -182,8 +182,8 @@ fn read(kind: Kind, words: &mut Words<'_>, names: &mut Names) -> Result<Argument
             }
             Argument::Schedules(schedules)
         }
-        Kind::OmpSchedule => Argument::OmpSchedule(omp_schedule(words)),
-        Kind::Team => Argument::Team(Some(omp_schedule(words))),
+        Kind::WorkSharing => Argument::WorkSharing(sharing(words)),
+        Kind::Team => Argument::Team(Some(sharing(words))),
         Kind::Blocks => Argument::Blocks(blocks(words)?),
         Kind::Array => Argument::Array(parsed(kind, words.next(noun)?)?),
         Kind::Value => Argument::Literal(parsed(kind, words.next(noun)?)?),
@@ -198,12 +198,12 @@ fn statement(word: &str) -> Result<StmtId, Unreadable> {
     word.parse().map_err(|_| Unreadable::from(format!("`{word}` is not a statement")))
 }
 
-fn omp_schedule(words: &mut Words<'_>) -> OmpSchedule {
+fn sharing(words: &mut Words<'_>) -> WorkSharing {
     if words.accept("dynamic") {
-        return OmpSchedule::Dynamic;
+        return WorkSharing::Dynamic;
     }
     words.accept("static");
-    OmpSchedule::Static
+    WorkSharing::Static
 }
 
 fn schedule(words: &mut Words<'_>, names: &mut Names) -> Result<StatementSchedule, Unreadable> {
@@ -302,8 +302,8 @@ fn texts(argument: &Argument, names: &Names) -> Vec<String> {
         Argument::Schedules(all) => all.iter().map(|schedule| print_schedule(schedule, names)).collect(),
         Argument::Array(id) => vec![id.to_string()],
         Argument::Literal(value) => vec![value.to_string()],
-        Argument::OmpSchedule(schedule) => vec![print_omp_schedule(*schedule)],
-        Argument::Team(schedule) => schedule.iter().map(|s| print_omp_schedule(*s)).collect(),
+        Argument::WorkSharing(schedule) => vec![print_sharing(*schedule)],
+        Argument::Team(schedule) => schedule.iter().map(|s| print_sharing(*s)).collect(),
         Argument::Blocks(Blocks { mr, nr, lanes, mc, nc, kc }) => {
             vec![format!("register {mr}x{nr} lanes {lanes} block {mc}x{nc}x{kc}")]
         }
@@ -311,8 +311,8 @@ fn texts(argument: &Argument, names: &Names) -> Vec<String> {
 }
 
 /// Equal shares are the default and not printed.
-fn print_omp_schedule(schedule: OmpSchedule) -> String {
-    if schedule == OmpSchedule::Dynamic { "dynamic".into() } else { String::new() }
+fn print_sharing(schedule: WorkSharing) -> String {
+    if schedule == WorkSharing::Dynamic { "dynamic".into() } else { String::new() }
 }
 
 pub(super) fn print_schedule(schedule: &StatementSchedule, names: &Names) -> String {

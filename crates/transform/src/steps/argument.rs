@@ -4,7 +4,7 @@ use super::statement_schedule::{Dimension, StatementSchedule};
 use crate::refusal::Reason;
 use crate::schedule::packed_contraction::Blocks;
 use crate::values::Literal;
-use oxeye_ir::{Affine, ArrayId, LoopId, OmpSchedule, StmtId, Var};
+use oxeye_ir::{Affine, ArrayId, LoopId, StmtId, Var, WorkSharing};
 
 /// An argument of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +17,8 @@ pub(crate) enum Argument {
     Position(Option<usize>),
     Expression(Affine),
     Schedules(Vec<StatementSchedule>),
-    OmpSchedule(OmpSchedule),
-    Team(Option<OmpSchedule>),
+    WorkSharing(WorkSharing),
+    Team(Option<WorkSharing>),
     Blocks(Blocks),
     Array(ArrayId),
     Literal(Literal),
@@ -68,7 +68,7 @@ pub enum Kind {
     /// Schedules of statements in 2d+1 form.
     Schedules,
     /// How iterations are assigned to threads.
-    OmpSchedule,
+    WorkSharing,
     /// The same, or no threads at all; may be left out.
     Team,
     /// Sizes of the blocks of a packed contraction.
@@ -90,7 +90,7 @@ impl Kind {
             Kind::Expression => "an affine expression such as `2*L1-P0+3`",
             Kind::Statement => "a statement",
             Kind::Schedules => "a schedule such as `S0[0 L1 0]`",
-            Kind::OmpSchedule => "`static` or `dynamic`",
+            Kind::WorkSharing => "`static` or `dynamic`",
             Kind::Team => "nothing, `static` or `dynamic`",
             Kind::Array => "an array such as `A0`",
             Kind::Value => "a value such as `0.5`",
@@ -147,8 +147,8 @@ values! {
     Option<usize> => Position,
     Affine => Expression,
     Vec<StatementSchedule> => Schedules,
-    OmpSchedule => OmpSchedule,
-    Option<OmpSchedule> => Team,
+    WorkSharing => WorkSharing,
+    Option<WorkSharing> => Team,
     Blocks => Blocks,
     ArrayId => Array,
     Literal => Literal,
@@ -211,7 +211,7 @@ impl Argument {
             Argument::Number(_)
             | Argument::Numbers(_)
             | Argument::Position(_)
-            | Argument::OmpSchedule(_)
+            | Argument::WorkSharing(_)
             | Argument::Team(_)
             | Argument::Blocks(_)
             | Argument::Literal(_) => self.clone(),

@@ -29,8 +29,8 @@ use crate::schedule::packed_contraction::{Blocks, Contraction, Part, Role, Shape
 use crate::schedule::space::{gist, implies, project};
 use crate::schedule::{Schedule, Statement, Tree};
 use oxeye_ir::{
-    Access, Affine, BoundTerm, Constraint, Expr, LoopId, OmpSchedule, Relation, ScalarType, Stmt, StmtId,
-    Update, Var,
+    Access, Affine, BoundTerm, Constraint, Expr, LoopId, Relation, ScalarType, Stmt, StmtId, Update, Var,
+    WorkSharing,
 };
 
 step! {
@@ -50,7 +50,7 @@ step! {
     /// Block sizes.
     blocks: Blocks = Kind::Blocks,
     /// Whether and how row blocks are assigned to threads.
-    parallel: Option<OmpSchedule> = Kind::Team,
+    parallel: Option<WorkSharing> = Kind::Team,
 }
 
 impl Step for PackedContraction {
@@ -149,7 +149,7 @@ pub(crate) fn plan(
     stmts: Vec<usize>,
     [row, column, depth]: [LoopId; 3],
     blocks: Blocks,
-    parallel: Option<OmpSchedule>,
+    parallel: Option<WorkSharing>,
     policy: Policy,
 ) -> Result<Contraction, Reason> {
     let core = joined_domain(schedule, &stmts)?;

@@ -13,7 +13,7 @@ use crate::legality;
 use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::schedule::{Schedule, Tree, all_leaves};
-use oxeye_ir::{ArrayId, Execution, Expr, LoopId, OmpSchedule, Reduction, Update};
+use oxeye_ir::{ArrayId, Execution, Expr, LoopId, Reduction, Update, WorkSharing};
 use std::collections::BTreeMap;
 
 step! {
@@ -24,16 +24,16 @@ step! {
     /// The loop.
     at: LoopId = Kind::Loop,
     /// How iterations are assigned to threads.
-    omp_schedule as "distribution": OmpSchedule = Kind::OmpSchedule,
+    sharing as "distribution": WorkSharing = Kind::WorkSharing,
 }
 
 impl Step for Parallelize {
     fn edit(&self, schedule: &mut Schedule, policy: Policy) -> Result<(), Reason> {
-        let Self { at, omp_schedule } = *self;
+        let Self { at, sharing } = *self;
         let reductions = needed_reductions(schedule, at, policy, of_known_size, |reductions| {
-            Execution::Parallel { reductions, omp_schedule }
+            Execution::Parallel { reductions, sharing }
         })?;
-        lookup::loop_node_mut(schedule, at)?.execution = Execution::Parallel { reductions, omp_schedule };
+        lookup::loop_node_mut(schedule, at)?.execution = Execution::Parallel { reductions, sharing };
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ use crate::steps::{
 };
 use crate::values::Literal;
 use oxeye_ir::testing::{Random, Sample};
-use oxeye_ir::{Affine, ArrayId, LoopId, Nest, OmpSchedule, Program, StmtId, SymId, Var};
+use oxeye_ir::{Affine, ArrayId, LoopId, Nest, Program, StmtId, SymId, Var, WorkSharing};
 
 /// A random recipe of at most `max_steps` steps.
 pub fn random_recipe(
@@ -116,7 +116,7 @@ pub fn random_arguments(info: &TransformationInfo, random: &mut Random) -> Trans
         let dimensions = (0..n).map(|_| dimension(random)).collect();
         StatementSchedule { stmt: StmtId(random.below(5) as u32), dimensions }
     };
-    let omp_schedule = |random: &mut Random| random.pick(&[OmpSchedule::Static, OmpSchedule::Dynamic]);
+    let sharing = |random: &mut Random| random.pick(&[WorkSharing::Static, WorkSharing::Dynamic]);
     // All lists of a step have the same length.
     let n = random.between(1, 3);
     let argument = |kind: Kind, random: &mut Random| match kind {
@@ -128,8 +128,8 @@ pub fn random_arguments(info: &TransformationInfo, random: &mut Random) -> Trans
         Kind::Expression => Argument::Expression(random_expression(random)),
         Kind::Statement => Argument::Statement(StmtId(random.below(9) as u32)),
         Kind::Schedules => Argument::Schedules((0..n).map(|_| schedule(random)).collect()),
-        Kind::OmpSchedule => Argument::OmpSchedule(omp_schedule(random)),
-        Kind::Team => Argument::Team(random.chance(50).then(|| omp_schedule(random))),
+        Kind::WorkSharing => Argument::WorkSharing(sharing(random)),
+        Kind::Team => Argument::Team(random.chance(50).then(|| sharing(random))),
         Kind::Blocks => Argument::Blocks(random_blocks(random)),
         Kind::Array => Argument::Array(ArrayId(random.below(6) as u32)),
         Kind::Value => Argument::Literal(random_value(random)),
@@ -213,7 +213,7 @@ fn random_step(schedule: &Schedule, random: &mut Random) -> Option<Transformatio
     }
     let place = &all[random.below(all.len())];
     let at = place.id;
-    let omp_schedule = random.pick(&[OmpSchedule::Static, OmpSchedule::Dynamic]);
+    let sharing = random.pick(&[WorkSharing::Static, WorkSharing::Dynamic]);
     Some(match random.below(16) {
         0 => {
             let cut = random.chance(50).then(|| 1 + random.below(place.n_children.saturating_sub(1)));
@@ -255,7 +255,7 @@ fn random_step(schedule: &Schedule, random: &mut Random) -> Option<Transformatio
             };
             Transformation::IndexSetSplit(IndexSetSplit { at, point })
         }
-        10 | 11 => Transformation::Parallelize(Parallelize { at, omp_schedule }),
+        10 | 11 => Transformation::Parallelize(Parallelize { at, sharing }),
         12 => {
             let inner: Vec<LoopId> = all.iter().filter(|p| p.is_innermost).map(|p| p.id).collect();
             Transformation::Vectorize(Vectorize { at: random.pick(&inner) })
@@ -293,7 +293,7 @@ fn random_contraction(schedule: &Schedule, random: &mut Random) -> Option<Transf
         column: loops[1],
         depth: loops[2],
         blocks: random_blocks(random),
-        parallel: random.chance(50).then(|| random.pick(&[OmpSchedule::Static, OmpSchedule::Dynamic])),
+        parallel: random.chance(50).then(|| random.pick(&[WorkSharing::Static, WorkSharing::Dynamic])),
     }))
 }
 
@@ -411,10 +411,7 @@ pub fn random_product(random: &mut Random) -> (Sample, Recipe) {
     let symbols = program.symbols.keys().copied().zip(sizes).collect();
     let mut steps = Vec::new();
     if outer && random.chance(40) {
-        steps.push(Transformation::Parallelize(Parallelize {
-            at: LoopId(9),
-            omp_schedule: OmpSchedule::Static,
-        }));
+        steps.push(Transformation::Parallelize(Parallelize { at: LoopId(9), sharing: WorkSharing::Static }));
     }
     steps.push(Transformation::PackedContraction(PackedContraction {
         stmt: StmtId(0),
@@ -422,7 +419,7 @@ pub fn random_product(random: &mut Random) -> (Sample, Recipe) {
         column: LoopId(1),
         depth: LoopId(2),
         blocks: random_blocks(random),
-        parallel: random.chance(50).then_some(OmpSchedule::Dynamic),
+        parallel: random.chance(50).then_some(WorkSharing::Dynamic),
     }));
     (Sample { program, symbols }, Recipe { steps })
 }

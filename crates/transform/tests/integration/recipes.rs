@@ -101,7 +101,7 @@ fn new_words_are_read() {
     ] {
         assert_eq!(new.parse::<Transformation>().map(|step| step.to_string()), Ok(old.into()), "{new}");
     }
-    let json = r#"{"step":"parallelize","at":0,"omp_schedule":"dynamic"}"#;
+    let json = r#"{"step":"parallelize","at":0,"sharing":"dynamic"}"#;
     assert_eq!(serde_json::from_str::<Transformation>(json).unwrap().to_string(), "parallelize L0 dynamic");
 }
 

@@ -6,8 +6,8 @@ use crate::schedule::packed_contraction::{Blocks, Contraction, Part};
 use crate::schedule::space::{gist, project};
 use crate::schedule::{Schedule, Statement};
 use oxeye_ir::{
-    Access, Affine, ArrayId, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, OmpSchedule,
-    ScalarType, Stmt, StmtId, Update, Var,
+    Access, Affine, ArrayId, Bound, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, ScalarType,
+    Stmt, StmtId, Update, Var, WorkSharing,
 };
 
 /// A contraction about to be generated.
@@ -186,9 +186,9 @@ impl Layout<'_> {
     }
 
     /// The execution of a loop over blocks or panels that threads may share.
-    pub(super) fn team(&self, omp_schedule: OmpSchedule) -> Execution {
+    pub(super) fn team(&self, sharing: WorkSharing) -> Execution {
         if self.is_parallel {
-            Execution::Parallel { reductions: Vec::new(), omp_schedule }
+            Execution::Parallel { reductions: Vec::new(), sharing }
         } else {
             Execution::Sequential
         }

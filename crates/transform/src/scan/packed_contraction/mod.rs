@@ -10,7 +10,7 @@ use crate::scan::{Generator, guarded};
 use crate::schedule::packed_contraction::Shape;
 use crate::schedule::packed_contraction::{Blocks, Contraction, Part};
 use oxeye_ir::{
-    Affine, ArrayId, Bound, Constraint, Execution, Expr, LoopId, Node, OmpSchedule, ScalarType, Storage,
+    Affine, ArrayId, Bound, Constraint, Execution, Expr, LoopId, Node, ScalarType, Storage, WorkSharing,
 };
 
 impl Generator<'_> {
@@ -125,7 +125,7 @@ impl Layout<'_> {
             Bound(self.limits.upper_depth.clone()),
             kc,
             Execution::Sequential,
-            vec![self.pack(&columns, self.team(OmpSchedule::Static)), row_blocks],
+            vec![self.pack(&columns, self.team(WorkSharing::Static)), row_blocks],
         );
         counted(
             (jb, "jb"),

@@ -7,7 +7,7 @@ pub(crate) use operands::{Shape, has_type};
 use super::statement::Statement;
 use super::time::TimeStep;
 use crate::refusal::{Reason, RefusalKind};
-use oxeye_ir::{Affine, Constraint, LoopId, OmpSchedule, Update, Var};
+use oxeye_ir::{Affine, Constraint, LoopId, Update, Var, WorkSharing};
 use serde::{Deserialize, Serialize};
 
 /// Sizes of the blocks, in elements.
@@ -97,7 +97,7 @@ pub(crate) struct Contraction {
     /// Counters of column blocks, depth blocks, row blocks, column panels and row panels.
     pub(crate) counters: [LoopId; 5],
     pub(crate) blocks: Blocks,
-    pub(crate) parallel: Option<OmpSchedule>,
+    pub(crate) parallel: Option<WorkSharing>,
     pub(crate) roles: Vec<Role>,
     /// The statement's domain before blocking.
     pub(crate) core: Vec<Constraint>,

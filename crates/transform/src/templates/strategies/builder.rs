@@ -13,7 +13,7 @@ use crate::steps::{self, perfect_chain};
 use crate::steps::{Interchange, PackedContraction, Parallelize, Tile, Vectorize};
 use crate::templates::machine::Machine;
 use crate::templates::template::{BlockShape, Shares};
-use oxeye_ir::{Execution, LoopId, OmpSchedule};
+use oxeye_ir::{Execution, LoopId, WorkSharing};
 
 /// Iterations of an innermost loop that a thread takes at a time.
 const CHUNK: i64 = 512;
@@ -115,10 +115,10 @@ impl Builder {
             return true;
         }
         let inner = top_loops(&loop_node.body);
-        let omp_schedule = match shares {
-            Shares::Fitting if self.uneven(id) => OmpSchedule::Dynamic,
-            Shares::Fitting | Shares::Static => OmpSchedule::Static,
-            Shares::Dynamic => OmpSchedule::Dynamic,
+        let sharing = match shares {
+            Shares::Fitting if self.uneven(id) => WorkSharing::Dynamic,
+            Shares::Fitting | Shares::Static => WorkSharing::Static,
+            Shares::Dynamic => WorkSharing::Dynamic,
         };
         if inner.is_empty() {
             let deeper = |s: &Schedule| s.paths().iter().any(|p| p.len() > n_outer + 1);
@@ -126,18 +126,17 @@ impl Builder {
                 return false;
             }
             // One strip per chunk of work keeps the vector loop whole; all strips are equal.
-            let omp_schedule =
-                if shares == Shares::Dynamic { OmpSchedule::Dynamic } else { OmpSchedule::Static };
+            let sharing = if shares == Shares::Dynamic { WorkSharing::Dynamic } else { WorkSharing::Static };
             let mut trial = self.clone();
             if trial.step_unjudged(Tile { loops: vec![id], sizes: vec![CHUNK] }).is_ok()
                 && let Some(tile) = parent_of(&trial.schedule.roots, id)
-                && trial.step(Parallelize { at: tile, omp_schedule }).is_ok()
+                && trial.step(Parallelize { at: tile, sharing }).is_ok()
             {
                 *self = trial;
                 return true;
             }
         }
-        if n_outer <= 2 && self.step(Parallelize { at: id, omp_schedule }).is_ok() {
+        if n_outer <= 2 && self.step(Parallelize { at: id, sharing }).is_ok() {
             return true;
         }
         let mut any = false;
@@ -198,7 +197,7 @@ impl Builder {
             if trial.rotate(*last, &back).is_err() {
                 continue;
             }
-            let parallel = Parallelize { at: strip, omp_schedule: OmpSchedule::Static };
+            let parallel = Parallelize { at: strip, sharing: WorkSharing::Static };
             if trial.step(parallel).is_ok() {
                 *self = trial;
                 any = true;
@@ -247,9 +246,9 @@ impl Builder {
 }
 
 /// The schedule for concurrent work whose parts differ.
-pub(crate) fn uneven_schedule(shares: Shares) -> OmpSchedule {
+pub(crate) fn uneven_schedule(shares: Shares) -> WorkSharing {
     match shares {
-        Shares::Static => OmpSchedule::Static,
-        Shares::Fitting | Shares::Dynamic => OmpSchedule::Dynamic,
+        Shares::Static => WorkSharing::Static,
+        Shares::Fitting | Shares::Dynamic => WorkSharing::Dynamic,
     }
 }

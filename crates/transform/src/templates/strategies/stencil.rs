@@ -174,10 +174,10 @@ fn tile(
         builder.step(Fission { at: r, before: None }).ok()?;
     }
     if let Some(shares) = shares {
-        let omp_schedule = uneven_schedule(shares);
+        let sharing = uneven_schedule(shares);
         builder.step_unjudged(Skew { inner: row_tile, outer: time_tile, factor: 1 }).ok()?;
         builder.step_unjudged(Interchange { outer: time_tile, inner: row_tile }).ok()?;
-        builder.step(Parallelize { at: time_tile, omp_schedule }).ok()?;
+        builder.step(Parallelize { at: time_tile, sharing }).ok()?;
     }
     Some(())
 }
