@@ -1,6 +1,7 @@
 //! Checks of values in memory that end the program: `if (fabs(a[j][j]) < 1e-12) { puts("singular"); exit(1); }`. A nest that
 //! leaves alone what they read is the same without them wherever none fails, which loops before it find out.
 
+use super::exits::Check;
 use super::hull::hull;
 use super::lowerer::Lowerer;
 use super::row_scans::{chain, join, symbols};
@@ -12,15 +13,6 @@ use oxeye_ir::{
     Access, ArrayId, BinaryOp, Expr, Nest, Node, Program, ScalarType, Stmt, Storage, UnaryOp, Update,
 };
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A check that ends the program, of which the condition is stored to a variable that nobody reads.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Check {
-    /// Whether it fails if the condition holds.
-    fails_if: bool,
-    /// Where it stands.
-    pub(crate) at: Range,
-}
 
 /// What is done before a nest that has no checks any more.
 #[derive(Debug, Default)]

@@ -1,8 +1,7 @@
 //! The state while a nest is lowered.
 
-use super::checked_values::Check;
 use super::digits::Digits;
-use super::exits::{Leaving, Returning};
+use super::exits::{Check, Leaving, Returning};
 use super::pointer::{Pointer, n_levels};
 use super::value::Value;
 use crate::ast::{self, Range, Type, VarId, VarKind};
