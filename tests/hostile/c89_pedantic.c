@@ -1,4 +1,5 @@
 // compiler: gcc -O2 -std=c89 -pedantic-errors -Wall -Wextra -Werror
+// quiet: unused-variable unused-but-set-variable
 // tuned: multiply
 #include <stdio.h>
 static double a[60][60], b[60][60], c[60][60];

@@ -1,4 +1,5 @@
 // compiler: gcc -O2 -std=gnu89 -Wall -Wextra -Werror=declaration-after-statement -fno-common
+// quiet: unused-variable unused-but-set-variable
 // tuned: smooth count norms
 #include <stdio.h>
 #include <stdlib.h>

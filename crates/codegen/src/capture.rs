@@ -62,8 +62,12 @@ pub(crate) fn top(source: &str) -> usize {
 }
 
 /// The tuned file: rendered nests in their places, functions that they call in empty places, and the definitions they need at the top. In these, compilers shall not
-/// speak of the warnings in `quiet`, such as `sign-conversion`.
+/// speak of the warnings in `quiet`, such as `sign-conversion`; and nowhere of what nests have left unused.
 pub fn tuned_file(source: &str, replacements: &[(Span, String)], quiet: &[String]) -> String {
+    // Variables of the user, such as counters, are declared elsewhere.
+    let (unused, quiet): (Vec<String>, Vec<String>) =
+        quiet.iter().cloned().partition(|name| name.starts_with("unused"));
+    let quiet = quiet.as_slice();
     let bodies: Vec<&str> = replacements.iter().map(|(_, t)| t.as_str()).collect();
     let at = top(source);
     let definitions = missing_functions(source, &bodies) + &prelude(&bodies);
@@ -74,8 +78,12 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)], quiet: &[String
         *text = quieted(text, quiet, if is_function { ("", "\n") } else { ("{\n", "\n}") });
         *text = closed(source, *span, std::mem::take(text));
     }
-    if !definitions.is_empty() {
-        let definitions = quieted(&(definitions + "\n"), quiet, ("", "\n"));
+    if !definitions.is_empty() || !unused.is_empty() {
+        let definitions = match definitions.is_empty() {
+            true => definitions,
+            false => quieted(&(definitions + "\n"), quiet, ("", "\n")),
+        };
+        let definitions = ignored(&unused) + &definitions;
         // Before all functions, one of which may be the first text of the file.
         all.insert(0, (Span { start: at, end: at, line: 1 }, definitions));
     }
@@ -101,9 +109,13 @@ fn quieted(text: &str, quiet: &[String], (before, behind): (&str, &str)) -> Stri
     if quiet.is_empty() {
         return text.to_owned();
     }
-    let ignored: String =
-        quiet.iter().map(|name| format!("#pragma GCC diagnostic ignored \"-W{name}\"\n")).collect();
+    let ignored = ignored(quiet);
     format!("{before}#pragma GCC diagnostic push\n{ignored}{text}\n#pragma GCC diagnostic pop{behind}")
+}
+
+/// Directives that switch warnings off from here on.
+fn ignored(quiet: &[String]) -> String {
+    quiet.iter().map(|name| format!("#pragma GCC diagnostic ignored \"-W{name}\"\n")).collect()
 }
 
 /// The line number of a byte, from 1.

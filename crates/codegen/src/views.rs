@@ -128,7 +128,7 @@ impl Context<'_> {
         if let Some(entry) = entry {
             for (first, last) in scanned(entry) {
                 let of = entry.rows.iter().find(|test| is_end_of(test, first));
-                let stem = of.map_or_else(|| "row".to_owned(), |test| self.name(test.array).to_owned());
+                let stem = of.map_or_else(|| "failed".to_owned(), |test| self.name(test.array).to_owned());
                 for (symbol, end) in [(first, "first"), (last, "last")] {
                     let name = self.fresh(&format!("{stem}_{end}"));
                     self.symbol_names.insert(symbol, name);

@@ -277,9 +277,15 @@ pub(crate) fn replacement(
     }
     let unused = inlined.iter().filter(is_own).filter(|name| mentions(&unit.source, span, name) == 1);
     let uses: String = unused.map(|name| format!(" (void){name};")).collect();
-    if let Some(brace) = block.find('{').filter(|_| !uses.is_empty()) {
-        // Its only call was in the nest: a static function that nobody uses is warned of.
-        block.insert_str(brace + 1, &uses);
+    // Its only call was in the nest: a static function that nobody uses is warned of.
+    let place = if proved.declares_first { block.rfind('}') } else { block.find('{') };
+    match place.filter(|_| !uses.is_empty()) {
+        Some(end) if proved.declares_first => {
+            let columns = end - block[..end].trim_end_matches(' ').len();
+            block.insert_str(end, &format!("   {uses}\n{}", " ".repeat(columns)));
+        }
+        Some(begin) => block.insert_str(begin + 1, &uses),
+        None => {}
     }
     let when = function.conditions.get(&nest);
     let mut preprocessor = when.map_or(Vec::new(), |when| when.preprocessor.clone());

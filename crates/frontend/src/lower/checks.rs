@@ -131,8 +131,12 @@ impl Lowerer<'_> {
 
     /// The refusal of a loop that may end the program.
     pub(super) fn may_end_program(&self, at: Range) -> Box<Refusal> {
-        Refusal::new(at, "a check in the loop may end the program").help(
-            "check before the loop what can be known there, or compile with -DNDEBUG if it is an `assert`",
-        )
+        may_end_program(at)
     }
+}
+
+/// The same, wherever it is found out.
+pub(crate) fn may_end_program(at: Range) -> Box<Refusal> {
+    Refusal::new(at, "a check in the loop may end the program")
+        .help("check before the loop what can be known there, or compile with -DNDEBUG if it is an `assert`")
 }

@@ -1,6 +1,6 @@
-//! What is known of a loop that may be left early while its body is lowered.
+//! What is known of a loop that may be left early while its body is lowered, and of checks that end the program.
 
-use crate::ast::Scalar;
+use crate::ast::{Range, Scalar};
 use oxeye_ir::{Access, Expr, LoopId, UnaryOp};
 
 /// What happens when the loop that is being lowered is left.
@@ -26,4 +26,13 @@ pub(super) struct Returning {
     pub(super) result: Option<(Access, Scalar)>,
     /// Whether the loop was not left, once it is lowered.
     pub(super) has_not: Option<Expr>,
+}
+
+/// A check that ends the program, of which the condition is stored to a variable that nobody reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Check {
+    /// Whether it fails if the condition holds.
+    pub(super) fails_if: bool,
+    /// Where it stands.
+    pub(crate) at: Range,
 }

@@ -1,7 +1,7 @@
 //! The state while a nest is lowered.
 
 use super::digits::Digits;
-use super::exits::{Leaving, Returning};
+use super::exits::{Check, Leaving, Returning};
 use super::pointer::{Pointer, n_levels};
 use super::value::Value;
 use crate::ast::{self, Range, Type, VarId, VarKind};
@@ -14,7 +14,7 @@ use oxeye_binding::{Advance, Binding, Source};
 use oxeye_ir::{
     Affine, ArrayId, Constraint, Expr, LoopId, Nest, Node, Program, Rotation, ScalarType, StmtId, SymId, Var,
 };
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// State shared by the nests of a function: its program as built so far.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub(crate) struct State {
     pub(crate) rows: Vec<(ArrayId, usize)>,
     /// Members of structures that live inside a nest.
     pub(crate) members: HashSet<ArrayId>,
+    /// Checks that end the program, by the variables whose stores mark their places.
+    pub(crate) checks: BTreeMap<ArrayId, Check>,
 }
 
 impl State {
@@ -51,6 +53,7 @@ impl State {
             extents: HashMap::new(),
             rows: Vec::new(),
             members: HashSet::new(),
+            checks: BTreeMap::new(),
         }
     }
 

@@ -9,6 +9,7 @@ mod arrays;
 mod assigned;
 mod blocks;
 mod bodies;
+mod checked_values;
 mod checks;
 mod collapsed;
 mod companions;
@@ -46,6 +47,8 @@ mod views;
 mod walks;
 
 pub(crate) use assigned::sets;
+pub(crate) use checked_values::without_checks;
+pub(crate) use checks::may_end_program;
 pub(crate) use index::disguised;
 pub(crate) use loops::{changing_places, header, needed_later};
 pub(crate) use lowerer::{Lowerer, State};

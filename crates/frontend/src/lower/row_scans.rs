@@ -34,15 +34,7 @@ pub(super) fn scanned(
     let all: Vec<&Use> = uses.iter().collect();
     let columns = hull(&all, 1);
     let mut found = Vec::new();
-    let symbols = |program: &mut Program, what: &str| -> (SymId, SymId) {
-        let mut symbol = |end: &str| {
-            let name = format!("oxeye_{end}_{what}_{}", array.0);
-            let there = program.symbols.values().find(|s| s.name == name).map(|s| s.id);
-            there.unwrap_or_else(|| program.add_symbol(name, ScalarType::I64))
-        };
-        (symbol("first"), symbol("last"))
-    };
-    let rows = symbols(program, "row");
+    let rows = symbols(program, "row", array);
     let row = |u: &Use| -> Option<Wanted> {
         let row = u.indices.first()?.clone();
         Some((rows, row.clone(), row))
@@ -59,7 +51,7 @@ pub(super) fn scanned(
             if uses.iter().any(|u| u.n_unknown > 0) {
                 return None;
             }
-            let symbols = symbols(program, "element");
+            let symbols = symbols(program, "element", array);
             for u in uses.iter().filter(|u| !u.is_of_row) {
                 let (u, low, high) = within_row(u)?;
                 let wanted = vec![row(&u)?, (symbols, low, high)];
@@ -88,12 +80,22 @@ pub(super) fn scanned(
     })
 }
 
+/// Symbols for the least and the greatest of some values that have to do with an array.
+pub(super) fn symbols(program: &mut Program, what: &str, array: ArrayId) -> (SymId, SymId) {
+    let mut symbol = |end: &str| {
+        let name = format!("oxeye_{end}_{what}_{}", array.0);
+        let there = program.symbols.values().find(|s| s.name == name).map(|s| s.id);
+        there.unwrap_or_else(|| program.add_symbol(name, ScalarType::I64))
+    };
+    (symbol("first"), symbol("last"))
+}
+
 fn both(a: Expr, b: Expr) -> Expr {
     Expr::Binary(BinaryOp::And, Box::new(a), Box::new(b))
 }
 
 /// Adds a scan, to one with the same steps if there is one.
-fn join(scan: RowScan, scans: &mut Vec<RowScan>) {
+pub(super) fn join(scan: RowScan, scans: &mut Vec<RowScan>) {
     let same = scans.iter_mut().find(|s| s.steps == scan.steps && s.n_deciding == scan.n_deciding);
     let Some(same) = same else { return scans.push(scan) };
     for end in scan.ends {
@@ -112,10 +114,10 @@ fn join(scan: RowScan, scans: &mut Vec<RowScan>) {
 }
 
 /// Symbols for the least and the greatest value, and expressions that are never less or greater in an iteration.
-type Wanted = ((SymId, SymId), Expr, Expr);
+pub(super) type Wanted = ((SymId, SymId), Expr, Expr);
 
 /// The loops and conditions of a use, those first on which the values depend.
-fn chain(u: Use, wanted: Vec<Wanted>) -> Option<RowScan> {
+pub(super) fn chain(u: Use, wanted: Vec<Wanted>) -> Option<RowScan> {
     let position = |id: &LoopId| u.loops.iter().position(|l| l.id == *id);
     let mut deciding: BTreeSet<usize> = BTreeSet::new();
     let mut next: Vec<usize> = Vec::new();

@@ -485,10 +485,18 @@ impl Lowerer<'_> {
         let file = self.cx.file;
         let fails = [Some(then), otherwise].map(|s| s.is_some_and(|s| ends_program(file, s)));
         match (fails, otherwise) {
-            ([true, _], _) if !self.is_always(&condition.e, false) => return Err(self.may_end_program(at)),
+            ([true, _], _)
+                if !self.is_always(&condition.e, false) && !self.marked(&condition.e, true, at, out) =>
+            {
+                return Err(self.may_end_program(at));
+            }
             ([true, _], Some(otherwise)) => return self.stmt(otherwise, out),
             ([true, _], None) => return Ok(()),
-            ([_, true], _) if !self.is_always(&condition.e, true) => return Err(self.may_end_program(at)),
+            ([_, true], _)
+                if !self.is_always(&condition.e, true) && !self.marked(&condition.e, false, at, out) =>
+            {
+                return Err(self.may_end_program(at));
+            }
             ([_, true], _) => return self.stmt(then, out),
             _ => {}
         }

@@ -17,6 +17,8 @@ pub(super) struct Use {
     pub(super) guards: Vec<(Expr, usize)>,
     /// How many conditions and loops depend on what the nest computes.
     pub(super) n_unknown: usize,
+    /// Whether it is a store.
+    pub(super) is_store: bool,
     /// Whether the row is used in both branches of a condition: only its number is of interest.
     pub(super) is_of_row: bool,
 }
@@ -155,7 +157,7 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    fn record(&mut self, indices: &[Expr]) {
+    fn record(&mut self, indices: &[Expr], is_store: bool) {
         let known: Option<Vec<Expr>> = indices.iter().map(|e| self.holdings.known(e)).collect();
         let n_unknown = self.n_unknown + usize::from(known.is_none());
         self.found.push(Use {
@@ -163,6 +165,7 @@ impl Collector<'_> {
             loops: self.loops.clone(),
             guards: self.guards.clone(),
             n_unknown,
+            is_store,
             is_of_row: false,
         });
     }
@@ -185,7 +188,7 @@ impl Collector<'_> {
                 if let Expr::Read(access) = e
                     && access.array == self.array
                 {
-                    self.record(&access.indices);
+                    self.record(&access.indices, false);
                 }
                 e.children().into_iter().for_each(|child| self.expr(child));
             }
@@ -277,6 +280,7 @@ impl Collector<'_> {
                 loops: self.loops.clone(),
                 guards: self.guards.clone(),
                 n_unknown: self.n_unknown,
+                is_store: false,
                 is_of_row: true,
             });
         }
@@ -297,7 +301,7 @@ impl Collector<'_> {
             match node {
                 Node::Stmt(s) => {
                     if s.target.array == self.array {
-                        self.record(&s.target.indices);
+                        self.record(&s.target.indices, true);
                     }
                     s.target.indices.iter().for_each(|e| self.expr(e));
                     self.expr(&s.value);

@@ -14,7 +14,7 @@ use crate::context::{Context, Team};
 use crate::copies::remove_copies;
 use crate::delinearize::{Symbols, delinearize};
 use crate::forward::forward;
-use crate::lower::{State, renew_scans};
+use crate::lower::{State, renew_scans, without_checks};
 use crate::places::Places;
 use crate::prove::Facts;
 use crate::ragged;
@@ -145,6 +145,7 @@ impl<'a> Regions<'a> {
         let State { program, binding, .. } = &mut regions.state;
         delinearize(program, binding, &regions.known, &wide, &symbols);
         renew_scans(program, binding);
+        regions.take_checks_out();
         let body = regions.sequence(pieces);
         regions.state.program.body = body;
         regions.state.program.rebuild_dataflow();
@@ -153,6 +154,30 @@ impl<'a> Regions<'a> {
             Bound { program: state.program, binding: state.binding },
             Found { inlined, own_texts, ranges, refused },
         )
+    }
+
+    /// Checks that end the program come before the nests, in terms of the arrays as they are now.
+    fn take_checks_out(&mut self) {
+        let State { program, binding, checks, .. } = &mut self.state;
+        for id in program.nests.keys().copied().collect::<Vec<_>>() {
+            let Some(mut nest) = program.nests.get(&id).cloned() else { continue };
+            if !nest.stmts().iter().any(|s| checks.contains_key(&s.target.array)) {
+                continue;
+            }
+            let none = Facts::default();
+            let found = without_checks(program, &mut nest, checks, self.known.get(&id).unwrap_or(&none));
+            let entry = binding.entries.entry(id).or_default();
+            match found {
+                Some(checked) => {
+                    entry.scans.extend(checked.scans);
+                    entry.tests.extend(checked.tests);
+                }
+                // The text of the user runs.
+                None => entry.tests.push(Expr::from(0)),
+            }
+            program.nests.insert(id, nest);
+        }
+        checks.keys().for_each(|marker| _ = program.arrays.shift_remove(marker));
     }
 
     fn find_scops(&mut self) {

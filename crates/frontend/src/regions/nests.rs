@@ -6,7 +6,8 @@ use crate::context::Team;
 use crate::directives::{Construct, Directive};
 use crate::flow::{is_live_after, is_scratch_of};
 use crate::lower::{
-    Lowerer, Rows, State, changing_places, disguised, needed_later, reached, row_tests, sets,
+    Lowerer, Rows, State, changing_places, disguised, may_end_program, needed_later, reached, row_tests,
+    sets, without_checks,
 };
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
@@ -195,6 +196,7 @@ impl<'a> Regions<'a> {
             state.binding.advances.insert(id, advances);
         }
         self.test_rows(&mut state, &nest, s.range)?;
+        check_checks(&state, &nest, facts, head)?;
         let is_of_thread = |v: &&VarId| self.cx.directives.is_threadprivate(&self.cx.file.var(**v).name);
         let own = nest.arrays().iter().filter_map(|id| state.vars.get(id)).find(is_of_thread).copied();
         let symbols = state.symbols.iter().filter(|(_, id)| nest.vars().contains(&(**id).into()));
@@ -594,6 +596,20 @@ fn reads(nodes: &[Node], array: ArrayId) -> bool {
             l.lower.0.iter().chain(&l.upper.0).any(of_bound) || reads(&l.body, array)
         }
     })
+}
+
+/// Refuses a nest with checks that end the program if it cannot be found out before it that none fails.
+fn check_checks(state: &State, nest: &Nest, facts: &Facts, head: Range) -> Lowered<()> {
+    let (mut program, mut probe) = (state.program.clone(), nest.clone());
+    if without_checks(&mut program, &mut probe, &state.checks, facts).is_none() {
+        let mut stmts = nest.stmts().into_iter();
+        let first = stmts.find_map(|s| state.checks.get(&s.target.array));
+        return Err(may_end_program(first.map_or(head, |check| check.at)));
+    }
+    if probe.stmts().is_empty() {
+        return Err(Refusal::new(head, "the loop does nothing but check"));
+    }
+    Ok(())
 }
 
 fn remove_stores(nodes: &mut Vec<Node>, array: ArrayId) {

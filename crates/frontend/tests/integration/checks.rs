@@ -179,3 +179,108 @@ int main(int argc, char **argv)
         SIZES,
     );
 }
+
+/// Checks of numbers in memory that the nest leaves alone, in loops whose other elements change.
+#[test]
+fn checks_of_values_come_before_the_nest() {
+    same_output(
+        "#include <math.h>
+static void fail(int i)
+{
+    printf(\"fails at %d\\n\", i);
+}
+static void eliminate(double **a, int n)
+{
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            if (i > j) {
+                if (fabs(a[j][j]) < 1e-12) { printf(\"singular at %d\\n\", j); exit(0); }
+                double c = a[i][j] / a[j][j];
+                for (int k = 0; k <= n; k++)
+                    a[i][k] -= c * a[j][k];
+            }
+}
+static void divide(int n, double *x, const double *d)
+{
+    for (int i = 0; i < n; i++) {
+        if (!(d[i] != 0)) {
+            fail(i);
+            exit(0);
+        }
+        x[i] = x[i] / d[i] + 1;
+    }
+}
+static double kept[70][70];
+static void clear_below(int j, int n)
+{
+    for (int i = j + 1; i < n; i++) {
+        if (kept[j][j] == 0 || n > 65)
+            abort();
+        else
+            for (int k = 0; k < j; k++)
+                kept[i][k] /= kept[j][j];
+    }
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    double x[70], d[70];
+    static double **a;
+    a = malloc((n + 1) * sizeof *a);
+    for (int i = 0; i < 70; i++) {
+        x[i] = i;
+        d[i] = n == 2 && i == 1 ? 0 : i + 1;
+        for (int k = 0; k < 70; k++)
+            kept[i][k] = i * k + 1;
+    }
+    for (int i = 0; i < n; i++) {
+        a[i] = malloc((n + 1) * sizeof **a);
+        for (int k = 0; k <= n; k++)
+            a[i][k] = n == 13 && i == 3 ? 0 : (i == k ? n : 0) + (i * 7 + k * 3) % 11 * 0.1;
+    }
+    for (int j = 1; j < n; j += 5)
+        clear_below(j, n);
+    for (int i = 0; i < n; i++)
+        printf(\"%.17g\\n\", kept[i][i / 2]);
+    divide(n, x, d);
+    eliminate(a, n);
+    for (int i = 0; i < n; i++)
+        printf(\"%.17g %.17g\\n\", a[i][i], x[i]);
+    printf(\"end\\n\");
+    return 0;
+}
+",
+        3,
+        SIZES,
+    );
+}
+
+/// What a nest may change, or what is there only if something else was, cannot be checked before it.
+#[test]
+fn checks_of_values_that_change_stay() {
+    let shown = shown(
+        "#include <stdlib.h>
+void f(int n, double *x, double *y, const int *at)
+{
+    for (int i = 0; i < n; i++) {
+        if (x[i] > 1e9)
+            exit(1);
+        x[i + 1] = x[i] * y[i];
+    }
+    for (int i = 0; i < n; i++) {
+        double t = y[i] * 2;
+        if (t < 0)
+            exit(1);
+        x[i] = t;
+    }
+    for (int i = 0; i < n; i++) {
+        if (x[0] == 0)
+            exit(1);
+        x[at[i]] += y[i];
+    }
+}
+",
+    );
+    assert!(!shown.contains("nest N0"), "{shown}");
+    assert_eq!(shown.matches("a check in the loop may end the program").count(), 3, "{shown}");
+}

@@ -49,7 +49,8 @@ int main(int argc, char **argv)
 #[test]
 fn casts_before_signs_and_suffixes() {
     same_output(
-        "typedef double real_t;
+        "double fmax(double, double);
+typedef double real_t;
 typedef long double wide;
 #define one (real_t) 1.0
 static void update(int n, real_t *x, const real_t *y)
@@ -64,7 +65,7 @@ static void update(int n, real_t *x, const real_t *y)
         x[i] = x[i] * 2.0l;
     }
 }
-double fmax(double, double);
+
 int main(int argc, char **argv)
 {
     int n = atoi(argv[1]);

@@ -44,6 +44,8 @@ pub struct Proved {
     pub(crate) free: Vec<String>,
     /// Whether one thread runs it whose steps may be for several.
     pub(crate) is_alone: bool,
+    /// Whether declarations in it stand at the beginnings of blocks only.
+    pub(crate) declares_first: bool,
     /// Columns by which the text is indented.
     indent: usize,
 }
@@ -148,14 +150,15 @@ struct Rendered {
     needs_openmp: bool,
     own: Option<OwnText>,
     free: Vec<String>,
+    declares_first: bool,
     indent: usize,
 }
 
 impl Rendered {
     fn of(self, applied: Applied, known: &[(SymId, i64)]) -> Proved {
-        let Rendered { text, wide, openmp, needs_openmp, own, free, indent } = self;
+        let Rendered { text, wide, openmp, needs_openmp, own, free, declares_first, indent } = self;
         let (known, is_alone) = (known.to_vec(), false);
-        Proved { applied, text, wide, openmp, needs_openmp, own, free, is_alone, indent, known }
+        Proved { applied, text, wide, openmp, needs_openmp, own, free, is_alone, declares_first, indent, known }
     }
 }
 
@@ -200,7 +203,8 @@ fn render(how: Rendering<'_>, applied: &Applied, span: Option<Span>) -> Result<R
     let own = how.own.filter(|_| how.isa.is_some()).cloned();
     let openmp = openmp && how.threads > 1;
     let needs_openmp = openmp && how.guard.openmp;
-    Ok(Rendered { text, wide, openmp, needs_openmp, own, free, indent })
+    let declares_first = how.declarations_first;
+    Ok(Rendered { text, wide, openmp, needs_openmp, own, free, declares_first, indent })
 }
 
 /// The line of a nest, and where something else begins in that line, too, how far from its beginning.
