@@ -81,15 +81,17 @@ pub struct TunedNest {
     pub refused: Vec<RefusedSuggestion>,
     /// What the nest is known by, and what donors and the encoder advised.
     pub advice: Option<Box<(NestDescription, Advice)>>,
+    /// Whether the time was up before its turn.
+    pub(crate) is_late: bool,
     /// The part of its time that the winners inside it save.
     pub(crate) saved_inside: f64,
     /// Seconds of one invocation of the original on the first sample.
     pub baseline_seconds: Option<f64>,
     /// Position of the trial to emit.
     pub winner: Option<usize>,
-    /// If that has several threads, the best that one thread runs and that is faster, too: it takes its place where the whole
-    /// program does not gain from threads.
-    pub alone: Option<usize>,
+    /// What takes its place where the whole program does not gain from it, the best first: others that are faster than the
+    /// original, too, and that one thread runs.
+    pub others: Vec<usize>,
     /// The nest as the user's compiler builds it, against the roofline; `None` without a host profile.
     pub before: Option<NestProfile>,
     /// The same of the winner.
@@ -378,10 +380,11 @@ impl TunedNest {
             n_first: 0,
             refused: Vec::new(),
             advice: None,
+            is_late: false,
             saved_inside: 0.0,
             baseline_seconds: None,
             winner: None,
-            alone: None,
+            others: Vec::new(),
             before: None,
             after: None,
             conditioning: None,
@@ -401,14 +404,13 @@ impl TunedNest {
         Some((trial, trial.timed.as_ref()?))
     }
 
-    /// What was the winner before stays as that for one thread, if only the new winner has several.
-    pub(crate) fn keep_alone(&mut self, before: Option<usize>) {
-        let is_parallel = |idx: usize| self.trials[idx].is_parallel();
-        self.alone = match (self.winner, before) {
-            (Some(now), _) if !is_parallel(now) => None,
-            (Some(_), Some(before)) if !is_parallel(before) => Some(before),
-            _ => self.alone,
-        };
+    /// What was the winner before is the first of the others, if one thread runs it.
+    pub(crate) fn keep_before(&mut self, before: Option<usize>) {
+        let winner = self.winner;
+        self.others.retain(|idx| Some(*idx) != winner);
+        let before = before.filter(|idx| Some(*idx) != winner && !self.trials[*idx].is_parallel());
+        self.others.retain(|idx| Some(*idx) != before);
+        self.others.splice(0..0, before);
     }
 
     /// What its symbols are worth in the sample that is timed; nothing without a sample.
@@ -484,7 +486,7 @@ impl TunedNest {
     pub(crate) fn release_trials(&mut self) {
         for (idx, trial) in self.trials.iter_mut().enumerate() {
             trial.library = None;
-            if Some(idx) != self.winner && Some(idx) != self.alone {
+            if Some(idx) != self.winner && !self.others.contains(&idx) {
                 trial.proved = None;
             }
         }

@@ -5,10 +5,13 @@ use crate::budget::LONG_SECONDS;
 use crate::machine::ENOUGH_PERCENT;
 use crate::request::{Error, Event};
 use crate::schedule::{Trial, Verdict};
-use oxeye_measure::{MeasureError, compile_all};
+use oxeye_measure::{MeasureError, Rejection, compile_all};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
+
+/// A call may take so many seconds, however late it is.
+const LEAST_CALL: f64 = 1.0;
 
 /// Compiles and runs some of the candidates, a few at a time until the deadline. Returns the positions of those with the
 /// right outputs.
@@ -57,10 +60,6 @@ pub(super) fn screen(
             if session.is_over(end) {
                 break;
             }
-            // A call that is not over before the budget is tells nothing.
-            if best > LONG_SECONDS && !session.has_seconds(best) {
-                break;
-            }
             let Some(library) = built.remove(k) else { continue };
             if baseline_seconds > LONG_SECONDS
                 && !trials[*k].is_parallel()
@@ -71,7 +70,12 @@ pub(super) fn screen(
                 continue;
             }
             let trial = &mut trials[*k];
-            match bench.run_candidate(library, Patience::for_best(best)) {
+            let patience = Patience::for_best(best);
+            // Of a call that is not over before the budget is, no more is known than that it is not much faster.
+            let left = session.budget_left().as_secs_f64().max(LEAST_CALL);
+            let is_cut = left < patience.call_seconds;
+            let patience = Patience { call_seconds: patience.call_seconds.min(left), ..patience };
+            match bench.run_candidate(library, patience) {
                 Ok(Screened { library, screening }) => {
                     trial.verdict = Verdict::Slower;
                     (trial.screened, trial.library) = (Some(screening), Some(library));
@@ -80,6 +84,10 @@ pub(super) fn screen(
                 }
                 Err(setback) => {
                     let why = setback.item()?;
+                    if is_cut && matches!(why, Rejection::TimedOut { .. }) {
+                        trial.reject(Verdict::TooSlow, "it was not done when the time was up".into());
+                        return Ok(right);
+                    }
                     trial.reject(verdict_of(&why), bench.site.words(&why));
                 }
             }
