@@ -27,6 +27,8 @@ impl WallTime {
     const LEAST_BUILD: f64 = 1.0;
     /// The verdict has no more than this part of the budget for itself: that of a longer program comes on top.
     const VERDICT_PART: u32 = 4;
+    /// Programs that are slower than they should be are looked at again, with other winners.
+    const LOOKS: f64 = 2.0;
     /// So many runs of each program are a verdict on a long one.
     const VERDICT_RUNS: usize = 2;
 
@@ -34,7 +36,7 @@ impl WallTime {
     /// little time is left for trying.
     pub(crate) fn end_of_trials(&self, elapsed: Duration) -> Duration {
         let runs = 2.0 * self.run_seconds * n_runs(self.run_seconds) as f64;
-        let verdict = seconds(self.build_seconds.max(Self::LEAST_BUILD) + runs);
+        let verdict = seconds(Self::LOOKS * (self.build_seconds.max(Self::LEAST_BUILD) + runs));
         let kept = verdict.min(self.budget / Self::VERDICT_PART);
         self.budget.saturating_sub(kept).max(elapsed + self.budget / 10)
     }

@@ -280,17 +280,33 @@ fn runners_up(
     trials: &mut [Trial],
 ) -> Result<Vec<usize>, Error> {
     let Some(winner) = winner else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
+    let session = bench.site.session;
     let is_needed = trials[winner].is_parallel();
-    while found.len() < MOST_OTHERS && (is_needed && found.is_empty() || !bench.site.session.is_over(bench.deadline)) {
+    let kind = |trial: &Trial| (trial.is_for_sizes, trial.isa);
+    let mut kinds: Vec<_> = (!is_needed).then(|| kind(&trials[winner])).into_iter().collect();
+    let mut found = Vec::new();
+    while found.len() < MOST_OTHERS {
+        if session.is_over(bench.deadline) && !(is_needed && found.is_empty()) {
+            break;
+        }
         let is_free = |k: &usize| {
             let trial = &trials[*k];
             *k != winner && !found.contains(k) && trial.library.is_some() && !trial.is_parallel()
         };
-        let mut finalists: Vec<usize> = (0..trials.len()).filter(is_free).collect();
+        let free: Vec<usize> = (0..trials.len()).filter(is_free).collect();
+        let mut new: Vec<usize> =
+            free.iter().copied().filter(|k| !kinds.contains(&kind(&trials[*k]))).collect();
         let mut baseline = bench.baseline_seconds;
-        let Some(best) = choose(bench, how, &mut finalists, trials, &mut baseline)? else { break };
+        // What is of another kind need not lose for the same reason.
+        let mut best = choose(bench, how, &mut new, trials, &mut baseline)?;
+        if best.is_none() {
+            let mut rest = free;
+            rest.retain(|k| kinds.contains(&kind(&trials[*k])));
+            best = choose(bench, how, &mut rest, trials, &mut baseline)?;
+        }
+        let Some(best) = best else { break };
         trials[best].verdict = Verdict::Slower;
+        kinds.push(kind(&trials[best]));
         found.push(best);
     }
     Ok(found)
