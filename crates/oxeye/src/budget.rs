@@ -54,9 +54,15 @@ impl WallTime {
         (fit as usize).clamp(Self::VERDICT_RUNS.min(wanted), wanted)
     }
 
-    /// Whether the program takes so long that its runs for the verdict come on top.
+    /// Whether a program takes so long that its runs for the verdict come on top.
     pub(crate) fn is_short_for(&self, run_seconds: f64) -> bool {
         seconds(run_seconds) > self.budget / Self::VERDICT_PART
+    }
+
+    /// Whether there is time for something that takes so many seconds and need not be done: it is over before the budget, or next to
+    /// nothing beside it.
+    pub(crate) fn allows(&self, elapsed: Duration, run_seconds: f64) -> bool {
+        seconds(run_seconds) <= self.left(elapsed).max(self.budget / 10)
     }
 }
 
@@ -235,6 +241,9 @@ mod tests {
         assert_eq!((runs(1.0, 50), runs(1.0, 54), runs(1.0, 90)), (4, 3, 2));
         assert_eq!(runs(20.0, 0), 1);
         assert!(wall_time(0.0).is_short_for(16.0) && !wall_time(0.0).is_short_for(14.0));
+        let late = Duration::from_secs(70);
+        assert!(wall_time(0.0).allows(late, 5.0) && !wall_time(0.0).allows(late, 7.0));
+        assert!(wall_time(0.0).allows(Duration::from_secs(50), 9.0));
     }
 
     #[test]

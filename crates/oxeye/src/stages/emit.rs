@@ -111,15 +111,23 @@ impl Emitted {
         winners: &mut Vec<usize>,
         program: &ProgramRun,
     ) -> Result<(), Error> {
-        let set = std::mem::take(winners);
-        let kept = good_part(&mut Winners { emitted: self, session, program, n_checks: MOST_CHECKS }, &set)?;
+        let base = Vec::new();
+        let mut judge = Winners { emitted: self, session, program, base, n_checks: MOST_CHECKS };
+        let mut kept = good_part(&mut judge, winners)?;
+        let revived = judge.emitted.revive_inside();
+        judge.base = kept.as_ref().map_or(Vec::new(), |(set, _)| set.clone());
+        if let Some((more, whole)) = good_part(&mut judge, &revived)? {
+            kept = Some(([judge.base, more].concat(), whole));
+        }
+        winners.clear();
         if let Some((set, whole)) = kept {
             (*winners, self.whole) = (set, Some(whole));
         }
         if winners.len() > 1 {
             self.drop_idle(session, winners, program)?;
         }
-        if winners.is_empty() && session.has_seconds(2.0 * program.seconds) {
+        let is_worth_it = session.wall_time().allows(session.budget_used(), 2.0 * program.seconds);
+        if winners.is_empty() && is_worth_it {
             self.whole = Some(run_both(session, &program.executable, program, 1)?);
         }
         Ok(())
@@ -359,6 +367,32 @@ impl Emitted {
         }
     }
 
+    /// Where a nest that did the work of others is dropped, those are winners again. Gives their numbers.
+    fn revive_inside(&mut self) -> Vec<usize> {
+        let is_dropped = |nest: &TunedNest| {
+            nest.winner.is_none() && nest.trials.iter().any(|trial| trial.verdict == Verdict::Dropped)
+        };
+        let nests = &self.workpiece.nests;
+        let inside = nests.iter().filter(|nest| is_dropped(nest)).flat_map(|nest| nest.place.inside.clone());
+        let mut found: Vec<usize> = Vec::new();
+        let mut inside: Vec<usize> = inside.collect::<BTreeSet<usize>>().into_iter().collect();
+        // Of those that do the same work, the outermost.
+        inside.sort_by_key(|idx| std::cmp::Reverse(nests[*idx].place.inside.len()));
+        for idx in inside {
+            let is_free = self.workpiece.around(idx).iter().all(|k| self.workpiece.nests[*k].winner.is_none());
+            let nest = &mut self.workpiece.nests[idx];
+            let is_its_winner = |trial: &Trial| trial.verdict == Verdict::Overlapped && trial.proved.is_some();
+            let winner = nest.trials.iter().position(is_its_winner);
+            if let Some(winner) = winner.filter(|_| is_free && nest.winner.is_none()) {
+                (nest.winner, nest.note) = (Some(winner), None);
+                (nest.trials[winner].verdict, nest.trials[winner].why) = (Verdict::Chosen, None);
+                found.push(idx);
+            }
+        }
+        found.sort_by(|a, b| self.gain(*b).total_cmp(&self.gain(*a)));
+        found
+    }
+
     fn settle(&mut self, session: &Session<'_>, winners: &[usize]) {
         self.recipes = recipes(session, &self.workpiece, winners, &self.recipes.quiet);
         self.text = self.spliced(winners);
@@ -402,6 +436,8 @@ struct Winners<'a> {
     emitted: &'a mut Emitted,
     session: &'a Session<'a>,
     program: &'a ProgramRun,
+    /// What is good, and among all sets that are looked at.
+    base: Vec<usize>,
     /// So many sets may still be looked at.
     n_checks: usize,
 }
@@ -413,7 +449,8 @@ impl Judge for Winners<'_> {
 
     fn check(&mut self, set: &[usize]) -> Result<Result<WholeComparison, Trouble>, Error> {
         self.n_checks = self.n_checks.saturating_sub(1);
-        match self.emitted.check(self.session, set, self.program) {
+        let set = [self.base.as_slice(), set].concat();
+        match self.emitted.check(self.session, &set, self.program) {
             Ok(whole) => Ok(Ok(whole)),
             Err(setback) => Ok(Err(setback.item()?)),
         }

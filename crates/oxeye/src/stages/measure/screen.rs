@@ -1,7 +1,7 @@
 //! Screening: candidates run once or a few times, best guess first, until the time is up or a roof is near.
 
 use super::bench::{Bench, Patience, Screened, verdict_of};
-use crate::budget::LONG_SECONDS;
+use crate::budget::{LONG_SECONDS, TRIED_FIRST};
 use crate::machine::ENOUGH_PERCENT;
 use crate::request::{Error, Event};
 use crate::schedule::{Trial, Verdict};
@@ -36,10 +36,11 @@ pub(super) fn screen(
         let n = if n_built > 0 { n_built } else { bench.compiled_together() };
         let (chunk, later) = waiting.split_at(n.min(waiting.len()));
         waiting = later;
-        // What is built is run, however long that took.
+        // What is built is run while there is a budget, and the first of it however long that took.
         let end = if n_built > 0 { session.end_of_budget().max(bench.deadline) } else { bench.deadline };
+        let n_certain = n_built.min(TRIED_FIRST);
         // Half of the time is for the finalists of short nests; long ones are mostly decided here.
-        if session.is_over(end) {
+        if n_certain == 0 && session.is_over(end) || session.progress.enough() {
             break;
         }
         // What leaves out a part of the work is under no roof of the whole.
@@ -57,7 +58,7 @@ pub(super) fn screen(
         build(bench, trials, chunk, built)?;
         for k in chunk {
             session.check_cancelled()?;
-            if session.is_over(end) {
+            if n_done >= n_certain && session.is_over(end) || session.progress.enough() {
                 break;
             }
             let Some(library) = built.remove(k) else { continue };
