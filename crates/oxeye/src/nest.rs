@@ -614,8 +614,14 @@ mod tests {
     #[test]
     fn nests_without_others_inside_have_their_turns_first() {
         // The whole program, a loop in it with two others, one by itself, and one that is not tuned.
-        let mut workpiece =
-            workpiece(&[(1.0, &[1, 2, 3, 4]), (0.1, &[]), (0.5, &[1, 3]), (0.3, &[]), (0.45, &[]), (0.4, &[])]);
+        let mut workpiece = workpiece(&[
+            (1.0, &[1, 2, 3, 4]),
+            (0.1, &[]),
+            (0.5, &[1, 3]),
+            (0.3, &[]),
+            (0.45, &[]),
+            (0.4, &[]),
+        ]);
         workpiece.nests[5].standing = Standing::Skipped(String::new());
         let turns = workpiece.turns();
         let order: Vec<usize> = turns.iter().map(|(idx, _)| *idx).collect();

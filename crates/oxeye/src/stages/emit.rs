@@ -379,9 +379,11 @@ impl Emitted {
         // Of those that do the same work, the outermost.
         inside.sort_by_key(|idx| std::cmp::Reverse(nests[*idx].place.inside.len()));
         for idx in inside {
-            let is_free = self.workpiece.around(idx).iter().all(|k| self.workpiece.nests[*k].winner.is_none());
+            let is_free =
+                self.workpiece.around(idx).iter().all(|k| self.workpiece.nests[*k].winner.is_none());
             let nest = &mut self.workpiece.nests[idx];
-            let is_its_winner = |trial: &Trial| trial.verdict == Verdict::Overlapped && trial.proved.is_some();
+            let is_its_winner =
+                |trial: &Trial| trial.verdict == Verdict::Overlapped && trial.proved.is_some();
             let winner = nest.trials.iter().position(is_its_winner);
             if let Some(winner) = winner.filter(|_| is_free && nest.winner.is_none()) {
                 (nest.winner, nest.note) = (Some(winner), None);
