@@ -22,15 +22,15 @@ pub(super) trait Judge {
     fn has_time(&mut self, trouble: &Self::Trouble) -> bool;
 }
 
-/// A part of a set that is good, and what is known of it. A set that is not good is halved, until what is at fault is alone; what
+/// Numbers that are good together, and what is known of them.
+pub(super) type Part<J> = (Vec<usize>, <J as Judge>::Good);
+
+/// A part of a set that is good. A set that is not good is halved, until what is at fault is alone; what
 /// nobody has time to look at is taken out. Numbers that come first are rather kept than others.
 ///
 /// # Errors
 /// As [`Judge::check`].
-pub(super) fn good_part<J: Judge>(
-    judge: &mut J,
-    set: &[usize],
-) -> Result<Option<(Vec<usize>, J::Good)>, J::Error> {
+pub(super) fn good_part<J: Judge>(judge: &mut J, set: &[usize]) -> Result<Option<Part<J>>, J::Error> {
     if set.is_empty() {
         return Ok(None);
     }
