@@ -27,6 +27,8 @@ impl WallTime {
     const LEAST_BUILD: f64 = 1.0;
     /// The verdict has no more than this part of the budget for itself: that of a longer program comes on top.
     const VERDICT_PART: u32 = 4;
+    /// Programs that are slower than they should be are looked at again, with other winners.
+    const LOOKS: f64 = 2.0;
     /// So many runs of each program are a verdict on a long one.
     const VERDICT_RUNS: usize = 2;
 
@@ -34,7 +36,7 @@ impl WallTime {
     /// little time is left for trying.
     pub(crate) fn end_of_trials(&self, elapsed: Duration) -> Duration {
         let runs = 2.0 * self.run_seconds * n_runs(self.run_seconds) as f64;
-        let verdict = seconds(self.build_seconds.max(Self::LEAST_BUILD) + runs);
+        let verdict = seconds(Self::LOOKS * (self.build_seconds.max(Self::LEAST_BUILD) + runs));
         let kept = verdict.min(self.budget / Self::VERDICT_PART);
         self.budget.saturating_sub(kept).max(elapsed + self.budget / 10)
     }
@@ -52,9 +54,15 @@ impl WallTime {
         (fit as usize).clamp(Self::VERDICT_RUNS.min(wanted), wanted)
     }
 
-    /// Whether the program takes so long that its runs for the verdict come on top.
+    /// Whether a program takes so long that its runs for the verdict come on top.
     pub(crate) fn is_short_for(&self, run_seconds: f64) -> bool {
         seconds(run_seconds) > self.budget / Self::VERDICT_PART
+    }
+
+    /// Whether there is time for something that takes so many seconds and need not be done: it is over before the budget, or next to
+    /// nothing beside it.
+    pub(crate) fn allows(&self, elapsed: Duration, run_seconds: f64) -> bool {
+        seconds(run_seconds) <= self.left(elapsed).max(self.budget / 10)
     }
 }
 
@@ -219,7 +227,7 @@ mod tests {
     fn what_came_before_the_trials_is_not_given_back() {
         let time = wall_time(0.1);
         let early = time.end_of_trials(Duration::from_secs(2));
-        assert_eq!(early, time.end_of_trials(Duration::from_secs(50)));
+        assert_eq!(early, time.end_of_trials(Duration::from_secs(40)));
         // Little is left, however late it is.
         assert_eq!(time.end_of_trials(Duration::from_secs(90)), Duration::from_secs(96));
     }
@@ -233,6 +241,9 @@ mod tests {
         assert_eq!((runs(1.0, 50), runs(1.0, 54), runs(1.0, 90)), (4, 3, 2));
         assert_eq!(runs(20.0, 0), 1);
         assert!(wall_time(0.0).is_short_for(16.0) && !wall_time(0.0).is_short_for(14.0));
+        let late = Duration::from_secs(70);
+        assert!(wall_time(0.0).allows(late, 5.0) && !wall_time(0.0).allows(late, 7.0));
+        assert!(wall_time(0.0).allows(Duration::from_secs(50), 9.0));
     }
 
     #[test]

@@ -81,15 +81,17 @@ pub struct TunedNest {
     pub refused: Vec<RefusedSuggestion>,
     /// What the nest is known by, and what donors and the encoder advised.
     pub advice: Option<Box<(NestDescription, Advice)>>,
+    /// Whether the time was up before its turn.
+    pub(crate) is_late: bool,
     /// The part of its time that the winners inside it save.
     pub(crate) saved_inside: f64,
     /// Seconds of one invocation of the original on the first sample.
     pub baseline_seconds: Option<f64>,
     /// Position of the trial to emit.
     pub winner: Option<usize>,
-    /// If that has several threads, the best that one thread runs and that is faster, too: it takes its place where the whole
-    /// program does not gain from threads.
-    pub alone: Option<usize>,
+    /// What takes its place where the whole program does not gain from it, the best first: others that are faster than the
+    /// original, too, and that one thread runs.
+    pub others: Vec<usize>,
     /// The nest as the user's compiler builds it, against the roofline; `None` without a host profile.
     pub before: Option<NestProfile>,
     /// The same of the winner.
@@ -384,10 +386,11 @@ impl TunedNest {
             n_first: 0,
             refused: Vec::new(),
             advice: None,
+            is_late: false,
             saved_inside: 0.0,
             baseline_seconds: None,
             winner: None,
-            alone: None,
+            others: Vec::new(),
             before: None,
             after: None,
             conditioning: None,
@@ -407,14 +410,13 @@ impl TunedNest {
         Some((trial, trial.timed.as_ref()?))
     }
 
-    /// What was the winner before stays as that for one thread, if only the new winner has several.
-    pub(crate) fn keep_alone(&mut self, before: Option<usize>) {
-        let is_parallel = |idx: usize| self.trials[idx].is_parallel();
-        self.alone = match (self.winner, before) {
-            (Some(now), _) if !is_parallel(now) => None,
-            (Some(_), Some(before)) if !is_parallel(before) => Some(before),
-            _ => self.alone,
-        };
+    /// What was the winner before is the first of the others, if one thread runs it.
+    pub(crate) fn keep_before(&mut self, before: Option<usize>) {
+        let winner = self.winner;
+        self.others.retain(|idx| Some(*idx) != winner);
+        let before = before.filter(|idx| Some(*idx) != winner && !self.trials[*idx].is_parallel());
+        self.others.retain(|idx| Some(*idx) != before);
+        self.others.splice(0..0, before);
     }
 
     /// What its symbols are worth in the sample that is timed; nothing without a sample.
@@ -490,7 +492,7 @@ impl TunedNest {
     pub(crate) fn release_trials(&mut self) {
         for (idx, trial) in self.trials.iter_mut().enumerate() {
             trial.library = None;
-            if Some(idx) != self.winner && Some(idx) != self.alone {
+            if Some(idx) != self.winner && !self.others.contains(&idx) {
                 trial.proved = None;
             }
         }
@@ -580,4 +582,71 @@ pub(crate) fn remark(note: &mut Option<String>, sentence: &str) {
         Some(before) => format!("{before}; {sentence}"),
         None => sentence.to_owned(),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::{Choice, Schedule, Unproved};
+    use oxeye_transform::Recipe;
+
+    /// Nests with these shares of the time, and these others inside.
+    fn workpiece(nests: &[(f64, &[usize])]) -> Workpiece {
+        let nest = |(share, inside): &(f64, &[usize])| {
+            let (nest_id, span) = (NestId(0), Span { start: 0, end: 0, line: 1 });
+            let inside = inside.to_vec();
+            let place = Place { function_idx: 0, nest_id, ordinal: 0, span, inside, within: Vec::new() };
+            let mut nest = TunedNest::new(place, Vec::new());
+            nest.calls.share = Some(*share);
+            nest
+        };
+        let (path, source) = (PathBuf::new(), String::new());
+        let unit = Unit { path, source, functions: Vec::new(), diagnostics: Vec::new(), has_main: true };
+        let nests = nests.iter().map(nest).collect();
+        Workpiece { unit, program: None, coverage: None, stacks: None, nests }
+    }
+
+    fn win(nest: &mut TunedNest, speedup: f64) {
+        let schedule = Schedule { name: String::new(), templates: Vec::new(), recipe: Recipe::default() };
+        let mut trial = Trial::new(schedule, Choice::default(), Err(Unproved::OwnTextWithSteps));
+        let (baseline_seconds, seconds, interval, spread) = (1.0, 1.0 / speedup, None, None);
+        let (samples, max_rel_error) = (1, 0.0);
+        trial.timed =
+            Some(Timing { baseline_seconds, seconds, speedup, interval, samples, spread, max_rel_error });
+        nest.trials.push(trial);
+        nest.winner = Some(nest.trials.len() - 1);
+    }
+
+    #[test]
+    fn nests_without_others_inside_have_their_turns_first() {
+        // The whole program, a loop in it with two others, one by itself, and one that is not tuned.
+        let mut workpiece = workpiece(&[
+            (1.0, &[1, 2, 3, 4]),
+            (0.1, &[]),
+            (0.5, &[1, 3]),
+            (0.3, &[]),
+            (0.45, &[]),
+            (0.4, &[]),
+        ]);
+        workpiece.nests[5].standing = Standing::Skipped(String::new());
+        let turns = workpiece.turns();
+        let order: Vec<usize> = turns.iter().map(|(idx, _)| *idx).collect();
+        assert_eq!(order, [4, 3, 1, 2, 0]);
+        let own: Vec<f64> = turns.iter().map(|(_, own)| (100.0 * own).round() / 100.0).collect();
+        // What those inside take is not theirs; none has nothing.
+        assert_eq!(own, [0.45, 0.3, 0.1, 0.1, 0.05]);
+    }
+
+    #[test]
+    fn nests_around_others_start_from_what_those_save() {
+        let mut workpiece = workpiece(&[(1.0, &[1, 2, 3]), (0.1, &[]), (0.5, &[1, 3]), (0.4, &[])]);
+        assert_eq!(workpiece.saved_inside(0), 0.0);
+        win(&mut workpiece.nests[3], 2.0);
+        assert!((workpiece.saved_inside(0) - 0.2).abs() < 1e-9);
+        assert!((workpiece.saved_inside(2) - 0.4).abs() < 1e-9);
+        // What the loop around it does counts once.
+        win(&mut workpiece.nests[2], 5.0);
+        assert!((workpiece.saved_inside(0) - 0.4).abs() < 1e-9);
+        assert_eq!(workpiece.saved_inside(1), 0.0);
+    }
 }

@@ -199,7 +199,7 @@ impl NestSearch<'_> {
                 nest.winner = Some(idx);
             }
             nest.winner = refine(&bench, how, nest.winner, &mut nest.trials, &mut in_place)?;
-            nest.keep_alone(before_idx);
+            nest.keep_before(before_idx);
         }
         forget_untried(nest, n_found, &stop);
         if nest.winner.is_none() {
@@ -278,7 +278,8 @@ fn forget_untried(nest: &mut TunedNest, n_found: usize, stop: &Stop) {
     }
     keeps.resize(nest.trials.len(), true);
     let position = |idx: usize| keeps[..idx].iter().filter(|keeps| **keeps).count();
-    (nest.winner, nest.alone) = (nest.winner.map(position), nest.alone.map(position));
+    nest.winner = nest.winner.map(position);
+    nest.others.iter_mut().for_each(|idx| *idx = position(*idx));
     let mut keeps = keeps.into_iter();
     nest.trials.retain(|_| keeps.next().unwrap_or(true));
 }

@@ -1,5 +1,6 @@
 //! Stage 5: the winners in the user's file, and the whole program before and after.
 
+use super::good_part::{Judge, good_part};
 use super::kept::keep_recipes;
 use super::measure::{Measured, conclude};
 use crate::budget::n_runs;
@@ -110,72 +111,45 @@ impl Emitted {
         winners: &mut Vec<usize>,
         program: &ProgramRun,
     ) -> Result<(), Error> {
-        let mut n_checks = MOST_CHECKS;
-        let kept = self.keep(session, std::mem::take(winners), program, &mut n_checks)?;
+        let base = Vec::new();
+        let mut judge = Winners { emitted: self, session, program, base, n_checks: MOST_CHECKS };
+        let mut kept = good_part(&mut judge, winners)?;
+        let revived = judge.emitted.revive_inside();
+        judge.base = kept.as_ref().map_or(Vec::new(), |(set, _)| set.clone());
+        if let Some((more, whole)) = good_part(&mut judge, &revived)? {
+            kept = Some(([judge.base, more].concat(), whole));
+        }
+        winners.clear();
         if let Some((set, whole)) = kept {
             (*winners, self.whole) = (set, Some(whole));
         }
         if winners.len() > 1 {
             self.drop_idle(session, winners, program)?;
         }
-        if winners.is_empty() && session.has_seconds(2.0 * program.seconds) {
+        let is_worth_it = session.wall_time().allows(session.budget_used(), 2.0 * program.seconds);
+        if winners.is_empty() && is_worth_it {
             self.whole = Some(run_both(session, &program.executable, program, 1)?);
         }
         Ok(())
     }
 
-    /// Those of some winners with which the program is right and no slower, and how it compares. Where it is not, winners
-    /// with threads give way to those for one, and what still does not do is halved until what is at fault is alone. What nobody has
-    /// time to look at is dropped.
-    fn keep(
-        &mut self,
-        session: &Session<'_>,
-        set: Vec<usize>,
-        program: &ProgramRun,
-        n_checks: &mut usize,
-    ) -> Result<Option<(Vec<usize>, WholeComparison)>, Error> {
-        if set.is_empty() {
-            return Ok(None);
-        }
-        let trouble = match self.check(session, &set, program) {
-            Ok(whole) => return Ok(Some((set, whole))),
-            Err(setback) => setback.item()?,
-        };
-        *n_checks = n_checks.saturating_sub(1);
-        let is_over = *n_checks == 0 || !session.has_seconds(2.0 * program.seconds);
-        let is_undecided = matches!(trouble, Trouble::Undecided);
-        if !is_undecided && self.give_threads_up(session, &set, &trouble) {
-            return self.keep(session, set, program, n_checks);
-        }
-        if is_over || is_undecided || set.len() == 1 {
-            set.iter().for_each(|idx| self.drop_winner(*idx, &trouble));
-            return Ok(None);
-        }
-        let (more, less) = set.split_at(set.len() / 2);
-        let more = self.keep(session, more.to_vec(), program, n_checks)?;
-        let less = self.keep(session, less.to_vec(), program, n_checks)?;
-        let (Some((more, whole)), Some((less, _))) = (&more, &less) else { return Ok(more.or(less)) };
-        let both = [more.as_slice(), less.as_slice()].concat();
-        match self.check(session, &both, program) {
-            Ok(whole) => Ok(Some((both, whole))),
-            Err(setback) => {
-                let trouble = setback.item()?;
-                less.iter().for_each(|idx| self.drop_winner(*idx, &trouble));
-                Ok(Some((more.clone(), whole.clone())))
-            }
-        }
-    }
-
-    /// Puts the best for one thread in the place of winners with several. Whether there were any.
-    fn give_threads_up(&mut self, session: &Session<'_>, set: &[usize], trouble: &Trouble) -> bool {
+    /// Puts others in the place of winners: of several nests, only where the winner has several threads and the program is slower
+    /// for it. Whether there were any.
+    fn replace(&mut self, session: &Session<'_>, set: &[usize], trouble: &Trouble) -> bool {
         let mut is_any = false;
         for idx in set {
-            let Some(alone) = self.workpiece.nests[*idx].alone.take() else { continue };
+            let nest = &mut self.workpiece.nests[*idx];
+            let is_parallel = nest.winner.is_some_and(|winner| nest.trials[winner].is_parallel());
+            let is_guilty = set.len() == 1 || is_parallel && matches!(trouble, Trouble::Slower(_));
+            if !is_guilty || nest.others.is_empty() {
+                continue;
+            }
+            let (other, note) = (nest.others.remove(0), nest.note.clone());
             self.drop_winner(*idx, trouble);
             self.notes.pop();
             let nest = &mut self.workpiece.nests[*idx];
-            (nest.winner, nest.note) = (Some(alone), None);
-            nest.trials[alone].verdict = Verdict::Chosen;
+            (nest.winner, nest.note) = (Some(other), note);
+            nest.trials[other].verdict = Verdict::Chosen;
             let roofs = nest.roofs(session, &self.workpiece.unit, *idx);
             conclude(session, roofs.as_ref(), nest);
             self.blocks.extend(block((*idx, &self.workpiece.nests[*idx])));
@@ -393,6 +367,34 @@ impl Emitted {
         }
     }
 
+    /// Where a nest that did the work of others is dropped, those are winners again. Gives their numbers.
+    fn revive_inside(&mut self) -> Vec<usize> {
+        let is_dropped = |nest: &TunedNest| {
+            nest.winner.is_none() && nest.trials.iter().any(|trial| trial.verdict == Verdict::Dropped)
+        };
+        let nests = &self.workpiece.nests;
+        let inside = nests.iter().filter(|nest| is_dropped(nest)).flat_map(|nest| nest.place.inside.clone());
+        let mut found: Vec<usize> = Vec::new();
+        let mut inside: Vec<usize> = inside.collect::<BTreeSet<usize>>().into_iter().collect();
+        // Of those that do the same work, the outermost.
+        inside.sort_by_key(|idx| std::cmp::Reverse(nests[*idx].place.inside.len()));
+        for idx in inside {
+            let is_free =
+                self.workpiece.around(idx).iter().all(|k| self.workpiece.nests[*k].winner.is_none());
+            let nest = &mut self.workpiece.nests[idx];
+            let is_its_winner =
+                |trial: &Trial| trial.verdict == Verdict::Overlapped && trial.proved.is_some();
+            let winner = nest.trials.iter().position(is_its_winner);
+            if let Some(winner) = winner.filter(|_| is_free && nest.winner.is_none()) {
+                (nest.winner, nest.note) = (Some(winner), None);
+                (nest.trials[winner].verdict, nest.trials[winner].why) = (Verdict::Chosen, None);
+                found.push(idx);
+            }
+        }
+        found.sort_by(|a, b| self.gain(*b).total_cmp(&self.gain(*a)));
+        found
+    }
+
     fn settle(&mut self, session: &Session<'_>, winners: &[usize]) {
         self.recipes = recipes(session, &self.workpiece, winners, &self.recipes.quiet);
         self.text = self.spliced(winners);
@@ -428,6 +430,45 @@ impl Emitted {
         if verdict == Verdict::Dropped {
             self.notes.push(format!("line {line}: dropped, since {first}"));
         }
+    }
+}
+
+/// Winners in the whole program.
+struct Winners<'a> {
+    emitted: &'a mut Emitted,
+    session: &'a Session<'a>,
+    program: &'a ProgramRun,
+    /// What is good, and among all sets that are looked at.
+    base: Vec<usize>,
+    /// So many sets may still be looked at.
+    n_checks: usize,
+}
+
+impl Judge for Winners<'_> {
+    type Good = WholeComparison;
+    type Trouble = Trouble;
+    type Error = Error;
+
+    fn check(&mut self, set: &[usize]) -> Result<Result<WholeComparison, Trouble>, Error> {
+        self.n_checks = self.n_checks.saturating_sub(1);
+        let set = [self.base.as_slice(), set].concat();
+        match self.emitted.check(self.session, &set, self.program) {
+            Ok(whole) => Ok(Ok(whole)),
+            Err(setback) => Ok(Err(setback.item()?)),
+        }
+    }
+
+    fn replace(&mut self, set: &[usize], trouble: &Trouble) -> bool {
+        self.emitted.replace(self.session, set, trouble)
+    }
+
+    fn take_out(&mut self, set: &[usize], trouble: &Trouble) {
+        set.iter().for_each(|idx| self.emitted.drop_winner(*idx, trouble));
+    }
+
+    fn has_time(&mut self, trouble: &Trouble) -> bool {
+        let is_undecided = matches!(trouble, Trouble::Undecided);
+        self.n_checks > 0 && !is_undecided && self.session.has_seconds(2.0 * self.program.seconds)
     }
 }
 

@@ -7,6 +7,7 @@
 mod capture;
 mod coverage;
 mod emit;
+mod good_part;
 mod html;
 mod kept;
 pub(crate) mod measure;

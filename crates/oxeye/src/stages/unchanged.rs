@@ -54,6 +54,7 @@ impl Unchanged {
             () if nest.trials.iter().all(|t| matches!(t.verdict, Verdict::Refused | Verdict::Duplicate)) => {
                 Unchanged::NoLegalSchedule
             }
+            () if nest.is_late => Unchanged::NothingTried,
             () if nest.baseline_seconds.is_none() => Unchanged::NotReplayable,
             () if is_at_roof => Unchanged::AtRoof,
             () if any(&[Verdict::Slower, Verdict::TooSlow]) => Unchanged::NothingFaster,

@@ -24,7 +24,7 @@ pub(crate) use cut::cut_long;
 pub(crate) use select::{DISTURBED, measure_alone};
 
 use super::propose::Proposed;
-use crate::budget::{TRIED_FIRST, compiled_together, for_suggestions, turn_of};
+use crate::budget::{LONG_SECONDS, TRIED_FIRST, compiled_together, for_suggestions, turn_of};
 use crate::machine::Roofs;
 use crate::nest::{KnownInPlace, TunedNest, Workpiece, remark};
 use crate::request::{Error, Event, Phase, Setback};
@@ -43,6 +43,9 @@ use wide::{widen, widen_own_text};
 
 /// Nests with this share of the program's time have a turn in any case.
 const SHARE_WITH_TURN: f64 = 0.03;
+
+/// So many trials of a nest are kept besides the winner.
+const MOST_OTHERS: usize = 2;
 
 /// A file with what was measured of its nests' candidates.
 pub struct Measured {
@@ -94,6 +97,10 @@ pub(super) fn take_turns(
         let saved = workpiece.saved_inside(*idx);
         let Workpiece { unit, nests, .. } = &mut *workpiece;
         let nest = &mut nests[*idx];
+        nest.is_late = session.is_over(end);
+        if nest.is_late {
+            continue;
+        }
         let how = session.rendering(nest.place.around(unit), nest.threads(session));
         nest.try_alone_first(how);
         nest.saved_inside = saved;
@@ -107,8 +114,11 @@ impl TunedNest {
     /// least to try, and are what is left where the program does not gain from threads.
     fn try_alone_first(&mut self, how: Rendering<'_>) {
         let is_first = |k: &usize| self.trials[*k].is_ready() && !self.trials[*k].is_parallel();
-        let mut chosen: Vec<usize> = (0..self.trials.len()).filter(is_first).take(TRIED_FIRST).collect();
-        let n_missing = TRIED_FIRST - chosen.len();
+        // Each call of a long nest takes its time from the others.
+        let is_long = self.seconds_in_place().is_some_and(|seconds| seconds > LONG_SECONDS);
+        let n_first = if is_long { 1 } else { TRIED_FIRST };
+        let mut chosen: Vec<usize> = (0..self.trials.len()).filter(is_first).take(n_first).collect();
+        let n_missing = n_first - chosen.len();
         let ready = self.trials.iter().filter(|trial| trial.is_ready());
         let alone = ready.filter_map(|trial| trial.alone(how, Some(self.place.span))).take(n_missing);
         let mut first: Vec<Trial> = alone.collect();
@@ -227,7 +237,7 @@ fn try_candidates(
         demote(&mut nest.trials, before, nest.winner);
     }
     nest.winner = refine(&bench, how, nest.winner, &mut nest.trials, &mut baseline)?;
-    nest.alone = best_alone(&bench, how, nest.winner, &mut nest.trials)?;
+    nest.others = runners_up(&bench, how, nest.winner, &mut nest.trials)?;
     nest.baseline_seconds = Some(baseline);
     nest.conditioning = bench.conditioning().or(nest.conditioning.take());
     nest.known = bench.site.known.clone();
@@ -258,27 +268,48 @@ pub(crate) fn refine(
     Ok(winner)
 }
 
-/// Where the winner has several threads, the best that one thread runs, if that is faster than the original as well.
+/// Positions of the best trials besides the winner that one thread runs and that are faster than the original: what is faster
+/// taken out of its function need not be in its place. One is looked for however late it is, if the winner has several threads.
 ///
 /// # Errors
 /// If the run is interrupted, or a process cannot be started.
-fn best_alone(
+fn runners_up(
     bench: &Bench<'_>,
     how: Rendering<'_>,
     winner: Option<usize>,
     trials: &mut [Trial],
-) -> Result<Option<usize>, Error> {
-    if !winner.is_some_and(|winner| trials[winner].is_parallel()) {
-        return Ok(None);
-    }
-    let is_alone = |k: &usize| trials[*k].library.is_some() && !trials[*k].is_parallel();
-    let mut finalists: Vec<usize> = (0..trials.len()).filter(is_alone).collect();
-    let mut baseline = bench.baseline_seconds;
-    let best = choose(bench, how, &mut finalists, trials, &mut baseline)?;
-    if let Some(best) = best {
+) -> Result<Vec<usize>, Error> {
+    let Some(winner) = winner else { return Ok(Vec::new()) };
+    let session = bench.site.session;
+    let is_needed = trials[winner].is_parallel();
+    let kind = |trial: &Trial| (trial.is_for_sizes, trial.isa);
+    let mut kinds: Vec<_> = (!is_needed).then(|| kind(&trials[winner])).into_iter().collect();
+    let mut found = Vec::new();
+    while found.len() < MOST_OTHERS {
+        if session.is_over(bench.deadline) && !(is_needed && found.is_empty()) {
+            break;
+        }
+        let is_free = |k: &usize| {
+            let trial = &trials[*k];
+            *k != winner && !found.contains(k) && trial.library.is_some() && !trial.is_parallel()
+        };
+        let free: Vec<usize> = (0..trials.len()).filter(is_free).collect();
+        let mut new: Vec<usize> =
+            free.iter().copied().filter(|k| !kinds.contains(&kind(&trials[*k]))).collect();
+        let mut baseline = bench.baseline_seconds;
+        // What is of another kind need not lose for the same reason.
+        let mut best = choose(bench, how, &mut new, trials, &mut baseline)?;
+        if best.is_none() {
+            let mut rest = free;
+            rest.retain(|k| kinds.contains(&kind(&trials[*k])));
+            best = choose(bench, how, &mut rest, trials, &mut baseline)?;
+        }
+        let Some(best) = best else { break };
         trials[best].verdict = Verdict::Slower;
+        kinds.push(kind(&trials[best]));
+        found.push(best);
     }
-    Ok(best)
+    Ok(found)
 }
 
 /// What was the winner before and is no more, is slower.

@@ -1,14 +1,17 @@
 //! Screening: candidates run once or a few times, best guess first, until the time is up or a roof is near.
 
 use super::bench::{Bench, Patience, Screened, verdict_of};
-use crate::budget::LONG_SECONDS;
+use crate::budget::{LONG_SECONDS, TRIED_FIRST};
 use crate::machine::ENOUGH_PERCENT;
 use crate::request::{Error, Event};
 use crate::schedule::{Trial, Verdict};
-use oxeye_measure::{MeasureError, compile_all};
+use oxeye_measure::{MeasureError, Rejection, compile_all};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
+
+/// A call may take so many seconds, however late it is.
+const LEAST_CALL: f64 = 1.0;
 
 /// Compiles and runs some of the candidates, a few at a time until the deadline. Returns the positions of those with the
 /// right outputs.
@@ -33,10 +36,11 @@ pub(super) fn screen(
         let n = if n_built > 0 { n_built } else { bench.compiled_together() };
         let (chunk, later) = waiting.split_at(n.min(waiting.len()));
         waiting = later;
-        // What is built is run, however long that took.
+        // What is built is run while there is a budget, and the first of it however long that took.
         let end = if n_built > 0 { session.end_of_budget().max(bench.deadline) } else { bench.deadline };
+        let n_certain = n_built.min(TRIED_FIRST);
         // Half of the time is for the finalists of short nests; long ones are mostly decided here.
-        if session.is_over(end) {
+        if n_certain == 0 && session.is_over(end) || session.progress.enough() {
             break;
         }
         // What leaves out a part of the work is under no roof of the whole.
@@ -54,11 +58,7 @@ pub(super) fn screen(
         build(bench, trials, chunk, built)?;
         for k in chunk {
             session.check_cancelled()?;
-            if session.is_over(end) {
-                break;
-            }
-            // A call that is not over before the budget is tells nothing.
-            if best > LONG_SECONDS && !session.has_seconds(best) {
+            if n_done >= n_certain && session.is_over(end) || session.progress.enough() {
                 break;
             }
             let Some(library) = built.remove(k) else { continue };
@@ -71,7 +71,12 @@ pub(super) fn screen(
                 continue;
             }
             let trial = &mut trials[*k];
-            match bench.run_candidate(library, Patience::for_best(best)) {
+            let patience = Patience::for_best(best);
+            // Of a call that is not over before the budget is, no more is known than that it is not much faster.
+            let left = session.budget_left().as_secs_f64().max(LEAST_CALL);
+            let is_cut = left < patience.call_seconds;
+            let patience = Patience { call_seconds: patience.call_seconds.min(left), ..patience };
+            match bench.run_candidate(library, patience) {
                 Ok(Screened { library, screening }) => {
                     trial.verdict = Verdict::Slower;
                     (trial.screened, trial.library) = (Some(screening), Some(library));
@@ -80,6 +85,10 @@ pub(super) fn screen(
                 }
                 Err(setback) => {
                     let why = setback.item()?;
+                    if is_cut && matches!(why, Rejection::TimedOut { .. }) {
+                        trial.reject(Verdict::TooSlow, "it was not done when the time was up".into());
+                        return Ok(right);
+                    }
                     trial.reject(verdict_of(&why), bench.site.words(&why));
                 }
             }
