@@ -1,6 +1,6 @@
 //! Follows the statements of a loop's body, path by path.
 
-use super::form::{Evolution, Level, Printed, minus, operation, plus, select, times};
+use super::form::{Evolution, Level, minus, operation, plus, select, times};
 use super::sum::Symbol;
 use super::trips::{Trips, at_exit};
 use crate::ast::*;
@@ -71,11 +71,6 @@ impl<'f> Evaluator<'f> {
         let mut state = State::default();
         let found = evaluator.a_loop(f, &mut state);
         Some((evaluator, found))
-    }
-
-    /// A value as text.
-    pub(crate) fn printed<'a>(&'a self, value: &'a Evolution) -> Printed<'a> {
-        Printed { file: self.file, fixed: &self.fixed, value }
     }
 
     /// Whether a variable is an integer or a pointer that only assignments to its name change.
@@ -173,6 +168,7 @@ impl<'f> Evaluator<'f> {
                     _ => self.as_it_is(e),
                 }
             }
+            ExprKind::Select(..) if !self.changes(e) => self.as_it_is(e),
             ExprKind::Select(condition, then, otherwise) => {
                 let condition = self.value(state, condition);
                 select(condition, self.value(state, then), self.value(state, otherwise))
@@ -239,6 +235,10 @@ impl<'f> Evaluator<'f> {
             },
             _ => self.file.type_of(e).map_or(Kind::Other, |ty| of_type(&ty)),
         }
+    }
+
+    pub(super) fn is_unsigned_value(&self, e: &Expr) -> bool {
+        self.kind(e) == Kind::Unsigned
     }
 
     /// Bytes of a signed integer.

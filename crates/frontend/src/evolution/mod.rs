@@ -10,6 +10,8 @@
 
 mod follow;
 mod form;
+#[cfg(test)]
+mod printed;
 mod recur;
 mod sum;
 mod trips;
@@ -17,7 +19,10 @@ mod trips;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use follow::{Evaluator, Evolutions};
-pub(crate) use form::{Evolution, Level, Stop};
+pub(crate) use follow::Evaluator;
+#[cfg(test)]
+pub(crate) use follow::Evolutions;
+pub(crate) use form::{Evolution, Stop};
 pub(crate) use sum::{Sum, Symbol};
+#[cfg(test)]
 pub(crate) use trips::Trips;

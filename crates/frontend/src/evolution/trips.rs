@@ -60,6 +60,18 @@ impl Evaluator<'_> {
         let changing = [l, r].into_iter().filter_map(|e| e.uncast().as_var());
         let unsigned = changing.into_iter().any(|v| state.values.contains_key(&v) && self.is_unsigned(v));
         let (lv, rv) = (self.value(state, l), self.value(state, r));
+        // A negative number is a great one beside an unsigned variable.
+        let may_be_negative = |e: &Evolution| match e {
+            Evolution::Add { base, step, .. } => {
+                !(base.as_constant() >= Some(0) && step.as_constant() >= Some(0))
+            }
+            _ => false,
+        };
+        let are_mixed = self.is_unsigned_value(l) != self.is_unsigned_value(r);
+        let signed = if self.is_unsigned_value(l) { &rv } else { &lv };
+        if are_mixed && may_be_negative(signed) {
+            return Err(stop("a negative number would be compared as an unsigned one"));
+        }
         // How far the left side is from the right one.
         let ahead = match (op, minus(rv, lv, at)) {
             (_, Evolution::Unknown(stop)) => return Err(stop),

@@ -100,7 +100,11 @@ fn is_index(e: &Expr, is_quotient: &dyn Fn(&Expr) -> bool, n_operations: &mut us
     match e {
         Expr::Affine(_) => true,
         Expr::Cast(ScalarType::I64, inner) => is_index(inner, is_quotient, n_operations),
-        Expr::Cast(ScalarType::I32, inner) => is_quotient(inner),
+        Expr::Cast(ScalarType::I32, inner) => {
+            is_quotient(inner)
+                || matches!(**inner, Expr::Binary(BinaryOp::Add | BinaryOp::Mul, ..))
+                    && is_index(inner, is_quotient, n_operations)
+        }
         Expr::Binary(BinaryOp::Div, ..) => is_quotient(e),
         Expr::Binary(op, l, r) => {
             let is_known =

@@ -86,6 +86,13 @@ pub(super) enum Bound {
     Pointer(Pointer),
 }
 
+impl Bound {
+    /// Whether a variable stands for the same number on another path.
+    pub(super) fn is_same(&self, other: Option<&Bound>) -> bool {
+        matches!((self, other), (Bound::Value(one), Some(Bound::Value(other))) if one == other)
+    }
+}
+
 /// Lowers one nest.
 pub(crate) struct Lowerer<'a> {
     pub(super) cx: &'a Context<'a>,

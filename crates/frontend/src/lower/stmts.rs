@@ -339,7 +339,12 @@ impl Lowerer<'_> {
             }
             let value =
                 if self.state.program.array(array).element.is_float() { self.relaxed(value) } else { value };
+            let known = match &variable.ty {
+                Type::Scalar(scalar) if !scalar.ty.is_float() => Some(self.converted(value.clone(), scalar)),
+                _ => None,
+            };
             self.push(Access::scalar(array), Update::Assign, value.e, at, out);
+            self.note_value(d.var, known);
         }
         Ok(())
     }
@@ -498,16 +503,17 @@ impl Lowerer<'_> {
         self.facts.push_condition(&condition.e, true);
         self.stmt(then, &mut yes)?;
         self.facts.truncate(mark);
-        self.bound = before.clone();
+        let behind_then = std::mem::replace(&mut self.bound, before.clone());
         if let Some(otherwise) = otherwise {
             self.facts.push_condition(&condition.e, false);
             self.stmt(otherwise, &mut no)?;
             self.facts.truncate(mark);
         }
-        self.bound = before;
+        let behind_else = std::mem::replace(&mut self.bound, before);
         for branch in std::iter::once(then).chain(otherwise) {
             self.forget(&Scan::of(self.cx.file, branch));
         }
+        self.bound.extend(behind_then.into_iter().filter(|(var, bound)| bound.is_same(behind_else.get(var))));
         if yes.is_empty() && no.is_empty() {
             return Ok(());
         }

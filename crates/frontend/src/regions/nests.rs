@@ -329,8 +329,11 @@ impl<'a> Regions<'a> {
             let Some(var) = e.as_var().map(|v| file.root(v)) else { return };
             let is_counter = scan.iterators.contains(&var) && loops.contains(&file.var(var).name);
             let is_inside = file.var(var).function.is_some() && s.range.contains(file.var(var).range);
-            let is_own =
-                scan.declared.contains(&var) || is_counter || is_inside || subtracted.contains_key(&var);
+            let is_own = scan.declared.contains(&var)
+                || file.var(var).is_own()
+                || is_counter
+                || is_inside
+                || subtracted.contains_key(&var);
             if !is_own && !represented.contains(&var) && !self.is_visible_anywhere(var) {
                 unused.insert(var);
             }
@@ -582,10 +585,9 @@ fn words(text: &str) -> BTreeSet<&str> {
 fn reads(nodes: &[Node], array: ArrayId) -> bool {
     let in_expr = |e: &Expr| e.reads().iter().any(|a| a.array == array);
     nodes.iter().any(|node| match node {
-        Node::Stmt(s) => {
-            let is_updated = s.target.array == array && s.update != Update::Assign;
-            is_updated || in_expr(&s.value) || s.target.indices.iter().any(in_expr)
-        }
+        // What only changes the variable itself is not needed either.
+        Node::Stmt(s) if s.target.array == array => s.target.indices.iter().any(in_expr),
+        Node::Stmt(s) => in_expr(&s.value) || s.target.indices.iter().any(in_expr),
         Node::If { condition, then, otherwise } => {
             in_expr(condition) || reads(then, array) || reads(otherwise, array)
         }
