@@ -1,11 +1,12 @@
 //! Loops whose counters change in several places of their bodies: `while (i < n) { x[i] = 0; i++; ...; i++; }`, and
 //! `while (k < n) for (j = 0; j < 4; j++) x[k++] = 0;`. Where every iteration changes the counter by the same amount, the
-//! loop counts with a variable of its own, which is what the counter is at the head of each iteration.
+//! loop counts with a variable of its own, which is what the counter is at the head of each iteration. Where the steps are of
+//! other kinds, `for (p = a; p < a + n; p += m)`, it counts what it has covered of its way.
 
 use super::body_steps::changes;
 use super::headers::counts_with;
 use crate::ast::*;
-use crate::evolution::{Evaluator, Evolution, Sum, Symbol};
+use crate::evolution::{Evaluator, Evolution, Sum, Symbol, Trips};
 use crate::scan::{assigned_var, commas, counter};
 use oxeye_ir::{BinaryOp, ScalarType};
 
@@ -13,7 +14,7 @@ use oxeye_ir::{BinaryOp, ScalarType};
 pub(super) fn settle(file: &mut File) {
     for position in 0..file.functions.len() {
         let mut is_needed = false;
-        file.functions[position].body.walk(&mut |s| is_needed |= parts(s).is_some());
+        file.functions[position].body.walk(&mut |s| is_needed |= parts(file, s).is_some());
         if is_needed {
             let mut body = file.functions[position].body.clone();
             inside(file, position, &mut body);
@@ -24,18 +25,18 @@ pub(super) fn settle(file: &mut File) {
 
 fn inside(file: &mut File, position: usize, s: &mut Stmt) {
     s.children_mut().into_iter().for_each(|s| inside(file, position, s));
-    if let Some(f) = parts(s).and_then(|f| counted(file, position, f, s.range)) {
+    if let Some(f) = parts(file, s).and_then(|f| counted(file, position, f, s.range)) {
         s.kind = StmtKind::For(Box::new(f));
     }
 }
 
-/// A loop that does not count by its header.
-fn parts(s: &Stmt) -> Option<For> {
+/// A loop that does not count by its header in steps that are read there.
+fn parts(file: &File, s: &Stmt) -> Option<For> {
     let (condition, body, runs_first) = match &s.kind {
         StmtKind::While { condition, body } => (condition, body, false),
         StmtKind::DoWhile { condition, body } => (condition, body, true),
         StmtKind::For(f) => {
-            let counts = counter(f).is_some_and(|var| !changes(&f.body, var));
+            let counts = counter(f).is_some_and(|var| !changes(&f.body, var) && !is_uneven(file, f, var));
             return (!counts && !f.is_behind).then(|| (**f).clone());
         }
         _ => return None,
@@ -44,32 +45,123 @@ fn parts(s: &Stmt) -> Option<For> {
     Some(For { init: None, condition, step: None, body, is_behind: false, enters_with: None, runs_first })
 }
 
-/// The loop with a variable of its own.
+/// Whether a header counts with a pointer in steps of several elements or towards another pointer that moves, or counts down
+/// by something other than a constant.
+fn is_uneven(file: &File, f: &For, var: VarId) -> bool {
+    let is_pointer = |v: VarId| matches!(file.var(v).ty, Type::Pointer { .. });
+    let mut steps = f.step.iter().flat_map(commas);
+    steps.any(|e| match &e.kind {
+        ExprKind::Assign(Some(op @ (BinaryOp::Add | BinaryOp::Sub)), target, by)
+            if constant(by).is_none() =>
+        {
+            target.as_var() == Some(var) && (is_pointer(var) || *op == BinaryOp::Sub)
+        }
+        _ => {
+            let other = assigned_var(e).filter(|v| *v != var && is_pointer(*v));
+            is_pointer(var) && other.is_some_and(|v| f.condition.as_ref().is_some_and(|c| c.mentions(v)))
+        }
+    })
+}
+
+/// The loop with a variable of its own: what a counter is at the head of each iteration, or what is covered of the distance to
+/// where the loop ends.
 fn counted(file: &mut File, position: usize, f: For, at: Range) -> Option<For> {
-    let condition = f.condition.as_ref()?;
+    let condition = f.condition.as_ref().filter(|condition| !sets_any(condition))?;
     let (evaluator, evolutions) = Evaluator::of(file, &f)?;
-    let (var, step) = evolutions.heads.iter().find_map(|(var, head)| match head {
-        Evolution::Add { step, of: 0, .. } if counts_with(file, condition, *var) => {
-            let is_tested = condition.mentions(*var) && !sets_any(condition);
-            let step = step.as_sum().filter(|_| is_tested)?;
-            Some((*var, amount(step, &evaluator.fixed, condition.range)?))
+    let is_own = counter(&f).is_none_or(|var| changes(&f.body, var) || !is_uneven(file, &f, var));
+    let steady = evolutions.heads.iter().find_map(|(var, head)| match head {
+        Evolution::Add { step, of: 0, .. } if is_own && counts_with(file, condition, *var) => {
+            let step = step.as_sum().filter(|_| condition.mentions(*var))?;
+            let is_pointer = file.var(*var).ty.is_pointer();
+            let is_read = step.as_constant().is_some() || !is_pointer && !step.is_negative();
+            Some((*var, amount(step, &evaluator.fixed, condition.range).filter(|_| is_read)?))
         }
         _ => None,
-    })?;
-    let range = condition.range;
-    let first = match &f.init {
-        Some(init) => first_value(init, var)?,
-        None => Expr { kind: ExprKind::Var(var), range },
+    });
+    match steady {
+        Some(steady) => by_counter(file, position, f, steady, at),
+        None => {
+            let (distance, by) = match &evolutions.trips {
+                Trips::Covers { distance, by } => (distance.as_sum()?, Sum::from(*by)),
+                Trips::By { distance, by } => (distance.as_sum()?, by.clone()),
+                Trips::Unknown(_) => return None,
+            };
+            let is_changing = |symbol| match symbol {
+                Symbol::Entry(v) => evolutions.heads.contains_key(&v) || file.var(v).ty.is_pointer(),
+                Symbol::Start(..) | Symbol::Head(..) => true,
+                Symbol::Fixed(_) => false,
+            };
+            if distance.mentions(&is_changing) || by.mentions(&is_changing) || f.runs_first {
+                return None;
+            }
+            let as_c = |sum: &Sum| amount(sum, &evaluator.fixed, condition.range);
+            let (distance, by) = (as_c(distance)?, as_c(&by)?);
+            by_distance(file, position, f, (distance, by), at)
+        }
+    }
+}
+
+/// `for (long k = 0; k < distance; k += by)`, or `for (long k = 0; by * k < distance; k++)` if that is a constant, with all that
+/// the header does.
+fn by_distance(
+    file: &mut File,
+    position: usize,
+    f: For,
+    (distance, by): (Expr, Expr),
+    at: Range,
+) -> Option<For> {
+    let range = distance.range;
+    let own = own_variable(file, position, ("covered", Type::scalar(ScalarType::I64)), at)?;
+    let named = || Box::new(Expr { kind: ExprKind::Var(own), range });
+    let int = |n| Expr { kind: ExprKind::Int(n, ScalarType::I32), range };
+    let init = Some(with_first(f.init, (None, own), int(0), range));
+    let (covered, by) = match constant(&by) {
+        Some(1) | None => (named(), by),
+        Some(_) => {
+            let product = ExprKind::Binary(BinaryOp::Mul, Box::new(by), named());
+            (Box::new(Expr { kind: product, range }), int(1))
+        }
     };
+    let ends = ExprKind::Binary(BinaryOp::Lt, covered, Box::new(distance));
+    let add = ExprKind::Assign(Some(BinaryOp::Add), named(), Box::new(by));
+    let step = f.step.into_iter().fold(Expr { kind: add, range }, |all, e| Expr {
+        kind: ExprKind::Comma(Box::new(all), Box::new(e)),
+        range,
+    });
+    Some(For { init, condition: Some(Expr { kind: ends, range }), step: Some(step), ..f })
+}
+
+/// A variable that the source does not have.
+fn own_variable(file: &mut File, position: usize, (name, ty): (&str, Type), at: Range) -> Option<VarId> {
     let own = VarId(u32::try_from(file.vars.len()).ok()?);
     file.vars.push(Variable {
-        name: format!("{}.at", file.var(var).name),
-        ty: file.var(var).ty.clone(),
+        name: format!("{name}.at"),
+        ty,
         kind: VarKind::Local { is_static: false },
         range: Range { start: at.start, end: at.start },
         function: Some(position),
         member: None,
     });
+    Some(own)
+}
+
+/// The loop counts as one of its variables does.
+fn by_counter(
+    file: &mut File,
+    position: usize,
+    f: For,
+    (var, step): (VarId, Expr),
+    at: Range,
+) -> Option<For> {
+    let condition = f.condition.as_ref()?;
+    let range = condition.range;
+    let first = match &f.init {
+        Some(init) => first_value(init, var)?,
+        None => Expr { kind: ExprKind::Var(var), range },
+    };
+    let variable = file.var(var);
+    let (name, ty) = (variable.name.clone(), variable.ty.clone());
+    let own = own_variable(file, position, (&name, ty), at)?;
     let named = || Box::new(Expr { kind: ExprKind::Var(own), range });
     let mut condition = condition.clone();
     put(&mut condition, var, own);

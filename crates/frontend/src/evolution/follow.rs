@@ -328,18 +328,31 @@ impl<'f> Evaluator<'f> {
         }
     }
 
-    /// Forgets what an expression assigns.
+    /// Forgets what an expression assigns, or may assign.
     fn lose(&self, state: &mut State, e: &Expr) {
-        e.walk(&mut |e| {
-            if let ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } = &e.kind
-                && let Some(var) = target.as_var()
-                && self.is_followed(var)
-            {
-                let name = &self.file.var(var).name;
-                let value = Evolution::unknown(format!("`{name}` is assigned inside an expression"), e.range);
-                state.values.insert(var, value);
+        e.walk(&mut |e| match &e.kind {
+            ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => {
+                if let Some(var) = target.as_var() {
+                    self.lose_var(state, var, e.range);
+                }
             }
+            ExprKind::Unknown(_, inside) => {
+                for e in inside {
+                    e.walk(&mut |e| {
+                        e.as_var().into_iter().for_each(|var| self.lose_var(state, var, e.range))
+                    });
+                }
+            }
+            _ => {}
         });
+    }
+
+    fn lose_var(&self, state: &mut State, var: VarId, at: Range) {
+        if self.is_followed(var) {
+            let name = &self.file.var(var).name;
+            let value = Evolution::unknown(format!("`{name}` is assigned inside an expression"), at);
+            state.values.insert(var, value);
+        }
     }
 
     pub(super) fn stmt(&mut self, s: &Stmt, state: &mut State, paths: &mut Paths) {

@@ -24,5 +24,4 @@ pub(crate) use follow::Evaluator;
 pub(crate) use follow::Evolutions;
 pub(crate) use form::{Evolution, Stop};
 pub(crate) use sum::{Sum, Symbol};
-#[cfg(test)]
 pub(crate) use trips::Trips;

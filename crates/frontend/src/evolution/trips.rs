@@ -94,7 +94,7 @@ impl Evaluator<'_> {
             (BinaryOp::Ne, Some(1)) => Ok(Trips::Covers { distance: times(*base, (-1).into(), at), by: 1 }),
             (BinaryOp::Ne, _) => Err(stop("`!=` may miss the end of the loop")),
             _ if wraps => Err(stop("an unsigned variable is never less than zero")),
-            (BinaryOp::Gt | BinaryOp::Ge, Some(by)) if unsigned && by < -1 => {
+            (BinaryOp::Gt | BinaryOp::Ge, by) if unsigned && by.is_none_or(|by| by < -1) => {
                 Err(stop("an unsigned variable may pass zero"))
             }
             (_, Some(by)) if by < 0 => Ok(Trips::Covers { distance: *base, by: -by }),

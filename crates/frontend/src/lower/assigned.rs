@@ -73,7 +73,8 @@ impl Lowerer<'_> {
     /// Records the value of a scalar that is also stored: later reads may use the value instead if it reads no memory.
     pub(super) fn note_value(&mut self, var: VarId, value: Option<Value>) {
         let is_integer = self.cx.file.var(var).ty.as_scalar().is_some_and(|s| {
-            matches!(s.ty, ScalarType::I32 | ScalarType::I64) && !s.is_volatile && !s.is_bool
+            use ScalarType::{I32, I64, U32, U64};
+            matches!(s.ty, I32 | I64 | U32 | U64) && !s.is_volatile && !s.is_bool
         });
         let is_quotient = |e: &Expr| self.quotient(e, 0, false).is_some();
         let known = value.filter(|v| is_integer && is_index(&v.e, &is_quotient, &mut 0));
@@ -99,7 +100,9 @@ fn is_index(e: &Expr, is_quotient: &dyn Fn(&Expr) -> bool, n_operations: &mut us
     }
     match e {
         Expr::Affine(_) => true,
-        Expr::Cast(ScalarType::I64, inner) => is_index(inner, is_quotient, n_operations),
+        Expr::Cast(ScalarType::I64 | ScalarType::U32 | ScalarType::U64, inner) => {
+            is_index(inner, is_quotient, n_operations)
+        }
         Expr::Cast(ScalarType::I32, inner) => {
             is_quotient(inner)
                 || matches!(**inner, Expr::Binary(BinaryOp::Add | BinaryOp::Mul, ..))

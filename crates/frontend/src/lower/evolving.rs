@@ -182,14 +182,14 @@ impl Lowerer<'_> {
         out: &[Node],
     ) -> Option<How> {
         let scalar = self.cx.file.var(var).ty.as_scalar()?;
-        if !matches!(scalar.ty, ScalarType::I32 | ScalarType::I64) || !reads(f, var) {
+        if !is_counted(scalar.ty) || !reads(f, var) {
             return None;
         }
         match head {
             Evolution::Add { base, step, of: 0 } => {
                 let by = self.amount(step.as_sum()?, fixed)?;
                 let start = self.start(base, var, fixed, out)?;
-                (!is_unsigned(start.ty)).then_some(How::Number(start, by))
+                (is_unsigned(start.ty) <= is_unsigned(scalar.ty)).then_some(How::Number(start, by))
             }
             Evolution::Of(..) | Evolution::Select { .. } => Some(How::Function(head.clone())),
             _ => None,
@@ -230,7 +230,7 @@ impl Lowerer<'_> {
         });
         for var in used {
             let ty = self.cx.file.var(var).ty.as_scalar().map(|s| s.ty);
-            if matches!(ty, Some(ScalarType::I32 | ScalarType::I64))
+            if ty.is_some_and(is_counted)
                 && let Some(value) = self.entry_value(var, out)
             {
                 self.substituted.insert(var);
@@ -398,6 +398,10 @@ impl Lowerer<'_> {
         let far = here.far(by, !is_from_zero)?;
         let first = match &start.e {
             Expr::Cast(ScalarType::I32, inner) if self.natural(inner) == ScalarType::I64 => (**inner).clone(),
+            // Converted, the sum is the same.
+            Expr::Cast(ScalarType::U32 | ScalarType::U64, inner) if inner.as_affine().is_some() => {
+                (**inner).clone()
+            }
             first => first.clone(),
         };
         let sum = match (first, far) {
@@ -565,6 +569,11 @@ impl Lowerer<'_> {
             None => self.bound.remove(&var),
         };
     }
+}
+
+/// Whether a type is one that loops count with.
+fn is_counted(ty: ScalarType) -> bool {
+    matches!(ty, ScalarType::I32 | ScalarType::I64 | ScalarType::U32 | ScalarType::U64)
 }
 
 /// How often a loop runs that steps by one, if it does not run a negative number of times.

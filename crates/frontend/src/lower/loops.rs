@@ -28,7 +28,7 @@ pub(crate) struct Header<'e> {
     pub(super) step: &'e ast::Expr,
     /// Other effects after each iteration.
     pub(super) after: Vec<&'e ast::Expr>,
-    pub(super) condition: &'e ast::Expr,
+    pub(crate) condition: &'e ast::Expr,
 }
 
 impl Header<'_> {
@@ -38,7 +38,7 @@ impl Header<'_> {
     }
 
     /// Whether iterations change something else in an expression than the loop's variable.
-    pub(super) fn changes(&self, e: &ast::Expr, body: &Scan) -> bool {
+    pub(crate) fn changes(&self, e: &ast::Expr, body: &Scan) -> bool {
         let is_changed = |v: VarId| {
             v != self.var
                 && (body.written.contains(&v)

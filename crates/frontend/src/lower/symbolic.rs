@@ -30,7 +30,8 @@ impl Lowerer<'_> {
                 .help("count upwards, or use a constant"));
         }
         let amount = self.ahead(amount, at)?;
-        let by = self.exact(&amount.e).as_ref().and_then(Expr::as_affine).cloned();
+        let exact = self.exact(&amount.e);
+        let by = exact.and_then(|e| e.as_affine().cloned().or_else(|| self.computed_end(&e)));
         match by.filter(|_| !amount.ty.is_float()) {
             Some(by) => Ok(Step::Symbolic { by, ty: amount.ty }),
             None => Err(may_change(at)),
@@ -350,7 +351,9 @@ pub(super) fn text(program: &Program, e: &Expr) -> Option<String> {
             for (var, c) in a.terms() {
                 let Var::Sym(id) = var else { return None };
                 let name = &program.symbols.get(&id)?.name;
-                if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                // Itself a number that is computed so, or a plain variable.
+                let is_computed = name.starts_with("((long)");
+                if !is_computed && !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
                     return None;
                 }
                 let factor =

@@ -322,8 +322,12 @@ impl<'a> Regions<'a> {
         if scan.written.contains(&var)
             || is_address_taken(self.cx.function, var)
             || self.cx.file.is_member(var)
+            || self.cx.file.var(var).is_own()
         {
             return (None, None, unchanged);
+        }
+        if header.changes(header.condition, &Scan::of(self.cx.file, &f.body)) {
+            return (Some(var), None, unchanged);
         }
         let Some(Scalar { is_volatile: false, ty, .. }) = self.cx.file.var(var).ty.as_scalar() else {
             return (None, None, unchanged);

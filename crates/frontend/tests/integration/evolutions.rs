@@ -124,6 +124,79 @@ static void with_gaps(int n, int m, double *x, const double *y)
         k += 1;
     }
 }
+static void by_a_product(int n, int s, int t, double *x)
+{
+    for (int i = 0; i < n; i += s * t)
+        x[i] += 4;
+}
+static void down_by_a_variable(int n, int s, double *x)
+{
+    for (int i = n - 1; i >= 0; i -= s)
+        x[i] += 5;
+}
+static void pointer_by_a_variable(int n, int s, double *x)
+{
+    for (double *p = x; p < x + n; p += s)
+        *p += 6;
+}
+static void sizes(unsigned long n, double *x)
+{
+    unsigned long i = 0;
+    while (i < n) {
+        x[i] += 1;
+        i++;
+        x[i] *= 3;
+        i++;
+    }
+}
+static void two_pointers(int n, double *x)
+{
+    double *p, *q;
+    for (p = x, q = x + n - 1; p < q; p++, q--) {
+        double t = *p;
+        *p = *q;
+        *q = t;
+    }
+}
+static void unrolled_by_hand(int n, double *x, const double *y)
+{
+    int i = 0;
+    for (; i + 3 < n;) {
+        x[i] += y[i];
+        ++i;
+        x[i] += y[i];
+        ++i;
+        x[i] -= y[i];
+        ++i;
+        x[i] += 2;
+        ++i;
+    }
+}
+static void from_both_ends(int n, double *x)
+{
+    int low = 0, high = n;
+    while (low + 1 < high) {
+        x[low] += x[high - 1];
+        low += 2;
+        high--;
+    }
+}
+static void cases(int n, double *x)
+{
+    int i = 0;
+    while (i < n) {
+        switch (i & 1) {
+        case 0:
+            x[i] += 7;
+            i++;
+            break;
+        default:
+            x[i] -= 7;
+            i++;
+            break;
+        }
+    }
+}
 ";
 
 const MAIN: &str = "
@@ -148,6 +221,14 @@ int main(int argc, char **argv)
     in_header_and_body(size, x);
     both_rows(size, 3, x, y);
     with_gaps(size, 3, x, y);
+    by_a_product(size, 2, 3, x);
+    down_by_a_variable(size, 3, x);
+    pointer_by_a_variable(size, 3, x);
+    sizes(size, x);
+    two_pointers(size, x);
+    unrolled_by_hand(size, x, y);
+    from_both_ends(size, x);
+    cases(size, x);
     for (int i = 0; i < 800; i++)
         s += x[i] * i;
     printf(\"%.17g\\n\", s);
@@ -162,7 +243,7 @@ fn loops_that_no_header_counts() {
 
 #[test]
 fn they_do_the_same() {
-    same_output(&format!("{FUNCTIONS}{MAIN}"), 12, &["0", "1", "2", "7", "40"]);
+    same_output(&format!("{FUNCTIONS}{MAIN}"), 20, &["0", "1", "2", "7", "40"]);
 }
 
 #[test]
@@ -180,6 +261,14 @@ fn their_replays_agree() {
         "in_header_and_body",
         "both_rows",
         "with_gaps",
+        "by_a_product",
+        "down_by_a_variable",
+        "pointer_by_a_variable",
+        "sizes",
+        "two_pointers",
+        "unrolled_by_hand",
+        "from_both_ends",
+        "cases",
     ];
     replays_agree(&format!("{FUNCTIONS}\nint main(void)\n{{\n    return 0;\n}}\n"), &names);
 }
