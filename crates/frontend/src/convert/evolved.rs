@@ -4,6 +4,7 @@
 //! other kinds, `for (p = a; p < a + n; p += m)`, it counts what it has covered of its way.
 
 use super::body_steps::changes;
+use super::counts::as_for;
 use super::headers::counts_with;
 use crate::ast::*;
 use crate::evolution::{Evaluator, Evolution, Sum, Symbol, Trips};
@@ -32,17 +33,10 @@ fn inside(file: &mut File, position: usize, s: &mut Stmt) {
 
 /// A loop that does not count by its header in steps that are read there.
 fn parts(file: &File, s: &Stmt) -> Option<For> {
-    let (condition, body, runs_first) = match &s.kind {
-        StmtKind::While { condition, body } => (condition, body, false),
-        StmtKind::DoWhile { condition, body } => (condition, body, true),
-        StmtKind::For(f) => {
-            let counts = counter(f).is_some_and(|var| !changes(&f.body, var) && !is_uneven(file, f, var));
-            return (!counts && !f.is_behind).then(|| (**f).clone());
-        }
-        _ => return None,
-    };
-    let (condition, body) = (Some(condition.clone()), (**body).clone());
-    Some(For { init: None, condition, step: None, body, is_behind: false, enters_with: None, runs_first })
+    let f = as_for(s)?;
+    let is_for = matches!(s.kind, StmtKind::For(_));
+    let counts = |var| !changes(&f.body, var) && !is_uneven(file, &f, var);
+    (!is_for || !f.is_behind && !counter(&f).is_some_and(counts)).then_some(f)
 }
 
 /// Whether a header counts with a pointer in steps of several elements or towards another pointer that moves, or counts down
@@ -69,8 +63,16 @@ fn counted(file: &mut File, position: usize, f: For, at: Range) -> Option<For> {
     let condition = f.condition.as_ref().filter(|condition| !sets_any(condition))?;
     let (evaluator, evolutions) = Evaluator::of(file, &f)?;
     let is_own = counter(&f).is_none_or(|var| changes(&f.body, var) || !is_uneven(file, &f, var));
+    let moves = |v: VarId| file.var(v).ty.is_pointer() && evolutions.heads.contains_key(&v);
+    let ends_elsewhere = |var: VarId| {
+        let mut found = false;
+        condition.walk(&mut |e| found |= e.as_var().is_some_and(|v| v != var && moves(v)));
+        found
+    };
     let steady = evolutions.heads.iter().find_map(|(var, head)| match head {
-        Evolution::Add { step, of: 0, .. } if is_own && counts_with(file, condition, *var) => {
+        Evolution::Add { step, of: 0, .. }
+            if is_own && counts_with(file, condition, *var) && !ends_elsewhere(*var) =>
+        {
             let step = step.as_sum().filter(|_| condition.mentions(*var))?;
             let is_pointer = file.var(*var).ty.is_pointer();
             let is_read = step.as_constant().is_some() || !is_pointer && !step.is_negative();

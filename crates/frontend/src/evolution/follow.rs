@@ -4,6 +4,7 @@ use super::form::{Evolution, Level, minus, operation, plus, select, times};
 use super::sum::Symbol;
 use super::trips::{Trips, at_exit};
 use crate::ast::*;
+use crate::convert::as_for;
 use crate::flow::is_address_taken;
 use crate::scan::{Scan, commas};
 use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
@@ -373,19 +374,10 @@ impl<'f> Evaluator<'f> {
                 *state = self.joined(&value, yes, no, condition.range);
             }
             StmtKind::For(f) => _ = self.a_loop(f, state),
-            StmtKind::While { condition, body } | StmtKind::DoWhile { condition, body } => {
-                let runs_first = matches!(s.kind, StmtKind::DoWhile { .. });
-                let (condition, body) = (Some(condition.clone()), (**body).clone());
-                let f = For {
-                    init: None,
-                    condition,
-                    step: None,
-                    body,
-                    is_behind: false,
-                    enters_with: None,
-                    runs_first,
-                };
-                self.a_loop(&f, state);
+            StmtKind::While { .. } | StmtKind::DoWhile { .. } => {
+                if let Some(f) = as_for(s) {
+                    self.a_loop(&f, state);
+                }
             }
             StmtKind::Continue => {
                 paths.continued.push(state.clone());

@@ -5,6 +5,8 @@ use super::lowerer::{Bound, Lowerer};
 use super::searches::leaving;
 use super::value::{Value, constant, is_comparison, reads_memory};
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::convert::as_for;
+use crate::evolution::{Evaluator, Trips};
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, commas};
 use oxeye_ir::{
@@ -108,11 +110,20 @@ impl Lowerer<'_> {
             StmtKind::While { .. } | StmtKind::DoWhile { .. } => {
                 let word = if matches!(s.kind, StmtKind::While { .. }) { "while" } else { "do" };
                 let head = Range { start: at.start, end: at.start + word.len() };
-                let message = format!("a `{word}` loop: how often it runs is not known beforehand");
+                let since = self.since(s).unwrap_or_default();
+                let message = format!("a `{word}` loop: how often it runs is not known beforehand{since}");
                 Err(Refusal::new(head, message).help("write it as a `for` loop if it counts"))
             }
             StmtKind::Unknown(what, _) => Err(Refusal::new(at, format!("{what} cannot be analysed"))),
         }
+    }
+
+    /// What stops the evaluation of how often a loop runs, if it is a variable.
+    fn since(&self, s: &Stmt) -> Option<String> {
+        let (_, found) = Evaluator::of(self.cx.file, &as_for(s)?)?;
+        let Trips::Unknown(stop) = found.trips else { return None };
+        let line = self.line(stop.at).map(|line| format!(" (line {line})")).unwrap_or_default();
+        stop.why.contains('`').then(|| format!(", since {}{line}", stop.why))
     }
 
     fn line(&self, at: Range) -> Option<u32> {
