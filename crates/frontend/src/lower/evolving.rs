@@ -4,7 +4,6 @@
 //! of a loop as in all others, and `t0 = t % 2` in a header follows the counter. Here their first values are found, and what
 //! they hold becomes an expression of the iterators.
 
-use super::assigned::sets;
 use super::lowerer::{Bound, Lowerer};
 use super::pointer::Pointer;
 use super::value::{Value, constant, is_unsigned, reads_memory};
@@ -206,18 +205,24 @@ impl Lowerer<'_> {
         (!reads_memory(&value.e)).then_some(value)
     }
 
-    /// What an integer of the function holds before the nest.
+    /// What an integer of the function holds before the nest: a number that it was set to, which is tested there as people may
+    /// edit it, or what is read there.
     fn entry_value(&mut self, var: VarId, out: &[Node]) -> Option<Value> {
         if !self.is_where_it_was(var) {
             return None;
         }
-        let array = self.array(var, self.at).ok()?;
+        let read = self.value_at_entry(var, out, self.at).ok()??;
         let known = value_before(self.cx.file, self.cx.function, self.at, var).and_then(ast::constant);
-        let ty = self.cx.file.var(var).ty.as_scalar()?.ty;
-        match known.filter(|_| !sets(out, array)) {
-            Some(known) => Some(self.typed(Expr::from(known), ty)),
-            None => self.value_at_entry(var, out, self.at).ok()?,
+        let Some(known) = known else { return Some(read) };
+        let test = Expr::Binary(BinaryOp::Eq, Box::new(read.e.clone()), Box::new(Expr::from(known)));
+        if !self.tests.contains(&test) {
+            if self.tests.len() >= MOST_TESTS {
+                return Some(read);
+            }
+            self.relies_on(&test);
+            self.tests.push(test);
         }
+        Some(self.typed(Expr::from(known), read.ty))
     }
 
     /// Integers of the function in the first value of a loop's variable that the nest changes later stand for what they hold
