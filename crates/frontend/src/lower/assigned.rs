@@ -40,10 +40,10 @@ impl Lowerer<'_> {
                 .help(format!("leave `{name}` as it is and subscript it"))
         };
         let is_own = file.var(var).function == Some(self.cx.position);
-        if !self.is_tame(var) || !matches!(ty, Type::Pointer { .. }) || self.in_turns.contains(&var) {
+        if !self.is_tame(var) || !matches!(ty, Type::Pointer { .. }) || self.moving.in_turns.contains(&var) {
             return Err(refuse());
         }
-        let is_set_behind = self.walking.contains(&var);
+        let is_set_behind = self.moving.walking.contains(&var);
         if is_own && !is_set_behind && is_live_after(file, self.cx.function, self.at, var) {
             return Err(Refusal::new(
                 at,
@@ -80,7 +80,7 @@ impl Lowerer<'_> {
         let known = value.filter(|v| is_integer && is_index(&v.e, &is_quotient, &mut 0));
         match known {
             Some(value) if self.is_tame(var) => {
-                self.substituted.insert(var);
+                self.outcome.substituted.insert(var);
                 self.bound.insert(var, Bound::Value(value));
             }
             _ => _ = self.bound.remove(&var),

@@ -122,7 +122,10 @@ impl Lowerer<'_> {
         let header = f.step.iter().chain(&f.condition).flat_map(commas).filter_map(assigned_var);
         inside.written.extend(header);
         let is_candidate = |v: &VarId| {
-            *v != counter && !inside.declared.contains(v) && !self.in_turns.contains(v) && self.is_tame(*v)
+            *v != counter
+                && !inside.declared.contains(v)
+                && !self.moving.in_turns.contains(v)
+                && self.is_tame(*v)
         };
         if !inside.written.iter().any(is_candidate) {
             return found;
@@ -215,12 +218,12 @@ impl Lowerer<'_> {
         let known = value_before(self.cx.file, self.cx.function, self.at, var).and_then(ast::constant);
         let Some(known) = known else { return Some(read) };
         let test = Expr::Binary(BinaryOp::Eq, Box::new(read.e.clone()), Box::new(Expr::from(known)));
-        if !self.tests.contains(&test) {
-            if self.tests.len() >= MOST_TESTS {
+        if !self.outcome.tests.contains(&test) {
+            if self.outcome.tests.len() >= MOST_TESTS {
                 return Some(read);
             }
             self.relies_on(&test);
-            self.tests.push(test);
+            self.outcome.tests.push(test);
         }
         Some(self.typed(Expr::from(known), read.ty))
     }
@@ -238,7 +241,7 @@ impl Lowerer<'_> {
             if ty.is_some_and(is_counted)
                 && let Some(value) = self.entry_value(var, out)
             {
-                self.substituted.insert(var);
+                self.outcome.substituted.insert(var);
                 self.bound.insert(var, Bound::Value(value));
             }
         }
@@ -353,12 +356,12 @@ impl Lowerer<'_> {
                     }
                 };
                 if self.is_set_behind(var, start) {
-                    self.walking.insert(var);
+                    self.moving.walking.insert(var);
                 }
                 self.bound.insert(var, Bound::Pointer(pointer));
             } else if let Some(value) = self.carried_value(evolving, carried, here) {
                 if !carried.in_header.contains(&var) {
-                    self.substituted.insert(var);
+                    self.outcome.substituted.insert(var);
                 }
                 self.bound.insert(var, Bound::Value(value));
             }
@@ -465,7 +468,7 @@ impl Lowerer<'_> {
         self.loops.is_empty()
             && self.depth() == 0
             && self.is_of_function(var)
-            && !self.moved_on.contains(&var)
+            && !self.moving.moved_on.contains(&var)
     }
 
     fn is_of_function(&self, var: VarId) -> bool {
@@ -478,12 +481,12 @@ impl Lowerer<'_> {
             return true;
         }
         let test = never_less(times);
-        let is_known = self.tests.contains(&test);
-        if times.loops().next().is_some() || (!is_known && self.tests.len() >= MOST_TESTS) {
+        let is_known = self.outcome.tests.contains(&test);
+        if times.loops().next().is_some() || (!is_known && self.outcome.tests.len() >= MOST_TESTS) {
             return false;
         }
         if !is_known {
-            self.tests.push(test);
+            self.outcome.tests.push(test);
         }
         true
     }
@@ -512,7 +515,7 @@ impl Lowerer<'_> {
                 How::Pointer(start, by) => self.leave_pointer((var, start, by), times.as_ref(), at)?,
                 How::Number(start, by) if !carried.in_header.contains(&var) && !self.loops.is_empty() => {
                     let is_sure = |l: &Self, times: &&Affine| {
-                        l.facts.prove_non_negative(times) || l.tests.contains(&never_less(times))
+                        l.facts.prove_non_negative(times) || l.outcome.tests.contains(&never_less(times))
                     };
                     let Some(times) = times.as_ref().filter(|times| is_sure(self, times)) else { continue };
                     if let Some(value) = self.stepped(var, &start, &by, &Here::behind(times.clone())) {
@@ -534,7 +537,7 @@ impl Lowerer<'_> {
         let is_set = self.loops.is_empty() && self.is_set_behind(var, &start);
         if is_set {
             self.bound.remove(&var);
-            self.walking.remove(&var);
+            self.moving.walking.remove(&var);
         }
         if by == Expr::from(0) {
             if !is_set {
@@ -543,7 +546,7 @@ impl Lowerer<'_> {
             return Ok(());
         }
         if is_set {
-            self.moved_on.insert(var);
+            self.moving.moved_on.insert(var);
             if !is_live_after(self.cx.file, self.cx.function, self.at, var) {
                 return Ok(());
             }
@@ -564,7 +567,7 @@ impl Lowerer<'_> {
             return Err(Refusal::new(at, message).help(format!("leave `{name}` as it is and subscript it")));
         }
         let array = self.array(var, at)?;
-        self.advances.push(Advance { array, by: far });
+        self.outcome.advances.push(Advance { array, by: far });
         Ok(())
     }
 

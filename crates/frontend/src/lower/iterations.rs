@@ -45,7 +45,7 @@ impl Lowerer<'_> {
         {
             return Err(changing_places(file, first));
         }
-        self.in_turns.extend(rotations.iter().flat_map(|rotation| &rotation.pointers));
+        self.moving.in_turns.extend(rotations.iter().flat_map(|rotation| &rotation.pointers));
         let is_plain = rotations.is_empty() && !f.is_behind && header.after.iter().all(&is_carried);
         let mut leaving =
             if self.is_left(body) { Some(self.unset_flag(is_plain, body, s.range, out)?) } else { None };
@@ -57,7 +57,7 @@ impl Lowerer<'_> {
         }
         let is_plainly_counted = is_alone && is_iterator && rotations.is_empty();
         let turns = if is_plainly_counted { self.turns(body, header.var, &l) } else { None };
-        self.leaving.push(leaving.clone());
+        self.exits.leaving.push(leaving.clone());
         match (&leaving, turns) {
             (Some(leaving), _) => {
                 let mut then = Vec::new();
@@ -67,7 +67,7 @@ impl Lowerer<'_> {
             (None, Some(turns)) => self.in_pieces(body, (header.var, turns), (&carried, &here), &mut l)?,
             (None, None) => self.loop_body(body, &mut l.body)?,
         }
-        self.leaving.pop();
+        self.exits.leaving.pop();
         self.note_return(leaving.as_ref());
         if !rotations.is_empty() {
             self.in_rounds(s, body, (header.var, &rotations), (&carried, &here), &mut l)?;

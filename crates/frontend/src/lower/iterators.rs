@@ -278,7 +278,7 @@ impl Lowerer<'_> {
     ) -> Lowered<()> {
         self.bound.remove(&var);
         if self.loops.is_empty() {
-            self.moved_on.insert(var);
+            self.moving.moved_on.insert(var);
         }
         let file = self.cx.file;
         let is_own = file.var(var).function == Some(self.cx.position);
@@ -298,7 +298,7 @@ impl Lowerer<'_> {
                     return Err(Refusal::new(at, message).help("count with an integer"));
                 }
                 let array = self.array(var, at)?;
-                self.advances.push(Advance { array, by: by.into() });
+                self.outcome.advances.push(Advance { array, by: by.into() });
             }
             _ if is_live => {
                 let message = format!("the pointer `{name}`, which the loop changes, may be used later");

@@ -317,7 +317,7 @@ impl Lowerer<'_> {
     ) -> Lowered<Option<Expr>> {
         let file = self.cx.file;
         let Some((var, _)) = self.loops.last().copied() else { return Ok(None) };
-        if !self.keeps_counters || !self.is_wanted_after(s, f, var) {
+        if !self.reading.keeps_counters || !self.is_wanted_after(s, f, var) {
             return Ok(None);
         }
         let is_shared = self.cx.constructs(s).any(|c| c.is_shared);

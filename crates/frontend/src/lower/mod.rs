@@ -48,7 +48,7 @@ mod views;
 pub(crate) use assigned::sets;
 pub(crate) use index::disguised;
 pub(crate) use loops::{changing_places, header, needed_later};
-pub(crate) use lowerer::{Lowerer, State};
+pub(crate) use lowerer::{Lowerer, Outcome, State};
 pub(crate) use rows::{Rows, renew_scans, row_tests};
 pub(crate) use stmts::as_update;
 pub(crate) use uses::{Holdings, natural};

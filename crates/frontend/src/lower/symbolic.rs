@@ -45,13 +45,13 @@ impl Lowerer<'_> {
         }
         let is_never = self.facts.prove_non_negative(&(-a.clone()).offset(least - 1));
         let test = Expr::Binary(BinaryOp::Ge, Box::new(a.clone().into()), Box::new(Expr::from(least)));
-        let is_known = self.tests.contains(&test);
-        if is_never || a.loops().next().is_some() || (!is_known && self.tests.len() >= MOST_TESTS) {
+        let is_known = self.outcome.tests.contains(&test);
+        if is_never || a.loops().next().is_some() || (!is_known && self.outcome.tests.len() >= MOST_TESTS) {
             return false;
         }
         if !is_known {
             self.relies_on(&test);
-            self.tests.push(test);
+            self.outcome.tests.push(test);
         }
         self.facts.push(Constraint::ge(a.clone(), least.into()));
         true
@@ -61,7 +61,7 @@ impl Lowerer<'_> {
     pub(super) fn relies_on(&mut self, e: &Expr) {
         e.visit(&mut |e| {
             let vars = e.as_affine().into_iter().flat_map(Affine::terms);
-            self.counted.extend(vars.filter_map(|(v, _)| match v {
+            self.outcome.counted.extend(vars.filter_map(|(v, _)| match v {
                 Var::Sym(id) => Some(id),
                 Var::Loop(_) => None,
             }));
@@ -76,12 +76,12 @@ impl Lowerer<'_> {
         let test = Expr::Binary(BinaryOp::Ge, Box::new(e.clone()), Box::new(Expr::from(0)));
         let mut is_fixed = true;
         e.visit(&mut |e| is_fixed &= !matches!(e, Expr::Affine(a) if a.loops().next().is_some()));
-        if self.is_non_negative(e) || self.tests.contains(&test) {
+        if self.is_non_negative(e) || self.outcome.tests.contains(&test) {
             return true;
         }
-        if is_fixed && self.tests.len() < MOST_TESTS {
+        if is_fixed && self.outcome.tests.len() < MOST_TESTS {
             self.relies_on(&test);
-            self.tests.push(test);
+            self.outcome.tests.push(test);
             return true;
         }
         false

@@ -120,7 +120,7 @@ impl Lowerer<'_> {
             let pointers: Lowered<Vec<_>> =
                 rotation.pointers.iter().map(|v| self.array(*v, rotation.range)).collect();
             let times = upper.clone() - lower.clone();
-            self.rotations.push(oxeye_ir::Rotation { pointers: pointers?, times });
+            self.outcome.rotations.push(oxeye_ir::Rotation { pointers: pointers?, times });
         }
         let before = self.bound.clone();
         for k in 1..n_turns {

@@ -335,10 +335,11 @@ impl<'a> Regions<'a> {
         let empty = For { body: Stmt { kind: StmtKind::Empty, range: f.body.range }, ..f.clone() };
         let alone = Stmt { kind: StmtKind::For(Box::new(empty.clone())), range: s.range };
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), &unchanged, &alone);
-        lowerer.keeps_counters = false;
+        lowerer.reading.keeps_counters = false;
         let mut nodes = Vec::new();
         // What would be tested before a nest is not tested here.
-        let is_read = lowerer.for_loop(&alone, &empty, &mut nodes).is_ok() && lowerer.tests.is_empty();
+        let is_read =
+            lowerer.for_loop(&alone, &empty, &mut nodes).is_ok() && lowerer.outcome.tests.is_empty();
         // Otherwise the loop that was read counts something else.
         let is_of_var = !f.is_behind && lowerer.steps_by_constant(&header);
         if !is_read || !is_of_var {

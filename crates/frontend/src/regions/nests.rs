@@ -6,7 +6,7 @@ use crate::context::Team;
 use crate::directives::{Construct, Directive};
 use crate::flow::{is_live_after, is_scratch_of};
 use crate::lower::{
-    Lowerer, Rows, State, changing_places, disguised, needed_later, reached, row_tests, sets,
+    Lowerer, Outcome, Rows, State, changing_places, disguised, needed_later, reached, row_tests, sets,
 };
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
@@ -99,22 +99,23 @@ impl<'a> Regions<'a> {
         }
         let scan = Scan::of(self.cx.file, s);
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
-        lowerer.reads_ahead = reads_ahead;
-        lowerer.splits = splits;
+        lowerer.reading.reads_ahead = reads_ahead;
+        lowerer.reading.splits = splits;
         let mut roots = Vec::new();
         let lowered = match whole {
             Whole::Loop(f) => lowerer.for_loop(s, f, &mut roots),
             Whole::Block(body) => lowerer.stmts(body, &mut roots),
         };
-        self.has_read_ahead |= lowerer.has_read_ahead;
-        self.has_split |= lowerer.has_split;
+        self.has_read_ahead |= lowerer.reading.has_read_ahead;
+        self.has_split |= lowerer.reading.has_split;
         lowered?;
-        roots.splice(0..0, std::mem::take(&mut lowerer.tables));
+        roots.splice(0..0, std::mem::take(&mut lowerer.outcome.tables));
         let mut mentions = self.mentions(s, &mut lowerer);
-        mentions
-            .extend(lowerer.counted.iter().filter(|id| !mentions.contains(id)).copied().collect::<Vec<_>>());
-        let Lowerer {
-            state,
+        mentions.extend(
+            lowerer.outcome.counted.iter().filter(|id| !mentions.contains(id)).copied().collect::<Vec<_>>(),
+        );
+        let Lowerer { state, outcome, .. } = lowerer;
+        let Outcome {
             inlined,
             rotations,
             advances,
@@ -125,7 +126,7 @@ impl<'a> Regions<'a> {
             ends,
             subtracted,
             ..
-        } = lowerer;
+        } = outcome;
         let mut unread = substituted;
         unread.extend(scan.iterators.iter().filter(|v| {
             let array = state.arrays.get(v).and_then(|id| state.program.arrays.get(id));
