@@ -37,6 +37,7 @@ mod delinearize;
 mod diagnostic;
 mod directives;
 mod elsewhere;
+mod evolution;
 mod flow;
 mod forward;
 mod halos;

@@ -41,7 +41,7 @@ impl Refusal {
 pub(crate) type Lowered<T> = Result<T, Box<Refusal>>;
 
 /// What variables that reading makes are to the author of the source, by the beginnings of their names.
-const MADE: [(&str, &str); 7] = [
+const MADE: [(&str, &str); 8] = [
     ("whole.result", "what the function returns"),
     ("structure.value", "the structure that a function returns"),
     ("structure.copy", "the copy that a function is passed"),
@@ -49,6 +49,7 @@ const MADE: [(&str, &str); 7] = [
     ("structure.choice", "a choice of structures"),
     ("complex.value", "the complex number that a function returns"),
     ("complex.argument", "a complex argument"),
+    ("covered.at", "the way that the loop has covered"),
 ];
 
 /// A message in which variables that the source does not have are described.
@@ -68,7 +69,8 @@ pub(crate) fn in_words(message: &str) -> String {
                 out += &format!("{of}{words}");
             }
             Some((_, words)) => out += words,
-            None if is_code => out += &format!("`{part}`"),
+            // What a counter is at the head of an iteration.
+            None if is_code => out += &format!("`{}`", part.trim_end_matches(".at")),
             None => out += part,
         }
     }
@@ -90,6 +92,7 @@ mod tests {
                 "the pointer the copy that a function is passed leads on",
             ),
             ("`(__real__ complex.value)` is read", "the complex number that a function returns is read"),
+            ("`i.at` steps", "`i` steps"),
             ("an odd ` is kept", "an odd ` is kept"),
         ];
         for (message, words) in cases {

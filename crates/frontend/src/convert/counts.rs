@@ -97,7 +97,7 @@ fn counted(file: &File, before: Option<&Stmt>, s: &Stmt) -> Option<Stmt> {
 }
 
 /// A loop as it is, in the parts of a `for` loop; its body is a block.
-fn as_for(s: &Stmt) -> Option<For> {
+pub(crate) fn as_for(s: &Stmt) -> Option<For> {
     let (condition, body, runs_first) = match &s.kind {
         StmtKind::While { condition, body } => (condition, body, false),
         StmtKind::DoWhile { body, condition } => (condition, body, true),

@@ -8,6 +8,7 @@ mod complex;
 mod counts;
 mod declarations;
 mod endless;
+mod evolved;
 mod expressions;
 mod functions;
 mod headers;
@@ -18,6 +19,8 @@ mod steps;
 mod structures;
 mod switches;
 mod typeof_types;
+
+pub(crate) use counts::as_for;
 
 use crate::ast::*;
 use crate::attributes::Attribute;
@@ -113,6 +116,7 @@ pub(crate) fn parse(preprocessed: &Preprocessed) -> Option<File> {
     steps::settle(&mut file);
     jumps::settle(&mut file);
     counts::settle(&mut file);
+    evolved::settle(&mut file);
     connect(&mut file);
     constants::find(&mut file);
     callees::find(&mut file, &preprocessed.text);

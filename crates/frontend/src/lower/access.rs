@@ -78,7 +78,7 @@ impl<'a> Lowerer<'a> {
         let at = e.range;
         if let ExprKind::Var(v) = e.kind
             && matches!(self.bound.get(&v), Some(Bound::Value(_)))
-            && !self.substituted.contains(&v)
+            && !self.outcome.substituted.contains(&v)
         {
             return Err(Refusal::new(at, format!("`{}` is changed here", self.name(v))));
         }
@@ -373,7 +373,7 @@ impl<'a> Lowerer<'a> {
                 }
                 self.names(*v, e.range)?;
                 let is_set = self.scan.written.contains(v) || self.scan.iterators.contains(v);
-                if is_set && !self.in_turns.contains(v) {
+                if is_set && !self.moving.in_turns.contains(v) {
                     let name = self.name(*v);
                     let message =
                         format!("where the pointer `{name}` leads depends on what the loop did before");

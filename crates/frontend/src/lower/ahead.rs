@@ -13,7 +13,7 @@ impl Lowerer<'_> {
     /// The same value, in which integers that the nest finds in memory and never changes are symbols. Only values that
     /// shape the nest are worth it: bounds, subscripts and conditions.
     pub(super) fn ahead(&mut self, value: Value, at: Range) -> Lowered<Value> {
-        if !self.reads_ahead || value.ty.is_float() || !self.has_loads(&value.e) {
+        if !self.reading.reads_ahead || value.ty.is_float() || !self.has_loads(&value.e) {
             return Ok(value);
         }
         self.with_loads(value.e, at)
@@ -22,7 +22,7 @@ impl Lowerer<'_> {
     /// The value that a variable of the function has before the nest, where `out` is the beginning of the nest.
     pub(super) fn value_at_entry(&mut self, var: VarId, out: &[Node], at: Range) -> Lowered<Option<Value>> {
         let is_own = self.cx.file.var(var).function == Some(self.cx.position);
-        if !self.reads_ahead || !self.loops.is_empty() || !is_own || !self.is_tame(var) {
+        if !self.reading.reads_ahead || !self.loops.is_empty() || !is_own || !self.is_tame(var) {
             return Ok(None);
         }
         let array = self.array(var, at)?;
@@ -92,7 +92,7 @@ impl Lowerer<'_> {
             && access.indices.iter().all(is_fixed)
             && n_levels(file, var).is_none()
             && !is_interleaved
-            && !self.in_turns.contains(&var)
+            && !self.moving.in_turns.contains(&var)
             && !self.scan.is_cut_short
             && !self.cx.directives.is_threadprivate(&file.var(var).name)
             && self.is_untouched(&Expr::Read(access.clone()), &self.scan).is_none()
@@ -100,7 +100,7 @@ impl Lowerer<'_> {
 
     /// The symbol for an element.
     fn load(&mut self, access: Access) -> SymId {
-        self.has_read_ahead = true;
+        self.reading.has_read_ahead = true;
         let State { program, binding, .. } = &mut self.state;
         if let Some((id, _)) = binding.loads().find(|(_, known)| **known == access) {
             return id;

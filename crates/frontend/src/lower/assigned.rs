@@ -40,10 +40,10 @@ impl Lowerer<'_> {
                 .help(format!("leave `{name}` as it is and subscript it"))
         };
         let is_own = file.var(var).function == Some(self.cx.position);
-        if !self.is_tame(var) || !matches!(ty, Type::Pointer { .. }) || self.in_turns.contains(&var) {
+        if !self.is_tame(var) || !matches!(ty, Type::Pointer { .. }) || self.moving.in_turns.contains(&var) {
             return Err(refuse());
         }
-        let is_set_behind = self.walking.contains(&var);
+        let is_set_behind = self.moving.walking.contains(&var);
         if is_own && !is_set_behind && is_live_after(file, self.cx.function, self.at, var) {
             return Err(Refusal::new(
                 at,
@@ -73,13 +73,14 @@ impl Lowerer<'_> {
     /// Records the value of a scalar that is also stored: later reads may use the value instead if it reads no memory.
     pub(super) fn note_value(&mut self, var: VarId, value: Option<Value>) {
         let is_integer = self.cx.file.var(var).ty.as_scalar().is_some_and(|s| {
-            matches!(s.ty, ScalarType::I32 | ScalarType::I64) && !s.is_volatile && !s.is_bool
+            use ScalarType::{I32, I64, U32, U64};
+            matches!(s.ty, I32 | I64 | U32 | U64) && !s.is_volatile && !s.is_bool
         });
         let is_quotient = |e: &Expr| self.quotient(e, 0, false).is_some();
         let known = value.filter(|v| is_integer && is_index(&v.e, &is_quotient, &mut 0));
         match known {
             Some(value) if self.is_tame(var) => {
-                self.substituted.insert(var);
+                self.outcome.substituted.insert(var);
                 self.bound.insert(var, Bound::Value(value));
             }
             _ => _ = self.bound.remove(&var),
@@ -99,8 +100,14 @@ fn is_index(e: &Expr, is_quotient: &dyn Fn(&Expr) -> bool, n_operations: &mut us
     }
     match e {
         Expr::Affine(_) => true,
-        Expr::Cast(ScalarType::I64, inner) => is_index(inner, is_quotient, n_operations),
-        Expr::Cast(ScalarType::I32, inner) => is_quotient(inner),
+        Expr::Cast(ScalarType::I64 | ScalarType::U32 | ScalarType::U64, inner) => {
+            is_index(inner, is_quotient, n_operations)
+        }
+        Expr::Cast(ScalarType::I32, inner) => {
+            is_quotient(inner)
+                || matches!(**inner, Expr::Binary(BinaryOp::Add | BinaryOp::Mul, ..))
+                    && is_index(inner, is_quotient, n_operations)
+        }
         Expr::Binary(BinaryOp::Div, ..) => is_quotient(e),
         Expr::Binary(op, l, r) => {
             let is_known =

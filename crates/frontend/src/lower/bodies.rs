@@ -39,7 +39,9 @@ impl Lowerer<'_> {
         if function.problem.is_some() {
             return Err(refuse("which could not be read"));
         }
-        if position == self.cx.position || self.within.contains(&position) || self.depth() >= MAX_INLINE_DEPTH
+        if position == self.cx.position
+            || self.inlining.within.contains(&position)
+            || self.depth() >= MAX_INLINE_DEPTH
         {
             return Err(refuse("which calls itself or too many others"));
         }
@@ -60,11 +62,11 @@ impl Lowerer<'_> {
         }
         let frame = self.frame(function, args, at, out)?;
         let outer = std::mem::replace(&mut self.bound, frame);
-        self.inlined_depth += 1;
-        self.within.push(position);
+        self.inlining.inlined_depth += 1;
+        self.inlining.within.push(position);
         let result = self.body(&[&function.body], name, result, at, out);
-        self.within.pop();
-        self.inlined_depth -= 1;
+        self.inlining.within.pop();
+        self.inlining.inlined_depth -= 1;
         self.bound = outer;
         result.map_err(|mut refusal| {
             if !at.contains(refusal.range) {
@@ -73,13 +75,13 @@ impl Lowerer<'_> {
             }
             refusal
         })?;
-        self.inlined.insert(position);
+        self.outcome.inlined.insert(position);
         Ok(())
     }
 
     fn spend(&mut self, n_stmts: usize, name: &str, at: Range) -> Lowered<()> {
-        self.n_inlined += n_stmts;
-        if self.n_inlined <= INLINED_BUDGET {
+        self.inlining.n_inlined += n_stmts;
+        if self.inlining.n_inlined <= INLINED_BUDGET {
             return Ok(());
         }
         Err(Refusal::new(at, format!("`{name}` is called, which is too long to inline"))
@@ -168,9 +170,9 @@ impl Lowerer<'_> {
             StmtKind::For(f) => {
                 let n_loops = self.loops.len();
                 let to = result.map(|r| (r.access.clone(), r.scalar.clone()));
-                self.returning.push(Some(Returning { n_loops, result: to, has_not: None }));
+                self.exits.returning.push(Some(Returning { n_loops, result: to, has_not: None }));
                 self.for_loop(returning, f, out)?;
-                let left = self.returning.pop().flatten().and_then(|r| r.has_not);
+                let left = self.exits.returning.pop().flatten().and_then(|r| r.has_not);
                 let Some(condition) = left else {
                     let message = format!("`{name}` is called, which returns from inside loops");
                     return Err(Refusal::new(at, message).help("tune the loops inside it"));
@@ -198,21 +200,21 @@ impl Lowerer<'_> {
         read: impl FnOnce(&mut Self, &mut Vec<Node>) -> Lowered<T>,
     ) -> Lowered<T> {
         let place = if self.loops.is_empty() { None } else { Some(Vec::new()) };
-        let outer = std::mem::replace(&mut self.hoisted, place);
-        let outer_whole = std::mem::replace(&mut self.whole_value, whole.map(|e| e.uncast().range));
+        let outer = std::mem::replace(&mut self.statement.hoisted, place);
+        let outer_whole = std::mem::replace(&mut self.statement.whole_value, whole.map(|e| e.uncast().range));
         let mut own = Vec::new();
         let result = read(self, &mut own);
-        self.whole_value = outer_whole;
-        out.extend(std::mem::replace(&mut self.hoisted, outer).unwrap_or_default());
+        self.statement.whole_value = outer_whole;
+        out.extend(std::mem::replace(&mut self.statement.hoisted, outer).unwrap_or_default());
         out.append(&mut own);
         result
     }
 
     /// Reads something that may not be evaluated at all: nothing can be done before it.
     pub(super) fn unsurely<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
-        let outer = self.hoisted.take();
+        let outer = self.statement.hoisted.take();
         let result = read(self);
-        self.hoisted = outer;
+        self.statement.hoisted = outer;
         result
     }
 
@@ -225,10 +227,10 @@ impl Lowerer<'_> {
         why_not: Box<Refusal>,
     ) -> Lowered<Value> {
         let Some((_, function)) = self.cx.file.function(name) else { return Err(why_not) };
-        let (Type::Scalar(scalar), true) = (&function.returns, self.hoisted.is_some()) else {
+        let (Type::Scalar(scalar), true) = (&function.returns, self.statement.hoisted.is_some()) else {
             return Err(why_not);
         };
-        if self.whole_value != Some(at) && !self.cx.file.only_computes(function) {
+        if self.statement.whole_value != Some(at) && !self.cx.file.only_computes(function) {
             let message = format!("`{name}` is called within an expression, and writes to memory");
             return Err(Refusal::new(at, message).help("give the call a statement of its own"));
         }
@@ -237,10 +239,10 @@ impl Lowerer<'_> {
             return Err(why_not);
         }
         let access = self.own_scalar(name, scalar, Storage::Body(owner));
-        let mut nodes = self.hoisted.take().unwrap_or_default();
+        let mut nodes = self.statement.hoisted.take().unwrap_or_default();
         let result = Returned { access: &access, scalar };
         let done = self.in_place(name, args, Some(result), at, &mut nodes);
-        self.hoisted = Some(nodes);
+        self.statement.hoisted = Some(nodes);
         done?;
         Ok(Value { e: Expr::Read(access), ty: scalar.ty })
     }

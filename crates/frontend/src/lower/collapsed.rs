@@ -140,12 +140,12 @@ impl Lowerer<'_> {
             otherwise: Box::new(Expr::from(1)),
         };
         let test = Expr::Binary(BinaryOp::Eq, Box::new(rest), Box::new(Expr::from(0)));
-        if !self.is_at_least(by.as_affine()?, 1) || self.tests.len() >= MOST_TESTS {
+        if !self.is_at_least(by.as_affine()?, 1) || self.outcome.tests.len() >= MOST_TESTS {
             return None;
         }
-        if !self.tests.contains(&test) {
+        if !self.outcome.tests.contains(&test) {
             self.relies_on(&test);
-            self.tests.push(test);
+            self.outcome.tests.push(test);
         }
         let id = self.computed_before(format!("({by_text} > 0 ? {whole_text} / {by_text} : 0)"));
         Some(Affine::var(id).into())
@@ -188,10 +188,10 @@ impl Lowerer<'_> {
         let value = self.typed(digits.value(0, loops.len() - 1), ty);
         self.bound.insert(var, Bound::Value(value));
         self.digits.push(digits);
-        self.leaving.push(None);
+        self.exits.leaving.push(None);
         let mut nodes = Vec::new();
         let lowered = self.loop_body(body, &mut nodes);
-        self.leaving.pop();
+        self.exits.leaving.pop();
         self.digits.pop();
         self.bound.remove(&var);
         self.facts.truncate(mark);

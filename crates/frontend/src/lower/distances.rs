@@ -43,7 +43,7 @@ impl Lowerer<'_> {
             let whole = Expr::Affine(self.plain_distance(&base, &to)?);
             let text = text(&self.state.program, &whole)?;
             self.relies_on(&whole);
-            self.ends.insert(var, (start.base, text));
+            self.outcome.ends.insert(var, (start.base, text));
         }
         Some(distance)
     }
@@ -93,7 +93,7 @@ impl Lowerer<'_> {
         let id = self.computed_before(format!("({name} - {})", self.name(start.base)));
         let distance = Distance { from, end: name.clone(), declaration };
         self.state.binding.sources.insert(id, Source::Distance(distance));
-        self.subtracted.insert(end.base, start.base);
+        self.outcome.subtracted.insert(end.base, start.base);
         Some(behind - before + Affine::var(id))
     }
 

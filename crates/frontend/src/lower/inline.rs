@@ -52,7 +52,9 @@ impl Lowerer<'_> {
         if function.problem.is_some() {
             return Err(refuse("which could not be read"));
         }
-        if position == self.cx.position || self.within.contains(&position) || self.depth() >= MAX_INLINE_DEPTH
+        if position == self.cx.position
+            || self.inlining.within.contains(&position)
+            || self.depth() >= MAX_INLINE_DEPTH
         {
             return Err(refuse("which calls itself or too many others"));
         }
@@ -77,15 +79,15 @@ impl Lowerer<'_> {
             };
             frame.push((*param, bound));
         }
-        if self.inline_depth == 0 {
-            self.inline_budget = INLINE_BUDGET;
+        if self.inlining.inline_depth == 0 {
+            self.inlining.inline_budget = INLINE_BUDGET;
         }
         let outer = std::mem::replace(&mut self.bound, frame.into_iter().collect());
-        self.inline_depth += 1;
-        self.within.push(position);
+        self.inlining.inline_depth += 1;
+        self.inlining.within.push(position);
         let result = self.run(&[&function.body], name, at);
-        self.within.pop();
-        self.inline_depth -= 1;
+        self.inlining.within.pop();
+        self.inlining.inline_depth -= 1;
         self.bound = outer;
         let value = result.map_err(|mut refusal| {
             if !at.contains(refusal.range) {
@@ -96,13 +98,13 @@ impl Lowerer<'_> {
             }
             refusal
         })?;
-        self.inlined.insert(position);
+        self.outcome.inlined.insert(position);
         Ok(self.converted(value, returns))
     }
 
     /// The inlining depth of the current statement.
     pub(super) fn depth(&self) -> u32 {
-        self.inline_depth + self.inlined_depth
+        self.inlining.inline_depth + self.inlining.inlined_depth
     }
 
     /// The return value of these statements.
@@ -111,7 +113,7 @@ impl Lowerer<'_> {
             Refusal::new(at, format!("`{name}` is called, which {why}"))
                 .help("only small functions that compute a value are inlined")
         };
-        self.inline_budget = match self.inline_budget.checked_sub(1) {
+        self.inlining.inline_budget = match self.inlining.inline_budget.checked_sub(1) {
             Some(left) => left,
             None => return Err(refuse("is too long to inline")),
         };

@@ -1,6 +1,8 @@
 //! Loops that count with a pointer: `for (p = a; p < end; p++)`. The nest counts the iterations, and the pointer leads to
 //! another element in each of them.
 
+use super::evolving::Here;
+use super::iterations::Counted;
 use super::loops::Header;
 use super::lowerer::{Bound, Lowerer};
 use super::pointer::Pointer;
@@ -11,7 +13,7 @@ use crate::refusal::{Lowered, Refusal};
 use crate::rotations::split_rotations;
 use crate::scan::{Scan, assigned_var};
 use oxeye_binding::Advance;
-use oxeye_ir::{Affine, BinaryOp, Execution, Expr, Loop, Node, ScalarType};
+use oxeye_ir::{Affine, BinaryOp, Execution, Loop, Node, ScalarType};
 
 /// How often a loop over elements runs: one after the other until a distance is covered.
 struct Count {
@@ -57,33 +59,26 @@ impl Lowerer<'_> {
         let var = header.var;
         self.check_iterator(s, f, var)?;
         let start = self.first_pointer(f, header, s.range, out)?;
-        let count = self.pointer_count(header, &start)?;
+        let count = self.pointer_count(header, &start, &Scan::of(self.cx.file, &f.body))?;
         if f.runs_first && !self.is_not_negative(&count.distance.clone().offset(-1)) {
             return Err(self.runs_anyway(header.condition.range));
         }
-        let zero = Value { e: Expr::from(0), ty: ScalarType::I64 };
-        let mut companions = self.companions(f, var, s);
-        self.first_of(&mut companions, var, &zero)?;
         let inside = Scan::of(self.cx.file, s);
-        let walks = self.walks(f, 1);
+        let mut carried = self.carried(s, f, (var, None), out);
         self.forget(&inside);
         let (end, step, unit) = count.extent();
-        let is_alone = walks.is_empty() && companions.is_empty();
-        if step > 1 && !is_alone {
-            let message = format!("how often `{}` steps until the loop ends is a quotient", self.name(var));
-            return Err(Refusal::new(header.step.range, message).help("count with an integer"));
-        }
 
         let id = self.fresh_loop();
         self.loop_types.insert(id, ScalarType::I64);
         let mark = self.facts.len();
-        let carried = self.bind_companions(companions, (var, id), &zero, 1);
-        let is_carried = |e: &ast::Expr| assigned_var(e).is_some_and(|v| carried.contains(&v));
-        self.set_before(f, header, &carried, s.range, out)?;
+        let here = Here::of(id, Some(&Affine::constant(0)), step);
+        self.settle_header(&mut carried, &here);
+        self.set_before(f, header, &carried.in_header, s.range, out)?;
+        self.bind_carried(&carried, &here, s.range)?;
         self.loops.push((var, id));
-        let mut l = Loop {
+        let l = Loop {
             id,
-            name: format!("{}_at", self.name(var)),
+            name: format!("{}_at", self.name(var).trim_end_matches(".at")),
             ty: ScalarType::I64,
             lower: Affine::constant(0).into(),
             upper: end.into(),
@@ -92,42 +87,22 @@ impl Lowerer<'_> {
             body: Vec::new(),
         };
         self.facts.push_loop(&l);
-        let here =
+        let place =
             self.moved(start.clone(), BinaryOp::Add, elements(Affine::var(id).scaled(unit)), s.range)?;
-        self.bound.insert(var, Bound::Pointer(here));
-        self.bind_walks(&walks, &l, s.range)?;
-        if step > 1 {
-            self.residues.insert(id, (Affine::constant(0), step));
-        }
-        let (body, _) = split_rotations(self.cx.file, &f.body);
-        let is_plain = header.after.iter().all(|e| is_carried(e));
-        let leaving =
-            if self.is_left(body) { Some(self.unset_flag(is_plain, body, s.range, out)?) } else { None };
-        self.leaving.push(leaving.clone());
-        match &leaving {
-            Some(leaving) => {
-                let mut then = Vec::new();
-                self.loop_body(body, &mut then)?;
-                l.body.push(Node::If { condition: leaving.has_not(), then, otherwise: Vec::new() });
-            }
-            None => self.loop_body(body, &mut l.body)?,
-        }
-        self.leaving.pop();
-        self.note_return(leaving.as_ref());
-        for e in header.after.iter().filter(|e| !is_carried(e)) {
-            self.effect(e, &mut l.body)?;
-        }
-        for var in &carried {
-            self.bound.remove(var);
-        }
-        self.loops.pop();
-        self.facts.truncate(mark);
-        self.forget(&inside);
-        self.leave_walks(walks, &l, s.range)?;
+        self.bound.insert(var, Bound::Pointer(place));
+        let counted = Counted {
+            l,
+            guards: Vec::new(),
+            inside,
+            carried,
+            here,
+            mark,
+            is_kept: false,
+            is_iterator: false,
+        };
+        let leaving = self.iterations((s, f, header), counted, out)?;
         let is_of_nest = self.loops.is_empty() && start.base == var && start.offset.is_none();
-        self.leave_iterator(var, start, &count, (leaving.is_some(), is_of_nest), s.range)?;
-        out.push(Node::Loop(l));
-        Ok(())
+        self.leave_iterator(var, start, &count, (leaving.is_some(), is_of_nest), s.range)
     }
 
     fn check_iterator(&self, s: &Stmt, f: &For, var: VarId) -> Lowered<()> {
@@ -174,7 +149,13 @@ impl Lowerer<'_> {
         // A `while` loop leaves it to the text before it.
         let is_kept =
             is_before_nest && f.enters_with.is_some() && is_live_after(file, self.cx.function, self.at, var);
+        // The nest moves it later.
+        let is_at_first = |v: &VarId| self.scan.written.contains(v) && !self.bound.contains_key(v);
+        let from_before = header.init.as_var().filter(is_at_first).filter(|v| self.is_where_it_was(*v));
         let start = match header.init.as_var() == Some(var) && !self.bound.contains_key(&var) || is_kept {
+            false if from_before.is_some() => {
+                from_before.and_then(|v| Pointer::of(file, v)).ok_or_else(|| self.lost(var, at))?
+            }
             false => self.argument_pointer(header.init, &file.var(var).ty)?,
             true => Pointer::of(file, var).filter(|_| is_before_nest).ok_or_else(|| self.lost(var, at))?,
         };
@@ -223,7 +204,7 @@ impl Lowerer<'_> {
     }
 
     /// How often the loop runs.
-    fn pointer_count(&mut self, header: &Header<'_>, start: &Pointer) -> Lowered<Count> {
+    fn pointer_count(&mut self, header: &Header<'_>, start: &Pointer, body: &Scan) -> Lowered<Count> {
         let at = header.condition.range;
         let name = self.name(header.var);
         let by = match &header.step.kind {
@@ -259,6 +240,9 @@ impl Lowerer<'_> {
         };
         let refusal = self.unrelated(header.var, end);
         let ends = self.end_pointer(end)?;
+        if header.changes(end, body) {
+            return Err(refusal);
+        }
         let distance = self.elements_between(start, &ends, end).ok_or(refusal)?;
         let distance = if by > 0 { distance } else { -distance }.offset(beyond);
         if op == BinaryOp::Ne && !self.is_not_negative(&distance) {
@@ -294,7 +278,7 @@ impl Lowerer<'_> {
     ) -> Lowered<()> {
         self.bound.remove(&var);
         if self.loops.is_empty() {
-            self.moved_on.insert(var);
+            self.moving.moved_on.insert(var);
         }
         let file = self.cx.file;
         let is_own = file.var(var).function == Some(self.cx.position);
@@ -314,7 +298,7 @@ impl Lowerer<'_> {
                     return Err(Refusal::new(at, message).help("count with an integer"));
                 }
                 let array = self.array(var, at)?;
-                self.advances.push(Advance { array, by: by.into() });
+                self.outcome.advances.push(Advance { array, by: by.into() });
             }
             _ if is_live => {
                 let message = format!("the pointer `{name}`, which the loop changes, may be used later");

@@ -59,7 +59,7 @@ impl Lowerer<'_> {
             self.limits(r, limits)?;
             for term in &limits.terms[n_sure..] {
                 let BoundTerm::Affine { expr, .. } = term else { continue };
-                self.conditional.extend(expr.terms().filter_map(|(v, _)| match v {
+                self.outcome.conditional.extend(expr.terms().filter_map(|(v, _)| match v {
                     Var::Sym(id) => Some(id),
                     Var::Loop(_) => None,
                 }));

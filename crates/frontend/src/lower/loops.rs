@@ -1,14 +1,17 @@
 //! `for` headers.
 
+use super::evolving::Here;
 use super::index::Mode;
+use super::iterations::Counted;
 use super::limits::{Limits, WithoutZero};
 use super::lowerer::{self, Lowerer};
+use super::symbolic::may_change;
 use super::value::{Value, constant, is_unsigned};
 use crate::ast::{self, Declared, ExprKind, For, Range, Stmt, StmtKind, VarId};
 use crate::flow::{is_address_taken, is_live_after};
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
-use crate::rotations::{Rotation, split_rotations};
+use crate::rotations::Rotation;
 use crate::scan::{Scan, assigned_var, commas, counter};
 use oxeye_ir::{
     Access, Affine, BinaryOp, Bound, BoundTerm, Constraint, Execution, Expr, Loop, Node, ScalarType, Update,
@@ -25,13 +28,26 @@ pub(crate) struct Header<'e> {
     pub(super) step: &'e ast::Expr,
     /// Other effects after each iteration.
     pub(super) after: Vec<&'e ast::Expr>,
-    pub(super) condition: &'e ast::Expr,
+    pub(crate) condition: &'e ast::Expr,
 }
 
 impl Header<'_> {
     /// Whether it sets nothing but the loop's variable.
     pub(super) fn is_alone(&self) -> bool {
         self.before.is_empty() && self.declared_before.is_empty() && self.after.is_empty()
+    }
+
+    /// Whether iterations change something else in an expression than the loop's variable.
+    pub(crate) fn changes(&self, e: &ast::Expr, body: &Scan) -> bool {
+        let is_changed = |v: VarId| {
+            v != self.var
+                && (body.written.contains(&v)
+                    || body.iterators.contains(&v)
+                    || self.after.iter().any(|e| assigned_var(e) == Some(v)))
+        };
+        let mut found = false;
+        e.walk(&mut |e| found |= e.as_var().is_some_and(is_changed));
+        found
     }
 }
 
@@ -125,7 +141,8 @@ impl Lowerer<'_> {
         if self.is_pointer_var(var) && !self.cx.file.is_member(var) {
             return self.pointer_loop(s, f, &header, out);
         }
-        let name = self.name(var).to_owned();
+        // A variable that the source does not have gets a name of C.
+        let name = self.name(var).replace('.', "_");
         let ty = match self.cx.file.var(var).ty.as_scalar() {
             Some(scalar) if scalar.is_volatile => {
                 return Err(Refusal::new(s.range, format!("the loop's variable `{name}` is volatile")));
@@ -146,7 +163,8 @@ impl Lowerer<'_> {
             let message = format!("the loop counts with `{name}`, a member of a structure");
             return Err(Refusal::new(s.range, message).help("count with a local variable"));
         }
-        if Scan::of(self.cx.file, &f.body).written.contains(&var) {
+        let body = Scan::of(self.cx.file, &f.body);
+        if body.written.contains(&var) {
             if let Some(unread) = unread_with(&f.body, var) {
                 return Err(unread);
             }
@@ -180,6 +198,10 @@ impl Lowerer<'_> {
         {
             self.bound.insert(var, lowerer::Bound::Value(entry));
         }
+        self.begin_at_entry(header.init, out);
+        if header.changes(header.step, &body) {
+            return Err(may_change(header.step.range));
+        }
         let step = match self.step(header.step)? {
             Step::Constant(step) => step,
             Step::Symbolic { .. } if f.runs_first => return Err(self.steps_unclearly(&header)),
@@ -190,8 +212,6 @@ impl Lowerer<'_> {
         let is_increasing = step > 0;
         let first = self.hoisting(None, out, |l, _| l.value(header.init))?;
         let first = self.ahead(first, header.init.range)?;
-        let mut companions = self.companions(f, var, s);
-        self.first_of(&mut companions, var, &first)?;
         if first.ty.is_float() {
             return Err(Refusal::new(
                 header.init.range,
@@ -206,7 +226,7 @@ impl Lowerer<'_> {
         self.unbind(var, before);
         done?;
         let inside = Scan::of(self.cx.file, s);
-        let walks = self.walks(f, step);
+        let mut carried = self.carried(s, f, (var, Some(&first_value)), out);
         self.forget(&inside);
         let first = self.as_first(first, ty, is_increasing, header.init.range)?;
 
@@ -224,11 +244,10 @@ impl Lowerer<'_> {
         };
         self.loop_types.insert(id, ty);
         let mark = self.facts.len();
-        self.loops.push((var, id));
-        let carried = self.bind_companions(companions, (var, id), &first_value, step);
-        let is_carried = |e: &ast::Expr| assigned_var(e).is_some_and(|v| carried.contains(&v));
-        self.loops.pop();
-        self.set_before(f, &header, &carried, s.range, out)?;
+        let here = Here::of(id, limits.first.as_ref(), step);
+        self.settle_header(&mut carried, &here);
+        self.set_before(f, &header, &carried.in_header, s.range, out)?;
+        self.bind_carried(&carried, &here, s.range)?;
         self.loops.push((var, id));
         let mut l = Loop {
             id,
@@ -254,7 +273,7 @@ impl Lowerer<'_> {
             let first = if is_increasing { &l.lower } else { &l.upper };
             self.is_entered(first, &limits, header.condition.range)?;
         }
-        *(if is_increasing { &mut l.upper } else { &mut l.lower }) = Bound(limits.terms);
+        *(if is_increasing { &mut l.upper } else { &mut l.lower }) = Bound(std::mem::take(&mut limits.terms));
         self.facts.push_loop(&l);
         self.check_unsigned(&l, s.range)?;
         for guard in &limits.guards {
@@ -264,68 +283,11 @@ impl Lowerer<'_> {
             let here = self.typed(Affine::var(id).offset(-1).into(), ty);
             self.bound.insert(var, lowerer::Bound::Value(here));
         }
-        self.bind_walks(&walks, &l, s.range)?;
-        let (body, rotations) = split_rotations(self.cx.file, &f.body);
-        if let (Some(rotation), true) = (rotations.first(), f.is_behind) {
-            return Err(changing_places(self.cx.file, rotation));
-        }
-        self.in_turns.extend(rotations.iter().flat_map(|rotation| &rotation.pointers));
         let after_loop = self.counter_after(s, f, &l, limits.guards.is_empty())?;
-        let is_plain = rotations.is_empty() && !f.is_behind && header.after.iter().all(|e| is_carried(e));
-        let mut leaving =
-            if self.is_left(body) { Some(self.unset_flag(is_plain, body, s.range, out)?) } else { None };
-        if let (Some(leaving), true) = (&mut leaving, after_loop.is_some()) {
-            self.keep_counter(leaving, var, id, s.range)?;
-        }
-        if let (Some(first), true) = (l.lower.as_affine(), l.step > 1) {
-            self.residues.insert(id, (first.clone(), l.step));
-        }
-        let is_alone =
-            rotations.is_empty() && carried.is_empty() && header.before.is_empty() && header.after.is_empty();
-        let turns = if is_alone { self.turns(body, var, &l) } else { None };
-        self.leaving.push(leaving.clone());
-        match (&leaving, turns) {
-            (Some(leaving), _) => {
-                let mut then = Vec::new();
-                self.loop_body(body, &mut then)?;
-                l.body.push(Node::If { condition: leaving.has_not(), then, otherwise: Vec::new() });
-            }
-            (None, Some(turns)) => self.in_pieces(body, (var, turns), &mut l)?,
-            (None, None) => self.loop_body(body, &mut l.body)?,
-        }
-        self.leaving.pop();
-        self.note_return(leaving.as_ref());
-        if let Some(first) = rotations.first() {
-            // The further iterations of a round would need their own companions.
-            if !carried.is_empty()
-                || !header.before.is_empty()
-                || !header.after.is_empty()
-                || !limits.guards.is_empty()
-            {
-                return Err(changing_places(self.cx.file, first));
-            }
-            self.in_rounds(s, body, (var, &rotations), &mut l)?;
-        }
-        for e in header.after.iter().filter(|e| !is_carried(e)) {
-            self.effect(e, &mut l.body)?;
-        }
-        for var in &carried {
-            self.bound.remove(var);
-        }
-        self.loops.pop();
-        self.facts.truncate(mark);
-        self.forget(&limits.inside);
-        if !limits.guards.is_empty()
-            && let Some(walk) = walks.iter().find(|walk| !walk.is_still())
-        {
-            return Err(self.unclear(walk, s.range));
-        }
-        self.leave_walks(walks, &l, s.range)?;
-        let mut node = Node::Loop(l);
-        for condition in limits.guards.into_iter().rev() {
-            node = Node::If { condition, then: vec![node], otherwise: Vec::new() };
-        }
-        out.push(node);
+        let Limits { guards, inside, .. } = limits;
+        let is_kept = after_loop.is_some();
+        let counted = Counted { l, guards, inside, carried, here, mark, is_kept, is_iterator: true };
+        let leaving = self.iterations((s, f, &header), counted, out)?;
         if let Some(value) = after_loop {
             let target = self.array(var, s.range)?;
             let mut set = Vec::new();
@@ -355,7 +317,7 @@ impl Lowerer<'_> {
     ) -> Lowered<Option<Expr>> {
         let file = self.cx.file;
         let Some((var, _)) = self.loops.last().copied() else { return Ok(None) };
-        if !self.keeps_counters || !self.is_wanted_after(s, f, var) {
+        if !self.reading.keeps_counters || !self.is_wanted_after(s, f, var) {
             return Ok(None);
         }
         let is_shared = self.cx.constructs(s).any(|c| c.is_shared);

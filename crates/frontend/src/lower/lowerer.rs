@@ -89,6 +89,100 @@ pub(super) enum Bound {
     Pointer(Pointer),
 }
 
+impl Bound {
+    /// Whether a variable stands for the same number on another path.
+    pub(super) fn is_same(&self, other: Option<&Bound>) -> bool {
+        matches!((self, other), (Bound::Value(one), Some(Bound::Value(other))) if one == other)
+    }
+}
+
+/// Calls in whose place the bodies of functions are lowered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inlining {
+    /// Depth of calls in expressions that are being inlined.
+    pub(crate) inline_depth: u32,
+    /// Indices of the functions that are being inlined.
+    pub(crate) within: Vec<usize>,
+    pub(crate) inline_budget: u32,
+    /// Depth of call statements that are being inlined.
+    pub(crate) inlined_depth: u32,
+    /// Number of inlined statements.
+    pub(crate) n_inlined: usize,
+}
+
+/// What a nest needs besides its nodes, and what was found about its variables.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Indices of the functions of the file whose bodies are in it.
+    pub(crate) inlined: BTreeSet<usize>,
+    /// Pointers that take turns while the nest runs.
+    pub(crate) rotations: Vec<Rotation>,
+    /// Pointers that lead further behind the nest.
+    pub(crate) advances: Vec<Advance>,
+    /// What must hold before the nest, over symbols.
+    pub(crate) tests: Vec<Expr>,
+    /// Symbols that those, and the numbers of iterations that are symbols, are computed from.
+    pub(crate) counted: BTreeSet<SymId>,
+    /// Pointers that loops end at and that are not followed: another one, and how many elements behind it they lead, in C.
+    pub(crate) ends: HashMap<VarId, (VarId, String)>,
+    /// Pointers that loops end at and that are subtracted from others before the nest: those.
+    pub(crate) subtracted: HashMap<VarId, VarId>,
+    /// File-scope variables that functions in place of calls name themselves, and that the program changes.
+    pub(crate) by_calls: BTreeSet<VarId>,
+    /// What fills the constant tables of functions.
+    pub(crate) tables: Vec<Node>,
+    /// Variables some of whose reads are replaced by their value.
+    pub(crate) substituted: BTreeSet<VarId>,
+    /// Symbols in ends of loops that stand behind `&&`.
+    pub(crate) conditional: BTreeSet<SymId>,
+}
+
+/// How a nest is read, and what came of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    /// Whether integers in memory that the nest leaves alone become symbols.
+    pub(crate) reads_ahead: bool,
+    /// Whether there were any.
+    pub(crate) has_read_ahead: bool,
+    /// Whether loops over regions and loops whose ends depend on a condition are lowered case by case.
+    pub(crate) splits: bool,
+    /// Whether there were any.
+    pub(crate) has_split: bool,
+    /// How many of the second kind.
+    pub(crate) n_cases: u32,
+    /// Whether variables that count loops get the value that they have after the loop.
+    pub(crate) keeps_counters: bool,
+}
+
+/// Pointers that the nest moves.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moving {
+    /// Pointers that a loop of the nest has left elsewhere than before the nest.
+    pub(super) moved_on: HashSet<VarId>,
+    /// Pointers that walk in the nest and are set behind it.
+    pub(super) walking: HashSet<VarId>,
+    /// Pointers that change places at the end of a time loop.
+    pub(super) in_turns: HashSet<VarId>,
+}
+
+/// What the current statement allows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Current {
+    /// Nodes to run before the current statement; `None` where that is impossible.
+    pub(super) hoisted: Option<Vec<Node>>,
+    /// The call whose value is all that the current statement needs, so that it may write to memory.
+    pub(super) whole_value: Option<Range>,
+}
+
+/// What leaves the active loops.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Exits {
+    /// For each active loop, what happens when `break` leaves it.
+    pub(super) leaving: Vec<Option<Leaving>>,
+    /// For each loop of a function put in place of its call, from which it returns, where the value goes.
+    pub(super) returning: Vec<Option<Returning>>,
+}
+
 /// Lowers one nest.
 pub(crate) struct Lowerer<'a> {
     pub(super) cx: &'a Context<'a>,
@@ -106,68 +200,24 @@ pub(crate) struct Lowerer<'a> {
     pub(super) bound: HashMap<VarId, Bound>,
     pub(super) next_loop: u32,
     pub(super) next_stmt: u32,
-    /// Depth of calls in expressions that are being inlined.
-    pub(super) inline_depth: u32,
-    /// Indices of the functions that are being inlined.
-    pub(super) within: Vec<usize>,
-    pub(super) inline_budget: u32,
-    /// Depth of call statements that are being inlined.
-    pub(super) inlined_depth: u32,
-    /// Number of inlined statements.
-    pub(super) n_inlined: usize,
-    /// Indices of those functions in the file.
-    pub(crate) inlined: BTreeSet<usize>,
-    /// Pointers that take turns while the nest runs.
-    pub(crate) rotations: Vec<Rotation>,
-    /// Pointers that lead further behind the nest.
-    pub(crate) advances: Vec<Advance>,
-    /// What must hold before the nest, over symbols.
-    pub(crate) tests: Vec<Expr>,
-    /// Symbols that those, and the numbers of iterations that are symbols, are computed from.
-    pub(crate) counted: BTreeSet<SymId>,
-    /// Pointers that loops end at and that are not followed: another one, and how many elements behind it they lead, in C.
-    pub(crate) ends: HashMap<VarId, (VarId, String)>,
-    /// Pointers that loops end at and that are subtracted from others before the nest: those.
-    pub(crate) subtracted: HashMap<VarId, VarId>,
-    /// Pointers that a loop of the nest has left elsewhere than before the nest.
-    pub(super) moved_on: HashSet<VarId>,
-    /// Pointers that walk in the nest and are set behind it.
-    pub(super) walking: HashSet<VarId>,
-    /// File-scope variables that functions in place of calls name themselves, and that the program changes.
-    pub(crate) by_calls: BTreeSet<VarId>,
     /// The place of the nest.
     pub(super) at: Range,
-    /// Constant tables of functions that are arrays of the nest, and what fills them.
+    /// Constant tables of functions that are arrays of the nest.
     pub(super) tabulated: HashSet<VarId>,
-    pub(crate) tables: Vec<Node>,
     /// Variables that are read outside of loops that count with them.
     pub(super) read_elsewhere: HashSet<VarId>,
-    /// Pointers that change places at the end of a time loop.
-    pub(super) in_turns: HashSet<VarId>,
-    /// Variables some of whose reads are replaced by their value.
-    pub(crate) substituted: BTreeSet<VarId>,
-    /// Symbols in ends of loops that stand behind `&&`.
-    pub(crate) conditional: BTreeSet<SymId>,
-    /// For each active loop, what happens when `break` leaves it.
-    pub(super) leaving: Vec<Option<Leaving>>,
-    /// For each loop of a function put in place of its call, from which it returns, where the value goes.
-    pub(super) returning: Vec<Option<Returning>>,
-    /// Whether integers in memory that the nest leaves alone become symbols.
-    pub(crate) reads_ahead: bool,
-    /// Whether there were any.
-    pub(crate) has_read_ahead: bool,
-    /// Whether loops over regions and loops whose ends depend on a condition are lowered case by case.
-    pub(crate) splits: bool,
-    /// Whether there were any.
-    pub(crate) has_split: bool,
-    /// How many of the second kind.
-    pub(super) n_cases: u32,
-    /// Whether variables that count loops get the value that they have after the loop.
-    pub(crate) keeps_counters: bool,
-    /// Nodes to run before the current statement; `None` where that is impossible.
-    pub(super) hoisted: Option<Vec<Node>>,
-    /// The call whose value is all that the current statement needs, so that it may write to memory.
-    pub(super) whole_value: Option<Range>,
+    /// The calls that are being inlined.
+    pub(super) inlining: Inlining,
+    /// What the nest needs besides its nodes.
+    pub(crate) outcome: Outcome,
+    /// How it is read.
+    pub(crate) reading: Reading,
+    /// The pointers that it moves.
+    pub(super) moving: Moving,
+    /// The current statement.
+    pub(super) statement: Current,
+    /// How the active loops are left.
+    pub(super) exits: Exits,
 }
 
 impl<'a> Lowerer<'a> {
@@ -188,38 +238,15 @@ impl<'a> Lowerer<'a> {
             bound: HashMap::new(),
             next_loop: 0,
             next_stmt: 0,
-            inline_depth: 0,
-            within: Vec::new(),
-            inline_budget: 0,
-            inlined_depth: 0,
-            n_inlined: 0,
-            inlined: BTreeSet::new(),
-            rotations: Vec::new(),
-            advances: Vec::new(),
-            tests: Vec::new(),
-            counted: BTreeSet::new(),
-            ends: HashMap::new(),
-            subtracted: HashMap::new(),
-            moved_on: HashSet::new(),
-            walking: HashSet::new(),
-            by_calls: BTreeSet::new(),
             at: nest.range,
             tabulated: HashSet::new(),
-            tables: Vec::new(),
             read_elsewhere: read_elsewhere(nest),
-            in_turns: HashSet::new(),
-            substituted: BTreeSet::new(),
-            conditional: BTreeSet::new(),
-            leaving: Vec::new(),
-            returning: Vec::new(),
-            reads_ahead: false,
-            has_read_ahead: false,
-            splits: false,
-            has_split: false,
-            n_cases: 0,
-            keeps_counters: true,
-            hoisted: None,
-            whole_value: None,
+            inlining: Inlining::default(),
+            moving: Moving::default(),
+            statement: Current::default(),
+            exits: Exits::default(),
+            outcome: Outcome::default(),
+            reading: Reading { keeps_counters: true, ..Reading::default() },
         }
     }
 
@@ -294,11 +321,11 @@ impl<'a> Lowerer<'a> {
             && file.var(var).member.as_ref().is_some_and(is_alone)
             && !file.fixed.contains(&root)
         {
-            self.by_calls.insert(root);
+            self.outcome.by_calls.insert(root);
             return Ok(());
         }
         if !is_global_member && n_levels(file, var).is_none() {
-            self.by_calls.insert(var);
+            self.outcome.by_calls.insert(var);
             return Ok(());
         }
         let message =

@@ -97,7 +97,7 @@ impl Lowerer<'_> {
 
     /// Notes, behind the body of the innermost loop, that the loop was left by `return`.
     pub(super) fn note_return(&mut self, leaving: Option<&Leaving>) {
-        if let (Some(leaving), Some(Some(returning))) = (leaving, self.returning.last_mut())
+        if let (Some(leaving), Some(Some(returning))) = (leaving, self.exits.returning.last_mut())
             && returning.n_loops + 1 == self.loops.len()
         {
             returning.has_not = Some(leaving.has_not());
@@ -106,12 +106,12 @@ impl Lowerer<'_> {
 
     /// Where a `return` in the innermost loop puts its value.
     fn returning_here(&self) -> Option<&Returning> {
-        self.returning.last()?.as_ref().filter(|r| r.n_loops + 1 == self.loops.len())
+        self.exits.returning.last()?.as_ref().filter(|r| r.n_loops + 1 == self.loops.len())
     }
 
     /// `break;` or `return value;`
     fn leave(&mut self, by: Exit<'_>, at: Range, out: &mut Vec<Node>) -> Lowered<()> {
-        let Some(leaving) = self.leaving.last().cloned().flatten() else { return Err(leaves(at)) };
+        let Some(leaving) = self.exits.leaving.last().cloned().flatten() else { return Err(leaves(at)) };
         if let Exit::Return(value) = by {
             let Some(returning) = self.returning_here().cloned() else {
                 return Err(Refusal::new(at, "a loop is left by `return`"));

@@ -33,7 +33,11 @@ impl Lowerer<'_> {
         let function = file.var(var).function.and_then(|k| file.functions.get(k))?;
         let is_own = matches!(f.init.as_ref().map(|s| &s.kind), Some(StmtKind::Declare(_)));
         let is_plain = !f.is_behind && header.is_alone() && split_rotations(file, &f.body).1.is_empty();
-        if !self.splits || !is_plain || !f.body.contains_for() || self.cx.constructs(s).next().is_some() {
+        if !self.reading.splits
+            || !is_plain
+            || !f.body.contains_for()
+            || self.cx.constructs(s).next().is_some()
+        {
             return None;
         }
         let first = ast::constant(header.init)?;
@@ -68,7 +72,7 @@ impl Lowerer<'_> {
         values: std::ops::Range<i64>,
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
-        self.has_split = true;
+        self.reading.has_split = true;
         let Some(scalar) = self.cx.file.var(var).ty.as_scalar() else { return Ok(()) };
         let body = match &f.body.kind {
             StmtKind::Block(body) => body.as_slice(),
@@ -91,12 +95,15 @@ impl Lowerer<'_> {
         header: &Header<'_>,
         out: &mut Vec<Node>,
     ) -> Lowered<bool> {
-        if !self.splits || self.n_cases >= MOST_CASES || self.cx.constructs(s).next().is_some() {
+        if !self.reading.splits
+            || self.reading.n_cases >= MOST_CASES
+            || self.cx.constructs(s).next().is_some()
+        {
             return Ok(false);
         }
         let Some((condition, either)) = self.either(s, f, header) else { return Ok(false) };
-        self.has_split = true;
-        self.n_cases += 1;
+        self.reading.has_split = true;
+        self.reading.n_cases += 1;
         let mark = self.facts.len();
         let before = self.bound.clone();
         let mut bodies = [Vec::new(), Vec::new()];

@@ -5,6 +5,8 @@ use super::lowerer::{Bound, Lowerer};
 use super::searches::leaving;
 use super::value::{Value, constant, is_comparison, reads_memory};
 use crate::ast::{self, ExprKind, Range, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::convert::as_for;
+use crate::evolution::{Evaluator, Trips};
 use crate::refusal::{Lowered, Refusal};
 use crate::scan::{Scan, commas};
 use oxeye_ir::{
@@ -108,11 +110,20 @@ impl Lowerer<'_> {
             StmtKind::While { .. } | StmtKind::DoWhile { .. } => {
                 let word = if matches!(s.kind, StmtKind::While { .. }) { "while" } else { "do" };
                 let head = Range { start: at.start, end: at.start + word.len() };
-                let message = format!("a `{word}` loop: how often it runs is not known beforehand");
+                let since = self.since(s).unwrap_or_default();
+                let message = format!("a `{word}` loop: how often it runs is not known beforehand{since}");
                 Err(Refusal::new(head, message).help("write it as a `for` loop if it counts"))
             }
             StmtKind::Unknown(what, _) => Err(Refusal::new(at, format!("{what} cannot be analysed"))),
         }
+    }
+
+    /// What stops the evaluation of how often a loop runs, if it is a variable.
+    fn since(&self, s: &Stmt) -> Option<String> {
+        let (_, found) = Evaluator::of(self.cx.file, &as_for(s)?)?;
+        let Trips::Unknown(stop) = found.trips else { return None };
+        let line = self.line(stop.at).map(|line| format!(" (line {line})")).unwrap_or_default();
+        stop.why.contains('`').then(|| format!(", since {}{line}", stop.why))
     }
 
     fn line(&self, at: Range) -> Option<u32> {
@@ -339,7 +350,12 @@ impl Lowerer<'_> {
             }
             let value =
                 if self.state.program.array(array).element.is_float() { self.relaxed(value) } else { value };
+            let known = match &variable.ty {
+                Type::Scalar(scalar) if !scalar.ty.is_float() => Some(self.converted(value.clone(), scalar)),
+                _ => None,
+            };
             self.push(Access::scalar(array), Update::Assign, value.e, at, out);
+            self.note_value(d.var, known);
         }
         Ok(())
     }
@@ -506,16 +522,17 @@ impl Lowerer<'_> {
         self.facts.push_condition(&condition.e, true);
         self.stmt(then, &mut yes)?;
         self.facts.truncate(mark);
-        self.bound = before.clone();
+        let behind_then = std::mem::replace(&mut self.bound, before.clone());
         if let Some(otherwise) = otherwise {
             self.facts.push_condition(&condition.e, false);
             self.stmt(otherwise, &mut no)?;
             self.facts.truncate(mark);
         }
-        self.bound = before;
+        let behind_else = std::mem::replace(&mut self.bound, before);
         for branch in std::iter::once(then).chain(otherwise) {
             self.forget(&Scan::of(self.cx.file, branch));
         }
+        self.bound.extend(behind_then.into_iter().filter(|(var, bound)| bound.is_same(behind_else.get(var))));
         if yes.is_empty() && no.is_empty() {
             return Ok(());
         }

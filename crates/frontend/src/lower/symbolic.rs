@@ -3,7 +3,9 @@
 //! The nest counts the iterations: `x` is `first + block * k`, and how many there are is a symbol, computed before the
 //! nest. All of it holds for positive steps; that is proved, or tested before the nest.
 
+use super::evolving::Here;
 use super::index::Mode;
+use super::iterations::Counted;
 use super::limits::Limits;
 use super::loops::{Header, Step};
 use super::lowerer::{Bound, Lowerer};
@@ -13,8 +15,8 @@ use crate::refusal::{Lowered, Refusal};
 use crate::rotations::split_rotations;
 use crate::scan::Scan;
 use oxeye_ir::{
-    Access, Affine, BinaryOp, BoundTerm, Constraint, Execution, Expr, Loop, Node, Program, ScalarType, SymId,
-    Update, Var,
+    Access, Affine, BinaryOp, BoundTerm, Constraint, Execution, Expr, Loop, LoopId, Node, Program,
+    ScalarType, SymId, Update, Var,
 };
 
 /// Most tests before a nest for steps and first values.
@@ -28,13 +30,11 @@ impl Lowerer<'_> {
                 .help("count upwards, or use a constant"));
         }
         let amount = self.ahead(amount, at)?;
-        let by = self.exact(&amount.e).as_ref().and_then(Expr::as_affine).cloned();
+        let exact = self.exact(&amount.e);
+        let by = exact.and_then(|e| e.as_affine().cloned().or_else(|| self.computed_end(&e)));
         match by.filter(|_| !amount.ty.is_float()) {
             Some(by) => Ok(Step::Symbolic { by, ty: amount.ty }),
-            None => {
-                Err(Refusal::new(at, "the loop's variable steps by something that may change in the nest")
-                    .help("copy the step into a variable before the loop, or count with a step of one"))
-            }
+            None => Err(may_change(at)),
         }
     }
 
@@ -45,13 +45,13 @@ impl Lowerer<'_> {
         }
         let is_never = self.facts.prove_non_negative(&(-a.clone()).offset(least - 1));
         let test = Expr::Binary(BinaryOp::Ge, Box::new(a.clone().into()), Box::new(Expr::from(least)));
-        let is_known = self.tests.contains(&test);
-        if is_never || a.loops().next().is_some() || (!is_known && self.tests.len() >= MOST_TESTS) {
+        let is_known = self.outcome.tests.contains(&test);
+        if is_never || a.loops().next().is_some() || (!is_known && self.outcome.tests.len() >= MOST_TESTS) {
             return false;
         }
         if !is_known {
             self.relies_on(&test);
-            self.tests.push(test);
+            self.outcome.tests.push(test);
         }
         self.facts.push(Constraint::ge(a.clone(), least.into()));
         true
@@ -61,7 +61,7 @@ impl Lowerer<'_> {
     pub(super) fn relies_on(&mut self, e: &Expr) {
         e.visit(&mut |e| {
             let vars = e.as_affine().into_iter().flat_map(Affine::terms);
-            self.counted.extend(vars.filter_map(|(v, _)| match v {
+            self.outcome.counted.extend(vars.filter_map(|(v, _)| match v {
                 Var::Sym(id) => Some(id),
                 Var::Loop(_) => None,
             }));
@@ -76,12 +76,12 @@ impl Lowerer<'_> {
         let test = Expr::Binary(BinaryOp::Ge, Box::new(e.clone()), Box::new(Expr::from(0)));
         let mut is_fixed = true;
         e.visit(&mut |e| is_fixed &= !matches!(e, Expr::Affine(a) if a.loops().next().is_some()));
-        if self.is_non_negative(e) || self.tests.contains(&test) {
+        if self.is_non_negative(e) || self.outcome.tests.contains(&test) {
             return true;
         }
-        if is_fixed && self.tests.len() < MOST_TESTS {
+        if is_fixed && self.outcome.tests.len() < MOST_TESTS {
             self.relies_on(&test);
-            self.tests.push(test);
+            self.outcome.tests.push(test);
             return true;
         }
         false
@@ -98,7 +98,7 @@ impl Lowerer<'_> {
         out: &mut Vec<Node>,
     ) -> Lowered<()> {
         let (var, at) = (header.var, header.step.range);
-        let name = self.name(var).to_owned();
+        let name = self.name(var).replace('.', "_");
         if !self.is_at_least(&by, 1) {
             return Err(Refusal::new(at, format!("`{name}` does not surely step upwards"))
                 .help("count upwards, with a step that the nest leaves as it is"));
@@ -133,11 +133,14 @@ impl Lowerer<'_> {
         }
         self.set_pointers(header, true, s.range, out)?;
         self.set_pointers(header, false, s.range, out)?;
-        self.set_before(f, header, &[], s.range, out)?;
         let inside = Scan::of(self.cx.file, s);
+        let mut carried = self.carried(s, f, (var, None), out);
         // The iterations are counted by one.
-        let walks = self.walks(f, 1);
+        let counted_by = |id| Here::of(id, Some(&Affine::constant(0)), 1);
+        self.settle_header(&mut carried, &counted_by(LoopId(self.next_loop)));
+        self.set_before(f, header, &carried.in_header, s.range, out)?;
         self.forget(&inside);
+        carried.in_header.iter().for_each(|var| _ = self.bound.remove(var));
         let mark = self.facts.len();
         let counts = self.counts(header, (ty, &first, &by), inside, s.range)?;
         let (upper, guards, inside) = counts;
@@ -147,7 +150,7 @@ impl Lowerer<'_> {
         let counted = if is_narrow { ScalarType::I32 } else { ScalarType::I64 };
         self.loop_types.insert(id, counted);
         self.loops.push((var, id));
-        let mut l = Loop {
+        let l = Loop {
             id,
             name,
             ty: counted,
@@ -164,30 +167,11 @@ impl Lowerer<'_> {
         let here = at_count(&first, &by, Affine::var(id).into());
         let here = self.typed(here, ty);
         self.bound.insert(var, Bound::Value(here));
-        self.bind_walks(&walks, &l, s.range)?;
+        self.bind_carried(&carried, &counted_by(id), s.range)?;
         let after = self.counter_after(s, f, &l, guards.is_empty())?;
-        self.leaving.push(None);
-        let lowered = self.loop_body(body, &mut l.body);
-        self.leaving.pop();
-        lowered?;
-        for e in &header.after {
-            self.effect(e, &mut l.body)?;
-        }
-        self.bound.remove(&var);
-        self.loops.pop();
-        self.facts.truncate(mark);
-        self.forget(&inside);
-        if !guards.is_empty()
-            && let Some(walk) = walks.iter().find(|walk| !walk.is_still())
-        {
-            return Err(self.unclear(walk, s.range));
-        }
-        self.leave_walks(walks, &l, s.range)?;
-        let mut node = Node::Loop(l);
-        for condition in guards.into_iter().rev() {
-            node = Node::If { condition, then: vec![node], otherwise: Vec::new() };
-        }
-        out.push(node);
+        let here = counted_by(id);
+        let counted = Counted { l, guards, inside, carried, here, mark, is_kept: false, is_iterator: false };
+        self.iterations((s, f, header), counted, out)?;
         if let Some(count) = after {
             let target = self.array(var, s.range)?;
             let value = at_count(&first, &by, count);
@@ -316,6 +300,12 @@ impl Lowerer<'_> {
     }
 }
 
+/// The refusal of a step that is not the same in all iterations.
+pub(super) fn may_change(at: Range) -> Box<Refusal> {
+    Refusal::new(at, "the loop's variable steps by something that may change in the nest")
+        .help("copy the step into a variable before the loop, or count with a step of one")
+}
+
 /// `first + by * count`.
 fn at_count(first: &Expr, by: &Affine, count: Expr) -> Expr {
     let steps = Expr::binary(BinaryOp::Mul, by.clone().into(), count);
@@ -361,7 +351,9 @@ pub(super) fn text(program: &Program, e: &Expr) -> Option<String> {
             for (var, c) in a.terms() {
                 let Var::Sym(id) = var else { return None };
                 let name = &program.symbols.get(&id)?.name;
-                if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                // Itself a number that is computed so, or a plain variable.
+                let is_computed = name.starts_with("((long)");
+                if !is_computed && !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
                     return None;
                 }
                 let factor =

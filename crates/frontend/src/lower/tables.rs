@@ -54,7 +54,7 @@ impl Lowerer<'_> {
             self.push(Access { array, indices }, Update::Assign, value, at, &mut nodes);
         }
         self.state.arrays.insert(d.var, array);
-        self.tables.append(&mut nodes);
+        self.outcome.tables.append(&mut nodes);
         self.tabulated.insert(d.var);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Loops in which pointers take turns: by the remainder of the loop's variable, or by changing places at the end.
 
+use super::evolving::{Carried, Here};
 use super::loops::changing_places;
 use super::lowerer::{self, Lowerer};
 use super::pointer::{Pointer, n_levels};
@@ -47,6 +48,7 @@ impl Lowerer<'_> {
         &mut self,
         body: &[Stmt],
         (var, turns): (VarId, i64),
+        (carried, first): (&Carried, &Here),
         l: &mut Loop,
     ) -> Lowered<()> {
         let (Some(lower), Some(upper)) = (l.lower.as_affine().cloned(), l.upper.as_affine().cloned()) else {
@@ -59,6 +61,11 @@ impl Lowerer<'_> {
             self.bound = before.clone();
             let here = Affine::var(l.id).offset(k);
             self.bound.insert(var, lowerer::Bound::Value(Value { e: here.clone().into(), ty: l.ty }));
+            self.bind_carried(
+                carried,
+                &first.later(k),
+                body.first().map_or_else(ast::Range::default, |s| s.range),
+            )?;
             let condition = Expr::binary(BinaryOp::Lt, here.into(), upper.clone().into());
             let mark = self.facts.len();
             self.facts.push_condition(&condition, true);
@@ -81,6 +88,7 @@ impl Lowerer<'_> {
         s: &Stmt,
         body: &[Stmt],
         (var, rotations): (VarId, &[Rotation]),
+        (carried, first): (&Carried, &Here),
         l: &mut Loop,
     ) -> Lowered<()> {
         let file = self.cx.file;
@@ -112,13 +120,18 @@ impl Lowerer<'_> {
             let pointers: Lowered<Vec<_>> =
                 rotation.pointers.iter().map(|v| self.array(*v, rotation.range)).collect();
             let times = upper.clone() - lower.clone();
-            self.rotations.push(oxeye_ir::Rotation { pointers: pointers?, times });
+            self.outcome.rotations.push(oxeye_ir::Rotation { pointers: pointers?, times });
         }
         let before = self.bound.clone();
         for k in 1..n_turns {
             self.bound = before.clone();
             let here = Affine::var(l.id).offset(k);
             self.bound.insert(var, lowerer::Bound::Value(Value { e: here.clone().into(), ty: l.ty }));
+            self.bind_carried(
+                carried,
+                &first.later(k),
+                body.first().map_or_else(ast::Range::default, |s| s.range),
+            )?;
             for rotation in rotations {
                 let places = rotation.pointers.iter().cycle().skip(k as usize);
                 for (one, place) in rotation.pointers.iter().zip(places) {

@@ -19,7 +19,7 @@ impl Lowerer<'_> {
         let root = file.var(member.root);
         let (name, root_name) = (&variable.name, &root.name);
         let is_inside = |set: &std::collections::HashSet<VarId>| set.contains(&member.root);
-        if is_inside(&self.scan.written) && !self.walking.contains(&member.root)
+        if is_inside(&self.scan.written) && !self.moving.walking.contains(&member.root)
             || is_inside(&self.scan.declared)
             || is_inside(&self.scan.iterators)
         {

@@ -322,8 +322,12 @@ impl<'a> Regions<'a> {
         if scan.written.contains(&var)
             || is_address_taken(self.cx.function, var)
             || self.cx.file.is_member(var)
+            || self.cx.file.var(var).is_own()
         {
             return (None, None, unchanged);
+        }
+        if header.changes(header.condition, &Scan::of(self.cx.file, &f.body)) {
+            return (Some(var), None, unchanged);
         }
         let Some(Scalar { is_volatile: false, ty, .. }) = self.cx.file.var(var).ty.as_scalar() else {
             return (None, None, unchanged);
@@ -331,10 +335,11 @@ impl<'a> Regions<'a> {
         let empty = For { body: Stmt { kind: StmtKind::Empty, range: f.body.range }, ..f.clone() };
         let alone = Stmt { kind: StmtKind::For(Box::new(empty.clone())), range: s.range };
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), &unchanged, &alone);
-        lowerer.keeps_counters = false;
+        lowerer.reading.keeps_counters = false;
         let mut nodes = Vec::new();
         // What would be tested before a nest is not tested here.
-        let is_read = lowerer.for_loop(&alone, &empty, &mut nodes).is_ok() && lowerer.tests.is_empty();
+        let is_read =
+            lowerer.for_loop(&alone, &empty, &mut nodes).is_ok() && lowerer.outcome.tests.is_empty();
         // Otherwise the loop that was read counts something else.
         let is_of_var = !f.is_behind && lowerer.steps_by_constant(&header);
         if !is_read || !is_of_var {

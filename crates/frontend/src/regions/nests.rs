@@ -6,8 +6,8 @@ use crate::context::Team;
 use crate::directives::{Construct, Directive};
 use crate::flow::{is_live_after, is_scratch_of};
 use crate::lower::{
-    Lowerer, Rows, State, changing_places, disguised, may_end_program, needed_later, reached, row_tests,
-    sets, without_checks,
+    Lowerer, Outcome, Rows, State, changing_places, disguised, may_end_program, needed_later, reached,
+    row_tests, sets, without_checks,
 };
 use crate::prove::Facts;
 use crate::refusal::{Lowered, Refusal};
@@ -100,22 +100,23 @@ impl<'a> Regions<'a> {
         }
         let scan = Scan::of(self.cx.file, s);
         let mut lowerer = Lowerer::new(self.cx, self.state.clone(), facts, s);
-        lowerer.reads_ahead = reads_ahead;
-        lowerer.splits = splits;
+        lowerer.reading.reads_ahead = reads_ahead;
+        lowerer.reading.splits = splits;
         let mut roots = Vec::new();
         let lowered = match whole {
             Whole::Loop(f) => lowerer.for_loop(s, f, &mut roots),
             Whole::Block(body) => lowerer.stmts(body, &mut roots),
         };
-        self.has_read_ahead |= lowerer.has_read_ahead;
-        self.has_split |= lowerer.has_split;
+        self.has_read_ahead |= lowerer.reading.has_read_ahead;
+        self.has_split |= lowerer.reading.has_split;
         lowered?;
-        roots.splice(0..0, std::mem::take(&mut lowerer.tables));
+        roots.splice(0..0, std::mem::take(&mut lowerer.outcome.tables));
         let mut mentions = self.mentions(s, &mut lowerer);
-        mentions
-            .extend(lowerer.counted.iter().filter(|id| !mentions.contains(id)).copied().collect::<Vec<_>>());
-        let Lowerer {
-            state,
+        mentions.extend(
+            lowerer.outcome.counted.iter().filter(|id| !mentions.contains(id)).copied().collect::<Vec<_>>(),
+        );
+        let Lowerer { state, outcome, .. } = lowerer;
+        let Outcome {
             inlined,
             rotations,
             advances,
@@ -126,7 +127,7 @@ impl<'a> Regions<'a> {
             ends,
             subtracted,
             ..
-        } = lowerer;
+        } = outcome;
         let mut unread = substituted;
         unread.extend(scan.iterators.iter().filter(|v| {
             let array = state.arrays.get(v).and_then(|id| state.program.arrays.get(id));
@@ -331,8 +332,11 @@ impl<'a> Regions<'a> {
             let Some(var) = e.as_var().map(|v| file.root(v)) else { return };
             let is_counter = scan.iterators.contains(&var) && loops.contains(&file.var(var).name);
             let is_inside = file.var(var).function.is_some() && s.range.contains(file.var(var).range);
-            let is_own =
-                scan.declared.contains(&var) || is_counter || is_inside || subtracted.contains_key(&var);
+            let is_own = scan.declared.contains(&var)
+                || file.var(var).is_own()
+                || is_counter
+                || is_inside
+                || subtracted.contains_key(&var);
             if !is_own && !represented.contains(&var) && !self.is_visible_anywhere(var) {
                 unused.insert(var);
             }
@@ -584,10 +588,9 @@ fn words(text: &str) -> BTreeSet<&str> {
 fn reads(nodes: &[Node], array: ArrayId) -> bool {
     let in_expr = |e: &Expr| e.reads().iter().any(|a| a.array == array);
     nodes.iter().any(|node| match node {
-        Node::Stmt(s) => {
-            let is_updated = s.target.array == array && s.update != Update::Assign;
-            is_updated || in_expr(&s.value) || s.target.indices.iter().any(in_expr)
-        }
+        // What only changes the variable itself is not needed either.
+        Node::Stmt(s) if s.target.array == array => s.target.indices.iter().any(in_expr),
+        Node::Stmt(s) => in_expr(&s.value) || s.target.indices.iter().any(in_expr),
         Node::If { condition, then, otherwise } => {
             in_expr(condition) || reads(then, array) || reads(otherwise, array)
         }

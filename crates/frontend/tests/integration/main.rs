@@ -16,6 +16,7 @@ mod dialects;
 mod directives;
 mod do_loops;
 mod elsewhere;
+mod evolutions;
 mod fixed;
 mod flat_rows;
 mod from_one;

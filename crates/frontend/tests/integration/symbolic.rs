@@ -72,9 +72,9 @@ fn steps_that_are_refused() {
         by = by + 1;
     }
 }
-void down(int n, int by, double *restrict x)
+void down(int n, unsigned by, double *restrict x)
 {
-    for (int k = n; k > 0; k -= by)
+    for (unsigned k = n; k > 0; k -= by)
         x[k] = 1.0;
 }
 void doubling(int n, double *restrict x)

@@ -158,7 +158,19 @@ impl Rendered {
     fn of(self, applied: Applied, known: &[(SymId, i64)]) -> Proved {
         let Rendered { text, wide, openmp, needs_openmp, own, free, declares_first, indent } = self;
         let (known, is_alone) = (known.to_vec(), false);
-        Proved { applied, text, wide, openmp, needs_openmp, own, free, is_alone, declares_first, indent, known }
+        Proved {
+            applied,
+            text,
+            wide,
+            openmp,
+            needs_openmp,
+            own,
+            free,
+            is_alone,
+            declares_first,
+            indent,
+            known,
+        }
     }
 }
 
