@@ -7,6 +7,7 @@
 //!
 //! ```
 //! use oxeye_codegen::{RenderOptions, render_nest};
+//! use oxeye_binding::Binding;
 //! use oxeye_ir::*;
 //!
 //! let mut program = Program::new("scale");
@@ -27,7 +28,7 @@
 //!         execution: Execution::Vector { lanes: None, reductions: vec![] }, body: vec![Node::Stmt(body)],
 //!     })],
 //! };
-//! let text = render_nest(&program, &nest, &RenderOptions { threads: 2, ..RenderOptions::default() })?;
+//! let text = render_nest(&program, Binding::none(), &nest, &RenderOptions { threads: 2, ..RenderOptions::default() })?;
 //! assert_eq!(text, "{\n    #pragma omp simd\n    for (int i = 0; i < n; i++)\n        x[i] *= 2.0;\n}");
 //! # Ok::<(), oxeye_codegen::CodegenError>(())
 //! ```

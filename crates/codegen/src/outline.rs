@@ -188,7 +188,7 @@ impl Interface {
                         names.push(distance.end.clone());
                     }
                     // Of others, the variables are passed; what is found out before the nest is found out inside.
-                    let is_variable = is_identifier(name) && !binding.symbol_view(id).is_some();
+                    let is_variable = is_identifier(name) && binding.symbol_view(id).is_none();
                     let entry = binding.entry(nest.id);
                     if is_variable && !entry.is_some_and(|entry| entry.finds(id)) {
                         parameters.push(format!("{} {name}", argument.element.c_name()));

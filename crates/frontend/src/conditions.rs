@@ -6,7 +6,7 @@
 //! C, that everything the nest uses, directly or through its declarations, is unchanged. So do they for what the text of
 //! the file defines and a nest has copies of: people edit constants.
 
-use crate::ast::{File, Range};
+use crate::ast::{File, Range, VarId};
 use crate::copied::{Copied, copied};
 use crate::lexer::{DirectiveLine, Token, TokenKind, is_type_word, tokens, tokens_and_directives};
 use crate::preprocess::{Define, Preprocessed};
@@ -151,17 +151,21 @@ impl<'a> Reliance<'a> {
                 }
                 continue;
             }
+            // What an enumeration or the name of a type stands for is tested: what else its definition names does not matter.
+            let mut is_known = false;
             match copied(self.file, self.preprocessed, scopes, &name, range) {
                 Some(Copied::Value(condition)) => _ = values.insert((name.clone(), condition)),
-                Some(Copied::Constant(condition)) => _ = constant.insert(condition),
+                Some(Copied::Constant(condition)) => is_known = constant.insert(condition),
                 None => {}
             }
-            for range in self.declarations(&name, function) {
+            for range in self.declarations(&name, function, scopes, range) {
                 match self.preprocessed.place(range.start) {
                     (None, line) => {
                         preprocessor.extend(self.around(&self.source, line, at));
                         preprocessor.extend(self.inside(&self.source, range, at));
-                        mention(self.declared(&self.source.tokens, range), &mut next);
+                        if !is_known {
+                            mention(self.declared(&self.source.tokens, range), &mut next);
+                        }
                     }
                     (Some(header), _) => {
                         let Some(text) = self.headers.get(&header) else { continue };
@@ -170,7 +174,9 @@ impl<'a> Reliance<'a> {
                         let line = self.preprocessed.place(range.start).1;
                         preprocessor.extend(self.around(&text, line, at));
                         preprocessor.extend(self.inside(&text, range, at));
-                        mention(self.declared(&text.tokens, range), &mut next);
+                        if !is_known {
+                            mention(self.declared(&text.tokens, range), &mut next);
+                        }
                     }
                 }
             }
@@ -181,12 +187,17 @@ impl<'a> Reliance<'a> {
         conditions
     }
 
-    /// The declarations of this name that the function at `position` may refer to. Functions that it calls count as a
-    /// whole, including their declarations.
-    fn declarations(&self, name: &str, position: usize) -> Vec<Range> {
-        let vars = self.file.vars.iter().filter(|v| v.name == name);
-        let vars = vars.filter(|v| v.function.is_none_or(|f| f == position));
-        let mut found: Vec<Range> = vars.map(|v| v.range).collect();
+    /// The declarations of this name that a nest of the function at `position` may refer to, other than its own. Functions that
+    /// it calls count as a whole, including their declarations.
+    fn declarations(&self, name: &str, position: usize, scopes: &Scopes<'_>, nest: Range) -> Vec<Range> {
+        let vars = (0..).map(VarId).zip(&self.file.vars).filter(|(_, v)| v.name == name);
+        let vars = vars.filter(|(_, v)| v.function.is_none_or(|f| f == position));
+        let mut found: Vec<Range> =
+            vars.filter(|(id, _)| scopes.includes(*id, nest)).map(|(_, v)| v.range).collect();
+        if scopes.visible(name, nest).is_some() {
+            // It hides what else has the name.
+            return found;
+        }
         found.extend(self.file.named.iter().filter(|(n, _)| n == name).map(|(_, range)| *range));
         let functions = self.file.functions.iter().enumerate();
         let called = functions.filter(|(k, f)| *k != position && f.name == name);
