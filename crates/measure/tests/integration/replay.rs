@@ -196,8 +196,11 @@ fn times_are_compared_with_either_openmp() {
     assert!(times.ratio_low <= times.ratio_median && times.ratio_median <= times.ratio_high);
     assert!(times.baseline_ns.n >= 2 && times.baseline_ns.n == times.candidate_ns.n);
 
-    let clang = bench.library_with(&Compiler::new("clang-19", ["-O1", "-fopenmp"]), "clang", &loop_of(100));
-    bench.replay.compare_times(&baseline, &clang, &bench.sample, &options).expect("runs");
+    if crate::has_clang() {
+        let clang =
+            bench.library_with(&Compiler::new("clang-19", ["-O1", "-fopenmp"]), "clang", &loop_of(100));
+        bench.replay.compare_times(&baseline, &clang, &bench.sample, &options).expect("runs");
+    }
 
     let crash = bench.library("crash", "abort();");
     let error = bench.replay.compare_times(&baseline, &crash, &bench.sample, &options).expect_err("crashes");
