@@ -1,8 +1,8 @@
 //! Follows the statements of a loop's body, path by path.
 
-use super::form::{Evolution, Level, minus, operation, plus, select, times};
-use super::sum::Symbol;
-use super::trips::{Trips, at_exit};
+use super::form::{Evolution, Trips, minus, operation, plus, select, times};
+use super::sum::{Level, Symbol};
+use super::trips::at_exit;
 use crate::ast::*;
 use crate::convert::as_for;
 use crate::flow::is_address_taken;

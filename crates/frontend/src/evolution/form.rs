@@ -1,11 +1,8 @@
 //! The forms that values over loops have, and their arithmetic.
 
-use super::sum::{Sum, Symbol};
+use super::sum::{Level, Sum, Symbol};
 use crate::ast::Range;
 use oxeye_ir::BinaryOp;
-
-/// The number of a loop, from the outermost that is looked at on, which is 0. Loops inside have greater ones.
-pub(crate) type Level = u32;
 
 /// Why a value is not known, and the place that stopped it.
 #[derive(Clone, Debug, PartialEq)]
@@ -279,4 +276,35 @@ fn folded(op: BinaryOp, l: i64, r: i64) -> Option<i64> {
 
 fn too_large(at: Range) -> Evolution {
     Evolution::unknown("a number becomes too large", at)
+}
+
+/// How often a loop runs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Trips {
+    /// `⌈distance / by⌉`, or not at all if the distance is negative; `by` is above zero.
+    Covers {
+        distance: Evolution,
+        by: i64,
+    },
+    /// As often as `by` fits into the distance, a step that is above zero wherever the loop ends.
+    By {
+        distance: Evolution,
+        by: Sum,
+    },
+    Unknown(Stop),
+}
+
+impl Trips {
+    /// The number of iterations, if the distance is not negative.
+    pub(crate) fn times(&self) -> Option<Evolution> {
+        let Trips::Covers { distance, by } = self else { return None };
+        if let Some(distance) = distance.as_constant() {
+            let sum = distance.max(0).checked_add(by - 1)?;
+            return Some(sum.checked_div(*by)?.into());
+        }
+        match by {
+            1 => Some(distance.clone()),
+            by => distance.as_sum()?.divided(*by).map(Evolution::Sum),
+        }
+    }
 }

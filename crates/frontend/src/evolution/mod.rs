@@ -22,6 +22,5 @@ mod tests;
 pub(crate) use follow::Evaluator;
 #[cfg(test)]
 pub(crate) use follow::Evolutions;
-pub(crate) use form::{Evolution, Stop};
+pub(crate) use form::{Evolution, Stop, Trips};
 pub(crate) use sum::{Sum, Symbol};
-pub(crate) use trips::Trips;

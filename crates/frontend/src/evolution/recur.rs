@@ -1,9 +1,9 @@
 //! What variables hold at the head of each iteration, from what one iteration makes of them.
 
 use super::follow::{Evaluator, Evolutions, State};
-use super::form::{Evolution, Level, minus, operation, plus, recurrence, select, times};
-use super::sum::{Sum, Symbol};
-use super::trips::Trips;
+use super::form::Trips;
+use super::form::{Evolution, minus, operation, plus, recurrence, select, times};
+use super::sum::{Level, Sum, Symbol};
 use crate::ast::{Range, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,10 @@
 //! Sums of symbols and of products that are not multiplied out.
 
-use super::form::Level;
 use crate::ast::VarId;
 use std::collections::BTreeMap;
+
+/// The number of a loop, from the outermost that is looked at on, which is 0. Loops inside have greater ones.
+pub(crate) type Level = u32;
 
 /// A number that is not followed further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,41 +1,10 @@
 //! How often loops run, and what their variables hold behind them.
 
 use super::follow::{Evaluator, Evolutions, State};
-use super::form::{Evolution, Level, Stop, minus, plus, times};
-use super::sum::Sum;
+use super::form::{Evolution, Stop, Trips, minus, plus, times};
+use super::sum::Level;
 use crate::ast::{Expr, ExprKind, For, Range, VarId, constant};
 use oxeye_ir::BinaryOp;
-
-/// How often a loop runs.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Trips {
-    /// `⌈distance / by⌉`, or not at all if the distance is negative; `by` is above zero.
-    Covers {
-        distance: Evolution,
-        by: i64,
-    },
-    /// As often as `by` fits into the distance, a step that is above zero wherever the loop ends.
-    By {
-        distance: Evolution,
-        by: Sum,
-    },
-    Unknown(Stop),
-}
-
-impl Trips {
-    /// The number of iterations, if the distance is not negative.
-    pub(crate) fn times(&self) -> Option<Evolution> {
-        let Trips::Covers { distance, by } = self else { return None };
-        if let Some(distance) = distance.as_constant() {
-            let sum = distance.max(0).checked_add(by - 1)?;
-            return Some(sum.checked_div(*by)?.into());
-        }
-        match by {
-            1 => Some(distance.clone()),
-            by => distance.as_sum()?.divided(*by).map(Evolution::Sum),
-        }
-    }
-}
 
 impl Evaluator<'_> {
     /// How often a loop runs whose heads are known, with the state before it.

@@ -1,7 +1,7 @@
 //! Loops that count through several at once and take their variable apart (`i = c / n, j = c % n`): as those loops.
 
 use super::digits::{Digits, Product};
-use super::loops::Header;
+use super::header::Header;
 use super::lowerer::{Bound, Lowerer};
 use super::symbolic::{MOST_TESTS, text};
 use super::value::Value;

@@ -2,7 +2,7 @@
 
 use super::evolving::{Carried, Here, times};
 use super::exits::Leaving;
-use super::loops::{Header, changing_places};
+use super::header::{Header, changing_places};
 use super::lowerer::Lowerer;
 use crate::ast::{self, For, Stmt};
 use crate::refusal::Lowered;

@@ -2,8 +2,8 @@
 //! another element in each of them.
 
 use super::evolving::Here;
+use super::header::Header;
 use super::iterations::Counted;
-use super::loops::Header;
 use super::lowerer::{Bound, Lowerer};
 use super::pointer::Pointer;
 use super::value::Value;

@@ -1,8 +1,8 @@
 //! `do` loops, which run once before they test their condition: the `for` loop with that condition, if it holds at first. That is
 //! proved, or tested before the nest.
 
+use super::header::Header;
 use super::limits::Limits;
-use super::loops::Header;
 use super::lowerer::Lowerer;
 use crate::ast::Range;
 use crate::refusal::{Lowered, Refusal};

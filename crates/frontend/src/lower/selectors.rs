@@ -1,7 +1,7 @@
 //! Loops over the regions of a domain, `for (m = 0; m < 3; m++) { int first = m == 0 ? 1 : m == 1 ? a : b; ... }`, of which each
 //! iteration is lowered by itself; and loops whose ends depend on a condition, which are lowered once for each case.
 
-use super::loops::Header;
+use super::header::Header;
 use super::lowerer::{Bound, Lowerer};
 use super::searches::leave_loop;
 use super::value::{Value, reads_memory};

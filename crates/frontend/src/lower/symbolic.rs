@@ -4,10 +4,10 @@
 //! nest. All of it holds for positive steps; that is proved, or tested before the nest.
 
 use super::evolving::Here;
+use super::header::{Header, Step, may_change};
 use super::index::Mode;
 use super::iterations::Counted;
 use super::limits::Limits;
-use super::loops::{Header, Step};
 use super::lowerer::{Bound, Lowerer};
 use super::value::{Value, is_comparison, is_unsigned, reads_memory};
 use crate::ast::{self, ExprKind, For, Range, Stmt, StmtKind, VarId};
@@ -258,7 +258,7 @@ impl Lowerer<'_> {
         let file = self.cx.file;
         let block = only_loop(&f.body)?;
         let StmtKind::For(inner) = &block.kind else { return None };
-        let head = super::loops::header(inner, block.range).ok()?;
+        let head = super::header::header(inner, block.range).ok()?;
         let is_simple =
             |h: &Header<'_>| h.before.is_empty() && h.declared_before.is_empty() && h.after.is_empty();
         let is_one = matches!(&head.step.kind, ExprKind::Step { by: 1, .. })
@@ -298,12 +298,6 @@ impl Lowerer<'_> {
         });
         Some(whole)
     }
-}
-
-/// The refusal of a step that is not the same in all iterations.
-pub(super) fn may_change(at: Range) -> Box<Refusal> {
-    Refusal::new(at, "the loop's variable steps by something that may change in the nest")
-        .help("copy the step into a variable before the loop, or count with a step of one")
 }
 
 /// `first + by * count`.

@@ -1,7 +1,7 @@
 //! Loops in which pointers take turns: by the remainder of the loop's variable, or by changing places at the end.
 
 use super::evolving::{Carried, Here};
-use super::loops::changing_places;
+use super::header::changing_places;
 use super::lowerer::{self, Lowerer};
 use super::pointer::{Pointer, n_levels};
 use super::value::{Value, is_unsigned};

@@ -60,8 +60,9 @@ struct Outcome {
     recipes: FileRecipes,
 }
 
-/// A file has no time to speak of where less than this is left, besides runs of the program: to capture, and to compare.
+/// A file has no time to speak of where less than this is left, besides a run of the program to capture.
 const LEAST_TIME: Duration = Duration::from_secs(2);
+/// Runs of the program that a file's share of the time has room for, as far as there is as much: to capture, and to compare.
 const LEAST_RUNS: f64 = 3.0;
 
 /// Tunes the files that take time, each in the program that those before it made. `begin` is when the budget began to count.
@@ -112,7 +113,8 @@ pub(super) fn tune_files(
             },
         };
         rest -= share;
-        if n_done > 0 && left < needed {
+        let one_run = Duration::from_secs_f64(time.run_seconds);
+        if n_done > 0 && time.left(begin.elapsed()) < LEAST_TIME + one_run {
             file.report.note = Some("the budget was spent before it could be looked at".into());
             done.push(file);
             continue;

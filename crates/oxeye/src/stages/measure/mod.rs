@@ -99,6 +99,8 @@ pub(super) fn take_turns(
         let nest = &mut nests[*idx];
         nest.is_late = session.is_over(end);
         if nest.is_late {
+            let why = nothing_won(&nest.trials);
+            nest.note.get_or_insert(why);
             continue;
         }
         let how = session.rendering(nest.place.around(unit), nest.threads(session));
@@ -116,7 +118,8 @@ impl TunedNest {
         let is_first = |k: &usize| self.trials[*k].is_ready() && !self.trials[*k].is_parallel();
         // Each call of a long nest takes its time from the others.
         let is_long = self.seconds_in_place().is_some_and(|seconds| seconds > LONG_SECONDS);
-        let n_first = if is_long { 1 } else { TRIED_FIRST };
+        // No more than were to be tried.
+        let n_first = if is_long { 1 } else { TRIED_FIRST }.min(self.n_first.max(1));
         let mut chosen: Vec<usize> = (0..self.trials.len()).filter(is_first).take(n_first).collect();
         let n_missing = n_first - chosen.len();
         let ready = self.trials.iter().filter(|trial| trial.is_ready());

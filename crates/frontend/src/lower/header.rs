@@ -1,0 +1,110 @@
+//! The parts of `for` headers.
+
+use crate::ast::{self, Declared, ExprKind, For, Range, StmtKind, VarId};
+use crate::refusal::{Lowered, Refusal};
+use crate::rotations::Rotation;
+use crate::scan::{Scan, assigned_var, commas, counter};
+use oxeye_ir::{Affine, ScalarType};
+
+/// The parts of a header.
+pub(crate) struct Header<'e> {
+    pub(crate) var: VarId,
+    pub(crate) init: &'e ast::Expr,
+    /// Other variables set before the loop.
+    pub(super) before: Vec<&'e ast::Expr>,
+    pub(super) declared_before: Vec<&'e Declared>,
+    /// The step, and its expression.
+    pub(super) step: &'e ast::Expr,
+    /// Other effects after each iteration.
+    pub(super) after: Vec<&'e ast::Expr>,
+    pub(crate) condition: &'e ast::Expr,
+}
+
+impl Header<'_> {
+    /// Whether it sets nothing but the loop's variable.
+    pub(super) fn is_alone(&self) -> bool {
+        self.before.is_empty() && self.declared_before.is_empty() && self.after.is_empty()
+    }
+
+    /// Whether iterations change something else in an expression than the loop's variable.
+    pub(crate) fn changes(&self, e: &ast::Expr, body: &Scan) -> bool {
+        let is_changed = |v: VarId| {
+            v != self.var
+                && (body.written.contains(&v)
+                    || body.iterators.contains(&v)
+                    || self.after.iter().any(|e| assigned_var(e) == Some(v)))
+        };
+        let mut found = false;
+        e.walk(&mut |e| found |= e.as_var().is_some_and(is_changed));
+        found
+    }
+}
+
+/// What a loop's variable changes by.
+pub(super) enum Step {
+    Constant(i64),
+    /// An expression that does not change in the loop, and its type.
+    Symbolic {
+        by: Affine,
+        ty: ScalarType,
+    },
+}
+
+fn no_counter(at: Range) -> Box<Refusal> {
+    Refusal::new(at, "the loop does not count with a single variable")
+        .help("write it as `for (i = first; i < end; i += step)`")
+}
+
+/// Splits a header into its parts.
+pub(crate) fn header<'e>(f: &'e For, at: Range) -> Lowered<Header<'e>> {
+    let (Some(condition), Some(step), Some(var)) = (&f.condition, &f.step, counter(f)) else {
+        return Err(no_counter(at));
+    };
+    let Some(init_stmt) = &f.init else {
+        return Err(Refusal::new(at, "the loop's variable gets its first value before the loop")
+            .help("give it its first value in the `for`"));
+    };
+    let (mut init, mut before, mut declared_before) = (None, Vec::new(), Vec::new());
+    match &init_stmt.kind {
+        StmtKind::Declare(declared) => {
+            for d in declared {
+                if d.var == var {
+                    init = d.init.as_ref();
+                } else {
+                    declared_before.push(d);
+                }
+            }
+        }
+        StmtKind::Expr(e) => {
+            for e in commas(e) {
+                match &e.kind {
+                    ExprKind::Assign(None, target, value) if target.as_var() == Some(var) => {
+                        init = Some(value)
+                    }
+                    _ => before.push(e),
+                }
+            }
+        }
+        _ => {}
+    }
+    let Some(init) = init else { return Err(no_counter(init_stmt.range)) };
+    let (steps, after): (Vec<_>, Vec<_>) =
+        commas(step).into_iter().partition(|e| assigned_var(e) == Some(var));
+    let [step] = steps.as_slice() else { return Err(no_counter(step.range)) };
+    Ok(Header { var, init, before, declared_before, step, after, condition })
+}
+
+/// The refusal of a step that is not the same in all iterations.
+pub(super) fn may_change(at: Range) -> Box<Refusal> {
+    Refusal::new(at, "the loop's variable steps by something that may change in the nest")
+        .help("copy the step into a variable before the loop, or count with a step of one")
+}
+
+pub(crate) fn changing_places(file: &ast::File, rotation: &Rotation) -> Box<Refusal> {
+    let names: Vec<String> = rotation.pointers.iter().map(|v| format!("`{}`", file.var(*v).name)).collect();
+    let message = match names.as_slice() {
+        [a, b] => format!("the pointers {a} and {b} are swapped"),
+        names => format!("the pointers {} take turns", names.join(", ")),
+    };
+    Refusal::new(rotation.range, message).help("only the loops inside are looked at")
+}
