@@ -168,7 +168,6 @@ const LONG_FUNCTIONS: &[(&str, usize)] = &[
     ("frontend/src/delinearize.rs: delinearize", 101),
     ("frontend/src/lower/access.rs: pointer", 126),
     ("frontend/src/lower/loops.rs: for_loop", 225),
-    ("frontend/src/lower/symbolic.rs: symbolic_loop", 107),
     ("frontend/src/lower/values.rs: value", 125),
     ("frontend/src/regions/nests.rs: nest_with", 211),
     ("measure/src/text.rs: compare_text", 102),

@@ -2,7 +2,6 @@
 
 use super::form::{Evolution, Trips, minus, operation, plus, select, times};
 use super::sum::{Level, Symbol};
-use super::trips::at_exit;
 use crate::ast::*;
 use crate::convert::as_for;
 use crate::flow::is_address_taken;
@@ -473,7 +472,7 @@ impl<'f> Evaluator<'f> {
         };
         *state = before;
         for var in &changed {
-            let (value, need) = at_exit(&found, *var, f.body.range);
+            let (value, need) = found.at_exit(*var, f.body.range);
             let mut needs = state.needs.remove(var).unwrap_or_default();
             for need in found.needs.get(var).into_iter().flatten().chain(&need) {
                 if !needs.contains(need) {

@@ -76,29 +76,33 @@ impl Evaluator<'_> {
     }
 }
 
-/// What a variable holds behind a loop, and the distance that must not be negative for that.
-pub(super) fn at_exit(found: &Evolutions, var: VarId, at: Range) -> (Evolution, Option<Evolution>) {
-    let Some(head) = found.heads.get(&var) else {
-        return (Evolution::unknown("it is not followed", at), None);
-    };
-    let level = found.level;
-    match head {
-        Evolution::Unknown(_) => (head.clone(), None),
-        head if !head.varies(level) => (head.clone(), None),
-        Evolution::Add { base, step, of } if *of == level && !step.varies(level) && !base.varies(level) => {
-            match (found.trips.times(), &found.trips) {
-                (Some(n), _) => {
-                    let far = times(n.clone(), (**step).clone(), at);
-                    let need = minus(n, found.least.into(), at);
-                    (
-                        plus((**base).clone(), far, at),
-                        need.as_constant().is_none_or(|n| n < 0).then_some(need),
-                    )
+impl Evolutions {
+    /// What a variable holds behind a loop, and the distance that must not be negative for that.
+    pub(super) fn at_exit(&self, var: VarId, at: Range) -> (Evolution, Option<Evolution>) {
+        let Some(head) = self.heads.get(&var) else {
+            return (Evolution::unknown("it is not followed", at), None);
+        };
+        let level = self.level;
+        match head {
+            Evolution::Unknown(_) => (head.clone(), None),
+            head if !head.varies(level) => (head.clone(), None),
+            Evolution::Add { base, step, of }
+                if *of == level && !step.varies(level) && !base.varies(level) =>
+            {
+                match (self.trips.times(), &self.trips) {
+                    (Some(n), _) => {
+                        let far = times(n.clone(), (**step).clone(), at);
+                        let need = minus(n, self.least.into(), at);
+                        (
+                            plus((**base).clone(), far, at),
+                            need.as_constant().is_none_or(|n| n < 0).then_some(need),
+                        )
+                    }
+                    (None, Trips::Unknown(stop)) => (Evolution::Unknown(Box::new(stop.clone())), None),
+                    (None, _) => (Evolution::unknown("how often the loop runs is a quotient", at), None),
                 }
-                (None, Trips::Unknown(stop)) => (Evolution::Unknown(Box::new(stop.clone())), None),
-                (None, _) => (Evolution::unknown("how often the loop runs is a quotient", at), None),
             }
+            _ => (Evolution::unknown("what it holds in the last iteration is not computed", at), None),
         }
-        _ => (Evolution::unknown("what it holds in the last iteration is not computed", at), None),
     }
 }
