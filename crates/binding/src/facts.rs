@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Constant {
     /// The value of a symbol.
     Symbol(SymId),
-    /// The pointers that lead to an array with a [`View`].
+    /// The pointers that lead to an array with a [`View`](crate::View).
     Base(ArrayId),
 }
 

@@ -31,7 +31,7 @@ pub struct Outlined {
 /// tested before the nest does not hold, the original text runs.
 ///
 /// # Errors
-/// As [`render_nest`], and if the nest does not stand by itself.
+/// As [`render`], and if the nest does not stand by itself.
 pub fn render_outlined(
     program: &Program,
     binding: &Binding,
