@@ -110,17 +110,20 @@ impl Converter<'_> {
                 Some(if is_float(l) || is_float(r) { wider(l, r) } else { l })
             }
             ExprKind::Part(_, single, _) => Some(if *single { ScalarType::F32 } else { ScalarType::F64 }),
-            ExprKind::Call(callee, _) => {
-                let ExprKind::Name(name) = &callee.kind else { return None };
-                match (self.file.function(name), MathFn::from_c_name(name)) {
-                    (Some((_, f)), _) => f.returns.as_scalar().map(|s| s.ty),
-                    (None, Some((MathFn::Abs, _))) => Some(ScalarType::I32),
-                    (None, Some((_, true))) => Some(ScalarType::F32),
-                    (None, Some((_, false))) => Some(ScalarType::F64),
-                    (None, None) => None,
-                }
-            }
+            ExprKind::Call(callee, _) => self.type_of_call(callee),
             _ => self.file.type_of(e)?.as_scalar().map(|s| s.ty),
+        }
+    }
+
+    /// What a function of the file, or of the mathematical library, returns.
+    pub(super) fn type_of_call(&self, callee: &Expr) -> Option<ScalarType> {
+        let ExprKind::Name(name) = &callee.kind else { return None };
+        match (self.file.function(name), MathFn::from_c_name(name)) {
+            (Some((_, f)), _) => f.returns.as_scalar().map(|s| s.ty),
+            (None, Some((MathFn::Abs, _))) => Some(ScalarType::I32),
+            (None, Some((_, true))) => Some(ScalarType::F32),
+            (None, Some((_, false))) => Some(ScalarType::F64),
+            (None, None) => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Converter, Meaning};
 use crate::arithmetic::{common, promoted};
 use crate::ast::*;
-use oxeye_ir::{BinaryOp, MathFn, ScalarType, UnaryOp};
+use oxeye_ir::{BinaryOp, ScalarType, UnaryOp};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -51,16 +51,7 @@ impl Converter<'_> {
                 _ => Some(common(of(l)?, of(r)?)),
             },
             ExprKind::Select(_, l, r) => Some(common(of(l)?, of(r)?)),
-            ExprKind::Call(callee, _) => {
-                let ExprKind::Name(name) = &callee.kind else { return None };
-                match (self.file.function(name), MathFn::from_c_name(name)) {
-                    (Some((_, f)), _) => f.returns.as_scalar().map(|s| s.ty),
-                    (None, Some((MathFn::Abs, _))) => Some(ScalarType::I32),
-                    (None, Some((_, true))) => Some(ScalarType::F32),
-                    (None, Some((_, false))) => Some(ScalarType::F64),
-                    (None, None) => None,
-                }
-            }
+            ExprKind::Call(callee, _) => self.type_of_call(callee),
             _ => self.file.type_of(e)?.as_scalar().map(|s| s.ty),
         }
     }
