@@ -1,33 +1,12 @@
-//! The files in `tests/filetests`; `OXEYE_BLESS=1` rewrites their expectations.
+//! The files in `tests/filetests`, a test each: `cargo xtask filetest PATH` runs some of them.
 
+use libtest_mimic::{Arguments, Trial};
 use oxeye_tests::{filetest, repository};
+use std::path::PathBuf;
 
-fn run(folder: &str) {
-    let failures = filetest::run_folder(&repository().join("tests/filetests").join(folder));
-    assert!(
-        failures.is_empty(),
-        "{}\n\n{} files differ; OXEYE_BLESS=1 takes over what came out",
-        failures.join("\n\n"),
-        failures.len()
-    );
-}
-
-#[test]
-fn ir() {
-    run("ir");
-}
-
-#[test]
-fn transform() {
-    run("transform");
-}
-
-#[test]
-fn legality() {
-    run("legality");
-}
-
-#[test]
-fn normalize() {
-    run("normalize");
+fn main() -> Result<std::process::ExitCode, String> {
+    let files = filetest::files(&repository().join("tests/filetests"))?;
+    let trial = |(name, path): (String, PathBuf)| Trial::test(name, move || Ok(filetest::run_file(&path)?));
+    let trials = files.into_iter().map(trial).collect();
+    Ok(libtest_mimic::run(&Arguments::from_args(), trials).exit_code())
 }

@@ -7,11 +7,16 @@ use structure::Sizes;
 
 /// Folders of all crates of the workspace.
 fn crates() -> Vec<PathBuf> {
-    let root = repository();
-    let entries = std::fs::read_dir(root.join("crates")).expect("the crates");
+    let mut folders = [crates_of("crates"), crates_of("laboratory")].concat();
+    folders.push(repository().join("tests"));
+    folders
+}
+
+/// The crates in a folder of the repository: of the product (`crates`), or what is made with it (`laboratory`).
+fn crates_of(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(repository().join(folder)).expect("the crates");
     let mut folders: Vec<PathBuf> =
         entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_dir()).collect();
-    folders.push(root.join("tests"));
     folders.sort();
     folders
 }
@@ -48,17 +53,21 @@ fn crates_depend_on_what_architecture_lists() {
     assert!(wrong.is_empty(), "ARCHITECTURE.md and Cargo.toml disagree:\n{}", wrong.join("\n"));
 }
 
-/// Crates of the laboratory: what is made with Oxeye, and not of it.
-const LABORATORY: [&str; 7] = ["dataset", "evaluation", "programs", "tests", "train", "xtask", "host"];
+#[test]
+fn nothing_of_the_product_depends_on_the_laboratory() {
+    let found = structure::dependencies(&crates()).unwrap_or_else(|e| panic!("{e}"));
+    let names = |folder| -> Vec<String> { crates_of(folder).iter().map(|f| name(f)).collect() };
+    let (product, laboratory) = (names("crates"), names("laboratory"));
+    let is_wrong = |of: &String, on: &String| product.contains(of) && laboratory.contains(on);
+    let edges = found.iter().flat_map(|(of, all)| all.iter().map(move |on| (of, on)));
+    let wrong: Vec<_> = edges.filter(|(of, on)| is_wrong(of, on)).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
 
 /// What stands in the sources of the product, by file: `codegen/src/capture.rs`.
 fn product() -> BTreeMap<String, Sizes> {
     let mut found = BTreeMap::new();
-    let mut folders: Vec<PathBuf> = crates()
-        .into_iter()
-        .filter(|f| !LABORATORY.contains(&name(f).as_str()))
-        .map(|f| f.join("src"))
-        .collect();
+    let mut folders: Vec<PathBuf> = crates_of("crates").iter().map(|f| f.join("src")).collect();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -143,6 +152,39 @@ fn processes_are_started_in_these_files() {
         product().into_iter().filter(|(_, s)| s.starts_processes).map(|(file, _)| file).collect();
     assert_eq!(found, STARTERS);
 }
+
+/// What crates must not know, as `ARCHITECTURE.md` says, by the words that whoever knows it uses.
+#[test]
+fn crates_do_not_know_what_they_must_not() {
+    let product = product();
+    let mut wrong = Vec::new();
+    for (folder, unknown) in UNKNOWN {
+        let files = product.iter().filter(|(file, _)| file.starts_with(&format!("{folder}/")));
+        let mut n_files = 0;
+        for (file, sizes) in files {
+            n_files += 1;
+            let known = unknown.iter().filter(|word| sizes.words.contains(**word));
+            wrong.extend(known.map(|word| format!("{file}: `{word}`")));
+        }
+        assert!(n_files > 0, "{folder} has no files");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Words that do not stand in the sources of a crate. What a crate must not know of other crates follows from what it
+/// depends on.
+const UNKNOWN: &[(&str, &[&str])] = &[
+    ("ir", &["fs", "process", "Command", "Instant", "SystemTime", "tree_sitter"]),
+    ("binding", &["fs", "process", "Command", "Instant", "SystemTime", "tree_sitter"]),
+    ("analysis", &["fs", "Instant", "SystemTime", "tree_sitter"]),
+    ("transform", &["fs", "process", "Command", "Instant", "SystemTime", "tree_sitter"]),
+    ("codegen", &["fs", "process", "Command", "Instant", "SystemTime", "tree_sitter"]),
+    ("frontend", &["Instant", "SystemTime"]),
+    ("embed", &["Command", "Instant", "tch", "rusqlite"]),
+    ("database", &["process", "Command", "safetensors"]),
+    ("oxeye", &["clap", "println", "print", "tree_sitter"]),
+    ("cli", &["tree_sitter", "rusqlite"]),
+];
 
 /// The files in which processes are started.
 const STARTERS: [&str; 4] =

@@ -3,6 +3,7 @@
 
 use super::tokens::{end_of_item, is_test_attribute};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use std::collections::BTreeSet;
 
 /// What was found in a file.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct Sizes {
     pub searched: Vec<(String, usize)>,
     /// Whether it makes a `Command`.
     pub starts_processes: bool,
+    /// All words: names, and parts of paths.
+    pub words: BTreeSet<String>,
 }
 
 /// Methods that look for a text in another.
@@ -60,6 +63,7 @@ impl Sizes {
 
     /// A word and what stands behind it.
     fn word(&mut self, word: &str, tokens: &[TokenTree]) {
+        self.words.insert(word.to_owned());
         let Some(next) = tokens.get(1) else { return };
         let body = || {
             let ends = |t: &&TokenTree| matches!(t, TokenTree::Punct(p) if p.as_char() == ';');

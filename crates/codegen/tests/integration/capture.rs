@@ -321,7 +321,10 @@ fn functions_for_wider_vectors() {
         }
         for compiler in COMPILERS.iter().filter(|c| has(c)) {
             let expected = run(compiler, &["-O2"], SOURCE).expect("the original runs");
-            assert_eq!(run(compiler, &["-O2", "-ffp-contract=off"], &tuned).unwrap_or_else(|e| panic!("{e}")), expected);
+            assert_eq!(
+                run(compiler, &["-O2", "-ffp-contract=off"], &tuned).unwrap_or_else(|e| panic!("{e}")),
+                expected
+            );
         }
     }
 }

@@ -12,6 +12,7 @@ mod dace;
 mod database;
 mod emitted;
 mod excluded;
+mod filetest;
 mod host_check;
 mod libtorch;
 mod normal_forms;
@@ -44,6 +45,8 @@ enum Task {
     Emitted(emitted::Args),
     /// Compare transferred recipes with a long search on the programs in benchmarks/kernels.
     Eval(eval::Args),
+    /// Run filetests, the files in tests/filetests that hold a program and what is expected of it.
+    Filetest(filetest::Args),
     /// Check the host measurements against STREAM in C and against clock rate and ports.
     HostCheck(host_check::Args),
     /// Fetch a libtorch for oxeye-train and print the environment to build with.
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Task::Database(args) => database::run(&args),
         Task::Emitted(args) => emitted::run(&args),
         Task::Eval(args) => eval::run(&args),
+        Task::Filetest(args) => filetest::run(&args),
         Task::HostCheck(args) => host_check::run(&args),
         Task::Libtorch(args) => libtorch::run(&args),
         Task::NormalForms(args) => normal_forms::run(&args),

@@ -1,0 +1,32 @@
+//! Commands on C.
+
+use super::Test;
+use oxeye_frontend::{ReadOptions, Unit, read_c};
+use std::path::Path;
+
+/// The programs and diagnostics of a file that is compiled with the command's words.
+pub(super) fn read(test: &Test) -> Result<String, String> {
+    let args = test.words.iter().map(|word| (*word).to_owned()).collect();
+    let options = ReadOptions { args, ..ReadOptions::default() };
+    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let path = folder.path().join("t.c");
+    std::fs::write(&path, test.text).map_err(|e| e.to_string())?;
+    shown(&read_c(&path, &options).map_err(|e| e.to_string())?)
+}
+
+fn shown(unit: &Unit) -> Result<String, String> {
+    let mut text = String::new();
+    for function in &unit.functions {
+        let (program, binding) = (&function.program, &function.binding);
+        let found = [oxeye_ir::verify(program), oxeye_binding::verify(program, binding)];
+        if let Some(violations) = found.into_iter().find_map(Result::err) {
+            return Err(format!("not well formed: {violations:?}\n{program}"));
+        }
+        text += &binding.display(program);
+    }
+    for diagnostic in &unit.diagnostics {
+        text += &diagnostic.render(Path::new("t.c"), &unit.source);
+        text += "\n";
+    }
+    Ok(text)
+}
