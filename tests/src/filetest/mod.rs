@@ -22,26 +22,16 @@
 //! Policies are `strict`, `reassociate` and `finite`. In C, lines of the expectation begin with `// `. `OXEYE_BLESS=1`
 //! rewrites the expectations with the output; read the difference before keeping it.
 
+mod case;
 mod check;
 mod nest;
 mod source;
 
+use case::Case;
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
 
 const SEPARATOR: &str = "// ----";
-
-/// What stands before the expectation of a file.
-struct Test<'a> {
-    /// What stands behind the command's name.
-    words: Vec<&'a str>,
-    /// Lines of the header that are steps of a recipe.
-    steps: Vec<&'a str>,
-    /// All of it.
-    text: &'a str,
-    /// All of it that is no header.
-    body: String,
-}
 
 /// All filetests below a folder, by name: their path in it.
 ///
@@ -112,15 +102,15 @@ fn run(input: &str) -> Result<String, String> {
     let name = if words.is_empty() { "" } else { words.remove(0) };
     let steps = header.iter().filter_map(|line| line.strip_prefix("// ")).filter(|l| l.starts_with('{'));
     let body = input.lines().skip(header.len()).map(|line| format!("{line}\n")).collect();
-    let test = Test { words, steps: steps.collect(), text: input, body };
+    let case = Case { words, steps: steps.collect(), text: input, body };
     match name {
-        "read" => source::read(&test),
-        "render" => nest::render(&test),
-        "apply" => nest::apply_steps(&test),
-        "suggest" => nest::suggestions(&test),
-        "normalize" => nest::normal_form(&test),
-        "verify" => nest::verify(&test),
-        "roundtrip" => nest::round_trip(&test),
+        "read" => source::read(&case),
+        "render" => nest::render(&case),
+        "apply" => nest::apply_steps(&case),
+        "suggest" => nest::suggestions(&case),
+        "normalize" => nest::normal_form(&case),
+        "verify" => nest::verify(&case),
+        "roundtrip" => nest::round_trip(&case),
         _ => Err(format!("`{command}` is no command")),
     }
 }

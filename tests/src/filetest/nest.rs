@@ -1,6 +1,6 @@
 //! Commands on the first nest of a program, as text of the IR.
 
-use super::Test;
+use super::case::Case;
 use super::check::check;
 use oxeye_binding::Bound;
 use oxeye_codegen::{RenderOptions, render_nest};
@@ -11,8 +11,8 @@ use oxeye_transform::{
 use std::fmt::Write as _;
 
 /// The printed text, which must stand for the same program.
-pub(super) fn round_trip(test: &Test) -> Result<String, String> {
-    let bound = Bound::parse(&test.body).map_err(|e| format!("{e}"))?;
+pub(super) fn round_trip(case: &Case) -> Result<String, String> {
+    let bound = Bound::parse(&case.body).map_err(|e| format!("{e}"))?;
     let text = bound.to_string();
     let again = Bound::parse(&text).map_err(|e| format!("printed text does not parse: {e}\n{text}"))?;
     if again != bound {
@@ -22,8 +22,8 @@ pub(super) fn round_trip(test: &Test) -> Result<String, String> {
 }
 
 /// Why it is no program, or what the verifiers say.
-pub(super) fn verify(test: &Test) -> Result<String, String> {
-    let Bound { program, binding } = match Bound::parse(&test.body) {
+pub(super) fn verify(case: &Case) -> Result<String, String> {
+    let Bound { program, binding } = match Bound::parse(&case.body) {
         Ok(bound) => bound,
         Err(error) => return Ok(format!("{error}")),
     };
@@ -34,10 +34,10 @@ pub(super) fn verify(test: &Test) -> Result<String, String> {
 }
 
 /// The C of every nest.
-pub(super) fn render(test: &Test) -> Result<String, String> {
-    let Bound { program, binding } = Bound::parse(&test.body).map_err(|e| format!("{e}"))?;
+pub(super) fn render(case: &Case) -> Result<String, String> {
+    let Bound { program, binding } = Bound::parse(&case.body).map_err(|e| format!("{e}"))?;
     let mut options = RenderOptions::default();
-    for word in &test.words {
+    for word in &case.words {
         match *word {
             "threads" => options.threads = 2,
             "reassociate" => options.reassociate = true,
@@ -53,10 +53,10 @@ pub(super) fn render(test: &Test) -> Result<String, String> {
 }
 
 /// The policy that the command's second word stands for, and the program, which has a nest.
-fn read(test: &Test) -> Result<(Program, Policy), String> {
-    let program: Program = test.body.parse().map_err(|e| format!("{e}"))?;
+fn read(case: &Case) -> Result<(Program, Policy), String> {
+    let program: Program = case.body.parse().map_err(|e| format!("{e}"))?;
     oxeye_ir::verify(&program).map_err(|v| format!("not well formed: {v:?}"))?;
-    let policy = match test.words.as_slice() {
+    let policy = match case.words.as_slice() {
         ["strict"] => Policy { reassociate: false, finite: false },
         ["reassociate"] => Policy { reassociate: true, finite: false },
         ["finite"] => Policy { reassociate: true, finite: true },
@@ -69,10 +69,10 @@ fn read(test: &Test) -> Result<(Program, Policy), String> {
 }
 
 /// The temporaries and the nest after the steps, or why they are refused.
-pub(super) fn apply_steps(test: &Test) -> Result<String, String> {
-    let (program, policy) = read(test)?;
+pub(super) fn apply_steps(case: &Case) -> Result<String, String> {
+    let (program, policy) = read(case)?;
     let nest = &program.nests[0];
-    let written: WrittenRecipe = serde_json::from_str(&format!("[{}]", test.steps.join(",")))
+    let written: WrittenRecipe = serde_json::from_str(&format!("[{}]", case.steps.join(",")))
         .map_err(|e| format!("the recipe: {e}"))?;
     let recipe = written.resolve(&program, nest, policy);
     match recipe.and_then(|recipe| Ok((apply(&program, nest, &recipe, policy)?, recipe))) {
@@ -85,8 +85,8 @@ pub(super) fn apply_steps(test: &Test) -> Result<String, String> {
 }
 
 /// The recipes that are suggested.
-pub(super) fn suggestions(test: &Test) -> Result<String, String> {
-    let (program, policy) = read(test)?;
+pub(super) fn suggestions(case: &Case) -> Result<String, String> {
+    let (program, policy) = read(case)?;
     let nest = &program.nests[0];
     let machine = Machine { l1: 48 << 10, l2: 1 << 20, l3: 32 << 20, threads: 2, vector_bytes: 64 };
     let found = suggest(&program, nest, &machine, policy);
@@ -104,8 +104,8 @@ pub(super) fn suggestions(test: &Test) -> Result<String, String> {
 }
 
 /// The normal form without names.
-pub(super) fn normal_form(test: &Test) -> Result<String, String> {
-    let (program, policy) = read(test)?;
+pub(super) fn normal_form(case: &Case) -> Result<String, String> {
+    let (program, policy) = read(case)?;
     let nest: &Nest = &program.nests[0];
     let normal = normalize_nest(&program, nest, policy);
     let (after, own) = (normal.program, normal.nest);

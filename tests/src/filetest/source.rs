@@ -1,16 +1,16 @@
 //! Commands on C.
 
-use super::Test;
+use super::case::Case;
 use oxeye_frontend::{ReadOptions, Unit, read_c};
 use std::path::Path;
 
 /// The programs and diagnostics of a file that is compiled with the command's words.
-pub(super) fn read(test: &Test) -> Result<String, String> {
-    let args = test.words.iter().map(|word| (*word).to_owned()).collect();
+pub(super) fn read(case: &Case) -> Result<String, String> {
+    let args = case.words.iter().map(|word| (*word).to_owned()).collect();
     let options = ReadOptions { args, ..ReadOptions::default() };
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let path = folder.path().join("t.c");
-    std::fs::write(&path, test.text).map_err(|e| e.to_string())?;
+    std::fs::write(&path, case.text).map_err(|e| e.to_string())?;
     shown(&read_c(&path, &options).map_err(|e| e.to_string())?)
 }
 
