@@ -45,6 +45,23 @@ fn no_modules_import_each_other_in_circles() {
 }
 
 #[test]
+fn no_folders_import_each_other_in_circles() {
+    let mut found = BTreeMap::new();
+    for folder in crates() {
+        let root = folder.join("src/lib.rs");
+        if !root.exists() {
+            continue;
+        }
+        for circle in structure::circles_of_folders(&root).unwrap_or_else(|e| panic!("{e}")) {
+            let n_modules = circle.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
+            found.insert(name(&folder), n_modules);
+            eprintln!("{}: {circle}", name(&folder));
+        }
+    }
+    assert_exceptions("folders import each other in circles", found, CIRCLES);
+}
+
+#[test]
 fn crates_depend_on_what_architecture_lists() {
     let text = std::fs::read_to_string(repository().join("ARCHITECTURE.md")).expect("the document");
     let listed = structure::listed_dependencies(&text).unwrap_or_else(|e| panic!("ARCHITECTURE.md: {e}"));
@@ -189,6 +206,9 @@ const UNKNOWN: &[(&str, &[&str])] = &[
 /// The files in which processes are started.
 const STARTERS: [&str; 4] =
     ["analysis/src/testing.rs", "cli/src/search.rs", "frontend/src/preprocess.rs", "measure/src/process.rs"];
+
+/// Crates with a circle of folders, and how many are in it.
+const CIRCLES: &[(&str, usize)] = &[("frontend", 2)];
 
 /// Structures with more fields, and how many.
 const LARGE_STRUCTURES: &[(&str, usize)] = &[

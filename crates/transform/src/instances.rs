@@ -4,7 +4,7 @@
 //! map is always the composition of all passes so far. The judge (`legality::composed`) checks the dependences of the
 //! source under it. What a rewrite stores elsewhere or drops is recorded with that rewrite.
 
-use crate::normalize::Rewrite;
+use crate::rewrite::Rewrite;
 use oxeye_ir::{Affine, ArrayId, Constraint, LoopId, Nest, Node, StmtId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -62,6 +62,7 @@ mod policy;
 mod prepared;
 mod recipe;
 mod refusal;
+mod rewrite;
 mod scan;
 mod schedule;
 pub mod steps;
@@ -71,15 +72,16 @@ pub mod testing;
 mod values;
 
 pub use apply::apply;
-pub use normalize::{Change, LogEntry, NormalForm, NormalNest, Rewrite, Stage, normalize, normalize_nest};
+pub use normalize::{Change, LogEntry, NormalForm, NormalNest, Stage, normalize, normalize_nest};
 pub use policy::Policy;
 pub use prepared::{Applied, Judged, PreparedNest, Rewritten};
 pub use recipe::{Recipe, RecipeError, WrittenRecipe};
 pub use refusal::{Reason, Refusal, RefusalKind};
+pub use rewrite::Rewrite;
 pub use schedule::packed_contraction::Blocks;
+pub use schedule::statement_schedule::{Dimension, StatementSchedule};
 pub use steps::argument::{Kind, Renaming};
 pub use steps::registry::{Parameter, TransformationInfo, Variation};
-pub use steps::statement_schedule::{Dimension, StatementSchedule};
 pub use steps::{TRANSFORMATIONS, Transformation};
 pub use templates::{
     Machine, RefusedSuggestion, STORED_RECIPE_FORMAT, StoredRecipe, Suggestion, Suggestions, suggest,

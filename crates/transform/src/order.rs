@@ -9,7 +9,7 @@ use crate::legality::{accumulates, pair_system};
 use crate::policy::Policy;
 use crate::schedule::Schedule;
 use crate::schedule::space::{Space, implies, project};
-use crate::steps::statement_schedule::{Dimension, StatementSchedule};
+use crate::schedule::statement_schedule::{Dimension, StatementSchedule};
 use oxeye_analysis::omega::{Feasibility, Limit, System, feasible};
 use oxeye_ir::{Affine, Constraint, LoopId, Var};
 use std::collections::BTreeMap;

@@ -1,10 +1,11 @@
 //! A nest prepared for many recipes: its statements, dependences and normal forms are computed once.
 
 use crate::legality;
-use crate::normalize::{NormalNest, Rewrite, normalize_nest};
+use crate::normalize::{NormalNest, normalize_nest};
 use crate::policy::Policy;
 use crate::recipe::Recipe;
 use crate::refusal::{Reason, Refusal};
+use crate::rewrite::Rewrite;
 use crate::scan;
 use crate::schedule::Schedule;
 use crate::steps::{self, Transformation};

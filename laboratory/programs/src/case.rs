@@ -2,7 +2,7 @@
 
 use crate::builds::{Build, Builds, Lengths, Ran};
 use crate::compare::difference;
-use crate::generate::Program;
+use crate::program::Program;
 use oxeye::RecipeFile;
 use oxeye_frontend::{FrontendError, ReadOptions, Unit, encoded, read_c};
 use oxeye_measure::MeasureError;

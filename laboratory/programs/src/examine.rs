@@ -2,7 +2,7 @@
 
 use crate::builds::{Builds, Lengths};
 use crate::case::{Case, Failure, Unusable, guarded};
-use crate::generate::Program;
+use crate::program::Program;
 use crate::reduce::reduced;
 use crate::rewritten::recipes;
 use oxeye::{Misfit, RecipeFile, Rewritten, Unproved, rewrite};

@@ -1,7 +1,8 @@
 //! What was read and rewritten, construct by construct.
 
 use crate::examine::Examined;
-use crate::generate::{Construct, Program};
+use crate::generate::Construct;
+use crate::program::Program;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

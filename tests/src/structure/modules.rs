@@ -18,6 +18,12 @@ type Name = String;
 /// A name that has not been found after so many re-exports and imports stays unknown.
 const MAX_LOOKUPS: usize = 64;
 
+/// One path that imports, and its line.
+type Import = (Segments, usize);
+
+/// Who imports whom.
+type Imports = BTreeMap<(Name, Name), Import>;
+
 /// Modules of the crate with this root file (`src/lib.rs`), by name.
 struct Crate {
     modules: BTreeMap<Name, Module>,
@@ -28,11 +34,31 @@ struct Crate {
 /// # Errors
 /// If a file of the crate is missing or is not Rust.
 pub fn circles(root: &Path) -> Result<Vec<String>, String> {
+    let edges = imports(root)?;
+    Ok(circles_of(edges.iter().map(|((from, to), import)| ((from.as_str(), to.as_str()), import))))
+}
+
+/// The same for folders: the modules at the top of the crate, each with all that it declares.
+///
+/// # Errors
+/// If a file of the crate is missing or is not Rust.
+pub fn circles_of_folders(root: &Path) -> Result<Vec<String>, String> {
+    let edges = imports(root)?;
+    let top = |name: &str| name.split("::").next().unwrap_or_default().to_owned();
+    let tops: Vec<_> = edges.iter().map(|((from, to), import)| (top(from), top(to), import)).collect();
+    let between = tops.iter().filter(|(from, to, _)| from != to && !from.is_empty() && !to.is_empty());
+    Ok(circles_of(between.map(|(from, to, import)| ((from.as_str(), to.as_str()), *import))))
+}
+
+fn imports(root: &Path) -> Result<Imports, String> {
     let mut modules = BTreeMap::new();
     let folder = root.parent().unwrap_or(Path::new("")).to_owned();
     read(root, &folder, String::new(), &mut modules)?;
-    let found = Crate { modules };
-    let edges = found.imports();
+    Ok(Crate { modules }.imports())
+}
+
+fn circles_of<'a>(edges: impl Iterator<Item = ((&'a str, &'a str), &'a Import)>) -> Vec<String> {
+    let edges: BTreeMap<_, _> = edges.collect();
     let mut graph = DiGraphMap::<&str, ()>::new();
     for (from, to) in edges.keys() {
         graph.add_edge(from, to, ());
@@ -49,7 +75,7 @@ pub fn circles(root: &Path) -> Result<Vec<String>, String> {
         circles.push(text);
     }
     circles.sort();
-    Ok(circles)
+    circles
 }
 
 /// Reads a file and those of its modules. `folder` is where its inner modules are.
@@ -89,7 +115,7 @@ fn joined(name: &str, inner: &str) -> Name {
 
 impl Crate {
     /// Who imports whom, with one path that does and its line.
-    fn imports(&self) -> BTreeMap<(Name, Name), (Segments, usize)> {
+    fn imports(&self) -> Imports {
         let mut edges = BTreeMap::new();
         for (name, module) in &self.modules {
             for (path, line) in &module.paths {

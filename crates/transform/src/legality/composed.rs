@@ -395,7 +395,7 @@ impl<'a> Composed<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::normalize::Rewrite;
+    use crate::rewrite::Rewrite;
     use oxeye_ir::{Program, SymId};
 
     const STRICT: Policy = Policy { reassociate: false, finite: false };

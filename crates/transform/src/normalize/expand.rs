@@ -4,8 +4,9 @@
 //! nothing from one iteration to the next. It gets a dimension for each such loop that does not index it yet, so that
 //! the loop can be distributed (array privatisation; Tu and Padua, "Automatic array privatization", 1993).
 
-use super::rewrites::{Done, Rewrite};
+use super::rewrites::Done;
 use crate::instances::Instances;
+use crate::rewrite::Rewrite;
 use crate::scan::for_each_access;
 use crate::schedule::fresh_array;
 use crate::schedule::space::implies;

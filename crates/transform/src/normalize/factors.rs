@@ -6,7 +6,8 @@
 
 use super::expand::is_covered;
 use super::merge::is_scratch;
-use super::rewrites::{Done, Rewrite};
+use super::rewrites::Done;
+use crate::rewrite::Rewrite;
 use oxeye_ir::{ArrayId, BinaryOp, Expr, Nest, Node, Program, Stmt, Update};
 
 /// Moves factors from accumulations into scratch arrays to the uses of the arrays; returns what was done, as messages.

@@ -7,16 +7,17 @@
 //! - *Updates in place* of the same elements become one statement: `x[i] -= m; x[i] /= d` is `x[i] = (x[i] − m) / d`.
 //! - *Peeled iterations* are put back into their loop.
 
-use super::rewrites::{Done, Rewrite};
+use super::rewrites::Done;
 use super::tidy::is_reduction;
 use crate::instances::{Instances, loops_under, stmts_under};
 use crate::legality;
 use crate::policy::Policy;
+use crate::rewrite::Rewrite;
 use crate::scan::substitute;
 use crate::schedule::Schedule;
 use crate::schedule::space::implies;
+use crate::schedule::statement_schedule::{Dimension, StatementSchedule};
 use crate::steps;
-use crate::steps::statement_schedule::{Dimension, StatementSchedule};
 use crate::steps::{Reorder, Transformation};
 use oxeye_analysis::bound_constraints;
 use oxeye_ir::{

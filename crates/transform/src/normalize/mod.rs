@@ -39,8 +39,8 @@ use crate::policy::Policy;
 use crate::refusal::Reason;
 use crate::scan;
 use crate::schedule::{Schedule, Statement};
-pub use rewrites::Rewrite;
 
+use crate::rewrite::Rewrite;
 use form::Nameless;
 use oxeye_ir::{
     Affine, Array, DataflowGraph, Execution, Nest, Node, Program, Region, StmtId, Storage, SymId, Var,

@@ -3,8 +3,9 @@
 //! A loop whose body uses its iterator only as `(t + c) % k`, or that ends by swapping two pointers, is unrolled by `k`
 //! (or two) if its number of iterations is a known multiple. Then every access names its buffer.
 
-use super::rewrites::{Done, Rewrite};
+use super::rewrites::Done;
 use crate::instances::{Instances, stmts_under};
+use crate::rewrite::Rewrite;
 use crate::scan::{for_each_access, substitute};
 use oxeye_ir::{Affine, ArrayId, BinaryOp, Bound, Expr, Loop, LoopId, Node, Program, StmtId, Storage, Var};
 use std::collections::BTreeMap;

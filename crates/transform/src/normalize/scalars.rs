@@ -5,8 +5,9 @@
 //! k: c[i] += e`. Both are done only where nothing in between can see the difference: the value's operands do not
 //! change, and no other access in the loop's body touches the element's array.
 
-use super::rewrites::{Done, Rewrite};
+use super::rewrites::Done;
 use crate::instances::{Instances, stmts_under};
+use crate::rewrite::Rewrite;
 use crate::scan::for_each_access;
 use oxeye_ir::{
     Access, ArrayId, Expr, Loop, LoopId, Nest, Node, Program, Stmt, StmtId, Storage, Types, Update, Var,

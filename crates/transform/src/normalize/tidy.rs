@@ -5,10 +5,10 @@
 //! accumulated over a loop are accumulated term by term, where the policy allows.
 
 use super::expressions::Canonical;
-use super::rewrites::Rewrite;
 use super::shapes::Shapes;
 use crate::instances::{Instances, stmts_under};
 use crate::policy::Policy;
+use crate::rewrite::Rewrite;
 use crate::scan::substitute;
 use oxeye_ir::{
     Affine, Bound, BoundTerm, Expr, Loop, LoopId, Nest, Node, Program, Stmt, StmtId, Storage, Update, Var,

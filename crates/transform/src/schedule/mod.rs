@@ -9,6 +9,7 @@ mod original;
 pub(crate) mod packed_contraction;
 pub(crate) mod space;
 mod statement;
+pub(crate) mod statement_schedule;
 mod time;
 mod tree;
 mod verdicts;

@@ -1,8 +1,8 @@
 //! Arguments of steps as values, and the kinds of parameters.
 
-use super::statement_schedule::{Dimension, StatementSchedule};
 use crate::refusal::Reason;
 use crate::schedule::packed_contraction::Blocks;
+use crate::schedule::statement_schedule::{Dimension, StatementSchedule};
 use crate::values::Literal;
 use oxeye_ir::{Affine, ArrayId, LoopId, StmtId, Var, WorkSharing};
 

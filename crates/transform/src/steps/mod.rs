@@ -9,7 +9,6 @@ pub(crate) mod argument;
 mod check;
 mod lookup;
 pub(crate) mod registry;
-pub(crate) mod statement_schedule;
 
 pub(crate) use lookup::{all_loops, perfect_chain};
 

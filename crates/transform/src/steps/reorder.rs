@@ -10,9 +10,9 @@
 
 use super::argument::Kind;
 use super::registry::{Step, step};
-use super::statement_schedule::{Dimension, StatementSchedule};
 use crate::policy::Policy;
 use crate::refusal::{Reason, RefusalKind};
+use crate::schedule::statement_schedule::{Dimension, StatementSchedule};
 use crate::schedule::{LoopNode, Schedule, Tree};
 use oxeye_ir::{Affine, Constraint, Execution, LoopId, ScalarType, Var};
 use std::collections::BTreeMap;

@@ -15,12 +15,12 @@ use crate::refusal::Reason;
 use crate::refusal::Refusal;
 use crate::scan;
 use crate::schedule::packed_contraction::Blocks;
+use crate::schedule::statement_schedule::{Dimension, StatementSchedule};
 use crate::schedule::{Schedule, Tree};
 use crate::steps;
 use crate::steps::Transformation;
 use crate::steps::argument::{Argument, Kind};
 use crate::steps::registry::TransformationInfo;
-use crate::steps::statement_schedule::{Dimension, StatementSchedule};
 use crate::steps::{
     Fission, Fuse, IndexSetSplit, Interchange, PackedContraction, Parallelize, Reorder, Reverse, Skew, Tile,
     Unroll, UnrollAndJam, Vectorize,

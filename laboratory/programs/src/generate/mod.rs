@@ -8,12 +8,10 @@ mod construct;
 mod loops;
 mod maker;
 mod operand;
-mod program;
 mod values;
 
 pub use construct::Construct;
 pub use maker::Piece;
-pub use program::Program;
 
 pub(crate) use loops::{Manner, block};
 pub(crate) use maker::{Maker, PAD, indented};

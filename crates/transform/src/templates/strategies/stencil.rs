@@ -8,7 +8,7 @@ use super::builder::{Builder, uneven_schedule};
 use super::tree::parent_of;
 use crate::legality::pair_system;
 use crate::schedule::Schedule;
-use crate::steps::statement_schedule::{Dimension, StatementSchedule};
+use crate::schedule::statement_schedule::{Dimension, StatementSchedule};
 use crate::steps::{Fission, Interchange, Parallelize, Reorder, Skew, Tile};
 use crate::templates::template::Shares;
 use crate::templates::unfit::Unfit;

@@ -1,4 +1,4 @@
-//! Schedules of single statements, as [`Reorder`](super::Reorder) takes them.
+//! Schedules of single statements, as [`Reorder`](crate::Reorder) takes them.
 
 use oxeye_ir::{Affine, StmtId};
 use serde::{Deserialize, Serialize};

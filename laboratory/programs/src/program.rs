@@ -1,6 +1,7 @@
 //! Pieces as a program.
 
-use super::maker::Piece;
+use crate::generate::Piece;
+use crate::motifs;
 use oxeye_random::Rng;
 use std::fmt::Write as _;
 
@@ -24,7 +25,7 @@ impl Program {
     pub fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed, 0);
         let n_pieces = rng.within(2, MOST_PIECES);
-        let pieces = (1..=n_pieces).map(|k| crate::motifs::piece(seed, k)).collect();
+        let pieces = (1..=n_pieces).map(|k| motifs::piece(seed, k)).collect();
         Self { seed, pieces, crlf: rng.chance(0.1), old_main: rng.chance(0.1), guarded: rng.chance(0.1) }
     }
 
