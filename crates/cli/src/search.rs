@@ -115,7 +115,7 @@ impl Args {
 fn searched(report: &Report) -> String {
     let mut out = String::new();
     for nest in report.search.iter().flat_map(|search| &search.nests) {
-        let line = report.nests.get(nest.id).map_or(0, |n| n.line);
+        let line = report.nests.get(nest.id).map_or(0, |n| n.line.line);
         let (measured, refused, hopeless) = (nest.measured, nest.refused, nest.hopeless);
         let sentence = format!(
             "line {line}: {measured} candidates measured, {refused} not legal or not applicable, \

@@ -4,7 +4,7 @@ use crate::columns::{Column, lines, wrapped};
 use crate::terminal::View;
 use console::{Style, measure_text_width};
 use oxeye::{
-    DiagnosticReport, IllConditioned, NestReport, ProgramReport, Report, SizeReport, TrialReport, Unchanged,
+    DiagnosticReport, IllConditioned, LineReport, NestReport, ProgramReport, Report, SizeReport, TrialReport, Unchanged,
     Verdict,
 };
 use std::fmt::Write;
@@ -162,7 +162,7 @@ fn roof(nest: &NestReport, with_bound: bool, provisional: bool) -> String {
 /// For which sizes new code runs, where it does not for all.
 fn guards(report: &Report, view: View) -> String {
     let guarded = report.nests.iter().filter(|nest| nest.recipe.is_some());
-    let guarded = guarded.filter_map(|nest| Some((nest.line, nest.guard.as_ref()?)));
+    let guarded = guarded.filter_map(|nest| Some((&nest.line, nest.guard.as_ref()?)));
     guarded.map(|(line, guard)| wrapped(&format!("line {line}: {}", guard.in_words()), view.width)).collect()
 }
 
@@ -243,8 +243,8 @@ fn unread(report: &Report, view: View) -> String {
     struct Reason<'a> {
         message: &'a str,
         help: Option<&'a str>,
-        lines: Vec<u32>,
-        loops: Vec<u32>,
+        lines: Vec<LineReport>,
+        loops: Vec<LineReport>,
     }
     let mut reasons: Vec<Reason<'_>> = Vec::new();
     for trouble in &report.diagnostics {
@@ -255,25 +255,25 @@ fn unread(report: &Report, view: View) -> String {
             reasons.len() - 1
         });
         let lines = &mut reasons[known].lines;
-        lines.extend(trouble.line.filter(|line| !lines.contains(line)));
-        reasons[known].loops.extend(trouble.loop_line);
+        lines.extend(trouble.place().filter(|line| !lines.contains(line)));
+        reasons[known].loops.extend(trouble.loop_place());
     }
     // `None` where nothing is known of the time.
     let share = |reason: &Reason<'_>| {
         let found = report.coverage.as_ref()?;
         let mut loops = reason.loops.clone();
-        loops.sort_unstable();
+        loops.sort();
         loops.dedup();
-        (!loops.is_empty()).then(|| loops.iter().filter_map(|line| found.of_loop(*line)).sum::<f64>())
+        (!loops.is_empty()).then(|| loops.iter().filter_map(|line| found.of_loop(line)).sum::<f64>())
     };
     let is_idle = |reason: &Reason<'_>| share(reason).is_some_and(|share| share < WORTH_A_WORD);
     let (idle, mut reasons): (Vec<_>, Vec<_>) =
         reasons.into_iter().partition(|reason| !view.verbose && is_idle(reason));
     reasons.sort_by(|a, b| share(b).unwrap_or(0.0).total_cmp(&share(a).unwrap_or(0.0)));
-    let place = |lines: &[u32]| match lines {
+    let place = |lines: &[LineReport]| match lines {
         [] => String::new(),
         [line] => format!("line {line}"),
-        lines => format!("lines {}", lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+        lines => format!("lines {}", lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
     };
     let mut out = String::new();
     for reason in reasons {
@@ -287,22 +287,22 @@ fn unread(report: &Report, view: View) -> String {
         out += &wrapped(&format!("left as it is: {place}{}{help}", reason.message), view.width);
     }
     // Those that themselves take no time may have loops inside, or calls, that do.
-    let takes_time = |line: &u32| {
-        let whole = report.coverage.as_ref().and_then(|found| found.of_whole_loop(*line));
+    let takes_time = |line: &LineReport| {
+        let whole = report.coverage.as_ref().and_then(|found| found.of_whole_loop(line));
         whole.is_some_and(|share| share >= WORTH_A_WORD)
     };
     let troubles = report.diagnostics.iter();
     let troubles = troubles.filter(|trouble| idle.iter().any(|reason| reason.message == trouble.message));
     let (around, idle): (Vec<_>, Vec<_>) =
-        troubles.partition(|trouble| trouble.loop_line.as_ref().is_some_and(takes_time));
+        troubles.partition(|trouble| trouble.loop_place().as_ref().is_some_and(takes_time));
     for (what, troubles) in [
         ("not read, but what takes time there is in other loops", around),
         ("not read, and hardly any time is spent there", idle),
     ] {
         // Nothing is said of what is in the way, so that the loops are what is named.
-        let of_loop = |trouble: &DiagnosticReport| trouble.loop_line.or(trouble.line);
-        let mut lines: Vec<u32> = troubles.into_iter().filter_map(of_loop).collect();
-        lines.sort_unstable();
+        let of_loop = |trouble: &DiagnosticReport| trouble.loop_place().or(trouble.place());
+        let mut lines: Vec<LineReport> = troubles.into_iter().filter_map(of_loop).collect();
+        lines.sort();
         lines.dedup();
         if !lines.is_empty() {
             out += &wrapped(&format!("{what}: {}", place(&lines)), view.width);

@@ -39,6 +39,20 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// A warning of which nothing else is known.
+    pub(crate) fn warning(message: String) -> Self {
+        Self {
+            severity: Severity::Warning,
+            message,
+            help: None,
+            span: None,
+            label: None,
+            function: None,
+            nest_line: None,
+            nest_end: None,
+        }
+    }
+
     /// The diagnostic with its source lines, as plain text.
     pub fn render(&self, path: &Path, source: &str) -> String {
         let level = match self.severity {

@@ -42,6 +42,7 @@ mod flow;
 mod forward;
 mod halos;
 mod handles;
+mod included;
 mod layout;
 mod lexer;
 mod literal;
@@ -68,6 +69,7 @@ pub use bytes::{decoded, encoded};
 pub use conditions::Conditions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use elsewhere::OtherSource;
+pub use included::{FileLine, Folded, Included, SourceFile, includes, redirected};
 pub use opened::Opened;
 pub use unit::{Function, ReadOptions, Unit, read_c};
 

@@ -276,7 +276,7 @@ fn ending(
 }
 
 /// As between quotation marks.
-fn quoted(path: &Path) -> String {
+pub(crate) fn quoted(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"")
 }
 
@@ -313,7 +313,7 @@ pub(crate) fn preprocess_plain(
 }
 
 /// The preprocessor's output for a text in place of the file at `path`.
-fn run(path: &Path, input: String, compiler: &str, args: &[String]) -> Result<String, FrontendError> {
+pub(crate) fn run(path: &Path, input: String, compiler: &str, args: &[String]) -> Result<String, FrontendError> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let no_compiler = |source| FrontendError::Compiler { compiler: compiler.to_owned(), source };
     let mut child = Command::new(compiler)
@@ -433,7 +433,7 @@ fn push_decoded(out: &mut String, mut text: &str) {
 }
 
 /// `# 12 "file" 1 3` as line, file and flags.
-fn line_marker(line: &str) -> Option<(u32, &str, &str)> {
+pub(crate) fn line_marker(line: &str) -> Option<(u32, &str, &str)> {
     let rest = line.strip_prefix('#')?;
     let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
     let (number, rest) = rest.split_once(' ')?;

@@ -8,6 +8,7 @@ use crate::context::{Context, changed_globals};
 use crate::convert;
 use crate::directives::{Directives, switches_openacc_on, switches_openmp_on};
 use crate::elsewhere::{self, OtherSource};
+use crate::included::{self, Included, Owned, SourceFile};
 use crate::layout::{Extent, Layout};
 use crate::lexer::tokens;
 use crate::places::Places;
@@ -19,7 +20,7 @@ use crate::scopes::Scopes;
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_binding::{Binding, Bound, OwnText};
 use oxeye_ir::{NestId, Program, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// How to read a file.
@@ -39,6 +40,11 @@ pub struct ReadOptions {
     pub opened: Vec<usize>,
     /// Keep sums in the order of the source also where a `reduction` clause leaves it open.
     pub keeps_order: bool,
+    /// The folder below which files that the file includes are the user's own, so that their loops are nests as well; `None`
+    /// if only the file itself is.
+    pub owned: Option<PathBuf>,
+    /// Files below that folder whose loops stay as they are.
+    pub closed: BTreeSet<PathBuf>,
 }
 
 impl Default for ReadOptions {
@@ -51,6 +57,8 @@ impl Default for ReadOptions {
             no_alias: false,
             opened: Vec::new(),
             keeps_order: false,
+            owned: None,
+            closed: BTreeSet::new(),
         }
     }
 }
@@ -60,8 +68,10 @@ impl Default for ReadOptions {
 pub struct Unit {
     /// Its path.
     pub path: PathBuf,
-    /// Its text, byte for byte as [`encoded`](crate::encoded).
+    /// Its text, byte for byte as [`encoded`](crate::encoded), with the user's other files in it that it includes.
     pub source: String,
+    /// The files that the text is made of.
+    pub included: Included,
     /// The functions that contain loop nests, in textual order.
     pub functions: Vec<Function>,
     /// What could not be read, and why.
@@ -101,7 +111,16 @@ pub struct Function {
 pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError> {
     let bytes =
         std::fs::read(path).map_err(|source| FrontendError::Read { path: path.to_owned(), source })?;
-    let source = decoded(bytes).ok_or_else(|| FrontendError::Encoding { path: path.to_owned() })?;
+    let own = decoded(bytes).ok_or_else(|| FrontendError::Encoding { path: path.to_owned() })?;
+    let (whole, included) = match &options.owned {
+        Some(folder) => {
+            let owned = Owned { folder, closed: &options.closed };
+            included::opened(path, own, &options.compiler, &options.args, &owned)
+                .map_err(|error| because_of_machine(path, options).unwrap_or(error))?
+        }
+        None => Included::none(path, own),
+    };
+    let source = included.unnumbered(&whole);
     let survey = survey(path, &source, &options.compiler, &options.args);
     let layout = Layout::of(&source, &survey);
     let mut preprocessed = preprocess(path, &source, &layout, &options.compiler, &options.args)
@@ -113,7 +132,8 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let is_own = |f: &ast::Function| preprocessed.origin(f.range.start).0;
     let mut unit = Unit {
         path: path.to_owned(),
-        source: source.clone(),
+        source: whole,
+        included,
         functions: Vec::new(),
         diagnostics: Vec::new(),
         has_main: file.functions.iter().any(|f| f.name == "main" && is_own(f)),
@@ -146,6 +166,11 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
             reader.report(Severity::Error, message, None, *range, None, None);
         }
     }
+    for (range, why) in std::mem::take(&mut reader.unit.included.left) {
+        let line = 1 + source[..range.start].matches('\n').count() as u32;
+        let span = Some(Span { start: range.start, end: range.end, line });
+        reader.unit.diagnostics.push(Diagnostic { span, ..Diagnostic::warning(why) });
+    }
     for (position, function) in file.functions.iter().enumerate() {
         if !is_own(function) || options.function.as_ref().is_some_and(|name| *name != function.name) {
             continue;
@@ -168,6 +193,26 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     }
     unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
     Ok(unit)
+}
+
+impl Unit {
+    /// The user's file as it is.
+    pub fn own_text(&self) -> &str {
+        self.included.files().first().map_or(&self.source, |file| &file.text)
+    }
+
+    /// A diagnostic with its source lines, as plain text.
+    pub fn rendered(&self, diagnostic: &Diagnostic) -> String {
+        let place = diagnostic.span.and_then(|span| self.included.place(span));
+        match place {
+            Some((file, span)) if self.included.is_any() => {
+                let SourceFile { path, text, .. } = &self.included.files()[file];
+                let path = if file == 0 { &self.path } else { path };
+                Diagnostic { span: Some(span), ..diagnostic.clone() }.render(path, text)
+            }
+            _ => diagnostic.render(&self.path, &self.source),
+        }
+    }
 }
 
 /// Whether types have the sizes that everything here takes them to have.
@@ -210,7 +255,8 @@ impl Reader<'_> {
         nest_lines: Option<(u32, u32)>,
     ) {
         let span = locate(self.preprocessed, &self.unit.source, range);
-        let label = nest_lines.map(|(line, _)| format!("the loop at line {line} stays as it is"));
+        let label = nest_lines
+            .map(|(line, _)| format!("the loop at line {} stays as it is", self.unit.included.line(line)));
         self.unit.diagnostics.push(Diagnostic {
             severity,
             message: in_words(message),
@@ -237,6 +283,9 @@ impl Reader<'_> {
             if cx.directives.has_openmp() && !cx.is_threaded {
                 // With threads, different code runs.
                 conditions.preprocessor.insert(0, "!defined(_OPENMP)".to_owned());
+            }
+            if self.unit.included.is_for_cpp(span) {
+                conditions.preprocessor.insert(0, "!defined(__cplusplus)".to_owned());
             }
             if !conditions.is_empty() {
                 found.insert(nest.id, conditions);

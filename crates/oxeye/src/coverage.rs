@@ -1,5 +1,6 @@
 //! How much of the program's time is in loops that can be tuned, and where the rest is.
 
+use oxeye_frontend::Included;
 use oxeye_measure::SourceLine;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -7,6 +8,39 @@ use std::path::{Path, PathBuf};
 
 /// With fewer samples nothing is said.
 const LEAST_SAMPLES: usize = 20;
+
+/// A line of the user's file, or of one that it includes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct LineReport {
+    /// The included file, as seen from the folder of the user's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// From 1.
+    pub line: u32,
+}
+
+impl LineReport {
+    /// A line of the text that a file was read as.
+    pub(crate) fn of(included: &Included, line: u32) -> Self {
+        let found = included.line(line);
+        Self { file: found.file.map(|file| file.name.clone()), line: found.line }
+    }
+}
+
+impl From<u32> for LineReport {
+    fn from(line: u32) -> Self {
+        Self { file: None, line }
+    }
+}
+
+impl std::fmt::Display for LineReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.file {
+            Some(file) => write!(f, "{file}:{}", self.line),
+            None => self.line.fmt(f),
+        }
+    }
+}
 
 /// Where the program's processor time goes, by samples of its call stacks. Shares are from 0 to 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -27,7 +61,8 @@ pub struct Coverage {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoopShare {
     /// Its first line.
-    pub line: u32,
+    #[serde(flatten)]
+    pub line: LineReport,
     /// Its share of the time, without that of nests and loops inside.
     pub share: f64,
     /// Its share with everything in it and what that calls.
@@ -44,14 +79,20 @@ pub struct FileShare {
 }
 
 impl Coverage {
+    /// The same with the lines of the text that a file was read as known by their files.
+    pub(crate) fn located(mut self, included: &Included) -> Self {
+        self.loops.iter_mut().for_each(|found| found.line = LineReport::of(included, found.line.line));
+        self
+    }
+
     /// The share of the loop whose first line this is, without that of others inside.
-    pub fn of_loop(&self, line: u32) -> Option<f64> {
-        self.loops.iter().find(|found| found.line == line).map(|found| found.share)
+    pub fn of_loop(&self, line: &LineReport) -> Option<f64> {
+        self.loops.iter().find(|found| found.line == *line).map(|found| found.share)
     }
 
     /// The share of the loop whose first line this is, with everything in it.
-    pub fn of_whole_loop(&self, line: u32) -> Option<f64> {
-        self.loops.iter().find(|found| found.line == line).map(|found| found.whole)
+    pub fn of_whole_loop(&self, line: &LineReport) -> Option<f64> {
+        self.loops.iter().find(|found| found.line == *line).map(|found| found.whole)
     }
 }
 
@@ -94,10 +135,16 @@ struct Stack {
 }
 
 impl Stacks {
-    /// Of samples of the program of a file; `None` if there are too few of them.
-    pub(crate) fn of(file: &Path, samples: &[Vec<SourceLine>]) -> Option<Self> {
-        let file = absolute(file);
-        let mut known: HashMap<&Path, bool> = HashMap::new();
+    /// Of samples of the program of a file with others in its text; `None` if there are too few of them.
+    pub(crate) fn of(file: &Path, included: &Included, samples: &[Vec<SourceLine>]) -> Option<Self> {
+        let others = included.files().iter().enumerate().skip(1);
+        let files: HashMap<PathBuf, usize> =
+            others.map(|(idx, other)| (absolute(&other.path), idx)).chain([(absolute(file), 0)]).collect();
+        let in_text = |file: usize, line: u32| match included.is_any() {
+            true => included.line_of(file, line),
+            false => Some(line),
+        };
+        let mut known: HashMap<&Path, Option<usize>> = HashMap::new();
         let mut waiting: HashMap<&Path, HashSet<u32>> = HashMap::new();
         let mut stacks = Vec::new();
         for sample in samples {
@@ -105,13 +152,15 @@ impl Stacks {
             let mut is_innermost = true;
             let mut waits = false;
             for at in sample {
-                let is_own = *known.entry(&at.file).or_insert_with(|| absolute(&at.file) == file);
+                let own = *known.entry(&at.file).or_insert_with(|| files.get(&absolute(&at.file)).copied());
+                let own = own.and_then(|file| in_text(file, at.line));
+                let is_own = own.is_some();
                 let is_source = is_own || (at.file.extension().is_some_and(|e| e == "c") && at.file.exists());
                 if is_innermost && is_source {
                     waits = waiting.entry(&at.file).or_insert_with(|| waits_in(&at.file)).contains(&at.line);
                 }
-                if is_own {
-                    stack.own.push((at.line, at.column));
+                if let Some(line) = own {
+                    stack.own.push((line, at.column));
                 } else if is_innermost && is_source {
                     stack.other = Some(at.file.clone());
                 } else if is_innermost
@@ -167,7 +216,7 @@ impl Stacks {
             }
         }
         let of_line = |(line, whole): (u32, f64)| LoopShare {
-            line,
+            line: line.into(),
             share: share(in_loops.get(&line).copied().unwrap_or(0)),
             whole,
         };
@@ -226,14 +275,14 @@ mod tests {
         add(10, &[(other, 3), ("a.c", 35)]);
         add(100, &[]);
         let file = Path::new("a.c");
-        let sampled = Stacks::of(file, &stacks).expect("enough samples");
+        let sampled = Stacks::of(file, &Included::default(), &stacks).expect("enough samples");
         let found = sampled.coverage(&tunable, &loops);
         assert_eq!(sampled.share(Lines::whole(50, 60)), 0.55);
         assert_eq!((found.samples, found.tunable), (100, 0.5));
-        assert_eq!((found.of_loop(25), found.of_loop(20)), (Some(0.2), Some(0.05)));
-        assert_eq!(found.loops[0].line, 25);
+        assert_eq!((found.of_loop(&25.into()), found.of_loop(&20.into())), (Some(0.2), Some(0.05)));
+        assert_eq!(found.loops[0].line, 25.into());
         assert_eq!((found.files[0].share, found.elsewhere), (0.1, 0.15));
-        assert!(Stacks::of(file, &stacks[..19]).is_none());
+        assert!(Stacks::of(file, &Included::default(), &stacks[..19]).is_none());
     }
 
     #[test]
@@ -243,9 +292,9 @@ mod tests {
         let mut stacks = vec![stack(&[(name, 3), ("a.c", 11)]); 50];
         stacks.extend(vec![stack(&[(name, 3), ("a.c", 35)]); 30]);
         stacks.extend(vec![stack(&[(name, 3), ("a.c", 60)]); 20]);
-        let sampled = Stacks::of(Path::new("a.c"), &stacks).expect("enough samples");
+        let sampled = Stacks::of(Path::new("a.c"), &Included::default(), &stacks).expect("enough samples");
         let found = sampled.coverage(&[Lines::whole(10, 12)], &[Lines::whole(20, 40)]);
-        assert_eq!((found.tunable, found.of_loop(20), found.elsewhere), (0.5, Some(0.3), 0.0));
+        assert_eq!((found.tunable, found.of_loop(&20.into()), found.elsewhere), (0.5, Some(0.3), 0.0));
         assert_eq!(found.files, [FileShare { file: header.path().into(), share: 0.2 }]);
     }
 
@@ -256,11 +305,11 @@ mod tests {
         let mut stacks = vec![vec![at(6, 7), at(20, 30)]; 60];
         stacks.extend(vec![vec![at(20, 48)]; 30]);
         stacks.extend(vec![vec![at(20, 0)]; 10]);
-        let sampled = Stacks::of(Path::new("a.c"), &stacks).expect("enough samples");
+        let sampled = Stacks::of(Path::new("a.c"), &Included::default(), &stacks).expect("enough samples");
         let inner = Lines { first: (20, 35), last: (20, 60) };
         let found = sampled.coverage(&[inner], &[Lines::whole(5, 8), Lines::whole(20, 20)]);
-        assert_eq!((found.tunable, found.of_loop(5), found.of_loop(20)), (0.4, Some(0.6), Some(0.0)));
-        assert_eq!((found.of_whole_loop(5), found.of_whole_loop(20)), (Some(0.6), Some(1.0)));
+        assert_eq!((found.tunable, found.of_loop(&5.into()), found.of_loop(&20.into())), (0.4, Some(0.6), Some(0.0)));
+        assert_eq!((found.of_whole_loop(&5.into()), found.of_whole_loop(&20.into())), (Some(0.6), Some(1.0)));
         assert_eq!(sampled.share(inner), 0.4);
     }
 
@@ -277,8 +326,8 @@ mod tests {
         let mut stacks = vec![stack(&[(name, 3), (name, 9)]); 30];
         stacks.extend(vec![stack(&[(name, 2), (name, 9)]); 70]);
         stacks.extend(vec![stack(&[(name, 4), (name, 9)]); 10]);
-        let sampled = Stacks::of(&file, &stacks).expect("enough samples");
+        let sampled = Stacks::of(&file, &Included::default(), &stacks).expect("enough samples");
         let found = sampled.coverage(&[Lines::whole(3, 5)], &[Lines::whole(8, 9)]);
-        assert_eq!((found.samples, found.tunable, found.of_loop(9)), (40, 1.0, None));
+        assert_eq!((found.samples, found.tunable, found.of_loop(&9.into())), (40, 1.0, None));
     }
 }

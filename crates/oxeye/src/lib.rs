@@ -73,6 +73,7 @@ mod stages;
 mod transfer;
 mod whole;
 mod workshop;
+mod written;
 
 pub use commands::{
     BuildFinding, BuildOutcome, BuildSource, CANDIDATES_SCHEMA, CHECK_BUILD_SCHEMA, CHECK_SCHEMA,
@@ -88,7 +89,7 @@ pub use commands::{
     WatchOptions, apply_command, check_build, check_project, doctor, explain, flow, optimize,
     optimize_and_learn, profile, replay, replay_project, replay_with, rerun, rewrite, search, tune, values,
 };
-pub use coverage::{Coverage, FileShare, LoopShare};
+pub use coverage::{Coverage, FileShare, LineReport, LoopShare};
 pub use knowledge::{
     Embedder, NestDescription, NoEncoder, Undescribed, UnreadableRecipe, recipe_text, shipped_embedder,
     shipped_recipes, stored_recipe,

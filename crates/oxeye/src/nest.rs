@@ -541,9 +541,14 @@ impl Place {
         self.span.text(&unit.source)
     }
 
+    /// The index of its file among those of the unit.
+    pub(crate) fn file(&self, unit: &Unit) -> usize {
+        unit.included.place(self.span).map_or(0, |(file, _)| file)
+    }
+
     /// `function:line`.
     pub(crate) fn name(&self, unit: &Unit) -> String {
-        format!("{}:{}", unit.functions[self.function_idx].name, self.span.line)
+        format!("{}:{}", unit.functions[self.function_idx].name, unit.included.line(self.span.line))
     }
 
     /// The nest as the generator of replay and capture programs takes it.

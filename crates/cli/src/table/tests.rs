@@ -75,7 +75,7 @@ fn nest(id: usize, line: u32, function: &str, share: f64, unchanged: Unchanged) 
     NestReport {
         id,
         function: function.into(),
-        line,
+        line: line.into(),
         share: Some(share),
         within: Vec::new(),
         invocations: Some(1),
@@ -161,6 +161,7 @@ fn of_sizes() -> [Report; 3] {
         function: Some("setup".into()),
         line: Some(line),
         loop_line: None,
+        file: None,
         message: "a loop with `goto` is not analysed".into(),
         help: None,
     };
@@ -249,6 +250,7 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
         function: Some("f".into()),
         line: Some(line + 1),
         loop_line: Some(line),
+        file: None,
         message: message.into(),
         help: Some("do it otherwise".into()),
     };
@@ -264,10 +266,10 @@ fn where_the_time_goes_comes_first_and_reasons_are_told_by_what_they_cost() {
         samples: 1000,
         tunable: 0.7,
         loops: vec![
-            LoopShare { line: 50, share: 0.15, whole: 0.15 },
-            LoopShare { line: 10, share: 0.04, whole: 0.04 },
-            LoopShare { line: 90, share: 0.004, whole: 0.004 },
-            LoopShare { line: 40, share: 0.001, whole: 0.15 },
+            LoopShare { line: 50.into(), share: 0.15, whole: 0.15 },
+            LoopShare { line: 10.into(), share: 0.04, whole: 0.04 },
+            LoopShare { line: 90.into(), share: 0.004, whole: 0.004 },
+            LoopShare { line: 40.into(), share: 0.001, whole: 0.15 },
         ],
         files: vec![FileShare { file: "src/util.c".into(), share: 0.06 }],
         elsewhere: 0.046,

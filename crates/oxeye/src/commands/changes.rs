@@ -1,5 +1,6 @@
 //! Changed files of a project, and where they go: into a patch, in place, or beside each other in a folder.
 
+use crate::written::ChangedFile;
 use crate::request::{Error, check_writable, write_atomically};
 use oxeye_frontend::encoded;
 use similar::TextDiff;
@@ -94,13 +95,6 @@ impl TuneOutput {
 /// A path that stays below the folder it is put into.
 fn below(path: &Path) -> PathBuf {
     path.components().filter(|part| matches!(part, Component::Normal(_))).collect()
-}
-
-/// A file with its text before and after, both as the frontend decodes them.
-pub(super) struct ChangedFile {
-    pub(super) path: PathBuf,
-    pub(super) before: String,
-    pub(super) after: String,
 }
 
 /// The folder that paths in a patch begin at: that of the repository, if there is one, else where the build is run.

@@ -2,6 +2,7 @@
 
 use super::profile_report::SkippedNest;
 use super::sdfg;
+use crate::coverage::LineReport;
 use crate::knowledge::NestDescription;
 use crate::machine::{HostReport, Roofs};
 use crate::nest::{Standing, TunedNest, Workpiece};
@@ -64,7 +65,8 @@ pub struct NestExplanation {
     /// Function it stands in.
     pub function: String,
     /// First line.
-    pub line: u32,
+    #[serde(flatten)]
+    pub line: LineReport,
     /// Share of the original program's time.
     pub share: Option<f64>,
     /// What the nest is known by; `None` if it was not described.
@@ -323,7 +325,7 @@ fn explanation(
     NestExplanation {
         id,
         function: function.to_owned(),
-        line: nest.place.span.line,
+        line: LineReport::of(&unit.included, nest.place.span.line),
         share: nest.calls.share,
         nest: described.map(|described| described_nest(described, ceilings)),
         donors: advice.map(donors).unwrap_or_default(),

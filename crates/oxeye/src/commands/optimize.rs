@@ -6,7 +6,7 @@ use crate::request::{Error, Options, Progress};
 use crate::search::search_further;
 use crate::session::Session;
 use crate::stages::{
-    Emitted, Report, SearchReport, capture, emit, entries, measure, open, propose, read, report, second_round,
+    Emitted, Report, SearchReport, agree, capture, emit, entries, measure, open, propose, read, report, second_round,
 };
 use oxeye_database::{NewEntry, Origin};
 
@@ -56,7 +56,8 @@ fn written(session: &Session<'_>) -> Result<Emitted, Error> {
 /// The tuned file, written nowhere yet.
 pub(super) fn tuned(session: &Session<'_>) -> Result<Emitted, Error> {
     let unit = read(session)?;
-    let captured = capture(session, unit)?;
+    let mut captured = capture(session, unit)?;
+    agree(session, &mut captured)?;
     let mut proposed = propose(session, captured)?;
     proposed.add_candidates(session)?;
     let opened = open(session, proposed)?;

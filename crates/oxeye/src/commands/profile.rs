@@ -98,7 +98,7 @@ fn profile_nests(
         session.check_cancelled()?;
         let nest = &workpiece.nests[idx];
         let (function, _, _) = nest.place.of(&workpiece.unit);
-        let line = nest.place.span.line;
+        let line = workpiece.unit.included.line(nest.place.span.line).line;
         session.progress.event(Event::Profiled { function, line, n_done, n_nests });
         match profile_one(session, workpiece, idx, host, profiling) {
             Ok(profile) => report.nests.push(profile),

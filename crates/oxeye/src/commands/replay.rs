@@ -4,8 +4,9 @@ use crate::nest::{helper, replacement, stands_apart};
 use crate::request::{Compiler, Error, FpPolicy, Guard, NestRecipe, Options, RecipeFile, files};
 use crate::schedule::{Proved, Rendering, Unproved, prove};
 use crate::stages::read_options;
+use crate::written::{ChangedFile, by_itself, changed_files};
 use oxeye_binding::{Binding, OwnText};
-use oxeye_codegen::{Isa, SizeGuard, tuned_file};
+use oxeye_codegen::{Isa, SizeGuard};
 use oxeye_frontend::{FrontendError, Function, ReadOptions, Unit, read_c};
 use oxeye_ir::{Nest, NestId, Span};
 use oxeye_transform::{Policy, PreparedNest, Recipe};
@@ -80,25 +81,27 @@ pub fn replay_with(recipes: &RecipeFile, compiler: &Compiler, file: &Path) -> Re
     let fp = if recipes.keeps_order { FpPolicy::Strict } else { FpPolicy::FromFlags };
     let (compiler, no_alias) = (compiler.clone(), recipes.no_alias);
     let options = Options { compiler, no_alias, fp, ..Options::new(file) };
-    replayed(recipes, &read_options(&options), file)
+    Ok(replayed(recipes, &read_options(&options), file)?.text)
 }
 
 /// The same, the file read so.
-pub(super) fn replayed(recipes: &RecipeFile, reading: &ReadOptions, file: &Path) -> Result<String, Error> {
+pub(super) fn replayed(recipes: &RecipeFile, reading: &ReadOptions, file: &Path) -> Result<Rewritten, Error> {
     files::check_readable(file)?;
     let unit = read_c(file, reading)?;
-    let Rewritten { text, refused } = rewrite(&unit, reading, recipes);
-    match refused.into_iter().next() {
+    let rewritten = rewrite(&unit, reading, recipes);
+    match rewritten.refused.first() {
         Some((_, why)) => Err(Error::Recipe { path: file.to_owned(), reason: why.to_string() }),
-        None => Ok(text),
+        None => Ok(rewritten),
     }
 }
 
 /// A file with the nests of recipes replaced, as far as they go with it.
 #[derive(Debug)]
 pub struct Rewritten {
-    /// The text of the file.
+    /// The text of the file. Files that it includes and whose nests are replaced stand in it.
     pub text: String,
+    /// The changed files, each as it stands where it stands.
+    pub(crate) files: Vec<ChangedFile>,
     /// The recipes that do not go with it, by their positions, and why.
     pub refused: Vec<(usize, Misfit)>,
 }
@@ -116,12 +119,9 @@ pub fn rewrite(unit: &Unit, reading: &ReadOptions, recipes: &RecipeFile) -> Rewr
         }
     }
     replacements.sort_by_key(|(span, _)| span.start);
-    let source = &unit.source;
-    let text = match replacements.is_empty() {
-        true => source.clone(),
-        false => tuned_file(source, &replacements, &recipes.quiet),
-    };
-    Rewritten { text, refused }
+    let text = by_itself(unit, &replacements, &recipes.quiet);
+    let files = changed_files(unit, &replacements, &recipes.quiet);
+    Rewritten { text, files, refused }
 }
 
 /// A nest's place and what stands there with its recipe, and the same of what stands before its function. How it is rendered

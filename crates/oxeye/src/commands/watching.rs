@@ -6,11 +6,11 @@ use super::sweeps::opened;
 use crate::nest::{ORIGINAL, Place};
 use crate::request::{Error, Phase};
 use crate::session::Session;
-use crate::stages::{build_error, has_main_elsewhere, read, read_options};
+use crate::stages::{build_error, has_main_elsewhere, read_as, read_options};
 use crate::whole::failure;
 use crate::workshop::{ProgramJob, complaint};
 use oxeye_codegen::{Site, WatchedAccess, WatchedNest, watched_program};
-use oxeye_frontend::Unit;
+use oxeye_frontend::{ReadOptions, Unit};
 use oxeye_measure::{
     Exit, Limits, MeasureError, RunOutcome, WATCH_RUNTIME_C, WatchLimits, Watched, WatchedSite, run_program,
     watch,
@@ -121,14 +121,16 @@ impl WatchedFile {
 /// # Errors
 /// If there is no program, or it does not build or run.
 pub(super) fn watched_file(session: &Session<'_>, watching: &WatchOptions) -> Result<WatchedFile, Error> {
-    let unit = read(session)?;
+    // Of one file only: what is found is known by its lines.
+    let reading = ReadOptions { owned: None, ..read_options(session.options) };
+    let unit = read_as(session, &reading)?;
     if !unit.has_main && !has_main_elsewhere(session) {
         return Err(Error::Input(format!(
             "no main in {}, and what a nest reads and writes is told by running a program; give a source with a main after `--`",
             session.options.file.display()
         )));
     }
-    let unit = opened(unit, &read_options(session.options))?;
+    let unit = opened(unit, &reading)?;
     let places = places(&unit);
     session.enter(Phase::Building)?;
     let original = session.workshop.write_variant(ORIGINAL, &unit.source)?;

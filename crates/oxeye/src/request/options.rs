@@ -11,6 +11,7 @@ use oxeye_host::HostProfile;
 use oxeye_measure::SourceLine;
 use oxeye_project::{Build, Product, UnitIdx};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -139,6 +140,10 @@ pub struct ProjectFile {
     pub(crate) link_flags: Vec<String>,
     /// How the program ran as it was built at first.
     pub(crate) run: Arc<ProjectRun>,
+    /// The folder below which files that it includes are part of the project.
+    pub(crate) owned: PathBuf,
+    /// Those of them that were changed for another file.
+    pub(crate) closed: BTreeSet<PathBuf>,
 }
 
 /// A program of a project as it is: how long it takes, what it prints, and where its time goes.

@@ -84,7 +84,7 @@ pub(crate) fn search_nests(
 fn leave_out_inside(workpiece: &mut Workpiece) {
     for (outer, _) in workpiece.by_weight() {
         let place = workpiece.nests[outer].place.clone();
-        let line = place.span.line;
+        let line = workpiece.unit.included.line(place.span.line).to_string();
         for idx in place.inside {
             let standing = &mut workpiece.nests[idx].standing;
             if *standing == Standing::Tuned {
@@ -138,7 +138,8 @@ impl NestSearch<'_> {
         let name = self.name(nest);
         let past = log.past(&name);
         let time = budget.allow(time, past.used);
-        session.progress.event(Event::Nest { function, line, n_candidates: 0 });
+        let event = Event::Nest { function, line: unit.included.line(line).line, n_candidates: 0 };
+        session.progress.event(event);
         let roofs = nest.roofs(session, unit, self.idx);
         let (place, calls, known) = (&nest.place, &nest.calls, &nest.known);
         let site = ReplaySite { session, unit, idx: self.idx, place, calls, known };

@@ -185,7 +185,7 @@ fn capture_run(session: &Session<'_>, mut unit: Unit, mut nests: Vec<TunedNest>)
         }
     }
     let sampling = Instant::now();
-    let sampled = sample(session, &executable)?;
+    let sampled = sample(session, &unit.included, &executable)?;
     let sampling = sampling.elapsed();
     expect_files(&watched, Exit::Exited(session.options.run.exit_code))?;
     drop(watched);

@@ -4,7 +4,7 @@ use crate::coverage::{Coverage, Lines, Stacks};
 use crate::nest::{Place, Standing, TunedNest};
 use crate::request::Error;
 use crate::session::Session;
-use oxeye_frontend::Unit;
+use oxeye_frontend::{Included, Unit};
 use oxeye_measure::{Limits, sample_stacks};
 use std::path::Path;
 
@@ -23,13 +23,17 @@ pub(crate) struct Sampled {
 ///
 /// # Errors
 /// If the run is interrupted.
-pub(crate) fn sample(session: &Session<'_>, executable: &Path) -> Result<Sampled, Error> {
+pub(crate) fn sample(
+    session: &Session<'_>,
+    included: &Included,
+    executable: &Path,
+) -> Result<Sampled, Error> {
     if let Some(project) = &session.options.project {
         let run = &project.run;
         return Ok(Sampled {
             seconds: Some(run.seconds),
             outputs: run.outputs.clone(),
-            stacks: Stacks::of(&session.options.file, &run.stacks),
+            stacks: Stacks::of(&session.options.file, included, &run.stacks),
         });
     }
     let limits = Limits { seconds: session.program_limit().as_secs_f64(), ..Limits::default() };
@@ -43,7 +47,7 @@ pub(crate) fn sample(session: &Session<'_>, executable: &Path) -> Result<Sampled
     Ok(Sampled {
         seconds: ended.as_ref().map(|outcome| 1e-9 * outcome.elapsed_ns as f64),
         outputs: ended.map(|outcome| outcome.stdout).into_iter().collect(),
-        stacks: Stacks::of(&session.options.file, &run.stacks),
+        stacks: Stacks::of(&session.options.file, included, &run.stacks),
     })
 }
 

@@ -12,7 +12,7 @@ use crate::schedule::{Proved, Trial, Verdict};
 use crate::session::Session;
 use crate::whole::{LONGEST_TO_REPEAT, OTHER_BUILDS, OTHER_CONTRACTIONS, compare, rules};
 use crate::workshop::{ProgramJob, complaint};
-use oxeye_codegen::tuned_file;
+use crate::written::{ChangedFile, by_itself, changed_files, changed_names, tuned_text};
 use oxeye_frontend::encoded;
 use oxeye_ir::{Program, Span};
 use oxeye_measure::{Left, Limits, MeasureError, RatioInterval, WholeComparison, WholeOptions};
@@ -33,8 +33,10 @@ const MODEST_SPEEDUP: f64 = 1.6;
 pub struct Emitted {
     /// What was measured, with dropped winners taken out.
     pub workpiece: Workpiece,
-    /// The text of the tuned file.
+    /// The text of the tuned file. Files that it includes and that are tuned stand in it.
     pub text: String,
+    /// The changed files, each as it stands where it stands.
+    pub(crate) files: Vec<ChangedFile>,
     /// The recipes that make it.
     pub recipes: RecipeFile,
     /// The C blocks that stand there in place of nests, by the positions of the nests.
@@ -68,7 +70,8 @@ pub fn emit(session: &Session<'_>, measured: Measured) -> Result<Emitted, Error>
     session.enter(Phase::Finishing)?;
     let workpiece = measured.workpiece;
     let mut emitted = Emitted {
-        text: workpiece.unit.source.clone(),
+        text: workpiece.unit.own_text().to_owned(),
+        files: Vec::new(),
         recipes: recipes(session, &workpiece, &[], &[]),
         blocks: blocks(&workpiece),
         workpiece,
@@ -254,7 +257,7 @@ impl Emitted {
 
     fn build_once(&self, session: &Session<'_>, winners: &[usize]) -> Result<PathBuf, Error> {
         let workshop = &session.workshop;
-        let text = self.spliced(winners);
+        let text = tuned_text(&self.workpiece.unit, &self.replacements(winners), &self.recipes.quiet);
         let openmp = winners.iter().any(|idx| self.proved(*idx).is_some_and(|proved| proved.openmp));
         // Each set of winners has a name of its own; there may be too many of them to write them all into it.
         let mut sorted = winners.to_vec();
@@ -307,10 +310,9 @@ impl Emitted {
         self.proved(idx).map_or("", Proved::before)
     }
 
-    /// The user's text with the blocks of these nests in their places.
-    fn spliced(&self, winners: &[usize]) -> String {
+    /// What stands in the places of these nests, and before their functions.
+    fn replacements(&self, winners: &[usize]) -> Vec<(Span, String)> {
         let unit = &self.workpiece.unit;
-        let source = &unit.source;
         let place = |idx: &usize| {
             let place = &self.workpiece.nests[*idx].place;
             let function = &unit.functions[place.function_idx];
@@ -324,11 +326,7 @@ impl Emitted {
         });
         let mut replacements: Vec<(Span, String)> = winners.iter().filter_map(place).chain(helpers).collect();
         replacements.sort_by_key(|(span, _)| span.start);
-        if replacements.is_empty() {
-            source.clone()
-        } else {
-            tuned_file(source, &replacements, &self.recipes.quiet)
-        }
+        replacements
     }
 
     /// Share of the program's time that winners save, going by their own measurements.
@@ -351,7 +349,7 @@ impl Emitted {
         }
         for (outer, _) in self.workpiece.by_weight() {
             let nests = &self.workpiece.nests;
-            let line = nests[outer].place.span.line;
+            let line = self.workpiece.unit.included.line(nests[outer].place.span.line).to_string();
             let mut inside = nests[outer].place.inside.clone();
             inside.retain(|idx| nests[*idx].winner.is_some());
             if nests[outer].winner.is_none() || inside.is_empty() {
@@ -397,13 +395,21 @@ impl Emitted {
 
     fn settle(&mut self, session: &Session<'_>, winners: &[usize]) {
         self.recipes = recipes(session, &self.workpiece, winners, &self.recipes.quiet);
-        self.text = self.spliced(winners);
+        let (unit, replacements) = (&self.workpiece.unit, self.replacements(winners));
+        self.text = by_itself(unit, &replacements, &self.recipes.quiet);
+        self.files = changed_files(unit, &replacements, &self.recipes.quiet);
+        if session.options.project.is_none() {
+            let stands = |name: String| {
+                format!("the tuned text of {name} stands in the place of its #include; the file itself stays as it is")
+            };
+            self.notes.extend(changed_names(unit, &replacements).into_iter().map(stands));
+        }
         self.blocks.retain(|idx, _| winners.contains(idx));
     }
 
     fn drop_winner(&mut self, idx: usize, trouble: &Trouble) {
         let nest = &mut self.workpiece.nests[idx];
-        let line = nest.place.span.line;
+        let line = self.workpiece.unit.included.line(nest.place.span.line).to_string();
         let Some(speedup) = nest.winner().map(|(_, timing)| timing.speedup) else { return };
         let Some(winner) = nest.winner.take() else { return };
         let why = match trouble {

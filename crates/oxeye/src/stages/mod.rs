@@ -4,6 +4,7 @@
 //! try (`propose`; `open` for the loops inside nests that have none), how they fared (`measure`, and `second_round` for what
 //! did not matter at first), the tuned file (`emit`), and what there is to tell (`report`, `html`, `record`).
 
+mod agree;
 mod capture;
 mod coverage;
 mod emit;
@@ -23,6 +24,7 @@ mod sizes_report;
 mod synthetic_inputs;
 mod unchanged;
 
+pub(crate) use agree::agree;
 pub use capture::{Captured, capture};
 pub(crate) use capture::{build_error, has_main_elsewhere};
 pub use emit::{Emitted, emit};
@@ -35,7 +37,7 @@ pub(crate) use open::{InsideNest, open_inside};
 pub(crate) use propose::proposal;
 pub use propose::{Proposed, propose};
 pub use read::read;
-pub(crate) use read::read_options;
+pub(crate) use read::{read_as, read_options};
 pub(crate) use record::entries;
 pub use report::{
     BuildReport, DiagnosticReport, FpReport, NestReport, ProgramReport, Report, TrialReport, report,

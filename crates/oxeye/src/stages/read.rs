@@ -1,19 +1,27 @@
 //! Stage 1: the file as functions of loop nests.
 
-use crate::request::{Error, Event, FpPolicy, Options, Phase};
+use crate::request::{Error, Event, FpPolicy, Options, Phase, ProjectFile};
 use crate::session::Session;
 use oxeye_frontend::{OtherSource, ReadOptions, Unit, read_c};
+use std::path::Path;
 
 /// The file as functions of loop nests. What cannot be read is told to the progress and kept.
 ///
 /// # Errors
 /// If the compiler does not preprocess the file, or it is not C.
 pub fn read(session: &Session<'_>) -> Result<Unit, Error> {
+    read_as(session, &read_options(session.options))
+}
+
+/// The same, read so.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_as(session: &Session<'_>, reading: &ReadOptions) -> Result<Unit, Error> {
     session.enter(Phase::Reading)?;
-    let unit = read_c(&session.options.file, &read_options(session.options))?;
+    let unit = read_c(&session.options.file, reading)?;
     for diagnostic in &unit.diagnostics {
-        let text = diagnostic.render(&unit.path, &unit.source);
-        session.progress.event(Event::Diagnostic(&text));
+        session.progress.event(Event::Diagnostic(&unit.rendered(diagnostic)));
     }
     Ok(unit)
 }
@@ -28,7 +36,16 @@ pub(crate) fn read_options(options: &Options) -> ReadOptions {
         no_alias: options.no_alias,
         opened: Vec::new(),
         keeps_order: options.fp == FpPolicy::Strict,
+        owned: Some(match &options.project {
+            Some(project) => project.owned.clone(),
+            None => folder_of(&options.file).to_owned(),
+        }),
+        closed: options.project.as_ref().map(|project| project.closed.clone()).unwrap_or_default(),
     }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The other C sources of the program.
@@ -38,8 +55,13 @@ fn other_sources(options: &Options) -> Vec<OtherSource> {
         let sources = options.compiler.sources();
         return sources.map(|path| OtherSource { path: path.to_owned(), args: args.clone() }).collect();
     };
+    sources_beside(project, project.unit)
+}
+
+/// The other C sources of the program that a unit is part of.
+pub(crate) fn sources_beside(project: &ProjectFile, unit: usize) -> Vec<OtherSource> {
     let units = &project.build.project().units;
-    let others = project.product.units().into_iter().filter(|unit| *unit != project.unit);
+    let others = project.product.units().into_iter().filter(|other| *other != unit);
     let sources = others.map(|unit| &units[unit]).filter(|unit| unit.is_c());
     sources.map(|unit| OtherSource { path: unit.source.clone(), args: unit.flags.clone() }).collect()
 }

@@ -6,7 +6,7 @@ use super::emit::Emitted;
 use super::search_report::SearchReport;
 use super::sizes_report::{GuardReport, SizeReport, guard, sizes};
 use super::unchanged::Unchanged;
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, LineReport};
 use crate::machine::HostReport;
 use crate::nest::{IllConditioned, TunedNest, Workpiece};
 use crate::request::{Checks, FpPolicy, Options, REPORT_SCHEMA, RecipeFile};
@@ -148,7 +148,8 @@ pub struct NestReport {
     /// Function it stands in.
     pub function: String,
     /// First line.
-    pub line: u32,
+    #[serde(flatten)]
+    pub line: LineReport,
     /// Share of the original program's time.
     pub share: Option<f64>,
     /// The nests, by their `id`, that do its work as well: its loop is in theirs, or in a function that they call.
@@ -245,10 +246,25 @@ pub struct DiagnosticReport {
     pub line: Option<u32>,
     /// First line of the loop that stays as it is because of this.
     pub loop_line: Option<u32>,
+    /// The included file that these lines are of, if they are of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// The message.
     pub message: String,
     /// What would help.
     pub help: Option<String>,
+}
+
+impl DiagnosticReport {
+    /// The line concerned.
+    pub fn place(&self) -> Option<LineReport> {
+        Some(LineReport { file: self.file.clone(), line: self.line? })
+    }
+
+    /// The first line of the loop that stays as it is because of this.
+    pub fn loop_place(&self) -> Option<LineReport> {
+        Some(LineReport { file: self.file.clone(), line: self.loop_line? })
+    }
 }
 
 impl Report {
@@ -318,7 +334,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         schema: REPORT_SCHEMA,
         input: options.file.clone(),
         output: options.output_path(),
-        changed: emitted.text != unit.source,
+        changed: emitted.text != unit.own_text(),
         host: session.host.clone(),
         host_profile: session.host_profile.clone(),
         build: BuildReport {
@@ -344,7 +360,7 @@ pub fn report(session: &Session<'_>, emitted: &Emitted) -> Report {
         program_seconds: session.program_seconds(),
         trials: nests.iter().flat_map(|n| &n.trials).filter(|t| t.verdict.was_run()).count(),
         program,
-        coverage: emitted.workpiece.coverage.clone(),
+        coverage: emitted.workpiece.coverage.clone().map(|found| found.located(&unit.included)),
         nests: reports,
         diagnostics: diagnostics(unit),
         recipes: emitted.recipes.clone(),
@@ -370,7 +386,7 @@ fn program_report(session: &Session<'_>, emitted: &Emitted) -> ProgramReport {
         };
         return ProgramReport { note, ..ProgramReport::default() };
     };
-    let unchanged = emitted.text == unit.source;
+    let unchanged = emitted.text == unit.own_text();
     let compared = ProgramReport::compared(checks, tolerance, whole);
     let compared = if unchanged { compared.of_unchanged() } else { compared };
     ProgramReport { mismatch: emitted.mismatch.clone(), ..compared }
@@ -440,7 +456,7 @@ fn nest_report(emitted: &Emitted, idx: usize, nest: &TunedNest) -> NestReport {
     NestReport {
         id: idx,
         function: function.to_owned(),
-        line: nest.place.span.line,
+        line: LineReport::of(&emitted.workpiece.unit.included, nest.place.span.line),
         share: nest.calls.share,
         within: emitted.workpiece.around(idx),
         invocations: nest.calls.invocations,
@@ -496,8 +512,9 @@ fn steps(trial: &Trial) -> Vec<String> {
 fn diagnostics(unit: &Unit) -> Vec<DiagnosticReport> {
     let report = |d: &Diagnostic| DiagnosticReport {
         function: d.function.clone(),
-        line: d.span.map(|s| s.line),
-        loop_line: d.nest_line,
+        line: d.span.map(|s| unit.included.line(s.line).line),
+        loop_line: d.nest_line.map(|line| unit.included.line(line).line),
+        file: d.nest_line.or(d.span.map(|s| s.line)).and_then(|line| LineReport::of(&unit.included, line).file),
         message: d.message.clone(),
         help: d.help.clone(),
     };

@@ -92,7 +92,14 @@ fn for_values(
     let span = nest.place.span;
     let n_lines = span.text(&unit.source).lines().count() as u32;
     let lines = span.line..span.line + n_lines.max(1);
-    let found = session.options.values.iter().flat_map(|values| &values.findings);
+    let found = session.options.values.iter().flat_map(|values| values.findings.iter().cloned());
+    // They know the lines of the user's own file.
+    let in_text = |line: u32| unit.included.line_of(0, line).unwrap_or(line);
+    let found = found.map(|mut found| {
+        found.line = in_text(found.line);
+        found.lines.iter_mut().for_each(|line| *line = in_text(*line));
+        found
+    });
     let own = found.filter(|found| found.function == function && lines.contains(&found.line));
     let mut bases: Vec<(String, Recipe)> = Vec::new();
     let mut refused = Vec::new();
@@ -102,7 +109,7 @@ fn for_values(
             let step = recipe.steps.first().map_or("", |step| step.name());
             format!("{step} of {}", found.array)
         };
-        match guarded(|| steps_for(found, program, ir, session.policy())) {
+        match guarded(|| steps_for(&found, program, ir, session.policy())) {
             Ok(Ok(recipes)) => {
                 together.steps.extend(recipes.first().into_iter().flat_map(|recipe| recipe.steps.clone()));
                 bases.extend(recipes.into_iter().map(|recipe| (of(&recipe), recipe)));

@@ -16,6 +16,7 @@ use crate::stages::measure::{Bench, ReplaySite, measure_alone};
 use crate::stages::{capture, read, read_options, run_both};
 use crate::workshop::complaint;
 use candidates::{Index, KeptCandidate};
+use crate::written::behind;
 use oxeye_frontend::{Unit, read_c};
 use oxeye_measure::MeasureError;
 use similar::TextDiff;
@@ -115,7 +116,7 @@ fn choose<'a>(
         let path = how.folder.join(&kept.file);
         let now =
             match read_c(&path, &read_options(&Options { file: path.clone(), ..session.options.clone() })) {
-                Ok(unit) => unit.source,
+                Ok(unit) => unit.own_text().to_owned(),
                 // What does not compile is told as such later.
                 Err(_) => crate::request::files::text(&path)?,
             };
@@ -292,7 +293,7 @@ fn block_of(
     // Line ends are those of the user's file in both.
     let plain = |text: &str| text.replace("\r\n", "\n");
     let generated = plain(&rewrite(unit, &reading, recipes).text);
-    let (text, behind) = (plain(text), plain(unit.source.get(span.end..)?));
+    let (text, behind) = (plain(text), plain(&behind(unit, *span)?));
     let end = generated.strip_suffix(behind.as_str())?.rfind(block.as_str())? + block.len();
     let (head, tail) = (&generated[..end - block.len()], &generated[end..]);
     let own = text.strip_prefix(head)?.strip_suffix(tail)?;

@@ -250,7 +250,8 @@ impl Run<'_> {
             ..self.options.project.clone()
         };
         let link_flags = BTreeSet::new();
-        let spot = Spot { part, unit, path: &copy, link_flags: &link_flags };
+        let owned = copy.parent().unwrap_or(Path::new("/"));
+        let spot = Spot { part, unit, path: &copy, link_flags: &link_flags, owned, closed: BTreeSet::new() };
         let options = file_options(subject, &spot, &self.hot, self.machine.clone(), &project, project.budget);
         let session = Session::for_reading(&options, self.progress)?;
         let here = session.host_profile.clone();
@@ -296,7 +297,7 @@ impl Run<'_> {
         let mut units = Vec::new();
         for state in states {
             let Some((part, unit)) = state.place else { continue };
-            put_in(subject, part, unit, state)?;
+            put_in(subject, unit, state)?;
             units.push((part, unit));
         }
         check(self.progress)?;
@@ -385,14 +386,12 @@ fn place_of(subject: &Subject, file: &Path) -> Option<(usize, usize)> {
 }
 
 /// From now on, the program has a file as it is.
-fn put_in(subject: &mut Subject, part: usize, unit: usize, state: &State) -> Result<(), Error> {
+fn put_in(subject: &mut Subject, unit: usize, state: &State) -> Result<(), Error> {
     let name = format!("tuned{unit}");
     let text = passing_for(&state.path, &state.tuned);
     let source = subject.work.write(format!("{name}.c"), encoded(&text))?;
     let object = subject.build.compile(unit, &source, &name, &["-g".to_owned()], None)?;
-    let replaced = BTreeMap::from([(unit, object.clone())]);
-    let linked = subject.link(&subject.parts[part].product, &replaced, &BTreeSet::new(), &name)?;
-    subject.replace(part, unit, object, linked);
+    subject.replace(BTreeMap::from([(unit, object)]), &BTreeSet::new(), &name)?;
     Ok(())
 }
 

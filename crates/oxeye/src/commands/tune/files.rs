@@ -6,13 +6,13 @@ use super::subject::{Hot, Subject, check};
 use crate::budget::{WallTime, share_of};
 use crate::commands::changes::relative;
 use crate::commands::optimize::tuned;
-use crate::request::{
-    Compiler, Error, Event, FileRecipes, Options, OtherFiles, Progress, ProjectFile, files,
-};
+use crate::nest::Workpiece;
+use crate::request::{Compiler, Error, Event, FileRecipes, Options, OtherFiles, Progress, ProjectFile};
 use crate::session::Session;
 use crate::stages::{Report, read_options, report};
 use crate::workshop::passing_for;
-use oxeye_frontend::encoded;
+use crate::written::ChangedFile;
+use oxeye_frontend::{encoded, redirected};
 use oxeye_host::HostProfile;
 use oxeye_ir::Span;
 use oxeye_measure::Left;
@@ -29,11 +29,10 @@ pub(super) struct TunedFile {
     pub(super) part: usize,
     pub(super) unit: usize,
     pub(super) path: PathBuf,
-    /// Its text, and that of the tuned file.
-    pub(super) before: String,
-    pub(super) after: String,
-    /// Its object before it was changed.
-    pub(super) object_before: Option<PathBuf>,
+    /// It and the files that it includes, as far as they are changed.
+    pub(super) changes: Vec<ChangedFile>,
+    /// Objects before that, of all units with changed files in them.
+    pub(super) objects_before: BTreeMap<usize, PathBuf>,
     /// Flags besides its own that the tuned file needs.
     pub(super) flags: BTreeSet<String>,
     /// Flags for linking that the files changed before it need.
@@ -44,8 +43,8 @@ pub(super) struct TunedFile {
     pub(super) speedup: f64,
     /// What the program leaves when the original of this file is built with and without reordering, if that was asked.
     pub(super) witnesses: Vec<Left>,
-    /// Its rewritten nests, as bytes of its text.
-    pub(super) spans: Vec<Span>,
+    /// Its rewritten nests, with the file that each is in, and as bytes of that.
+    pub(super) spans: Vec<(PathBuf, Span)>,
     /// What makes the tuned file.
     pub(super) recipes: Option<FileRecipes>,
     pub(super) report: FileReport,
@@ -53,8 +52,8 @@ pub(super) struct TunedFile {
 
 /// What came of a file.
 struct Outcome {
-    text: String,
-    spans: Vec<Span>,
+    changes: Vec<ChangedFile>,
+    spans: Vec<(PathBuf, Span)>,
     report: Report,
     witnesses: Vec<Left>,
     recipes: FileRecipes,
@@ -94,9 +93,8 @@ pub(super) fn tune_files(
             part,
             unit,
             path: path.clone(),
-            before: String::new(),
-            after: String::new(),
-            object_before: None,
+            changes: Vec::new(),
+            objects_before: BTreeMap::new(),
             flags: BTreeSet::new(),
             link_flags: added(&done),
             was_with_others: done.iter().any(|file| file.report.changed),
@@ -119,19 +117,21 @@ pub(super) fn tune_files(
             done.push(file);
             continue;
         }
-        match tune_file(subject, &file, hot, machine.clone(), options, allowed, progress) {
+        // What was changed for a file with more time stays so.
+        let closed = changes(&done).filter(|change| change.path != path).map(|change| change.path.clone());
+        let tree = (root, closed.collect());
+        match tune_file(subject, &file, hot, tree, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
-            Ok(Outcome { text, spans, report, witnesses, recipes }) => {
+            Ok(Outcome { changes, spans, report, witnesses, recipes }) => {
                 (file.witnesses, file.spans) = (witnesses, spans);
                 file.recipes = Some(recipes.portable(root));
                 machine = machine.or_else(|| report.host_profile.clone());
                 file.speedup = report.program.speedup.unwrap_or(1.0);
                 if report.changed {
-                    file.before = files::text(&path)?;
-                    file.after = text;
+                    file.changes = changes;
                     file.flags = report.build.added.iter().cloned().collect();
-                    match take_up(subject, &mut file) {
+                    match take_up(subject, &mut file, &done) {
                         Ok(()) => file.report.changed = true,
                         Err(error) => file.report.note = Some(error.to_string()),
                     }
@@ -151,6 +151,10 @@ pub(super) struct Spot<'a> {
     pub(super) path: &'a Path,
     /// Flags for linking besides the project's own.
     pub(super) link_flags: &'a BTreeSet<String>,
+    /// The folder of the project's own files.
+    pub(super) owned: &'a Path,
+    /// Those of them that were changed for other files.
+    pub(super) closed: BTreeSet<PathBuf>,
 }
 
 /// What a run on one file of a project is asked to do.
@@ -183,6 +187,8 @@ pub(super) fn file_options(
             unit: spot.unit,
             link_flags: spot.link_flags.iter().cloned().collect(),
             run: Arc::clone(&hot.run),
+            owned: spot.owned.to_owned(),
+            closed: spot.closed.clone(),
         }),
         ..Options::new(spot.path)
     }
@@ -193,12 +199,14 @@ fn tune_file(
     subject: &Subject,
     file: &TunedFile,
     hot: &Hot,
+    (owned, closed): (&Path, BTreeSet<PathBuf>),
     machine: Option<HostProfile>,
     options: &TuneOptions,
     budget: Duration,
     progress: &dyn Progress,
 ) -> Result<Outcome, Error> {
-    let spot = Spot { part: file.part, unit: file.unit, path: &file.path, link_flags: &file.link_flags };
+    let (part, unit, path, link_flags) = (file.part, file.unit, file.path.as_path(), &file.link_flags);
+    let spot = Spot { part, unit, path, link_flags, owned, closed };
     let options = file_options(subject, &spot, hot, machine, options, budget);
     let session = Session::for_reading(&options, progress)?;
     let emitted = session.outcome(tuned(&session))?;
@@ -207,10 +215,17 @@ fn tune_file(
     let witnesses = program.and_then(|program| program.witnesses.get()).cloned().unwrap_or_default();
     let recipes =
         FileRecipes { path: file.path.clone(), others: others_of(&options), recipes: emitted.recipes };
-    let won = emitted.workpiece.nests.iter().filter(|nest| nest.winner.is_some());
-    let mut spans: Vec<Span> = won.map(|nest| nest.place.span).collect();
-    spans.sort_by_key(|span| span.start);
-    Ok(Outcome { text: emitted.text, spans, report, witnesses, recipes })
+    let Workpiece { unit, nests, .. } = &emitted.workpiece;
+    let mut won: Vec<Span> =
+        nests.iter().filter(|nest| nest.winner.is_some()).map(|nest| nest.place.span).collect();
+    won.sort_by_key(|span| span.start);
+    let in_file = |span: &Span| {
+        let (file, span) = unit.included.place(*span)?;
+        let path = if file == 0 { &unit.path } else { &unit.included.files()[file].path };
+        Some((path.clone(), span))
+    };
+    let spans = won.iter().filter_map(in_file).collect();
+    Ok(Outcome { changes: emitted.files, spans, report, witnesses, recipes })
 }
 
 /// The sources that a file is read together with, by their flags.
@@ -225,20 +240,52 @@ fn others_of(options: &Options) -> Vec<OtherFiles> {
     groups
 }
 
-/// From now on, the program has the tuned file in it.
-pub(super) fn take_up(subject: &mut Subject, file: &mut TunedFile) -> Result<(), Error> {
-    let name = format!("tuned{}", file.unit);
-    let text = passing_for(&file.path, &file.after);
-    let source = subject.work.write(format!("{name}.c"), encoded(&text))?;
-    let folder = file.path.parent().unwrap_or(Path::new("/")).display().to_string();
-    let mut args = vec!["-g".to_owned(), "-iquote".into(), folder];
-    args.extend(file.flags.iter().cloned());
+/// From now on, the program has the tuned file in it, and what it includes; so have all other sources that include that.
+fn take_up(subject: &mut Subject, file: &mut TunedFile, done: &[TunedFile]) -> Result<(), Error> {
+    let all: BTreeMap<PathBuf, String> = changes(done)
+        .chain(&file.changes)
+        .map(|change| (change.path.clone(), change.after.clone()))
+        .collect();
+    let own = subject.build.project().units[file.unit].source.clone();
+    let included: BTreeSet<PathBuf> =
+        file.changes.iter().map(|change| change.path.clone()).filter(|path| *path != own).collect();
+    let mut objects = BTreeMap::new();
+    for unit in subject.units_with(file.unit, &included) {
+        let other = &subject.build.project().units[unit];
+        let flags = if unit == file.unit { file.flags.clone() } else { flags_of(done, unit) };
+        let name = format!("tuned{unit}-{}", done.len());
+        let folder = subject.work.subdir(&name)?;
+        let texts = redirected(&other.source, &other.compiler, &other.flags, &all, &folder);
+        let (text, included) = texts.map_err(Error::from)?;
+        for (path, text) in included {
+            write(&path, &text)?;
+        }
+        let source = folder.join("unit.c");
+        write(&source, &passing_for(&other.source, &text))?;
+        let beside = other.source.parent().unwrap_or(Path::new("/")).display().to_string();
+        let mut args = vec!["-g".to_owned(), "-iquote".into(), beside];
+        args.extend(flags);
+        objects.insert(unit, subject.build.compile(unit, &source, &name, &args, None)?);
+    }
     let flags = file.link_flags.union(&file.flags).cloned().collect();
-    let object = subject.build.compile(file.unit, &source, &name, &args, None)?;
-    let replaced = BTreeMap::from([(file.unit, object.clone())]);
-    let linked = subject.link(&subject.parts[file.part].product, &replaced, &flags, &name)?;
-    file.object_before = subject.replace(file.part, file.unit, object, linked);
+    file.objects_before = subject.replace(objects, &flags, &format!("tuned{}", file.unit))?;
     Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let error = |source| Error::Io { action: "write", path: path.to_owned(), source };
+    std::fs::write(path, encoded(text)).map_err(error)
+}
+
+/// What was changed so far, and stays.
+pub(super) fn changes(files: &[TunedFile]) -> impl Iterator<Item = &ChangedFile> {
+    files.iter().filter(|file| file.report.changed).flat_map(|file| &file.changes)
+}
+
+/// Flags besides its own that a unit has because it was changed.
+fn flags_of(files: &[TunedFile], unit: usize) -> BTreeSet<String> {
+    let changed = files.iter().filter(|file| file.report.changed && file.unit == unit);
+    changed.flat_map(|file| file.flags.clone()).collect()
 }
 
 /// Flags besides their own that the changed files need, for compiling and linking.

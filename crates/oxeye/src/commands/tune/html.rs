@@ -1,6 +1,7 @@
 //! The report of a project as a page.
 
 use super::report::{FileReport, TuneReport};
+use crate::coverage::LineReport;
 use crate::stages::{NestReport, Report, Unchanged, measured, nest_entry};
 use oxeye_profile::{
     FileEntry, NestEntry, ProgramTimes, ProjectData, ReportData, UnreadEntry, html_project_report,
@@ -97,8 +98,11 @@ impl TuneReport {
             let Some(report) = &file.report else { continue };
             let Some(coverage) = &report.coverage else { continue };
             for unread in coverage.loops.iter().filter(|unread| unread.share >= LEAST_SHARE) {
-                let (reason, help) = reason(report, unread.line);
-                let place = format!("{}:{}", file.path.display(), unread.line);
+                let (reason, help) = reason(report, &unread.line);
+                let place = match &unread.line.file {
+                    Some(_) => unread.line.to_string(),
+                    None => format!("{}:{}", file.path.display(), unread.line),
+                };
                 found.push(UnreadEntry { place, share: Some(unread.share), reason, help });
             }
         }
@@ -108,11 +112,11 @@ impl TuneReport {
 }
 
 /// Why a loop stays as it is, and what would help.
-fn reason(report: &Report, line: u32) -> (String, Option<String>) {
-    if let Some(told) = report.diagnostics.iter().find(|told| told.loop_line == Some(line)) {
+fn reason(report: &Report, line: &LineReport) -> (String, Option<String>) {
+    if let Some(told) = report.diagnostics.iter().find(|told| told.loop_place().as_ref() == Some(line)) {
         return (told.message.clone(), told.help.clone());
     }
-    let nest = report.nests.iter().find(|nest| nest.line == line);
+    let nest = report.nests.iter().find(|nest| nest.line == *line);
     let note = nest.and_then(|nest| nest.note.clone().or(nest.unchanged?.words().map(str::to_owned)));
     (note.unwrap_or_else(|| "it is no loop nest that can be tuned".to_owned()), None)
 }

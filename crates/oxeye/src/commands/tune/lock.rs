@@ -5,10 +5,13 @@ use super::options::TuneOptions;
 use super::pieces::{Piece, pieces, restored};
 use super::replay::inside;
 use crate::request::{Error, FileRecipes, PROJECT_LOCK_SCHEMA, files};
+use crate::commands::changes::relative;
 use crate::stages::ProgramReport;
+use crate::written::ChangedFile;
 use oxeye_host::HostProfile;
+use oxeye_ir::Span;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The name of the file, beside `oxeye.toml`.
 pub const LOCK_FILE: &str = "oxeye.lock.json";
@@ -66,8 +69,20 @@ pub struct LockedFile {
     pub nests: Vec<LockedNest>,
     /// The text before and after.
     pub(crate) pieces: Vec<Piece>,
+    /// The same of files that it includes and that were changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) included: Vec<LockedInclude>,
     /// What makes the tuned file.
     pub recipes: FileRecipes,
+}
+
+/// A changed file that another includes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LockedInclude {
+    /// As seen from the root.
+    pub(crate) path: PathBuf,
+    /// Its text before and after.
+    pub(crate) pieces: Vec<Piece>,
 }
 
 /// A rewritten nest.
@@ -154,8 +169,24 @@ impl ProjectLock {
     }
 }
 
+/// The pieces of one of the changed files of a file. Its nests have the numbers that they have among all of those.
+fn pieces_of(file: &TunedFile, change: &ChangedFile) -> Vec<Piece> {
+    let numbered = file.spans.iter().enumerate().filter(|(_, (path, _))| *path == change.path);
+    let (numbers, spans): (Vec<usize>, Vec<Span>) = numbered.map(|(k, (_, span))| (k, *span)).unzip();
+    let mut found = pieces(&change.before, &change.after, &spans);
+    for piece in &mut found {
+        piece.nests.iter_mut().for_each(|nest| *nest = numbers[*nest]);
+    }
+    found
+}
+
 /// What a run has found.
-pub(super) fn locked(options: &TuneOptions, files: &[TunedFile], program: &ProgramReport) -> ProjectLock {
+pub(super) fn locked(
+    options: &TuneOptions,
+    files: &[TunedFile],
+    program: &ProgramReport,
+    root: &Path,
+) -> ProjectLock {
     let machine = |file: &TunedFile| {
         let profile = file.report.report.as_ref()?.host_profile.as_ref()?;
         Some(LockedMachine::of(profile, options.threads))
@@ -165,7 +196,7 @@ pub(super) fn locked(options: &TuneOptions, files: &[TunedFile], program: &Progr
         let reports = file.report.report.iter().flat_map(|report| &report.nests);
         let nests = reports.filter(|nest| nest.recipe.is_some()).map(|nest| LockedNest {
             function: nest.function.clone(),
-            line: nest.line,
+            line: nest.line.line,
             recipe: nest.recipe.clone().unwrap_or_default(),
             baseline_ms: nest.baseline_ms,
             optimized_ms: nest.optimized_ms,
@@ -173,11 +204,19 @@ pub(super) fn locked(options: &TuneOptions, files: &[TunedFile], program: &Progr
             bound: nest.bound.clone(),
             roof_fraction: nest.roof_fraction,
         });
+        let own = file.changes.iter().find(|change| change.path == file.path);
+        let others = file.changes.iter().filter(|change| change.path != file.path);
         Some(LockedFile {
             machine: machine(file),
             added: file.flags.iter().cloned().collect(),
             nests: nests.collect(),
-            pieces: pieces(&file.before, &file.after, &file.spans),
+            pieces: own.map(|change| pieces_of(file, change)).unwrap_or_default(),
+            included: others
+                .map(|change| LockedInclude {
+                    path: relative(&change.path, root),
+                    pieces: pieces_of(file, change),
+                })
+                .collect(),
             recipes,
         })
     };

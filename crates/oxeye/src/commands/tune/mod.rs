@@ -26,11 +26,13 @@ pub use replay::{ProjectReading, ProjectReplay, REPLAY_SCHEMA, ReplayOptions, Re
 pub use report::{FileReport, TUNE_SCHEMA, TuneReport};
 pub use stopwatch::PhaseSeconds;
 
-use super::changes::{ChangedFile, relative, root};
+use super::changes::{relative, root};
 use crate::budget::WallTime;
 use crate::coverage::Stacks;
 use crate::request::{Error, Progress, ProjectRecipes, check_writable, write_atomically};
-use files::{TunedFile, added, tune_files};
+use crate::written::ChangedFile;
+use oxeye_frontend::Included;
+use files::{TunedFile, added, changes, tune_files};
 use lock::locked;
 use programs::settle;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +62,7 @@ fn included(subject: &Subject, hot: &Hot, files: &[TunedFile], root: &Path) -> V
     for file in files {
         let known = file.report.report.as_ref().and_then(|report| report.coverage.clone());
         // Of a file without nests nothing is known but the samples.
-        let sampled = || Some(Stacks::of(&file.path, &hot.run.stacks)?.coverage(&[], &[]));
+        let sampled = || Some(Stacks::of(&file.path, &Included::default(), &hot.run.stacks)?.coverage(&[], &[]));
         for found in known.or_else(sampled).into_iter().flat_map(|coverage| coverage.files) {
             let share = shares.entry(absolute(&found.file)).or_insert(0.0);
             *share = share.max(found.share);
@@ -73,8 +75,7 @@ fn included(subject: &Subject, hot: &Hot, files: &[TunedFile], root: &Path) -> V
         let path = relative(path, root);
         let percent = (100.0 * share).round();
         format!(
-            "{percent} % of the time is in {}, which others include, and which stays as it is: only files that are compiled by \
-             themselves are tuned",
+            "{percent} % of the time is in {}, which others include, and none of it in loops that were looked at",
             path.display()
         )
     };
@@ -116,19 +117,11 @@ fn tune_project(options: &TuneOptions, progress: &dyn Progress) -> Result<TuneRe
     stages.lap("tuning files");
     let program = settle(&mut subject, &mut files, &before, &hot, options, (begin, time), progress)?;
     stages.lap("final runs");
-    let changed: Vec<ChangedFile> = files
-        .iter()
-        .filter(|file| file.report.changed)
-        .map(|file| ChangedFile {
-            path: file.path.clone(),
-            before: file.before.clone(),
-            after: file.after.clone(),
-        })
-        .collect();
+    let changed: Vec<ChangedFile> = changes(&files).cloned().collect();
     check(progress)?;
     options.output.write(&changed, &root)?;
     if let Some(path) = &options.lock {
-        let lock = locked(options, &files, &program).after(earlier, &root);
+        let lock = locked(options, &files, &program, &root).after(earlier, &root);
         write_atomically(path, lock.to_json().as_bytes())?;
     }
     let recipes = ProjectRecipes::new(

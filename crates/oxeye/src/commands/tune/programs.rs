@@ -62,11 +62,8 @@ fn take_back(subject: &mut Subject, files: &mut [TunedFile], which: usize, why: 
     let file = &mut files[which];
     file.report.note = Some(why.to_owned());
     file.report.changed = false;
-    let (unit, part, object) = (file.unit, file.part, file.object_before.take());
-    let replaced = object.iter().map(|object| (unit, object.clone())).collect();
-    let product = &subject.parts[part].product;
-    let linked = subject.link(product, &replaced, &added(files), &format!("without{unit}"))?;
-    object.and_then(|object| subject.replace(part, unit, object, linked));
+    let (unit, objects) = (file.unit, std::mem::take(&mut file.objects_before));
+    subject.replace(objects, &added(files), &format!("without{unit}"))?;
     Ok(())
 }
 

@@ -2,9 +2,9 @@
 
 use super::options::BuildSource;
 use super::subject::{check, learn};
-use crate::commands::changes::{ChangedFile, TuneOutput, root};
+use crate::commands::changes::{TuneOutput, root};
 use crate::commands::replay::replayed;
-use crate::request::{Compiler, Error, FileRecipes, Progress, ProjectRecipes, files};
+use crate::request::{Compiler, Error, FileRecipes, Progress, ProjectRecipes};
 use oxeye_frontend::{OtherSource, ReadOptions};
 use oxeye_measure::WorkDir;
 use oxeye_project::{Project, Unit};
@@ -101,9 +101,9 @@ pub fn replay_project(
         check(progress)?;
         let path = inside(&root, &file.path)?;
         let reading = reader.reading(&file.clone().at(&root), &path, &root)?;
-        let after = replayed(&file.recipes, &reading, &path)?;
+        let rewritten = replayed(&file.recipes, &reading, &path)?;
         files.push(ReplayedFile { path: file.path.clone(), nests: file.recipes.nests.len() });
-        changed.push(ChangedFile { before: files::text(&path)?, path, after });
+        changed.extend(rewritten.files);
     }
     options.output.write(&changed, &root)?;
     Ok(ProjectReplay {
@@ -179,6 +179,8 @@ impl<'a> Reader<'a> {
             no_alias: file.recipes.no_alias,
             opened: Vec::new(),
             keeps_order: file.recipes.keeps_order,
+            owned: Some(root.to_owned()),
+            closed: Default::default(),
         })
     }
 

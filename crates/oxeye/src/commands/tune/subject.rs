@@ -3,6 +3,7 @@
 use super::options::{BuildSource, TuneOptions};
 use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn, Started};
 use crate::whole::failure;
+use oxeye_frontend::includes;
 use oxeye_measure::{
     Compiler, Left, Limits, MeasureError, WatchedFiles, WorkDir, run_program, sample_stacks,
 };
@@ -130,17 +131,46 @@ impl Subject {
         self.build.link(product, replaced, &flags, &output)
     }
 
-    /// From now on, a unit has this object, and the part that it goes into is this file; returns the object before.
+    /// From now on, these units have other objects, and what they go into is linked of those, with more flags; returns the
+    /// objects before.
+    ///
+    /// # Errors
+    /// If it does not link; nothing is changed then.
     pub(super) fn replace(
         &mut self,
-        part: usize,
-        unit: UnitIdx,
-        object: PathBuf,
-        file: PathBuf,
-    ) -> Option<PathBuf> {
-        self.parts[part].file = file;
+        objects: BTreeMap<UnitIdx, PathBuf>,
+        flags: &BTreeSet<String>,
+        name: &str,
+    ) -> Result<BTreeMap<UnitIdx, PathBuf>, MeasureError> {
+        let mut linked = Vec::new();
+        for (k, part) in self.parts.iter().enumerate() {
+            if part.product.units().iter().any(|unit| objects.contains_key(unit)) {
+                linked.push((k, self.link(&part.product, &objects, flags, &format!("{name}-{k}"))?));
+            }
+        }
+        linked.into_iter().for_each(|(k, file)| self.parts[k].file = file);
         // Only runs on files share the build, and they are over.
-        Arc::get_mut(&mut self.build)?.replace(unit, object)
+        let Some(build) = Arc::get_mut(&mut self.build) else { return Ok(BTreeMap::new()) };
+        let replaced = objects.into_iter();
+        Ok(replaced.filter_map(|(unit, object)| Some((unit, build.replace(unit, object)?))).collect())
+    }
+
+    /// A unit, and all others of what is run that include one of these files.
+    pub(super) fn units_with(&self, unit: UnitIdx, included: &BTreeSet<PathBuf>) -> BTreeSet<UnitIdx> {
+        let mut found = BTreeSet::from([unit]);
+        if included.is_empty() {
+            return found;
+        }
+        let project = self.build.project();
+        for other in self.parts.iter().flat_map(|part| part.product.units()) {
+            let Unit { source, compiler, flags, .. } = &project.units[other];
+            // What cannot be preprocessed here is not compiled here either.
+            let has_any = || includes(source, compiler, flags).is_ok_and(|all| !all.is_disjoint(included));
+            if project.units[other].is_c() && !found.contains(&other) && has_any() {
+                found.insert(other);
+            }
+        }
+        found
     }
 
     /// How the program is run for one part of it, where a variant of that is given.
@@ -210,16 +240,16 @@ impl Subject {
         let mut n_samples = 0;
         let mut counts: BTreeMap<(usize, UnitIdx), usize> = BTreeMap::new();
         let mut known: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+        let mut includers = Includers::default();
         for stack in stacks.iter().filter(|stack| !stack.is_empty()) {
             n_samples += 1;
-            let own = stack.iter().find_map(|at| {
-                let file = known
-                    .entry(at.file.clone())
-                    .or_insert_with(|| at.file.canonicalize().unwrap_or_else(|_| at.file.clone()));
-                place.get(file.as_path())
-            });
-            if let Some(at) = own {
-                *counts.entry(*at).or_insert(0) += 1;
+            let mut files = Vec::new();
+            for at in stack {
+                let real = || at.file.canonicalize().unwrap_or_else(|_| at.file.clone());
+                files.push(known.entry(at.file.clone()).or_insert_with(real).clone());
+            }
+            if let Some(at) = includers.unit_of(&files, &place, project) {
+                *counts.entry(at).or_insert(0) += 1;
             }
         }
         let share = |n: usize| n as f64 / n_samples.max(1) as f64;
@@ -234,6 +264,53 @@ impl Subject {
             }),
             files,
             is_known: n_samples >= LEAST_SAMPLES,
+        })
+    }
+}
+
+/// Which sources include which files; found out when the first is asked for.
+#[derive(Default)]
+struct Includers(Option<BTreeMap<PathBuf, Vec<(usize, UnitIdx)>>>);
+
+impl Includers {
+    /// The source that a sample is in, by its files, the innermost first: what stands in a file that sources include is in that of
+    /// them that calls it, or else the first.
+    fn unit_of(
+        &mut self,
+        files: &[PathBuf],
+        place: &BTreeMap<&Path, (usize, UnitIdx)>,
+        project: &Project,
+    ) -> Option<(usize, UnitIdx)> {
+        for (k, file) in files.iter().enumerate() {
+            if let Some(at) = place.get(file.as_path()) {
+                return Some(*at);
+            }
+            if file.starts_with("/usr") || !file.is_file() {
+                continue;
+            }
+            let Some(units) = self.known(place, project).get(file) else { continue };
+            let outer = files[k + 1..].iter().find_map(|file| {
+                place.get(file.as_path()).filter(|at| units.contains(at))
+            });
+            return outer.or(units.first()).copied();
+        }
+        None
+    }
+
+    fn known(
+        &mut self,
+        place: &BTreeMap<&Path, (usize, UnitIdx)>,
+        project: &Project,
+    ) -> &BTreeMap<PathBuf, Vec<(usize, UnitIdx)>> {
+        self.0.get_or_insert_with(|| {
+            let mut found: BTreeMap<PathBuf, Vec<(usize, UnitIdx)>> = BTreeMap::new();
+            for at in place.values() {
+                let Unit { source, compiler, flags, .. } = &project.units[at.1];
+                for file in includes(source, compiler, flags).into_iter().flatten() {
+                    found.entry(file).or_default().push(*at);
+                }
+            }
+            found
         })
     }
 }

@@ -1,0 +1,74 @@
+//! New forms of nests in the files that they stand in.
+
+use oxeye_codegen::tuned_file;
+use oxeye_frontend::Unit;
+use oxeye_ir::Span;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A file with its text before and after, both as the frontend decodes them.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangedFile {
+    pub(crate) path: PathBuf,
+    pub(crate) before: String,
+    pub(crate) after: String,
+}
+
+/// The text that a file was read as, with what stands in the places of nests.
+pub(crate) fn tuned_text(unit: &Unit, replacements: &[(Span, String)], quiet: &[String]) -> String {
+    match replacements.is_empty() {
+        true => unit.source.clone(),
+        false => tuned_file(&unit.source, replacements, quiet),
+    }
+}
+
+/// The user's file by itself: those files that it includes and that are changed stand in it, in the places of their `#include`s.
+pub(crate) fn by_itself(unit: &Unit, replacements: &[(Span, String)], quiet: &[String]) -> String {
+    if replacements.is_empty() {
+        return unit.own_text().to_owned();
+    }
+    let changed = divided(unit, replacements);
+    let folded = unit.included.folded(&unit.source, |file| changed.contains_key(&file));
+    let moved: Vec<(Span, String)> =
+        replacements.iter().map(|(span, text)| (folded.span(*span), text.clone())).collect();
+    tuned_file(&folded.text, &moved, quiet)
+}
+
+/// All changed files, the user's own first.
+pub(crate) fn changed_files(
+    unit: &Unit,
+    replacements: &[(Span, String)],
+    quiet: &[String],
+) -> Vec<ChangedFile> {
+    let changed = divided(unit, replacements).into_iter().map(|(file, replacements)| {
+        let found = &unit.included.files()[file];
+        let path = if file == 0 { unit.path.clone() } else { found.path.clone() };
+        let after = tuned_file(&found.text, &replacements, quiet);
+        ChangedFile { path, before: found.text.clone(), after }
+    });
+    changed.collect()
+}
+
+/// What stands behind a nest in the file by itself, if no other nest is changed.
+pub(crate) fn behind(unit: &Unit, nest: Span) -> Option<String> {
+    let (file, _) = unit.included.place(nest)?;
+    let folded = unit.included.folded(&unit.source, |other| other == file && other > 0);
+    folded.text.get(folded.span(nest).end..).map(str::to_owned)
+}
+
+/// The names of the included files that are changed.
+pub(crate) fn changed_names(unit: &Unit, replacements: &[(Span, String)]) -> Vec<String> {
+    let changed = divided(unit, replacements).into_keys().filter(|file| *file > 0);
+    changed.map(|file| unit.included.files()[file].name.clone()).collect()
+}
+
+/// What stands in the places of nests, by file, as bytes of that. What is of several files is left out; no nest is.
+fn divided(unit: &Unit, replacements: &[(Span, String)]) -> BTreeMap<usize, Vec<(Span, String)>> {
+    let mut found: BTreeMap<usize, Vec<(Span, String)>> = BTreeMap::new();
+    for (span, text) in replacements {
+        if let Some((file, span)) = unit.included.place(*span) {
+            found.entry(file).or_default().push((span, text.clone()));
+        }
+    }
+    found
+}
