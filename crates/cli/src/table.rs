@@ -4,8 +4,8 @@ use crate::columns::{Column, lines, wrapped};
 use crate::terminal::View;
 use console::{Style, measure_text_width};
 use oxeye::{
-    DiagnosticReport, IllConditioned, LineReport, NestReport, ProgramReport, Report, SizeReport, TrialReport, Unchanged,
-    Verdict,
+    DiagnosticReport, IllConditioned, LineReport, NestReport, ProgramReport, Report, SizeReport, TrialReport,
+    Unchanged, Verdict,
 };
 use std::fmt::Write;
 

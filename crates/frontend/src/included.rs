@@ -16,6 +16,8 @@ pub struct Included {
     files: Vec<SourceFile>,
     pieces: Vec<Piece>,
     splices: Vec<Splice>,
+    /// What stands in the places of further `#include`s of files that are to be included once; those, and the files.
+    again: Vec<(Range<usize>, String, usize)>,
     /// `#include`s of files whose loops stay as they are, as bytes of the text, and why.
     pub(crate) left: Vec<(Range<usize>, String)>,
 }
@@ -141,7 +143,7 @@ pub fn includes(path: &Path, compiler: &str, args: &[String]) -> Result<BTreeSet
 }
 
 /// A unit in which files have other texts: its own, which includes the others where they are to be written, in a folder, and
-/// these with their texts.
+/// these with the names by which the preprocessor knows them and their texts.
 ///
 /// # Errors
 /// If the preprocessor fails on the unit as it is.
@@ -151,7 +153,7 @@ pub fn redirected(
     args: &[String],
     changed: &BTreeMap<PathBuf, String>,
     folder: &Path,
-) -> Result<(String, Vec<(PathBuf, String)>), FrontendError> {
+) -> Result<(String, Vec<MovedFile>), FrontendError> {
     let source = text_of(path).ok_or_else(|| FrontendError::Encoding { path: path.to_owned() })?;
     let output = run(path, numbered(path, &source), compiler, args)?;
     let entries = entries(&output, &quoted(path));
@@ -191,13 +193,25 @@ pub fn redirected(
     }
     let own = texts.remove(places[0].as_path()).unwrap_or(source);
     let named = |place: &Path| {
-        let entry = places.iter().position(|other| other == place).map_or(place, |k| entries[k].file.as_path());
-        entry.display().to_string()
+        let entry = places.iter().position(|other| other == place);
+        entry.map_or(place, |k| entries[k].file.as_path()).to_owned()
     };
     let included = texts.into_iter().map(|(place, text)| {
-        (moved[place].clone(), format!("#line 1 \"{}\"\n{text}", named(place)))
+        let path = moved[place].clone();
+        MovedFile { path, name: named(place), text }
     });
     Ok((own, included.collect()))
+}
+
+/// A file that a unit includes elsewhere.
+#[derive(Clone, Debug)]
+pub struct MovedFile {
+    /// Where it is to be written.
+    pub path: PathBuf,
+    /// As the preprocessor names the original.
+    pub name: PathBuf,
+    /// What is to be written.
+    pub text: String,
 }
 
 /// A text with its `#include`s of files that are moved leading to where they are; and if it is moved itself, with those of the
@@ -355,10 +369,14 @@ impl<'a> Tree<'a> {
             let Some(text) = text_of(place).filter(|text| !text.starts_with('\u{feff}')) else { continue };
             let n_times = times.get(place.as_path()).copied().unwrap_or(0);
             if n_times > 1 || !entry.is_outermost {
-                if has_loops(&text) && !tree.left.iter().any(|(node, start, _)| (*node, *start) == (parent, at)) {
+                if has_loops(&text)
+                    && !tree.left.iter().any(|(node, start, _)| (*node, *start) == (parent, at))
+                {
                     let name = shown(place, &tree.folder);
                     let why = match n_times {
-                        0 | 1 => format!("{name} is included inside a function, so its loops stay as they are"),
+                        0 | 1 => {
+                            format!("{name} is included inside a function, so its loops stay as they are")
+                        }
                         _ => format!(
                             "{name} is included {n_times} times, so its loops may mean something else each time and stay as they are"
                         ),
@@ -410,7 +428,13 @@ impl<'a> Tree<'a> {
     }
 
     fn assembled(self) -> (String, Included) {
-        let mut builder = Builder { once: self.once(), tree: &self, text: String::new(), line: 1, included: Included::default() };
+        let mut builder = Builder {
+            once: self.once(),
+            tree: &self,
+            text: String::new(),
+            line: 1,
+            included: Included::default(),
+        };
         builder.file(0);
         let Builder { text, mut included, .. } = builder;
         let place = |(node, start, why): &(usize, usize, String)| {
@@ -490,38 +514,41 @@ impl Builder<'_, '_> {
             let child = tree.nodes.iter().skip(1).position(|child| is_child(&child)).map(|k| k + 1);
             let (name, is_quoted) = spelled(directive).unwrap_or_default();
             let beside = Some(folder.join(name)).filter(|path| is_quoted && path.exists());
-            let is_again = || beside.as_ref().and_then(|p| p.canonicalize().ok()).is_some_and(|p| self.once.contains(&p));
-            let instead = if child.is_some() {
-                None
-            } else if is_again() || idx > 0 && is_pragma_once(directive) {
-                Some("/* once */".to_owned())
-            } else if idx > 0 && beside.is_some() {
-                // It is looked for beside the file that this text stands in.
-                Some(format!("#include \"{}\"", Path::new(&shown(folder, &tree.folder)).join(name).display()))
-            } else {
+            let lines = "\n".repeat(directive.text.matches('\n').count());
+            // It is looked for beside the file that this text stands in.
+            let moved = beside.as_ref().filter(|_| idx > 0).map(|_| {
+                let path = Path::new(&shown(folder, &tree.folder)).join(name);
+                format!("#include \"{}\"{lines}", path.display())
+            });
+            let again =
+                beside.and_then(|path| path.canonicalize().ok()).filter(|path| self.once.contains(path));
+            let again = again.and_then(|path| self.included.file_of(&path));
+            let is_once = idx > 0 && is_pragma_once(directive);
+            if child.is_none() && again.is_none() && moved.is_none() && !is_once {
                 continue;
-            };
+            }
             self.piece(file, done..directive.start);
             done = directive.end();
-            match (child, instead) {
-                (Some(child), _) => self.splice(node, child, directive.text),
-                (None, Some(text)) => {
-                    let lines = "\n".repeat(directive.text.matches('\n').count());
-                    self.push(&(text + &lines));
-                }
-                (None, None) => {}
+            let as_written = moved.unwrap_or_else(|| directive.text.to_owned());
+            if let Some(child) = child {
+                self.splice(node, child, as_written);
+            } else if let Some(again) = again {
+                let range = self.push(&format!("/* once */{lines}"));
+                self.included.again.push((range, as_written, again));
+            } else {
+                self.push(if is_once { "/* once */" } else { &as_written });
             }
         }
         self.piece(file, done..node.text.len());
     }
 
-    fn splice(&mut self, node: &Node<'_>, child: usize, directive: &str) {
+    fn splice(&mut self, node: &Node<'_>, child: usize, directive: String) {
         let entry = self.tree.nodes[child].entry;
         let begin = self.push(&format!("#line 1 \"{}\"", entry.file.display()));
         self.push("\n");
         let file = self.included.files.len();
         let slot = self.included.splices.len();
-        self.included.splices.push(Splice { file, directive: directive.to_owned(), begin, end: 0..0 });
+        self.included.splices.push(Splice { file, directive, begin, end: 0..0 });
         self.file(child);
         if !self.text.ends_with('\n') {
             self.push("\n");
@@ -610,34 +637,39 @@ impl Included {
 
     /// The text with only those files in it for which `keeps` says so, and what they stand in; and where its bytes are there.
     pub fn folded(&self, text: &str, keeps: impl Fn(usize) -> bool) -> Folded {
-        let mut folded = Folded { text: String::new(), edits: Vec::new() };
-        let mut done = 0;
-        let mut edit = |folded: &mut Folded, range: Range<usize>, instead: String| {
-            folded.text += &text[done..range.start];
-            done = range.end;
-            folded.text += &instead;
-            folded.edits.push((range, instead.len()));
+        let is_inside = |other: &Splice, splice: &Splice| {
+            (splice.begin.start..splice.end.end).contains(&other.begin.start)
         };
-        let mut marks: Vec<(Range<usize>, String)> = Vec::new();
-        let mut behind = 0;
+        let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+        let mut gone: Vec<Range<usize>> = Vec::new();
         for splice in &self.splices {
-            if splice.begin.start < behind {
+            let whole = splice.begin.start..splice.end.end;
+            if gone.iter().any(|other| other.contains(&whole.start)) {
                 continue;
             }
-            let inside = self.splices.iter().filter(|other| (splice.begin.start..splice.end.end).contains(&other.begin.start));
-            let mut inside = inside;
-            if inside.any(|other| keeps(other.file)) {
+            if self.splices.iter().any(|other| is_inside(other, splice) && keeps(other.file)) {
                 let name = &self.files[splice.file].name;
-                marks.push((splice.begin.clone(), format!("/* {name}: */")));
-                marks.push((splice.end.clone(), format!("/* End of {name}. */")));
+                edits.push((splice.begin.clone(), format!("/* {name}: */")));
+                edits.push((splice.end.clone(), format!("/* End of {name}. */")));
             } else {
-                marks.push((splice.begin.start..splice.end.end, splice.directive.clone()));
-                behind = splice.end.end;
+                edits.push((whole.clone(), splice.directive.clone()));
+                gone.push(whole);
             }
         }
-        marks.sort_by_key(|(range, _)| range.start);
-        for (range, instead) in marks {
-            edit(&mut folded, range, instead);
+        let is_gone = |at: usize| gone.iter().any(|range| range.contains(&at));
+        let is_there = |file: usize| {
+            self.splices.iter().any(|splice| splice.file == file && !is_gone(splice.begin.start))
+        };
+        let again = self.again.iter().filter(|(range, _, file)| !is_gone(range.start) && !is_there(*file));
+        edits.extend(again.map(|(range, directive, _)| (range.clone(), directive.clone())));
+        edits.sort_by_key(|(range, _)| range.start);
+        let mut folded = Folded { text: String::new(), edits: Vec::new() };
+        let mut done = 0;
+        for (range, instead) in edits {
+            folded.text += &text[done..range.start];
+            folded.text += &instead;
+            done = range.end;
+            folded.edits.push((range, instead.len()));
         }
         folded.text += &text[done..];
         folded

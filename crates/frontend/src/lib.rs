@@ -69,7 +69,7 @@ pub use bytes::{decoded, encoded};
 pub use conditions::Conditions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use elsewhere::OtherSource;
-pub use included::{FileLine, Folded, Included, SourceFile, includes, redirected};
+pub use included::{FileLine, Folded, Included, MovedFile, SourceFile, includes, redirected};
 pub use opened::Opened;
 pub use unit::{Function, ReadOptions, Unit, read_c};
 

@@ -313,7 +313,12 @@ pub(crate) fn preprocess_plain(
 }
 
 /// The preprocessor's output for a text in place of the file at `path`.
-pub(crate) fn run(path: &Path, input: String, compiler: &str, args: &[String]) -> Result<String, FrontendError> {
+pub(crate) fn run(
+    path: &Path,
+    input: String,
+    compiler: &str,
+    args: &[String],
+) -> Result<String, FrontendError> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let no_compiler = |source| FrontendError::Compiler { compiler: compiler.to_owned(), source };
     let mut child = Command::new(compiler)

@@ -324,6 +324,20 @@ impl Rotation {
 }
 
 impl Nest {
+    /// Forgets where the nest and its statements stand in a file.
+    pub fn forget_places(&mut self) {
+        fn forget(nodes: &mut [Node]) {
+            for node in nodes {
+                if let Node::Stmt(s) = node {
+                    s.line = None;
+                }
+                node.bodies_mut().into_iter().for_each(|body| forget(body));
+            }
+        }
+        self.span = None;
+        forget(&mut self.roots);
+    }
+
     /// A nest that is not in a file, after which no local of the function is read.
     pub fn new(id: NestId, function: impl Into<String>, roots: Vec<Node>) -> Self {
         let function = function.into();

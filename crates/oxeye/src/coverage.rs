@@ -308,7 +308,10 @@ mod tests {
         let sampled = Stacks::of(Path::new("a.c"), &Included::default(), &stacks).expect("enough samples");
         let inner = Lines { first: (20, 35), last: (20, 60) };
         let found = sampled.coverage(&[inner], &[Lines::whole(5, 8), Lines::whole(20, 20)]);
-        assert_eq!((found.tunable, found.of_loop(&5.into()), found.of_loop(&20.into())), (0.4, Some(0.6), Some(0.0)));
+        assert_eq!(
+            (found.tunable, found.of_loop(&5.into()), found.of_loop(&20.into())),
+            (0.4, Some(0.6), Some(0.0))
+        );
         assert_eq!((found.of_whole_loop(&5.into()), found.of_whole_loop(&20.into())), (Some(0.6), Some(1.0)));
         assert_eq!(sampled.share(inner), 0.4);
     }

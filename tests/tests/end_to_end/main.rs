@@ -7,6 +7,7 @@ mod dace;
 mod debug_builds;
 mod edited;
 mod hostile;
+mod includes;
 mod normal_forms;
 mod optimize;
 mod profile;

@@ -22,6 +22,7 @@ mod flat_rows;
 mod from_one;
 mod handles;
 mod headers;
+mod included;
 mod iterators;
 mod library;
 mod lowering;

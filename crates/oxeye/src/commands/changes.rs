@@ -1,7 +1,7 @@
 //! Changed files of a project, and where they go: into a patch, in place, or beside each other in a folder.
 
-use crate::written::ChangedFile;
 use crate::request::{Error, check_writable, write_atomically};
+use crate::written::ChangedFile;
 use oxeye_frontend::encoded;
 use similar::TextDiff;
 use std::path::{Component, Path, PathBuf};

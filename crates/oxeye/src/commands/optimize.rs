@@ -6,7 +6,8 @@ use crate::request::{Error, Options, Progress};
 use crate::search::search_further;
 use crate::session::Session;
 use crate::stages::{
-    Emitted, Report, SearchReport, agree, capture, emit, entries, measure, open, propose, read, report, second_round,
+    Emitted, Report, SearchReport, agree, capture, emit, entries, measure, open, propose, read, report,
+    second_round,
 };
 use oxeye_database::{NewEntry, Origin};
 

@@ -7,7 +7,7 @@ use crate::parallel;
 use crate::request::{Error, ProjectFile};
 use crate::session::Session;
 use oxeye_frontend::{Conditions, Function, ReadOptions, Unit, includes, read_c};
-use oxeye_ir::NestId;
+use oxeye_ir::{Nest, NestId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,8 @@ pub(crate) fn agree(session: &Session<'_>, captured: &mut Captured) -> Result<()
                 let place = &workpiece.nests[*idx].place;
                 let function = &workpiece.unit.functions[place.function_idx];
                 if !reading.is_alike(&workpiece.unit, function, place.nest_id, &path) {
-                    let why = format!("{} includes it as well, and it may mean something else there", reading.name);
+                    let why =
+                        format!("{} includes it as well, and it may mean something else there", reading.name);
                     workpiece.nests[*idx].standing = Standing::Skipped(why);
                 }
             }
@@ -137,7 +138,12 @@ impl Reading {
         let none = Conditions::default();
         let conditions = |f: &Function| f.conditions.get(&nest).unwrap_or(&none).preprocessor.clone();
         let is_guarded = has_other_value(&conditions(function), &conditions(here));
-        let text = |f: &Function| f.binding.display(&f.program);
+        // Their lines are of two texts.
+        let text = |f: &Function| {
+            let mut program = f.program.clone();
+            program.nests.values_mut().for_each(Nest::forget_places);
+            f.binding.display(&program)
+        };
         is_guarded
             || text(function) == text(here)
                 && function.own_texts.get(&nest) == here.own_texts.get(&nest)

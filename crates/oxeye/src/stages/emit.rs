@@ -400,7 +400,9 @@ impl Emitted {
         self.files = changed_files(unit, &replacements, &self.recipes.quiet);
         if session.options.project.is_none() {
             let stands = |name: String| {
-                format!("the tuned text of {name} stands in the place of its #include; the file itself stays as it is")
+                format!(
+                    "the tuned text of {name} stands in the place of its #include; the file itself stays as it is"
+                )
             };
             self.notes.extend(changed_names(unit, &replacements).into_iter().map(stands));
         }

@@ -514,7 +514,10 @@ fn diagnostics(unit: &Unit) -> Vec<DiagnosticReport> {
         function: d.function.clone(),
         line: d.span.map(|s| unit.included.line(s.line).line),
         loop_line: d.nest_line.map(|line| unit.included.line(line).line),
-        file: d.nest_line.or(d.span.map(|s| s.line)).and_then(|line| LineReport::of(&unit.included, line).file),
+        file: d
+            .nest_line
+            .or(d.span.map(|s| s.line))
+            .and_then(|line| LineReport::of(&unit.included, line).file),
         message: d.message.clone(),
         help: d.help.clone(),
     };

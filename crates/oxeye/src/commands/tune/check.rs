@@ -18,8 +18,6 @@ use crate::commands::patch::patched;
 use crate::request::{Error, Event, FpPolicy, Knowledge, Phase, Progress, files};
 use crate::session::Session;
 use crate::whole::OTHER_BUILDS;
-use crate::workshop::passing_for;
-use oxeye_frontend::encoded;
 use oxeye_host::HostProfile;
 use oxeye_measure::{Left, WholeOptions, WorkDir};
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,10 +121,11 @@ fn checked(options: &CheckOptions, progress: &dyn Progress) -> Result<CheckRepor
 struct State {
     /// The file.
     path: PathBuf,
-    /// Its text, with the patch in it where there is one.
-    tuned: String,
-    /// A copy with the original text, if any tuned text was found.
+    /// Its text and those of files that it includes, with the patch in them where there is one.
+    tuned: BTreeMap<PathBuf, String>,
+    /// A copy with the original text, if any tuned text was found, and the original texts.
     copy: Option<PathBuf>,
+    originals: BTreeMap<PathBuf, String>,
     /// Where it is built: the part, and the unit.
     place: Option<(usize, usize)>,
     report: CheckedFile,
@@ -144,8 +143,9 @@ impl State {
         let path = inside(root, &file.recipes.path)?;
         let mut state = Self {
             path: path.clone(),
-            tuned: String::new(),
+            tuned: BTreeMap::new(),
             copy: None,
+            originals: BTreeMap::new(),
             place: None,
             report: CheckedFile {
                 path: file.recipes.path.clone(),
@@ -154,47 +154,48 @@ impl State {
                 nests: file.nests.iter().map(|nest| CheckedNest::new(nest.clone(), false)).collect(),
             },
         };
-        if !path.is_file() {
-            state.report.failure = Some("the file is gone".into());
-            return Ok(state);
-        }
-        let text = files::text(&path)?;
-        state.tuned = match patch {
-            None => text,
-            Some(patch) => match patched(patch, &file.recipes.path, &text) {
-                Ok(tuned) => tuned,
-                Err(why) => {
-                    state.report.failure = Some(format!("the patch no longer applies: {why}"));
-                    return Ok(state);
-                }
-            },
-        };
-        let restored = restored(&state.tuned, &file.pieces);
-        for (piece, found) in file.pieces.iter().zip(&restored.found) {
-            for idx in &piece.nests {
-                let Some(nest) = state.report.nests.get_mut(*idx) else { continue };
-                nest.found = *found;
-                if !found {
-                    nest.failure = Some(missing(piece.is_undone_in(&state.tuned), patch.is_some()).into());
+        for (place, pieces) in file.parts() {
+            let path = inside(root, place)?;
+            if !path.is_file() {
+                state.report.failure = Some("the file is gone".into());
+                return Ok(state);
+            }
+            let text = files::text(&path)?;
+            // A file without changes of its own is in no patch.
+            let tuned = match patch.filter(|_| !pieces.is_empty()) {
+                None => text,
+                Some(patch) => match patched(patch, place, &text) {
+                    Ok(tuned) => tuned,
+                    Err(why) => {
+                        state.report.failure = Some(format!("the patch no longer applies: {why}"));
+                        return Ok(state);
+                    }
+                },
+            };
+            let restored = restored(&tuned, pieces);
+            for (piece, found) in pieces.iter().zip(&restored.found) {
+                for idx in &piece.nests {
+                    let Some(nest) = state.report.nests.get_mut(*idx) else { continue };
+                    nest.found = *found;
+                    if !found {
+                        nest.failure = Some(missing(piece.is_undone_in(&tuned), patch.is_some()).into());
+                    }
                 }
             }
+            state.originals.insert(path.clone(), restored.text);
+            state.tuned.insert(path, tuned);
         }
         if state.report.nests.iter().any(|nest| nest.found) {
             let name = path.file_name().unwrap_or_default();
             let folder = work.subdir(format!("original{idx}"))?;
-            let copy = folder.join(name);
-            std::fs::write(&copy, encoded(&restored.text)).map_err(|source| Error::Io {
-                action: "write",
-                path: copy.clone(),
-                source,
-            })?;
-            state.copy = Some(copy.canonicalize().unwrap_or(copy));
+            state.copy = Some(folder.canonicalize().unwrap_or(folder).join(name));
         }
         Ok(state)
     }
 
     fn source_copy(&self) -> Option<SourceCopy> {
-        Some(SourceCopy { of: self.path.clone(), copy: self.copy.clone()? })
+        let texts = self.originals.clone();
+        Some(SourceCopy { of: self.path.clone(), copy: self.copy.clone()?, texts })
     }
 }
 
@@ -372,7 +373,7 @@ const OTHER_TEXT: &str =
 /// Whether a file has this text for a nest.
 fn has_text(file: &LockedFile, nest: usize, text: &str) -> bool {
     let unix = |text: &str| text.replace("\r\n", "\n");
-    let mut pieces = file.pieces.iter().filter(|piece| piece.nests.contains(&nest));
+    let mut pieces = file.parts().flat_map(|(_, pieces)| pieces).filter(|piece| piece.nests.contains(&nest));
     pieces.any(|piece| unix(&piece.after).contains(unix(text).trim()))
 }
 
@@ -388,9 +389,7 @@ fn place_of(subject: &Subject, file: &Path) -> Option<(usize, usize)> {
 /// From now on, the program has a file as it is.
 fn put_in(subject: &mut Subject, unit: usize, state: &State) -> Result<(), Error> {
     let name = format!("tuned{unit}");
-    let text = passing_for(&state.path, &state.tuned);
-    let source = subject.work.write(format!("{name}.c"), encoded(&text))?;
-    let object = subject.build.compile(unit, &source, &name, &["-g".to_owned()], None)?;
+    let object = subject.compile_with((unit, &state.path), &state.tuned, &BTreeSet::new(), &name)?;
     subject.replace(BTreeMap::from([(unit, object)]), &BTreeSet::new(), &name)?;
     Ok(())
 }

@@ -10,9 +10,7 @@ use crate::nest::Workpiece;
 use crate::request::{Compiler, Error, Event, FileRecipes, Options, OtherFiles, Progress, ProjectFile};
 use crate::session::Session;
 use crate::stages::{Report, read_options, report};
-use crate::workshop::passing_for;
 use crate::written::ChangedFile;
-use oxeye_frontend::{encoded, redirected};
 use oxeye_host::HostProfile;
 use oxeye_ir::Span;
 use oxeye_measure::Left;
@@ -251,30 +249,14 @@ fn take_up(subject: &mut Subject, file: &mut TunedFile, done: &[TunedFile]) -> R
         file.changes.iter().map(|change| change.path.clone()).filter(|path| *path != own).collect();
     let mut objects = BTreeMap::new();
     for unit in subject.units_with(file.unit, &included) {
-        let other = &subject.build.project().units[unit];
         let flags = if unit == file.unit { file.flags.clone() } else { flags_of(done, unit) };
+        let source = subject.build.project().units[unit].source.clone();
         let name = format!("tuned{unit}-{}", done.len());
-        let folder = subject.work.subdir(&name)?;
-        let texts = redirected(&other.source, &other.compiler, &other.flags, &all, &folder);
-        let (text, included) = texts.map_err(Error::from)?;
-        for (path, text) in included {
-            write(&path, &text)?;
-        }
-        let source = folder.join("unit.c");
-        write(&source, &passing_for(&other.source, &text))?;
-        let beside = other.source.parent().unwrap_or(Path::new("/")).display().to_string();
-        let mut args = vec!["-g".to_owned(), "-iquote".into(), beside];
-        args.extend(flags);
-        objects.insert(unit, subject.build.compile(unit, &source, &name, &args, None)?);
+        objects.insert(unit, subject.compile_with((unit, &source), &all, &flags, &name)?);
     }
     let flags = file.link_flags.union(&file.flags).cloned().collect();
     file.objects_before = subject.replace(objects, &flags, &format!("tuned{}", file.unit))?;
     Ok(())
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Error> {
-    let error = |source| Error::Io { action: "write", path: path.to_owned(), source };
-    std::fs::write(path, encoded(text)).map_err(error)
 }
 
 /// What was changed so far, and stays.

@@ -4,8 +4,8 @@ use super::files::TunedFile;
 use super::options::TuneOptions;
 use super::pieces::{Piece, pieces, restored};
 use super::replay::inside;
-use crate::request::{Error, FileRecipes, PROJECT_LOCK_SCHEMA, files};
 use crate::commands::changes::relative;
+use crate::request::{Error, FileRecipes, PROJECT_LOCK_SCHEMA, files};
 use crate::stages::ProgramReport;
 use crate::written::ChangedFile;
 use oxeye_host::HostProfile;
@@ -106,6 +106,15 @@ pub struct LockedNest {
     pub roof_fraction: Option<f64>,
 }
 
+impl LockedFile {
+    /// The file and those that it includes, as far as they are changed, as seen from the root, with their texts before and after.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&Path, &[Piece])> {
+        let own = (self.recipes.path.as_path(), self.pieces.as_slice());
+        let included = self.included.iter().map(|file| (file.path.as_path(), file.pieces.as_slice()));
+        std::iter::once(own).chain(included)
+    }
+}
+
 impl LockedMachine {
     /// The machine of a profile.
     pub(super) fn of(profile: &HostProfile, threads: u32) -> Self {
@@ -154,9 +163,11 @@ impl ProjectLock {
         let Some(earlier) = earlier else { return self };
         let is_new = |file: &LockedFile| self.files.iter().any(|new| new.recipes.path == file.recipes.path);
         let stands = |file: &LockedFile| {
-            let text = inside(root, &file.recipes.path).and_then(|path| files::text(&path));
-            let found = text.map(|text| restored(&text, &file.pieces).found).unwrap_or_default();
-            file.pieces.iter().zip(found).any(|(piece, found)| found && !piece.nests.is_empty())
+            file.parts().any(|(path, pieces)| {
+                let text = inside(root, path).and_then(|path| files::text(&path));
+                let found = text.map(|text| restored(&text, pieces).found).unwrap_or_default();
+                pieces.iter().zip(found).any(|(piece, found)| found && !piece.nests.is_empty())
+            })
         };
         let kept: Vec<LockedFile> =
             earlier.files.into_iter().filter(|file| !is_new(file) && stands(file)).collect();

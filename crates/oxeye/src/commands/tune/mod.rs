@@ -31,9 +31,9 @@ use crate::budget::WallTime;
 use crate::coverage::Stacks;
 use crate::request::{Error, Progress, ProjectRecipes, check_writable, write_atomically};
 use crate::written::ChangedFile;
-use oxeye_frontend::Included;
 use files::{TunedFile, added, changes, tune_files};
 use lock::locked;
+use oxeye_frontend::Included;
 use programs::settle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,8 @@ fn included(subject: &Subject, hot: &Hot, files: &[TunedFile], root: &Path) -> V
     for file in files {
         let known = file.report.report.as_ref().and_then(|report| report.coverage.clone());
         // Of a file without nests nothing is known but the samples.
-        let sampled = || Some(Stacks::of(&file.path, &Included::default(), &hot.run.stacks)?.coverage(&[], &[]));
+        let sampled =
+            || Some(Stacks::of(&file.path, &Included::default(), &hot.run.stacks)?.coverage(&[], &[]));
         for found in known.or_else(sampled).into_iter().flat_map(|coverage| coverage.files) {
             let share = shares.entry(absolute(&found.file)).or_insert(0.0);
             *share = share.max(found.share);

@@ -3,7 +3,8 @@
 use super::options::{BuildSource, TuneOptions};
 use crate::request::{Checks, Error, Event, Phase, Progress, ProjectRun, RunCommand, StandIn, Started};
 use crate::whole::failure;
-use oxeye_frontend::includes;
+use crate::workshop::passing_for;
+use oxeye_frontend::{MovedFile, encoded, includes, redirected};
 use oxeye_measure::{
     Compiler, Left, Limits, MeasureError, WatchedFiles, WorkDir, run_program, sample_stacks,
 };
@@ -51,22 +52,32 @@ pub(super) struct Hot {
 pub(super) struct SourceCopy {
     /// The source.
     pub(super) of: PathBuf,
-    /// The file with what is read and compiled instead.
+    /// The file with what is read and compiled instead; nothing else is in its folder.
     pub(super) copy: PathBuf,
+    /// The texts of it, and of files that it includes.
+    pub(super) texts: BTreeMap<PathBuf, String>,
 }
 
 impl SourceCopy {
-    fn take_place(&self, project: &mut Project) {
+    fn take_place(&self, project: &mut Project) -> Result<(), Error> {
         let is_it = |unit: &&mut Unit| {
             unit.source == self.of || unit.source.canonicalize().is_ok_and(|s| s == self.of)
         };
         for unit in project.units.iter_mut().filter(is_it) {
+            let folder = self.copy.parent().unwrap_or(Path::new("/"));
+            let (text, included) =
+                redirected(&unit.source, &unit.compiler, &unit.flags, &self.texts, folder)?;
+            for MovedFile { path, text, .. } in included {
+                write(&path, &text)?;
+            }
+            write(&self.copy, &text)?;
             let folder = unit.source.parent().unwrap_or(Path::new("/")).display().to_string();
             unit.flags.extend(["-iquote".to_owned(), folder]);
             unit.source.clone_from(&self.copy);
             // What the user's build made is of the source itself.
             unit.object = None;
         }
+        Ok(())
     }
 }
 
@@ -87,7 +98,7 @@ impl Subject {
         let work = WorkDir::new()?;
         let cc = Compiler::new("cc", [""; 0]);
         let mut project = learn(&options.build, &cc, &work, progress)?;
-        copies.iter().for_each(|copy| copy.take_place(&mut project));
+        copies.iter().try_for_each(|copy| copy.take_place(&mut project))?;
         let products = products_of(&project, &options.run)?;
         progress.event(Event::Phase(Phase::Building));
         let told = |n_done, n_units| progress.event(Event::Compiled { n_done, n_units });
@@ -153,6 +164,31 @@ impl Subject {
         let Some(build) = Arc::get_mut(&mut self.build) else { return Ok(BTreeMap::new()) };
         let replaced = objects.into_iter();
         Ok(replaced.filter_map(|(unit, object)| Some((unit, build.replace(unit, object)?))).collect())
+    }
+
+    /// Compiles a source as this unit, in which files have these texts; it passes for what it is.
+    ///
+    /// # Errors
+    /// If it does not compile.
+    pub(super) fn compile_with(
+        &self,
+        (unit, source): (UnitIdx, &Path),
+        changed: &BTreeMap<PathBuf, String>,
+        flags: &BTreeSet<String>,
+        name: &str,
+    ) -> Result<PathBuf, Error> {
+        let Unit { compiler, flags: own, .. } = &self.build.project().units[unit];
+        let folder = self.work.subdir(name)?;
+        let (text, included) = redirected(source, compiler, own, changed, &folder)?;
+        for MovedFile { path, name, text } in included {
+            write(&path, &passing_for(&name, &text))?;
+        }
+        let copy = folder.join("unit.c");
+        write(&copy, &passing_for(source, &text))?;
+        let beside = source.parent().unwrap_or(Path::new("/")).display().to_string();
+        let mut args = vec!["-g".to_owned(), "-iquote".into(), beside];
+        args.extend(flags.iter().cloned());
+        Ok(self.build.compile(unit, &copy, name, &args, None)?)
     }
 
     /// A unit, and all others of what is run that include one of these files.
@@ -268,6 +304,11 @@ impl Subject {
     }
 }
 
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let error = |source| Error::Io { action: "write", path: path.to_owned(), source };
+    std::fs::write(path, encoded(text)).map_err(error)
+}
+
 /// Which sources include which files; found out when the first is asked for.
 #[derive(Default)]
 struct Includers(Option<BTreeMap<PathBuf, Vec<(usize, UnitIdx)>>>);
@@ -289,9 +330,9 @@ impl Includers {
                 continue;
             }
             let Some(units) = self.known(place, project).get(file) else { continue };
-            let outer = files[k + 1..].iter().find_map(|file| {
-                place.get(file.as_path()).filter(|at| units.contains(at))
-            });
+            let outer = files[k + 1..]
+                .iter()
+                .find_map(|file| place.get(file.as_path()).filter(|at| units.contains(at)));
             return outer.or(units.first()).copied();
         }
         None
