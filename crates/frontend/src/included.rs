@@ -60,7 +60,7 @@ struct Splice {
     file: usize,
     /// What was there.
     directive: String,
-    /// The `#line` directives before and behind its text.
+    /// The directives before and behind its text.
     begin: Range<usize>,
     end: Range<usize>,
 }
@@ -227,9 +227,11 @@ fn redirect(
     let (_, directives) = tokens_and_directives(text);
     for directive in &directives {
         let Some((name, is_quoted)) = spelled(directive) else { continue };
-        let beside = place.parent().map(|folder| folder.join(name));
-        let beside = beside.filter(|path| is_quoted && is_moved && path.exists());
-        let to = leads.get(name).and_then(|to| moved.get(to)).cloned();
+        let beside = place.parent().map(|folder| folder.join(name)).filter(|path| is_quoted && path.exists());
+        // One that was not followed, since its file had been included before, leads to that.
+        let real = beside.as_ref().and_then(|path| path.canonicalize().ok());
+        let to = leads.get(name).copied().or(real.as_deref()).and_then(|to| moved.get(to)).cloned();
+        let beside = beside.filter(|_| is_moved);
         let Some(to) = to.or(beside) else { continue };
         let lines = "\n".repeat(directive.text.matches('\n').count());
         out += &text[done..directive.start];
@@ -249,8 +251,10 @@ fn text_of(path: &Path) -> Option<String> {
 
 /// The words of preprocessed text, with those of pragmas.
 fn words(output: &str) -> impl Iterator<Item = &str> {
-    let lines = output.lines().filter(|line| !line.starts_with('#') || line.starts_with("#pragma"));
-    lines.flat_map(str::split_whitespace)
+    let is_kept = |line: &&str| {
+        !line.starts_with('#') || line.starts_with("#pragma") && !line.starts_with("#pragma GCC diagnostic")
+    };
+    output.lines().filter(is_kept).flat_map(str::split_whitespace)
 }
 
 /// What an `#include` names, and whether between quotation marks.
@@ -366,7 +370,7 @@ impl<'a> Tree<'a> {
             let is_own = entry.has_text && !entry.is_system && place.starts_with(&root) && *place != own;
             let Some(parent) = node_of.get(&entry.parent).copied().filter(|_| is_own) else { continue };
             let Some(at) = tree.directive(parent, entry) else { continue };
-            let Some(text) = text_of(place).filter(|text| !text.starts_with('\u{feff}')) else { continue };
+            let Some(text) = text_of(place).filter(|text| is_movable(text)) else { continue };
             let n_times = times.get(place.as_path()).copied().unwrap_or(0);
             if n_times > 1 || !entry.is_outermost {
                 if has_loops(&text)
@@ -454,6 +458,25 @@ fn is_pragma_once(directive: &DirectiveLine<'_>) -> bool {
 /// A path as seen from a folder, where it is below that.
 fn shown(path: &Path, folder: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned()
+}
+
+/// Compilers do not warn of what is left unused in included files.
+const UNLIKE_INCLUDED: &str = "#pragma GCC diagnostic push\n\
+                               #pragma GCC diagnostic ignored \"-Wunused-function\"\n\
+                               #pragma GCC diagnostic ignored \"-Wunused-const-variable\"\n";
+const LIKE_BEFORE: &str = "#pragma GCC diagnostic pop\n";
+
+/// Whether a text means the same where it does not stand in a file of its own.
+fn is_movable(text: &str) -> bool {
+    let stays = |directive: &DirectiveLine<'_>| {
+        let says = |word| directive.text.split_whitespace().any(|w| w == word);
+        match directive.name() {
+            "line" | "include_next" => true,
+            "pragma" => says("diagnostic") || says("system_header"),
+            _ => false,
+        }
+    };
+    !text.starts_with('\u{feff}') && !tokens_and_directives(text).1.iter().any(stays)
 }
 
 /// Whether a text may have functions.
@@ -544,7 +567,7 @@ impl Builder<'_, '_> {
 
     fn splice(&mut self, node: &Node<'_>, child: usize, directive: String) {
         let entry = self.tree.nodes[child].entry;
-        let begin = self.push(&format!("#line 1 \"{}\"", entry.file.display()));
+        let begin = self.push(&format!("{UNLIKE_INCLUDED}#line 1 \"{}\"", entry.file.display()));
         self.push("\n");
         let file = self.included.files.len();
         let slot = self.included.splices.len();
@@ -553,7 +576,8 @@ impl Builder<'_, '_> {
         if !self.text.ends_with('\n') {
             self.push("\n");
         }
-        let end = self.push(&format!("#line {} \"{}\"", entry.behind, node.entry.file.display()));
+        let end =
+            self.push(&format!("{LIKE_BEFORE}#line {} \"{}\"", entry.behind, node.entry.file.display()));
         self.included.splices[slot].end = end;
     }
 }
@@ -585,7 +609,8 @@ impl Included {
     pub(crate) fn unnumbered(&self, text: &str) -> String {
         let mut bytes = text.as_bytes().to_vec();
         let marks = self.splices.iter().flat_map(|splice| [&splice.begin, &splice.end]);
-        marks.for_each(|mark| bytes[mark.clone()].fill(b' '));
+        let bytes_of_marks = marks.flat_map(|mark| mark.clone());
+        bytes_of_marks.filter(|at| text.as_bytes()[*at] != b'\n').for_each(|at| bytes[at] = b' ');
         String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
     }
 
@@ -649,8 +674,8 @@ impl Included {
             }
             if self.splices.iter().any(|other| is_inside(other, splice) && keeps(other.file)) {
                 let name = &self.files[splice.file].name;
-                edits.push((splice.begin.clone(), format!("/* {name}: */")));
-                edits.push((splice.end.clone(), format!("/* End of {name}. */")));
+                edits.push((splice.begin.clone(), format!("{UNLIKE_INCLUDED}/* {name}: */")));
+                edits.push((splice.end.clone(), format!("{LIKE_BEFORE}/* End of {name}. */")));
             } else {
                 edits.push((whole.clone(), splice.directive.clone()));
                 gone.push(whole);

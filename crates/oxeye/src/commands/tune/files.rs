@@ -265,7 +265,7 @@ pub(super) fn changes(files: &[TunedFile]) -> impl Iterator<Item = &ChangedFile>
 }
 
 /// Flags besides its own that a unit has because it was changed.
-fn flags_of(files: &[TunedFile], unit: usize) -> BTreeSet<String> {
+pub(super) fn flags_of(files: &[TunedFile], unit: usize) -> BTreeSet<String> {
     let changed = files.iter().filter(|file| file.report.changed && file.unit == unit);
     changed.flat_map(|file| file.flags.clone()).collect()
 }

@@ -69,7 +69,21 @@ fn included(subject: &Subject, hot: &Hot, files: &[TunedFile], root: &Path) -> V
             *share = share.max(found.share);
         }
     }
-    let is_told = |(path, share): &(&PathBuf, &f64)| **share >= LEAST_TOLD && !units.contains(*path);
+    // What is known of nests in them stands with the source that they were looked at in.
+    let looked_at = |file: &TunedFile| {
+        let folder = file.path.parent().unwrap_or(Path::new("/")).to_owned();
+        let names = file
+            .report
+            .report
+            .iter()
+            .flat_map(|report| &report.nests)
+            .filter_map(|nest| nest.line.file.clone());
+        names.map(|name| absolute(&folder.join(name))).collect::<Vec<_>>()
+    };
+    let looked_at: BTreeSet<PathBuf> = files.iter().flat_map(looked_at).collect();
+    let is_told = |(path, share): &(&PathBuf, &f64)| {
+        **share >= LEAST_TOLD && !units.contains(*path) && !looked_at.contains(*path)
+    };
     let mut found: Vec<_> = shares.iter().filter(is_told).collect();
     found.sort_by(|a, b| b.1.total_cmp(a.1));
     let note = |(path, share): (&PathBuf, &f64)| {

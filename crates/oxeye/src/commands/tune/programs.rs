@@ -1,6 +1,6 @@
 //! The program of a project, before and after.
 
-use super::files::{TunedFile, added};
+use super::files::{TunedFile, added, changes, flags_of};
 use super::options::TuneOptions;
 use super::subject::{Hot, Subject, check};
 use crate::budget::WallTime;
@@ -62,7 +62,21 @@ fn take_back(subject: &mut Subject, files: &mut [TunedFile], which: usize, why: 
     let file = &mut files[which];
     file.report.note = Some(why.to_owned());
     file.report.changed = false;
-    let (unit, objects) = (file.unit, std::mem::take(&mut file.objects_before));
+    let unit = file.unit;
+    let mut objects = std::mem::take(&mut file.objects_before);
+    let left: BTreeMap<PathBuf, String> =
+        changes(files).map(|change| (change.path.clone(), change.after.clone())).collect();
+    for (unit, object) in &mut objects {
+        // What was changed later stands on what is taken back.
+        let mut later = files[which + 1..].iter_mut().filter(|file| file.report.changed);
+        if let Some(before) = later.find_map(|file| file.objects_before.get_mut(unit)) {
+            let source = subject.build.project().units[*unit].source.clone();
+            before.clone_from(object);
+            let flags = flags_of(files, *unit);
+            *object =
+                subject.compile_with((*unit, &source), &left, &flags, &format!("left{unit}-{which}"))?;
+        }
+    }
     subject.replace(objects, &added(files), &format!("without{unit}"))?;
     Ok(())
 }
