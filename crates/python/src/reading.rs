@@ -60,14 +60,14 @@ impl Reading {
             let span = nest.span;
             json!({
                 "function": function.name,
-                "line": span.map(|span| span.line),
+                "line": span.map(|span| unit.included.line(span.line).line),
                 "n_loops": nest.loops().len(),
                 "n_statements": nest.stmts().len(),
                 "sizes": sizes.collect::<Vec<_>>(),
                 "source": span.and_then(|span| unit.source.get(span.start..span.end)),
             })
         });
-        let diagnostics = unit.diagnostics.iter().map(|d| d.render(&unit.path, &unit.source));
+        let diagnostics = unit.diagnostics.iter().map(|d| unit.rendered(d));
         json!({
             "nests": nests.collect::<Vec<_>>(),
             "diagnostics": diagnostics.collect::<Vec<_>>(),

@@ -117,8 +117,9 @@ pub(super) fn tune_files(
         }
         // What was changed for a file with more time stays so.
         let closed = changes(&done).filter(|change| change.path != path).map(|change| change.path.clone());
-        let tree = (root, closed.collect());
-        match tune_file(subject, &file, hot, tree, machine.clone(), options, allowed, progress) {
+        let (closed, link_flags) = (closed.collect(), file.link_flags.clone());
+        let spot = Spot { part, unit, path: &path, link_flags: &link_flags, owned: root, closed };
+        match tune_file(subject, &spot, hot, machine.clone(), options, allowed, progress) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => file.report.note = Some(error.to_string()),
             Ok(Outcome { changes, spans, report, witnesses, recipes }) => {
@@ -195,24 +196,21 @@ pub(super) fn file_options(
 /// Tunes one file.
 fn tune_file(
     subject: &Subject,
-    file: &TunedFile,
+    spot: &Spot<'_>,
     hot: &Hot,
-    (owned, closed): (&Path, BTreeSet<PathBuf>),
     machine: Option<HostProfile>,
     options: &TuneOptions,
     budget: Duration,
     progress: &dyn Progress,
 ) -> Result<Outcome, Error> {
-    let (part, unit, path, link_flags) = (file.part, file.unit, file.path.as_path(), &file.link_flags);
-    let spot = Spot { part, unit, path, link_flags, owned, closed };
-    let options = file_options(subject, &spot, hot, machine, options, budget);
+    let options = file_options(subject, spot, hot, machine, options, budget);
     let session = Session::for_reading(&options, progress)?;
     let emitted = session.outcome(tuned(&session))?;
     let report = report(&session, &emitted);
     let program = emitted.workpiece.program.as_ref();
     let witnesses = program.and_then(|program| program.witnesses.get()).cloned().unwrap_or_default();
     let recipes =
-        FileRecipes { path: file.path.clone(), others: others_of(&options), recipes: emitted.recipes };
+        FileRecipes { path: spot.path.to_owned(), others: others_of(&options), recipes: emitted.recipes };
     let Workpiece { unit, nests, .. } = &emitted.workpiece;
     let mut won: Vec<Span> =
         nests.iter().filter(|nest| nest.winner.is_some()).map(|nest| nest.place.span).collect();
@@ -252,7 +250,15 @@ fn take_up(subject: &mut Subject, file: &mut TunedFile, done: &[TunedFile]) -> R
         let flags = if unit == file.unit { file.flags.clone() } else { flags_of(done, unit) };
         let source = subject.build.project().units[unit].source.clone();
         let name = format!("tuned{unit}-{}", done.len());
-        objects.insert(unit, subject.compile_with((unit, &source), &all, &flags, &name)?);
+        let made = subject.compile_with((unit, &source), &all, &flags, &name);
+        if subject.runs(unit) {
+            objects.insert(unit, made?);
+        } else if let Err(error) = made
+            // It is of another program, and may not be there as a whole.
+            && subject.compile_with((unit, &source), &BTreeMap::new(), &flags, &name).is_ok()
+        {
+            return Err(error);
+        }
     }
     let flags = file.link_flags.union(&file.flags).cloned().collect();
     file.objects_before = subject.replace(objects, &flags, &format!("tuned{}", file.unit))?;

@@ -191,22 +191,23 @@ impl Subject {
         Ok(self.build.compile(unit, &copy, name, &args, None)?)
     }
 
-    /// A unit, and all others of what is run that include one of these files.
+    /// Whether a unit is in what is run.
+    pub(super) fn runs(&self, unit: UnitIdx) -> bool {
+        self.parts.iter().any(|part| part.product.units().contains(&unit))
+    }
+
+    /// A unit, and all others of the project that include one of these files.
     pub(super) fn units_with(&self, unit: UnitIdx, included: &BTreeSet<PathBuf>) -> BTreeSet<UnitIdx> {
-        let mut found = BTreeSet::from([unit]);
-        if included.is_empty() {
-            return found;
-        }
-        let project = self.build.project();
-        for other in self.parts.iter().flat_map(|part| part.product.units()) {
-            let Unit { source, compiler, flags, .. } = &project.units[other];
-            // What cannot be preprocessed here is not compiled here either.
-            let has_any = || includes(source, compiler, flags).is_ok_and(|all| !all.is_disjoint(included));
-            if project.units[other].is_c() && !found.contains(&other) && has_any() {
-                found.insert(other);
-            }
-        }
-        found
+        let units = &self.build.project().units;
+        // What cannot be preprocessed here is not compiled here either.
+        let has_any = |other: &UnitIdx| {
+            let Unit { source, compiler, flags, .. } = &units[*other];
+            units[*other].is_c()
+                && source.is_file()
+                && includes(source, compiler, flags).is_ok_and(|all| !all.is_disjoint(included))
+        };
+        let others = (0..units.len()).filter(|other| !included.is_empty() && *other != unit);
+        others.filter(has_any).chain([unit]).collect()
     }
 
     /// How the program is run for one part of it, where a variant of that is given.
