@@ -251,8 +251,9 @@ fn text_of(path: &Path) -> Option<String> {
 
 /// The words of preprocessed text, with those of pragmas.
 fn words(output: &str) -> impl Iterator<Item = &str> {
-    let is_kept = |line: &&str| {
-        !line.starts_with('#') || line.starts_with("#pragma") && !line.starts_with("#pragma GCC diagnostic")
+    let is_kept = |line: &&str| match tokens_and_directives(line).1.first() {
+        Some(d) => d.name() == "pragma" && d.text.split_whitespace().nth(2) != Some("diagnostic"),
+        None => true,
     };
     output.lines().filter(is_kept).flat_map(str::split_whitespace)
 }

@@ -546,6 +546,11 @@ impl Place {
         unit.included.place(self.span).map_or(0, |(file, _)| file)
     }
 
+    /// Its first line in its file.
+    pub(crate) fn line(&self, unit: &Unit) -> u32 {
+        unit.included.line(self.span.line).line
+    }
+
     /// `function:line`.
     pub(crate) fn name(&self, unit: &Unit) -> String {
         format!("{}:{}", unit.functions[self.function_idx].name, unit.included.line(self.span.line))

@@ -110,11 +110,7 @@ impl NestSearch<'_> {
     fn further(&self, nest: &mut TunedNest, log: &mut Log, time: Allowance<'_>) -> Result<(), Error> {
         let (session, unit) = (self.session, self.unit);
         let (function, _, _) = nest.place.of(unit);
-        session.progress.event(Event::Nest {
-            function,
-            line: unit.included.line(nest.place.span.line).line,
-            n_candidates: 0,
-        });
+        session.progress.event(Event::Nest { function, line: nest.place.line(unit), n_candidates: 0 });
         let threads = nest.threads(session);
         let roofs = nest.roofs(session, unit, self.idx);
         let (place, calls) = (&nest.place, &nest.calls);

@@ -24,7 +24,6 @@ const LEAST_SHARE: f64 = 0.02;
 
 /// A file on its way.
 pub(super) struct TunedFile {
-    pub(super) part: usize,
     pub(super) unit: usize,
     pub(super) path: PathBuf,
     /// It and the files that it includes, as far as they are changed.
@@ -88,7 +87,6 @@ pub(super) fn tune_files(
         let left = end.saturating_duration_since(Instant::now());
         let allowed = share_of(left, share, rest).max(needed.min(left)).max(LEAST_TIME);
         let mut file = TunedFile {
-            part,
             unit,
             path: path.clone(),
             changes: Vec::new(),

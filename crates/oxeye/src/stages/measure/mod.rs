@@ -176,11 +176,7 @@ fn try_candidates(
     let (function, _, _) = nest.place.of(unit);
     let (first, rest) = (0..nest.n_first, nest.n_first..nest.trials.len());
     let n_candidates = nest.trials[first.clone()].iter().filter(|trial| trial.is_ready()).count();
-    session.progress.event(Event::Nest {
-        function,
-        line: unit.included.line(nest.place.span.line).line,
-        n_candidates,
-    });
+    session.progress.event(Event::Nest { function, line: nest.place.line(unit), n_candidates });
     if !nest.trials.iter().any(Trial::is_ready) {
         remark(&mut nest.note, "no schedule other than its own was found to be legal and different");
         if session.isa().is_none() {
