@@ -611,7 +611,9 @@ mod tests {
             nest
         };
         let (path, source) = (PathBuf::new(), String::new());
-        let unit = Unit { path, source, functions: Vec::new(), diagnostics: Vec::new(), has_main: true };
+        let included = oxeye_frontend::Included::default();
+        let (functions, diagnostics) = (Vec::new(), Vec::new());
+        let unit = Unit { path, source, included, functions, diagnostics, has_main: true };
         let nests = nests.iter().map(nest).collect();
         Workpiece { unit, program: None, coverage: None, stacks: None, nests }
     }

@@ -131,8 +131,9 @@ fn without_end(hunk: &mut Hunk) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::changes::{ChangedFile, TuneOutput};
+    use super::super::changes::TuneOutput;
     use super::*;
+    use crate::written::ChangedFile;
 
     fn patch_of(before: &str, after: &str) -> String {
         let folder = tempfile::tempdir().expect("a folder");
