@@ -64,6 +64,16 @@ pub(crate) fn top(source: &str) -> usize {
 /// The tuned file: rendered nests in their places, functions that they call in empty places, and the definitions they need at the top. In these, compilers shall not
 /// speak of the warnings in `quiet`, such as `sign-conversion`; and nowhere of what nests have left unused.
 pub fn tuned_file(source: &str, replacements: &[(Span, String)], quiet: &[String]) -> String {
+    tuned_file_with(source, replacements, &[], quiet)
+}
+
+/// As [`tuned_file`], with other text in further places, as it is.
+pub fn tuned_file_with(
+    source: &str,
+    replacements: &[(Span, String)],
+    edits: &[(Span, String)],
+    quiet: &[String],
+) -> String {
     // Variables of the user, such as counters, are declared elsewhere.
     let (unused, quiet): (Vec<String>, Vec<String>) =
         quiet.iter().cloned().partition(|name| name.starts_with("unused"));
@@ -78,6 +88,7 @@ pub fn tuned_file(source: &str, replacements: &[(Span, String)], quiet: &[String
         *text = quieted(text, quiet, if is_function { ("", "\n") } else { ("{\n", "\n}") });
         *text = closed(source, *span, std::mem::take(text));
     }
+    all.extend_from_slice(edits);
     if !definitions.is_empty() || !unused.is_empty() {
         let definitions = match definitions.is_empty() {
             true => definitions,

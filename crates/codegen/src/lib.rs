@@ -76,7 +76,7 @@ mod watched;
 mod widen;
 
 pub use arguments::{Argument, ArgumentOf, Fields, arguments};
-pub use capture::{Site, instrument, replay_unit, splice, tuned_file};
+pub use capture::{Site, instrument, replay_unit, splice, tuned_file, tuned_file_with};
 pub use expression::expression;
 pub use guard::{guarded, guarded_function};
 pub use isa::Isa;

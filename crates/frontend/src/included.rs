@@ -621,7 +621,7 @@ impl Included {
     }
 
     /// The byte of the text that stands at a byte of a file.
-    fn at(&self, file: usize, start: usize) -> Option<usize> {
+    pub(crate) fn at(&self, file: usize, start: usize) -> Option<usize> {
         let has = |piece: &&Piece| {
             piece.file == file && (piece.start..=piece.start + piece.range.len()).contains(&start)
         };

@@ -32,6 +32,7 @@ mod context;
 mod convert;
 mod copied;
 mod copies;
+mod cuts;
 mod definitions;
 mod delinearize;
 mod diagnostic;
@@ -67,6 +68,7 @@ mod unit;
 
 pub use bytes::{decoded, encoded};
 pub use conditions::Conditions;
+pub use cuts::Cut;
 pub use diagnostic::{Diagnostic, Severity};
 pub use elsewhere::OtherSource;
 pub use included::{FileLine, Folded, Included, MovedFile, SourceFile, includes, redirected};

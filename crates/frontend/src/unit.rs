@@ -6,6 +6,7 @@ use crate::calls::Calls;
 use crate::conditions::{Conditions, Reliance};
 use crate::context::{Context, changed_globals};
 use crate::convert;
+use crate::cuts::{self, Cut};
 use crate::directives::{Directives, switches_openacc_on, switches_openmp_on};
 use crate::elsewhere::{self, OtherSource};
 use crate::included::{self, Included, Owned, SourceFile};
@@ -72,6 +73,10 @@ pub struct Unit {
     pub source: String,
     /// The files that the text is made of.
     pub included: Included,
+    /// What was inserted into the user's own file so that loops in time are cut where they now and then do what no nest can.
+    pub cuts: Vec<Cut>,
+    /// The user's own file without these insertions.
+    pub own: String,
     /// The functions that contain loop nests, in textual order.
     pub functions: Vec<Function>,
     /// What could not be read, and why.
@@ -112,13 +117,23 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let bytes =
         std::fs::read(path).map_err(|source| FrontendError::Read { path: path.to_owned(), source })?;
     let own = decoded(bytes).ok_or_else(|| FrontendError::Encoding { path: path.to_owned() })?;
+    read_text(path, own, None, options)
+}
+
+/// Reads a text as a file: the user's own, or that with insertions, of which the bytes and the text without them are told.
+fn read_text(
+    path: &Path,
+    text: String,
+    inserted: Option<(Vec<Cut>, String)>,
+    options: &ReadOptions,
+) -> Result<Unit, FrontendError> {
     let (whole, included) = match &options.owned {
         Some(folder) => {
             let owned = Owned { folder, closed: &options.closed };
-            included::opened(path, own, &options.compiler, &options.args, &owned)
+            included::opened(path, text.clone(), &options.compiler, &options.args, &owned)
                 .map_err(|error| because_of_machine(path, options).unwrap_or(error))?
         }
-        None => Included::none(path, own),
+        None => Included::none(path, text.clone()),
     };
     let source = included.unnumbered(&whole);
     let survey = survey(path, &source, &options.compiler, &options.args);
@@ -130,10 +145,27 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let no_parse = || FrontendError::Parse { path: path.to_owned() };
     let file = convert::parse(&preprocessed).ok_or_else(no_parse)?;
     let is_own = |f: &ast::Function| preprocessed.origin(f.range.start).0;
+    let places = Places::new(&preprocessed, &layout);
+    let (cuts, own) = match inserted {
+        Some((cuts, own)) => (cuts, own),
+        None => {
+            let own_at = |at| {
+                let place = included.place(Span { start: at, end: at, line: 1 });
+                place.filter(|(file, _)| *file == 0).map(|(_, span)| span.start)
+            };
+            match cuts::cut(&file, &preprocessed, &places, (&source, &text), own_at) {
+                Some((with, cuts)) => return read_text(path, with, Some((cuts, text)), options),
+                None => (Vec::new(), text),
+            }
+        }
+    };
+    let cuts = cuts.into_iter().filter_map(|cut| cut.moved(|at| included.at(0, at))).collect();
     let mut unit = Unit {
         path: path.to_owned(),
         source: whole,
         included,
+        cuts,
+        own,
         functions: Vec::new(),
         diagnostics: Vec::new(),
         has_main: file.functions.iter().any(|f| f.name == "main" && is_own(f)),
@@ -150,7 +182,6 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     }
     let pointers = Pointers::new(&file);
     let changed_globals = changed_globals(&file);
-    let places = Places::new(&preprocessed, &layout);
     let directives = Directives::of(&preprocessed.pragmas, switches_openacc_on(&options.args));
     let reliance = Reliance::new(&file, &preprocessed, &source, directives.ignores_openacc());
     let calls = Calls::of(&file, &preprocessed, &layout, &places, &source);
@@ -191,6 +222,8 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
         };
         reader.function(&cx, &places);
     }
+    let of_cut = |d: &Diagnostic| d.span.is_some_and(|span| unit.cuts.iter().any(|cut| cut.is_own(span)));
+    unit.diagnostics.retain(|d| !of_cut(d));
     unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
     Ok(unit)
 }
@@ -198,7 +231,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
 impl Unit {
     /// The user's file as it is.
     pub fn own_text(&self) -> &str {
-        self.included.files().first().map_or(&self.source, |file| &file.text)
+        &self.own
     }
 
     /// A diagnostic with its source lines, as plain text.

@@ -1,6 +1,7 @@
 //! New forms of nests in the files that they stand in.
 
-use oxeye_codegen::tuned_file;
+use crate::schedule::column;
+use oxeye_codegen::{tuned_file, tuned_file_with};
 use oxeye_frontend::Unit;
 use oxeye_ir::Span;
 use std::collections::BTreeMap;
@@ -31,7 +32,9 @@ pub(crate) fn by_itself(unit: &Unit, replacements: &[(Span, String)], quiet: &[S
     let folded = unit.included.folded(&unit.source, |file| changed.contains_key(&file));
     let moved: Vec<(Span, String)> =
         replacements.iter().map(|(span, text)| (folded.span(*span), text.clone())).collect();
-    tuned_file(&folded.text, &moved, quiet)
+    let edits: Vec<(Span, String)> =
+        cut_edits(unit, replacements).into_iter().map(|(span, text)| (folded.span(span), text)).collect();
+    tuned_file_with(&folded.text, &moved, &edits, quiet)
 }
 
 /// All changed files, the user's own first.
@@ -40,11 +43,16 @@ pub(crate) fn changed_files(
     replacements: &[(Span, String)],
     quiet: &[String],
 ) -> Vec<ChangedFile> {
+    let mut edits = divided(unit, &cut_edits(unit, replacements));
     let changed = divided(unit, replacements).into_iter().map(|(file, replacements)| {
         let found = &unit.included.files()[file];
-        let path = if file == 0 { unit.path.clone() } else { found.path.clone() };
-        let after = tuned_file(&found.text, &replacements, quiet);
-        ChangedFile { path, before: found.text.clone(), after }
+        let (path, before) = match file {
+            0 => (unit.path.clone(), unit.own_text().to_owned()),
+            _ => (found.path.clone(), found.text.clone()),
+        };
+        let edits = edits.remove(&file).unwrap_or_default();
+        let after = tuned_file_with(&found.text, &replacements, &edits, quiet);
+        ChangedFile { path, before, after }
     });
     changed.collect()
 }
@@ -54,6 +62,12 @@ pub(crate) fn behind(unit: &Unit, nest: Span) -> Option<String> {
     let (file, _) = unit.included.place(nest)?;
     let folded = unit.included.folded(&unit.source, |other| other == file && other > 0);
     folded.text.get(folded.span(nest).end..).map(str::to_owned)
+}
+
+/// What becomes of the insertions that cut loops in time, where these stand in the places of nests.
+fn cut_edits(unit: &Unit, replacements: &[(Span, String)]) -> Vec<(Span, String)> {
+    let replaced: Vec<Span> = replacements.iter().map(|(span, _)| *span).collect();
+    unit.cuts.iter().flat_map(|cut| cut.edits(&replaced, column(&unit.source, cut.header) + 4)).collect()
 }
 
 /// The names of the included files that are changed.
