@@ -7,7 +7,7 @@
 
 use crate::ast::{self, Expr, ExprKind, For, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::layout::Brackets;
-use crate::lexer::{Token, TokenKind, tokens};
+use crate::lexer::{Token, TokenKind, tokens, tokens_and_directives};
 use crate::places::Places;
 use crate::preprocess::Preprocessed;
 use crate::scan::{assigned_var, counter};
@@ -42,8 +42,8 @@ impl Cut {
         let lines = |k: usize| -> Vec<String> {
             self.lines[k].iter().map(|line| format!("{}{line}", " ".repeat(column))).collect()
         };
-        let before = format!("\n{}\n{}", lines(0).join("\n"), " ".repeat(column + 4));
-        let behind = format!("\n{}", lines(1).join("\n"));
+        let before = format!("{}\n{}", lines(0).join("\n").trim_start(), " ".repeat(column));
+        let behind = format!("\n{}\n{}", lines(1).join("\n"), " ".repeat(column));
         let head = Span { end: self.header, ..self.before };
         [(head, before), (Span { start: self.end, ..self.behind }, behind)]
     }
@@ -88,6 +88,10 @@ pub(crate) fn cut(
     (source, own): (&str, &str),
     own_at: impl Fn(usize) -> Option<usize>,
 ) -> Option<(String, Vec<Cut>)> {
+    // A directive may be for several loops in each other.
+    if preprocessed.pragmas.iter().any(|(_, text)| text.contains("collapse") || text.contains("ordered")) {
+        return None;
+    }
     let lent = lent(file);
     let mut plans = Vec::new();
     for function in file.functions.iter().filter(|f| preprocessed.origin(f.range.start).0) {
@@ -130,7 +134,7 @@ pub(crate) fn cut(
             *text += what;
             Span { start, end: text.len(), line }
         };
-        let head = format!(" {} ", lines[0].join(" "));
+        let head = format!("{} ", lines[0].join(" "));
         let before = insert(&mut text, body.start, &format!("{head}{header}"));
         let behind = insert(&mut text, body.end, &format!("}} {} ", lines[1].join(" ")));
         let (header, end) = (before.start + head.len(), behind.start + 1);
@@ -207,10 +211,15 @@ impl Loop<'_> {
         (counter, by, side): (VarId, i64, Side),
     ) -> Option<Plan> {
         let text = source.get(span.start..span.end)?;
-        if text.contains('#') {
+        // Directives know the loops that they are for.
+        let above = source[..span.start].trim_end().lines().next_back().unwrap_or_default();
+        if above.trim_start().starts_with('#') {
             return None;
         }
-        let words = tokens(text);
+        let (words, directives) = tokens_and_directives(text);
+        if directives.iter().any(|d| d.name() != "pragma") {
+            return None;
+        }
         let brackets = Brackets::of(&words);
         if !words.first()?.is("for") || !words.get(1)?.is("(") {
             return None;
@@ -244,12 +253,20 @@ impl Loop<'_> {
             .map(|(first, _)| Some(format!("({})", at(first + 2..brackets.closing(first + 1)?)?)))
             .collect();
         let (asked, last) = (asked?.join(" || "), brackets.closing(open)?);
-        let (body_start, body_end) = match side {
+        let (before, behind) = match side {
             Side::First if found.first()?.0 != open + 1 => return None,
-            Side::First => (words[found.last()?.1].end(), words[last].start),
+            Side::First => (found.last()?.1, last),
             Side::Last if found.last()?.1 + 1 != last => return None,
-            Side::Last => (words[open].end(), words[found.first()?.0].start),
+            Side::Last => (open, found.first()?.0),
         };
+        // A directive is for what stands behind it.
+        let has_directive =
+            |k: usize| directives.iter().any(|d| (words[k].end()..words[k + 1].start).contains(&d.start));
+        if has_directive(behind - 1) {
+            return None;
+        }
+        let body_start = if has_directive(before) { words[before].end() } else { words[before + 1].start };
+        let body_end = words[behind].start;
         let t = &self.file.var(counter).name;
         let known: BTreeSet<&str> = tokens(source).into_iter().map(|t| t.text).collect();
         let fresh = |end: &str| {

@@ -12,6 +12,7 @@ mod complex;
 mod conditions;
 mod counts;
 mod cubes;
+mod cuts;
 mod dialects;
 mod directives;
 mod do_loops;

@@ -43,6 +43,8 @@ const MOTIFS: &[Motif] = &[
     time::by_condition,
     time::by_swap,
     time::by_three_swaps,
+    time::now_and_then,
+    time::now_and_then,
     sweeps::recurrence,
     sweeps::triangle,
     sweeps::factorisation,

@@ -210,5 +210,55 @@ pub(super) fn by_three_swaps(m: &mut Maker) -> String {
     )
 }
 
+/// Steps that now and then print, call what prints, or end the loop.
+pub(super) fn now_and_then(m: &mut Maker) -> String {
+    m.has(Construct::Prints);
+    let field = Field::new(m);
+    let ((a, _), (b, _)) = (field.buffer(m), field.buffer(m));
+    let steps = m.integer("steps", "int", "3 * t + 5");
+    let every = m.integer("every", "int", "t + 2");
+    let by = m.between(1, 3);
+    let swaps = m.chance(30);
+    let mut sweeps = field.sweep(m, &b, &a, None);
+    if swaps {
+        let ty = field.element.c();
+        sweeps += &format!("{ty} *old = {a};\n{a} = {b};\n{b} = old;\n");
+    } else {
+        sweeps += &field.sweep(m, &a, &b, None);
+    }
+    if m.chance(15) {
+        // What the condition depends on changes in every step.
+        sweeps += &format!("{every} += {every} < 5;\n");
+    }
+    let mut asked = || {
+        let condition = match m.between(0, 7) {
+            0 | 1 => format!("step % {every} == 0"),
+            2 => format!("step % 3 == {}", m.between(0, 2)),
+            3 => format!("!(step % {every})"),
+            4 => "(step & 3) == 0 && step > 2".to_owned(),
+            5 => format!("step == {}", m.between(0, 9)),
+            6 => format!("step + 1 == {steps} || step % {every} == 1"),
+            _ => format!("step >= {}", m.between(2, 9)),
+        };
+        let print = format!("printf(\"%d %.15g\\n\", step, (double){a}[0]);");
+        let does = match m.between(0, 5) {
+            0 => format!("{{\n    {print}\n    {every}++;\n}}"),
+            1 => format!("{{\n    {print}\n    if ({a}[1] > 3)\n        break;\n}}"),
+            2 => format!("{{\n    {print}\n    {a}[1] *= 0.5;\n}}"),
+            3 => format!("{{\n    {print}\n    continue;\n}}"),
+            _ => print,
+        };
+        format!("if ({condition})\n{}", indented(&(does + "\n")))
+    };
+    let seldom = if asked().len() % 3 == 0 { asked() + &asked() } else { asked() };
+    let body = match m.between(0, 4) {
+        0 | 1 => format!("{seldom}{sweeps}"),
+        2 => format!("{seldom}{sweeps}{seldom}"),
+        _ => format!("{sweeps}{seldom}"),
+    };
+    let step = if by == 1 { "step++".to_owned() } else { format!("step += {by}") };
+    format!("for (int step = 0; step < {steps}; {step}) {{\n{}}}\n", indented(&body))
+}
+
 /// A pointer parameter for other motifs.
 pub(super) const ELEMENTS: Wish = POINTER;

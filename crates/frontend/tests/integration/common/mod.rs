@@ -170,7 +170,7 @@ fn same_output_of(unit: &Unit, n_nests: usize, sizes: &[&str], (compiler, flags)
         std::fs::write(path("replay.c"), replay).expect("a file");
         compile(&path("replay.c"), &path("replay.so"), &["-O1", "-shared", "-fPIC", "-w"]);
     }
-    for (name, text) in [("original", source.clone()), ("tuned", tuned_file(&source, &replacements, &[]))] {
+    for (name, text) in [("original", unit.own.clone()), ("tuned", tuned_file(&source, &replacements, &[]))] {
         let file = path(&format!("{name}.c"));
         std::fs::write(&file, text).expect("a file");
         let define = if name == "tuned" { "-DTUNED" } else { "-UTUNED" };
