@@ -15,14 +15,15 @@ int main(void) {
 }
 // ----
 // program main {
-//   symbol P0 t: i32
+//   symbol P0 t_from: i32
+//   symbol P1 t_to: i32
 //   array A0 u: f64[400002] global
 //   array A1 v: f64[400002] global
 //   sequence {
 //     dataflow { N0 }
-//     loop t in 0 .. 300 {
+//     loop {
 //       sequence {
-//         dataflow { N1 N2 }
+//         dataflow { N1 }
 //         opaque "not a loop" reads(*) writes(*)
 //       }
 //     }
@@ -33,21 +34,14 @@ int main(void) {
 //       S0@8: u[i] = i < 200000 ? i * 1e-6 : (400001 - i) * 1e-6
 //     }
 //   }
-//   nest N1 in main span 355 .. 432 line 10 {
-//     for L0 i: i32 in 1 .. 400001 {
-//       S0@10: v[i] += 0.25 * (u[i - 1] - 2 * u[i] + u[i + 1])
-//     }
-//   }
-//   nest N2 in main span 441 .. 483 line 11 {
-//     for L0 i: i32 in 1 .. 400001 {
-//       S0@11: u[i] += v[i]
+//   nest N1 in main span 456 .. 627 line 10 {
+//     for L0 t: i32 in t_from .. t_to {
+//       for L1 i: i32 in 1 .. 400001 {
+//         S0@10: v[i] += 0.25 * (u[i - 1] - 2 * u[i] + u[i + 1])
+//       }
+//       for L2 i: i32 in 1 .. 400001 {
+//         S1@11: u[i] += v[i]
+//       }
 //     }
 //   }
 // }
-// note: `printf` is called, and what it does is not known
-//   --> t.c:12:26
-//    |
-// 12 |         if (t % 50 == 0) printf("%4d %.8g\n", t, u[N / 3]);
-//    |                          ^^^^^^ the loop at line 9 stays as it is
-//    |
-//    = help: move the call out of the loop, or give the function's definition in this file
