@@ -81,7 +81,7 @@ pub fn examine(program: &Program, builds: &Builds, keep: Option<&Path>) -> Resul
             let rewritten = rewrite(&unit, &case.options, &recipes);
             (recipes, rewritten)
         });
-        let (recipes, Rewritten { text, refused }) = match made {
+        let (recipes, Rewritten { text, refused, .. }) = match made {
             Ok(made) => made,
             Err(cause) => {
                 let what = format!("making recipes panicked in version {version}: {cause}");
