@@ -109,9 +109,17 @@ impl Directives {
         lists.flat_map(tokens).any(|t| t.is(name))
     }
 
-    /// Whether any of them is an OpenMP pragma.
-    pub(crate) fn has_openmp(&self) -> bool {
-        self.all.iter().any(|p| p.text.split_whitespace().next() == Some("omp"))
+    /// Where those stand that make teams of threads.
+    pub(crate) fn teams(&self) -> impl Iterator<Item = usize> {
+        let makes_team = |p: &&Pragma| matches!(&p.directive, Directive::Construct(c) if c.is_parallel);
+        self.all.iter().filter(makes_team).map(|p| p.at)
+    }
+
+    /// Whether directives of OpenMP inside a part of the text, or on what is private to threads anywhere, change how it is run.
+    pub(crate) fn has_openmp(&self, range: Range) -> bool {
+        let is_openmp = |p: &Pragma| p.text.split_whitespace().next() == Some("omp");
+        self.inside(range).iter().any(is_openmp)
+            || self.all.iter().any(|p| p.text.starts_with("omp threadprivate"))
     }
 }
 

@@ -68,6 +68,10 @@ pub struct Unit {
     pub diagnostics: Vec<Diagnostic>,
     /// Whether it defines `main`.
     pub has_main: bool,
+    /// Lines with directives that make teams of threads (`omp parallel`), whether or not the build acts on them.
+    pub teams: Vec<u32>,
+    /// Lines of those among them with which threads race for a variable, for certain, each with the variable.
+    pub races: Vec<(u32, String)>,
 }
 
 /// A function with loop nests.
@@ -117,6 +121,8 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
         functions: Vec::new(),
         diagnostics: Vec::new(),
         has_main: file.functions.iter().any(|f| f.name == "main" && is_own(f)),
+        teams: Vec::new(),
+        races: Vec::new(),
     };
     if let Some(name) = &options.function
         && !file.functions.iter().any(|f| f.name == *name && is_own(f))
@@ -132,6 +138,8 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let changed_globals = changed_globals(&file);
     let places = Places::new(&preprocessed, &layout);
     let directives = Directives::of(&preprocessed.pragmas, switches_openacc_on(&options.args));
+    let origins = directives.teams().map(|at| preprocessed.origin(at));
+    unit.teams = origins.filter(|(is_own, line)| *is_own && *line > 0).map(|(_, line)| line).collect();
     let reliance = Reliance::new(&file, &preprocessed, &source, directives.ignores_openacc());
     let calls = Calls::of(&file, &preprocessed, &layout, &places, &source);
     let mut reader = Reader {
@@ -164,6 +172,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
             opened: &options.opened,
             has_strict_aliasing: !options.args.iter().any(|a| a == "-fno-strict-aliasing"),
         };
+        reader.unit.races.extend(cx.races());
         reader.function(&cx, &places);
     }
     unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
@@ -228,13 +237,15 @@ impl Reader<'_> {
         cx: &Context<'_>,
         program: &Program,
         ranges: &BTreeMap<NestId, Range>,
+        inlined: &BTreeMap<NestId, Vec<String>>,
     ) -> BTreeMap<NestId, Conditions> {
         let mut found = BTreeMap::new();
         let scopes = Scopes::of(cx);
         for nest in program.nests.values() {
             let (Some(span), Some(range)) = (nest.span, ranges.get(&nest.id)) else { continue };
             let mut conditions = self.reliance.of(*range, span.start..span.end, cx.position, &scopes);
-            if cx.directives.has_openmp() && !cx.is_threaded {
+            let inlined = inlined.get(&nest.id).map_or(&[][..], Vec::as_slice);
+            if !cx.is_threaded && cx.is_under_directives(inlined) {
                 // With threads, different code runs.
                 conditions.preprocessor.insert(0, "!defined(_OPENMP)".to_owned());
             }
@@ -292,7 +303,7 @@ impl Reader<'_> {
         }
         if !program.nests.is_empty() {
             let name = name.to_owned();
-            let conditions = self.conditions(cx, &program, &ranges);
+            let conditions = self.conditions(cx, &program, &ranges, &inlined);
             let never_called =
                 ranges.iter().map(|(id, range)| (*id, self.calls.never_called(*range))).collect();
             let span = span(*whole);

@@ -601,7 +601,15 @@ mod tests {
             nest
         };
         let (path, source) = (PathBuf::new(), String::new());
-        let unit = Unit { path, source, functions: Vec::new(), diagnostics: Vec::new(), has_main: true };
+        let unit = Unit {
+            path,
+            source,
+            functions: Vec::new(),
+            diagnostics: Vec::new(),
+            has_main: true,
+            teams: Vec::new(),
+            races: Vec::new(),
+        };
         let nests = nests.iter().map(nest).collect();
         Workpiece { unit, program: None, coverage: None, stacks: None, nests }
     }

@@ -5,6 +5,7 @@ mod builds;
 mod checks;
 mod dace;
 mod debug_builds;
+mod directives;
 mod edited;
 mod hostile;
 mod normal_forms;

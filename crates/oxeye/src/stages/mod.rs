@@ -6,6 +6,7 @@
 
 mod capture;
 mod coverage;
+mod directives;
 mod emit;
 mod good_part;
 mod html;
@@ -25,6 +26,7 @@ mod unchanged;
 
 pub use capture::{Captured, capture};
 pub(crate) use capture::{build_error, has_main_elsewhere};
+pub use directives::wake_directives;
 pub use emit::{Emitted, emit};
 pub(crate) use emit::{recipe_of, run_both};
 pub(crate) use html::{measured, nest_entry};
@@ -35,7 +37,7 @@ pub(crate) use open::{InsideNest, open_inside};
 pub(crate) use propose::proposal;
 pub use propose::{Proposed, propose};
 pub use read::read;
-pub(crate) use read::read_options;
+pub(crate) use read::{read_options, reading};
 pub(crate) use record::entries;
 pub use report::{
     BuildReport, DiagnosticReport, FpReport, NestReport, ProgramReport, Report, TrialReport, report,

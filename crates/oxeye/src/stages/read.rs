@@ -10,7 +10,7 @@ use oxeye_frontend::{OtherSource, ReadOptions, Unit, read_c};
 /// If the compiler does not preprocess the file, or it is not C.
 pub fn read(session: &Session<'_>) -> Result<Unit, Error> {
     session.enter(Phase::Reading)?;
-    let unit = read_c(&session.options.file, &read_options(session.options))?;
+    let unit = read_c(&session.options.file, &reading(session))?;
     for diagnostic in &unit.diagnostics {
         let text = diagnostic.render(&unit.path, &unit.source);
         session.progress.event(Event::Diagnostic(&text));
@@ -18,7 +18,14 @@ pub fn read(session: &Session<'_>) -> Result<Unit, Error> {
     Ok(unit)
 }
 
-/// How a file is read.
+/// How the file of a session is read.
+pub(crate) fn reading(session: &Session<'_>) -> ReadOptions {
+    let mut reading = read_options(session.options);
+    reading.args.extend(session.workshop.woken_flag());
+    reading
+}
+
+/// How a file is read as its build has it.
 pub(crate) fn read_options(options: &Options) -> ReadOptions {
     ReadOptions {
         compiler: options.compiler.command.clone(),

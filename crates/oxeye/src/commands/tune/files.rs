@@ -10,7 +10,7 @@ use crate::request::{
     Compiler, Error, Event, FileRecipes, Options, OtherFiles, Progress, ProjectFile, files,
 };
 use crate::session::Session;
-use crate::stages::{Report, read_options, report};
+use crate::stages::{Report, read_options, report, wake_directives};
 use crate::workshop::passing_for;
 use oxeye_frontend::encoded;
 use oxeye_host::HostProfile;
@@ -49,6 +49,13 @@ pub(super) struct TunedFile {
     /// What makes the tuned file.
     pub(super) recipes: Option<FileRecipes>,
     pub(super) report: FileReport,
+}
+
+impl TunedFile {
+    /// Whether it has another text. Flags may be all that makes its program faster.
+    pub(super) fn is_rewritten(&self) -> bool {
+        self.report.changed && self.before != self.after
+    }
 }
 
 /// What came of a file.
@@ -127,7 +134,8 @@ pub(super) fn tune_files(
                 file.recipes = Some(recipes.portable(root));
                 machine = machine.or_else(|| report.host_profile.clone());
                 file.speedup = report.program.speedup.unwrap_or(1.0);
-                if report.changed {
+                // The directives of a file may be worth a flag as they are.
+                if report.changed || !report.build.added.is_empty() {
                     file.before = files::text(&path)?;
                     file.after = text;
                     file.flags = report.build.added.iter().cloned().collect();
@@ -200,7 +208,9 @@ fn tune_file(
 ) -> Result<Outcome, Error> {
     let spot = Spot { part: file.part, unit: file.unit, path: &file.path, link_flags: &file.link_flags };
     let options = file_options(subject, &spot, hot, machine, options, budget);
-    let session = Session::for_reading(&options, progress)?;
+    let mut session = Session::for_reading(&options, progress)?;
+    let woken = wake_directives(&mut session);
+    session.outcome(woken)?;
     let emitted = session.outcome(tuned(&session))?;
     let report = report(&session, &emitted);
     let program = emitted.workpiece.program.as_ref();

@@ -3,7 +3,7 @@
 use super::options::BuildSource;
 use super::subject::{check, learn};
 use crate::commands::changes::{ChangedFile, TuneOutput, root};
-use crate::commands::replay::replayed;
+use crate::commands::replay::{replayed, woken};
 use crate::request::{Compiler, Error, FileRecipes, Progress, ProjectRecipes, files};
 use oxeye_frontend::{OtherSource, ReadOptions};
 use oxeye_measure::WorkDir;
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
                 others.push(OtherSource { path, args });
             }
         }
-        Ok(ReadOptions {
+        let reading = ReadOptions {
             compiler: compiler.command,
             args: compiler.args,
             others,
@@ -179,7 +179,8 @@ impl<'a> Reader<'a> {
             no_alias: file.recipes.no_alias,
             opened: Vec::new(),
             keeps_order: file.recipes.keeps_order,
-        })
+        };
+        Ok(woken(reading, &file.recipes))
     }
 
     /// A compiler of a file without what only its user may run, and a note on that.
