@@ -61,6 +61,7 @@ mod regions;
 mod rotations;
 mod scan;
 mod scopes;
+mod scratch;
 mod teams;
 mod threads;
 mod uniform;

@@ -16,6 +16,7 @@ use crate::preprocess::{Preprocessed, preprocess, preprocess_plain, survey};
 use crate::refusal::{Refusal, in_words};
 use crate::regions::{Found, Regions};
 use crate::scopes::Scopes;
+use crate::scratch::{Reading, find_scratch};
 use crate::{Diagnostic, FrontendError, Severity};
 use oxeye_binding::{Binding, Bound, OwnText};
 use oxeye_ir::{NestId, Program, Span};
@@ -144,6 +145,7 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
     let calls = Calls::of(&file, &preprocessed, &layout, &places, &source);
     let mut reader = Reader {
         unit: &mut unit,
+        readings: Vec::new(),
         preprocessed: &preprocessed,
         reliance: &reliance,
         calls: &calls,
@@ -175,6 +177,8 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
         reader.unit.races.extend(cx.races());
         reader.function(&cx, &places);
     }
+    let readings = reader.readings;
+    find_scratch((&file, &pointers, &directives), &changed_globals, &readings, &mut unit.functions);
     unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
     Ok(unit)
 }
@@ -202,6 +206,7 @@ fn span(e: Extent) -> Span {
 
 struct Reader<'a> {
     unit: &'a mut Unit,
+    readings: Vec<Reading>,
     preprocessed: &'a Preprocessed,
     reliance: &'a Reliance<'a>,
     calls: &'a Calls<'a>,
@@ -319,6 +324,8 @@ impl Reader<'_> {
                 never_called,
                 span,
             };
+            let function_idx = self.unit.functions.len();
+            self.readings.push(Reading { position: cx.position, function_idx, ranges });
             self.unit.functions.push(function);
         }
     }

@@ -10,6 +10,7 @@ mod edited;
 mod hostile;
 mod normal_forms;
 mod optimize;
+mod pencils;
 mod profile;
 mod project_files;
 mod recipes;

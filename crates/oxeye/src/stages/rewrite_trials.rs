@@ -7,7 +7,7 @@ use crate::session::Session;
 use oxeye_codegen::ArgumentOf;
 use oxeye_frontend::Unit;
 use oxeye_ir::ArrayId;
-use oxeye_transform::templates::suggest_rewrites;
+use oxeye_transform::templates::{suggest_private_scratch, suggest_rewrites};
 use oxeye_transform::{PreparedNest, Recipe, RefusedSuggestion, suggest_for};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -47,6 +47,10 @@ pub(super) fn rewrite_trials(session: &Session<'_>, unit: &Unit, nest: &TunedNes
     }
     let (mut plain, mut scheduled) = (Vec::new(), Vec::new());
     let threads = nest.threads(session);
+    if threads > 1 {
+        let own = guarded(|| suggest_private_scratch(&prepared, session.policy())).unwrap_or_default();
+        bases.extend(own.map(|recipe| ("scratch of its own".to_owned(), recipe)));
+    }
     let how = session.rendering(nest.place.around(unit), threads);
     for (name, base) in bases {
         let rewritten = match guarded(|| prepared.rewritten(&base, session.policy())) {
