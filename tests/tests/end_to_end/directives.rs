@@ -121,7 +121,7 @@ fn directives_that_race_for_certain_or_slow_the_program_down_stay_off() {
     let raced = PROGRAM.replace("double sum = 0;", "double sum = 0;\n#pragma omp parallel for\n");
     let playground = Playground::with("prog.c", &raced);
     let report = optimized(&playground, "--threads 2", RIGHT);
-    assert!(notes(&report).contains("the directive at line 43 makes threads race for `sum`"), "{report:#}");
+    assert!(notes(&report).contains("the directive at line 39 makes threads race for `sum`"), "{report:#}");
     let slow =
         PROGRAM.replace("    waiting();\n", "    waiting();\n#ifdef _OPENMP\n    usleep(400000);\n#endif\n");
     let playground = Playground::with("prog.c", &slow);
