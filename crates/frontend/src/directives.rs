@@ -105,8 +105,12 @@ impl Directives {
 
     /// Whether every thread has its own copy of a file-scope variable of this name.
     pub(crate) fn is_threadprivate(&self, name: &str) -> bool {
-        let lists = self.all.iter().filter_map(|p| p.text.strip_prefix("omp threadprivate"));
-        lists.flat_map(tokens).any(|t| t.is(name))
+        self.threadprivate().flat_map(tokens).any(|t| t.is(name))
+    }
+
+    /// What directives `threadprivate` list.
+    fn threadprivate(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().filter_map(|p| p.text.strip_prefix("omp threadprivate"))
     }
 
     /// Where those stand that make teams of threads.
@@ -118,8 +122,7 @@ impl Directives {
     /// Whether directives of OpenMP inside a part of the text, or on what is private to threads anywhere, change how it is run.
     pub(crate) fn has_openmp(&self, range: Range) -> bool {
         let is_openmp = |p: &Pragma| p.text.split_whitespace().next() == Some("omp");
-        self.inside(range).iter().any(is_openmp)
-            || self.all.iter().any(|p| p.text.starts_with("omp threadprivate"))
+        self.inside(range).iter().any(is_openmp) || self.threadprivate().next().is_some()
     }
 }
 

@@ -176,6 +176,7 @@ fn goes_further(file: &File, e: &Expr, array: VarId, depth: usize) -> bool {
             })
         }
         ExprKind::Unknown(..) => e.mentions(array),
+        ExprKind::SizeofExpr(_) => false,
         _ => e.as_var() == Some(array) || e.children().into_iter().any(within),
     }
 }

@@ -7,19 +7,19 @@ use crate::ast::{Expr, ExprKind, File, Range, Type, VarId, VarKind};
 use crate::directives::Directives;
 use crate::flow::{is_address_kept, is_array_kept};
 use crate::pointers::Pointers;
-use crate::unit::Function;
 use oxeye_analysis::covering_loops;
-use oxeye_ir::{ArrayId, NestId, Storage};
+use oxeye_ir::{ArrayId, NestId, Program, Storage};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A function that was read.
-pub(crate) struct Reading {
+pub(crate) struct Reading<'a> {
     /// Among those of the file.
     pub(crate) position: usize,
-    /// Among those of the unit.
-    pub(crate) function_idx: usize,
     /// Where its nests stand in the preprocessed text.
-    pub(crate) ranges: BTreeMap<NestId, Range>,
+    pub(crate) ranges: &'a BTreeMap<NestId, Range>,
+    pub(crate) program: &'a mut Program,
+    /// The functions that are parts of its nests.
+    pub(crate) inlined: &'a BTreeMap<NestId, Vec<String>>,
 }
 
 /// Makes static variables local to the functions in whose nests they are scratch. `changed` are the variables that some function
@@ -27,8 +27,7 @@ pub(crate) struct Reading {
 pub(crate) fn find_scratch(
     (file, pointers, directives): (&File, &Pointers<'_>, &Directives),
     changed: &HashSet<VarId>,
-    readings: &[Reading],
-    functions: &mut [Function],
+    readings: &mut [Reading<'_>],
 ) {
     if !file.problems.is_empty() || file.functions.iter().any(|f| f.problem.is_some()) {
         return;
@@ -47,9 +46,11 @@ pub(crate) fn find_scratch(
         let is_static = variable.kind == VarKind::Global { is_static: true };
         if is_plain && is_static && variable.member.is_none() && !directives.is_threadprivate(&variable.name)
         {
-            let found = Touches { file, pointers, readings, functions, var }.scratch();
-            for (function_idx, array) in found {
-                functions[function_idx].program.arrays[&array].storage = Storage::Local;
+            let found = Touches { file, pointers, readings, var }.scratch();
+            for reading in readings.iter_mut() {
+                if let Some(array) = found.get(&reading.position) {
+                    reading.program.arrays[array].storage = Storage::Local;
+                }
             }
         }
     }
@@ -66,14 +67,13 @@ fn has_pointers(ty: &Type) -> bool {
 struct Touches<'a> {
     file: &'a File,
     pointers: &'a Pointers<'a>,
-    readings: &'a [Reading],
-    functions: &'a [Function],
+    readings: &'a [Reading<'a>],
     var: VarId,
 }
 
-impl Touches<'_> {
-    /// The functions in whose nests the variable is scratch, with its name there.
-    fn scratch(&self) -> Vec<(usize, ArrayId)> {
+impl<'a> Touches<'a> {
+    /// The functions of the file in whose nests the variable is scratch, with its name there.
+    fn scratch(&self) -> BTreeMap<usize, ArrayId> {
         let Self { file, var, .. } = self;
         let is_kept = |f| match file.var(*var).ty {
             Type::Scalar(_) => is_address_kept(file, f, *var),
@@ -81,7 +81,7 @@ impl Touches<'_> {
         };
         let is_initial = file.global_inits.iter().any(|(_, init)| init.mentions(*var));
         if is_initial || file.functions.iter().any(is_kept) {
-            return Vec::new();
+            return BTreeMap::new();
         }
         // Functions outside of whose nests it may be touched: their callers touch it as well.
         let mut open: BTreeSet<usize> = BTreeSet::new();
@@ -110,13 +110,13 @@ impl Touches<'_> {
             !function.is_static || self.pointers.escapes_function(&function.name)
         };
         if open.iter().any(may_start_anywhere) {
-            return Vec::new();
+            return BTreeMap::new();
         }
         // What is part of another nest leaves it to the rest of that.
         let inlined: BTreeSet<&str> = self.inlined(&closed);
         let name = |position: &usize| file.functions[*position].name.as_str();
-        let own = closed.iter().filter(|(position, _)| !inlined.contains(name(position)));
-        own.filter_map(|(position, array)| Some((self.reading(*position)?.function_idx, *array))).collect()
+        let is_own = |(position, _): &(&usize, &ArrayId)| !inlined.contains(name(position));
+        closed.iter().filter(is_own).map(|(position, array)| (*position, *array)).collect()
     }
 
     fn is_touched(&self, e: &Expr, open: &BTreeSet<usize>) -> bool {
@@ -127,14 +127,14 @@ impl Touches<'_> {
         }
     }
 
-    fn reading(&self, position: usize) -> Option<&Reading> {
+    fn reading(&self, position: usize) -> Option<&Reading<'a>> {
         self.readings.iter().find(|reading| reading.position == position)
     }
 
     /// The variable in the program of a function, if it touches that only in nests that read of it only what they wrote.
     fn closes(&self, position: usize, touched: &[Range]) -> Option<ArrayId> {
         let reading = self.reading(position)?;
-        let program = &self.functions[reading.function_idx].program;
+        let program = &*reading.program;
         let variable = self.file.var(self.var);
         let is_it = |id: &ArrayId| {
             let array = program.array(*id);
@@ -162,9 +162,9 @@ impl Touches<'_> {
     /// The functions that are parts of nests with the variable.
     fn inlined(&self, closed: &BTreeMap<usize, ArrayId>) -> BTreeSet<&str> {
         let nests = closed.iter().filter_map(|(position, array)| {
-            let function = &self.functions[self.reading(*position)?.function_idx];
-            let has_it = |id: &&NestId| function.program.nests[*id].arrays().contains(array);
-            Some(function.inlined.iter().filter(move |(id, _)| has_it(id)).flat_map(|(_, names)| names))
+            let reading = self.reading(*position)?;
+            let has_it = |id: &NestId| reading.program.nests[id].arrays().contains(array);
+            Some(reading.inlined.iter().filter(move |(id, _)| has_it(id)).flat_map(|(_, names)| names))
         });
         nests.flatten().map(String::as_str).collect()
     }

@@ -177,8 +177,17 @@ pub fn read_c(path: &Path, options: &ReadOptions) -> Result<Unit, FrontendError>
         reader.unit.races.extend(cx.races());
         reader.function(&cx, &places);
     }
-    let readings = reader.readings;
-    find_scratch((&file, &pointers, &directives), &changed_globals, &readings, &mut unit.functions);
+    let places = reader.readings;
+    let functions = unit.functions.iter_mut().zip(&places);
+    let mut readings: Vec<Reading<'_>> = functions
+        .map(|(Function { program, inlined, .. }, (position, ranges))| Reading {
+            position: *position,
+            ranges,
+            program,
+            inlined,
+        })
+        .collect();
+    find_scratch((&file, &pointers, &directives), &changed_globals, &mut readings);
     unit.diagnostics.sort_by_key(|d| d.span.map_or((0, 0), |s| (s.start, s.end)));
     Ok(unit)
 }
@@ -206,7 +215,8 @@ fn span(e: Extent) -> Span {
 
 struct Reader<'a> {
     unit: &'a mut Unit,
-    readings: Vec<Reading>,
+    /// Where each of its functions, in their order, stands in the file, and where the nests of that do.
+    readings: Vec<(usize, BTreeMap<NestId, Range>)>,
     preprocessed: &'a Preprocessed,
     reliance: &'a Reliance<'a>,
     calls: &'a Calls<'a>,
@@ -324,8 +334,7 @@ impl Reader<'_> {
                 never_called,
                 span,
             };
-            let function_idx = self.unit.functions.len();
-            self.readings.push(Reading { position: cx.position, function_idx, ranges });
+            self.readings.push((cx.position, ranges));
             self.unit.functions.push(function);
         }
     }
