@@ -150,7 +150,9 @@ impl<'a> Touches<'a> {
         let nests = program.nests.values().filter(|nest| nest.arrays().contains(&array));
         let mut closed: Vec<Range> = Vec::new();
         for nest in nests {
-            if program.has_team(nest.id) || covering_loops(program, nest, array).is_none() {
+            // What is only ever written may be what the program is for.
+            let is_read = nest.accesses().iter().any(|(access, is_write)| access.array == array && !is_write);
+            if !is_read || program.has_team(nest.id) || covering_loops(program, nest, array).is_none() {
                 return None;
             }
             closed.push(*reading.ranges.get(&nest.id)?);
